@@ -1,0 +1,1 @@
+"""Ouzel learns linear models from data streams."""

@@ -1,0 +1,129 @@
+"""The one place that configures Numba: `kernel` compiles a function, `by_term` picks a body by the class of a term.
+
+Numba's disk cache watches the file of the kernel alone, so a kernel that inlined a changed loss would go on running
+the old one. Here every cache entry carries a digest of all of the package's sources, and of the modules that define
+any NamedTuple among the arguments (a user's own loss).
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from numba import njit, types
+from numba.core import config
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.extending import overload
+
+F = TypeVar("F", bound=Callable[..., Any])
+PACKAGE = Path(__file__).parent
+
+on_compile: list[Callable[[str], None]] = []
+"""Called with a kernel's name just before it is compiled because no cache holds it."""
+
+
+@functools.cache
+def source_digest() -> str:
+    """Digest of every Python source of this package, by content."""
+    digest = hashlib.sha256()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        digest.update(path.relative_to(PACKAGE).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+@functools.cache
+def _module_digest(name: str) -> str:
+    """Digest of a module's file; empty for this package's own modules, which `source_digest` covers."""
+    file = getattr(sys.modules.get(name), "__file__", None)
+    if file is None or PACKAGE in Path(file).parents:
+        return ""
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest()
+
+
+def _term_digests(kinds: Any) -> set[str]:
+    """Digests of the foreign modules that define NamedTuples found anywhere in a signature."""
+    found = set()
+    for kind in kinds:
+        if isinstance(kind, types.BaseNamedTuple):
+            found.add(_module_digest(kind.instance_class.__module__))
+        if isinstance(kind, types.BaseTuple):
+            found |= _term_digests(kind.types)
+    return found - {""}
+
+
+class _Cache(FunctionCache):
+    """Numba's disk cache, stamped with the digest of the whole package."""
+
+    def __init__(self, py_func: Callable[..., Any]) -> None:
+        super().__init__(py_func)
+        self._cache_file = IndexDataCacheFile(self._cache_path, self._impl.filename_base, source_digest())
+        self._name = py_func.__qualname__
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        return super()._index_key(sig, codegen), tuple(sorted(_term_digests(sig)))
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        loaded = super().load_overload(sig, target_context)
+        if loaded is None:
+            for listener in on_compile:
+                listener(self._name)
+        return loaded
+
+
+def kernel(function: F) -> F:
+    """Compile `function` on its first call: cached on disk, off the GIL, IEEE arithmetic with fused multiply-add.
+
+    >>> @kernel
+    ... def double(x):
+    ...     return 2 * x
+    >>> double(4)
+    8
+    """
+    compiled = njit(nogil=True, error_model="numpy", fastmath={"contract"})(function)
+    if not config.DISABLE_JIT and Path(function.__code__.co_filename).is_file():
+        compiled._cache = _Cache(function)
+    return compiled
+
+
+def by_term(stub: F) -> Any:
+    """Make `stub` a function whose body is chosen by the class of its first argument, in kernels and in Python alike.
+
+    `@stub.of(Class)` registers the body for a NamedTuple class; a user's own class registers the same way.
+
+    >>> from typing import NamedTuple
+    >>> class Double(NamedTuple):
+    ...     by: float
+    >>> @by_term
+    ... def apply(term, x):
+    ...     "Apply the term to x."
+    >>> @apply.of(Double)
+    ... def _(term, x):
+    ...     return 2 * x * term.by
+    >>> apply(Double(2.0), 3.0)
+    12.0
+    """
+    bodies: dict[type, Callable[..., Any]] = {}
+
+    @functools.wraps(stub)
+    def dispatch(term: Any, *rest: Any) -> Any:
+        return bodies[type(term)](term, *rest)
+
+    def choose(term: Any, *rest: Any) -> Callable[..., Any] | None:
+        return bodies.get(getattr(term, "instance_class", None))
+
+    def of(kind: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        def register(body: Callable[..., Any]) -> Callable[..., Any]:
+            bodies[kind] = body
+            return body
+
+        return register
+
+    overload(dispatch, strict=False, jit_options={"error_model": "numpy", "fastmath": {"contract"}})(choose)
+    dispatch.of = of
+    dispatch.bodies = bodies
+    return dispatch

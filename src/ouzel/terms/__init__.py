@@ -1,0 +1,1 @@
+"""What is minimised: losses, penalties and step sizes, each a NamedTuple of its parameters."""

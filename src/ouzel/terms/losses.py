@@ -1,0 +1,211 @@
+"""Losses of a linear prediction, each a NamedTuple of its parameters.
+
+`value(loss, prediction, target)` and `derivative(loss, prediction, target)` (with respect to the prediction) work in
+kernels and in Python. Classification losses take targets -1 and +1. `link(loss, prediction)` turns a margin into what
+it estimates: a probability for the logistic loss, a rate for the Poisson loss, itself for the others.
+
+A loss of your own is a NamedTuple in an importable module with three bodies registered:
+
+>>> from typing import NamedTuple
+>>> class Quartic(NamedTuple):
+...     pass
+>>> @value.of(Quartic)
+... def _(loss, prediction, target):
+...     return 0.25 * (prediction - target) ** 4
+>>> @derivative.of(Quartic)
+... def _(loss, prediction, target):
+...     return (prediction - target) ** 3
+>>> float(derivative(Quartic(), 3.0, 1.0))
+8.0
+"""
+
+from __future__ import annotations
+
+from math import exp, log1p
+from typing import Any, NamedTuple
+
+from ouzel._jit import by_term
+
+
+@by_term
+def value(loss: Any, prediction: float, target: float) -> float:
+    """The loss of one prediction."""
+    raise NotImplementedError  # replaced by the body registered for the loss
+
+
+@by_term
+def derivative(loss: Any, prediction: float, target: float) -> float:
+    """Derivative of the loss with respect to the prediction (a subgradient where it has a kink)."""
+    raise NotImplementedError
+
+
+@by_term
+def link(loss: Any, prediction: float) -> float:
+    """What a margin estimates under this loss."""
+    raise NotImplementedError
+
+
+class Squared(NamedTuple):
+    """(p - y)^2 / 2."""
+
+
+@value.of(Squared)
+def _(loss, prediction, target):
+    return 0.5 * (prediction - target) ** 2
+
+
+@derivative.of(Squared)
+def _(loss, prediction, target):
+    return prediction - target
+
+
+class Logistic(NamedTuple):
+    """log(1 + exp(-y p)) for y in {-1, +1}."""
+
+
+@value.of(Logistic)
+def _(loss, prediction, target):
+    margin = prediction * target
+    return log1p(exp(-margin)) if margin > 0 else log1p(exp(margin)) - margin
+
+
+@derivative.of(Logistic)
+def _(loss, prediction, target):
+    margin = prediction * target
+    if margin > 0:
+        small = exp(-margin)
+        return -target * small / (1.0 + small)
+    return -target / (1.0 + exp(margin))
+
+
+@link.of(Logistic)
+def _(loss, prediction):
+    if prediction > 0:
+        return 1.0 / (1.0 + exp(-prediction))
+    small = exp(prediction)
+    return small / (1.0 + small)
+
+
+class Hinge(NamedTuple):
+    """max(0, 1 - y p) for y in {-1, +1}."""
+
+
+@value.of(Hinge)
+def _(loss, prediction, target):
+    return max(0.0, 1.0 - prediction * target)
+
+
+@derivative.of(Hinge)
+def _(loss, prediction, target):
+    return 0.0 if prediction * target >= 1.0 else -target
+
+
+class SmoothedHinge(NamedTuple):
+    """The hinge loss with its kink replaced by a parabola on 0 < y p < 1."""
+
+
+@value.of(SmoothedHinge)
+def _(loss, prediction, target):
+    margin = prediction * target
+    if margin >= 1.0:
+        return 0.0
+    return 0.5 * (1.0 - margin) ** 2 if margin > 0.0 else 0.5 - margin
+
+
+@derivative.of(SmoothedHinge)
+def _(loss, prediction, target):
+    margin = prediction * target
+    if margin >= 1.0:
+        return 0.0
+    return -target * (1.0 - margin) if margin > 0.0 else -target
+
+
+class SquaredHinge(NamedTuple):
+    """max(0, 1 - y p)^2 / 2 for y in {-1, +1}."""
+
+
+@value.of(SquaredHinge)
+def _(loss, prediction, target):
+    return 0.5 * max(0.0, 1.0 - prediction * target) ** 2
+
+
+@derivative.of(SquaredHinge)
+def _(loss, prediction, target):
+    return -target * max(0.0, 1.0 - prediction * target)
+
+
+class Quantile(NamedTuple):
+    """The pinball loss: tau (y - p) where y > p, (1 - tau) (p - y) elsewhere; tau = 1/2 is half the absolute error."""
+
+    tau: float = 0.5
+
+
+@value.of(Quantile)
+def _(loss, prediction, target):
+    gap = target - prediction
+    return loss.tau * gap if gap > 0.0 else (loss.tau - 1.0) * gap
+
+
+@derivative.of(Quantile)
+def _(loss, prediction, target):
+    if target > prediction:
+        return -loss.tau
+    return 1.0 - loss.tau if target < prediction else 0.0
+
+
+class Absolute(NamedTuple):
+    """|p - y|."""
+
+
+@value.of(Absolute)
+def _(loss, prediction, target):
+    return abs(prediction - target)
+
+
+@derivative.of(Absolute)
+def _(loss, prediction, target):
+    if target > prediction:
+        return -1.0
+    return 1.0 if target < prediction else 0.0
+
+
+class Poisson(NamedTuple):
+    """exp(p) - y p: the negative log-likelihood of a count y, less its constant; the exponent is capped at 30."""
+
+
+@value.of(Poisson)
+def _(loss, prediction, target):
+    return exp(min(prediction, 30.0)) - target * prediction
+
+
+@derivative.of(Poisson)
+def _(loss, prediction, target):
+    return exp(min(prediction, 30.0)) - target
+
+
+@link.of(Poisson)
+def _(loss, prediction):
+    return exp(min(prediction, 30.0))
+
+
+def _identity(loss, prediction):
+    return prediction
+
+
+for _kind in (Squared, Hinge, SmoothedHinge, SquaredHinge, Quantile, Absolute):
+    link.of(_kind)(_identity)
+
+LOSSES: dict[str, Any] = {
+    "logistic": Logistic(),
+    "hinge": Hinge(),
+    "smoothed-hinge": SmoothedHinge(),
+    "squared-hinge": SquaredHinge(),
+    "squared": Squared(),
+    "absolute": Absolute(),
+    "quantile": Quantile(),
+    "poisson": Poisson(),
+}
+"""Every built-in loss by the name users give it."""
+
+REGRESSION = (Squared, Absolute, Quantile, Poisson)
+"""Losses whose targets are numbers rather than classes."""

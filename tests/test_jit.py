@@ -1,0 +1,52 @@
+"""The kernel cache must notice a change in any source that a kernel inlines."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import ouzel
+
+PROGRAM = """
+import ouzel._jit, ouzel.terms.losses as losses
+compiled = []
+ouzel._jit.on_compile.append(compiled.append)
+from caller import slope
+print(slope(losses.Squared(), 3.0, 1.0), compiled)
+"""
+CALLER = """
+from ouzel._jit import kernel
+from ouzel.terms.losses import derivative
+@kernel
+def slope(loss, prediction, target):
+    return derivative(loss, prediction, target)
+"""
+
+
+def test_an_edited_loss_of_equal_size_and_time_stamp_is_seen_by_a_cached_kernel(tmp_path):
+    package = tmp_path / "ouzel"
+    shutil.copytree(Path(ouzel.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "caller.py").write_text(CALLER)
+
+    def run() -> str:
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(tmp_path),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "NUMBA_CACHE_DIR": str(tmp_path),
+        }
+        return subprocess.run(
+            [sys.executable, "-c", PROGRAM], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+        ).stdout.strip()
+
+    losses = package / "terms" / "losses.py"
+    stamp = losses.stat()
+    first, second = run(), run()
+    body = "def _(loss, prediction, target):\n    return prediction - target"
+    losses.write_text(losses.read_text().replace(body, body.replace(" - ", " + ")))
+    os.utime(losses, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    third = run()
+
+    assert losses.stat().st_size == stamp.st_size
+    assert (first, second, third) == ("2.0 ['slope']", "2.0 []", "4.0 ['slope']")

@@ -1,0 +1,1 @@
+"""Learners: one paper's algorithm a file; `catalogue` names them all."""

@@ -1,0 +1,52 @@
+"""A block: some thousand examples as CSR arrays. What every reader yields and every learner's model takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Names(NamedTuple):
+    """Names of features met in a block: entry k says that `text[starts[k]:ends[k]]` (UTF-8) hashed to `ids[k]`."""
+
+    ids: np.ndarray  # (k,) uint32, repeats allowed
+    starts: np.ndarray  # (k,) uint64
+    ends: np.ndarray  # (k,) uint64
+    text: np.ndarray  # (bytes,) uint8
+
+
+class Block(NamedTuple):
+    """Examples in compressed sparse rows: example i holds `indices[offsets[i]:offsets[i + 1]]` and their `values`.
+
+    Ids are the stream's own (slot 0 is an ordinary id here); an id stands at most once in a row, in any order.
+    """
+
+    offsets: np.ndarray  # (n + 1,) uint64
+    indices: np.ndarray  # (nnz,) uint32
+    values: np.ndarray  # (nnz,) float32, finite
+    labels: np.ndarray  # (n,) float64; NaN where the example has none; a position in `label_names` if there are any
+    weights: np.ndarray  # (n,) float32, importance, 1 unless given
+    groups: np.ndarray | None = None  # (n,) int64, query ids for ranking
+    label_names: Sequence[str] | None = None
+    names: Names | None = None
+
+    @property
+    def rows(self) -> int:
+        """Number of examples."""
+        return len(self.labels)
+
+    @property
+    def nonzeros(self) -> int:
+        """Number of stored feature values."""
+        return int(self.offsets[-1] - self.offsets[0])
+
+    def slice(self, start: int, stop: int) -> Block:
+        """Examples start to stop - 1, as views (offsets keep pointing into the same `indices`)."""
+        return self._replace(
+            offsets=self.offsets[start : stop + 1],
+            labels=self.labels[start:stop],
+            weights=self.weights[start:stop],
+            groups=None if self.groups is None else self.groups[start:stop],
+        )

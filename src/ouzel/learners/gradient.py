@@ -7,6 +7,7 @@ The first example steps by the full learning rate; power = 1/2 is the paper's st
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import NamedTuple
 
 import numpy as np
@@ -51,7 +52,7 @@ def learn_row(state, indices, values, target, importance, settings):
     margin = predict_row(state, indices, values, settings)
     state.seen[0] += 1.0
     slope = importance * derivative(settings.loss, margin, target)
-    if slope != 0.0:
+    if slope != 0.0 and isfinite(slope):
         step = slope * settings.learning_rate / state.seen[0] ** settings.power
         for k in range(len(indices)):
             state.weight[indices[k]] -= step * values[k]

@@ -18,28 +18,35 @@ class Rows(NamedTuple):
 
 
 @kernel
-def to_rows(offsets, indices, values, constant):
-    """Rows of a block's arrays, with slot 0 = 1 appended to each if `constant`; and the largest slot in them."""
-    n = len(offsets) - 1
-    extra = np.uint64(1 if constant else 0)
-    size = offsets[n] - offsets[0] + n * extra
-    row_offsets = np.empty(n + 1, np.uint64)
-    slots = np.empty(size, np.uint32)
-    row_values = np.empty(size, np.float32)
+def largest_id(indices, start, stop):
+    """The largest of `indices[start:stop]`, 0 if there are none."""
     largest = np.uint32(0)
-    k = np.uint64(0)
+    for k in range(start, stop):
+        largest = max(largest, indices[k])
+    return largest
+
+
+@kernel
+def to_rows(offsets, indices, values, constant, limit):
+    """Rows of a block's arrays: features of slot `limit` and above left out, slot 0 = 1 appended if `constant`."""
+    n = len(offsets) - 1
+    room = np.int64(offsets[n] - offsets[0]) + (n if constant else 0)
+    row_offsets = np.empty(n + 1, np.uint64)
+    slots = np.empty(room, np.uint32)
+    row_values = np.empty(room, np.float32)
+    filled = np.uint64(0)
     one = np.uint64(1)
-    row_offsets[0] = k
+    row_offsets[0] = filled
     for i in range(n):
-        for j in range(offsets[i], offsets[i + 1]):
-            slot = np.uint32(indices[j] + np.uint32(1))
-            largest = max(largest, slot)
-            slots[k] = slot
-            row_values[k] = values[j]
-            k += one
+        for k in range(offsets[i], offsets[i + 1]):
+            slot = np.uint64(indices[k]) + one
+            if slot < limit:
+                slots[filled] = slot
+                row_values[filled] = values[k]
+                filled += one
         if constant:
-            slots[k] = 0
-            row_values[k] = 1.0
-            k += one
-        row_offsets[i + 1] = k
-    return Rows(row_offsets, slots, row_values), largest
+            slots[filled] = 0
+            row_values[filled] = 1.0
+            filled += one
+        row_offsets[i + 1] = filled
+    return Rows(row_offsets, slots[:filled], row_values[:filled])

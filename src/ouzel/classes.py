@@ -1,0 +1,74 @@
+"""Class labels in the order they first appear, and the translation of a block's labels to their positions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ouzel.errors import OuzelError
+
+Label = int | float | str | bool
+
+MOST_CLASSES = 10_000
+
+
+def tidy(number: float) -> int | float:
+    """Whole numbers as int, so that a class reads 1 and not 1.0."""
+    return int(number) if float(number).is_integer() else float(number)
+
+
+def sort_key(label: Label) -> tuple[bool, Any]:
+    """Numbers first and by size, then names."""
+    return (isinstance(label, str), label)
+
+
+class Classes:
+    """The classes known so far. Position 0 is the first class seen (or declared), and so on.
+
+    >>> classes = Classes()
+    >>> classes.positions(np.array([3.0, 1.0, 3.0]), None).tolist(), classes.known
+    ([0, 1, 0], [3, 1])
+    """
+
+    def __init__(self, known: Iterable[Label] = (), closed: bool = False) -> None:
+        self.known: list[Label] = list(known)
+        self.closed = closed  # declared by the user: anything else is an error
+        self._position = {label: k for k, label in enumerate(self.known)}
+
+    def __len__(self) -> int:
+        return len(self.known)
+
+    def position(self, label: Label) -> int:
+        """The position of one label, a new one if it has not been seen."""
+        place = self._position.get(label)
+        if place is not None:
+            return place
+        if self.closed:
+            raise OuzelError(f"unknown class {label!r}; the classes are {', '.join(map(repr, self.known))}")
+        if len(self.known) >= MOST_CLASSES:
+            raise OuzelError(
+                f"label {label!r} would be class number {MOST_CLASSES + 1}: this looks like regression; "
+                "use a regression loss (--loss squared)"
+            )
+        self._position[label] = len(self.known)
+        self.known.append(label)
+        return len(self.known) - 1
+
+    def positions(self, labels: np.ndarray, label_names: Sequence[str] | None) -> np.ndarray:
+        """Positions (n,) int64 of a block's labels (n,), new classes taken in the order of first appearance."""
+        values, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+        places = np.empty(len(values), np.int64)
+        for k in np.argsort(first):
+            value = values[k]
+            places[k] = self.position(tidy(value) if label_names is None else label_names[int(value)])
+        return places[inverse]
+
+    def order(self) -> list[int]:
+        """Positions in the order of the sorted labels: how results are shown."""
+        return sorted(range(len(self.known)), key=lambda k: sort_key(self.known[k]))
+
+    def reversed_pair(self) -> bool:
+        """Whether the second class seen sorts before the first, so that shown margins change sign."""
+        return len(self.known) == 2 and sort_key(self.known[1]) < sort_key(self.known[0])

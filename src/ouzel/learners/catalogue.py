@@ -1,0 +1,62 @@
+"""The learners by the names users give them. Importing this compiles and loads nothing."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from typing import Any, NamedTuple
+
+from ouzel.errors import OuzelError
+
+
+class Learner(NamedTuple):
+    """One entry: where the learner lives and what it is."""
+
+    name: str
+    module_name: str  # below ouzel.learners
+    summary: str  # one line for the command line's help
+    preset: dict[str, Any] = {}  # settings that differ from the module's own defaults
+
+    @property
+    def module(self) -> Any:
+        """The learner's module, imported on first use (this loads Numba)."""
+        return importlib.import_module(f"ouzel.learners.{self.module_name}")
+
+    @property
+    def multiclass(self) -> bool:
+        """Whether one state holds every class."""
+        return getattr(self.module, "MULTICLASS", False)
+
+    @property
+    def budgeted(self) -> bool:
+        """Whether the state keeps to a byte budget and takes any id."""
+        return getattr(self.module, "BUDGETED", False)
+
+
+LEARNERS = {
+    learner.name: learner
+    for learner in (
+        Learner("ogd", "gradient", "online gradient descent"),
+        Learner("adagrad", "adagrad", "AdaGrad, diagonal, composite mirror descent"),
+        Learner("adagrad-rda", "adagrad_rda", "AdaGrad, diagonal, regularised dual averaging"),
+        Learner("son-oja", "sketched_newton_oja", "sketched online Newton, Oja's sketch"),
+        Learner("awm", "active_set_weight_median", "Active-Set Weight-Median Sketch within a byte budget"),
+    )
+}
+"""Every learner by name, in the order of the documentation."""
+
+
+def find(name: str) -> Learner:
+    """The learner of that name.
+
+    >>> find("ogd").summary
+    'online gradient descent'
+    >>> find("adagrid")
+    Traceback (most recent call last):
+    ouzel.errors.OuzelError: there is no learner 'adagrid'; did you mean 'adagrad'? ...
+    """
+    if name in LEARNERS:
+        return LEARNERS[name]
+    close = difflib.get_close_matches(name, LEARNERS, 1)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    raise OuzelError(f"there is no learner {name!r}; {hint}Known: {', '.join(LEARNERS)}")

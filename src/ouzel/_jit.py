@@ -124,6 +124,7 @@ def by_term(stub: F) -> Any:
         return register
 
     overload(dispatch, strict=False, jit_options={"error_model": "numpy", "fastmath": {"contract"}})(choose)
-    dispatch.of = of
-    dispatch.bodies = bodies
-    return dispatch
+    chosen: Any = dispatch
+    chosen.of = of
+    chosen.bodies = bodies
+    return chosen

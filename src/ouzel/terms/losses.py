@@ -30,19 +30,16 @@ from ouzel._jit import by_term
 @by_term
 def value(loss: Any, prediction: float, target: float) -> float:
     """The loss of one prediction."""
-    raise NotImplementedError  # replaced by the body registered for the loss
 
 
 @by_term
 def derivative(loss: Any, prediction: float, target: float) -> float:
     """Derivative of the loss with respect to the prediction (a subgradient where it has a kink)."""
-    raise NotImplementedError
 
 
 @by_term
 def link(loss: Any, prediction: float) -> float:
     """What a margin estimates under this loss."""
-    raise NotImplementedError
 
 
 class Squared(NamedTuple):

@@ -45,6 +45,7 @@ class Classes:
         place = self._position.get(label)
         if place is not None:
             return place
+        label = label.item() if isinstance(label, np.generic) else label
         if self.closed:
             raise OuzelError(f"unknown class {label!r}; the classes are {', '.join(map(repr, self.known))}")
         if len(self.known) >= MOST_CLASSES:

@@ -1,0 +1,133 @@
+"""What every estimator shares: parameters to a `Model`, arrays to blocks, saving.
+
+An estimator holds no arithmetic. Its constructor stores parameters; `partial_fit` checks its input and hands blocks to
+the model, `learn_one` (in `river.py`) hands over single examples unchecked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from ouzel.estimators.river import RiverProtocol
+from ouzel.models import Model
+from ouzel.streams.block import Block
+from ouzel.streams.memory import to_block
+
+COMMON = ("fit_intercept", "passes", "bits", "seed")
+"""Parameters that are not settings of the learner."""
+
+ORDER_MATTERS = "one pass over a stream: the result depends on the order of examples, and a weight is not a repetition"
+
+EXPECTED_FAILURES = {
+    "check_sample_weight_equivalence_on_dense_data": ORDER_MATTERS,
+    "check_sample_weight_equivalence_on_sparse_data": ORDER_MATTERS,
+}
+"""scikit-learn's checks that no online learner can pass (its own SGDClassifier is excused too), each with its reason."""
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Estimator(RiverProtocol, BaseEstimator):
+    """A learner of the catalogue as an estimator; subclasses name it and list its settings as further fields."""
+
+    learner: ClassVar[str]  # name in the catalogue
+    task: ClassVar[str]  # "classification" or "regression"
+
+    fit_intercept: bool = True
+    passes: int = 1
+    bits: int = 18
+    seed: int = 0
+
+    def top_weights(self, n: int = 20) -> Any:
+        """The n heaviest (feature, weight), heaviest first; features are names where names are known.
+
+        With three classes or more: a dict from each class to such a list. Positive weights speak for `classes_[1]`.
+        """
+        check_is_fitted(self, "model_")
+        columns = [
+            [(self._feature(feature), sign * weight) for feature, weight in column]
+            for column, sign in zip(self.model_.top(n), self._signs(), strict=True)
+        ]
+        if len(columns) == 1:
+            return columns[0]
+        return {label: columns[k] for k, label in self._ordered_classes()}
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to one file that `ouzel.load` reads; the file holds no code."""
+        from ouzel import persistence
+
+        check_is_fitted(self, "model_")
+        if hasattr(self, "feature_names_in_"):
+            self.model_.names.update(enumerate(map(str, self.feature_names_in_)))
+        persistence.save(self.model_, path)
+
+    @property
+    def bytes_used_(self) -> int:
+        """Bytes the learner's state takes."""
+        check_is_fitted(self, "model_")
+        return self.model_.bytes_used
+
+    def _signs(self) -> list[float]:
+        """By which sign a column of the model is turned to what is shown."""
+        return [1.0]
+
+    def _ordered_classes(self) -> list[tuple[int, Any]]:
+        """Column of the model and label of each class, in the order shown."""
+        return []
+
+    def _learner_name(self) -> str:
+        """Name in the catalogue; classes whose parameters pick among several learners override it."""
+        return self.learner
+
+    def _settings(self) -> dict[str, Any]:
+        """The parameters that are settings of the learner."""
+        return {name: value for name, value in self.get_params(deep=False).items() if name not in COMMON}
+
+    def _new_model(self, classes: Iterable[Any] | None = None) -> Model:
+        return Model(
+            self._learner_name(),
+            task=self.task,
+            classes=classes,
+            intercept=self.fit_intercept,
+            bits=self.bits,
+            seed=self.seed,
+            **self._settings(),
+        )
+
+    def _feature(self, feature: int) -> Any:
+        """What a person calls a feature id."""
+        if feature == -1:
+            return "(intercept)"
+        columns = getattr(self, "feature_names_in_", None)
+        if columns is not None and feature < len(columns):
+            return str(columns[feature])
+        name = self.model_.names.name(feature)
+        return feature if name is None else name
+
+    def _block(self, X: Any, sample_weight: Any, labels: np.ndarray | None, label_names: list[Any] | None) -> Block:
+        """Checked arrays as one block; examples of weight 0 are left out."""
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, X, dtype=np.float32, ensure_non_negative=True)
+        block = to_block(X, labels, label_names=label_names, weights=weights)
+        if weights is not None and not weights.all():
+            block = block.select(np.flatnonzero(weights))
+        return block
+
+    def _check_X(self, X: Any, reset: bool = False) -> Any:
+        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=[np.float32, np.float64])
+
+    def _margins(self, X: Any) -> np.ndarray:
+        check_is_fitted(self, "model_")
+        return self.model_.margins(self._block(self._check_X(X), None, None, None))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

@@ -1,0 +1,300 @@
+"""A learner at work on a stream: labels become targets, features slots, and the state grows as the stream needs it.
+
+What the estimators and the command line share. One binary state serves two classes; from the third class on, a binary
+learner keeps one state a class (one against the rest), each of them fed every example.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ouzel.classes import Classes, Label
+from ouzel.errors import OuzelError
+from ouzel.learners import catalogue
+from ouzel.learners.rows import Rows, largest_id, to_rows
+from ouzel.learners.scoring import losses_of, multiclass_hinge_losses, one_vs_rest_losses
+from ouzel.learners.settings import resolve_settings
+from ouzel.streams.block import Block
+from ouzel.streams.features import FeatureNames
+from ouzel.terms.losses import REGRESSION, Hinge
+
+SMALLEST_TABLE = 1024  # slots of a new state
+SLOT_LIMIT = 1 << 32
+NAMES_EVERY = 4096  # single examples between two looks at which names a budgeted learner still needs
+
+
+class Learnt(NamedTuple):
+    """What learning a block gives for evaluation, one entry an example that had a label."""
+
+    margins: np.ndarray  # (n,) or (n, classes) float64, predicted before learning; -inf for a class not known yet
+    targets: np.ndarray  # (n,) float64 numbers to predict, or int64 positions of classes
+    importances: np.ndarray  # (n,) float32
+    losses: np.ndarray  # (n,) float64, the learner's own loss of the prediction (one against the rest: summed)
+
+
+class Model:
+    """A learner with its settings, its classes and all it has learnt.
+
+    `learner` is a name of the catalogue; `settings` are fields of that learner's `Settings`, terms by name or instance.
+    `classes` declares the classes beforehand; no other is taken then. `task` is "classification" or "regression",
+    by default what the loss is for. `bits` and `seed` say how the stream's names were hashed.
+
+    >>> from ouzel.streams.memory import blocks_from
+    >>> model = Model("ogd", loss="logistic")
+    >>> for block in blocks_from([({"sun": 1.0}, "dry"), ({"cloud": 1.0}, "wet")]):
+    ...     learnt = model.learn(block)
+    >>> model.examples, model.classes.known
+    (2, ['dry', 'wet'])
+    """
+
+    def __init__(
+        self,
+        learner: str = "adagrad",
+        *,
+        intercept: bool = True,
+        classes: Iterable[Label] | None = None,
+        task: str | None = None,
+        bits: int = 18,
+        seed: int = 0,
+        **settings: Any,
+    ) -> None:
+        self.learner = catalogue.find(learner)
+        self.settings = resolve_settings(self.learner, settings)
+        self.intercept = bool(intercept)
+        self.loss = getattr(self.settings, "loss", Hinge())
+        self.task = task or ("regression" if isinstance(self.loss, REGRESSION) else "classification")
+        self.classes = Classes(classes or (), closed=classes is not None)
+        self.bits = int(bits)
+        self.seed = int(seed)
+        self.names = FeatureNames()
+        self.examples = 0
+        self.unlabelled = 0
+        self.dimension = 1  # slots that examples may have used so far; slot 0 is the constant feature
+        self.states: list[Any] = []
+        self.room = 0  # classes that a multiclass learner's state has columns for
+        self._make_states(len(self.classes))
+
+    @cached_property
+    def module(self) -> Any:
+        """The learner's functions."""
+        return self.learner.module
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "module"}
+
+    @property
+    def columns(self) -> int:
+        """Columns of margins and weights: 1 for regression and up to two classes, else the number of classes."""
+        return self._columns(len(self.classes))
+
+    @property
+    def capacity(self) -> int:
+        """Slots the state has room for: a function of `dimension` alone, however the stream was cut into blocks."""
+        return max(SMALLEST_TABLE, 1 << max(self.dimension - 2, 0).bit_length()) + 1
+
+    @property
+    def bytes_used(self) -> int:
+        """Bytes the states hold; a budgeted learner counts as its paper does."""
+        count = getattr(self.module, "bytes_used", lambda state: sum(array.nbytes for array in state))
+        return sum(int(count(state)) for state in self.states)
+
+    def learn(self, block: Block) -> Learnt:
+        """Learn a block; return the margins predicted before each example was learnt, beside its target.
+
+        With up to two classes a margin is positive for the second class seen. Examples without a label are left out.
+        """
+        block = self._labelled(block)
+        self._make_room(block)
+        rows = self._rows(block)
+        learnt = self._learn_numbers(rows, block) if self.task == "regression" else self._learn_classes(rows, block)
+        self.examples += block.rows
+        if block.names is not None:
+            self.names.add(block.names)
+            self._forget_names()
+        return learnt
+
+    def learn_one(self, slots: np.ndarray, values: np.ndarray, label: Any, importance: np.float32) -> None:
+        """Learn one example given as slots (uint32, the constant's included) and values (float32) known to be sound."""
+        learn_row, settings = self.module.learn_row, self.settings
+        self.examples += 1
+        if self.task == "regression":
+            learn_row(self.states[0], slots, values, float(label), importance, settings)
+            return
+        known = len(self.classes)
+        place = self.classes.position(label)
+        if place == known:
+            self._make_states(known + 1)
+        if self.learner.multiclass:
+            learn_row(self.states[0], slots, values, place, importance, settings, np.empty(self.room))
+        elif len(self.states) == 1:
+            learn_row(self.states[0], slots, values, 1.0 if place == 1 else -1.0, importance, settings)
+        else:
+            for k, state in enumerate(self.states):
+                learn_row(state, slots, values, 1.0 if place == k else -1.0, importance, settings)
+        if self.examples % NAMES_EVERY == 0:
+            self._forget_names()
+
+    def margins(self, block: Block) -> np.ndarray:
+        """Margins (n,) or (n, classes) of a block; nothing is learnt, features never seen count for nothing."""
+        rows = self._rows(block)
+        if self.learner.multiclass:
+            scores = np.empty((block.rows, self.room))
+            self.module.predict_rows(self.states[0], rows, self.settings, scores)
+            return scores if self.columns > 1 else scores[:, 1] - scores[:, 0]
+        margins = np.empty((len(self.states), block.rows))
+        for state, row in zip(self.states, margins, strict=True):
+            self.module.predict_rows(state, rows, self.settings, row)
+        return margins[0] if self.columns == 1 else margins.T
+
+    def margins_one(self, slots: np.ndarray, values: np.ndarray) -> list[float]:
+        """The margins of one example, one a column."""
+        predict_row, settings = self.module.predict_row, self.settings
+        if self.learner.multiclass:
+            scores = np.empty(self.room)
+            predict_row(self.states[0], slots, values, settings, scores)
+            return scores.tolist() if self.columns > 1 else [float(scores[1] - scores[0])]
+        return [predict_row(state, slots, values, settings) for state in self.states]
+
+    def make_room(self, largest: int) -> None:
+        """Have room for feature id `largest` and all below it."""
+        if largest + 2 <= self.dimension:
+            return
+        dimension, capacity, bytes_used = self.dimension, self.capacity, self.bytes_used
+        self.dimension = largest + 2
+        if self.learner.budgeted or self.capacity == capacity:
+            return
+        needed = bytes_used * self.capacity // capacity
+        if needed > _memory():
+            self.dimension = dimension
+            raise OuzelError(
+                f"feature id {largest} needs {needed / 2**30:.0f} GiB of weights, more than this machine has; "
+                "renumber the ids, or use a learner with a byte budget (awm), which takes any id"
+            )
+        shape = (self.capacity, self.room) if self.learner.multiclass else (self.capacity,)
+        self.states = [self.module.grow(state, *shape, self.settings) for state in self.states]
+
+    def weights(self) -> np.ndarray:
+        """Weights (columns, dimension), slot 0 first; not for learners of a byte budget, which know only their top."""
+        if self.learner.multiclass:
+            table = self.module.weights(self.states[0], self.settings)[: self.dimension].T
+            return table if self.columns > 1 else table[1:2] - table[0:1]
+        return np.stack([self.module.weights(state, self.settings)[: self.dimension] for state in self.states])
+
+    def top(self, n: int) -> list[list[tuple[int, float]]]:
+        """The n heaviest (feature id, weight) of each column, heaviest first; id -1 is the constant feature."""
+        if self.learner.budgeted:
+            found = [self.module.top(state, n, self.settings) for state in self.states]
+        else:
+            found = [_heaviest(row, n) for row in self.weights()]
+        return [
+            [(int(slot) - 1, float(weight)) for slot, weight in zip(slots, weights, strict=True)]
+            for slots, weights in found
+        ]
+
+    def _columns(self, classes: int) -> int:
+        return 1 if self.task == "regression" or classes <= 2 else classes
+
+    def _make_states(self, classes: int) -> None:
+        """Bring the states up to a number of classes."""
+        if self.learner.multiclass:
+            if self.room < max(classes, 2):
+                self.room = max(classes, 2)
+                make = self.module.grow if self.states else self.module.init
+                self.states = [make(*self.states, self.capacity, self.room, self.settings)]
+            return
+        if len(self.states) == 1 and self._columns(classes) > 1:
+            self.states = [self.module.mirror(self.states[0]), self.states[0]]
+        while len(self.states) < self._columns(classes):
+            self.states.append(self.module.init(self.capacity, self.settings))
+
+    def _rows(self, block: Block) -> Rows:
+        limit = SLOT_LIMIT if self.learner.budgeted else self.capacity
+        return to_rows(block.offsets, block.indices, block.values, self.intercept, np.uint64(limit))
+
+    def _labelled(self, block: Block) -> Block:
+        """The block without the examples that have no label."""
+        missing = np.isnan(block.labels)
+        if not missing.any():
+            return block
+        self.unlabelled += int(missing.sum())
+        return block.select(np.flatnonzero(~missing))
+
+    def _make_room(self, block: Block) -> None:
+        if block.nonzeros:
+            self.make_room(int(largest_id(block.indices, block.offsets[0], block.offsets[-1])))
+
+    def _learn_numbers(self, rows: Rows, block: Block) -> Learnt:
+        margins, losses = np.empty(block.rows), np.empty(block.rows)
+        self.module.learn_rows(self.states[0], rows, block.labels, block.weights, self.settings, margins)
+        losses_of(self.loss, margins, block.labels, losses)
+        return Learnt(margins, block.labels, block.weights, losses)
+
+    def _learn_classes(self, rows: Rows, block: Block) -> Learnt:
+        """Learn in pieces, cut where a third or later class first appears and the states must follow."""
+        known = len(self.classes)
+        positions = self.classes.positions(block.labels, block.label_names)
+        margins = np.full((block.rows, max(len(self.classes), 2)), -np.inf)
+        losses = np.empty(block.rows)
+        start = 0
+        for count in range(max(known, 2), max(len(self.classes), 2) + 1):
+            beyond = positions[start:] >= count
+            stop = start + int(np.argmax(beyond)) if beyond.any() else block.rows
+            self._make_states(count)
+            self._learn_piece(
+                Rows(rows.offsets[start : stop + 1], rows.indices, rows.values),
+                positions[start:stop],
+                block.weights[start:stop],
+                margins[start:stop, :count],
+                losses[start:stop],
+            )
+            start = stop
+        if self.columns == 1:
+            margins = margins[:, 1] - margins[:, 0] if self.learner.multiclass else margins[:, 1]
+        return Learnt(margins, positions, block.weights, losses)
+
+    def _learn_piece(
+        self, rows: Rows, positions: np.ndarray, importances: np.ndarray, margins: np.ndarray, losses: np.ndarray
+    ) -> None:
+        """Learn examples among which no class is new to the states; fill `margins` (n, classes) and `losses` (n,)."""
+        if self.learner.multiclass:
+            scores = np.empty(margins.shape)
+            self.module.learn_rows(self.states[0], rows, positions, importances, self.settings, scores)
+            multiclass_hinge_losses(scores, positions, losses)
+            margins[:] = scores
+            return
+        alone = len(self.states) == 1
+        columns = np.empty((len(self.states), len(positions)))
+        for place, state in enumerate(self.states):
+            targets = np.where(positions == (1 if alone else place), 1.0, -1.0)
+            self.module.learn_rows(state, rows, targets, importances, self.settings, columns[place])
+        if alone:
+            losses_of(self.loss, columns[0], targets, losses)
+            margins[:, 0], margins[:, 1] = -columns[0], columns[0]
+        else:
+            margins[:] = columns.T
+            one_vs_rest_losses(self.loss, np.ascontiguousarray(margins), positions, losses)
+
+    def _forget_names(self) -> None:
+        """A budgeted learner keeps the names of its members only."""
+        if self.learner.budgeted:
+            self.names.restrict(np.concatenate([self.module.members(state) for state in self.states]) - 1)
+
+
+def _heaviest(weights: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Slots and weights of the n largest magnitudes, largest first, ties by slot; zeros are left out."""
+    n = min(n, len(weights))
+    size = np.abs(weights)
+    slots = np.argpartition(-size, n - 1)[:n] if n else np.empty(0, np.int64)
+    slots = slots[np.lexsort((slots, -size[slots]))]
+    slots = slots[size[slots] > 0]
+    return slots, weights[slots]
+
+
+def _memory() -> int:
+    """Bytes of memory of this machine."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

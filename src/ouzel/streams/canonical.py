@@ -1,0 +1,56 @@
+"""Rows in canonical order: ids ascending, each once, so that every format of the same data gives the same bits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ouzel._jit import kernel
+
+
+@kernel
+def sort_row(ids, values, start, stop):
+    """Sort one row by id, in place and stably; add up repeated ids; return where the row ends now."""
+    if stop - start > 64:
+        order = np.argsort(ids[start:stop], kind="mergesort")
+        ids[start:stop] = ids[start:stop][order]
+        values[start:stop] = values[start:stop][order]
+    else:
+        for k in range(start + 1, stop):
+            identity, value = ids[k], values[k]
+            j = k
+            while j > start and ids[j - 1] > identity:
+                ids[j] = ids[j - 1]
+                values[j] = values[j - 1]
+                j -= 1
+            ids[j] = identity
+            values[j] = value
+    end = start
+    for k in range(start, stop):
+        if end > start and ids[end - 1] == ids[k]:
+            values[end - 1] += values[k]
+        else:
+            ids[end] = ids[k]
+            values[end] = values[k]
+            end += 1
+    return end
+
+
+@kernel
+def canonical_rows(offsets, ids, values):
+    """Bring every row to canonical order in place; return the number of entries left. `offsets` (n + 1,) follow."""
+    end = np.int64(0)
+    for i in range(len(offsets) - 1):
+        start, stop = np.int64(offsets[i]), np.int64(offsets[i + 1])
+        offsets[i] = end
+        sorted_stop = stop
+        for k in range(start + 1, stop):
+            if ids[k] <= ids[k - 1]:
+                sorted_stop = sort_row(ids, values, start, stop)
+                break
+        if end != start:
+            for k in range(start, sorted_stop):
+                ids[end + k - start] = ids[k]
+                values[end + k - start] = values[k]
+        end += sorted_stop - start
+    offsets[len(offsets) - 1] = end
+    return end

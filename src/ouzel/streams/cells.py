@@ -1,0 +1,139 @@
+"""Cells of text columns as features: numbers by value, words by the hash of `column=word`, sentences by their tokens."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow
+
+from ouzel._jit import kernel
+from ouzel.sketches.hashing import murmur3_32
+from ouzel.streams.numbers import parse_number
+
+LARGEST = 3.4028234e38
+
+
+class Words(NamedTuple):
+    """A column of text: cell i is `data[offsets[i]:offsets[i + 1]]`, UTF-8, where `valid[i]`."""
+
+    offsets: np.ndarray  # (n + 1,) int64
+    data: np.ndarray  # (bytes,) uint8
+    valid: np.ndarray  # (n,) bool
+
+
+class Spans(NamedTuple):
+    """Features named by text: feature k has the name `text[starts[k]:ends[k]]` unless that is empty."""
+
+    ids: np.ndarray  # (k,) uint32
+    starts: np.ndarray  # (k,) uint64
+    ends: np.ndarray  # (k,) uint64
+    text: np.ndarray  # (bytes,) uint8
+
+
+def words_of(array: Any) -> Words:
+    """The text of an Arrow array of any type."""
+    array = array.cast(pyarrow.large_string())
+    _, offsets, data = array.buffers()
+    here = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
+    text = np.empty(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
+    return Words(here, text, array.is_valid().to_numpy(zero_copy_only=False))
+
+
+@kernel
+def read_cells(words, prefix, own_id, numeric, seed, mask, ids, values, present, starts, ends, text):
+    """Write id, value and presence of each cell, and the names of words to `text`.
+
+    A cell that reads as a number (if `numeric`) is the value of feature `own_id`; any other is `prefix` and the cell,
+    hashed, with value 1. Blanks around a cell do not count; an empty cell is absent.
+    """
+    filled = 0
+    for i in range(len(words.valid)):
+        present[i] = False
+        starts[i] = ends[i] = filled
+        if not words.valid[i]:
+            continue
+        start, stop = words.offsets[i], words.offsets[i + 1]
+        while start < stop and words.data[start] == 32:
+            start += 1
+        while stop > start and words.data[stop - 1] == 32:
+            stop -= 1
+        if start == stop:
+            continue
+        if numeric:
+            value, end = parse_number(words.data, start, stop)
+            if end == stop and abs(value) <= LARGEST:
+                ids[i] = own_id
+                values[i] = value
+                present[i] = value != 0.0
+                continue
+        text[filled : filled + len(prefix)] = prefix
+        filled += len(prefix)
+        text[filled : filled + stop - start] = words.data[start:stop]
+        filled += stop - start
+        ends[i] = filled
+        ids[i] = murmur3_32(text, starts[i], filled, seed) & mask
+        values[i] = 1.0
+        present[i] = True
+
+
+@kernel
+def _is_word(byte):
+    """Whether a byte belongs to a word: a letter, a digit, an apostrophe, or part of a letter beyond ASCII."""
+    return 97 <= byte <= 122 or 65 <= byte <= 90 or 48 <= byte <= 57 or byte == 39 or byte >= 128
+
+
+@kernel
+def read_tokens(words, prefix, seed, mask):
+    """Tokens of each cell, in lower case: (offsets (n + 1,), ids, starts, ends, text)."""
+    size = 0
+    for i in range(len(words.valid)):
+        size += words.offsets[i + 1] - words.offsets[i]
+    text = np.empty(size * (1 + len(prefix)) + len(prefix), np.uint8)
+    ids = np.empty(size // 2 + len(words.valid) + 1, np.uint32)
+    starts = np.empty(len(ids), np.uint64)
+    ends = np.empty(len(ids), np.uint64)
+    offsets = np.zeros(len(words.valid) + 1, np.int64)
+    filled = count = 0
+    for i in range(len(words.valid)):
+        at = words.offsets[i]
+        while words.valid[i] and at < words.offsets[i + 1]:
+            if not _is_word(words.data[at]):
+                at += 1
+                continue
+            begun = filled
+            text[filled : filled + len(prefix)] = prefix
+            filled += len(prefix)
+            while at < words.offsets[i + 1] and _is_word(words.data[at]):
+                byte = words.data[at]
+                text[filled] = byte + 32 if 65 <= byte <= 90 else byte
+                filled += 1
+                at += 1
+            starts[count] = begun
+            ends[count] = filled
+            ids[count] = murmur3_32(text, begun, filled, seed) & mask
+            count += 1
+        offsets[i + 1] = count
+    return offsets, ids[:count], starts[:count], ends[:count], text
+
+
+@kernel
+def join_rows(offsets, ids, values, more_offsets, more_ids):
+    """Rows with the features of two sets of rows; those of the second have the value 1."""
+    n = len(offsets) - 1
+    joined_offsets = np.empty(n + 1, np.int64)
+    joined_ids = np.empty(len(ids) + len(more_ids), np.uint32)
+    joined_values = np.empty(len(joined_ids), np.float32)
+    filled = 0
+    for i in range(n):
+        joined_offsets[i] = filled
+        for k in range(offsets[i], offsets[i + 1]):
+            joined_ids[filled] = ids[k]
+            joined_values[filled] = values[k]
+            filled += 1
+        for k in range(more_offsets[i], more_offsets[i + 1]):
+            joined_ids[filled] = more_ids[k]
+            joined_values[filled] = 1.0
+            filled += 1
+    joined_offsets[n] = filled
+    return joined_offsets, joined_ids, joined_values

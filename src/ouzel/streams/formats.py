@@ -1,0 +1,76 @@
+"""Which format a source has: by its name, else by its first bytes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ouzel.errors import DataError, OuzelError
+from ouzel.streams.sources import Source
+
+FORMATS = ("svmlight", "vw", "csv", "tsv", "parquet", "arrow", "jsonl", "idx")
+
+BY_SUFFIX = {
+    ".svm": "svmlight",
+    ".svmlight": "svmlight",
+    ".libsvm": "svmlight",
+    ".vw": "vw",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".idx": "idx",
+}
+
+MAGIC = {
+    b"PAR1": "parquet",
+    b"ARROW1": "arrow",
+    b"\xff\xff\xff\xff": "arrow",
+    b"\0\0\x08\x01": "idx",
+    b"\0\0\x08\x03": "idx",
+    b"{": "jsonl",
+}
+
+
+def find_format(source: Source, given: str | None) -> str:
+    """The format of a source; `given` if there is one.
+
+    >>> find_format(Source("-"), "vw")
+    'vw'
+    """
+    if given is not None:
+        if given in FORMATS:
+            return given
+        raise OuzelError(f"format must be one of {', '.join(FORMATS)}; got {given!r}")
+    name = source.plain_name
+    if "-idx" in name or name.endswith("-ubyte"):
+        return "idx"
+    found = BY_SUFFIX.get(Path(name).suffix.lower())
+    return found or _by_content(source)
+
+
+def _by_content(source: Source) -> str:
+    head = source.peek()
+    if not head:
+        raise DataError(f"{source.name}: is empty; there is nothing to learn from")
+    for magic, name in MAGIC.items():
+        if head.startswith(magic):
+            return name
+    lines = [line for line in head.decode("utf-8", "replace").splitlines() if line.strip() and line[0] != "#"]
+    first = lines[0] if lines else ""
+    if "|" in first and "\t" not in first:
+        return "vw"
+    words = first.split()
+    if first.isprintable() or "\t" in first:
+        if any(":" in word for word in words[:3]) or (len(words) == 1 and "," not in first and len(lines) > 1):
+            return "svmlight"
+        if "\t" in first:
+            return "tsv"
+        if "," in first:
+            return "csv"
+    raise DataError(f"{source.name}: its format cannot be told; name it with --format, one of {', '.join(FORMATS)}")

@@ -1,0 +1,45 @@
+"""idx files of images (MNIST): values between 0 and 1; the labels lie in the file beside, `…labels-idx1…`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ouzel.errors import DataError
+from ouzel.streams.block import Block
+from ouzel.streams.memory import to_block
+from ouzel.streams.sources import BROKEN, Source
+
+IMAGES, LABELS = 0x803, 0x801
+ROWS = 1000
+
+
+def read_idx(source: Source) -> Iterator[Block]:
+    """Blocks of an images file and the labels file that belongs to it, where there is one."""
+    images = _array(source, IMAGES).reshape(-1)
+    count = int.from_bytes(images[:4].tobytes(), "big")
+    size = int.from_bytes(images[4:8].tobytes(), "big") * int.from_bytes(images[8:12].tobytes(), "big")
+    pixels = images[12:]
+    if len(pixels) != count * size:
+        raise DataError(f"{source.name}: announces {count} images of {size} bytes but holds {len(pixels)} bytes")
+    labels = np.full(count, np.nan)
+    partner = source.name.replace("images-idx3", "labels-idx1")
+    if source.path is not None and partner != source.name:
+        labels = _array(Source(partner), LABELS)[4:].astype(np.float64)
+        if len(labels) != count:
+            raise DataError(f"{partner}: has {len(labels)} labels for {count} images")
+    pixels = pixels.reshape(count, size)
+    for start in range(0, count, ROWS):
+        yield to_block(pixels[start : start + ROWS] / np.float32(255), labels[start : start + ROWS])
+
+
+def _array(source: Source, magic: int) -> np.ndarray:
+    """The bytes behind the magic number."""
+    try:
+        data = source.open().read()
+    except (*BROKEN, OSError) as error:
+        raise source.broken(error) from None
+    if int.from_bytes(data[:4], "big") != magic:
+        raise DataError(f"{source.name}: is no idx file of {'images' if magic == IMAGES else 'labels'}")
+    return np.frombuffer(data, np.uint8)[4:]

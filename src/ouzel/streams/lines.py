@@ -1,0 +1,46 @@
+"""What readers of line formats share: the outcome of one chunk of text, and what is said of a bad line."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ouzel.streams.block import Block
+
+NEWLINE = 10
+
+
+class Problem(NamedTuple):
+    """A bad line: where it is, what was found there, and what should have been."""
+
+    line: int  # from 0, within the chunk
+    column: int  # bytes from the start of the line, from 1
+    found: str
+    advice: str
+
+    def message(self, name: str, lines_before: int) -> str:
+        """The one line that people read."""
+        return f"{name}:{lines_before + self.line + 1}:{self.column}: found {self.found}; {self.advice}"
+
+
+class Parsed(NamedTuple):
+    """One chunk of text as a block, up to the first bad line if there is one."""
+
+    block: Block
+    lines: int
+    skipped: int
+    problem: Problem | None
+
+
+def problem_at(data: np.ndarray, start: int, position: int, advice: str) -> Problem:
+    """The problem with the word at a byte position of the chunk that begins at `start`."""
+    before = bytes(data[start:position])
+    line = before.count(b"\n")
+    column = position - start - (before.rfind(b"\n") + 1) + 1
+    ahead = bytes(data[position : position + 200]).split(b"\n", 1)[0]
+    word = ahead.split(None, 1)[0] if ahead.split() else b""
+    if b"\0" in ahead:
+        return Problem(line, column, "a zero byte", "expected text; this looks like a binary file: name its format")
+    text = word[:40].decode("utf-8", "replace") + ("…" if len(word) > 40 else "")
+    return Problem(line, column, repr(text) if word else "the end of the line", advice)

@@ -1,0 +1,87 @@
+"""Decimal numbers in text, read in kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ouzel._jit import kernel
+
+POWERS = 10.0 ** np.arange(23)  # those that float64 holds exactly
+MOST_DIGITS = np.uint64(10**18)
+
+
+@kernel
+def scale_decimal(mantissa, exponent):
+    """mantissa * 10^exponent: correctly rounded for up to 15 digits, to an ulp or two otherwise; may be infinite."""
+    value = np.float64(mantissa)
+    if exponent > 0:
+        while exponent > 22:
+            value *= 1e22
+            exponent -= 22
+            if value > 1e308:
+                return np.inf
+        return value * POWERS[exponent]
+    while exponent < -22:
+        value /= 1e22
+        exponent += 22
+        if value == 0.0:
+            return 0.0
+    return value / POWERS[-exponent]
+
+
+@kernel
+def parse_number(data, at, stop):
+    """The number (float64) that starts at `data[at]` and the position behind it; that is `at` itself if none does.
+
+    Takes an optional sign, digits with or without a point, and an exponent. No "nan", no "inf".
+    """
+    start = at
+    negative = False
+    if at < stop and (data[at] == 45 or data[at] == 43):
+        negative = data[at] == 45
+        at += 1
+    mantissa = np.uint64(0)
+    exponent = 0
+    digits = 0
+    while at < stop:
+        digit = np.uint8(data[at] - np.uint8(48))
+        if digit > 9:
+            break
+        if mantissa < MOST_DIGITS:
+            mantissa = mantissa * np.uint64(10) + np.uint64(digit)
+        else:
+            exponent += 1
+        digits += 1
+        at += 1
+    if at < stop and data[at] == 46:
+        at += 1
+        while at < stop:
+            digit = np.uint8(data[at] - np.uint8(48))
+            if digit > 9:
+                break
+            if mantissa < MOST_DIGITS:
+                mantissa = mantissa * np.uint64(10) + np.uint64(digit)
+                exponent -= 1
+            digits += 1
+            at += 1
+    if digits == 0:
+        return 0.0, start
+    if at + 1 < stop and (data[at] == 101 or data[at] == 69):
+        ahead = at + 1
+        below = data[ahead] == 45
+        if below or data[ahead] == 43:
+            ahead += 1
+        if ahead < stop and np.uint8(data[ahead] - np.uint8(48)) <= 9:
+            power = 0
+            while ahead < stop and np.uint8(data[ahead] - np.uint8(48)) <= 9:
+                power = min(power * 10 + np.int64(data[ahead] - np.uint8(48)), 100000)
+                ahead += 1
+            exponent += -power if below else power
+            at = ahead
+    if exponent == 0:
+        value = np.float64(mantissa)
+    elif -22 <= exponent < 0:
+        value = np.float64(mantissa) / POWERS[-exponent]
+    else:
+        value = scale_decimal(mantissa, exponent)
+    return (-value if negative else value), at

@@ -1,0 +1,46 @@
+"""How a stream is to be read: what all readers are told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from ouzel.errors import OuzelError
+
+ON_ERROR = ("raise", "skip")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Options of `ouzel.read`; a reader takes note of those that its format has a use for."""
+
+    bits: int = 18  # names of features hash to so many bits
+    seed: int = 0  # of that hash
+    label: str | None = None  # the column of a table that holds the label
+    label_positive: str | None = None  # this label (or any list of labels with it) is +1, every other -1
+    weight: str | None = None  # the column with importance weights
+    group: str | None = None  # the column with query ids
+    text: tuple[str, ...] = ()  # columns read as words
+    ignore: tuple[str, ...] = ()  # columns left out
+    columns: tuple[str, ...] = ()  # names of the columns of a table without a header
+    skip_lines: int = 0  # lines to leave out at the start of a table
+    delimiter: str | None = None  # of a CSV file
+    query: str | None = None  # a file with the number of examples of each group, as LightGBM has them
+    on_error: str = "raise"  # what to do about a bad line: "raise", or "skip" and count it
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.bits <= 31:
+            raise OuzelError(f"bits must lie between 1 and 31; got {self.bits}")
+        if self.on_error not in ON_ERROR:
+            raise OuzelError(f"on_error must be 'raise' or 'skip'; got {self.on_error!r}")
+
+
+def make_options(given: dict[str, Any]) -> Options:
+    """Options of keyword arguments; a single column name stands for a tuple of one."""
+    known = {field.name for field in fields(Options)}
+    for name in given:
+        if name not in known:
+            raise OuzelError(f"there is no option {name!r} of reading; there are {', '.join(sorted(known))}")
+    lists = ("text", "ignore", "columns")
+    tidy = {k: (v,) if k in lists and isinstance(v, str) else tuple(v) if k in lists else v for k, v in given.items()}
+    return Options(**{k: v for k, v in tidy.items() if v is not None})

@@ -1,0 +1,252 @@
+"""svmlight / libsvm text: `label qid:7 3:0.5 17:1 # a remark`, one example a line.
+
+The label may be a number, a name, a list `1,15,16` (with `label_positive` saying which class is +1), or absent. Ids may
+come in any order and repeat; repeated ids add up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+from ouzel._jit import kernel
+from ouzel.sketches.hashing import MOST_ID
+from ouzel.streams.block import Block
+from ouzel.streams.canonical import sort_row
+from ouzel.streams.lines import Parsed, problem_at
+from ouzel.streams.numbers import parse_number
+from ouzel.streams.options import Options
+
+LARGEST = 3.4028234e38  # of float32
+
+ADVICE = {
+    1: "expected a feature id:value; mend the line, or name the file's format",
+    2: "expected a finite number as the value",
+    3: f"expected a feature id from 0 to {MOST_ID}; renumber the ids",
+    4: "expected a value that fits 32-bit floating point",
+    5: "expected a whole number after qid:",
+    6: "expected a finite label",
+}
+
+
+@kernel
+def _count(data, start, stop):
+    """Newlines and colons in a chunk: bounds on its examples and features."""
+    lines = colons = 0
+    for k in range(start, stop):
+        lines += data[k] == 10
+        colons += data[k] == 58
+    return lines, colons
+
+
+@kernel
+def _parse(data, start, stop, skip, offsets, ids, values, labels, groups, label_spans):
+    """Fill the arrays from the text; return (rows, nonzeros, lines, skipped, error, where).
+
+    A label that is not a number leaves its span in `label_spans` (rows, 2), others -1; so do groups without a qid.
+    """
+    at = np.int64(start)
+    row = nnz = lines = skipped = error = 0
+    offsets[0] = 0
+    while at < stop:
+        byte = data[at]
+        if byte == 10:
+            lines += 1
+            at += 1
+            continue
+        if byte == 32 or byte == 9 or byte == 13:
+            at += 1
+            continue
+        if byte == 35:
+            while at < stop and data[at] != 10:
+                at += 1
+            continue
+        row_start = nnz
+        where = at
+        label, end = parse_number(data, at, stop)
+        label_spans[row, 0] = -1
+        groups[row] = -1
+        if end > at and end < stop and data[end] == 58:
+            label = np.nan
+        elif end > at and (end == stop or data[end] <= 32 or data[end] == 35):
+            at = end
+            if not math.isfinite(label):
+                error = 6
+        else:
+            end = at
+            while end < stop and data[end] > 32 and data[end] != 58:
+                end += 1
+            if end < stop and data[end] == 58:
+                label = np.nan
+            else:
+                label_spans[row, 0] = at
+                label_spans[row, 1] = end
+                at = end
+        ordered = True
+        previous = np.int64(-1)
+        while error == 0 and at < stop:
+            byte = data[at]
+            if byte == 32 or byte == 9 or byte == 13:
+                at += 1
+                continue
+            if byte == 10 or byte == 35:
+                break
+            where = at
+            identity = np.int64(0)
+            while at < stop:
+                digit = np.uint8(data[at] - np.uint8(48))
+                if digit > 9:
+                    break
+                identity = min(identity * 10 + np.int64(digit), np.int64(1) << 40)
+                at += 1
+            if at == where or at >= stop or data[at] != 58:
+                if (
+                    at == where
+                    and at + 4 < stop
+                    and data[at] == 113
+                    and data[at + 1] == 105
+                    and data[at + 2] == 100
+                    and data[at + 3] == 58
+                ):
+                    group, end = parse_number(data, at + 4, stop)
+                    whole = end > at + 4 and group == math.floor(group) and abs(group) < 2.0**53
+                    if whole and (end == stop or data[end] <= 32):
+                        groups[row] = np.int64(group)
+                        at = end
+                        continue
+                    error = 5
+                else:
+                    error = 1
+                break
+            at += 1
+            value, end = parse_number(data, at, stop)
+            if end == at or (end < stop and data[end] > 32 and data[end] != 35):
+                error, where = 2, at
+                break
+            if identity > MOST_ID:
+                error = 3
+                break
+            if abs(value) > LARGEST:
+                error, where = 4, at
+                break
+            at = end
+            ids[nnz] = identity
+            values[nnz] = value
+            ordered &= identity > previous
+            previous = identity
+            nnz += 1
+        if error:
+            nnz = row_start
+            if not skip:
+                return row, nnz, lines, skipped, error, where
+            error = 0
+            skipped += 1
+            while at < stop and data[at] != 10:
+                at += 1
+            continue
+        if not ordered:
+            nnz = sort_row(ids, values, row_start, nnz)
+            for k in range(row_start, nnz):
+                values[k] = min(max(values[k], np.float32(-LARGEST)), np.float32(LARGEST))
+        labels[row] = label
+        row += 1
+        offsets[row] = nnz
+        while at < stop and data[at] != 10:
+            at += 1
+    return row, nnz, lines, skipped, 0, stop
+
+
+def parse_svmlight(data: np.ndarray, start: int, stop: int, options: Options) -> Parsed:
+    """The examples in whole lines of text, `data[start:stop]` (uint8)."""
+    lines, colons = _count(data, start, stop)
+    offsets = np.empty(lines + 2, np.uint64)
+    ids = np.empty(colons + 1, np.uint32)
+    values = np.empty(colons + 1, np.float32)
+    labels = np.empty(lines + 1)
+    groups = np.empty(lines + 1, np.int64)
+    spans = np.empty((lines + 1, 2), np.int64)
+    skip = options.on_error == "skip"
+    rows, nonzeros, seen, skipped, error, where = _parse(
+        data, start, stop, skip, offsets, ids, values, labels, groups, spans
+    )
+    block = Block(
+        offsets[: rows + 1],
+        ids[:nonzeros],
+        values[:nonzeros],
+        labels[:rows],
+        np.ones(rows, np.float32),
+        groups=groups[:rows] if rows and (groups[:rows] >= 0).any() else None,
+    )
+    problem = problem_at(data, start, where, ADVICE[error]) if error else None
+    block, wrong = name_labels(block, data, spans[:rows], options)
+    if len(wrong):
+        if skip:
+            skipped += len(wrong)
+            block = block.select(np.setdiff1d(np.arange(rows), wrong))
+        else:
+            problem = problem_at(data, start, int(spans[wrong[0], 0]), _label_advice(data, spans[wrong[0]]))
+            block = block.slice(0, int(wrong[0]))
+    return Parsed(block, seen, skipped, problem)
+
+
+def name_labels(block: Block, data: np.ndarray, spans: np.ndarray, options: Options) -> tuple[Block, np.ndarray]:
+    """Labels that are no numbers as names, or as members of `label_positive`; and the rows whose label is neither."""
+    positive = options.label_positive
+    named = np.flatnonzero(spans[:, 0] >= 0)
+    labels = block.labels
+    if positive is not None:
+        labels = np.where(np.isnan(labels), np.nan, np.where(labels == _as_number(positive), 1.0, -1.0))
+    wrong, codes = [], {}
+    for row in named:
+        word = bytes(data[spans[row, 0] : spans[row, 1]]).decode("utf-8", "replace")
+        if positive is not None:
+            labels[row] = 1.0 if positive in word.split(",") else -1.0
+        elif "," in word or not word.isprintable() or not math.isnan(_as_number(word)) or word.lower() == "nan":
+            wrong.append(row)
+        else:
+            labels[row] = codes.setdefault(word, len(codes))
+    if not codes:
+        return block._replace(labels=labels), np.array(wrong, np.int64)
+    plain = np.setdiff1d(np.flatnonzero(~np.isnan(labels)), named)
+    names: list[int | float | str] = list(codes)
+    for number in np.unique(labels[plain]):
+        labels[plain[block.labels[plain] == number]] = len(names)
+        names.append(int(number) if number.is_integer() else float(number))
+    return block._replace(labels=labels, label_names=names), np.array(wrong, np.int64)
+
+
+def _label_advice(data: np.ndarray, span: np.ndarray) -> str:
+    if 44 in data[span[0] : span[1]]:
+        return (
+            "a list of labels needs --label-positive CLASS, or it is no svmlight file: name its format (--format csv)"
+        )
+    return "expected a label: a finite number or a printable name"
+
+
+def _as_number(word: str) -> float:
+    try:
+        return float(word)
+    except ValueError:
+        return math.nan
+
+
+def write_svmlight(blocks: Iterable[Block], path: str | Path) -> int:
+    """Write blocks as svmlight text; return the number of examples. Numbers read back as the same bits."""
+    count = 0
+    with Path(path).open("w") as file:
+        for block in blocks:
+            for i in range(block.rows):
+                label = block.labels[i]
+                word = "" if np.isnan(label) else f"{label:.17g}"
+                if word and block.label_names is not None:
+                    word = str(block.label_names[int(label)])
+                group = "" if block.groups is None else f" qid:{block.groups[i]}"
+                here = slice(int(block.offsets[i]), int(block.offsets[i + 1]))
+                pairs = zip(block.indices[here].tolist(), block.values[here], strict=True)
+                file.write(word + group + "".join(f" {k}:{np.format_float_positional(v, trim='-')}" for k, v in pairs))
+                file.write("\n")
+            count += block.rows
+    return count

@@ -1,0 +1,32 @@
+"""Every estimator passes scikit-learn's own checks and River's."""
+
+import warnings
+
+import pytest
+from river import base, checks
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import ouzel.estimators
+from ouzel.estimators.base import EXPECTED_FAILURES
+
+ESTIMATORS = [getattr(ouzel.estimators, name) for name in ouzel.estimators.__all__ if name[0].isupper()]
+
+
+@parametrize_with_checks([kind() for kind in ESTIMATORS], expected_failed_checks=lambda _: EXPECTED_FAILURES)
+def test_scikit_learn_checks(estimator, check):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check(estimator)
+
+
+def _river_checks():
+    for kind in ESTIMATORS:
+        model = kind()
+        assert isinstance(model, (base.Classifier, base.Regressor))
+        for check in checks.yield_checks(model):
+            yield pytest.param(model, check, id=f"{kind.__name__}-{check.__name__}")
+
+
+@pytest.mark.parametrize(("model", "check"), list(_river_checks()))
+def test_river_checks(model, check):
+    check(model.clone())

@@ -1,0 +1,238 @@
+"""Vowpal Wabbit text: `label importance tag| feature:value …|namespace:scale feature …`, one example a line.
+
+Features of the default namespace that are whole numbers are ids, as in svmlight files; any other is hashed, as
+`namespace^feature` outside the default namespace. A line that starts with `|` has no label.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ouzel._jit import kernel
+from ouzel.sketches.hashing import MOST_ID, murmur3_32
+from ouzel.streams.block import Block, Names
+from ouzel.streams.canonical import sort_row
+from ouzel.streams.lines import Parsed, problem_at
+from ouzel.streams.numbers import parse_number
+from ouzel.streams.options import Options
+from ouzel.streams.svmlight import name_labels
+
+LARGEST = 3.4028234e38
+
+ADVICE = {
+    1: "expected `label [importance] [tag]| features`; there is no | in this line",
+    2: "expected a finite number as the feature's value",
+    3: f"expected a feature id from 0 to {MOST_ID}, or a name that is no whole number",
+    4: "expected a value that fits 32-bit floating point",
+    5: "expected an importance of 0 or more",
+    6: "expected a finite label",
+    7: "expected a finite number as the namespace's scale",
+}
+
+
+@kernel
+def _count(data, start, stop):
+    """Newlines, blanks and bars of a chunk: bounds on its examples and features."""
+    lines = words = bars = 0
+    for k in range(start, stop):
+        lines += data[k] == 10
+        words += data[k] == 32 or data[k] == 9
+        bars += data[k] == 124
+    return lines, words, bars
+
+
+@kernel
+def _word_end(data, at, stop):
+    """The end of the word at `at`: a blank, a bar or the line's end."""
+    while at < stop and data[at] > 32 and data[at] != 124:
+        at += 1
+    return at
+
+
+@kernel
+def _header(data, at, stop):
+    """What stands before the first bar: (label, its span if it is no number, importance, error, where, position)."""
+    label = np.nan
+    span_start = span_end = np.int64(-1)
+    importance = 1.0
+    numbers = 0
+    while at < stop:
+        byte = data[at]
+        if byte == 32 or byte == 9 or byte == 13:
+            at += 1
+            continue
+        if byte == 124 or byte == 10:
+            break
+        end = _word_end(data, at, stop)
+        tag = data[at] == 39 or (end < stop and data[end] == 124 and numbers > 0)
+        if not tag:
+            value, number_end = parse_number(data, at, end)
+            whole = number_end == end
+            if numbers == 0 and whole:
+                label = value
+                if not math.isfinite(value):
+                    return label, span_start, span_end, importance, 6, at, at
+            elif numbers == 0:
+                span_start, span_end = at, end
+            elif numbers == 1:
+                if not (whole and 0.0 <= value <= LARGEST):
+                    return label, span_start, span_end, importance, 5, at, at
+                importance = value
+            numbers += 1
+        at = end
+    error = 0 if at < stop and data[at] == 124 else 1
+    return label, span_start, span_end, importance, error, at, at
+
+
+@kernel
+def _parse(data, start, stop, skip, seed, mask, offsets, ids, values, labels, weights, label_spans, starts, ends, text):
+    """Fill the arrays from the text; return (rows, nonzeros, names, name_bytes, lines, skipped, error, where)."""
+    at = np.int64(start)
+    row = nnz = named = filled = lines = skipped = 0
+    offsets[0] = 0
+    name_ids = np.empty(len(starts), np.uint32)
+    while at < stop:
+        byte = data[at]
+        if byte == 10:
+            lines += 1
+            at += 1
+            continue
+        if byte == 32 or byte == 9 or byte == 13:
+            at += 1
+            continue
+        row_start = nnz
+        label, span_start, span_end, importance, error, where, at = _header(data, at, stop)
+        label_spans[row, 0], label_spans[row, 1] = span_start, span_end
+        space_start = space_end = at
+        scale = 1.0
+        ordered = True
+        previous = np.int64(-1)
+        while error == 0 and at < stop and data[at] != 10:
+            byte = data[at]
+            if byte == 32 or byte == 9 or byte == 13:
+                at += 1
+                continue
+            where = at
+            if byte == 124:
+                at += 1
+                space_start = at
+                at = _word_end(data, at, stop)
+                space_end = space_start
+                while space_end < at and data[space_end] != 58:
+                    space_end += 1
+                scale = 1.0
+                if space_end < at:
+                    scale, end = parse_number(data, space_end + 1, at)
+                    if end != at or not abs(scale) <= LARGEST:
+                        error = 7
+                continue
+            end = _word_end(data, at, stop)
+            colon = at
+            while colon < end and data[colon] != 58:
+                colon += 1
+            value = scale
+            if colon < end:
+                number, number_end = parse_number(data, colon + 1, end)
+                if number_end != end:
+                    error, where = 2, colon + 1
+                    break
+                value = number * scale
+            if not abs(value) <= LARGEST:
+                error = 4
+                break
+            digits = space_start == space_end
+            identity = np.int64(0)
+            for k in range(at, colon):
+                digit = np.uint8(data[k] - np.uint8(48))
+                if digit > 9:
+                    digits = False
+                    break
+                identity = min(identity * 10 + np.int64(digit), np.int64(1) << 40)
+            if digits and colon > at:
+                if identity > MOST_ID:
+                    error = 3
+                    break
+            else:
+                begun = filled
+                if space_end > space_start:
+                    for k in range(space_start, space_end):
+                        text[filled] = data[k]
+                        filled += 1
+                    text[filled] = 94
+                    filled += 1
+                for k in range(at, colon):
+                    text[filled] = data[k]
+                    filled += 1
+                identity = np.int64(murmur3_32(text, begun, filled, seed) & mask)
+                name_ids[named] = identity
+                starts[named], ends[named] = begun, filled
+                named += 1
+            ids[nnz] = identity
+            values[nnz] = value
+            ordered &= identity > previous
+            previous = identity
+            nnz += 1
+            at = end
+        if error:
+            nnz = row_start
+            if not skip:
+                return row, nnz, name_ids[:named], filled, lines, skipped, error, where
+            skipped += 1
+            while at < stop and data[at] != 10:
+                at += 1
+            continue
+        if not ordered:
+            nnz = sort_row(ids, values, row_start, nnz)
+            for k in range(row_start, nnz):
+                values[k] = min(max(values[k], np.float32(-LARGEST)), np.float32(LARGEST))
+        labels[row], weights[row] = label, importance
+        row += 1
+        offsets[row] = nnz
+    return row, nnz, name_ids[:named], filled, lines, skipped, 0, stop
+
+
+@kernel
+def _name_bytes(data, start, stop):
+    """A bound on the bytes of all names with their namespaces."""
+    total = space = 0
+    at = start
+    while at < stop:
+        end = _word_end(data, at, stop)
+        total += end - at + space + 1
+        if end < stop and data[end] == 124:
+            space = _word_end(data, end + 1, stop) - end
+        at = end + 1
+    return total
+
+
+def parse_vw(data: np.ndarray, start: int, stop: int, options: Options) -> Parsed:
+    """The examples in whole lines of text, `data[start:stop]` (uint8)."""
+    lines, words, bars = _count(data, start, stop)
+    room = words + bars + 2
+    offsets = np.empty(lines + 2, np.uint64)
+    ids, values = np.empty(room, np.uint32), np.empty(room, np.float32)
+    labels, weights = np.empty(lines + 1), np.empty(lines + 1, np.float32)
+    spans = np.empty((lines + 1, 2), np.int64)
+    starts, ends = np.empty(room, np.uint64), np.empty(room, np.uint64)
+    text = np.empty(_name_bytes(data, start, stop) + 8, np.uint8)
+    skip = options.on_error == "skip"
+    mask = np.uint32((1 << options.bits) - 1)
+    rows, nonzeros, named, filled, seen, skipped, error, where = _parse(
+        data, start, stop, skip, options.seed, mask, offsets, ids, values, labels, weights, spans, starts, ends, text
+    )
+    names = Names(named, starts[: len(named)], ends[: len(named)], text[:filled]) if len(named) else None
+    block = Block(
+        offsets[: rows + 1], ids[:nonzeros], values[:nonzeros], labels[:rows], weights[:rows], names=names
+    )
+    problem = problem_at(data, start, where, ADVICE[error]) if error else None
+    block, wrong = name_labels(block, data, spans[:rows], options)
+    if len(wrong):
+        if skip:
+            skipped += len(wrong)
+            block = block.select(np.setdiff1d(np.arange(rows), wrong))
+        else:
+            problem = problem_at(data, start, int(spans[wrong[0], 0]), "expected a number or a printable name as label")
+            block = block.slice(0, int(wrong[0]))
+    return Parsed(block, seen, skipped, problem)

@@ -1,0 +1,52 @@
+"""Sketched online Newton with Oja's sketch, dense, as printed: Luo et al. (2016), Algorithms 1 and 3."""
+
+import numpy as np
+
+
+class DenseOja:
+    """V starts as the first unit vectors of features in the order they are seen, which is all that is ours here."""
+
+    def __init__(self, dimension, m, alpha, curvature, largest, project=False, diagonal=False):
+        self.u = np.zeros(dimension)
+        self.V = np.zeros((m, dimension))
+        self.eigenvalues = np.zeros(m)
+        self.D = np.zeros(dimension)
+        self.seen = []
+        self.t = 0
+        self.m, self.alpha, self.curvature, self.largest = m, alpha, curvature, largest
+        self.project, self.diagonal = project, diagonal
+
+    def inverse(self):
+        """A^-1 from the sketch: (I - V' diag(t L / (alpha + t L)) V) / alpha."""
+        mass = self.t * self.eigenvalues
+        return (np.eye(len(self.u)) - self.V.T @ np.diag(mass / (self.alpha + mass)) @ self.V) / self.alpha
+
+    def learn(self, slots, raw, derivative):
+        for slot in slots:
+            if slot not in self.seen:
+                if len(self.seen) < self.m:
+                    self.V[len(self.seen), slot] = 1.0
+                self.seen.append(slot)
+                self.D[slot] = 0.1
+        scale = 1 / np.sqrt(np.where(self.D > 0, self.D, 1.0)) if self.diagonal else np.ones(len(self.u))
+        x = raw * scale
+        margin = np.clip(self.u @ x, -self.largest, self.largest)
+        w = self.u
+        if self.project and abs(self.u @ x) > self.largest:
+            Ainv = self.inverse()
+            w = self.u - (self.u @ x - margin) / (x @ Ainv @ x) * (Ainv @ x)
+        slope = derivative(margin)
+        g = slope * x
+        self.t += 1
+        sketched = np.sqrt(self.curvature) * g
+        gamma = 1 / self.t
+        along = self.V @ sketched
+        self.eigenvalues = (1 - gamma) * self.eigenvalues + gamma * along**2
+        V = self.V + gamma * np.outer(along, sketched)
+        live = np.linalg.norm(V, axis=1) > 0
+        L = np.linalg.cholesky(V[live] @ V[live].T)
+        V[live] = np.linalg.solve(L, V[live])
+        self.V = V
+        self.u = w - self.inverse() @ g
+        self.D += (slope * raw) ** 2
+        return margin

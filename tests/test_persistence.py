@@ -1,0 +1,137 @@
+"""A model file gives back the model, to the bit, or one clear line."""
+
+import json
+
+import numpy as np
+import pytest
+from safetensors import numpy as safetensors
+
+from ouzel import persistence
+from ouzel.errors import OuzelError
+from ouzel.learners import catalogue
+from ouzel.models import Model
+from ouzel.streams.memory import blocks_from
+
+
+def weather(count, classes=2, seed=0):
+    """Pairs of features by name and label."""
+    random = np.random.default_rng(seed)
+    features = random.standard_normal((count, 6))
+    labels = features[:, :classes].argmax(axis=1)
+    return [({f"f{j}": float(x) for j, x in enumerate(row)}, f"c{k}") for row, k in zip(features, labels, strict=True)]
+
+
+def learn(model, examples):
+    for block in blocks_from(examples):
+        model.learn(block)
+    return model
+
+
+def arrays(model):
+    return [array.tobytes() for state in model.states for _, array in persistence._flat(state)]
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("name", ["ogd", "adagrad"])
+def test_learning_after_loading_gives_the_bits_of_one_run(tmp_path, name, classes):
+    examples = weather(200, classes)
+    whole = learn(Model(name), examples)
+    persistence.save(learn(Model(name), examples[:77]), tmp_path / "half")
+
+    resumed = learn(persistence.load_model(tmp_path / "half"), examples[77:])
+
+    assert arrays(resumed) == arrays(whole)
+    assert (resumed.examples, resumed.classes.known) == (whole.examples, whole.classes.known)
+    assert resumed.names.to_json() == whole.names.to_json()
+
+
+def test_every_setting_comes_back(tmp_path):
+    model = Model("ogd", loss="quantile", learning_rate=0.3, power=0.25, intercept=False, bits=12, seed=9)
+    persistence.save(model, tmp_path / "m")
+
+    loaded = persistence.load_model(tmp_path / "m")
+
+    assert loaded.settings == model.settings
+    assert (loaded.task, loaded.intercept, loaded.bits, loaded.seed) == ("regression", False, 12, 9)
+
+
+def test_declared_classes_stay_closed(tmp_path):
+    persistence.save(Model("ogd", classes=[0, 1]), tmp_path / "m")
+
+    with pytest.raises(OuzelError, match="unknown class 7"):
+        learn(persistence.load_model(tmp_path / "m"), [({"a": 1.0}, 7)])
+
+
+def test_notes_come_back(tmp_path):
+    persistence.save(Model("ogd"), tmp_path / "m", {"label": "income", "text": ["body"]})
+
+    assert persistence.load_notes(tmp_path / "m")[1] == {"label": "income", "text": ["body"]}
+
+
+def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch):
+    path = tmp_path / "m"
+    persistence.save(learn(Model("ogd"), weather(10)), path)
+    before = path.read_bytes()
+
+    def full(*_):
+        raise OSError(28, "No space left on device\)")
+
+    monkeypatch.setattr(persistence.os, "fsync", full)
+    with pytest.raises(OuzelError, match=r"cannot be written \(No space left on device\)"):
+        persistence.save(learn(Model("ogd"), weather(20)), path)
+
+    assert path.read_bytes() == before
+    assert [entry.name for entry in tmp_path.iterdir()] == ["m"]
+
+
+def test_each_way_a_file_can_be_wrong_has_one_line(tmp_path):
+    good = tmp_path / "good"
+    persistence.save(learn(Model("ogd"), weather(10)), good)
+    content = good.read_bytes()
+    middle = bytearray(content)
+    middle[-3] ^= 1
+    described = safetensors.save({"x": np.zeros(3)})
+    cases = {
+        b"": "not a model file, or one cut short",
+        b"+1 1:2\n": "not a model file, or one cut short",
+        content[:-5]: "not a model file, or one cut short",
+        content[: len(content) // 2]: "not a model file, or one cut short",
+        bytes(middle): "the model file is damaged",
+        described: "not one that Ouzel wrote",
+        content.replace(b'\\"format\\": 1', b'\\"format\\": 9'): "is a model of format 9",
+        content.replace(b'\\"seed\\": 0', b'\\"seed\\": 1'): "the model file is damaged",
+    }
+
+    for number, (bytes_, message) in enumerate(cases.items()):
+        path = tmp_path / f"bad{number}"
+        path.write_bytes(bytes_)
+        with pytest.raises(OuzelError, match=message) as caught:
+            persistence.load_model(path)
+        assert str(caught.value).startswith(str(path))
+        assert "\n" not in str(caught.value)
+    with pytest.raises(OuzelError, match="there is no such model file"):
+        persistence.load_model(tmp_path / "absent")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"learner": "nonesuch"},
+        {"dimension": 10**12},
+        {"dimension": -1},
+        {"states": 3},
+        {"settings": {"alpha": 1}},
+        {"classes": 5},
+        {"names": [["x", 1]]},
+        {"names_hashed_by": "crc"},
+    ],
+)
+def test_a_file_whose_description_is_made_up_is_refused(tmp_path, change):
+    model = learn(Model("ogd"), weather(10))
+    described = json.dumps(persistence._describe(model, {}) | change)
+    tensors = {f"state.0.{name}": array for name, array in persistence._flat(model.states[0])}
+    metadata = {persistence.KEY: described, "digest": persistence._digest(described, tensors)}
+    (tmp_path / "m").write_bytes(safetensors.save(tensors, metadata))
+
+    with pytest.raises(OuzelError, match=f"^{tmp_path / 'm'}: "):
+        persistence.load_model(tmp_path / "m")

@@ -8,7 +8,6 @@ from safetensors import numpy as safetensors
 
 from ouzel import persistence
 from ouzel.errors import OuzelError
-from ouzel.learners import catalogue
 from ouzel.models import Model
 from ouzel.streams.memory import blocks_from
 
@@ -74,7 +73,7 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch)
     before = path.read_bytes()
 
     def full(*_):
-        raise OSError(28, "No space left on device\)")
+        raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(persistence.os, "fsync", full)
     with pytest.raises(OuzelError, match=r"cannot be written \(No space left on device\)"):

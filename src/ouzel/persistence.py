@@ -116,7 +116,7 @@ def _rebuild(described: dict[str, Any], arrays: dict[str, np.ndarray]) -> Model:
 
 def _flat(state: Any, prefix: str = "") -> list[tuple[str, np.ndarray]]:
     """The arrays of a state by name; a state within a state is a dotted name."""
-    found = []
+    found: list[tuple[str, np.ndarray]] = []
     for name, part in state._asdict().items():
         found += _flat(part, f"{prefix}{name}.") if isinstance(part, tuple) else [(prefix + name, part)]
     return found

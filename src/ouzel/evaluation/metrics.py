@@ -1,0 +1,213 @@
+"""What predictions were worth: sums over examples in fixed memory, the same digits however the stream was cut.
+
+Every sum runs example by example in one order. A prediction is right only if the margin of the true class is strictly
+the largest: a tie is a mistake, and so is a margin that is no number.
+
+The area under the ROC curve is counted from a histogram over the leading 16 bits of the float32 margins (sign, exponent
+and 7 bits of mantissa: bins less than 1 % wide at any scale). Pairs within a bin count one half, so the area is off by
+at most half their share, which `auc_error` states.
+"""
+
+from __future__ import annotations
+
+from math import exp, inf, log, sqrt
+from typing import Any
+
+import numpy as np
+
+from ouzel._jit import kernel
+from ouzel.learners.scoring import is_probabilistic, links_of
+from ouzel.models import Learnt
+
+WEIGHT, MISTAKES, LOSS, LOG_LOSS, SQUARES, ABSOLUTES, TARGETS, TARGET_SQUARES = range(8)
+BINS = 1 << 16
+MOST_CONFUSED = 200  # classes up to which a confusion matrix is kept
+SMALLEST_PROBABILITY = 1e-15
+
+
+@kernel
+def score_two(margins, bins, targets, importances, losses, sums, confusion, histogram):
+    """Add two-class predictions (n,) with targets 0 and 1; `bins` (n,) says where each counts in `histogram` (2, b)."""
+    for i in range(len(margins)):
+        target, importance = targets[i], float(importances[i])
+        right = margins[i] > 0.0 if target == 1 else margins[i] < 0.0
+        sums[WEIGHT] += importance
+        sums[LOSS] += importance * losses[i]
+        sums[LOG_LOSS] += importance * losses[i]
+        if not right:
+            sums[MISTAKES] += importance
+        confusion[target, target if right else 1 - target] += 1
+        histogram[target, bins[i]] += importance
+
+
+@kernel
+def score_many(margins, targets, importances, losses, sums, confusion):
+    """Add predictions (n, classes); a margin of -inf belongs to a class that was not known yet."""
+    for i in range(len(margins)):
+        target, importance = targets[i], float(importances[i])
+        right, rival, known, total = True, -1, 0, 0.0
+        for k in range(margins.shape[1]):
+            if margins[i, k] > -inf:
+                known += 1
+                total += 1.0 / (1.0 + exp(-margins[i, k]))
+            if k != target:
+                right = right and margins[i, target] > margins[i, k]
+                if rival < 0 or margins[i, k] > margins[i, rival]:
+                    rival = k
+        sums[WEIGHT] += importance
+        sums[LOSS] += importance * losses[i]
+        if known <= 2:  # a binary learner still
+            sums[LOG_LOSS] += importance * losses[i]
+        else:
+            share = 1.0 / (1.0 + exp(-margins[i, target])) / total if total > 0.0 else 1.0 / known
+            sums[LOG_LOSS] -= importance * log(max(share, SMALLEST_PROBABILITY))
+        if not right:
+            sums[MISTAKES] += importance
+        if len(confusion):
+            confusion[target, target if right else rival] += 1
+
+
+@kernel
+def score_numbers(predictions, targets, importances, losses, sums):
+    """Add predicted numbers (n,)."""
+    for i in range(len(predictions)):
+        importance, gap = float(importances[i]), predictions[i] - targets[i]
+        sums[WEIGHT] += importance
+        sums[LOSS] += importance * losses[i]
+        sums[SQUARES] += importance * gap * gap
+        sums[ABSOLUTES] += importance * abs(gap)
+        sums[TARGETS] += importance * targets[i]
+        sums[TARGET_SQUARES] += importance * targets[i] * targets[i]
+
+
+class Scores:
+    """The figures of a model's predictions, added up block by block.
+
+    >>> from ouzel.terms.losses import Logistic
+    >>> scores = Scores("classification", Logistic())
+    >>> scores.add(Learnt(np.array([2.0, -1.0, 0.0]), np.array([1, 1, 0]), np.ones(3, np.float32), np.zeros(3)))
+    >>> scores.examples, scores.error_rate
+    (3, 0.6666666666666666)
+    """
+
+    def __init__(self, task: str, loss: Any) -> None:
+        self.task = task
+        self.loss = loss
+        self.examples = 0
+        self.sums = np.zeros(8)
+        self.confusion: np.ndarray = np.zeros((2, 2), np.int64)  # (classes, classes), rows are true; (0, 0) if too many
+        self.histogram = np.zeros((2, BINS if task == "classification" else 0))
+
+    def add(self, learnt: Learnt) -> None:
+        """Count a block's predictions."""
+        margins, targets, importances, losses = learnt
+        self.examples += len(targets)
+        if self.task == "regression":
+            predictions = np.empty(len(margins))
+            links_of(self.loss, margins, predictions)
+            score_numbers(predictions, targets, importances, losses, self.sums)
+        elif margins.ndim == 1:
+            score_two(
+                margins, bins_of(margins), targets, importances, losses, self.sums, self.confusion, self.histogram
+            )
+        else:
+            self._widen(margins.shape[1])
+            score_many(np.ascontiguousarray(margins), targets, importances, losses, self.sums, self.confusion)
+
+    @property
+    def error_rate(self) -> float | None:
+        """Share of mistakes, by importance; None for numbers."""
+        return self._mean(MISTAKES) if self.task == "classification" else None
+
+    @property
+    def accuracy(self) -> float | None:
+        """One less the error rate."""
+        return None if self.error_rate is None else 1.0 - self.error_rate
+
+    @property
+    def mean_loss(self) -> float | None:
+        """Mean of the learner's own loss."""
+        return self._mean(LOSS)
+
+    @property
+    def log_loss(self) -> float | None:
+        """Mean negative logarithm of the probability of the true class, for losses that give probabilities."""
+        return self._mean(LOG_LOSS) if self.task == "classification" and is_probabilistic(self.loss) else None
+
+    @property
+    def rmse(self) -> float | None:
+        """Root of the mean squared error of numbers."""
+        squares = self._mean(SQUARES)
+        return None if self.task != "regression" or squares is None else sqrt(squares)
+
+    @property
+    def mae(self) -> float | None:
+        """Mean absolute error of numbers."""
+        return self._mean(ABSOLUTES) if self.task == "regression" else None
+
+    @property
+    def r2(self) -> float | None:
+        """Share of the targets' variance that the predictions explain."""
+        weight, total, squares = self.sums[WEIGHT], self.sums[TARGETS], self.sums[TARGET_SQUARES]
+        spread = squares - total * total / weight if weight else 0.0
+        return float(1.0 - self.sums[SQUARES] / spread) if self.task == "regression" and spread > 0 else None
+
+    @property
+    def auc(self) -> float | None:
+        """Area under the ROC curve of two classes, to within `auc_error`."""
+        return self._area()[0]
+
+    @property
+    def auc_error(self) -> float | None:
+        """How far `auc` may be off."""
+        return self._area()[1]
+
+    def figures(self) -> dict[str, float | None]:
+        """Every figure that the task has, by name."""
+        names = ("error_rate", "accuracy", "mean_loss", "log_loss", "auc", "auc_error", "rmse", "mae", "r2")
+        return {name: getattr(self, name) for name in names}
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything counted so far, exactly, as JSON values."""
+        places = np.flatnonzero(self.histogram)
+        return {
+            "examples": self.examples,
+            "sums": self.sums.tolist(),
+            "confusion": self.confusion.tolist(),
+            "histogram": [places.tolist(), self.histogram.ravel()[places].tolist()],
+        }
+
+    def restore(self, stored: dict[str, Any]) -> None:
+        """Go on from what `to_json` gave."""
+        self.examples = int(stored["examples"])
+        self.sums = np.array(stored["sums"], np.float64)
+        self.confusion = np.array(stored["confusion"], np.int64).reshape(len(stored["confusion"]), -1)
+        places, counts = stored["histogram"]
+        self.histogram.ravel()[np.array(places, np.int64)] = counts
+
+    def _mean(self, which: int) -> float | None:
+        return float(self.sums[which] / self.sums[WEIGHT]) if self.sums[WEIGHT] > 0 else None
+
+    def _widen(self, classes: int) -> None:
+        room = len(self.confusion)
+        if classes > MOST_CONFUSED:
+            self.confusion = np.zeros((0, 0), np.int64)
+        elif room and classes > room:
+            self.confusion = np.pad(self.confusion, (0, classes - room))
+
+    def _area(self) -> tuple[float | None, float | None]:
+        negative, positive = self.histogram
+        pairs = negative.sum() * positive.sum()
+        if len(self.confusion) != 2 or not pairs:
+            return None, None
+        within = float((negative * positive).sum() / 2)
+        below = np.cumsum(negative) - negative
+        return float((positive @ below + within) / pairs), float(within / pairs)
+
+
+def bins_of(margins: np.ndarray) -> np.ndarray:
+    """The histogram bin of each margin: the leading 16 bits of its float32, arranged to grow with the margin."""
+    with np.errstate(over="ignore"):
+        bits = margins.astype(np.float32).view(np.uint32)
+    ordered = np.where(bits >> np.uint32(31), ~bits, bits | np.uint32(1 << 31))
+    return (ordered >> np.uint32(16)).astype(np.uint16)

@@ -1,0 +1,181 @@
+"""Progressive validation: every example is predicted, then learnt, and the predictions are what is counted.
+
+The figures are those of the first pass, in which no example had been seen when it was predicted; later passes, and
+examples held out, are reported beside it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ouzel.errors import OuzelError
+from ouzel.evaluation.curve import Curve
+from ouzel.evaluation.holdout import Holdout
+from ouzel.evaluation.metrics import Scores
+from ouzel.evaluation.report import Report
+from ouzel.models import Model
+from ouzel.streams.block import Block
+
+Reading = Iterable[Block] | Callable[[], Iterable[Block]]
+
+
+def progressive_validation(
+    model: Any,
+    stream: Reading,
+    *,
+    holdout_every: int = 0,
+    passes: int = 1,
+    on_progress: Callable[[Run], None] | None = None,
+) -> Report:
+    """Learn a stream and report how well each example was predicted before it was learnt.
+
+    `model` is a `Model` or an estimator. With `holdout_every` every n-th example is predicted and never learnt. More
+    than one pass needs a stream that can be read again: a list of blocks, or a function that opens a stream.
+    `on_progress` is called with the run after every block.
+
+    >>> from ouzel.streams.memory import blocks_from
+    >>> examples = [({"sun": 1.0}, "dry"), ({"cloud": 1.0}, "wet")] * 50
+    >>> report = progressive_validation(Model("ogd"), blocks_from(examples))
+    >>> report.examples, report.error_rate
+    (100, 0.02)
+    """
+    run = Run(_model_of(model), holdout_every=holdout_every, passes=passes)
+    run.over(stream, on_progress)
+    return run.report()
+
+
+class Run:
+    """One progressive validation under way: where it stands in its stream, what it has counted."""
+
+    def __init__(self, model: Model, *, holdout_every: int = 0, passes: int = 1) -> None:
+        if holdout_every < 0 or holdout_every == 1 or passes < 1:
+            raise OuzelError(
+                "passes must be 1 or more and holdout_every 2 or more (0 holds out nothing); "
+                f"got passes={passes}, holdout_every={holdout_every}"
+            )
+        self.model = model
+        self.passes = passes
+        self.passed = 0  # passes ended
+        self.row = 0  # examples of the present pass behind us, with or without a label
+        self.by_pass = [Scores(model.task, model.loss) for _ in range(passes)]
+        self.curve = Curve(self.by_pass[0])
+        self.holdouts = [Holdout(holdout_every, model) for _ in range(passes if holdout_every else 0)]
+        self.nonzeros = 0
+        self.skipped = 0
+        self.seconds_reading = 0.0
+        self.seconds_learning = 0.0
+
+    @property
+    def scores(self) -> Scores:
+        """The figures of the first pass."""
+        return self.by_pass[0]
+
+    @property
+    def position(self) -> tuple[int, int]:
+        """Passes ended and examples of the present pass behind us."""
+        return self.passed, self.row
+
+    def over(
+        self,
+        stream: Reading,
+        on_progress: Callable[[Run], None] | None = None,
+        checkpoint_every: int = 0,
+        on_checkpoint: Callable[[], None] | None = None,
+    ) -> None:
+        """Run over the stream, from where this run stands; call `on_checkpoint` every so many examples."""
+        if self.passes > 1 and not callable(stream) and iter(stream) is stream:
+            raise OuzelError("this stream can be read once only; for more passes give a function that opens it")
+        while self.passed < self.passes:
+            blocks = stream() if callable(stream) else stream
+            self._one_pass(blocks, on_progress, checkpoint_every, on_checkpoint)
+
+    def report(self) -> Report:
+        """The figures so far."""
+        return Report.of(self)
+
+    def to_json(self) -> dict[str, Any]:
+        """Where the run stands and all it has counted; to be taken when `over` calls `on_checkpoint`."""
+        return {
+            "position": list(self.position),
+            "by_pass": [scores.to_json() for scores in self.by_pass[: self.passed + 1]],
+            "holdouts": [holdout.scores.to_json() for holdout in self.holdouts[: self.passed + 1]],
+            "curve": self.curve.to_json(),
+            "nonzeros": self.nonzeros,
+            "seconds": [self.seconds_reading, self.seconds_learning],
+        }
+
+    def restore(self, stored: dict[str, Any]) -> None:
+        """Stand where the run stood that gave `to_json`."""
+        self.passed, self.row = map(int, stored["position"])
+        for scores, part in zip(self.by_pass, stored["by_pass"], strict=False):
+            scores.restore(part)
+        for holdout, part in zip(self.holdouts, stored["holdouts"], strict=False):
+            holdout.scores.restore(part)
+        self.curve.restore(stored["curve"])
+        self.nonzeros = int(stored["nonzeros"])
+        self.seconds_reading, self.seconds_learning = map(float, stored["seconds"])
+
+    def _one_pass(
+        self,
+        blocks: Iterable[Block],
+        on_progress: Callable[[Run], None] | None,
+        checkpoint_every: int,
+        on_checkpoint: Callable[[], None] | None,
+    ) -> None:
+        stretch = self.holdouts[0].stretch if self.holdouts else 1
+        due = self.row + checkpoint_every
+        behind = self.row  # examples to leave out, learnt before a checkpoint
+        iterator = iter(blocks)
+        while True:
+            begun = time.perf_counter()
+            block = next(iterator, None)
+            self.seconds_reading += time.perf_counter() - begun
+            if block is None:
+                break
+            start = min(behind, block.rows)
+            behind -= start
+            while start < block.rows:
+                stop = block.rows
+                if self.holdouts:
+                    stop = min(stop, start + stretch - self.row % stretch)
+                if checkpoint_every and stretch == 1:
+                    stop = min(stop, start + due - self.row)
+                self._learn(block.slice(start, stop))
+                start = stop
+                if on_checkpoint is not None and checkpoint_every and self.row >= due and self.row % stretch == 0:
+                    due = self.row + checkpoint_every
+                    on_checkpoint()
+            self.skipped = getattr(blocks, "skipped", 0)
+            if on_progress is not None:
+                on_progress(self)
+        self.skipped = getattr(blocks, "skipped", 0)
+        if self.holdouts:
+            self.holdouts[self.passed].settle()
+        self.passed, self.row = self.passed + 1, 0
+
+    def _learn(self, block: Block) -> None:
+        begun = time.perf_counter()
+        rows = block.rows
+        self.nonzeros += block.nonzeros
+        holdout = self.holdouts[self.passed] if self.holdouts else None
+        if holdout is not None:
+            block = holdout.divide(block, self.row)
+        learnt = self.model.learn(block)
+        (self.by_pass[self.passed] if self.passed else self.curve).add(learnt)
+        self.row += rows
+        if holdout is not None and self.row % holdout.stretch == 0:
+            holdout.settle()
+        self.seconds_learning += time.perf_counter() - begun
+
+
+def _model_of(model: Any) -> Model:
+    """The model of an estimator, made if it has not learnt anything yet."""
+    if isinstance(model, Model):
+        return model
+    if not hasattr(model, "model_"):
+        model.model_ = model._new_model()
+    found = model.model_
+    assert isinstance(found, Model)
+    return found

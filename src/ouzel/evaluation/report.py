@@ -1,0 +1,103 @@
+"""What a progressive validation found, for people (attributes) and machines (`to_json`)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ouzel.evaluation.curve import Point
+from ouzel.terms.names import to_json
+
+if TYPE_CHECKING:
+    from ouzel.evaluation.progressive import Run
+
+
+@dataclass(frozen=True)
+class Report:
+    """Figures of the first pass; what does not apply to the task is None."""
+
+    learner: str
+    settings: dict[str, Any]
+    task: str
+    examples: int
+    error_rate: float | None
+    accuracy: float | None
+    mean_loss: float | None
+    log_loss: float | None
+    auc: float | None
+    auc_error: float | None
+    rmse: float | None
+    mae: float | None
+    r2: float | None
+    classes: list[Any]
+    confusion: list[list[int]] | None  # rows are the true class, columns the predicted, in the order of `classes`
+    holdout: list[dict[str, Any]]  # figures of held-out examples, one entry a pass
+    passes: list[dict[str, Any]]  # figures of each pass
+    nonzeros: int
+    features: int
+    unlabelled: int
+    skipped: int
+    bytes_used: int
+    seconds_reading: float
+    seconds_learning: float
+    curve: list[Point]
+
+    @classmethod
+    def of(cls, run: Run) -> Report:
+        """The report of a run, at its end or before."""
+        model, scores = run.model, run.scores
+        order = model.classes.order()
+        confusion = None
+        if model.task == "classification" and len(scores.confusion):
+            room = len(scores.confusion)
+            shown = [k for k in order if k < room]
+            confusion = [[int(scores.confusion[row, column]) for column in shown] for row in shown]
+        return cls(
+            learner=model.learner.name,
+            settings=to_json(model.settings),
+            task=model.task,
+            examples=scores.examples,
+            classes=[model.classes.known[k] for k in order],
+            confusion=confusion,
+            holdout=[
+                {"examples": part.scores.examples, **_present(part.scores.figures())}
+                for part in run.holdouts[: max(1, run.passed)]
+            ],
+            passes=[
+                {"examples": part.examples, **_present(part.figures())} for part in run.by_pass[: max(1, run.passed)]
+            ],
+            nonzeros=run.nonzeros,
+            features=model.dimension - 1,
+            unlabelled=model.unlabelled,
+            skipped=run.skipped,
+            bytes_used=model.bytes_used,
+            seconds_reading=run.seconds_reading,
+            seconds_learning=run.seconds_learning,
+            curve=run.curve.points,
+            **scores.figures(),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values; a number that JSON cannot write becomes a string."""
+        values = {**self.__dict__, "curve": [_as_dict(point, self.task) for point in self.curve]}
+        return {name: _plain(value) for name, value in values.items()}
+
+
+def _as_dict(point: Point, task: str) -> dict[str, Any]:
+    shown = {"examples": point.examples, "mean_loss": point.mean_loss}
+    return shown | {"error_rate": point.error_rate} if task == "classification" else shown
+
+
+def _present(figures: dict[str, float | None]) -> dict[str, float]:
+    return {name: figure for name, figure in figures.items() if figure is not None}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(name): _plain(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(part) for part in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value

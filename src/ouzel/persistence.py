@@ -93,6 +93,7 @@ def _rebuild(described: dict[str, Any], arrays: dict[str, np.ndarray]) -> Model:
     learner = catalogue.find(described["learner"])
     if described["names_hashed_by"] != NAME_RULE:
         raise OuzelError(f"names were hashed by {described['names_hashed_by']!r}, this version knows {NAME_RULE!r}")
+    settings = from_json(learner.module.Settings, described["settings"])
     model = Model(
         learner.name,
         intercept=described["intercept"],
@@ -100,8 +101,9 @@ def _rebuild(described: dict[str, Any], arrays: dict[str, np.ndarray]) -> Model:
         task=described["task"],
         bits=described["bits"],
         seed=described["seed"],
-        **from_json(learner.module.Settings, described["settings"])._asdict(),
+        **({"loss": settings.loss} if hasattr(settings, "loss") else {}),
     )
+    model.settings = settings
     model.classes.closed = bool(described["closed"])
     model.examples, model.unlabelled = int(described["examples"]), int(described["unlabelled"])
     model.dimension, model.room = int(described["dimension"]), int(described["room"])

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ouzel._jit import kernel
+from ouzel._jit import inlined, kernel
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.penalties import NoPenalty, applies, proximal, repeated_proximal
 
@@ -46,7 +46,7 @@ def grow(state: State, dimension: int, settings: Settings) -> State:
     return State(np.pad(state.table, ((0, more), (0, 0))), stamp, state.seen)
 
 
-@kernel
+@inlined
 def _current_weight(state, slot, settings):
     """The weight of a slot with all rounds of the penalty applied."""
     weight = state.table[slot, 0]
@@ -57,7 +57,7 @@ def _current_weight(state, slot, settings):
     return weight
 
 
-@kernel
+@inlined
 def _catch_up(state, indices, values, settings):
     """Bring the weights of an example's slots up to date; return its margin."""
     margin = 0.0
@@ -70,7 +70,7 @@ def _catch_up(state, indices, values, settings):
     return margin
 
 
-@kernel
+@inlined
 def predict_row(state, indices, values, settings):
     """The margin of one example."""
     margin = 0.0
@@ -79,7 +79,7 @@ def predict_row(state, indices, values, settings):
     return margin
 
 
-@kernel
+@inlined
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
     if applies(settings.penalty):

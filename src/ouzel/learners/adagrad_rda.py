@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ouzel._jit import kernel
+from ouzel._jit import inlined, kernel
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.penalties import NoPenalty, proximal
 
@@ -41,7 +41,7 @@ def grow(state: State, dimension: int, settings: Settings) -> State:
     return state._replace(table=np.pad(state.table, ((0, dimension - len(state.table)), (0, 0))))
 
 
-@kernel
+@inlined
 def weight_of(state, slot, settings):
     """The weight of a slot, from the sums."""
     total = state.table[slot, 0]
@@ -51,7 +51,7 @@ def weight_of(state, slot, settings):
     return proximal(settings.penalty, -rate * total, rate * state.seen[0])
 
 
-@kernel
+@inlined
 def predict_row(state, indices, values, settings):
     """The margin of one example."""
     margin = 0.0
@@ -60,7 +60,7 @@ def predict_row(state, indices, values, settings):
     return margin
 
 
-@kernel
+@inlined
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
     margin = predict_row(state, indices, values, settings)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ouzel._jit import kernel
+from ouzel._jit import inlined, kernel
 from ouzel.terms.losses import Logistic, derivative
 
 
@@ -37,7 +37,7 @@ def grow(state: State, dimension: int, settings: Settings) -> State:
     return state._replace(weight=np.pad(state.weight, (0, dimension - len(state.weight))))
 
 
-@kernel
+@inlined
 def predict_row(state, indices, values, settings):
     """The margin of one example."""
     margin = 0.0
@@ -46,7 +46,7 @@ def predict_row(state, indices, values, settings):
     return margin
 
 
-@kernel
+@inlined
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
     margin = predict_row(state, indices, values, settings)

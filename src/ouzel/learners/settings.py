@@ -7,8 +7,9 @@ from typing import Any
 
 from ouzel.errors import OuzelError
 from ouzel.learners.catalogue import Learner
-from ouzel.terms.names import resolve_loss, resolve_penalty
+from ouzel.terms.names import resolve_loss, resolve_penalty, resolve_schedule
 
+BOUNDS = {"clip": 0.0, "project": 1.0}  # what sketched Newton does about predictions beyond `largest`
 UNITS = {"": 1, "B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}
 
 
@@ -40,6 +41,10 @@ def resolve_settings(learner: Learner, given: dict[str, Any]) -> Any:
         values["penalty"] = resolve_penalty(values.get("penalty"), **strengths)
     if "loss" in values:
         values["loss"] = resolve_loss(values["loss"])
+    if "schedule" in values:
+        values["schedule"] = resolve_schedule(values["schedule"])
+    if values.get("bound") in BOUNDS:
+        values["bound"] = BOUNDS[values["bound"]]
     for name, value in values.items():
         if name not in kind._fields:
             raise OuzelError(_unknown(learner, name))
@@ -50,7 +55,7 @@ def resolve_settings(learner: Learner, given: dict[str, Any]) -> Any:
 
 def _number(learner: Learner, name: str, value: Any) -> float:
     try:
-        return parse_bytes(value) if "bytes" in name else float(value)
+        return parse_bytes(value) if name == "budget" else float(value)
     except (TypeError, ValueError):
         raise OuzelError(f"setting {name!r} of {learner.name} is a number; got {value!r}") from None
 

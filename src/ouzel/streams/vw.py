@@ -223,9 +223,7 @@ def parse_vw(data: np.ndarray, start: int, stop: int, options: Options) -> Parse
         data, start, stop, skip, options.seed, mask, offsets, ids, values, labels, weights, spans, starts, ends, text
     )
     names = Names(named, starts[: len(named)], ends[: len(named)], text[:filled]) if len(named) else None
-    block = Block(
-        offsets[: rows + 1], ids[:nonzeros], values[:nonzeros], labels[:rows], weights[:rows], names=names
-    )
+    block = Block(offsets[: rows + 1], ids[:nonzeros], values[:nonzeros], labels[:rows], weights[:rows], names=names)
     problem = problem_at(data, start, where, ADVICE[error]) if error else None
     block, wrong = name_labels(block, data, spans[:rows], options)
     if len(wrong):

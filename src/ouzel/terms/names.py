@@ -9,6 +9,7 @@ from ouzel.errors import OuzelError
 from ouzel.terms import losses
 from ouzel.terms.losses import LOSSES
 from ouzel.terms.penalties import L1, ElasticNet, NoPenalty, SquaredL2, proximal
+from ouzel.terms.rates import SCHEDULES, rate
 
 
 def resolve_loss(loss: Any) -> Any:
@@ -21,14 +22,27 @@ def resolve_loss(loss: Any) -> Any:
     ouzel.errors.OuzelError: loss must be one of 'logistic', ... or a loss term; got 'hinged'. Did you mean 'hinge'?
     """
     if isinstance(loss, str):
-        if loss in LOSSES:
-            return LOSSES[loss]
-        close = difflib.get_close_matches(loss, LOSSES, 1)
-        hint = f". Did you mean {close[0]!r}?" if close else ""
-        raise OuzelError(f"loss must be one of {', '.join(map(repr, LOSSES))} or a loss term; got {loss!r}{hint}")
+        return _named("loss", loss, LOSSES)
     if type(loss) in losses.derivative.bodies:
         return loss
     raise OuzelError(f"loss must be a name or a term with a registered derivative; got {loss!r}")
+
+
+def resolve_schedule(schedule: Any) -> Any:
+    """The schedule of learning rates of a name, or the term itself."""
+    if isinstance(schedule, str):
+        return _named("schedule", schedule, SCHEDULES)
+    if type(schedule) in rate.bodies:
+        return schedule
+    raise OuzelError(f"schedule must be a name or a term with a registered rate; got {schedule!r}")
+
+
+def _named(what: str, name: str, terms: dict[str, Any]) -> Any:
+    if name in terms:
+        return terms[name]
+    close = difflib.get_close_matches(name, terms, 1)
+    hint = f". Did you mean {close[0]!r}?" if close else ""
+    raise OuzelError(f"{what} must be one of {', '.join(map(repr, terms))} or a {what} term; got {name!r}{hint}")
 
 
 def resolve_penalty(penalty: Any = None, *, l1: float = 0.0, l2: float = 0.0) -> Any:
@@ -61,7 +75,7 @@ def to_json(settings: Any) -> dict[str, Any]:
 
 def from_json(kind: Any, stored: dict[str, Any]) -> Any:
     """The settings of class `kind` that `to_json` described; a term of your own must have been imported by then."""
-    known = {term.__name__: term for term in (*losses.derivative.bodies, *proximal.bodies)}
+    known = {term.__name__: term for term in (*losses.derivative.bodies, *proximal.bodies, *rate.bodies)}
     values = dict(stored)
     for name, value in values.items():
         if isinstance(value, dict):

@@ -1,0 +1,1 @@
+"""Evaluation: progressive validation, metrics, and comparing learners in one reading."""

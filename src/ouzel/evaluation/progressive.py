@@ -15,6 +15,7 @@ from ouzel.evaluation.curve import Curve
 from ouzel.evaluation.holdout import Holdout
 from ouzel.evaluation.metrics import Scores
 from ouzel.evaluation.report import Report
+from ouzel.evaluation.seen import FeaturesSeen
 from ouzel.models import Model
 from ouzel.streams.block import Block
 
@@ -62,6 +63,7 @@ class Run:
         self.by_pass = [Scores(model.task, model.loss) for _ in range(passes)]
         self.curve = Curve(self.by_pass[0])
         self.holdouts = [Holdout(holdout_every, model) for _ in range(passes if holdout_every else 0)]
+        self.features = FeaturesSeen()
         self.nonzeros = 0
         self.skipped = 0
         self.seconds_reading = 0.0
@@ -134,6 +136,7 @@ class Run:
             self.seconds_reading += time.perf_counter() - begun
             if block is None:
                 break
+            self.features.add(block)
             start = min(behind, block.rows)
             behind -= start
             while start < block.rows:
@@ -172,10 +175,6 @@ class Run:
 
 def _model_of(model: Any) -> Model:
     """The model of an estimator, made if it has not learnt anything yet."""
-    if isinstance(model, Model):
-        return model
-    if not hasattr(model, "model_"):
-        model.model_ = model._new_model()
-    found = model.model_
+    found = model if isinstance(model, Model) else model.begin()
     assert isinstance(found, Model)
     return found

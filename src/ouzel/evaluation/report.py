@@ -35,7 +35,8 @@ class Report:
     holdout: list[dict[str, Any]]  # figures of held-out examples, one entry a pass
     passes: list[dict[str, Any]]  # figures of each pass
     nonzeros: int
-    features: int
+    features: int  # different names, or ids up to the largest
+    features_used: int | None  # different features
     unlabelled: int
     skipped: int
     bytes_used: int
@@ -48,6 +49,7 @@ class Report:
         """The report of a run, at its end or before."""
         model, scores = run.model, run.scores
         order = model.classes.order()
+        used = run.features.used
         confusion = None
         if model.task == "classification" and len(scores.confusion):
             room = len(scores.confusion)
@@ -68,7 +70,8 @@ class Report:
                 {"examples": part.examples, **_present(part.figures())} for part in run.by_pass[: max(1, run.passed)]
             ],
             nonzeros=run.nonzeros,
-            features=model.dimension - 1,
+            features=(used or 0) if len(model.names) else run.features.span,
+            features_used=used,
             unlabelled=model.unlabelled,
             skipped=run.skipped,
             bytes_used=model.bytes_used,

@@ -1,0 +1,94 @@
+"""Options that several commands share, each written once; and how they become arguments of the library."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from ouzel.errors import OuzelError
+
+DEFAULT_LEARNER = "adagrad"
+
+READING, MODEL = "Reading", "Model"
+
+Files = Annotated[
+    list[str], typer.Argument(metavar="FILE…", help="Files in any format, in order; - is standard input.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Plot = Annotated[str | None, typer.Option("--plot", metavar="PNG|SVG", help="Draw the result to this file.")]
+
+Format = Annotated[
+    str | None,
+    typer.Option(help="svmlight, vw, csv, tsv, parquet, arrow, jsonl or idx; by default told by name or content."),
+]
+Label = Annotated[str | None, typer.Option(help="Column of a table that holds the label.")]
+LabelPositive = Annotated[str | None, typer.Option(help="The label that is +1; all others are -1.")]
+Weight = Annotated[str | None, typer.Option(help="Column with importance weights.")]
+Text = Annotated[list[str] | None, typer.Option(help="Column read as words; may be repeated.")]
+Ignore = Annotated[list[str] | None, typer.Option(help="Column to leave out; may be repeated.")]
+ColumnNames = Annotated[
+    str | None, typer.Option("--columns", help="Names of the columns of a table without a header: a,b,c.")
+]
+SkipLines = Annotated[int | None, typer.Option(help="Lines to leave out at the start of a table.")]
+Delimiter = Annotated[str | None, typer.Option(help="What separates the columns of a CSV file.")]
+OnError = Annotated[str | None, typer.Option(help="What to do about a bad line: raise, or skip (and count it).")]
+Bits = Annotated[int | None, typer.Option(help="Names of features hash to so many bits (18).")]
+Seed = Annotated[int | None, typer.Option(help="Seed of that hash, and of random orders (0).")]
+
+Loss = Annotated[
+    str | None,
+    typer.Option(
+        help="logistic, hinge, smoothed-hinge, squared-hinge; squared, absolute, quantile, poisson for numbers."
+    ),
+]
+LearningRate = Annotated[str | None, typer.Option(help="Step size.")]
+L1 = Annotated[str | None, typer.Option("--l1", help="Strength of the l1 penalty: weights become exactly zero.")]
+L2 = Annotated[str | None, typer.Option("--l2", help="Strength of the squared l2 penalty.")]
+Budget = Annotated[str | None, typer.Option(help="Bytes a learner may keep, such as 8KB.")]
+SketchSize = Annotated[str | None, typer.Option(help="Directions a sketch keeps.")]
+Setting = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Any other setting of the learner; may be repeated."),
+]
+
+
+def reading_options(
+    label: str | None = None,
+    label_positive: str | None = None,
+    weight: str | None = None,
+    text: list[str] | None = None,
+    ignore: list[str] | None = None,
+    columns: str | None = None,
+    skip_lines: int | None = None,
+    delimiter: str | None = None,
+    on_error: str | None = None,
+    bits: int | None = None,
+    seed: int | None = None,
+) -> dict[str, Any]:
+    """The options of reading that were given."""
+    given = {
+        "label": label,
+        "label_positive": label_positive,
+        "weight": weight,
+        "text": tuple(text or ()) or None,
+        "ignore": tuple(ignore or ()) or None,
+        "columns": tuple(name.strip() for name in columns.split(",")) if columns else None,
+        "skip_lines": skip_lines,
+        "delimiter": delimiter,
+        "on_error": on_error,
+        "bits": bits,
+        "seed": seed,
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def settings_given(pairs: list[str] | None, **flags: str | None) -> dict[str, str]:
+    """The settings of a learner that were given, by flags of their own and by --set."""
+    given = {name: value for name, value in flags.items() if value is not None}
+    for pair in pairs or ():
+        name, equals, value = pair.partition("=")
+        if not equals or not name or not value:
+            raise OuzelError(f"--set takes NAME=VALUE, such as --set learning_rate=0.1; got {pair!r}")
+        given[name.strip().replace("-", "_")] = value.strip()
+    return given

@@ -1,0 +1,72 @@
+"""How figures, features and settings read on a screen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ouzel.models import Model
+
+
+def figure(value: float | None) -> str:
+    """A figure in at most seven characters.
+
+    >>> figure(0.15432), figure(12345.6), figure(None)
+    ('0.1543', '12345.6', '-')
+    """
+    if value is None:
+        return "-"
+    if abs(value) >= 1e6 or (value and abs(value) < 1e-4):
+        return f"{value:.1e}"
+    return f"{value:.4f}"[:7]
+
+
+def count(number: int) -> str:
+    """A count with its thousands apart."""
+    return f"{number:,}"
+
+
+def size(number: float) -> str:
+    """Bytes in the unit that fits.
+
+    >>> size(8192), size(3_000_000)
+    ('8.0 KB', '2.9 MB')
+    """
+    for unit in ("bytes", "KB", "MB"):
+        if number < 1024:
+            return f"{number:.0f} {unit}" if unit == "bytes" else f"{number:.1f} {unit}"
+        number /= 1024
+    return f"{number:.1f} GB"
+
+
+def settings(values: dict[str, Any]) -> str:
+    """Settings in one line: name=value, terms by name.
+
+    >>> settings({"loss": {"term": "Quantile", "tau": 0.9}, "learning_rate": 0.25})
+    'loss=Quantile(tau=0.9) learning_rate=0.25'
+    """
+    return " ".join(f"{name}={_value(value)}" for name, value in values.items())
+
+
+def feature_name(model: Model, feature: int) -> str:
+    """What a person calls a feature."""
+    return "(intercept)" if feature == -1 else model.names.name(feature) or str(feature)
+
+
+def heaviest(model: Model, n: int) -> list[tuple[Any, list[tuple[str, float]]]]:
+    """For each column of weights the class that positive weights speak for, and its n heaviest (feature, weight)."""
+    columns = [[(feature_name(model, feature), weight) for feature, weight in column] for column in model.top(n)]
+    known = model.classes.known
+    if model.task == "regression" or not known:
+        return [(None, columns[0])]
+    if len(columns) > 1:
+        return [(known[k], columns[k]) for k in model.classes.order()]
+    if model.classes.reversed_pair():
+        return [(known[0], [(name, -weight) for name, weight in columns[0]])]
+    return [(known[-1], columns[0])]
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, dict):
+        inside = ", ".join(f"{name}={_value(part)}" for name, part in value.items() if name != "term")
+        return str(value["term"]) + (f"({inside})" if inside else "")
+    return f"{value:g}" if isinstance(value, float) else str(value)

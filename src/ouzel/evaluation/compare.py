@@ -1,0 +1,129 @@
+"""Many learners and settings side by side in one reading of a stream."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from ouzel.evaluation.curve import Curve
+from ouzel.evaluation.grids import Candidate
+from ouzel.evaluation.metrics import Scores
+from ouzel.models import Model
+from ouzel.streams.block import Block
+
+WARM_UP = 32  # examples a model that is thrown away learns, so that no compilation is timed
+
+
+class Contestant:
+    """One candidate at work: its model, its figures, its time."""
+
+    def __init__(self, candidate: Candidate, **options: Any) -> None:
+        self.candidate = candidate
+        self.model = Model(candidate.learner, **options, **candidate.settings)
+        self.scores = Scores(self.model.task, self.model.loss)
+        self.curve = Curve(self.scores)
+        self.updates = 0  # examples whose loss was not zero
+        self.seconds = 0.0
+
+    @property
+    def figure(self) -> float:
+        """What is compared, the less the better: error rate, or the root mean squared error of numbers."""
+        figure = self.scores.error_rate if self.model.task == "classification" else self.scores.rmse
+        return float("inf") if figure is None or figure != figure else figure
+
+    @property
+    def nonzeros(self) -> int | None:
+        """Weights that are not zero, the constant's left out; None for learners of a byte budget."""
+        if self.model.learner.budgeted:
+            return None
+        return int(np.count_nonzero(self.model.weights()[:, 1:]))
+
+    def learn(self, block: Block) -> None:
+        """Predict, count and learn a block."""
+        begun = time.perf_counter()
+        learnt = self.model.learn(block)
+        self.seconds += time.perf_counter() - begun
+        self.updates += int(np.count_nonzero(learnt.losses > 0.0))
+        self.curve.add(learnt)
+
+    def to_json(self) -> dict[str, Any]:
+        """Settings and results as JSON values."""
+        return {
+            **self.candidate._asdict(),
+            "examples": self.scores.examples,
+            **{name: value for name, value in self.scores.figures().items() if value is not None},
+            "nonzeros": self.nonzeros,
+            "updates": self.updates,
+            "bytes_used": self.model.bytes_used,
+            "seconds": self.seconds,
+        }
+
+
+def compare(
+    candidates: Sequence[Candidate],
+    stream: Iterable[Block],
+    *,
+    jobs: int = 1,
+    on_progress: Callable[[list[Contestant]], None] | None = None,
+    **options: Any,
+) -> list[Contestant]:
+    """Let every candidate learn the stream, block by block, `jobs` at a time; `options` go to every `Model`.
+
+    >>> from ouzel.streams.memory import blocks_from
+    >>> stream = blocks_from([({"sun": 1.0}, "dry"), ({"cloud": 1.0}, "wet")] * 50)
+    >>> entries = [Candidate("ogd", None, None, None, {"learning_rate": rate}) for rate in (0.5, 1.0)]
+    >>> [contestant.scores.examples for contestant in compare(entries, stream)]
+    [100, 100]
+    """
+    contestants = [Contestant(candidate, **options) for candidate in candidates]
+    with ThreadPoolExecutor(max(1, jobs)) as pool:
+        for number, block in enumerate(stream):
+            if number == 0:
+                warm_up(candidates, block, options)
+            list(pool.map(Contestant.learn, contestants, [block] * len(contestants)))
+            if on_progress is not None:
+                on_progress(contestants)
+    return contestants
+
+
+def warm_up(candidates: Sequence[Candidate], block: Block, options: dict[str, Any]) -> None:
+    """Have every kernel compiled that the candidates will need."""
+    kinds = {(candidate.learner, candidate.l1 is None, candidate.budget is None): candidate for candidate in candidates}
+    for candidate in kinds.values():
+        Contestant(candidate, **options).learn(block.slice(0, min(WARM_UP, block.rows)))
+
+
+def best_of_rows(contestants: Sequence[Contestant]) -> list[list[Contestant]]:
+    """For each row of the table (a learner with one penalty and budget) the best, and all that tie with it."""
+    rows: dict[Any, list[Contestant]] = {}
+    for contestant in contestants:
+        rows.setdefault(contestant.candidate.row, []).append(contestant)
+    best = []
+    for row in rows.values():
+        least = min(contestant.figure for contestant in row)
+        best.append([contestant for contestant in row if contestant.figure == least])
+    return best
+
+
+def recovery_error(model: Model, reference: Model, top: int) -> float | None:
+    """How far a model's `top` heaviest weights are from the reference's weights, 1 being the best possible.
+
+    ||w^K - w*|| / ||w*^K - w*||, with w^K the model's K heaviest weights and w* those of the reference, which knows all
+    (Tai, Sharan, Bailis & Valiant 2018, section 7.2). None with three classes or more.
+    """
+    if model.columns != 1 or reference.columns != 1:
+        return None
+    true = reference.weights()[0].astype(np.float64)
+    total = float(true @ true)
+    sign = 1.0 if model.classes.known == reference.classes.known else -1.0
+    gained = 0.0
+    for feature, weight in model.top(top)[0]:
+        here = true[feature + 1] if feature + 1 < len(true) else 0.0
+        gained += (sign * weight - here) ** 2 - here**2
+    heaviest = np.sort(true**2)[::-1][:top].sum()
+    least = total - float(heaviest)
+    return float(np.sqrt(max(total + gained, 0.0) / least)) if least > 0.0 else None

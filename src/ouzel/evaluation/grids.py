@@ -1,0 +1,131 @@
+"""What a comparison tries: learners, and ranges of their settings."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ouzel.errors import OuzelError
+from ouzel.learners import catalogue
+from ouzel.learners.settings import parse_bytes
+
+MOST_VALUES = 1000
+
+
+class Candidate(NamedTuple):
+    """One learner with one choice of settings; `step`, `l1` and `budget` are None where it was given none."""
+
+    learner: str
+    step: float | None
+    l1: float | None
+    budget: float | None
+    settings: dict[str, Any]
+
+    @property
+    def row(self) -> tuple[str, float | None, float | None]:
+        """What the step size is chosen within: candidates that differ in it alone share a row of the table."""
+        return self.learner, self.l1, self.budget
+
+
+def parse_range(text: str) -> list[float]:
+    """Numbers of `2^-3:2^6` (powers of two), `1e-8:1e-1` (powers of ten), or a list `0.1,0.5`.
+
+    >>> parse_range("2^-1:2^2"), parse_range("1e-3:1e-1"), parse_range("0.5,1")
+    ([0.5, 1.0, 2.0, 4.0], [0.001, 0.01, 0.1], [0.5, 1.0])
+    """
+    try:
+        values = [value for part in text.split(",") for value in _part(part.strip())]
+    except (ValueError, OverflowError):
+        raise OuzelError(f"a range is 2^-3:2^6, 1e-8:1e-1 or a list 0.1,0.5; got {text!r}") from None
+    if not values or not all(0.0 < value < math.inf for value in values):
+        raise OuzelError(f"a range has positive numbers, the smaller end first; got {text!r}")
+    return values
+
+
+def learner_names(text: str) -> list[str]:
+    """The learners of `ogd,adagrad`; `all`, `all-multiclass` and `all-budgeted` stand for several.
+
+    >>> learner_names("ogd, adagrad")
+    ['ogd', 'adagrad']
+    """
+    groups = {
+        "all": lambda learner: True,
+        "all-multiclass": lambda learner: learner.multiclass,
+        "all-budgeted": lambda learner: learner.budgeted,
+    }
+    names: list[str] = []
+    for name in filter(None, (part.strip() for part in text.split(","))):
+        if name in groups:
+            names += [learner.name for learner in catalogue.LEARNERS.values() if groups[name](learner)]
+        else:
+            names.append(catalogue.find(name).name)
+    if not names:
+        raise OuzelError(f"name at least one learner; got {text!r}. Known: {', '.join(catalogue.LEARNERS)}")
+    return list(dict.fromkeys(names))
+
+
+def candidates(
+    learners: Sequence[str],
+    *,
+    steps: Sequence[float] = (),
+    l1: Sequence[float] = (),
+    budgets: Sequence[str | float] = (),
+    settings: dict[str, Any] | None = None,
+) -> list[Candidate]:
+    """Every learner with every choice that it has a setting for."""
+    found = []
+    given = settings or {}
+    fields = {name: catalogue.find(name).module.Settings._fields for name in learners}
+    for name in given:
+        if not any(_takes(kind, name) for kind in fields.values()):
+            raise OuzelError(f"none of {', '.join(learners)} has a setting {name!r}")
+    sizes = [parse_bytes(budget) for budget in budgets]
+    for name, kind in fields.items():
+        fixed = {key: value for key, value in given.items() if _takes(kind, key)}
+        choices = itertools.product(
+            steps if steps and _step_setting(kind) else (None,),
+            l1 if l1 and "penalty" in kind else (None,),
+            sizes if sizes and "budget" in kind else (None,),
+        )
+        for step, strength, budget in choices:
+            chosen = dict(fixed)
+            if step is not None:
+                chosen |= step_size(kind, step)
+            if strength is not None:
+                chosen["l1"] = strength
+            if budget is not None:
+                chosen["budget"] = budget
+            found.append(Candidate(name, step, strength, budget, chosen))
+    return found
+
+
+def step_size(fields: Sequence[str], step: float) -> dict[str, float]:
+    """The setting that makes a learner's step this size: a learning rate, or the inverse of Newton's alpha."""
+    name = _step_setting(fields)
+    return {name: 1.0 / step if name == "alpha" else step} if name else {}
+
+
+def _takes(fields: Sequence[str], setting: str) -> bool:
+    return setting in fields or (setting in ("l1", "l2") and "penalty" in fields)
+
+
+def _step_setting(fields: Sequence[str]) -> str | None:
+    return next((name for name in ("learning_rate", "alpha") if name in fields), None)
+
+
+def _part(text: str) -> list[float]:
+    low, colon, high = text.partition(":")
+    if not colon:
+        return [_number(low)]
+    base = 2.0 if "^" in low else 10.0
+    first, last = (round(math.log(_number(end), base)) for end in (low, high))
+    if not 0 <= last - first <= MOST_VALUES:
+        raise ValueError(text)
+    return [base**k if base == 2.0 else float(f"1e{k}") for k in range(first, last + 1)]
+
+
+def _number(text: str) -> float:
+    base, caret, power = text.partition("^")
+    return float(base) ** float(power) if caret else float(text)

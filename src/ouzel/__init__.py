@@ -16,12 +16,23 @@ _HOME = {
     "DataError": "ouzel.errors",
     "Model": "ouzel.models",
     "OuzelError": "ouzel.errors",
-    "load": "ouzel.estimators",
+    "blocks_from": "ouzel.streams.memory",
+    "load": "ouzel.estimators.loading",
     "progressive_validation": "ouzel.evaluation.progressive",
     "read": "ouzel.streams.reading",
     "write_svmlight": "ouzel.streams.svmlight",
-    "OnlineGradientClassifier": "ouzel.estimators",
-    "OnlineGradientRegressor": "ouzel.estimators",
+    **dict.fromkeys(
+        (
+            "AWMSketchClassifier",
+            "AdaGradClassifier",
+            "AdaGradRegressor",
+            "OnlineGradientClassifier",
+            "OnlineGradientRegressor",
+            "SketchedNewtonClassifier",
+            "SketchedNewtonRegressor",
+        ),
+        "ouzel.estimators",
+    ),
 }
 """Where each public name lives; its module is imported when the name is first used."""
 

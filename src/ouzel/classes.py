@@ -40,6 +40,10 @@ class Classes:
     def __len__(self) -> int:
         return len(self.known)
 
+    def find(self, label: Label) -> int:
+        """The position of a label, -1 if it is not known."""
+        return self._position.get(label, -1)
+
     def position(self, label: Label) -> int:
         """The position of one label, a new one if it has not been seen."""
         place = self._position.get(label)

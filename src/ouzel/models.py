@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.classes import Classes, Label
+from ouzel.classes import Classes, Label, tidy
 from ouzel.errors import OuzelError
 from ouzel.learners import catalogue
 from ouzel.learners.rows import Rows, largest_id, to_rows
@@ -150,6 +150,27 @@ class Model:
         for state, row in zip(self.states, margins, strict=True):
             self.module.predict_rows(state, rows, self.settings, row)
         return margins[0] if self.columns == 1 else margins.T
+
+    def judge(self, block: Block) -> Learnt:
+        """Predict labelled examples without learning them; those of classes not known yet are left out."""
+        block = block.select(np.flatnonzero(~np.isnan(block.labels)))
+        if self.task == "regression":
+            targets = block.labels
+        else:
+            names = block.label_names
+            values = block.labels.tolist()
+            known = [self.classes.find(tidy(v) if names is None else names[int(v)]) for v in values]
+            block = block.select(np.flatnonzero(np.array(known, np.int64) >= 0))
+            targets = np.array([place for place in known if place >= 0], np.int64)
+        margins, losses = self.margins(block), np.empty(block.rows)
+        if margins.ndim == 2 and self.learner.multiclass:
+            multiclass_hinge_losses(margins, targets, losses)
+        elif margins.ndim == 2:
+            one_vs_rest_losses(self.loss, np.ascontiguousarray(margins), targets, losses)
+        else:
+            binary = targets if self.task == "regression" else np.where(targets == 1, 1.0, -1.0)
+            losses_of(self.loss, margins, binary, losses)
+        return Learnt(margins, targets, block.weights, losses)
 
     def margins_one(self, slots: np.ndarray, values: np.ndarray) -> list[float]:
         """The margins of one example, one a column."""

@@ -4,7 +4,7 @@ import numpy as np
 
 
 class DenseOja:
-    """V starts as the first unit vectors of features in the order they are seen, which is all that is ours here."""
+    """V starts as the first unit vectors of features in the order they are seen (by id within an example), which is all that is ours here."""
 
     def __init__(self, dimension, m, alpha, curvature, largest, project=False, diagonal=False):
         self.u = np.zeros(dimension)
@@ -22,7 +22,7 @@ class DenseOja:
         return (np.eye(len(self.u)) - self.V.T @ np.diag(mass / (self.alpha + mass)) @ self.V) / self.alpha
 
     def learn(self, slots, raw, derivative):
-        for slot in slots:
+        for slot in sorted(slots):
             if slot not in self.seen:
                 if len(self.seen) < self.m:
                     self.V[len(self.seen), slot] = 1.0

@@ -8,7 +8,7 @@ import sys
 import typer
 from typer.exceptions import Exit, TyperException
 
-from ouzel.cli import compare, predict, top, train
+from ouzel.cli import compare, demo, predict, reproduce, top, train
 from ouzel.errors import OuzelError
 
 BAD_INPUT = 2
@@ -23,7 +23,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain help starts in half the time
 )
-for command in (train.train, predict.predict, top.top, compare.compare):
+for command in (demo.demo, train.train, predict.predict, top.top, compare.compare, reproduce.reproduce):
     app.command()(command)
 
 

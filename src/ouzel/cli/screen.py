@@ -23,6 +23,8 @@ COMPILING = "compiling kernels (once; later runs find them on disk) …"
 class Screen:
     """Shows a run's table at powers of two as it grows, and where the run stands; silent with `quiet`."""
 
+    announced = False  # that kernels are being compiled: once a process
+
     def __init__(self, title: str, stream: Any = None, quiet: bool = False) -> None:
         self.console = Console(stderr=True, highlight=False)
         self.quiet = quiet
@@ -31,7 +33,6 @@ class Screen:
         self.title = title
         self.last = ORIGIN
         self.begun = time.perf_counter()
-        self.compiled = False
         self.progress: Progress | None = None
         self.task: TaskID | None = None
 
@@ -107,8 +108,8 @@ class Screen:
         self.last = point
 
     def _compiling(self, name: str) -> None:
-        if not self.compiled:
-            self.compiled = True
+        if not Screen.announced and not self.quiet:
+            Screen.announced = True
             self.say(COMPILING)
 
 

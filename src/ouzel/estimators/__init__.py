@@ -1,5 +1,16 @@
 """Estimators: the catalogue's learners in the protocols of scikit-learn and River."""
 
+from ouzel.estimators.adagrad import AdaGradClassifier, AdaGradRegressor
+from ouzel.estimators.budgeted import AWMSketchClassifier
 from ouzel.estimators.online_gradient import OnlineGradientClassifier, OnlineGradientRegressor
+from ouzel.estimators.sketched_newton import SketchedNewtonClassifier, SketchedNewtonRegressor
 
-__all__ = ["OnlineGradientClassifier", "OnlineGradientRegressor"]
+__all__ = [
+    "AWMSketchClassifier",
+    "AdaGradClassifier",
+    "AdaGradRegressor",
+    "OnlineGradientClassifier",
+    "OnlineGradientRegressor",
+    "SketchedNewtonClassifier",
+    "SketchedNewtonRegressor",
+]

@@ -81,6 +81,11 @@ class Estimator(RiverProtocol, BaseEstimator):
         """Column of the model and label of each class, in the order shown."""
         return []
 
+    @classmethod
+    def serves(cls, learner: str) -> bool:
+        """Whether this class is the estimator of a learner of the catalogue."""
+        return learner == cls.learner
+
     def _learner_name(self) -> str:
         """Name in the catalogue; classes whose parameters pick among several learners override it."""
         return self.learner

@@ -63,7 +63,7 @@ class RiverProtocol:
 
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> Self:
         """Learn one example: features (numbers; a string `v` becomes the feature `name=v`), its label, its weight."""
-        model = self._ready()
+        model = self.begin()
         slots, values = self._row(x)
         if self._slots.largest + 2 > model.dimension:
             model.make_room(self._slots.largest)
@@ -93,7 +93,7 @@ class RiverProtocol:
 
     def learn_many(self, X: Any, y: Any, **_: Any) -> Self:
         """Learn a data frame, a row an example, its columns named as the keys that `learn_one` takes."""
-        model = self._ready()
+        model = self.begin()
         for block in self._frame(X, np.asarray(y)):
             model.learn(block)
         return self
@@ -108,8 +108,8 @@ class RiverProtocol:
         pandas = sys.modules["pandas"]
         return pandas.DataFrame([self.predict_proba_one(x) for x in X.to_dict(orient="records")], index=X.index)
 
-    def _ready(self) -> Model:
-        """The model, a new one if nothing was learnt yet, with its table of slots."""
+    def begin(self) -> Model:
+        """The model, a new one if nothing was learnt yet."""
         if not hasattr(self, "model_"):
             self.model_ = self._new_model()
         slots = self.__dict__.get("_slots")
@@ -119,7 +119,7 @@ class RiverProtocol:
         return self.model_
 
     def _row(self, x: dict[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
-        """Slots (uint32) and values (float32) of one example, the constant feature last."""
+        """Slots (uint32, ascending as in blocks) and values (float32) of one example, the constant feature included."""
         constant = self.model_.intercept
         try:
             values = np.fromiter(chain(x.values(), (1.0,)) if constant else x.values(), np.float32, len(x) + constant)
@@ -131,11 +131,12 @@ class RiverProtocol:
         slots = np.fromiter(names, np.uint32, len(values))
         if self._slots.shared:
             slots, places = np.unique(slots, return_inverse=True)
-            values = np.bincount(places, values).astype(np.float32)
-        return slots, values
+            return slots, np.bincount(places, values).astype(np.float32)
+        order = slots.argsort()
+        return slots[order], values[order]
 
     def _margins_one(self, x: dict[Any, Any]) -> list[float]:
-        model = self._ready()
+        model = self.begin()
         slots, values = self._row(x)
         if self._slots.largest + 1 >= model.capacity and not model.learner.budgeted:
             known = slots < model.capacity

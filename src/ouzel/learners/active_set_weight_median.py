@@ -55,7 +55,7 @@ class Settings(NamedTuple):
     learning_rate: float = 0.1
     l2: float = 1e-6
     schedule: NamedTuple = InverseTime()
-    seed: float = 0.0  # of the sketch's hash functions
+    sketch_seed: float = 0.0  # of the hash functions
 
 
 def configure(settings: Settings) -> tuple[int, int, int]:
@@ -78,7 +78,7 @@ def configure(settings: Settings) -> tuple[int, int, int]:
 def init(dimension: int, settings: Settings) -> State:
     """A state that has seen nothing; it takes any slot, whatever the dimension."""
     heap_size, width, depth = configure(settings)
-    sketch = count_sketch.init(width, depth, int(settings.seed))
+    sketch = count_sketch.init(width, depth, int(settings.sketch_seed))
     return State(*top_weights.init(heap_size), *sketch, np.array([1.0, 0.0]))
 
 

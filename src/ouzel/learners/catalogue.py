@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ouzel.errors import OuzelError
@@ -17,7 +15,7 @@ class Learner(NamedTuple):
     name: str
     module_name: str  # below ouzel.learners
     summary: str  # one line for the command line's help
-    preset: Mapping[str, Any] = MappingProxyType({})  # settings that differ from the module's own defaults
+    preset: tuple[tuple[str, Any], ...] = ()  # settings that differ from the module's own defaults
 
     @property
     def module(self) -> Any:

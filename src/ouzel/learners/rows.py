@@ -28,7 +28,7 @@ def largest_id(indices, start, stop):
 
 @kernel
 def to_rows(offsets, indices, values, constant, limit):
-    """Rows of a block's arrays: features of slot `limit` and above left out, slot 0 = 1 appended if `constant`."""
+    """Rows of a block's arrays: features of slot `limit` and above left out, slot 0 = 1 put first if `constant`."""
     n = len(offsets) - 1
     room = np.int64(offsets[n] - offsets[0]) + (n if constant else 0)
     row_offsets = np.empty(n + 1, np.uint64)
@@ -38,15 +38,15 @@ def to_rows(offsets, indices, values, constant, limit):
     one = np.uint64(1)
     row_offsets[0] = filled
     for i in range(n):
+        if constant:
+            slots[filled] = 0
+            row_values[filled] = 1.0
+            filled += one
         for k in range(offsets[i], offsets[i + 1]):
             slot = np.uint64(indices[k]) + one
             if slot < limit:
                 slots[filled] = slot
                 row_values[filled] = values[k]
                 filled += one
-        if constant:
-            slots[filled] = 0
-            row_values[filled] = 1.0
-            filled += one
         row_offsets[i + 1] = filled
     return Rows(row_offsets, slots[:filled], row_values[:filled])

@@ -35,7 +35,7 @@ def resolve_settings(learner: Learner, given: dict[str, Any]) -> Any:
     `loss` and `penalty` may be names; `l1` and `l2` are the strengths of the penalty.
     """
     kind = learner.module.Settings
-    values = {**learner.preset, **{name: value for name, value in given.items() if value is not None}}
+    values = {**dict(learner.preset), **{name: value for name, value in given.items() if value is not None}}
     strengths = {name: float(values.pop(name)) for name in ("l1", "l2") if name in values and name not in kind._fields}
     if strengths or "penalty" in values:
         values["penalty"] = resolve_penalty(values.get("penalty"), **strengths)

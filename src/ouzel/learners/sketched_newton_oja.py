@@ -21,15 +21,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ouzel._jit import kernel
+from ouzel._jit import inlined, kernel
 from ouzel.terms.losses import Logistic, derivative
 
 FIRST_SCALE = 0.1  # D_1
 MOST_GROWTH = 1e4  # of the Gram determinant between folds
+LIMIT = 1e30  # a stream that has diverged this far is predicted, but no longer learnt
 
 
 class State(NamedTuple):
-    table: np.ndarray  # (d, 2 + m)  u, D, and the column of Z, of each slot; D = 0 says it was never seen
+    table: np.ndarray  # (d, 2 + m) float64  u, D, and the column of Z, of each slot; D = 0 says it was never seen
     basis: np.ndarray  # (m, m) float64  F
     shift: np.ndarray  # (m,) float64  b
     mass: np.ndarray  # (m,) float64  P, t times the estimated eigenvalues
@@ -40,22 +41,20 @@ class State(NamedTuple):
 class Settings(NamedTuple):
     loss: NamedTuple = Logistic()
     sketch_size: float = 10.0  # m
-    alpha: float = 1.0
+    learning_rate: float = 1.0  # 1 / alpha
     curvature: float = 0.25  # sigma: 1/4 at a logistic loss's steepest, 1 / (8 C^2) for the square loss
     eta: float = 0.0  # for losses without curvature: added as eta / sqrt(t)
     sketch_every: float = 1.0
     diagonal: float = 1.0
     bound: float = 0.0  # beyond `largest`: 0 clips predictions, 1 projects weights (Lemma 1)
     largest: float = inf  # C
-    precision: float = 32.0
 
 
 def init(dimension: int, settings: Settings) -> State:
     """A state that has seen nothing, with room for `dimension` slots."""
     m = int(settings.sketch_size)
-    kind = np.float64 if settings.precision == 64 else np.float32
     return State(
-        np.zeros((dimension, 2 + m), kind),
+        np.zeros((dimension, 2 + m)),
         np.eye(m),
         np.zeros(m),
         np.zeros(m),
@@ -71,14 +70,21 @@ def grow(state: State, dimension: int, settings: Settings) -> State:
 
 
 @kernel
-def _touch(state, slot, settings):
-    """Meet a slot for the first time: it may start a direction."""
-    seen = int(state.counts[1])
-    state.touched[seen] = slot
-    state.counts[1] += 1.0
-    state.table[slot, 1] = FIRST_SCALE if settings.diagonal != 0.0 else 1.0
-    if seen < len(state.shift):
-        state.table[slot, 2 + seen] = 1.0
+def _touch(state, indices, values, settings):
+    """Meet the slots of an example; those that are new may start a direction, the smallest first."""
+    before = int(state.counts[1])
+    seen = before
+    for k in range(len(indices)):
+        slot = indices[k]
+        if state.table[slot, 1] == 0.0 and values[k] != 0.0:
+            state.table[slot, 1] = FIRST_SCALE if settings.diagonal != 0.0 else 1.0
+            state.touched[seen] = slot
+            seen += 1
+    if before < len(state.shift) and seen > before:
+        state.touched[before:seen] = np.sort(state.touched[before:seen])
+        for k in range(before, min(seen, len(state.shift))):
+            state.table[state.touched[k], 2 + k] = 1.0
+    state.counts[1] = seen
 
 
 @kernel
@@ -190,31 +196,30 @@ def _fold(state):
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
     m = len(state.shift)
-    scaled = np.empty(len(indices), state.table.dtype)
-    sketched = np.empty(m, state.table.dtype)  # Z x
+    scaled = np.empty(len(indices))
+    sketched = np.empty(m)  # Z x
+    _touch(state, indices, values, settings)
     for k in range(len(indices)):
-        if state.table[indices[k], 1] == 0.0:
-            _touch(state, indices[k], settings)
-        scaled[k] = values[k] / np.sqrt(state.table[indices[k], 1])
+        scaled[k] = values[k] / np.sqrt(state.table[indices[k], 1]) if values[k] != 0.0 else 0.0
     plain, square = _project(state, indices, scaled, sketched)
     free = _margin(state, plain, sketched)
     margin = _clip(free, settings)
     state.counts[0] += 1.0
     slope = importance * derivative(settings.loss, margin, target)
-    if not (isfinite(slope) and isfinite(square) and isfinite(free)):
+    if not (abs(slope) < LIMIT and square < LIMIT and abs(free) < LIMIT):
         return margin
 
     along = np.zeros(m)  # V x
     for i in range(m):
         for j in range(m):
             along[i] += state.basis[i, j] * sketched[j]
-    step = slope / settings.alpha
+    step = slope * settings.learning_rate
     if settings.bound != 0.0 and free != margin:
         inverse = square  # alpha x' A^-1 x
         for i in range(m):
-            inverse -= state.mass[i] / (settings.alpha + state.mass[i]) * along[i] ** 2
+            inverse -= _share(state.mass[i], settings) * along[i] ** 2
         if inverse > 0.0:
-            step += _move(state, along, (free - margin) / inverse, settings.alpha)
+            step += _move(state, along, (free - margin) / inverse, settings)
     if slope != 0.0:
         step += _newton(state, sketched, along, square, slope, indices, scaled, settings)
     if step != 0.0:
@@ -227,12 +232,18 @@ def learn_row(state, indices, values, target, importance, settings):
     return margin
 
 
+@inlined
+def _share(mass, settings):
+    """P / (alpha + P): how much of a step along a direction the sketch takes back."""
+    return mass * settings.learning_rate / (1.0 + mass * settings.learning_rate)
+
+
 @kernel
-def _move(state, along, length, alpha):
+def _move(state, along, length, settings):
     """b <- b + length F' diag(P / (alpha + P)) along: the part in the sketch of a step; returns the length."""
     m = len(along)
     for i in range(m):
-        part = length * along[i] * state.mass[i] / (alpha + state.mass[i])
+        part = length * along[i] * _share(state.mass[i], settings)
         for j in range(m):
             state.shift[j] += part * state.basis[i, j]
     return length
@@ -263,7 +274,7 @@ def _newton(state, sketched, along, square, slope, indices, scaled, settings):
             along[i] = 0.0
             for j in range(m):
                 along[i] += grown * state.basis[i, j] * sketched[j]
-    _move(state, along, slope / settings.alpha, settings.alpha)
+    _move(state, along, slope * settings.learning_rate, settings)
     return left
 
 
@@ -301,7 +312,7 @@ def eigenvalues(state: State) -> np.ndarray:
 
 def condition_number(state: State, settings: Settings) -> float:
     """Condition number of the metric A that the sketch stands for."""
-    return float((settings.alpha + state.mass.max(initial=0.0)) / settings.alpha)
+    return float(1.0 + state.mass.max(initial=0.0) * settings.learning_rate)
 
 
 def mirror(state: State) -> State:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ouzel._jit import inlined, kernel
+from ouzel._jit import inlined
 from ouzel.sketches.hashing import tabulate, tabulation
 
 

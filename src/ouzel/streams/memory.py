@@ -76,7 +76,7 @@ def blocks_from(
 
     >>> block = next(blocks_from([({"price": 2.5, "city": "Rome"}, 1)]))
     >>> block.values.tolist(), block.labels.tolist()
-    ([1.0, 2.5], [1.0])
+    ([2.5, 1.0], [1.0])
     """
     options = Options(bits=bits, seed=seed)
     if hasattr(data, "__arrow_c_stream__"):

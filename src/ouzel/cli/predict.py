@@ -1,52 +1,82 @@
-"""`ouzel predict`: apply a model to files."""
+"""`ouzel predict`: labels, margins and probabilities of a stream, to standard output or to a Parquet file."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Any
+import json
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ouzel.cli import app as shared
-from ouzel.cli.app import app
+from ouzel.cli import options
 from ouzel.errors import OuzelError
+
+if TYPE_CHECKING:
+    from ouzel.evaluation.predictions import Predictions
 
 KINDS = ("labels", "margins", "probabilities")
 
 
-@app.command(epilog="Example:  ouzel predict a9a.ouzel new.svm --output-kind probabilities > p.txt")
 def predict(
-    model: Annotated[Path, typer.Argument(help="A model file.")],
-    files: shared.Files,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file, .parquet or text.")] = None,
-    output_kind: Annotated[str, typer.Option(help="labels, margins or probabilities.")] = "labels",
-    json: shared.Json = False,
-    format: shared.Format = None,
-    label: shared.Label = None,
-    label_positive: shared.LabelPositive = None,
-    weight: shared.Weight = None,
-    text: shared.Text = None,
-    ignore: shared.Ignore = None,
-    columns: shared.Columns = None,
-    skip_lines: shared.SkipLines = 0,
-    on_error: shared.OnError = "raise",
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
+    files: options.Files,
+    output: Annotated[str | None, typer.Option("--output", "-o", metavar="PARQUET", help="Write here instead.")] = None,
+    only: Annotated[str | None, typer.Option(help="labels, margins or probabilities, without a header line.")] = None,
+    unlabelled: Annotated[
+        bool, typer.Option("--unlabelled", help="The files' tables have no column of labels.")
+    ] = False,
+    format: options.Format = None,
+    label: options.Label = None,
+    text: options.Text = None,
+    ignore: options.Ignore = None,
+    columns: options.ColumnNames = None,
+    skip_lines: options.SkipLines = None,
+    delimiter: options.Delimiter = None,
+    on_error: options.OnError = None,
+    json_: Annotated[bool, typer.Option("--json", help="Print a JSON object a line.")] = False,
 ) -> None:
-    """Predict every example of some files, a line each; nothing is learnt."""
-    from ouzel.cli.predicting import outcomes, write_lines, write_parquet
-    from ouzel.persistence import load_model
+    """Predict a stream with a model; how its columns are read is in the model file.
+
+    Example: ouzel predict a9a.ouzel a9a.t.svm.xz --only labels
+    """
+    if only is not None and only not in KINDS:
+        raise OuzelError(f"--only takes one of {', '.join(KINDS)}; got {only!r}")
+    from ouzel import persistence
+    from ouzel.evaluation.predictions import predictions_of
     from ouzel.streams.reading import read
 
-    if output_kind not in KINDS:
-        raise OuzelError(f"--output-kind must be one of {', '.join(KINDS)}; got {output_kind!r}")
-    known = load_model(model)[0]
-    if known.learner.name and not known.examples:
-        raise OuzelError(f"{model}: has learnt no example yet")
-    given: dict[str, Any] = shared.reading(
-        format, label, label_positive, weight, text, ignore, columns, skip_lines, on_error
+    learnt, notes = persistence.load_notes(model)
+    given = options.reading_options(
+        label, None, None, text, ignore, columns, skip_lines, delimiter, on_error, learnt.bits, learnt.seed
     )
-    stream = read(files, bits=known.bits, seed=known.seed, unlabelled=True, **given)
-    found = outcomes(known, stream, output_kind)
-    if output is not None and output.suffix == ".parquet":
-        write_parquet(found, output)
-    else:
-        write_lines(found, output, json)
+    reading = {**notes.get("reading", {}), **given, **({"label": ""} if unlabelled else {})}
+    with read(files, format=format, **reading) as stream:
+        found = (predictions_of(learnt, block) for block in stream)
+        if output is not None:
+            from ouzel.evaluation.predictions import write_parquet
+
+            print(f"{write_parquet(found, output):,} predictions written to {output}", file=sys.stderr)
+            return
+        for number, predictions in enumerate(found):
+            if json_:
+                _print_json(predictions)
+            else:
+                _print_table(predictions, only, header=only is None and number == 0)
+
+
+def _print_table(predictions: Predictions, only: str | None, header: bool) -> None:
+    columns = predictions.columns(only)
+    if header:
+        print("\t".join(columns))
+    rows = zip(*(values.tolist() for values in columns.values()), strict=True)
+    sys.stdout.write("".join("\t".join(map(_cell, row)) + "\n" for row in rows))
+
+
+def _print_json(predictions: Predictions) -> None:
+    columns = predictions.columns(None)
+    for row in zip(*(values.tolist() for values in columns.values()), strict=True):
+        print(json.dumps(dict(zip(columns, row, strict=True))))
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,79 +1,135 @@
-"""What people see: progress while learning, then the answer. All of it goes to standard error but the answer."""
+"""What is seen while a stream is learnt: a live line on a terminal, plain lines elsewhere; all on standard error."""
 
 from __future__ import annotations
 
-import sys
 import time
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeRemainingColumn
+from rich.text import Text
 
-answer = Console(highlight=False)
-aside = Console(stderr=True, highlight=False)
+from ouzel import _jit
+from ouzel.cli.shown import count, figure
+from ouzel.evaluation.curve import ORIGIN, Point
+from ouzel.evaluation.metrics import Scores
+from ouzel.evaluation.progressive import Run
+
+ERRORS, LOSSES = ("error so far", "since last"), ("loss so far", "since last")
+COMPILING = "compiling kernels (once; later runs find them on disk) …"
 
 
-class Display:
-    """Progress of one run: a live bar on a terminal, plain lines at powers of two elsewhere, nothing if quiet."""
+class Screen:
+    """Shows a run's table at powers of two as it grows, and where the run stands; silent with `quiet`."""
 
-    def __init__(self, stream: Any, quiet: bool) -> None:
-        self.stream = stream
+    announced = False  # that kernels are being compiled: once a process
+
+    def __init__(self, title: str, stream: Any = None, quiet: bool = False) -> None:
+        self.console = Console(stderr=True, highlight=False)
         self.quiet = quiet
-        self.live = aside.is_terminal and not quiet
-        self.shown = 0
+        self.live = self.console.is_terminal and not quiet
+        self.stream = stream
+        self.title = title
+        self.last = ORIGIN
         self.begun = time.perf_counter()
-        self.progress = Progress(
-            TextColumn("{task.fields[what]}"), BarColumn(20), TimeElapsedColumn(), TimeRemainingColumn(), console=aside
-        )
+        self.progress: Progress | None = None
+        self.task: TaskID | None = None
 
-    def __enter__(self) -> Display:
-        if not self.quiet:
-            _announce_compiling()
+    def __enter__(self) -> Self:
+        _jit.on_compile.append(self._compiling)
         if self.live:
+            self.progress = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(16),
+                TextColumn("{task.fields[standing]}"),
+                _TimeLeft(),
+                console=self.console,
+                transient=True,
+            )
+            self.task = self.progress.add_task(self.title, total=None, standing="")
             self.progress.start()
-            self.task = self.progress.add_task("", total=self.stream.size, what="reading …")
-        elif not self.quiet:
-            print(f"{'examples':>12} {'error so far':>13} {'since last':>11} {'mean loss':>10}", file=sys.stderr)
         return self
 
-    def __exit__(self, *_: object) -> None:
-        if self.live:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        _jit.on_compile.remove(self._compiling)
+        if self.progress is not None:
             self.progress.stop()
 
-    def update(self, report: Any) -> None:
-        """Show where a report stands."""
-        if self.live:
-            rate = report.examples / max(time.perf_counter() - self.begun, 1e-9)
-            what = f"{report.examples:,} examples  error {report.error_rate:.4f}  {rate:,.0f}/s"
-            self.progress.update(self.task, completed=self.stream.position, what=what)
-        elif not self.quiet:
-            for point in report.curve[self.shown :]:
-                print(
-                    f"{point.examples:>12,} {point.error_rate:>13.5f} {point.recent:>11.5f} {point.mean_loss:>10.5f}",
-                    file=sys.stderr,
-                )
-            self.shown = len(report.curve)
+    def say(self, line: str) -> None:
+        """A line above the live one."""
+        if not self.quiet:
+            self.console.print(line, soft_wrap=True, markup=False)
+
+    def show(self, run: Run) -> None:
+        """The new points of the run's table, and where it stands."""
+        if self.quiet:
+            return
+        for point in run.curve.powers_of_two():
+            if point.examples > self.last.examples and point.examples & (point.examples - 1) == 0:
+                self._row(point, run.model.task)
+        self.stand(run.scores)
+
+    def stand(self, scores: Scores) -> None:
+        """Where a reading of the stream stands: examples, rate, error so far."""
+        seconds = max(time.perf_counter() - self.begun, 1e-9)
+        classes = scores.error_rate is not None
+        error = f"error {figure(scores.error_rate)}" if classes else f"rmse {figure(scores.rmse)}"
+        size = getattr(self.stream, "size", None)
+        self._update(
+            f"{count(scores.examples)} examples {short(scores.examples / seconds)}/s {error}",
+            getattr(self.stream, "position", 0) if size else 0,
+            size,
+        )
+
+    def step(self, done: int, total: int) -> None:
+        """How many of some steps are done."""
+        self._update(f"{done} of {total}", done, total)
+
+    def finish(self, run: Run) -> None:
+        """The last row of the table."""
+        points = run.curve.points
+        if not self.quiet and points and points[-1].examples > self.last.examples:
+            self._row(points[-1], run.model.task)
+
+    def _update(self, standing: str, completed: int, total: int | None) -> None:
+        if self.progress is not None and self.task is not None:
+            self.progress.update(self.task, total=total, completed=completed, standing=standing)
+
+    def _row(self, point: Point, task: str) -> None:
+        errors = task == "classification"
+        if self.last is ORIGIN:
+            names = ("examples", *(ERRORS if errors else ()), *LOSSES)
+            self.say("".join(f"{name:>14}" for name in names))
+        since = point.since(self.last)
+        numbers = [point.error_rate, since.error_rate] if errors else []
+        numbers += [point.mean_loss, since.mean_loss]
+        self.say(f"{count(point.examples):>14}" + "".join(f"{number:>14.4f}" for number in numbers))
+        self.last = point
+
+    def _compiling(self, name: str) -> None:
+        if not Screen.announced and not self.quiet:
+            Screen.announced = True
+            self.say(COMPILING)
 
 
-_announced = False
+class _TimeLeft(ProgressColumn):
+    """Time left, where the size of the stream is known."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.remaining = TimeRemainingColumn(compact=True)
+
+    def render(self, task: Task) -> Text:
+        return self.remaining.render(task) if task.total else Text("")
 
 
-def _announce_compiling() -> None:
-    """Say once that kernels are being compiled, when the first is."""
-    from ouzel import _jit
+def short(number: float) -> str:
+    """A rate in few characters.
 
-    def say(_: str) -> None:
-        global _announced
-        if not _announced:
-            _announced = True
-            aside.print("compiling kernels for this machine, once …", style="dim")
-
-    if not _jit.on_compile:
-        _jit.on_compile.append(say)
-
-
-def print_json(value: Any) -> None:
-    """One JSON object on standard output."""
-    import json
-
-    print(json.dumps(value, allow_nan=False))
+    >>> short(1_234_567.0), short(45_600.0), short(7.0)
+    ('1.2M', '46K', '7')
+    """
+    if number >= 1e6:
+        return f"{number / 1e6:.1f}M"
+    return f"{number / 1e3:.0f}K" if number >= 1e4 else f"{number:.0f}"

@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import json
 from typing import Annotated
 
 import typer
 
-from ouzel.cli import app as shared
-from ouzel.cli.app import app
+from ouzel.cli import options
 
 
-@app.command(epilog="Example:  ouzel top a9a.ouzel -n 20")
 def top(
-    model: Annotated[Path, typer.Argument(help="A model file.")],
-    n: Annotated[int, typer.Option("-n", min=1, help="How many features to show.")] = 20,
-    json: shared.Json = False,
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
+    n: Annotated[int, typer.Option("-n", help="Features to show.")] = 20,
+    json_: options.Json = False,
 ) -> None:
-    """Show the heaviest features of a model, by name where the stream had names."""
-    from ouzel.cli.screen import print_json
-    from ouzel.cli.training import feature_name, show_top
-    from ouzel.persistence import load_model
+    """Show the heaviest features of a model, by name where the stream had names.
 
-    known = load_model(model)[0]
-    if not json:
-        show_top(known, n)
+    Example: ouzel top a9a.ouzel -n 20
+    """
+    from ouzel import persistence
+    from ouzel.cli.shown import heaviest
+
+    columns = heaviest(persistence.load_model(model), max(n, 0))
+    if json_:
+        entries = [{"class": label, "features": [list(pair) for pair in column]} for label, column in columns]
+        print(json.dumps(entries))
         return
-    columns = known.top(n)
-    sign = -1.0 if len(columns) == 1 and known.classes.reversed_pair() else 1.0
-    tables = [
-        [{"feature": feature_name(known, feature), "weight": sign * weight} for feature, weight in column]
-        for column in columns
-    ]
-    if len(tables) == 1:
-        print_json({"top": tables[0]})
-    else:
-        print_json({"top": {str(known.classes.known[k]): tables[k] for k in known.classes.order()}})
+    for number, (label, column) in enumerate(columns):
+        if label is not None:
+            print(("\n" if number else "") + f"for {label}")
+        width = max((len(name) for name, _ in column), default=0)
+        for name, weight in column:
+            print(f"  {name:<{width}}  {weight:+.6g}")

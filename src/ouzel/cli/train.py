@@ -1,76 +1,116 @@
-"""`ouzel train`: learn from files in one pass and say how well it went."""
+"""`ouzel train`: learn a stream, and say how well it went."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Any
+import json
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ouzel.cli import app as shared
-from ouzel.cli.app import app
-from ouzel.errors import OuzelError
+from ouzel.cli import options
 
-DEFAULT_LEARNER = "adagrad"
+if TYPE_CHECKING:
+    from ouzel.cli.session import Session
 
 
-@app.command(
-    epilog="Example:  ouzel train a9a.svm.xz --learner son-oja --model a9a.ouzel",
-    short_help="Learn from files in one pass.",
-)
 def train(
-    files: shared.Files,
-    learner: Annotated[str | None, typer.Option(help=f"Name of the learner.  [default: {DEFAULT_LEARNER}]")] = None,
-    model: Annotated[Path | None, typer.Option(help="Write the model to this file.")] = None,
-    resume: Annotated[Path | None, typer.Option(help="Go on from this model; no setting need be repeated.")] = None,
-    loss: Annotated[str | None, typer.Option(help="logistic, hinge, squared, quantile, poisson, …")] = None,
-    learning_rate: Annotated[float | None, typer.Option(help="Step size.")] = None,
-    l1: Annotated[float | None, typer.Option(help="Strength of the l1 penalty.")] = None,
-    l2: Annotated[float | None, typer.Option(help="Strength of the squared l2 penalty.")] = None,
-    budget: Annotated[str | None, typer.Option(help="Bytes for a budgeted learner, such as 8KB.")] = None,
-    sketch_size: Annotated[int | None, typer.Option(help="Directions of a sketched Newton learner.")] = None,
-    setting: Annotated[
-        list[str] | None, typer.Option("--set", help="Any other setting, NAME=VALUE; may be repeated.")
+    files: options.Files,
+    learner: Annotated[str | None, typer.Option(help=f"Name of the learner ({options.DEFAULT_LEARNER}).")] = None,
+    model: Annotated[str | None, typer.Option("--model", "-m", metavar="OUT", help="Write the model here.")] = None,
+    resume: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="Go on with this model: settings come from the file.")
     ] = None,
-    intercept: Annotated[bool | None, typer.Option(help="Whether every example has a constant feature.")] = None,
-    passes: Annotated[int, typer.Option(min=1, help="How often to go through the files.")] = 1,
-    holdout_every: Annotated[int, typer.Option(min=0, help="Judge by every N-th example, which is not learnt.")] = 0,
-    point_every: Annotated[int, typer.Option(min=0, help="A point of the curve every N examples.")] = 0,
-    checkpoint_every: Annotated[int, typer.Option(min=0, help="Save the model every N examples.")] = 0,
-    top: Annotated[int, typer.Option(min=0, help="How many of the heaviest features to show.")] = 10,
-    json: shared.Json = False,
-    plot: shared.Plot = None,
-    format: shared.Format = None,
-    label: shared.Label = None,
-    label_positive: shared.LabelPositive = None,
-    weight: shared.Weight = None,
-    text: shared.Text = None,
-    ignore: shared.Ignore = None,
-    columns: shared.Columns = None,
-    skip_lines: shared.SkipLines = 0,
-    bits: shared.Bits = None,
-    seed: shared.Seed = None,
-    on_error: shared.OnError = "raise",
+    checkpoint_every: Annotated[int, typer.Option(help="Write the model every so many examples.")] = 0,
+    passes: Annotated[int | None, typer.Option(help="Passes over the files (1).")] = None,
+    holdout_every: Annotated[int | None, typer.Option(help="Predict every n-th example and never learn it.")] = None,
+    loss: options.Loss = None,
+    learning_rate: options.LearningRate = None,
+    l1: options.L1 = None,
+    l2: options.L2 = None,
+    budget: options.Budget = None,
+    sketch_size: options.SketchSize = None,
+    set_: options.Setting = None,
+    no_intercept: Annotated[bool, typer.Option("--no-intercept", help="Learn no constant feature.")] = False,
+    format: options.Format = None,
+    label: options.Label = None,
+    label_positive: options.LabelPositive = None,
+    weight: options.Weight = None,
+    text: options.Text = None,
+    ignore: options.Ignore = None,
+    columns: options.ColumnNames = None,
+    skip_lines: options.SkipLines = None,
+    delimiter: options.Delimiter = None,
+    on_error: options.OnError = None,
+    bits: options.Bits = None,
+    seed: options.Seed = None,
+    top: Annotated[int, typer.Option(help="Heaviest features to show.")] = 10,
+    plot: options.Plot = None,
+    json_: options.Json = False,
 ) -> None:
-    """Learn from files in one pass, predicting each example before it is learnt.
+    """Learn a stream in one pass; each example is predicted before it is learnt.
 
-    The error shown is that of those predictions: an honest one.
+    Example: ouzel train a9a.svm.xz --learner adagrad --model a9a.ouzel
     """
-    from ouzel.cli.training import Run, announce, settings_given
-
-    reading = shared.reading(format, label, label_positive, weight, text, ignore, columns, skip_lines, on_error)
-    given = settings_given(
-        setting, loss=loss, learning_rate=learning_rate, l1=l1, l2=l2, budget=budget, sketch_size=sketch_size
+    reading = options.reading_options(
+        label, label_positive, weight, text, ignore, columns, skip_lines, delimiter, on_error, bits, seed
     )
-    if checkpoint_every and model is None:
-        raise OuzelError("--checkpoint-every needs --model, the file to write to")
-    if passes > 1 and "-" in files:
-        raise OuzelError("--passes needs files; standard input can be read once")
-    common: dict[str, Any] = {"intercept": intercept, "bits": bits, "seed": seed}
-    run = Run(files, reading, learner, given, common, resume=resume, model=model, quiet=json)
-    report = run.learn(passes, holdout_every, point_every, checkpoint_every)
-    if plot is not None:
-        from ouzel.evaluation.plots import plot_curve
+    settings = options.settings_given(
+        set_, loss=loss, learning_rate=learning_rate, l1=l1, l2=l2, budget=budget, sketch_size=sketch_size
+    )
+    from ouzel.cli.session import Session
+    from ouzel.evaluation.plots import check_plot_path
 
-        plot_curve(report, plot)
-    announce(report, run, top, model, plot, json)
+    if plot is not None:
+        check_plot_path(plot)
+    session = Session.start(
+        files,
+        learner=learner,
+        settings=settings,
+        intercept=not no_intercept,
+        reading=reading,
+        format=format,
+        passes=passes,
+        holdout_every=holdout_every,
+        output=model,
+        resume=resume,
+        checkpoint_every=checkpoint_every,
+    )
+    _go(session, quiet=json_)
+    report = session.run.report()
+    if plot is not None:
+        from ouzel.evaluation.plots import draw_curves
+
+        draw_curves({report.learner: report.curve}, plot, report.task)
+    if json_:
+        print(json.dumps({**report.to_json(), "model": model}))
+        return
+    from ouzel.cli.answer import show_answer
+
+    show_answer(session.model, report, top)
+    for path, what in ((model, "model written to"), (plot, "curve drawn in")):
+        if path is not None:
+            print(f"{what} {path}")
+
+
+def _go(session: Session, quiet: bool) -> None:
+    """Run the session with a screen; an interruption says what is on disk."""
+    from ouzel.cli.screen import Screen
+
+    title = session.title
+    with Screen(title, quiet=quiet) as screen:
+        for line in session.remarks:
+            screen.console.print(line, soft_wrap=True, markup=False)
+        if session.finished:
+            return
+
+        def open_stream() -> Any:
+            screen.stream = session.open()
+            return screen.stream
+
+        try:
+            session.run.over(open_stream, screen.show, session.checkpoint_every, partial(session.save, finished=False))
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(session.on_disk()) from None
+        screen.finish(session.run)
+    session.save(finished=True)

@@ -26,6 +26,7 @@ class Options:
     skip_lines: int = 0  # lines to leave out at the start of a table
     delimiter: str | None = None  # of a CSV file
     query: str | None = None  # a file with the number of examples of each group, as LightGBM has them
+    unlabelled: bool = False  # whether a table may lack a label, as for prediction
     on_error: str = "raise"  # what to do about a bad line: "raise", or "skip" and count it
 
     def __post_init__(self) -> None:

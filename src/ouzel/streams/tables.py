@@ -44,11 +44,13 @@ def _first_line(error: Exception) -> str:
 def find_label(options: Options, columns: list[str], name: str) -> str | None:
     """The label's column: the one named, or the first with a usual name; none is an error unless it is for prediction."""
     if options.label is not None:
-        return options.label or None
+        return options.label if options.label in columns or not options.unlabelled else None
     for candidate in LABELS:
         for column in columns:
             if column.lower() == candidate:
                 return column
+    if options.unlabelled:
+        return None
     raise DataError(f"{name}: which column is the label? Name it with --label; there are {', '.join(columns)}")
 
 
@@ -187,8 +189,7 @@ def _read_json(source: Source, options: Options, format: str, skipped: Skipped) 
                     continue
                 problem = Problem(number, 1, _first_line(error), "expected a JSON object with values that are finite")
                 break
-        for block in blocks_from(rows, bits=options.bits, seed=options.seed):
-            yield block
+        yield from blocks_from(rows, bits=options.bits, seed=options.seed)
         if problem is not None:
             raise DataError(problem.message(source.name, 0))
         lines += bytes(data[start:stop]).count(b"\n")

@@ -50,9 +50,9 @@ def _term_digests(kinds: Any) -> set[str]:
     found = set()
     for kind in kinds:
         if isinstance(kind, types.BaseNamedTuple):
-            found.add(_module_digest(kind.instance_class.__module__))
+            found.add(_module_digest(getattr(kind, "instance_class").__module__))  # noqa: B009
         if isinstance(kind, types.BaseTuple):
-            found |= _term_digests(kind.types)
+            found |= _term_digests(getattr(kind, "types"))  # noqa: B009
     return found - {""}
 
 
@@ -84,10 +84,11 @@ def kernel(function: F, *, inline: bool = False) -> F:
     >>> double(4)
     8
     """
-    compiled = njit(nogil=True, error_model="numpy", fastmath={"contract"}, forceinline=inline, _nrt=not inline)(
+    compile: Any = njit  # its signature leaves out _nrt, and that terms are callables
+    compiled = compile(nogil=True, error_model="numpy", fastmath={"contract"}, forceinline=inline, _nrt=not inline)(
         function
     )
-    if not config.DISABLE_JIT and Path(function.__code__.co_filename).is_file():
+    if not getattr(config, "DISABLE_JIT", False) and Path(function.__code__.co_filename).is_file():
         compiled._cache = _Cache(function)
     return compiled
 
@@ -125,7 +126,8 @@ def by_term(stub: F) -> Any:
         return bodies[type(term)](term, *rest)
 
     def choose(term: Any, *rest: Any) -> Callable[..., Any] | None:
-        return bodies.get(getattr(term, "instance_class", None))
+        kind: Any = getattr(term, "instance_class", None)
+        return bodies.get(kind)
 
     def of(kind: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         def register(body: Callable[..., Any]) -> Callable[..., Any]:

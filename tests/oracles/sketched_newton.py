@@ -4,7 +4,7 @@ import numpy as np
 
 
 class DenseOja:
-    """V starts as the first unit vectors of features in the order they are seen (by id within an example), which is all that is ours here."""
+    """V starts as unit vectors of the features first seen (by id within an example): that alone is ours."""
 
     def __init__(self, dimension, m, alpha, curvature, largest, project=False, diagonal=False):
         self.u = np.zeros(dimension)

@@ -39,21 +39,17 @@ def demo(
 
     check_plot_path(plot)
     begun = time.perf_counter()
-    print("Three streams, read once. Every example is predicted, then learnt; the figures are shares of")
-    print("wrong predictions, each learner with the best of several step sizes.\n")
+    print("Three streams, read once. Every example is predicted, then learnt; below are the")
+    print("shares of wrong predictions, each learner with the best of several step sizes.\n")
     print(f"{'':<34}" + "".join(f"{name:>10}" for name in LEARNERS))
     shows = {show.title: _best(show) for show in _shows()}
-    draw_panels(
-        {title: {c.candidate.learner: _line(c) for c in best} for title, best in shows.items()}, plot, x="examples"
-    )
-    winner, times = Counter(min(best, key=lambda c: c.figure).candidate.learner for best in shows.values()).most_common(
-        1
-    )[0]
+    panels = {title: {c.candidate.learner: _line(c) for c in best} for title, best in shows.items()}
+    draw_panels(panels, plot, x="examples", y="progressive error rate")
+    winners = Counter(min(best, key=lambda c: c.figure).candidate.learner for best in shows.values())
+    winner, times = winners.most_common(1)[0]
     _, adagrad, sketched = next(iter(shows.values()))
-    print(
-        f"\n{winner} wins {times} of {len(shows)}. Where the data are ill-conditioned, a sketch of ten directions makes"
-    )
-    print(f"{sketched.figure / adagrad.figure:.2f} times AdaGrad's mistakes.")
+    print(f"\n{winner} wins {times} of {len(shows)}. On the ill-conditioned stream a sketch of ten directions")
+    print(f"makes {sketched.figure / adagrad.figure:.2f} times the mistakes of AdaGrad.")
     print(f"Curves drawn in {plot}; {time.perf_counter() - begun:.0f} seconds in all. Next: ouzel train FILE")
 
 

@@ -86,9 +86,20 @@ def reading_options(
 def settings_given(pairs: list[str] | None, **flags: str | None) -> dict[str, str]:
     """The settings of a learner that were given, by flags of their own and by --set."""
     given = {name: value for name, value in flags.items() if value is not None}
+    for name in ("l1", "l2"):
+        if name in given and not _is_number(given[name]):
+            raise OuzelError(f"--{name} takes a number, such as 1e-6; got {given[name]!r}")
     for pair in pairs or ():
         name, equals, value = pair.partition("=")
         if not equals or not name or not value:
             raise OuzelError(f"--set takes NAME=VALUE, such as --set learning_rate=0.1; got {pair!r}")
         given[name.strip().replace("-", "_")] = value.strip()
     return given
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -71,7 +71,7 @@ class Session:
                 seed=reading.get("seed", 0),
                 **settings,
             )
-            run = Run(model, passes=passes or 1, holdout_every=holdout_every or 0)
+            run = Run(model, passes=1 if passes is None else passes, holdout_every=holdout_every or 0)
             session = cls(files, model, run, reading, format, output, checkpoint_every)
             if resume is not None:
                 session.remarks.append(f"{resume} is not there yet: starting afresh")
@@ -81,20 +81,21 @@ class Session:
         stored = notes.get("reading", {})
         _check_agreement(resume, model, stored, learner, settings, intercept, reading)
         noted = notes.get("run", {})
-        same = noted.get("sources") == _sources(files)
-        cut_off = same and not noted.get("finished", True)
+        before, now = noted.get("sources", []), _sources(files)
+        same_names = [name for name, _ in before] == [name for name, _ in now]
+        cut_off = same_names and not noted.get("finished", True)
         if cut_off:
             for name, given in (("passes", passes), ("holdout_every", holdout_every)):
                 if given is not None and given != noted[name]:
                     raise _contradiction(resume, name, given, noted[name])
-            passes, holdout_every = noted["passes"], noted["holdout_every"]
-        run = Run(model, passes=passes or 1, holdout_every=holdout_every or 0)
+            passes, holdout_every = noted["passes"], noted["holdout_every"] or None
+        run = Run(model, passes=1 if passes is None else passes, holdout_every=holdout_every or 0)
         session = cls(files, model, run, {**stored, **reading}, format, output, checkpoint_every)
         if cut_off:
             run.restore(noted["progress"])
             session.saved = model.examples
             session.remarks.append(f"{resume}: going on after {count(model.examples)} examples")
-        elif same and checkpoint_every and resume == output:
+        elif before == now and checkpoint_every and resume == output:
             run.restore(noted["progress"])
             session.finished = True
             session.remarks.append(
@@ -135,12 +136,12 @@ class Session:
             return "no model was written"
         return (
             f"{self.output} holds the first {count(self.saved)} examples; the same command with "
-            f"--resume {self.output} goes on from there"
+            f"--resume {self.output} goes on after them"
         )
 
 
 def _sources(files: Sequence[str]) -> list[list[Any]]:
-    """The files, told apart by place and size."""
+    """The files by place and size."""
     return [
         [file, None] if file == "-" or not Path(file).is_file() else [os.path.abspath(file), os.path.getsize(file)]
         for file in files

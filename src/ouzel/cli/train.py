@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ouzel.cli import options
+from ouzel.errors import DataError
 
 if TYPE_CHECKING:
     from ouzel.cli.session import Session
@@ -94,7 +95,7 @@ def train(
 
 
 def _go(session: Session, quiet: bool) -> None:
-    """Run the session with a screen; an interruption says what is on disk."""
+    """Run the session with a screen; an interruption, and a bad line, say what is on disk."""
     from ouzel.cli.screen import Screen
 
     title = session.title
@@ -112,5 +113,13 @@ def _go(session: Session, quiet: bool) -> None:
             session.run.over(open_stream, screen.show, session.checkpoint_every, partial(session.save, finished=False))
         except KeyboardInterrupt:
             raise KeyboardInterrupt(session.on_disk()) from None
+        except DataError as error:
+            if not session.output or not session.run.row:
+                raise
+            session.save(finished=False)
+            raise DataError(f"{error}; {session.on_disk()}") from None
+        finally:
+            if screen.stream is not None:
+                screen.stream.close()
         screen.finish(session.run)
     session.save(finished=True)

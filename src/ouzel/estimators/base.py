@@ -29,7 +29,7 @@ EXPECTED_FAILURES = {
     "check_sample_weight_equivalence_on_dense_data": ORDER_MATTERS,
     "check_sample_weight_equivalence_on_sparse_data": ORDER_MATTERS,
 }
-"""scikit-learn's checks that no online learner can pass (its own SGDClassifier is excused too), each with its reason."""
+"""scikit-learn's checks that no online learner can pass (its SGDClassifier is excused too), each with its reason."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -125,12 +125,12 @@ class Estimator(RiverProtocol, BaseEstimator):
             block = block.select(np.flatnonzero(weights))
         return block
 
-    def _check_X(self, X: Any, reset: bool = False) -> Any:
+    def _checked(self, X: Any, reset: bool = False) -> Any:
         return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=[np.float32, np.float64])
 
     def _margins(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "model_")
-        return self.model_.margins(self._block(self._check_X(X), None, None, None))
+        return self.model_.margins(self._block(self._checked(X), None, None, None))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -10,7 +10,7 @@ from ouzel.estimators.classifier import Classifier
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AWMSketchClassifier(Classifier):
-    """Active-Set Weight-Median Sketch (Tai, Sharan, Bailis & Valiant 2018): the heaviest weights exact, others sketched.
+    """Active-Set Weight-Median Sketch (Tai, Sharan, Bailis & Valiant 2018): heavy weights exact, others sketched.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ def _gives_probabilities(self: Classifier) -> bool:
     return True
 
 
-class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
+class Classifier(ClassifierMixin, Estimator):
     """Labels of any kind; classes may appear at any time unless they were declared."""
 
     task = "classification"

@@ -13,7 +13,7 @@ from ouzel.estimators.base import Estimator
 from ouzel.learners.scoring import links_of
 
 
-class Regressor(RegressorMixin, Estimator):  # type: ignore[misc]
+class Regressor(RegressorMixin, Estimator):
     """Numbers to predict."""
 
     task = "regression"

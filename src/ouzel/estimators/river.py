@@ -12,7 +12,7 @@ import math
 import sys
 from collections.abc import Iterator
 from itertools import chain
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -54,7 +54,7 @@ class Slots(dict[Any, int]):
 class RiverProtocol:
     """Single examples as dictionaries of features. Nothing is checked but that values are finite numbers."""
 
-    task: str
+    task: ClassVar[str]
     model_: Model
     get_params: Any
     set_params: Any
@@ -173,7 +173,7 @@ class RiverProtocol:
         self.set_params(**new_attrs)
 
     def _get_params(self) -> dict[str, Any]:
-        return self.get_params(deep=False)  # type: ignore[no-any-return]
+        return self.get_params(deep=False)
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:

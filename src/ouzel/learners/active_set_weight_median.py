@@ -38,8 +38,8 @@ class State(NamedTuple):
     weights: np.ndarray  # (k,) float32  ... and their weights, over the scale
     bounds: np.ndarray  # (ceil(k / 64),) float32  see top_weights
     lowest: np.ndarray  # (1,) float32
-    index: np.ndarray  # (2^p,) uint32
-    count: np.ndarray  # (1,) int64
+    places: np.ndarray  # (2^p,) uint32
+    taken: np.ndarray  # (1,) int64
     counters: np.ndarray  # (depth, width) float32  z, over the scale
     tables: np.ndarray  # (depth, 4, 256) uint64, a constant of the seed
     sorted: np.ndarray  # (depth,) float32
@@ -136,7 +136,7 @@ def _learn_feature(state, slot, change):
         set_weight(state, entry, state.weights[entry] + change)
         return
     weight = query(state, slot) + change
-    if state.count[0] < len(state.keys):
+    if state.taken[0] < len(state.keys):
         insert(state, slot, weight)
         return
     if abs(weight) > state.lowest[0]:
@@ -199,7 +199,7 @@ def top(state: State, n: int, settings: Settings) -> tuple[np.ndarray, np.ndarra
 
 def members(state: State) -> np.ndarray:
     """Slots in the active set."""
-    return state.keys[: state.count[0]].astype(np.int64)
+    return state.keys[: state.taken[0]].astype(np.int64)
 
 
 def bytes_used(state: State) -> int:
@@ -221,12 +221,12 @@ def merge(states: list[State], settings: Settings) -> State:
     merged = init(0, settings)
     scales = np.array([state.scale[0] for state in states])
     merged.counters[:] = np.mean([s.counters * scale for s, scale in zip(states, scales, strict=True)], axis=0)
-    slots = np.unique(np.concatenate([state.keys[: state.count[0]] for state in states]))
+    slots = np.unique(np.concatenate([state.keys[: state.taken[0]] for state in states]))
     mean = np.mean([estimates(state, slots, settings) for state in states], axis=0)
     merged.scale[1] = sum(state.scale[1] for state in states)
     for k in np.argsort(-np.abs(mean), kind="stable"):
         slot, weight = slots[k], np.float32(mean[k])
-        if merged.count[0] < len(merged.keys):
+        if merged.taken[0] < len(merged.keys):
             insert(merged, slot, weight)
         else:
             update(merged, slot, weight - query(merged, slot))

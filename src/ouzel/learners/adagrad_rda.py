@@ -111,4 +111,4 @@ def mirror(state: State) -> State:
 
 def merge(states: list[State], settings: Settings) -> State:
     """Add up the sums: the state of one pass over all the workers' gradients."""
-    return State(sum(state.table for state in states), sum(state.seen for state in states))
+    return State(np.sum([s.table for s in states], axis=0), np.sum([s.seen for s in states], axis=0))

@@ -51,7 +51,7 @@ def is_probabilistic(loss: Any) -> bool:
 
 
 def probabilities(loss: Any, margins: np.ndarray) -> np.ndarray:
-    """Probabilities (n, classes) of margins (n,) of the second of two classes, or (n, classes), of a probabilistic loss.
+    """Probabilities (n, classes) of margins (n,), those of the second of two classes, or (n, classes).
 
     One-against-rest probabilities are divided by their sum.
     """
@@ -59,6 +59,6 @@ def probabilities(loss: Any, margins: np.ndarray) -> np.ndarray:
     links_of(loss, np.ascontiguousarray(margins).ravel(), linked)
     if margins.ndim == 1:
         return np.column_stack([1.0 - linked, linked])
-    linked = linked.reshape(margins.shape)
-    total = linked.sum(axis=1, keepdims=True)
-    return np.where(total > 0.0, linked / np.where(total > 0.0, total, 1.0), 1.0 / margins.shape[1])
+    table = linked.reshape(margins.shape)
+    total = table.sum(axis=1, keepdims=True)
+    return np.where(total > 0.0, table / np.where(total > 0.0, total, 1.0), 1.0 / margins.shape[1])

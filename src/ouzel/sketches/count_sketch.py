@@ -69,4 +69,4 @@ def query(state, key):
 
 def merge(states: list[State]) -> State:
     """The sketch of all the streams together; their seeds must agree."""
-    return states[0]._replace(counters=np.sum([state.counters for state in states], axis=0, dtype=np.float32))
+    return states[0]._replace(counters=np.sum(np.stack([state.counters for state in states]), axis=0))

@@ -22,8 +22,8 @@ class State(NamedTuple):
     weights: np.ndarray  # (k,) float32
     bounds: np.ndarray  # (ceil(k / 64),) float32, at most the smallest |weight| of a run
     lowest: np.ndarray  # (1,) float32, at most the smallest |weight| of all
-    index: np.ndarray  # (2^p,) uint32, entry + 1 of a key, 0 where empty
-    count: np.ndarray  # (1,) int64, entries in use
+    places: np.ndarray  # (2^p,) uint32, entry + 1 of a key, 0 where empty
+    taken: np.ndarray  # (1,) int64, entries in use
 
 
 def init(capacity: int) -> State:
@@ -43,16 +43,16 @@ def init(capacity: int) -> State:
 def _home(state, key):
     """Where the search for a key begins."""
     mixed = np.uint32(np.uint32(key) * np.uint32(2654435769))
-    return np.int64(np.uint64(mixed) * np.uint64(len(state.index)) >> np.uint64(32))
+    return np.int64(np.uint64(mixed) * np.uint64(len(state.places)) >> np.uint64(32))
 
 
 @inlined
 def find(state, key):
     """The entry of a key, -1 if it has none."""
     at = _home(state, key)
-    mask = len(state.index) - 1
+    mask = len(state.places) - 1
     while True:
-        entry = np.int64(state.index[at]) - 1
+        entry = np.int64(state.places[at]) - 1
         if entry < 0 or state.keys[entry] == key:
             return entry
         at = (at + 1) & mask
@@ -72,7 +72,7 @@ def set_weight(state, entry, weight):
 @inlined
 def smallest(state):
     """The entry of smallest |weight|."""
-    count = state.count[0]
+    count = state.taken[0]
     while True:
         run = np.argmin(state.bounds)
         best = run * RUN
@@ -89,8 +89,8 @@ def smallest(state):
 @inlined
 def insert(state, key, weight):
     """Take a new key; there must be room."""
-    entry = state.count[0]
-    state.count[0] += 1
+    entry = state.taken[0]
+    state.taken[0] += 1
     state.keys[entry] = key
     _enter(state, key, entry)
     set_weight(state, entry, weight)
@@ -99,29 +99,29 @@ def insert(state, key, weight):
 @inlined
 def _enter(state, key, entry):
     at = _home(state, key)
-    mask = len(state.index) - 1
-    while state.index[at] != 0:
+    mask = len(state.places) - 1
+    while state.places[at] != 0:
         at = (at + 1) & mask
-    state.index[at] = entry + 1
+    state.places[at] = entry + 1
 
 
 @inlined
 def replace(state, entry, key, weight):
     """Let a new key take the place of an entry."""
-    mask = len(state.index) - 1
+    mask = len(state.places) - 1
     hole = _home(state, state.keys[entry])
-    while np.int64(state.index[hole]) - 1 != entry:
+    while np.int64(state.places[hole]) - 1 != entry:
         hole = (hole + 1) & mask
     at = hole
     while True:  # close the hole: move back whatever would no longer be found across it
         at = (at + 1) & mask
-        if state.index[at] == 0:
+        if state.places[at] == 0:
             break
-        home = _home(state, state.keys[np.int64(state.index[at]) - 1])
+        home = _home(state, state.keys[np.int64(state.places[at]) - 1])
         if ((at - home) & mask) >= ((at - hole) & mask):
-            state.index[hole] = state.index[at]
+            state.places[hole] = state.places[at]
             hole = at
-    state.index[hole] = 0
+    state.places[hole] = 0
     state.keys[entry] = key
     _enter(state, key, entry)
     set_weight(state, entry, weight)
@@ -139,6 +139,6 @@ def rescale(state, factor):
 
 def heaviest(state: State, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Keys and weights of the n largest magnitudes, largest first, ties by key."""
-    keys, weights = state.keys[: state.count[0]], state.weights[: state.count[0]]
+    keys, weights = state.keys[: state.taken[0]], state.weights[: state.taken[0]]
     order = np.lexsort((keys, -np.abs(weights)))[:n]
     return keys[order], weights[order]

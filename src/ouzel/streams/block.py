@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,7 @@ class Block(NamedTuple):
     labels: np.ndarray  # (n,) float64; NaN where the example has none; a position in `label_names` if there are any
     weights: np.ndarray  # (n,) float32, importance, 1 unless given
     groups: np.ndarray | None = None  # (n,) int64, query ids for ranking
-    label_names: Sequence[str] | None = None
+    label_names: Sequence[Any] | None = None
     names: Names | None = None
 
     @property

@@ -1,4 +1,4 @@
-"""Cells of text columns as features: numbers by value, words by the hash of `column=word`, sentences by their tokens."""
+"""Cells of text columns as features: numbers by value, words by the hash of `column=word`, text by its tokens."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ class Columns:
                 f"{self.name}: row {self.rows + row + 1}, column {column!r}: found {numbers[row]}; "
                 "expected a finite number that fits 32-bit floating point, or null"
             )
-        return numbers  # type: ignore[no-any-return]
+        return numbers
 
     def _weights(self, batch: Any) -> np.ndarray:
         if self.options.weight is None:

@@ -43,5 +43,8 @@ def make_options(given: dict[str, Any]) -> Options:
         if name not in known:
             raise OuzelError(f"there is no option {name!r} of reading; there are {', '.join(sorted(known))}")
     lists = ("text", "ignore", "columns")
-    tidy = {k: (v,) if k in lists and isinstance(v, str) else tuple(v) if k in lists else v for k, v in given.items()}
-    return Options(**{k: v for k, v in tidy.items() if v is not None})
+    tidy: dict[str, Any] = {
+        k: (v,) if k in lists and isinstance(v, str) else tuple(v) if k in lists else v for k, v in given.items()
+    }
+    values: dict[str, Any] = {name: value for name, value in tidy.items() if value is not None}
+    return Options(**values)

@@ -10,7 +10,7 @@ import os
 import sys
 import zlib
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 import zstandard
 
@@ -115,7 +115,7 @@ class Source:
         if self._raw is not None:
             return
         if self.path is None:
-            buffered = io.BufferedReader(Arriving(sys.stdin.fileno()), 1 << 20)
+            buffered: Any = io.BufferedReader(Arriving(sys.stdin.fileno()), 1 << 20)
         else:
             try:
                 buffered = self.path.open("rb", buffering=1 << 18)

@@ -199,13 +199,14 @@ def name_labels(block: Block, data: np.ndarray, spans: np.ndarray, options: Opti
     labels = block.labels
     if positive is not None:
         labels = np.where(np.isnan(labels), np.nan, np.where(labels == _as_number(positive), 1.0, -1.0))
-    wrong, codes = [], {}
+    wrong: list[int] = []
+    codes: dict[str, int] = {}
     for row in named:
         word = bytes(data[spans[row, 0] : spans[row, 1]]).decode("utf-8", "replace")
         if positive is not None:
             labels[row] = 1.0 if positive in word.split(",") else -1.0
         elif "," in word or not word.isprintable() or not math.isnan(_as_number(word)) or word.lower() == "nan":
-            wrong.append(row)
+            wrong.append(int(row))
         else:
             labels[row] = codes.setdefault(word, len(codes))
     if not codes:

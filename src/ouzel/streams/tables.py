@@ -42,7 +42,7 @@ def _first_line(error: Exception) -> str:
 
 
 def find_label(options: Options, columns: list[str], name: str) -> str | None:
-    """The label's column: the one named, or the first with a usual name; none is an error unless it is for prediction."""
+    """The label's column: the one named, or the first with a usual name; there must be one unless to predict."""
     if options.label is not None:
         return options.label if options.label in columns or not options.unlabelled else None
     for candidate in LABELS:

@@ -67,10 +67,13 @@ def resolve_penalty(penalty: Any = None, *, l1: float = 0.0, l2: float = 0.0) ->
 
 def to_json(settings: Any) -> dict[str, Any]:
     """A settings object as JSON values; a term becomes its class's name and its parameters."""
-    return {
-        name: {"term": type(value).__name__, **value._asdict()} if isinstance(value, tuple) else value
-        for name, value in settings._asdict().items()
-    }
+    return {name: _term_to_json(value) for name, value in settings._asdict().items()}
+
+
+def _term_to_json(value: Any) -> Any:
+    if hasattr(value, "_asdict"):
+        return {"term": type(value).__name__, **value._asdict()}
+    return value
 
 
 def from_json(kind: Any, stored: dict[str, Any]) -> Any:

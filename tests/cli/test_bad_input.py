@@ -1,0 +1,146 @@
+"""Bad input, kind by kind: one line on standard error, exit status 2, and nothing lost that was there before."""
+
+import gzip
+import lzma
+import re
+
+import pytest
+
+from ouzel.persistence import load_model
+
+GOOD = b"+1 1:1 2:0.5\n-1 1:-1 3:2\n"
+
+FILES = {
+    "empty": (b"", "is empty|no examples"),
+    "only blank lines": (b"\n\n\n", "empty|no examples|cannot be told"),
+    "only comments": (b"# nothing\n# here\n", "no examples|cannot be told"),
+    "a label of two words": (GOOD + b"yes,no maybe 1:1\n", ":3:"),
+    "no colon": (GOOD + b"+1 7\n", ":3:"),
+    "a feature without a value": (GOOD + b"+1 7:\n", ":3:"),
+    "a value that is no number": (GOOD + b"+1 7:abc\n", ":3:"),
+    "a value that is not finite": (GOOD + b"+1 7:nan\n", ":3:"),
+    "an infinite value": (GOOD + b"+1 7:inf\n", ":3:"),
+    "a value beyond float32": (GOOD + b"+1 7:1e60\n", ":3:"),
+    "a negative id": (GOOD + b"+1 -7:1\n", ":3:"),
+    "an id above the limit": (GOOD + b"+1 99999999999999:1\n", ":3:"),
+    "an id that is no number": (GOOD + b"+1 x7:1\n", ":3:"),
+    "a label that is not finite": (GOOD + b"nan 7:1\n", ":3:"),
+    "binary": (bytes(range(256)) * 20, "cannot be told|expected"),
+    "a truncated gzip": (gzip.compress(GOOD * 5000)[:200], "damaged|ends early"),
+    "a truncated xz": (lzma.compress(GOOD * 5000)[:60], "damaged|ends early"),
+    "a damaged gzip": (gzip.compress(GOOD * 5000)[:-9] + b"garbage!!", "damaged"),
+    "gzip with nothing in it": (gzip.compress(b""), "is empty|no examples"),
+}
+
+
+def check(ran, pattern):
+    """One line beside the table of progress, and the status of bad input."""
+    assert ran.status == 2, ran
+    last = [line for line in ran.err.splitlines() if line.startswith("ouzel: ")]
+    assert len(last) == 1, ran.err
+    assert ran.err.rstrip().endswith(last[0]), ran.err
+    assert re.search(pattern, last[0]), last[0]
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_a_bad_file_is_one_line(ouzel, tmp_path, kind):
+    content, pattern = FILES[kind]
+    path = tmp_path / "bad.svm"
+    path.write_bytes(content)
+
+    ran = ouzel("train", path)
+
+    check(ran, pattern)
+    assert "bad.svm" in ran.err
+    assert ran.out == ""
+
+
+TABLES = {
+    "csv without a label": ("bad.csv", "a,b\n1,2\n", [], "label"),
+    "csv with another label": ("bad.csv", "a,b\n1,2\n", ["--label", "c"], "no column 'c'"),
+    "csv with an unknown text column": ("bad.csv", "a,y\n1,2\n", ["--text", "words"], "no column 'words'"),
+    "csv with an unknown column to ignore": ("bad.csv", "a,y\n1,2\n", ["--ignore", "z"], "no column 'z'"),
+    "csv with an uneven row": ("bad.csv", "a,y\n1,2\n1,2,3\n", [], "bad.csv"),
+    "csv with a header alone": ("bad.csv", "a,y\n", [], "no examples"),
+    "jsonl that is no JSON": ("bad.jsonl", '{"a": 1, "y": 1}\n{"a": \n', [], ":2"),
+    "parquet that is none": ("bad.parquet", "PAR1 but no more\n", ["--label", "y"], "bad.parquet"),
+    "vw without a bar": ("bad.vw", "1 | a:1\n1 a:1\n", [], ":2:"),
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_bad_table_is_one_line(ouzel, tmp_path, kind):
+    name, content, options, pattern = TABLES[kind]
+    (tmp_path / name).write_text(content)
+
+    check(ouzel("train", tmp_path / name, *options), pattern)
+
+
+ARGUMENTS = {
+    "no such file": (["train", "absent.svm"], "absent.svm: there is no such file"),
+    "a folder": (["train", "."], "is a folder"),
+    "no file": (["train"], "Missing argument 'FILE…'; see `ouzel train --help`"),
+    "no such command": (["trian"], "No such command 'trian'"),
+    "no such option": (["train", "FILE", "--lerner", "ogd"], "No such option: --lerner"),
+    "no such learner": (["train", "FILE", "--learner", "adagrid"], "did you mean 'adagrad'"),
+    "no such loss": (["train", "FILE", "--loss", "hinged"], "Did you mean 'hinge'"),
+    "no such setting": (["train", "FILE", "--set", "learning_rat=1"], "has no setting 'learning_rat'"),
+    "a setting without a value": (["train", "FILE", "--set", "learning_rate"], "NAME=VALUE"),
+    "a setting that is no number": (["train", "FILE", "--learning-rate", "fast"], "is a number; got 'fast'"),
+    "a penalty that is no number": (["train", "FILE", "--l1", "much"], "number"),
+    "a negative penalty": (["train", "FILE", "--l1", "-1"], "l1 must be a finite number"),
+    "a budget that is no size": (["train", "FILE", "--learner", "awm", "--budget", "8 elephants"], "number|size"),
+    "a budget for a learner without one": (["train", "FILE", "--budget", "8KB"], "has no setting 'budget'"),
+    "no such format": (["train", "FILE", "--format", "excel"], "format must be one of"),
+    "bits beyond reason": (["train", "FILE", "--bits", "60"], "bits must lie between"),
+    "a number that is none": (["train", "FILE", "--bits", "many"], "'--bits'.*valid integer"),
+    "no such rule for errors": (["train", "FILE", "--on-error", "ignore"], "on_error must be"),
+    "holding out everything": (["train", "FILE", "--holdout-every", "1"], "holdout_every 2 or more"),
+    "no pass at all": (["train", "FILE", "--passes", "0"], "passes must be 1 or more"),
+    "passes over standard input": (["train", "-", "--passes", "2"], "read once only"),
+    "checkpoints of nothing": (["train", "FILE", "--checkpoint-every", "10"], "needs --model"),
+    "a model in no folder": (["train", "FILE", "--model", "nowhere/m"], "there is no folder"),
+    "a plot of no kind": (["train", "FILE", "--plot", "error.xls"], "ends in .svg"),
+    "a plot in no folder": (["train", "FILE", "--plot", "nowhere/error.png"], "there is no folder"),
+    "resuming from nothing": (["train", "FILE", "--resume", "absent"], "no such model file"),
+    "resuming from data": (["train", "FILE", "--resume", "FILE"], "not a model file"),
+    "predicting without a model": (["predict", "absent", "FILE"], "no such model file"),
+    "the top of data": (["top", "FILE"], "not a model file"),
+    "comparing no learner": (["compare", "FILE", "--learners", ","], "at least one learner"),
+    "a range that is none": (["compare", "FILE", "--step-sizes", "small:large"], "a range is 2\\^-3:2\\^6"),
+    "a range backwards": (["compare", "FILE", "--step-sizes", "2^3:2^1"], "a range"),
+    "no such experiment": (["reproduce", "son-figure-99"], "no experiment 'son-figure-99'"),
+}
+
+
+@pytest.mark.parametrize("kind", ARGUMENTS)
+def test_bad_arguments_are_one_line(ouzel, small, kind, monkeypatch):
+    arguments, pattern = ARGUMENTS[kind]
+    monkeypatch.chdir(small.parent)
+
+    ran = ouzel(*[small if argument == "FILE" else argument for argument in arguments])
+
+    check(ran, pattern)
+    assert ran.out == ""
+
+
+def test_bad_lines_can_be_skipped_and_are_counted(ouzel, tmp_path):
+    path = tmp_path / "some.svm"
+    path.write_bytes(GOOD + b"+1 7:abc\n" + GOOD)
+
+    report = ouzel("train", path, "--on-error", "skip", "--json").json
+
+    assert (report["examples"], report["skipped"]) == (4, 1)
+
+
+def test_what_was_learnt_before_a_bad_line_is_kept_and_goes_on_when_the_line_is_mended(ouzel, tmp_path):
+    path, model, whole = tmp_path / "late.svm", tmp_path / "m", tmp_path / "whole"
+    path.write_bytes(GOOD * 50 + b"+1 7:abc\n" + GOOD)
+
+    check(ouzel("train", path, "--model", model), ":101:.*m holds the first 100 examples")
+    path.write_bytes(GOOD * 50 + b"+1 7:3\n" + GOOD)
+    mended = ouzel("train", path, "--model", model, "--resume", model, "--json")
+    ouzel("train", path, "--model", whole, "--json")
+
+    assert mended.json["examples"] == 103
+    assert load_model(model).states[0].table.tobytes() == load_model(whole).states[0].table.tobytes()

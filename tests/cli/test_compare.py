@@ -1,0 +1,83 @@
+"""`ouzel compare`, `ouzel reproduce` and `ouzel demo`."""
+
+import pytest
+
+import ouzel.reproduce
+
+
+def test_the_table_shows_the_best_of_each_learner(ouzel, small):
+    ran = ouzel(
+        "compare", small, "--learners", "ogd,adagrad", "--step-sizes", "2^-2:2^1", "--plot", small.with_name("p.svg")
+    )
+
+    assert ran.status == 0
+    assert ran.out.splitlines()[0].split() == ["learner", "best", "step", "error", "loss", "non-zeros", "seconds"]
+    assert "the best of 8 candidates over 1,000 examples" in ran.out
+    assert small.with_name("p.svg").stat().st_size > 1000
+
+
+def test_every_candidate_is_in_the_json(ouzel, small):
+    entries = ouzel("compare", small, "--learners", "adagrad", "--l1", "1e-4:1e-1", "--json").json
+
+    assert [entry["l1"] for entry in entries] == [1e-4, 1e-3, 1e-2, 1e-1]
+    assert entries[0]["nonzeros"] >= entries[-1]["nonzeros"]
+    alone = ouzel("train", small, "--learner", "adagrad", "--l1", "1e-3", "--json").json
+    assert entries[1]["error_rate"] == alone["error_rate"]
+
+
+def test_ties_are_shown(ouzel, tmp_path):
+    path = tmp_path / "easy.svm"
+    path.write_text("1 1:1\n-1 2:1\n" * 50)
+
+    ran = ouzel("compare", path, "--learners", "adagrad", "--step-sizes", "2^0:2^2")
+
+    assert "2^0, 2^1, 2^2" in ran.out
+
+
+def test_recovery_is_measured_against_a_learner_without_a_budget(ouzel, small):
+    entries = ouzel("compare", small, "--learners", "awm", "--budget", "1KB,2KB", "--top", "4", "--json").json
+
+    assert [entry["budget"] for entry in entries] == [1024.0, 2048.0]
+    assert all(entry["recovery_error"] >= 1.0 - 1e-9 for entry in entries)
+    assert all(entry["bytes_used"] <= entry["budget"] for entry in entries)
+
+
+def test_random_orders_have_a_mean_and_a_standard_deviation(ouzel, small):
+    ran = ouzel(
+        "compare", small, "--learners", "ogd,adagrad", "--shuffles", "3", "-j", "2", "--plot", small.with_name("s.png")
+    )
+
+    assert ran.status == 0
+    assert "mistake rate" in ran.out
+    assert "±" in ran.out
+    again = [ouzel("compare", small, "--learners", "ogd", "--shuffles", "2", "--json").json[0]["error"] for _ in "ab"]
+    assert again[0] == again[1]
+
+
+def test_experiments_are_listed_and_run(ouzel, tmp_path, monkeypatch):
+    experiment = ouzel_experiment = []
+
+    class Known:
+        summary = "a table"
+
+        def load(self):
+            return lambda data, output, quick, paths: experiment.append((data.name, output.name, quick, paths))
+
+    monkeypatch.setitem(_experiments(), "some-table", Known())
+    assert "some-table" in ouzel("reproduce").out
+    assert ouzel("reproduce", "some-table", "--output", tmp_path / "o", "--quick").status == 0
+    assert ouzel_experiment == [("data", "o", True, [])]
+
+
+def _experiments():
+    return ouzel.reproduce.EXPERIMENTS
+
+
+@pytest.mark.long
+def test_the_demo_says_who_wins(ouzel, tmp_path):
+    ran = ouzel("demo", "--plot", tmp_path / "demo.png")
+
+    assert ran.status == 0
+    assert "wins" in ran.out
+    assert (tmp_path / "demo.png").stat().st_size > 1000
+    assert max(map(len, ran.out.splitlines())) <= 80 + len(str(tmp_path))

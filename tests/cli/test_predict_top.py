@@ -1,0 +1,81 @@
+"""`ouzel predict` and `ouzel top`."""
+
+import json
+
+import numpy as np
+import pyarrow.parquet as parquet
+import pytest
+
+
+@pytest.fixture
+def model(ouzel, small):
+    path = small.with_name("m")
+    ouzel("train", small, "--model", path)
+    return path
+
+
+def test_predictions_have_a_header_and_a_line_an_example(ouzel, model, small):
+    lines = ouzel("predict", model, small).out.splitlines()
+
+    assert lines[0] == "label\tmargin\tprobability"
+    assert len(lines) == 1001
+    label, margin, probability = map(float, lines[1].split("\t"))
+    assert (label == 1) == (margin > 0)
+    assert probability == pytest.approx(1 / (1 + np.exp(-margin)), rel=1e-4)
+
+
+def test_one_kind_alone_has_no_header(ouzel, model, small):
+    labels = ouzel("predict", model, small, "--only", "labels").out.split()
+
+    assert len(labels) == 1000
+    assert set(labels) == {"-1", "1"}
+
+
+def test_json_lines_and_parquet_say_the_same(ouzel, model, small, tmp_path):
+    rows = [json.loads(line) for line in ouzel("predict", model, small, "--json").out.splitlines()]
+    ran = ouzel("predict", model, small, "-o", tmp_path / "p.parquet")
+
+    assert ran.out == ""
+    assert parquet.read_table(tmp_path / "p.parquet").to_pylist() == rows
+
+
+def test_probabilities_need_a_loss_that_gives_them(ouzel, small, tmp_path):
+    ouzel("train", small, "--loss", "hinge", "--model", tmp_path / "m")
+
+    assert "gives no probabilities" in ouzel("predict", tmp_path / "m", small, "--only", "probabilities").err
+    assert ouzel("predict", tmp_path / "m", small).out.startswith("label\tmargin\n")
+
+
+def test_files_without_labels_can_be_predicted(ouzel, tmp_path):
+    (tmp_path / "train.csv").write_text("a,y\n1,yes\n-1,no\n" * 20)
+    (tmp_path / "new.csv").write_text("a\n1\n-1\n")
+    ouzel("train", tmp_path / "train.csv", "--label", "y", "--model", tmp_path / "m")
+
+    ran = ouzel("predict", tmp_path / "m", tmp_path / "new.csv", "--unlabelled", "--only", "labels")
+
+    assert ran.out.split() == ["yes", "no"]
+
+
+def test_several_classes_have_a_column_each(ouzel, tmp_path):
+    path = tmp_path / "three.svm"
+    path.write_text("1 1:1\n3 2:1\n2 3:1\n" * 30)
+    ouzel("train", path, "--model", tmp_path / "m")
+
+    header, first, *_ = ouzel("predict", tmp_path / "m", path).out.splitlines()
+
+    names = ["label", *(f"{kind}:{label}" for kind in ("margin", "probability") for label in (1, 2, 3))]
+    assert header.split("\t") == names
+    assert sum(map(float, first.split("\t")[4:])) == pytest.approx(1.0, abs=1e-5)
+    assert [entry["class"] for entry in ouzel("top", tmp_path / "m", "--json").json] == [1, 2, 3]
+
+
+def test_top_shows_the_heaviest_by_name(ouzel, tmp_path):
+    path = tmp_path / "words.csv"
+    path.write_text("weather,label\n" + "sun,wet\ncloud,dry\n" * 40)
+    ouzel("train", path, "--model", tmp_path / "m", "--no-intercept")
+
+    (entry,) = ouzel("top", tmp_path / "m", "-n", "5", "--json").json
+
+    assert entry["class"] == "wet"
+    assert {name: weight > 0 for name, weight in entry["features"]} == {"weather=sun": True, "weather=cloud": False}
+    assert "weather=sun" in ouzel("top", tmp_path / "m").out

@@ -1,0 +1,230 @@
+"""`ouzel train`: its answer, its JSON, and models that go on where they stopped, to the bit."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ouzel.persistence import load_model, load_notes
+
+from .conftest import lines_of
+
+
+def arrays(path):
+    return [array.tobytes() for state in load_model(path).states for array in state]
+
+
+def test_the_answer_names_the_figures_and_the_heaviest_features(ouzel, tmp_path):
+    path = tmp_path / "words.csv"
+    path.write_text("weather,label\n" + "sun,dry\ncloud,wet\n" * 40)
+
+    ran = ouzel("train", path)
+
+    assert ran.status == 0
+    for part in ("error rate", "mean loss", "AUC", "examples     80", "features     2", "weather=sun", "speak for wet"):
+        assert part in ran.out
+    assert "error so far" in ran.err
+    assert max(map(len, ran.out.splitlines() + ran.err.splitlines())) <= 80
+
+
+def test_json_is_one_object_and_all_there_is(ouzel, small):
+    ran = ouzel("train", small, "--json")
+
+    needed = {"examples", "error_rate", "mean_loss", "seconds_reading", "seconds_learning", "learner", "settings"}
+    assert needed | {"curve", "skipped"} <= set(ran.json)
+    assert ran.err == ""
+    assert ran.json["curve"][-1]["error_rate"] == ran.json["error_rate"]
+
+
+def test_numbers_are_learnt_where_the_loss_says_so(ouzel, tmp_path):
+    path = tmp_path / "numbers.svm"
+    path.write_text("".join(f"{x / 10 + 1} 1:{x / 10}\n" for x in range(20)) * 20)
+
+    ran = ouzel("train", path, "--loss", "squared", "--learner", "ogd", "--learning-rate", "0.2")
+
+    assert ran.status == 0
+    assert "rmse" in ran.out
+    assert "error so far" not in ran.err
+
+
+def test_settings_reach_the_learner(ouzel, small):
+    arguments = [
+        "--learner",
+        "ogd",
+        "--set",
+        "power=0.25",
+        "--learning-rate",
+        "0.7",
+        "--loss",
+        "hinge",
+        "--no-intercept",
+    ]
+    settings = ouzel("train", small, "--json", *arguments).json["settings"]
+
+    assert settings == {"loss": {"term": "Hinge"}, "learning_rate": 0.7, "power": 0.25}
+
+
+def test_the_curve_can_be_drawn(ouzel, small):
+    for suffix, start in (("png", b"\x89PNG"), ("svg", b"<?xml")):
+        plot = small.with_name(f"curve.{suffix}")
+        assert ouzel("train", small, "--plot", plot).status == 0
+        assert plot.read_bytes().startswith(start)
+
+
+def test_held_out_examples_and_passes_are_shown(ouzel, small):
+    ran = ouzel("train", small, "--holdout-every", "10", "--passes", "2")
+
+    assert "held out 2" in ran.out
+    assert "of 100 examples never learnt" in ran.out
+    assert "by pass" in ran.out
+
+
+@pytest.mark.parametrize("more", [[], ["--passes", "2"], ["--holdout-every", "5"]])
+def test_a_finished_model_learns_further_files(ouzel, tmp_path, more):
+    lines = lines_of(600)
+    for name, part in (("all", lines), ("a", lines[:250]), ("b", lines[250:])):
+        (tmp_path / f"{name}.svm").write_text("".join(part))
+    first, whole = tmp_path / "first", tmp_path / "whole"
+
+    ouzel("train", tmp_path / "a.svm", "--model", first, "--learner", "ogd", "--learning-rate", "0.3")
+    assert ouzel("train", tmp_path / "b.svm", "--resume", first, "--model", first).status == 0
+    ouzel("train", tmp_path / "all.svm", "--model", whole, "--learner", "ogd", "--learning-rate", "0.3")
+
+    assert arrays(first) == arrays(whole)
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--loss", "hinge"], "--loss hinge contradicts"),
+        (["--learner", "ogd"], "--learner ogd contradicts"),
+        (["--learning-rate", "0.9"], "--learning-rate 0.9 contradicts"),
+        (["--l1", "0.1"], "--l1 0.1 contradicts"),
+        (["--no-intercept"], "contradicts"),
+        (["--bits", "12"], "--bits 12 contradicts"),
+        (["--seed", "3"], "--seed 3 contradicts"),
+        (["--label", "y"], "--label y contradicts"),
+    ],
+)
+def test_a_contradicting_flag_is_an_error(ouzel, small, tmp_path, flags, message):
+    model = tmp_path / "m"
+    ouzel("train", small, "--model", model)
+    before = model.read_bytes()
+
+    ran = ouzel("train", small, "--resume", model, "--model", model, *flags)
+
+    assert ran.status == 2
+    assert message in ran.err
+    assert model.read_bytes() == before
+
+
+def test_an_agreeing_flag_is_fine(ouzel, small, tmp_path):
+    model = tmp_path / "m"
+    ouzel("train", small, "--model", model, "--loss", "logistic", "--learning-rate", "0.5")
+
+    flags = ["--loss", "logistic", "--learning-rate", "0.5", "--learner", "adagrad", "--bits", "18"]
+    assert ouzel("train", small, "--resume", model, "--model", model, *flags).status == 0
+
+
+def test_a_checkpoint_that_is_not_there_yet_is_a_fresh_start(ouzel, small, tmp_path):
+    model = tmp_path / "m"
+
+    ran = ouzel("train", small, "--resume", model, "--model", model)
+
+    assert ran.status == 0
+    assert "starting afresh" in ran.err
+
+
+def test_a_finished_run_is_not_run_twice_by_its_own_command(ouzel, small, tmp_path):
+    model = tmp_path / "m"
+    command = ["train", small, "--model", model, "--checkpoint-every", "300", "--resume", model]
+    first = ouzel(*command, "--json")
+    before = model.read_bytes()
+
+    again = ouzel(*command, "--json")
+
+    assert model.read_bytes() == before
+    assert again.json["error_rate"] == first.json["error_rate"]
+
+
+def test_how_columns_are_read_is_remembered(ouzel, tmp_path):
+    path = tmp_path / "income.csv"
+    path.write_text("age,work,income\n" + "30,office,high\n20,farm,low\n" * 30)
+    model = tmp_path / "m"
+    ouzel("train", path, "--label", "income", "--label-positive", "high", "--ignore", "age", "--model", model)
+
+    assert load_notes(model)[1]["reading"]["label"] == "income"
+    assert ouzel("train", path, "--resume", model, "--model", model).status == 0
+    assert ouzel("predict", model, path, "--only", "labels").out.split() == ["1", "-1"] * 30
+
+
+def test_killed_at_any_moment_it_goes_on_to_the_same_bits(tmp_path):
+    """Killed again and again at different moments, the run ends as one that never was."""
+    path, model, whole = tmp_path / "big.svm", tmp_path / "m", tmp_path / "whole"
+    path.write_text("".join(lines_of(4000)) * 10)
+    command = [sys.executable, "-m", "ouzel", "train", str(path), "--json", "--passes", "2", "--holdout-every", "50"]
+    subprocess.run([*command, "--model", str(whole)], check=True, stdout=subprocess.DEVNULL)
+    resumed = [*command, "--model", str(model), "--checkpoint-every", "2000", "--resume", str(model)]
+
+    kills = 0
+    for wait in (0.0, 0.004, 0.01, 0.03):
+        before = model.stat().st_mtime_ns if model.exists() else None
+        process = subprocess.Popen(resumed, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while process.poll() is None:
+            if model.exists() and model.stat().st_mtime_ns != before:
+                time.sleep(wait)
+                os.kill(process.pid, signal.SIGKILL)
+                break
+            time.sleep(0.001)
+        kills += process.wait() == -signal.SIGKILL
+    done = subprocess.run(resumed, check=True, capture_output=True, text=True)
+
+    assert kills >= 2
+    assert arrays(model) == arrays(whole)
+    assert load_notes(model)[1]["run"]["progress"]["by_pass"] == load_notes(whole)[1]["run"]["progress"]["by_pass"]
+    assert '"examples": 39200' in done.stdout
+
+
+def test_help_is_quick_and_imports_nothing_heavy():
+    code = (
+        "import sys; from ouzel.cli.app import run; status = run(['train', '--help']);"
+        "heavy = {'numba', 'numpy', 'sklearn', 'matplotlib', 'pyarrow', 'rich'} & set(sys.modules);"
+        "sys.exit(status or (f'imported {heavy}' if heavy else 0))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+
+    assert ran.returncode == 0, ran.stderr
+    assert "Example: ouzel train" in ran.stdout
+
+
+def test_a_closed_pipe_is_no_error(small):
+    command = f"{sys.executable} -m ouzel train {small} --model {small.parent}/m --json > /dev/null;"
+    command += f" {sys.executable} -m ouzel predict {small.parent}/m {small} {small} {small} {small} | head -1"
+    ran = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+
+    assert ran.stdout == "label\tmargin\tprobability\n"
+    assert ran.stderr == ""
+
+
+def test_an_interruption_says_what_is_on_disk(ouzel, small, tmp_path, monkeypatch):
+    from ouzel.models import Model
+
+    learn, learnt = Model.learn, []
+
+    def interrupted(self, block):
+        learnt.append(block.rows)
+        if sum(learnt) > 500:
+            raise KeyboardInterrupt
+        return learn(self, block)
+
+    monkeypatch.setattr(Model, "learn", interrupted)
+    ran = ouzel("train", small, "--model", tmp_path / "m", "--checkpoint-every", "200")
+
+    assert ran.status == 130
+    assert "m holds the first 400 examples" in ran.err
+    assert load_model(tmp_path / "m").examples == 400
+    assert not list(Path(tmp_path).glob("*.partial"))

@@ -51,7 +51,7 @@ def test_files_without_labels_can_be_predicted(ouzel, tmp_path):
     (tmp_path / "new.csv").write_text("a\n1\n-1\n")
     ouzel("train", tmp_path / "train.csv", "--label", "y", "--model", tmp_path / "m")
 
-    ran = ouzel("predict", tmp_path / "m", tmp_path / "new.csv", "--unlabelled", "--only", "labels")
+    ran = ouzel("predict", tmp_path / "m", tmp_path / "new.csv", "--only", "labels")
 
     assert ran.out.split() == ["yes", "no"]
 

@@ -9,6 +9,7 @@ import typer
 from typer.exceptions import Exit, TyperException
 
 from ouzel.cli import compare, demo, predict, reproduce, top, train
+from ouzel.cli.interrupted import Interrupted
 from ouzel.errors import OuzelError
 
 BAD_INPUT = 2
@@ -48,8 +49,8 @@ def run(arguments: list[str]) -> int:
         if not error.format_message():  # asked for no command at all: the help has been shown
             return BAD_INPUT
         return _complain(f"{error.format_message().rstrip('.')}; see `ouzel {_command(arguments)}--help`")
-    except KeyboardInterrupt as interrupt:
-        print(f"\nstopped; {interrupt if interrupt.args else 'nothing was written'}", file=sys.stderr)
+    except (Interrupted, KeyboardInterrupt) as interrupt:
+        print(f"\nouzel: stopped{f'; {interrupt}' if interrupt.args else ''}", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the interpreter flushes once more

@@ -22,9 +22,6 @@ def predict(
     files: options.Files,
     output: Annotated[str | None, typer.Option("--output", "-o", metavar="PARQUET", help="Write here instead.")] = None,
     only: Annotated[str | None, typer.Option(help="labels, margins or probabilities, without a header line.")] = None,
-    unlabelled: Annotated[
-        bool, typer.Option("--unlabelled", help="The files' tables have no column of labels.")
-    ] = False,
     format: options.Format = None,
     label: options.Label = None,
     text: options.Text = None,
@@ -49,7 +46,7 @@ def predict(
     given = options.reading_options(
         label, None, None, text, ignore, columns, skip_lines, delimiter, on_error, learnt.bits, learnt.seed
     )
-    reading = {**notes.get("reading", {}), **given, **({"label": ""} if unlabelled else {})}
+    reading = {**notes.get("reading", {}), **given, "unlabelled": True}
     with read(files, format=format, **reading) as stream:
         found = (predictions_of(learnt, block) for block in stream)
         if output is not None:

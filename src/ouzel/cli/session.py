@@ -165,8 +165,9 @@ def _check_agreement(
     given = resolve_settings(model.learner, dict(settings))
     for name, value in settings.items():
         here = name if name in given._fields else "penalty"
-        if getattr(given, here) != getattr(model.settings, here):
-            raise _contradiction(path, name, value, getattr(model.settings, here))
+        wanted, stored_value = getattr(given, here), getattr(model.settings, here)
+        if (type(wanted), wanted) != (type(stored_value), stored_value):  # terms without parameters are equal tuples
+            raise _contradiction(path, name, value, stored_value)
     noted = {**stored, "bits": model.bits, "seed": model.seed}
     for name, value in reading.items():
         before = noted.get(name)

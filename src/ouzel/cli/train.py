@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ouzel.cli import options
+from ouzel.cli.interrupted import Interrupted
 from ouzel.errors import DataError
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def _go(session: Session, quiet: bool) -> None:
         try:
             session.run.over(open_stream, screen.show, session.checkpoint_every, partial(session.save, finished=False))
         except KeyboardInterrupt:
-            raise KeyboardInterrupt(session.on_disk()) from None
+            raise Interrupted(session.on_disk()) from None
         except DataError as error:
             if not session.output or not session.run.row:
                 raise

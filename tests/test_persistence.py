@@ -8,6 +8,7 @@ from safetensors import numpy as safetensors
 
 from ouzel import persistence
 from ouzel.errors import OuzelError
+from ouzel.learners import catalogue
 from ouzel.models import Model
 from ouzel.streams.memory import blocks_from
 
@@ -134,3 +135,12 @@ def test_a_file_whose_description_is_made_up_is_refused(tmp_path, change):
 
     with pytest.raises(OuzelError, match=f"^{tmp_path / 'm'}: "):
         persistence.load_model(tmp_path / "m")
+
+
+@pytest.mark.parametrize("name", catalogue.LEARNERS)
+def test_every_learner_goes_on_from_a_file(tmp_path, name):
+    examples = weather(60)
+    whole = learn(Model(name), examples)
+    persistence.save(learn(Model(name), examples[:25]), tmp_path / "half")
+
+    assert arrays(learn(persistence.load_model(tmp_path / "half"), examples[25:])) == arrays(whole)

@@ -26,6 +26,8 @@ _HOME = {
             "AWMSketchClassifier",
             "AdaGradClassifier",
             "AdaGradRegressor",
+            "AutoRateClassifier",
+            "AutoRateRegressor",
             "OnlineGradientClassifier",
             "OnlineGradientRegressor",
             "SketchedNewtonClassifier",

@@ -1,7 +1,8 @@
 """A learner at work on a stream: labels become targets, features slots, and the state grows as the stream needs it.
 
 What the estimators and the command line share. One binary state serves two classes; from the third class on, a binary
-learner keeps one state a class (one against the rest), each of them fed every example.
+learner keeps one state a class (one against the rest), each of them fed every example, and one more that stands for
+every class not seen yet: what a new class starts from.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class Model:
 
     def __init__(
         self,
-        learner: str = "adagrad",
+        learner: str = "auto",
         *,
         intercept: bool = True,
         classes: Iterable[Label] | None = None,
@@ -146,8 +147,8 @@ class Model:
             scores = np.empty((block.rows, self.room))
             self.module.predict_rows(self.states[0], rows, self.settings, scores)
             return scores if self.columns > 1 else scores[:, 1] - scores[:, 0]
-        margins = np.empty((len(self.states), block.rows))
-        for state, row in zip(self.states, margins, strict=True):
+        margins = np.empty((self.columns, block.rows))
+        for row, state in zip(margins, self.states, strict=False):
             self.module.predict_rows(state, rows, self.settings, row)
         return margins[0] if self.columns == 1 else margins.T
 
@@ -179,7 +180,7 @@ class Model:
             scores = np.empty(self.room)
             predict_row(self.states[0], slots, values, settings, scores)
             return scores.tolist() if self.columns > 1 else [float(scores[1] - scores[0])]
-        return [predict_row(state, slots, values, settings) for state in self.states]
+        return [predict_row(state, slots, values, settings) for state in self.states[: self.columns]]
 
     def make_room(self, largest: int) -> None:
         """Have room for feature id `largest` and all below it."""
@@ -204,12 +205,13 @@ class Model:
         if self.learner.multiclass:
             table = self.module.weights(self.states[0], self.settings)[: self.dimension].T
             return table if self.columns > 1 else table[1:2] - table[0:1]
-        return np.stack([self.module.weights(state, self.settings)[: self.dimension] for state in self.states])
+        states = self.states[: self.columns]
+        return np.stack([self.module.weights(state, self.settings)[: self.dimension] for state in states])
 
     def top(self, n: int) -> list[list[tuple[int, float]]]:
         """The n heaviest (feature id, weight) of each column, heaviest first; id -1 is the constant feature."""
         if self.learner.budgeted:
-            found = [self.module.top(state, n, self.settings) for state in self.states]
+            found = [self.module.top(state, n, self.settings) for state in self.states[: self.columns]]
         else:
             found = [_heaviest(row, n) for row in self.weights()]
         return [
@@ -228,10 +230,16 @@ class Model:
                 make = self.module.grow if self.states else self.module.init
                 self.states = [make(*self.states, self.capacity, self.room, self.settings)]
             return
-        if len(self.states) == 1 and self._columns(classes) > 1:
+        columns = self._columns(classes)
+        if columns == 1:
+            self.states = self.states or [self.module.init(self.capacity, self.settings)]
+            return
+        if len(self.states) == 1:
             self.states = [self.module.mirror(self.states[0]), self.states[0]]
-        while len(self.states) < self._columns(classes):
-            self.states.append(self.module.init(self.capacity, self.settings))
+        unseen = not self.classes.closed
+        while len(self.states) < columns + unseen:
+            spare = self.states[-1] if len(self.states) > 2 else self.module.init(self.capacity, self.settings)
+            self.states.append(type(spare)(*(array.copy() for array in spare)))
 
     def _rows(self, block: Block) -> Rows:
         limit = SLOT_LIMIT if self.learner.budgeted else self.capacity
@@ -297,7 +305,7 @@ class Model:
             losses_of(self.loss, columns[0], targets, losses)
             margins[:, 0], margins[:, 1] = -columns[0], columns[0]
         else:
-            margins[:] = columns.T
+            margins[:] = columns[: margins.shape[1]].T
             one_vs_rest_losses(self.loss, np.ascontiguousarray(margins), positions, losses)
 
     def _forget_names(self) -> None:

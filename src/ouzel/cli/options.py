@@ -8,7 +8,7 @@ import typer
 
 from ouzel.errors import OuzelError
 
-DEFAULT_LEARNER = "adagrad"
+DEFAULT_LEARNER = "auto"
 
 READING, MODEL = "Reading", "Model"
 

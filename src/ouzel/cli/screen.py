@@ -17,6 +17,7 @@ from ouzel.evaluation.metrics import Scores
 from ouzel.evaluation.progressive import Run
 
 ERRORS, LOSSES = ("error so far", "since last"), ("loss so far", "since last")
+LONGEST_TITLE = 18
 COMPILING = "compiling kernels (once; later runs find them on disk) …"
 
 
@@ -41,13 +42,13 @@ class Screen:
         if self.live:
             self.progress = Progress(
                 TextColumn("{task.description}"),
-                BarColumn(16),
+                BarColumn(12),
                 TextColumn("{task.fields[standing]}"),
                 _TimeLeft(),
                 console=self.console,
                 transient=True,
             )
-            self.task = self.progress.add_task(self.title, total=None, standing="")
+            self.task = self.progress.add_task(clipped(self.title), total=None, standing="")
             self.progress.start()
         return self
 
@@ -122,6 +123,15 @@ class _TimeLeft(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         return self.remaining.render(task) if task.total else Text("")
+
+
+def clipped(title: str) -> str:
+    """A title that leaves room for the rest of the live line.
+
+    >>> clipped("rcv1_binary_sample.svm.xz")
+    'rcv1_binary_sampl…'
+    """
+    return title if len(title) <= LONGEST_TITLE else title[: LONGEST_TITLE - 1] + "…"
 
 
 def short(number: float) -> str:

@@ -1,6 +1,7 @@
 """Estimators: the catalogue's learners in the protocols of scikit-learn and River."""
 
 from ouzel.estimators.adagrad import AdaGradClassifier, AdaGradRegressor
+from ouzel.estimators.auto_rate import AutoRateClassifier, AutoRateRegressor
 from ouzel.estimators.budgeted import AWMSketchClassifier
 from ouzel.estimators.online_gradient import OnlineGradientClassifier, OnlineGradientRegressor
 from ouzel.estimators.sketched_newton import SketchedNewtonClassifier, SketchedNewtonRegressor
@@ -9,6 +10,8 @@ __all__ = [
     "AWMSketchClassifier",
     "AdaGradClassifier",
     "AdaGradRegressor",
+    "AutoRateClassifier",
+    "AutoRateRegressor",
     "OnlineGradientClassifier",
     "OnlineGradientRegressor",
     "SketchedNewtonClassifier",

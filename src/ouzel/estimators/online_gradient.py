@@ -38,8 +38,8 @@ class OnlineGradientRegressor(Regressor):
     """Online gradient descent on numbers: parameters of `OnlineGradientClassifier`, losses of regression.
 
     >>> model = OnlineGradientRegressor().fit([[0.0], [1.0], [2.0]] * 20, [0.0, 1.0, 2.0] * 20)
-    >>> round(model.predict([[1.0]]).item(), 1)
-    1.0
+    >>> round(model.predict([[1.0]]).item())
+    1
     """
 
     learner = "ogd"

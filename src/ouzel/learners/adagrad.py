@@ -6,6 +6,8 @@ the sum of squared gradients of coordinate j and r the penalty, on every example
     w_j <- prox(r, w_j - rate_j g_j, rate_j).
 A coordinate whose gradient is zero keeps its rate, so what the penalty does to it over several rounds is known in
 closed form: it is made up for when the coordinate is next needed, exactly, and an example costs its non-zeros alone.
+
+A box as domain is the penalty `Box`. Balls and norms of all the weights at once have no lazy form: `adagrad_eager`.
 """
 
 from __future__ import annotations
@@ -17,13 +19,15 @@ import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.terms.losses import Logistic, derivative
-from ouzel.terms.penalties import NoPenalty, applies, proximal, repeated_proximal
+from ouzel.terms.penalties import NoPenalty, applies, dose, proximal, require_separable, shrink
+
+LONGEST_DEBT = 2.0**24  # rounds; float32 counts no further
 
 
 class State(NamedTuple):
-    table: np.ndarray  # (d, 2) float32  w and s^2 of each slot, side by side: one cache miss a non-zero
-    stamp: np.ndarray  # (d,) float64  rounds up to which the penalty has been applied; (0,) without a penalty
-    seen: np.ndarray  # (1,) float64  t
+    # What a slot needs lies side by side, one cache miss a non-zero. Without a penalty the last two are left out.
+    table: np.ndarray  # (d, 4 or 2) float32  w, s^2, round up to which the penalty is paid, its dose a round
+    seen: np.ndarray  # (2,) float64  t, and the rounds since all slots were last paid up
 
 
 class Settings(NamedTuple):
@@ -35,39 +39,41 @@ class Settings(NamedTuple):
 
 def init(dimension: int, settings: Settings) -> State:
     """A state that has seen nothing, with room for `dimension` slots."""
-    stamps = dimension if applies(settings.penalty) else 0
-    return State(np.zeros((dimension, 2), np.float32), np.zeros(stamps), np.zeros(1))
+    require_separable(settings.penalty, "adagrad")
+    return State(np.zeros((dimension, 4 if applies(settings.penalty) else 2), np.float32), np.zeros(2))
 
 
 def grow(state: State, dimension: int, settings: Settings) -> State:
     """The same state with room for `dimension` slots."""
-    more = dimension - len(state.table)
-    stamp = np.pad(state.stamp, (0, more)) if len(state.stamp) else state.stamp
-    return State(np.pad(state.table, ((0, more), (0, 0))), stamp, state.seen)
+    return state._replace(table=np.pad(state.table, ((0, dimension - len(state.table)), (0, 0))))
 
 
 @inlined
-def _current_weight(state, slot, settings):
-    """The weight of a slot with all rounds of the penalty applied."""
+def current_weight(state, slot, settings):
+    """The weight of a slot, its debt to the penalty paid."""
     weight = state.table[slot, 0]
-    rounds = state.seen[0] - state.stamp[slot] if applies(settings.penalty) else 0.0
-    if rounds > 0.0 and weight != 0.0:
-        step = np.float32(settings.learning_rate) / (np.float32(settings.damping) + np.sqrt(state.table[slot, 1]))
-        weight = np.float32(repeated_proximal(settings.penalty, weight, step, rounds))
+    if applies(settings.penalty):
+        rounds = np.float32(state.seen[1]) - state.table[slot, 2]
+        weight = np.float32(shrink(settings.penalty, weight, rounds * state.table[slot, 3]))
     return weight
 
 
 @inlined
-def _catch_up(state, indices, values, settings):
-    """Bring the weights of an example's slots up to date; return its margin."""
-    margin = 0.0
-    for k in range(len(indices)):
-        slot = indices[k]
-        weight = _current_weight(state, slot, settings)
-        state.table[slot, 0] = weight
-        state.stamp[slot] = state.seen[0]
-        margin += values[k] * weight
-    return margin
+def pay(state, slot, settings):
+    """Bring a slot up to date; return its weight."""
+    weight = current_weight(state, slot, settings)
+    state.table[slot, 0] = weight
+    state.table[slot, 2] = state.seen[1]
+    return weight
+
+
+@inlined
+def pay_all(state, settings):
+    """Bring every slot up to date and count rounds from here on."""
+    for slot in range(len(state.table)):
+        pay(state, slot, settings)
+        state.table[slot, 2] = 0.0
+    state.seen[1] = 0.0
 
 
 @inlined
@@ -75,15 +81,19 @@ def predict_row(state, indices, values, settings):
     """The margin of one example."""
     margin = 0.0
     for k in range(len(indices)):
-        margin += values[k] * _current_weight(state, indices[k], settings)
+        margin += values[k] * current_weight(state, indices[k], settings)
     return margin
 
 
 @inlined
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
+    margin = 0.0
     if applies(settings.penalty):
-        margin = _catch_up(state, indices, values, settings)
+        if state.seen[1] >= LONGEST_DEBT:
+            pay_all(state, settings)
+        for k in range(len(indices)):
+            margin += values[k] * pay(state, indices[k], settings)
     else:
         margin = predict_row(state, indices, values, settings)
     slope = np.float32(importance * derivative(settings.loss, margin, target))
@@ -95,16 +105,18 @@ def learn_row(state, indices, values, target, importance, settings):
             gradient = slope * values[k]
             squared = state.table[slot, 1] + gradient * gradient
             scale = damping + np.sqrt(squared)
-            if not (0.0 < scale < np.inf):
+            if not (0.0 < scale < np.inf):  # 0/0 is 0, and what overflows is left out
                 continue
             step = rate / scale
             weight = state.table[slot, 0] - step * gradient
             if applies(settings.penalty):
                 weight = np.float32(proximal(settings.penalty, weight, step))
-                state.stamp[slot] = state.seen[0] + 1.0
+                state.table[slot, 2] = state.seen[1] + 1.0
+                state.table[slot, 3] = dose(settings.penalty, step)
             state.table[slot, 0] = weight
             state.table[slot, 1] = squared
     state.seen[0] += 1.0
+    state.seen[1] += 1.0
     return margin
 
 
@@ -127,7 +139,7 @@ def predict_rows(state, rows, settings, margins):
 @kernel
 def _current_weights(state, settings, out):
     for slot in range(len(out)):
-        out[slot] = _current_weight(state, slot, settings)
+        out[slot] = current_weight(state, slot, settings)
 
 
 def weights(state: State, settings: Settings) -> np.ndarray:
@@ -139,14 +151,20 @@ def weights(state: State, settings: Settings) -> np.ndarray:
 
 def mirror(state: State) -> State:
     """The state that exchanged classes would have led to."""
-    return State(state.table * np.array([-1, 1], np.float32), state.stamp.copy(), state.seen.copy())
+    table = state.table.copy()
+    table[:, 0] *= -1.0
+    return State(table, state.seen.copy())
 
 
 def merge(states: list[State], settings: Settings) -> State:
     """Average the weights of workers by the examples each has seen; sums of squares add up."""
-    seen = np.sum([state.seen for state in states], axis=0)
-    share = [state.seen[0] / max(seen[0], 1.0) for state in states]
-    weight = np.sum([part * weights(state, settings) for part, state in zip(share, states, strict=True)], axis=0)
-    squared = np.sum([state.table[:, 1] for state in states], axis=0)
-    table = np.column_stack([weight, squared]).astype(np.float32)
-    return State(table, np.full_like(states[0].stamp, seen[0]), seen)
+    seen = np.array([state.seen[0] for state in states])
+    merged = init(len(states[0].table), settings)
+    shares = np.maximum(seen, 1e-9)
+    merged.table[:, 0] = np.average([weights(state, settings) for state in states], axis=0, weights=shares)
+    merged.table[:, 1] = np.sum([state.table[:, 1] for state in states], axis=0)
+    if applies(settings.penalty):
+        steps = np.float32(settings.learning_rate) / (np.float32(settings.damping) + np.sqrt(merged.table[:, 1]))
+        merged.table[:, 3] = [dose(settings.penalty, step) if np.isfinite(step) else 0.0 for step in steps.tolist()]
+    merged.seen[0] = seen.sum()
+    return merged

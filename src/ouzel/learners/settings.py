@@ -7,6 +7,7 @@ from typing import Any
 
 from ouzel.errors import OuzelError
 from ouzel.learners.catalogue import Learner
+from ouzel.terms.losses import REGRESSION
 from ouzel.terms.names import resolve_loss, resolve_penalty, resolve_schedule
 
 BOUNDS = {"clip": 0.0, "project": 1.0}  # what sketched Newton does about predictions beyond `largest`
@@ -41,6 +42,8 @@ def resolve_settings(learner: Learner, given: dict[str, Any]) -> Any:
         values["penalty"] = resolve_penalty(values.get("penalty"), **strengths)
     if "loss" in values:
         values["loss"] = resolve_loss(values["loss"])
+        if isinstance(values["loss"], REGRESSION) and "second_loss" in kind._fields:
+            values.setdefault("second_loss", values["loss"])
     if "schedule" in values:
         values["schedule"] = resolve_schedule(values["schedule"])
     if values.get("bound") in BOUNDS:

@@ -1,7 +1,7 @@
 """Losses of a linear prediction, each a NamedTuple of its parameters.
 
-`value(loss, prediction, target)` and `derivative(loss, prediction, target)` (with respect to the prediction) work in
-kernels and in Python. Classification losses take targets -1 and +1. `link(loss, prediction)` turns a margin into what
+`value(loss, prediction, target)`, `derivative(…)` and `curvature(…)` (first and second derivative with respect to the
+prediction) work in kernels and in Python. Classification losses take targets -1 and +1. `link(loss, prediction)` turns a margin into what
 it estimates: a probability for the logistic loss, a rate for the Poisson loss, itself for the others.
 
 A loss of your own is a NamedTuple in an importable module with three bodies registered:
@@ -35,6 +35,11 @@ def value(loss: Any, prediction: float, target: float) -> float:
 @by_term
 def derivative(loss: Any, prediction: float, target: float) -> float:
     """Derivative of the loss with respect to the prediction (a subgradient where it has a kink)."""
+
+
+@by_term
+def curvature(loss: Any, prediction: float, target: float) -> float:
+    """Second derivative of the loss with respect to the prediction, 0 where there is none."""
 
 
 @by_term
@@ -183,6 +188,40 @@ def _(loss, prediction, target):
 @link.of(Poisson)
 def _(loss, prediction):
     return exp(min(prediction, 30.0))
+
+
+@curvature.of(Squared)
+def _(loss, prediction, target):
+    return 1.0
+
+
+@curvature.of(Logistic)
+def _(loss, prediction, target):
+    small = exp(-abs(prediction))
+    return small / (1.0 + small) ** 2
+
+
+@curvature.of(SmoothedHinge)
+def _(loss, prediction, target):
+    return 1.0 if 0.0 < prediction * target < 1.0 else 0.0
+
+
+@curvature.of(SquaredHinge)
+def _(loss, prediction, target):
+    return 1.0 if prediction * target < 1.0 else 0.0
+
+
+@curvature.of(Poisson)
+def _(loss, prediction, target):
+    return exp(min(prediction, 30.0))
+
+
+def _flat(loss, prediction, target):
+    return 0.0
+
+
+for _kind in (Hinge, Quantile, Absolute):
+    curvature.of(_kind)(_flat)
 
 
 def _identity(loss, prediction):

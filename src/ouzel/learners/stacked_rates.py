@@ -1,0 +1,200 @@
+"""Normalised AdaGrad at four step sizes side by side, stacked by an online Newton step: nothing to tune.
+
+What a stream asks of a step size is seldom known before it has gone by. So four linear models learn it at once, two
+with the loss itself and two with the hinge loss (the loss itself again in regression), and their margins m are the
+features of a fifth, tiny model f = u.m that learns by online Newton steps, one O(16) update an example.
+
+Each of the four takes the normalised adaptive step of Ross, Mineiro & Langford (2013), "Normalized Online Learning",
+UAI, Algorithm 2 (NAG): with n_j the largest |x_j| seen, z_j = x_j / n_j and N the sum of all z_j^2 so far,
+    s_j <- s_j + (g z_j)^2,    w_j <- w_j - rate sqrt(t / N) g z_j / (n_j sqrt(s_j)),
+so that the unit of a feature does not matter; the largest |target| is the unit of the rates. The Newton step for u is
+that of Hazan, Agarwal & Kale (2007), with the loss's own curvature:
+    A <- A + l''(f) m m',    u <- u - l'(f) A^-1 m.
+"""
+
+from __future__ import annotations
+
+from math import isfinite, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from ouzel._jit import inlined, kernel
+from ouzel.terms.losses import Hinge, Logistic, curvature, derivative
+
+RATES = np.array([0.5, 2.0, 0.5, 8.0])  # the first two learn with the loss, the last two with the hinge loss
+MODELS = 4
+FURTHEST = 4.0  # margins the stack sees are clipped to so many units of the target
+LEAST_CURVATURE = 1e-3
+
+
+class State(NamedTuple):
+    table: np.ndarray  # (d, 9) float32  n, four w, four s of each slot
+    stack: np.ndarray  # (4,) float64  u
+    inverse: np.ndarray  # (4, 4) float64  A^-1
+    counts: np.ndarray  # (3,) float64  t, N, largest |target|
+    margins: np.ndarray  # (4,) float64, of the example at hand
+
+
+class Settings(NamedTuple):
+    loss: NamedTuple = Logistic()
+    second_loss: NamedTuple = Hinge()  # of the last two models; the loss itself in regression
+    learning_rate: float = 1.0  # multiplies all four rates
+
+
+def init(dimension: int, settings: Settings) -> State:
+    """A state that has seen nothing, with room for `dimension` slots."""
+    return State(
+        np.zeros((dimension, 1 + 2 * MODELS), np.float32),
+        np.full(MODELS, 1.0 / MODELS),
+        np.eye(MODELS),
+        np.zeros(3),
+        np.zeros(MODELS),
+    )
+
+
+def grow(state: State, dimension: int, settings: Settings) -> State:
+    """The same state with room for `dimension` slots."""
+    return state._replace(table=np.pad(state.table, ((0, dimension - len(state.table)), (0, 0))))
+
+
+@inlined
+def _stacked(state):
+    """u.m, the margins clipped."""
+    furthest = FURTHEST * state.counts[2]
+    margin = 0.0
+    for e in range(MODELS):
+        state.margins[e] = min(max(state.margins[e], -furthest), furthest)
+        margin += state.stack[e] * state.margins[e]
+    return margin
+
+
+@inlined
+def predict_row(state, indices, values, settings):
+    """The margin of one example."""
+    for e in range(MODELS):
+        state.margins[e] = 0.0
+    for k in range(len(indices)):
+        row = state.table[indices[k]]
+        for e in range(MODELS):
+            state.margins[e] += values[k] * row[1 + e]
+    return _stacked(state)
+
+
+@inlined
+def _rescale(state, indices, values):
+    """Note the largest |x| of each slot, weights keeping their effect; add to N."""
+    for k in range(len(indices)):
+        row = state.table[indices[k]]
+        size = abs(values[k])
+        if size > row[0]:
+            if row[0] > 0.0:
+                for e in range(MODELS):
+                    row[1 + e] *= row[0] / size
+            row[0] = size
+        if row[0] > 0.0:
+            state.counts[1] += (values[k] / row[0]) ** 2
+
+
+@inlined
+def learn_row(state, indices, values, target, importance, settings):
+    """Learn one example in place; return the margin predicted before learning."""
+    _rescale(state, indices, values)
+    margin = predict_row(state, indices, values, settings)
+    state.counts[0] += 1.0
+    if not isfinite(margin * importance) or state.counts[1] <= 0.0:
+        return margin
+    state.counts[2] = max(state.counts[2], abs(target))
+    scale = settings.learning_rate * state.counts[2] * sqrt(state.counts[0] / state.counts[1])
+    for e in range(MODELS):
+        own = state.margins[e]
+        slope = np.float32(importance * _slope(settings, e, own, target))
+        rate = np.float32(scale * RATES[e])
+        if slope != 0.0 and isfinite(slope):
+            for k in range(len(indices)):
+                row = state.table[indices[k]]
+                gradient = slope * values[k] / row[0]
+                squares = row[1 + MODELS + e] + gradient * gradient
+                if 0.0 < squares < np.inf:
+                    row[1 + MODELS + e] = squares
+                    row[1 + e] -= rate * gradient / (row[0] * np.sqrt(squares))
+    _learn_stack(state, margin, target, importance, settings)
+    return margin
+
+
+@inlined
+def _slope(settings, e, margin, target):
+    """Derivative of the loss of model e."""
+    if e < MODELS // 2:
+        return derivative(settings.loss, margin, target)
+    return derivative(settings.second_loss, margin, target)
+
+
+@inlined
+def _learn_stack(state, margin, target, importance, settings):
+    """One online Newton step for u."""
+    unit = state.counts[2]
+    slope = derivative(settings.loss, margin, target) * importance
+    bend = max(curvature(settings.loss, margin, target) * importance, LEAST_CURVATURE)
+    if not (isfinite(slope) and isfinite(bend)) or unit == 0.0:
+        return
+    spread = 0.0
+    for i in range(MODELS):
+        for j in range(MODELS):
+            spread += state.margins[i] * state.inverse[i, j] * state.margins[j] / unit**2
+    shrink = 1.0 + bend * spread
+    step0 = step1 = step2 = step3 = 0.0
+    for j in range(MODELS):
+        step0 += state.inverse[0, j] * state.margins[j] / unit
+        step1 += state.inverse[1, j] * state.margins[j] / unit
+        step2 += state.inverse[2, j] * state.margins[j] / unit
+        step3 += state.inverse[3, j] * state.margins[j] / unit
+    steps = (step0, step1, step2, step3)
+    for i in range(MODELS):
+        state.stack[i] -= slope / unit * steps[i] / shrink
+        for j in range(MODELS):
+            state.inverse[i, j] -= bend / shrink * steps[i] * steps[j]
+
+
+@kernel
+def learn_rows(state, rows, targets, importances, settings, margins):
+    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
+    for i in range(len(targets)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
+
+
+@kernel
+def predict_rows(state, rows, settings, margins):
+    """Write the margins of a block to `margins` (n,)."""
+    for i in range(len(margins)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+
+
+def weights(state: State, settings: Settings) -> np.ndarray:
+    """The weight of every slot in the stacked model (exact while no margin is clipped)."""
+    return state.table[:, 1 : 1 + MODELS] @ state.stack
+
+
+def mirror(state: State) -> State:
+    """The state that exchanged classes would have led to."""
+    copies = State(*(array.copy() for array in state))
+    copies.table[:, 1 : 1 + MODELS] *= -1
+    return copies
+
+
+def merge(states: list[State], settings: Settings) -> State:
+    """Average the weights and the stack of workers by the examples each has seen; sums of squares add up."""
+    seen = np.array([state.counts[0] for state in states])
+    share = seen / max(seen.sum(), 1.0)
+    merged = State(*(array.copy() for array in states[0]))
+    tables = np.stack([state.table for state in states])
+    merged.table[:, 0] = tables[:, :, 0].max(axis=0)
+    merged.table[:, 1 : 1 + MODELS] = np.tensordot(share, tables[:, :, 1 : 1 + MODELS], 1)
+    merged.table[:, 1 + MODELS :] = tables[:, :, 1 + MODELS :].sum(axis=0)
+    merged.stack[:] = np.tensordot(share, np.stack([state.stack for state in states]), 1)
+    merged.inverse[:] = np.linalg.inv(np.sum([np.linalg.inv(state.inverse) for state in states], axis=0))
+    merged.counts[:2] = np.sum([state.counts[:2] for state in states], axis=0)
+    merged.counts[2] = max(state.counts[2] for state in states)
+    return merged

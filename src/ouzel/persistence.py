@@ -97,14 +97,17 @@ def _rebuild(described: dict[str, Any], arrays: dict[str, np.ndarray]) -> Model:
     model = Model(
         learner.name,
         intercept=described["intercept"],
-        classes=described["classes"],
+        classes=described["classes"] if described["closed"] else None,
         task=described["task"],
         bits=described["bits"],
         seed=described["seed"],
         **({"loss": settings.loss} if hasattr(settings, "loss") else {}),
     )
     model.settings = settings
-    model.classes.closed = bool(described["closed"])
+    if not described["closed"]:
+        for label in described["classes"]:
+            model.classes.position(label)
+        model._make_states(len(model.classes))
     model.examples, model.unlabelled = int(described["examples"]), int(described["unlabelled"])
     model.dimension, model.room = int(described["dimension"]), int(described["room"])
     if not 1 <= model.dimension <= SLOT_LIMIT + 1 or len(model.states) != described["states"]:

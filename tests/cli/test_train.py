@@ -1,5 +1,9 @@
 """`ouzel train`: its answer, its JSON, and models that go on where they stopped, to the bit."""
 
+import bz2
+import gzip
+import json
+import lzma
 import os
 import signal
 import subprocess
@@ -8,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+import zstandard
 
 from ouzel.persistence import load_model, load_notes
 
@@ -38,6 +43,28 @@ def test_json_is_one_object_and_all_there_is(ouzel, small):
     assert needed | {"curve", "skipped"} <= set(ran.json)
     assert ran.err == ""
     assert ran.json["curve"][-1]["error_rate"] == ran.json["error_rate"]
+
+
+def test_the_figures_do_not_depend_on_the_format(ouzel, small, tmp_path):
+    text = small.read_bytes()
+    vw = b"".join(line.replace(b" ", b" | ", 1) for line in text.splitlines(keepends=True))
+    files = {
+        "a.svm.gz": gzip.compress(text),
+        "a.svm.bz2": bz2.compress(text),
+        "a.svm.xz": lzma.compress(text),
+        "a.svm.zst": zstandard.compress(text),
+        "no-suffix": text,
+        "a.vw": vw,
+    }
+    expected = ouzel("train", small, "--json").json
+
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+        found = ouzel("train", tmp_path / name, "--json").json
+        assert (found["error_rate"], found["mean_loss"]) == (expected["error_rate"], expected["mean_loss"]), name
+    command = [sys.executable, "-m", "ouzel", "train", "-", "--json"]
+    piped = json.loads(subprocess.run(command, input=text, capture_output=True, check=True).stdout)
+    assert (piped["error_rate"], piped["mean_loss"]) == (expected["error_rate"], expected["mean_loss"])
 
 
 def test_numbers_are_learnt_where_the_loss_says_so(ouzel, tmp_path):
@@ -83,8 +110,7 @@ def test_held_out_examples_and_passes_are_shown(ouzel, small):
     assert "by pass" in ran.out
 
 
-@pytest.mark.parametrize("more", [[], ["--passes", "2"], ["--holdout-every", "5"]])
-def test_a_finished_model_learns_further_files(ouzel, tmp_path, more):
+def test_a_finished_model_learns_further_files(ouzel, tmp_path):
     lines = lines_of(600)
     for name, part in (("all", lines), ("a", lines[:250]), ("b", lines[250:])):
         (tmp_path / f"{name}.svm").write_text("".join(part))
@@ -112,7 +138,7 @@ def test_a_finished_model_learns_further_files(ouzel, tmp_path, more):
 )
 def test_a_contradicting_flag_is_an_error(ouzel, small, tmp_path, flags, message):
     model = tmp_path / "m"
-    ouzel("train", small, "--model", model)
+    ouzel("train", small, "--model", model, "--learner", "adagrad")
     before = model.read_bytes()
 
     ran = ouzel("train", small, "--resume", model, "--model", model, *flags)
@@ -124,7 +150,7 @@ def test_a_contradicting_flag_is_an_error(ouzel, small, tmp_path, flags, message
 
 def test_an_agreeing_flag_is_fine(ouzel, small, tmp_path):
     model = tmp_path / "m"
-    ouzel("train", small, "--model", model, "--loss", "logistic", "--learning-rate", "0.5")
+    ouzel("train", small, "--model", model, "--learner", "adagrad", "--loss", "logistic", "--learning-rate", "0.5")
 
     flags = ["--loss", "logistic", "--learning-rate", "0.5", "--learner", "adagrad", "--bits", "18"]
     assert ouzel("train", small, "--resume", model, "--model", model, *flags).status == 0

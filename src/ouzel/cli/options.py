@@ -10,8 +10,6 @@ from ouzel.errors import OuzelError
 
 DEFAULT_LEARNER = "auto"
 
-READING, MODEL = "Reading", "Model"
-
 Files = Annotated[
     list[str], typer.Argument(metavar="FILE…", help="Files in any format, in order; - is standard input.")
 ]

@@ -33,7 +33,6 @@ class State(NamedTuple):
     stack: np.ndarray  # (4,) float64  u
     inverse: np.ndarray  # (4, 4) float64  A^-1
     counts: np.ndarray  # (3,) float64  t, N, largest |target|
-    margins: np.ndarray  # (4,) float64, of the example at hand
 
 
 class Settings(NamedTuple):
@@ -49,7 +48,6 @@ def init(dimension: int, settings: Settings) -> State:
         np.full(MODELS, 1.0 / MODELS),
         np.eye(MODELS),
         np.zeros(3),
-        np.zeros(MODELS),
     )
 
 
@@ -59,26 +57,37 @@ def grow(state: State, dimension: int, settings: Settings) -> State:
 
 
 @inlined
-def _stacked(state):
-    """u.m, the margins clipped."""
-    furthest = FURTHEST * state.counts[2]
+def _margins(state, indices, values):
+    """The margins of the four models, clipped."""
+    first = second = third = fourth = 0.0
+    for k in range(len(indices)):
+        row = state.table[indices[k]]
+        first += values[k] * row[1]
+        second += values[k] * row[2]
+        third += values[k] * row[3]
+        fourth += values[k] * row[4]
+    end = FURTHEST * state.counts[2]
+    return (
+        min(max(first, -end), end),
+        min(max(second, -end), end),
+        min(max(third, -end), end),
+        min(max(fourth, -end), end),
+    )
+
+
+@inlined
+def _stacked(state, margins):
+    """u.m"""
     margin = 0.0
     for e in range(MODELS):
-        state.margins[e] = min(max(state.margins[e], -furthest), furthest)
-        margin += state.stack[e] * state.margins[e]
+        margin += state.stack[e] * margins[e]
     return margin
 
 
 @inlined
 def predict_row(state, indices, values, settings):
     """The margin of one example."""
-    for e in range(MODELS):
-        state.margins[e] = 0.0
-    for k in range(len(indices)):
-        row = state.table[indices[k]]
-        for e in range(MODELS):
-            state.margins[e] += values[k] * row[1 + e]
-    return _stacked(state)
+    return _stacked(state, _margins(state, indices, values))
 
 
 @inlined
@@ -100,15 +109,15 @@ def _rescale(state, indices, values):
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
     _rescale(state, indices, values)
-    margin = predict_row(state, indices, values, settings)
+    margins = _margins(state, indices, values)
+    margin = _stacked(state, margins)
     state.counts[0] += 1.0
     if not isfinite(margin * importance) or state.counts[1] <= 0.0:
         return margin
     state.counts[2] = max(state.counts[2], abs(target))
     scale = settings.learning_rate * state.counts[2] * sqrt(state.counts[0] / state.counts[1])
     for e in range(MODELS):
-        own = state.margins[e]
-        slope = np.float32(importance * _slope(settings, e, own, target))
+        slope = np.float32(importance * _slope(settings, e, margins[e], target))
         rate = np.float32(scale * RATES[e])
         if slope != 0.0 and isfinite(slope):
             for k in range(len(indices)):
@@ -118,7 +127,7 @@ def learn_row(state, indices, values, target, importance, settings):
                 if 0.0 < squares < np.inf:
                     row[1 + MODELS + e] = squares
                     row[1 + e] -= rate * gradient / (row[0] * np.sqrt(squares))
-    _learn_stack(state, margin, target, importance, settings)
+    _learn_stack(state, margins, margin, target, importance, settings)
     return margin
 
 
@@ -131,29 +140,35 @@ def _slope(settings, e, margin, target):
 
 
 @inlined
-def _learn_stack(state, margin, target, importance, settings):
+def _along(state, i, margins):
+    """Entry i of A^-1 m."""
+    total = 0.0
+    for j in range(MODELS):
+        total += state.inverse[i, j] * margins[j]
+    return total
+
+
+@inlined
+def _learn_stack(state, margins, margin, target, importance, settings):
     """One online Newton step for u."""
     unit = state.counts[2]
     slope = derivative(settings.loss, margin, target) * importance
     bend = max(curvature(settings.loss, margin, target) * importance, LEAST_CURVATURE)
     if not (isfinite(slope) and isfinite(bend)) or unit == 0.0:
         return
-    spread = 0.0
+    step = (
+        _along(state, 0, margins) / unit,
+        _along(state, 1, margins) / unit,
+        _along(state, 2, margins) / unit,
+        _along(state, 3, margins) / unit,
+    )
+    shrink = 1.0
     for i in range(MODELS):
-        for j in range(MODELS):
-            spread += state.margins[i] * state.inverse[i, j] * state.margins[j] / unit**2
-    shrink = 1.0 + bend * spread
-    step0 = step1 = step2 = step3 = 0.0
-    for j in range(MODELS):
-        step0 += state.inverse[0, j] * state.margins[j] / unit
-        step1 += state.inverse[1, j] * state.margins[j] / unit
-        step2 += state.inverse[2, j] * state.margins[j] / unit
-        step3 += state.inverse[3, j] * state.margins[j] / unit
-    steps = (step0, step1, step2, step3)
+        shrink += bend * step[i] * margins[i] / unit
     for i in range(MODELS):
-        state.stack[i] -= slope / unit * steps[i] / shrink
+        state.stack[i] -= slope / unit * step[i] / shrink
         for j in range(MODELS):
-            state.inverse[i, j] -= bend / shrink * steps[i] * steps[j]
+            state.inverse[i, j] -= bend / shrink * step[i] * step[j]
 
 
 @kernel

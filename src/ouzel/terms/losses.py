@@ -1,8 +1,8 @@
 """Losses of a linear prediction, each a NamedTuple of its parameters.
 
-`value(loss, prediction, target)`, `derivative(…)` and `curvature(…)` (first and second derivative with respect to the
-prediction) work in kernels and in Python. Classification losses take targets -1 and +1. `link(loss, prediction)` turns a margin into what
-it estimates: a probability for the logistic loss, a rate for the Poisson loss, itself for the others.
+`value(loss, prediction, target)`, `derivative(…)` and `curvature(…)`, first and second derivative with respect to the
+prediction, work in kernels and in Python. Classification losses take targets -1 and +1. `link(loss, prediction)` turns
+a margin into what it estimates: a probability for the logistic loss, a rate for the Poisson loss, itself for others.
 
 A loss of your own is a NamedTuple in an importable module with three bodies registered:
 
@@ -220,8 +220,9 @@ def _flat(loss, prediction, target):
     return 0.0
 
 
-for _kind in (Hinge, Quantile, Absolute):
-    curvature.of(_kind)(_flat)
+curvature.of(Hinge)(_flat)
+curvature.of(Quantile)(_flat)
+curvature.of(Absolute)(_flat)
 
 
 def _identity(loss, prediction):

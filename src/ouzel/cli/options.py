@@ -11,7 +11,7 @@ from ouzel.errors import OuzelError
 DEFAULT_LEARNER = "auto"
 
 Files = Annotated[
-    list[str], typer.Argument(metavar="FILE…", help="Files in any format, in order; - is standard input.")
+    list[str], typer.Argument(metavar="FILE", help="Files in any format, in order; - is standard input.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Plot = Annotated[str | None, typer.Option("--plot", metavar="PNG|SVG", help="Draw the result to this file.")]

@@ -19,7 +19,7 @@ import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.terms.losses import Logistic, derivative
-from ouzel.terms.penalties import NoPenalty, applies, dose, proximal, require_separable, shrink
+from ouzel.terms.penalties import NoPenalty, applies, dose, require_separable, shrink
 
 LONGEST_DEBT = 2.0**24  # rounds; float32 counts no further
 
@@ -49,21 +49,20 @@ def grow(state: State, dimension: int, settings: Settings) -> State:
 
 
 @inlined
-def current_weight(state, slot, settings):
-    """The weight of a slot, its debt to the penalty paid."""
+def current_weight(state, slot, now, settings):
+    """The weight of a slot, its debt to the penalty paid up to round `now` (float32)."""
     weight = state.table[slot, 0]
     if applies(settings.penalty):
-        rounds = np.float32(state.seen[1]) - state.table[slot, 2]
-        weight = np.float32(shrink(settings.penalty, weight, rounds * state.table[slot, 3]))
+        weight = np.float32(shrink(settings.penalty, weight, (now - state.table[slot, 2]) * state.table[slot, 3]))
     return weight
 
 
 @inlined
-def pay(state, slot, settings):
+def pay(state, slot, now, settings):
     """Bring a slot up to date; return its weight."""
-    weight = current_weight(state, slot, settings)
+    weight = current_weight(state, slot, now, settings)
     state.table[slot, 0] = weight
-    state.table[slot, 2] = state.seen[1]
+    state.table[slot, 2] = now
     return weight
 
 
@@ -71,7 +70,7 @@ def pay(state, slot, settings):
 def pay_all(state, settings):
     """Bring every slot up to date and count rounds from here on."""
     for slot in range(len(state.table)):
-        pay(state, slot, settings)
+        pay(state, slot, np.float32(state.seen[1]), settings)
         state.table[slot, 2] = 0.0
     state.seen[1] = 0.0
 
@@ -79,9 +78,10 @@ def pay_all(state, settings):
 @inlined
 def predict_row(state, indices, values, settings):
     """The margin of one example."""
+    now = np.float32(state.seen[1])
     margin = 0.0
     for k in range(len(indices)):
-        margin += values[k] * current_weight(state, indices[k], settings)
+        margin += values[k] * current_weight(state, indices[k], now, settings)
     return margin
 
 
@@ -92,14 +92,16 @@ def learn_row(state, indices, values, target, importance, settings):
     if applies(settings.penalty):
         if state.seen[1] >= LONGEST_DEBT:
             pay_all(state, settings)
+        now = np.float32(state.seen[1])
         for k in range(len(indices)):
-            margin += values[k] * pay(state, indices[k], settings)
+            margin += values[k] * pay(state, indices[k], now, settings)
     else:
         margin = predict_row(state, indices, values, settings)
     slope = np.float32(importance * derivative(settings.loss, margin, target))
     if slope != 0.0 and isfinite(slope):
         rate = np.float32(settings.learning_rate)
         damping = np.float32(settings.damping)
+        after = np.float32(state.seen[1] + 1.0)
         for k in range(len(indices)):
             slot = indices[k]
             gradient = slope * values[k]
@@ -110,9 +112,10 @@ def learn_row(state, indices, values, target, importance, settings):
             step = rate / scale
             weight = state.table[slot, 0] - step * gradient
             if applies(settings.penalty):
-                weight = np.float32(proximal(settings.penalty, weight, step))
-                state.table[slot, 2] = state.seen[1] + 1.0
-                state.table[slot, 3] = dose(settings.penalty, step)
+                owed = np.float32(dose(settings.penalty, step))
+                weight = np.float32(shrink(settings.penalty, weight, owed))
+                state.table[slot, 2] = after
+                state.table[slot, 3] = owed
             state.table[slot, 0] = weight
             state.table[slot, 1] = squared
     state.seen[0] += 1.0
@@ -138,8 +141,9 @@ def predict_rows(state, rows, settings, margins):
 
 @kernel
 def _current_weights(state, settings, out):
+    now = np.float32(state.seen[1])
     for slot in range(len(out)):
-        out[slot] = current_weight(state, slot, settings)
+        out[slot] = current_weight(state, slot, now, settings)
 
 
 def weights(state: State, settings: Settings) -> np.ndarray:

@@ -16,7 +16,7 @@ import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.terms.losses import Logistic, derivative
-from ouzel.terms.penalties import NoPenalty, proximal
+from ouzel.terms.penalties import NoPenalty, proximal, require_separable
 
 
 class State(NamedTuple):
@@ -33,6 +33,7 @@ class Settings(NamedTuple):
 
 def init(dimension: int, settings: Settings) -> State:
     """A state that has seen nothing, with room for `dimension` slots."""
+    require_separable(settings.penalty, "adagrad-rda")
     return State(np.zeros((dimension, 2)), np.zeros(1))
 
 

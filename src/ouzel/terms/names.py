@@ -6,10 +6,14 @@ import difflib
 from typing import Any
 
 from ouzel.errors import OuzelError
-from ouzel.terms import losses
+from ouzel.terms import losses, projections  # noqa: F401  importing the projections registers them
 from ouzel.terms.losses import LOSSES
+from ouzel.terms.norms import L2Norm, MaxNorm
 from ouzel.terms.penalties import L1, ElasticNet, NoPenalty, SquaredL2, proximal
+from ouzel.terms.quadratic import minimise
 from ouzel.terms.rates import SCHEDULES, rate
+
+NORMS = {"l2-norm": L2Norm, "max-norm": MaxNorm}
 
 
 def resolve_loss(loss: Any) -> Any:
@@ -48,16 +52,20 @@ def _named(what: str, name: str, terms: dict[str, Any]) -> Any:
 def resolve_penalty(penalty: Any = None, *, l1: float = 0.0, l2: float = 0.0) -> Any:
     """The penalty of a name and strengths, or the term itself.
 
-    >>> resolve_penalty(l1=0.1)
-    L1(l1=0.1)
+    The names are those of norms of whole vectors, "l2-norm" and "max-norm", with `l1` their strength.
+
+    >>> resolve_penalty(l1=0.1), resolve_penalty("l2-norm", l1=0.1)
+    (L1(l1=0.1), L2Norm(l1=0.1))
     """
     if penalty is not None and not isinstance(penalty, str):
-        if type(penalty) in proximal.bodies:
+        if type(penalty) in proximal.bodies or type(penalty) in minimise.bodies:
             return penalty
         raise OuzelError(f"penalty must be a term with a registered proximal map; got {penalty!r}")
     for name, strength in (("l1", l1), ("l2", l2)):
         if not 0.0 <= strength < float("inf"):
             raise OuzelError(f"{name} must be a finite number, 0 or more; got {strength!r}")
+    if penalty is not None:
+        return _named("penalty", penalty, NORMS)(l1)
     if l1 and l2:
         return ElasticNet(l1, l2)
     if l1:
@@ -78,7 +86,8 @@ def _term_to_json(value: Any) -> Any:
 
 def from_json(kind: Any, stored: dict[str, Any]) -> Any:
     """The settings of class `kind` that `to_json` described; a term of your own must have been imported by then."""
-    known = {term.__name__: term for term in (*losses.derivative.bodies, *proximal.bodies, *rate.bodies)}
+    bodies = (losses.derivative.bodies, proximal.bodies, minimise.bodies, rate.bodies)
+    known = {term.__name__: term for terms in bodies for term in terms}
     values = dict(stored)
     for name, value in values.items():
         if isinstance(value, dict):

@@ -17,7 +17,7 @@ own registers the same bodies.
 
 from __future__ import annotations
 
-from math import copysign, exp, expm1, log1p
+from math import exp, expm1, log1p
 from typing import Any, NamedTuple
 
 from ouzel._jit import by_term
@@ -104,7 +104,7 @@ def _(penalty, weight):
 
 @proximal.of(L1)
 def _(penalty, weight, step):
-    return copysign(max(abs(weight) - step * penalty.l1, 0.0), weight)
+    return shrink(penalty, weight, dose(penalty, step))
 
 
 @dose.of(L1)
@@ -114,7 +114,7 @@ def _(penalty, step):
 
 @shrink.of(L1)
 def _(penalty, weight, dose):
-    return copysign(max(abs(weight) - dose, 0.0), weight)
+    return weight - min(max(weight, -dose), dose)
 
 
 class SquaredL2(NamedTuple):
@@ -157,7 +157,8 @@ def _(penalty, weight):
 
 @proximal.of(ElasticNet)
 def _(penalty, weight, step):
-    return copysign(max(abs(weight) - step * penalty.l1, 0.0), weight) / (1.0 + step * penalty.l2)
+    threshold = step * penalty.l1
+    return (weight - min(max(weight, -threshold), threshold)) / (1.0 + step * penalty.l2)
 
 
 @dose.of(ElasticNet)
@@ -171,7 +172,10 @@ def _(penalty, weight, dose):
     # the same factor 1 / (1 + s l2) = exp(-dose) as under the ridge alone; at zero it stops
     if weight == 0.0:
         return 0.0
-    return copysign(max(exp(-dose) * abs(weight) + expm1(-dose) * penalty.l1 / penalty.l2, 0.0), weight)
+    lost = -expm1(-dose)
+    threshold = lost * penalty.l1 / penalty.l2
+    kept = weight - lost * weight
+    return kept - min(max(kept, -threshold), threshold)
 
 
 for _kind in (L1, SquaredL2, ElasticNet):

@@ -1,0 +1,64 @@
+"""AdaGrad as Figures 1 and 2 of Duchi, Hazan & Singer (2011) print it: dense, every weight on every example."""
+
+import numpy as np
+import scipy.linalg
+
+
+def soft(v, threshold):
+    return np.sign(v) * np.maximum(np.abs(v) - threshold, 0.0)
+
+
+class Eager:
+    """Diagonal H, or H = sqrt(t) I if not `adaptive`; l1 |w| + l2 w^2 / 2 as penalty; a box as domain."""
+
+    def __init__(self, dimension, rate, damping, l1=0.0, l2=0.0, dual=False, adaptive=True, box=None):
+        self.w = np.zeros(dimension)
+        self.G = np.zeros(dimension)
+        self.squares = np.zeros(dimension)
+        self.t = 0
+        self.rate, self.damping, self.l1, self.l2 = rate, damping, l1, l2
+        self.dual, self.adaptive, self.box = dual, adaptive, box
+
+    def learn(self, x, derivative):
+        """One example; `derivative(margin)` is that of its loss."""
+        margin = self.w @ x
+        g = derivative(margin) * x
+        self.t += 1
+        self.G += g
+        self.squares += g**2
+        h = self.damping + np.sqrt(self.squares) if self.adaptive else np.full(len(x), np.sqrt(self.t))
+        u = self.rate * self.G if self.dual else self.rate * g - h * self.w
+        strength = self.rate * self.t if self.dual else self.rate
+        known = h > 0
+        self.w[known] = soft(-u[known], strength * self.l1) / (h[known] + strength * self.l2)
+        if self.box is not None:
+            self.w = np.clip(self.w, *self.box)
+        return margin
+
+
+class Full:
+    """H = delta I + G^1/2; l2 w^2 / 2 as penalty; a pseudo-inverse where delta is 0."""
+
+    def __init__(self, dimension, rate, damping, l2=0.0, dual=False, blocks=None):
+        self.w = np.zeros(dimension)
+        self.sum = np.zeros(dimension)
+        self.outer = np.zeros((dimension, dimension))
+        self.t = 0
+        self.rate, self.damping, self.l2, self.dual = rate, damping, l2, dual
+        self.kept = np.ones((dimension, dimension)) if blocks is None else np.equal.outer(blocks, blocks)
+
+    def metric(self):
+        root = scipy.linalg.sqrtm(self.outer * self.kept + 1e-18 * np.eye(len(self.w))).real
+        return self.damping * np.eye(len(self.w)) + root
+
+    def learn(self, x, derivative):
+        margin = self.w @ x
+        g = derivative(margin) * x
+        self.t += 1
+        self.sum += g
+        self.outer += np.outer(g, g)
+        H = self.metric()
+        u = self.rate * self.sum if self.dual else self.rate * g - H @ self.w
+        strength = self.rate * (self.t if self.dual else 1.0)
+        self.w = np.linalg.pinv(H + strength * self.l2 * np.eye(len(H)), rcond=1e-8, hermitian=True) @ -u
+        return margin

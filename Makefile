@@ -1,23 +1,45 @@
 # Every target works on a fresh machine that has Python 3.11 to 3.13 and make.
 PYTHON ?= python3
 BIN := .venv/bin
-READY := .venv/.ready
+DATA ?= ../shared/data
 
-.PHONY: test lint clean
+.PHONY: demo test test-long lint bench docs clean help
 
-test: $(READY)  ## run the test suite
-	$(BIN)/python -m pytest -n 2
+help:  ## show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
-lint: $(READY)  ## check format, style and types
+demo: .venv/ready  ## learn three built-in streams, say who wins, draw it
+	$(BIN)/ouzel demo
+
+test: .venv/ready-test  ## run the test suite
+	$(BIN)/python -m pytest -n 2 -m "not long"
+
+test-long: .venv/ready-test  ## run the tests that take minutes
+	$(BIN)/python -m pytest -m long
+
+lint: .venv/ready-lint  ## check format, style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-$(READY): pyproject.toml
+bench: .venv/ready-bench  ## measure speed and default errors beside Vowpal Wabbit, River and scikit-learn
+	$(BIN)/python benchmarks/run.py --data $(DATA)
+
+docs: .venv/ready-docs  ## build the documentation into site/
+	$(BIN)/mkdocs build --strict
+
+.venv/bin/python:
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --editable . --group test --group lint
+
+.venv/ready: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
 
-clean:
-	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache
+# A group of tools each, so that no target waits for what it does not use.
+.venv/ready-%: .venv/ready
+	$(BIN)/python -m pip install --quiet --group $*
+	touch $@
+
+clean:  ## remove what was built
+	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache site

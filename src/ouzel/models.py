@@ -45,6 +45,8 @@ class Model:
     `classes` declares the classes beforehand; no other is taken then. `task` is "classification" or "regression",
     by default what the loss is for. `bits` and `seed` say how the stream's names were hashed.
 
+    Examples
+    --------
     >>> from ouzel.streams.memory import blocks_from
     >>> model = Model("ogd", loss="logistic")
     >>> for block in blocks_from([({"sun": 1.0}, "dry"), ({"cloud": 1.0}, "wet")]):

@@ -41,6 +41,8 @@ class AdaGradClassifier(_ByUpdate, Classifier):
     damping : added to the root of the sum of squared gradients
     fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
 
+    Examples
+    --------
     >>> model = AdaGradClassifier(l1=1e-3).partial_fit([[0.0, 1.0], [1.0, 0.0]], ["wet", "dry"])
     >>> model.predict([[1.0, 0.0]]).tolist()
     ['dry']
@@ -63,6 +65,8 @@ class AdaGradClassifier(_ByUpdate, Classifier):
 class AdaGradRegressor(_ByUpdate, Regressor):
     """AdaGrad on numbers: parameters of `AdaGradClassifier`, losses of regression.
 
+    Examples
+    --------
     >>> model = AdaGradRegressor().fit([[0.0], [1.0], [2.0]] * 50, [0.0, 1.0, 2.0] * 50)
     >>> round(model.predict([[1.0]]).item(), 1)
     1.0

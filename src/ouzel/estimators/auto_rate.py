@@ -19,6 +19,8 @@ class AutoRateClassifier(Classifier):
     learning_rate : multiplies all four step sizes
     fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
 
+    Examples
+    --------
     >>> model = AutoRateClassifier().fit([[0.0, 9.0], [1.0, 0.0]] * 3, ["wet", "dry"] * 3)
     >>> model.predict([[1.0, 0.0]]).tolist()
     ['dry']
@@ -34,6 +36,8 @@ class AutoRateClassifier(Classifier):
 class AutoRateRegressor(Regressor):
     """Normalised AdaGrad at four step sizes, stacked: parameters of `AutoRateClassifier`, losses of regression.
 
+    Examples
+    --------
     >>> model = AutoRateRegressor().fit([[0.0], [1.0], [2.0]] * 50, [0.0, 1.0, 2.0] * 50)
     >>> round(model.predict([[1.0]]).item(), 1)
     1.0

@@ -21,6 +21,8 @@ class AWMSketchClassifier(Classifier):
     l2 : strength of the ridge penalty
     fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`; the seed is the sketch's, too
 
+    Examples
+    --------
     >>> model = AWMSketchClassifier(budget="1KB").partial_fit([[0.0, 1.0], [1.0, 0.0]], ["wet", "dry"])
     >>> model.bytes_used_
     1024

@@ -21,6 +21,8 @@ class OnlineGradientClassifier(Classifier):
     passes : passes of `fit` over its data
     bits, seed : names of features hash to 2^bits ids with this seed
 
+    Examples
+    --------
     >>> model = OnlineGradientClassifier().partial_fit([[0.0, 1.0], [1.0, 0.0]], ["wet", "dry"])
     >>> model.predict([[1.0, 0.0]]).tolist()
     ['dry']
@@ -37,6 +39,8 @@ class OnlineGradientClassifier(Classifier):
 class OnlineGradientRegressor(Regressor):
     """Online gradient descent on numbers: parameters of `OnlineGradientClassifier`, losses of regression.
 
+    Examples
+    --------
     >>> model = OnlineGradientRegressor().fit([[0.0], [1.0], [2.0]] * 20, [0.0, 1.0, 2.0] * 20)
     >>> round(model.predict([[1.0]]).item())
     1

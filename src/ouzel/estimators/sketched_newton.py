@@ -43,6 +43,8 @@ class SketchedNewtonClassifier(_Sketched, Classifier):
     bound : beyond `largest`, "clip" predictions or "project" weights (Lemma 1)
     fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
 
+    Examples
+    --------
     >>> model = SketchedNewtonClassifier(sketch_size=2).partial_fit([[0.0, 1.0], [1.0, 0.0]], ["wet", "dry"])
     >>> model.predict([[1.0, 0.0]]).tolist()
     ['dry']
@@ -74,6 +76,8 @@ class SketchedNewtonRegressor(_Sketched, Regressor):
 
     For the square loss the theorems ask for `curvature` 1 / (8 C^2) where predictions lie between -C and C.
 
+    Examples
+    --------
     >>> model = SketchedNewtonRegressor(curvature=0.1).fit([[0.0], [1.0], [2.0]] * 99, [0.0, 1.0, 2.0] * 99)
     >>> round(model.predict([[1.0]]).item(), 1)
     1.0

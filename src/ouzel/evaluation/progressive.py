@@ -36,6 +36,8 @@ def progressive_validation(
     than one pass needs a stream that can be read again: a list of blocks, or a function that opens a stream.
     `on_progress` is called with the run after every block.
 
+    Examples
+    --------
     >>> from ouzel.streams.memory import blocks_from
     >>> examples = [({"sun": 1.0}, "dry"), ({"cloud": 1.0}, "wet")] * 50
     >>> report = progressive_validation(Model("ogd"), blocks_from(examples))

@@ -74,6 +74,8 @@ def blocks_from(
     Columns of tables have the features that files with such columns have: `column` for numbers, `column=value` for
     words. Features given as dictionaries likewise. Labels are numbers, or names of any kind.
 
+    Examples
+    --------
     >>> block = next(blocks_from([({"price": 2.5, "city": "Rome"}, 1)]))
     >>> block.values.tolist(), block.labels.tolist()
     ([2.5, 1.0], [1.0])

@@ -35,6 +35,8 @@ def read(source: str | Path | Iterable[str | Path], format: str | None = None, *
     compression (gzip, bzip2, xz, zstd) is by content. `options` are the fields of `ouzel.streams.options.Options`.
     Raises DataError at the first bad line, after everything before it has been given out, unless `on_error="skip"`.
 
+    Examples
+    --------
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp(), "tiny.svm")
     >>> _ = path.write_text("+1 1:0.5 3:2\\n-1 2:1\\n")

@@ -1,0 +1,32 @@
+"""The examples in the README and the documentation run, and say what they say."""
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_examples_of_a_page_hold(page):
+    result = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS)
+
+    assert result.failed == 0
+
+
+def test_the_readme_runs_as_it_stands(capsys):
+    for code in re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL):
+        exec(compile(code, "README.md", "exec"), {})
+
+    assert "569 examples, error 0." in capsys.readouterr().out
+
+
+def test_every_learner_has_a_card():
+    from ouzel.learners.catalogue import LEARNERS
+
+    text = "".join(page.read_text() for page in PAGES)
+
+    assert [name for name in LEARNERS if f"## {name}\n" not in text and f"`{name}`" not in text] == []

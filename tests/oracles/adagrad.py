@@ -1,7 +1,6 @@
 """AdaGrad as Figures 1 and 2 of Duchi, Hazan & Singer (2011) print it: dense, every weight on every example."""
 
 import numpy as np
-import scipy.linalg
 
 
 def soft(v, threshold):
@@ -37,28 +36,29 @@ class Eager:
 
 
 class Full:
-    """H = delta I + G^1/2; l2 w^2 / 2 as penalty; a pseudo-inverse where delta is 0."""
+    """H = delta I + G^1/2, within blocks of coordinates if given; l2 w^2 / 2 as penalty."""
 
     def __init__(self, dimension, rate, damping, l2=0.0, dual=False, blocks=None):
         self.w = np.zeros(dimension)
-        self.sum = np.zeros(dimension)
-        self.outer = np.zeros((dimension, dimension))
-        self.t = 0
+        self.gradients = np.empty((dimension, 0))  # g_1:t
         self.rate, self.damping, self.l2, self.dual = rate, damping, l2, dual
-        self.kept = np.ones((dimension, dimension)) if blocks is None else np.equal.outer(blocks, blocks)
+        self.blocks = np.zeros(dimension, int) if blocks is None else blocks
 
     def metric(self):
-        root = scipy.linalg.sqrtm(self.outer * self.kept + 1e-18 * np.eye(len(self.w))).real
-        return self.damping * np.eye(len(self.w)) + root
+        H = self.damping * np.eye(len(self.w))
+        for block in np.unique(self.blocks):
+            here = np.flatnonzero(self.blocks == block)
+            U, lengths, _ = np.linalg.svd(self.gradients[here], full_matrices=False)  # G = U lengths^2 U'
+            H[np.ix_(here, here)] += U @ np.diag(lengths) @ U.T
+        return H
 
     def learn(self, x, derivative):
         margin = self.w @ x
         g = derivative(margin) * x
-        self.t += 1
-        self.sum += g
-        self.outer += np.outer(g, g)
+        self.gradients = np.column_stack([self.gradients, g])
         H = self.metric()
-        u = self.rate * self.sum if self.dual else self.rate * g - H @ self.w
-        strength = self.rate * (self.t if self.dual else 1.0)
-        self.w = np.linalg.pinv(H + strength * self.l2 * np.eye(len(H)), rcond=1e-8, hermitian=True) @ -u
+        u = self.rate * self.gradients.sum(axis=1) if self.dual else self.rate * g - H @ self.w
+        strength = self.rate * (self.gradients.shape[1] if self.dual else 1.0)
+        ridge = strength * self.l2 * (np.diag(H) > 0)
+        self.w = np.linalg.pinv(H + np.diag(ridge), rcond=1e-8, hermitian=True) @ -u
         return margin

@@ -9,6 +9,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from ouzel._jit import kernel
+from ouzel.terms.penalties import applies
 from ouzel.terms.quadratic import minimise
 from ouzel.terms.thresholds import level_of
 
@@ -91,3 +92,11 @@ def _(penalty, linear, metric, strength, out, work):
     for j in range(len(linear)):
         free = -linear[j] / metric[j] if linear[j] != 0.0 else 0.0
         out[j] = min(max(free, -level), level)
+
+
+def _applies(penalty):
+    return True
+
+
+for _kind in (L2Norm, MaxNorm):
+    applies.of(_kind)(_applies)

@@ -100,6 +100,9 @@ def _(domain, weight, dose):
     return min(max(weight, domain.low), domain.high)
 
 
-@applies.of(Box)
-def _(domain):
+def _applies(domain):
     return True
+
+
+for _kind in (L1Ball, L2Ball, Box):
+    applies.of(_kind)(_applies)

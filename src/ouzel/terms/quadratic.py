@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ouzel._jit import by_term
+from ouzel.errors import OuzelError
 from ouzel.terms.penalties import L1, ElasticNet, NoPenalty, SquaredL2, proximal
 
 
@@ -30,6 +31,13 @@ def minimise(
 
     Where `metric` is 0 nothing is known of a coordinate (its `linear` is 0 then), and it is put to 0: 0/0 is 0.
     """
+
+
+def require_minimiser(term: Any, learner: str) -> None:
+    """Refuse a term that `minimise` does not know."""
+    if type(term) not in minimise.bodies:
+        known = ", ".join(kind.__name__ for kind in minimise.bodies)
+        raise OuzelError(f"{learner} takes as penalty one of {known}; got {term!r}")
 
 
 def separable(term, linear, metric, strength, out, work):

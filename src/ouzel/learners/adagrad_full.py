@@ -1,0 +1,165 @@
+"""AdaGrad with a full metric.
+
+Duchi, Hazan & Singer (2011), "Adaptive Subgradient Methods", JMLR 12, Figure 2. On every example, G being the sum of
+the outer products g g' of the gradients,
+    H = damping I + G^(1/2)
+    w = argmin <u, x> + strength r(x) + <x, H x> / 2
+where u = rate g - H w and strength = rate (mirror descent, eq. 4), or u = rate sum of g and strength = rate t (dual
+averaging, eq. 3). Without penalty, with a ridge, an l2 norm or an l2 ball this is solved along the eigenvectors of G,
+taken afresh after every gradient; with l1, elastic net or a box by coordinate descent from the last weights.
+
+There is no lazy form. An example costs the cube of the number of features seen so far, and memory is its square: for a
+few hundred features; ids beyond the limit are refused.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import NamedTuple
+
+import numpy as np
+
+from ouzel._jit import inlined, kernel
+from ouzel.errors import OuzelError
+from ouzel.learners.matrix_metric import decompose, require_solver, solve, times_metric
+from ouzel.terms.losses import Logistic, derivative
+from ouzel.terms.penalties import NoPenalty, applies
+
+MOST_SLOTS = 2049  # ids below 2,048 and the constant
+LARGEST_SQUARE = 1e200  # of a gradient's length; a larger one is left out
+
+
+class State(NamedTuple):
+    place: np.ndarray  # (d,) int64  1 + where a slot lies in what follows, 0 while it has had no gradient
+    weight: np.ndarray  # (d,) float64  w of the slots so placed
+    gradient_sum: np.ndarray  # (d,) float64
+    outer: np.ndarray  # (d, d) float64  G
+    counts: np.ndarray  # (2,) int64  t, slots placed
+
+
+class Settings(NamedTuple):
+    loss: NamedTuple = Logistic()
+    penalty: NamedTuple = NoPenalty()  # or a domain
+    learning_rate: float = 0.25
+    damping: float = 1e-6
+    dual_averaging: float = 0.0  # 1: eq. (3) in place of eq. (4)
+
+
+def init(dimension: int, settings: Settings) -> State:
+    """A state that has seen nothing, with room for `dimension` slots."""
+    require_solver(settings.penalty, "adagrad-full")
+    if dimension > MOST_SLOTS:
+        raise OuzelError(
+            f"adagrad-full keeps a matrix over all features and takes ids below {MOST_SLOTS - 1}; "
+            "larger ones were met; use adagrad-block or adagrad, or renumber the ids"
+        )
+    square = np.zeros((dimension, dimension))
+    return State(np.zeros(dimension, np.int64), np.zeros(dimension), np.zeros(dimension), square, np.zeros(2, np.int64))
+
+
+def grow(state: State, dimension: int, settings: Settings) -> State:
+    """The same state with room for `dimension` slots."""
+    grown = init(dimension, settings)
+    for larger, array in zip(grown[:3], state[:3], strict=True):
+        larger[: len(array)] = array
+    grown.outer[: len(state.outer), : len(state.outer)] = state.outer
+    return grown._replace(counts=state.counts)
+
+
+@inlined
+def predict_row(state, indices, values, settings):
+    """The margin of one example."""
+    margin = 0.0
+    for k in range(len(indices)):
+        place = state.place[indices[k]]
+        if place > 0:
+            margin += values[k] * state.weight[place - 1]
+    return margin
+
+
+@inlined
+def _place(state, slot):
+    """Where a slot lies, a new place if it has none."""
+    if state.place[slot] == 0:
+        state.counts[1] += 1
+        state.place[slot] = state.counts[1]
+    return state.place[slot] - 1
+
+
+@kernel
+def learn_row(state, indices, values, target, importance, settings):
+    """Learn one example in place; return the margin predicted before learning."""
+    margin = predict_row(state, indices, values, settings)
+    slope = importance * derivative(settings.loss, margin, target)
+    state.counts[0] += 1
+    if not isfinite(slope) or (slope == 0.0 and not applies(settings.penalty)):
+        return margin
+    gradient = np.zeros(len(state.weight))
+    size = 0.0
+    for k in range(len(indices)):
+        if slope != 0.0 and values[k] != 0.0:
+            gradient[_place(state, indices[k])] = slope * values[k]
+            size += (slope * values[k]) ** 2
+    count = state.counts[1]
+    if count == 0 or not size < LARGEST_SQUARE:
+        return margin
+    gradient = gradient[:count]
+    weight = state.weight[:count]
+    outer = state.outer[:count, :count]
+    for i in range(count):
+        state.gradient_sum[i] += gradient[i]
+        if gradient[i] != 0.0:
+            for j in range(count):
+                outer[i, j] += gradient[i] * gradient[j]
+    vectors, eigenvalues = decompose(np.ascontiguousarray(outer), settings.damping)
+    rate = settings.learning_rate
+    if settings.dual_averaging != 0.0:
+        solve(settings.penalty, vectors, eigenvalues, rate * state.gradient_sum[:count], rate * state.counts[0], weight)
+    else:
+        linear = rate * gradient - times_metric(vectors, eigenvalues, weight)
+        solve(settings.penalty, vectors, eigenvalues, linear, rate, weight)
+    return margin
+
+
+@kernel
+def learn_rows(state, rows, targets, importances, settings, margins):
+    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
+    for i in range(len(targets)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
+
+
+@kernel
+def predict_rows(state, rows, settings, margins):
+    """Write the margins of a block to `margins` (n,)."""
+    for i in range(len(margins)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+
+
+def weights(state: State, settings: Settings) -> np.ndarray:
+    """The weight of every slot."""
+    return np.where(state.place > 0, state.weight[state.place - 1], 0.0)
+
+
+def mirror(state: State) -> State:
+    """The state that exchanged classes would have led to."""
+    copies = [array.copy() for array in state]
+    return State(copies[0], -copies[1], -copies[2], *copies[3:])
+
+
+def merge(states: list[State], settings: Settings) -> State:
+    """Sums add up; the weights are the workers' averaged by the examples each has seen, until the next example."""
+    dimension = len(states[0].place)
+    merged = init(dimension, settings)
+    placed = np.flatnonzero(np.any([state.place > 0 for state in states], axis=0))
+    merged.place[placed] = np.arange(1, len(placed) + 1)
+    merged.counts[:] = sum(int(state.counts[0]) for state in states), len(placed)
+    for state in states:
+        mine = np.flatnonzero(state.place)
+        here, there = merged.place[mine] - 1, state.place[mine] - 1
+        share = state.counts[0] / max(merged.counts[0], 1)
+        merged.weight[here] += share * state.weight[there]
+        merged.gradient_sum[here] += state.gradient_sum[there]
+        merged.outer[np.ix_(here, here)] += state.outer[np.ix_(there, there)]
+    return merged

@@ -11,7 +11,7 @@ import numpy as np
 from ouzel.errors import DataError
 from ouzel.streams.sources import BROKEN, Source
 
-CHUNK = 1 << 20  # bytes: arrays of one chunk stay in the second-level cache while they are learnt
+CHUNK = 1 << 21  # bytes: what one thread parses at a time
 LONGEST_LINE = 1 << 28
 
 Chunk = tuple[np.ndarray, int, int]  # (bytes) uint8, start, stop

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ouzel._jit import kernel
+from ouzel._jit import inlined, kernel
 
 POWERS = 10.0 ** np.arange(23)  # those that float64 holds exactly
 MOST_DIGITS = np.uint64(10**18)
+ONE = np.uint64(1)
 
 
 @kernel
@@ -29,17 +30,19 @@ def scale_decimal(mantissa, exponent):
     return value / POWERS[-exponent]
 
 
-@kernel
+@inlined
 def parse_number(data, at, stop):
     """The number (float64) that starts at `data[at]` and the position behind it; that is `at` itself if none does.
 
     Takes an optional sign, digits with or without a point, and an exponent. No "nan", no "inf".
     """
     start = at
+    at = np.uint64(at)  # unsigned throughout: no check for positions counted from the end
+    stop = np.uint64(stop)
     negative = False
     if at < stop and (data[at] == 45 or data[at] == 43):
         negative = data[at] == 45
-        at += 1
+        at += ONE
     mantissa = np.uint64(0)
     exponent = 0
     digits = 0
@@ -52,9 +55,9 @@ def parse_number(data, at, stop):
         else:
             exponent += 1
         digits += 1
-        at += 1
+        at += ONE
     if at < stop and data[at] == 46:
-        at += 1
+        at += ONE
         while at < stop:
             digit = np.uint8(data[at] - np.uint8(48))
             if digit > 9:
@@ -63,19 +66,19 @@ def parse_number(data, at, stop):
                 mantissa = mantissa * np.uint64(10) + np.uint64(digit)
                 exponent -= 1
             digits += 1
-            at += 1
+            at += ONE
     if digits == 0:
-        return 0.0, start
-    if at + 1 < stop and (data[at] == 101 or data[at] == 69):
-        ahead = at + 1
+        return 0.0, np.int64(start)
+    if at + ONE < stop and (data[at] == 101 or data[at] == 69):
+        ahead = at + ONE
         below = data[ahead] == 45
         if below or data[ahead] == 43:
-            ahead += 1
+            ahead += ONE
         if ahead < stop and np.uint8(data[ahead] - np.uint8(48)) <= 9:
             power = 0
             while ahead < stop and np.uint8(data[ahead] - np.uint8(48)) <= 9:
                 power = min(power * 10 + np.int64(data[ahead] - np.uint8(48)), 100000)
-                ahead += 1
+                ahead += ONE
             exponent += -power if below else power
             at = ahead
     if exponent == 0:
@@ -84,4 +87,4 @@ def parse_number(data, at, stop):
         value = np.float64(mantissa) / POWERS[-exponent]
     else:
         value = scale_decimal(mantissa, exponent)
-    return (-value if negative else value), at
+    return (-value if negative else value), np.int64(at)

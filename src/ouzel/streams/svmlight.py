@@ -12,12 +12,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ouzel._jit import kernel
+from ouzel._jit import inlined
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import Block
 from ouzel.streams.canonical import sort_row
 from ouzel.streams.lines import Parsed, problem_at
-from ouzel.streams.numbers import parse_number
+from ouzel.streams.numbers import ONE, parse_number
 from ouzel.streams.options import Options
 
 LARGEST = 3.4028234e38  # of float32
@@ -32,41 +32,50 @@ ADVICE = {
 }
 
 
-@kernel
-def _count(data, start, stop):
-    """Newlines and colons in a chunk: bounds on its examples and features."""
-    lines = colons = 0
-    for k in range(start, stop):
-        lines += data[k] == 10
-        colons += data[k] == 58
-    return lines, colons
+@inlined
+def _count_lines(data, start, stop):
+    """Newlines in a chunk."""
+    lines = np.uint32(0)
+    for k in range(np.uint64(start), np.uint64(stop)):
+        lines += np.uint32(data[k] == 10)
+    return lines
 
 
-@kernel
+@inlined
+def _at_qid(data, at, stop):
+    """Whether `qid:` stands here."""
+    if at + np.uint64(4) >= stop or data[at] != 113 or data[at + ONE] != 105:
+        return False
+    return data[at + np.uint64(2)] == 100 and data[at + np.uint64(3)] == 58
+
+
+@inlined
 def _parse(data, start, stop, skip, offsets, ids, values, labels, groups, label_spans):
     """Fill the arrays from the text; return (rows, nonzeros, lines, skipped, error, where).
 
     A label that is not a number leaves its span in `label_spans` (rows, 2), others -1; so do groups without a qid.
     """
-    at = np.int64(start)
+    at = np.uint64(start)
+    stop = np.uint64(stop)
     row = nnz = lines = skipped = error = 0
     offsets[0] = 0
     while at < stop:
         byte = data[at]
         if byte == 10:
             lines += 1
-            at += 1
+            at += ONE
             continue
         if byte == 32 or byte == 9 or byte == 13:
-            at += 1
+            at += ONE
             continue
         if byte == 35:
             while at < stop and data[at] != 10:
-                at += 1
+                at += ONE
             continue
         row_start = nnz
         where = at
-        label, end = parse_number(data, at, stop)
+        label, signed_end = parse_number(data, at, stop)
+        end = np.uint64(signed_end)
         label_spans[row, 0] = -1
         groups[row] = -1
         if end > at and end < stop and data[end] == 58:
@@ -78,7 +87,7 @@ def _parse(data, start, stop, skip, offsets, ids, values, labels, groups, label_
         else:
             end = at
             while end < stop and data[end] > 32 and data[end] != 58:
-                end += 1
+                end += ONE
             if end < stop and data[end] == 58:
                 label = np.nan
             else:
@@ -90,7 +99,7 @@ def _parse(data, start, stop, skip, offsets, ids, values, labels, groups, label_
         while error == 0 and at < stop:
             byte = data[at]
             if byte == 32 or byte == 9 or byte == 13:
-                at += 1
+                at += ONE
                 continue
             if byte == 10 or byte == 35:
                 break
@@ -101,18 +110,13 @@ def _parse(data, start, stop, skip, offsets, ids, values, labels, groups, label_
                 if digit > 9:
                     break
                 identity = min(identity * 10 + np.int64(digit), np.int64(1) << 40)
-                at += 1
+                at += ONE
             if at == where or at >= stop or data[at] != 58:
-                if (
-                    at == where
-                    and at + 4 < stop
-                    and data[at] == 113
-                    and data[at + 1] == 105
-                    and data[at + 2] == 100
-                    and data[at + 3] == 58
-                ):
-                    group, end = parse_number(data, at + 4, stop)
-                    whole = end > at + 4 and group == math.floor(group) and abs(group) < 2.0**53
+                if at == where and _at_qid(data, at, stop):
+                    after = at + np.uint64(4)
+                    group, signed_end = parse_number(data, after, stop)
+                    end = np.uint64(signed_end)
+                    whole = end > after and group == math.floor(group) and abs(group) < 2.0**53
                     if whole and (end == stop or data[end] <= 32):
                         groups[row] = np.int64(group)
                         at = end
@@ -121,8 +125,9 @@ def _parse(data, start, stop, skip, offsets, ids, values, labels, groups, label_
                 else:
                     error = 1
                 break
-            at += 1
-            value, end = parse_number(data, at, stop)
+            at += ONE
+            value, signed_end = parse_number(data, at, stop)
+            end = np.uint64(signed_end)
             if end == at or (end < stop and data[end] > 32 and data[end] != 35):
                 error, where = 2, at
                 break
@@ -141,11 +146,11 @@ def _parse(data, start, stop, skip, offsets, ids, values, labels, groups, label_
         if error:
             nnz = row_start
             if not skip:
-                return row, nnz, lines, skipped, error, where
+                return row, nnz, lines, skipped, error, np.int64(where)
             error = 0
             skipped += 1
             while at < stop and data[at] != 10:
-                at += 1
+                at += ONE
             continue
         if not ordered:
             nnz = sort_row(ids, values, row_start, nnz)
@@ -155,16 +160,17 @@ def _parse(data, start, stop, skip, offsets, ids, values, labels, groups, label_
         row += 1
         offsets[row] = nnz
         while at < stop and data[at] != 10:
-            at += 1
-    return row, nnz, lines, skipped, 0, stop
+            at += ONE
+    return row, nnz, lines, skipped, 0, np.int64(stop)
 
 
 def parse_svmlight(data: np.ndarray, start: int, stop: int, options: Options) -> Parsed:
     """The examples in whole lines of text, `data[start:stop]` (uint8)."""
-    lines, colons = _count(data, start, stop)
+    lines = int(_count_lines(data, start, stop))
+    room = (stop - start) // 3 + 1  # a feature takes three bytes or more; what is not written costs no memory
     offsets = np.empty(lines + 2, np.uint64)
-    ids = np.empty(colons + 1, np.uint32)
-    values = np.empty(colons + 1, np.float32)
+    ids = np.empty(room, np.uint32)
+    values = np.empty(room, np.float32)
     labels = np.empty(lines + 1)
     groups = np.empty(lines + 1, np.int64)
     spans = np.empty((lines + 1, 2), np.int64)

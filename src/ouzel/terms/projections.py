@@ -26,10 +26,7 @@ class L1Ball(NamedTuple):
 def _(domain, linear, metric, strength, out, work):
     # x_j = -sign(u_j) max(|u_j| - z, 0) / H_j: z is the level at which their sizes add up to the radius
     _free(linear, metric, out)
-    size = 0.0
-    for j in range(len(out)):
-        size += abs(out[j])
-    if size <= domain.radius:
+    if _size(out) <= domain.radius:
         return
     for j in range(len(linear)):
         work[0, j] = abs(linear[j])
@@ -38,6 +35,18 @@ def _(domain, linear, metric, strength, out, work):
     for j in range(len(linear)):
         if linear[j] != 0.0:
             out[j] = -(linear[j] - min(max(linear[j], -level), level)) / metric[j]
+    size = _size(out)
+    if size > 0.0:  # what a small radius leaves of large u has lost digits: be within the ball all the same
+        out *= domain.radius / size
+
+
+@kernel
+def _size(vector):
+    """The sum of magnitudes."""
+    total = 0.0
+    for j in range(len(vector)):
+        total += abs(vector[j])
+    return total
 
 
 class L2Ball(NamedTuple):

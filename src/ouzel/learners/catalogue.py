@@ -48,6 +48,8 @@ LEARNERS = {
         Learner("adagrad-full-rda", "adagrad_full", "the same by dual averaging", (("dual_averaging", 1.0),)),
         Learner("adagrad-block", "adagrad_block", "AdaGrad, block-diagonal matrix"),
         Learner("adagrad-block-rda", "adagrad_block", "the same by dual averaging", (("dual_averaging", 1.0),)),
+        Learner("adagrad-multiclass", "adagrad_multiclass", "AdaGrad, a weight row a class, mixed norms"),
+        Learner("rda-multiclass", "adagrad_multiclass", "the same with one step size for all", (("adaptive", 0.0),)),
         Learner("son-oja", "sketched_newton_oja", "sketched online Newton, Oja's sketch"),
         Learner("awm", "active_set_weight_median", "Active-Set Weight-Median Sketch within a byte budget"),
     )

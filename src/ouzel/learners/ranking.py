@@ -1,0 +1,62 @@
+"""Learning to rank with any binary learner: pairs of a group, the better one first.
+
+Duchi, Hazan & Singer (2011), section 6.2: on examples z1 above z2 the loss is [1 - <x, z1 - z2>]_+, which is the hinge
+loss of the difference z1 - z2 with target +1. So a group of examples becomes rows of differences, drawn with a seed,
+and any learner of the catalogue learns those; the logistic loss works as well. The constant feature cancels.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sparse
+
+from ouzel.learners.rows import Rows
+
+
+def draw_pairs(relevance: np.ndarray, count: int, generator: np.random.Generator) -> np.ndarray:
+    """Positions (m, 2) of pairs of a group with relevance (n,), in each of which the first is the more relevant.
+
+    With `count` 0 all pairs, shuffled; else `count` of them, drawn evenly with repetition. None if all are equal.
+
+    >>> draw_pairs(np.array([0.0, 2.0, 0.0]), 0, np.random.default_rng(0)).tolist()
+    [[1, 0], [1, 2]]
+    """
+    order = np.argsort(-relevance, kind="stable")
+    sorted_relevance = relevance[order]
+    below = np.searchsorted(-sorted_relevance, -sorted_relevance, side="right")  # first place of lower relevance
+    ends = np.cumsum(len(order) - below)  # each example is above so many others: number the pairs through
+    total = int(ends[-1]) if len(ends) else 0
+    numbers = generator.integers(total, size=count) if count and total else generator.permutation(total)
+    first = np.searchsorted(ends, numbers, side="right")
+    second = len(order) - (ends[first] - numbers)
+    return np.column_stack([order[first], order[second]])
+
+
+def pair_rows(rows: Rows, pairs: np.ndarray) -> Rows:
+    """Rows of the differences: row `pairs[k, 0]` minus row `pairs[k, 1]`, for each k."""
+    here = slice(int(rows.offsets[0]), int(rows.offsets[-1]))
+    offsets, slots = rows.offsets.astype(np.int64) - here.start, rows.indices[here].astype(np.int64)
+    shape = (len(offsets) - 1, int(slots.max(initial=0)) + 1)
+    matrix = sparse.csr_array((rows.values[here], slots, offsets), shape=shape)
+    with np.errstate(over="ignore"):
+        difference = (matrix[pairs[:, 0]] - matrix[pairs[:, 1]]).tocsr()
+    values = np.nan_to_num(difference.data.astype(np.float32))
+    return Rows(difference.indptr.astype(np.uint64), difference.indices.astype(np.uint32), values)
+
+
+def learn_group(
+    module: Any, state: Any, rows: Rows, relevance: np.ndarray, settings: Any, *, pairs: int, seed: int, group: int
+) -> np.ndarray:
+    """Learn one group in place; return the margins <x, z1 - z2> (m,) of its pairs, each before it was learnt.
+
+    `module` is that of a binary learner, with its `state` and `settings`; `rows` are the group's examples over the
+    learner's slots and `relevance` (n,) their grades. `pairs` are drawn, or all taken if it is 0. What is drawn depends
+    on `seed` and the number of the `group` in the stream alone, so that no random state need be kept or saved.
+    """
+    chosen = draw_pairs(relevance, pairs, np.random.default_rng([seed, group]))
+    margins = np.empty(len(chosen))
+    ones = np.ones(len(chosen))
+    module.learn_rows(state, pair_rows(rows, chosen), ones, ones.astype(np.float32), settings, margins)
+    return margins

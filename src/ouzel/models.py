@@ -87,6 +87,16 @@ class Model:
         """The learner's functions."""
         return self.learner.module
 
+    @cached_property
+    def multiclass(self) -> bool:
+        """Whether one state holds every class."""
+        return self.learner.multiclass
+
+    @cached_property
+    def budgeted(self) -> bool:
+        """Whether the state keeps to a byte budget and takes any id."""
+        return self.learner.budgeted
+
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "module"}
 
@@ -132,7 +142,7 @@ class Model:
         place = self.classes.position(label)
         if place == known:
             self._make_states(known + 1)
-        if self.learner.multiclass:
+        if self.multiclass:
             learn_row(self.states[0], slots, values, place, importance, settings, np.empty(self.room))
         elif len(self.states) == 1:
             learn_row(self.states[0], slots, values, 1.0 if place == 1 else -1.0, importance, settings)
@@ -145,7 +155,7 @@ class Model:
     def margins(self, block: Block) -> np.ndarray:
         """Margins (n,) or (n, classes) of a block; nothing is learnt, features never seen count for nothing."""
         rows = self._rows(block)
-        if self.learner.multiclass:
+        if self.multiclass:
             scores = np.empty((block.rows, self.room))
             self.module.predict_rows(self.states[0], rows, self.settings, scores)
             return scores if self.columns > 1 else scores[:, 1] - scores[:, 0]
@@ -166,7 +176,7 @@ class Model:
             block = block.select(np.flatnonzero(np.array(known, np.int64) >= 0))
             targets = np.array([place for place in known if place >= 0], np.int64)
         margins, losses = self.margins(block), np.empty(block.rows)
-        if margins.ndim == 2 and self.learner.multiclass:
+        if margins.ndim == 2 and self.multiclass:
             multiclass_hinge_losses(margins, targets, losses)
         elif margins.ndim == 2:
             one_vs_rest_losses(self.loss, np.ascontiguousarray(margins), targets, losses)
@@ -178,7 +188,7 @@ class Model:
     def margins_one(self, slots: np.ndarray, values: np.ndarray) -> list[float]:
         """The margins of one example, one a column."""
         predict_row, settings = self.module.predict_row, self.settings
-        if self.learner.multiclass:
+        if self.multiclass:
             scores = np.empty(self.room)
             predict_row(self.states[0], slots, values, settings, scores)
             return scores.tolist() if self.columns > 1 else [float(scores[1] - scores[0])]
@@ -190,7 +200,7 @@ class Model:
             return
         dimension, capacity, bytes_used = self.dimension, self.capacity, self.bytes_used
         self.dimension = largest + 2
-        if self.learner.budgeted or self.capacity == capacity:
+        if self.budgeted or self.capacity == capacity:
             return
         needed = bytes_used * self.capacity // capacity
         if needed > _memory():
@@ -199,12 +209,12 @@ class Model:
                 f"feature id {largest} needs {needed / 2**30:.0f} GiB of weights, more than this machine has; "
                 "renumber the ids, or use a learner with a byte budget (awm), which takes any id"
             )
-        shape = (self.capacity, self.room) if self.learner.multiclass else (self.capacity,)
+        shape = (self.capacity, self.room) if self.multiclass else (self.capacity,)
         self.states = [self.module.grow(state, *shape, self.settings) for state in self.states]
 
     def weights(self) -> np.ndarray:
         """Weights (columns, dimension), slot 0 first; not for learners of a byte budget, which know only their top."""
-        if self.learner.multiclass:
+        if self.multiclass:
             table = self.module.weights(self.states[0], self.settings)[: self.dimension].T
             return table if self.columns > 1 else table[1:2] - table[0:1]
         states = self.states[: self.columns]
@@ -212,7 +222,7 @@ class Model:
 
     def top(self, n: int) -> list[list[tuple[int, float]]]:
         """The n heaviest (feature id, weight) of each column, heaviest first; id -1 is the constant feature."""
-        if self.learner.budgeted:
+        if self.budgeted:
             found = [self.module.top(state, n, self.settings) for state in self.states[: self.columns]]
         else:
             found = [_heaviest(row, n) for row in self.weights()]
@@ -226,7 +236,7 @@ class Model:
 
     def _make_states(self, classes: int) -> None:
         """Bring the states up to a number of classes."""
-        if self.learner.multiclass:
+        if self.multiclass:
             if self.room < max(classes, 2):
                 self.room = max(classes, 2)
                 make = self.module.grow if self.states else self.module.init
@@ -244,7 +254,7 @@ class Model:
             self.states.append(type(spare)(*(array.copy() for array in spare)))
 
     def _rows(self, block: Block) -> Rows:
-        limit = SLOT_LIMIT if self.learner.budgeted else self.capacity
+        limit = SLOT_LIMIT if self.budgeted else self.capacity
         return to_rows(block.offsets, block.indices, block.values, self.intercept, np.uint64(limit))
 
     def _labelled(self, block: Block) -> Block:
@@ -285,14 +295,14 @@ class Model:
             )
             start = stop
         if self.columns == 1:
-            margins = margins[:, 1] - margins[:, 0] if self.learner.multiclass else margins[:, 1]
+            margins = margins[:, 1] - margins[:, 0] if self.multiclass else margins[:, 1]
         return Learnt(margins, positions, block.weights, losses)
 
     def _learn_piece(
         self, rows: Rows, positions: np.ndarray, importances: np.ndarray, margins: np.ndarray, losses: np.ndarray
     ) -> None:
         """Learn examples among which no class is new to the states; fill `margins` (n, classes) and `losses` (n,)."""
-        if self.learner.multiclass:
+        if self.multiclass:
             scores = np.empty(margins.shape)
             self.module.learn_rows(self.states[0], rows, positions, importances, self.settings, scores)
             multiclass_hinge_losses(scores, positions, losses)
@@ -312,7 +322,7 @@ class Model:
 
     def _forget_names(self) -> None:
         """A budgeted learner keeps the names of its members only."""
-        if self.learner.budgeted:
+        if self.budgeted:
             self.names.restrict(np.concatenate([self.module.members(state) for state in self.states]) - 1)
 
 

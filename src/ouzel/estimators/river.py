@@ -129,11 +129,12 @@ class RiverProtocol:
             raise DataError(f"feature values must be finite numbers below 1e37; got {x}")
         names = chain(map(self._slots.__getitem__, x), (0,)) if constant else map(self._slots.__getitem__, x)
         slots = np.fromiter(names, np.uint32, len(values))
-        if self._slots.shared:
+        order = slots.argsort(kind="stable")
+        slots, values = slots[order], values[order]
+        if self._slots.shared and (slots[1:] == slots[:-1]).any():
             slots, places = np.unique(slots, return_inverse=True)
-            return slots, np.bincount(places, values).astype(np.float32)
-        order = slots.argsort()
-        return slots[order], values[order]
+            values = np.bincount(places, values).astype(np.float32)
+        return slots, values
 
     def _margins_one(self, x: dict[Any, Any]) -> list[float]:
         model = self.begin()

@@ -24,6 +24,14 @@ _HOME = {
     **dict.fromkeys(
         (
             "AWMSketchClassifier",
+            "AROWClassifier",
+            "ConfidenceWeightedClassifier",
+            "ElementwiseNewtonClassifier",
+            "PassiveAggressiveClassifier",
+            "PerceptronClassifier",
+            "ROMMAClassifier",
+            "SecondOrderPerceptronClassifier",
+            "SoftConfidenceWeightedClassifier",
             "AdaGradClassifier",
             "AdaGradRegressor",
             "AutoRateClassifier",

@@ -3,17 +3,35 @@
 from ouzel.estimators.adagrad import AdaGradClassifier, AdaGradRegressor
 from ouzel.estimators.auto_rate import AutoRateClassifier, AutoRateRegressor
 from ouzel.estimators.budgeted import AWMSketchClassifier
+from ouzel.estimators.margin import (
+    AROWClassifier,
+    ConfidenceWeightedClassifier,
+    ElementwiseNewtonClassifier,
+    PassiveAggressiveClassifier,
+    PerceptronClassifier,
+    ROMMAClassifier,
+    SecondOrderPerceptronClassifier,
+    SoftConfidenceWeightedClassifier,
+)
 from ouzel.estimators.online_gradient import OnlineGradientClassifier, OnlineGradientRegressor
 from ouzel.estimators.sketched_newton import SketchedNewtonClassifier, SketchedNewtonRegressor
 
 __all__ = [
+    "AROWClassifier",
     "AWMSketchClassifier",
     "AdaGradClassifier",
     "AdaGradRegressor",
     "AutoRateClassifier",
     "AutoRateRegressor",
+    "ConfidenceWeightedClassifier",
+    "ElementwiseNewtonClassifier",
     "OnlineGradientClassifier",
     "OnlineGradientRegressor",
+    "PassiveAggressiveClassifier",
+    "PerceptronClassifier",
+    "ROMMAClassifier",
+    "SecondOrderPerceptronClassifier",
     "SketchedNewtonClassifier",
     "SketchedNewtonRegressor",
+    "SoftConfidenceWeightedClassifier",
 ]

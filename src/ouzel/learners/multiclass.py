@@ -1,0 +1,86 @@
+"""What learners of several classes share: scores, the best wrong class, and the step that parts the two.
+
+Weights are a table (slots, classes), a slot's classes side by side. A learner looks at the pair of the true class y and
+the wrong class r of highest score: margin s_y - s_r. Moving w_y by +z and w_r by -z moves that margin's weight vector
+w_y - w_r by 2z, so that with two classes each rule is its binary rule for w = w_1 - w_0.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ouzel._jit import inlined, kernel
+
+
+@inlined
+def score_row(table, indices, values, scores):
+    """Write the scores (classes,) of one example."""
+    classes = table.shape[1]
+    for c in range(classes):
+        scores[c] = 0.0
+    for k in range(len(indices)):
+        row = table[indices[k]]
+        for c in range(classes):
+            scores[c] += values[k] * row[c]
+
+
+@inlined
+def best_wrong(scores, target):
+    """The class of highest score beside the target."""
+    best = 1 if target == 0 else 0
+    for c in range(len(scores)):
+        if c != target and scores[c] > scores[best]:
+            best = c
+    return best
+
+
+@inlined
+def square_norm(values):
+    """x'x"""
+    total = 0.0
+    for k in range(len(values)):
+        total += values[k] * values[k]
+    return total
+
+
+@inlined
+def part(table, indices, values, target, wrong, step):
+    """Move w_target by step x and w_wrong by -step x."""
+    for k in range(len(indices)):
+        change = np.float32(step * values[k])
+        table[indices[k], target] += change
+        table[indices[k], wrong] -= change
+
+
+@inlined
+def pair_variance(variance, indices, values):
+    """Variance 2 x'Sx of the margin, each class's weights having the diagonal covariance S."""
+    total = 0.0
+    for k in range(len(indices)):
+        total += variance[indices[k]] * values[k] * values[k]
+    return 2.0 * total
+
+
+@inlined
+def part_confidently(table, variance, indices, values, target, wrong, alpha, beta):
+    """Move w_target by alpha S x and w_wrong by -alpha S x, then S by -2 beta S x x' S, its diagonal."""
+    for k in range(len(indices)):
+        slot = indices[k]
+        spread = variance[slot] * values[k]
+        change = np.float32(alpha * spread)
+        table[slot, target] += change
+        table[slot, wrong] -= change
+        variance[slot] = max(variance[slot] - 2.0 * beta * spread * spread, 1e-12)
+
+
+def grown(table: np.ndarray, features: int, classes: int) -> np.ndarray:
+    """A table with more rows and columns, zero where it is new."""
+    return np.pad(table, ((0, features - table.shape[0]), (0, classes - table.shape[1])))
+
+
+@kernel
+def score_rows(table, rows, scores):
+    """Write the scores (n, classes) of a block."""
+    for i in range(len(scores)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        score_row(table, rows.indices[here], rows.values[here], scores[i])

@@ -27,6 +27,6 @@ def test_the_readme_runs_as_it_stands(capsys):
 def test_every_learner_has_a_card():
     from ouzel.learners.catalogue import LEARNERS
 
-    text = "".join(page.read_text() for page in PAGES)
+    headings = re.findall(r"^## (.*)$", (ROOT / "docs" / "learners.md").read_text(), re.MULTILINE)
 
-    assert [name for name in LEARNERS if f"## {name}\n" not in text and f"`{name}`" not in text] == []
+    assert set(LEARNERS) - {name for heading in headings for name in heading.split(", ")} == set()

@@ -10,9 +10,7 @@ from ouzel.errors import OuzelError
 
 DEFAULT_LEARNER = "auto"
 
-Files = Annotated[
-    list[str], typer.Argument(metavar="FILE", help="Files in any format, in order; - is standard input.")
-]
+Files = Annotated[list[str], typer.Argument(metavar="FILE", help="Files in any format, in order; - is standard input.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Plot = Annotated[str | None, typer.Option("--plot", metavar="PNG|SVG", help="Draw the result to this file.")]
 

@@ -25,7 +25,13 @@ class Experiment(NamedTuple):
         return found
 
 
-EXPERIMENTS: dict[str, Experiment] = {}
+EXPERIMENTS: dict[str, Experiment] = {
+    "adagrad-table-1": Experiment("adagrad_table_1", "run", "AdaGrad: error and sparsity on four categories of RCV1"),
+    "adagrad-table-2": Experiment("adagrad_table_2", "run", "AdaGrad: ranking by pairs"),
+    "adagrad-table-3": Experiment("adagrad_table_3", "run", "AdaGrad: mixed norms on MNIST with Gaussian kernels"),
+    "adagrad-table-4": Experiment("adagrad_table_4", "run", "AdaGrad: error against training data on census income"),
+    "adagrad-figure-7": Experiment("adagrad_figure_7", "run", "AdaGrad: test error against sparsity on RCV1"),
+}
 """Every experiment by its public name."""
 
 

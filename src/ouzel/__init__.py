@@ -24,6 +24,11 @@ _HOME = {
     **dict.fromkeys(
         (
             "AWMSketchClassifier",
+            "CountMinClassifier",
+            "FeatureHashingClassifier",
+            "SpaceSavingClassifier",
+            "TruncationClassifier",
+            "WMSketchClassifier",
             "AROWClassifier",
             "ConfidenceWeightedClassifier",
             "ElementwiseNewtonClassifier",

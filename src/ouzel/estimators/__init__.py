@@ -2,7 +2,14 @@
 
 from ouzel.estimators.adagrad import AdaGradClassifier, AdaGradRegressor
 from ouzel.estimators.auto_rate import AutoRateClassifier, AutoRateRegressor
-from ouzel.estimators.budgeted import AWMSketchClassifier
+from ouzel.estimators.budgeted import (
+    AWMSketchClassifier,
+    CountMinClassifier,
+    FeatureHashingClassifier,
+    SpaceSavingClassifier,
+    TruncationClassifier,
+    WMSketchClassifier,
+)
 from ouzel.estimators.margin import (
     AROWClassifier,
     ConfidenceWeightedClassifier,
@@ -24,7 +31,9 @@ __all__ = [
     "AutoRateClassifier",
     "AutoRateRegressor",
     "ConfidenceWeightedClassifier",
+    "CountMinClassifier",
     "ElementwiseNewtonClassifier",
+    "FeatureHashingClassifier",
     "OnlineGradientClassifier",
     "OnlineGradientRegressor",
     "PassiveAggressiveClassifier",
@@ -34,4 +43,7 @@ __all__ = [
     "SketchedNewtonClassifier",
     "SketchedNewtonRegressor",
     "SoftConfidenceWeightedClassifier",
+    "SpaceSavingClassifier",
+    "TruncationClassifier",
+    "WMSketchClassifier",
 ]

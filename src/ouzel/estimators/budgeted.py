@@ -5,20 +5,46 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ouzel.errors import OuzelError
 from ouzel.estimators.classifier import Classifier
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class AWMSketchClassifier(Classifier):
-    """Active-Set Weight-Median Sketch (Tai, Sharan, Bailis & Valiant 2018): heavy weights exact, others sketched.
+class _Budgeted(Classifier):
+    """Parameters that every budgeted learner has.
 
     Parameters
     ----------
     loss : "logistic", "smoothed-hinge", "squared", …, or a loss term
     budget : bytes, a number or a size such as "8KB"; with more than two classes each has so many
-    heap_size, width, depth : instead of what the budget gives; 0 for that
     learning_rate, schedule : first step, and "inverse-time" (the authors' code), "inverse-root" or "constant"
     l2 : strength of the ridge penalty
+    fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`; the seed is the sketch's, too
+    """
+
+    loss: Any = "logistic"
+    budget: Any = "8KB"
+    learning_rate: float = 0.1
+    schedule: Any = "inverse-time"
+    l2: float = 1e-6
+
+    def _settings(self) -> dict[str, Any]:
+        return {**super()._settings(), "sketch_seed": self.seed}
+
+    @property
+    def coef_(self) -> Any:
+        """Not known: a budget has no list of its features; see `top_weights`."""
+        raise AttributeError("a byte budget keeps no weight vector; ask for top_weights")
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class AWMSketchClassifier(_Budgeted):
+    """Active-Set Weight-Median Sketch (Tai, Sharan, Bailis & Valiant 2018): heavy weights exact, others sketched.
+
+    Parameters
+    ----------
+    heap_size, width, depth : of the active set and the sketch, instead of what the budget gives; 0 for that
+    loss, budget, learning_rate, schedule, l2 : "logistic", "8KB", 0.1, "inverse-time" and 1e-6 unless given
     fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`; the seed is the sketch's, too
 
     Examples
@@ -30,19 +56,135 @@ class AWMSketchClassifier(Classifier):
 
     learner = "awm"
 
-    loss: Any = "logistic"
-    budget: Any = "8KB"
     heap_size: int = 0
     width: int = 0
     depth: int = 0
-    learning_rate: float = 0.1
-    schedule: Any = "inverse-time"
-    l2: float = 1e-6
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class WMSketchClassifier(_Budgeted):
+    """Weight-Median Sketch (Tai, Sharan, Bailis & Valiant 2018): all weights in a CountSketch.
+
+    Parameters
+    ----------
+    heap_size, width, depth, and the others : see `AWMSketchClassifier`
+
+    Examples
+    --------
+    >>> model = WMSketchClassifier(budget="2KB").partial_fit([[0.0, 1.0], [1.0, 0.0]], ["wet", "dry"])
+    >>> model.bytes_used_
+    2048
+    """
+
+    learner = "wm"
+
+    heap_size: int = 0
+    width: int = 0
+    depth: int = 0
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class TruncationClassifier(_Budgeted):
+    """The heaviest weights, or a sample in which heavy ones are likelier (Tai et al. 2018, Algorithms 3 and 4).
+
+    Parameters
+    ----------
+    variant : "simple" or "probabilistic"
+    heap_size : features kept, instead of what the budget gives
+    loss and the others : see `AWMSketchClassifier`
+
+    Examples
+    --------
+    >>> model = TruncationClassifier(budget="1KB").partial_fit([[0.0, 1.0], [1.0, 0.0]], ["wet", "dry"])
+    >>> model.predict([[1.0, 0.0]]).tolist()
+    ['dry']
+    """
+
+    learner = "truncation"
+
+    variant: str = "simple"
+    heap_size: int = 0
+
+    @classmethod
+    def serves(cls, learner: str) -> bool:
+        """Whether this class is the estimator of a learner of the catalogue."""
+        return learner in ("truncation", "probabilistic-truncation")
+
+    def _learner_name(self) -> str:
+        if self.variant not in ("simple", "probabilistic"):
+            raise OuzelError(f"variant must be 'simple' or 'probabilistic'; got {self.variant!r}")
+        return "truncation" if self.variant == "simple" else "probabilistic-truncation"
 
     def _settings(self) -> dict[str, Any]:
-        return {**super()._settings(), "sketch_seed": self.seed}
+        settings = super()._settings()
+        del settings["variant"]
+        if self.variant == "simple":
+            del settings["sketch_seed"]
+        return settings
 
-    @property
-    def coef_(self) -> Any:
-        """Not known: a sketch has no list of its features; see `top_weights`."""
-        raise AttributeError("a byte budget keeps no weight vector; ask for top_weights")
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SpaceSavingClassifier(_Budgeted):
+    """Weights of the most frequent features, found by SpaceSaving.
+
+    Parameters
+    ----------
+    heap_size : features kept, instead of what the budget gives
+    loss and the others : see `AWMSketchClassifier`
+
+    Examples
+    --------
+    >>> model = SpaceSavingClassifier(budget="1KB").partial_fit([[0.0, 1.0], [1.0, 0.0]], ["wet", "dry"])
+    >>> model.predict([[1.0, 0.0]]).tolist()
+    ['dry']
+    """
+
+    learner = "space-saving"
+
+    heap_size: int = 0
+
+    def _settings(self) -> dict[str, Any]:
+        settings = super()._settings()
+        del settings["sketch_seed"]
+        return settings
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class CountMinClassifier(_Budgeted):
+    """Weights of the most frequent features, found by a CountMin sketch and a heap.
+
+    Parameters
+    ----------
+    heap_size, width, depth : of the heap and the sketch, instead of what the budget gives; 0 for that
+    loss and the others : see `AWMSketchClassifier`
+
+    Examples
+    --------
+    >>> model = CountMinClassifier(budget="1KB").partial_fit([[0.0, 1.0], [1.0, 0.0]], ["wet", "dry"])
+    >>> model.predict([[1.0, 0.0]]).tolist()
+    ['dry']
+    """
+
+    learner = "count-min"
+
+    heap_size: int = 0
+    width: int = 0
+    depth: int = 0
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class FeatureHashingClassifier(_Budgeted):
+    """Feature hashing (Weinberger et al. 2009) within a byte budget; it has no list of heavy features.
+
+    Parameters
+    ----------
+    loss and the others : see `AWMSketchClassifier`
+
+    Examples
+    --------
+    >>> model = FeatureHashingClassifier(budget="1KB").partial_fit([[0.0, 1.0], [1.0, 0.0]], ["wet", "dry"])
+    >>> model.predict([[1.0, 0.0]]).tolist()
+    ['dry']
+    """
+
+    learner = "hashing"

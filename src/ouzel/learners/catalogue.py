@@ -65,7 +65,13 @@ LEARNERS = {
         Learner("scw2", "soft_confidence_weighted", "soft confidence-weighted II, diagonal", (("variant", 2.0),)),
         Learner("narow", "narow", "AROW with a regularisation that follows the variance, diagonal"),
         Learner("nherd", "nherd", "normal herding, diagonal"),
+        Learner("wm", "weight_median", "Weight-Median Sketch within a byte budget"),
         Learner("awm", "active_set_weight_median", "Active-Set Weight-Median Sketch within a byte budget"),
+        Learner("truncation", "truncation", "the heaviest weights, within a byte budget"),
+        Learner("probabilistic-truncation", "probabilistic_truncation", "a sample of weights, heavy ones more likely"),
+        Learner("space-saving", "space_saving", "weights of frequent features, by SpaceSaving"),
+        Learner("count-min", "count_min", "weights of frequent features, by a CountMin sketch"),
+        Learner("hashing", "feature_hashing", "feature hashing within a byte budget"),
     )
 }
 """Every learner by name, in the order of the documentation."""

@@ -74,12 +74,16 @@ def smallest(state):
     """The entry of smallest |weight|."""
     count = state.taken[0]
     while True:
-        run = np.argmin(state.bounds)
+        run = 0
+        for other in range(1, len(state.bounds)):
+            if state.bounds[other] < state.bounds[run]:
+                run = other
+        size = np.float32(np.inf)
+        for entry in range(run * RUN, min(run * RUN + RUN, count)):
+            size = min(size, abs(state.weights[entry]))
         best = run * RUN
-        size = abs(state.weights[best])
-        for entry in range(best + 1, min(run * RUN + RUN, count)):
-            if abs(state.weights[entry]) < size:
-                best, size = entry, abs(state.weights[entry])
+        while abs(state.weights[best]) != size:
+            best += 1
         if size <= state.bounds[run]:
             state.lowest[0] = size
             return best

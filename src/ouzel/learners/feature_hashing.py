@@ -1,0 +1,153 @@
+"""Feature hashing: every feature adds to one of a few weights, its sign by a hash.
+
+Weinberger, Dasgupta, Langford, Smola & Attenberg (2009), "Feature Hashing for Large Scale Multitask Learning", ICML.
+The budget is all weights, 4 bytes each; no id is kept, so that there is no list of heavy features, only `estimates` of
+given ones. Merging averages.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import NamedTuple
+
+import numpy as np
+
+from ouzel._jit import inlined, kernel
+from ouzel.errors import OuzelError
+from ouzel.sketches.count_sketch import cell
+from ouzel.sketches.hashing import tabulation
+from ouzel.terms.losses import Logistic, derivative
+from ouzel.terms.rates import InverseTime, rate
+
+BUDGETED = True
+SMALLEST_SCALE = 1e-4
+
+
+class State(NamedTuple):
+    counters: np.ndarray  # (width,) float32  weights over the scale
+    tables: np.ndarray  # (4, 256) uint64, of the hash function: a constant of the seed
+    scale: np.ndarray  # (2,) float64  the global scale; t
+
+
+class Settings(NamedTuple):
+    loss: NamedTuple = Logistic()
+    budget: float = 8192.0  # bytes
+    learning_rate: float = 0.1
+    l2: float = 1e-6
+    schedule: NamedTuple = InverseTime()
+    sketch_seed: float = 0.0  # of the hash functions
+
+
+def init(dimension: int, settings: Settings) -> State:
+    """A state that has seen nothing; it takes any slot, whatever the dimension."""
+    width = int(settings.budget) // 4
+    if width < 1:
+        raise OuzelError(f"a budget of {settings.budget:.0f} bytes holds no weight; give at least 4 bytes")
+    return State(np.zeros(width, np.float32), tabulation(1, int(settings.sketch_seed))[0], np.array([1.0, 0.0]))
+
+
+@inlined
+def predict_row(state, indices, values, settings):
+    """The margin of one example."""
+    margin = 0.0
+    for k in range(len(indices)):
+        column, sign = cell(state.tables, indices[k], len(state.counters))
+        margin += values[k] * sign * state.counters[column]
+    return margin * state.scale[0]
+
+
+@inlined
+def _learn_feature(state, slot, change):
+    column, sign = cell(state.tables, slot, len(state.counters))
+    state.counters[column] += sign * change
+
+
+@inlined
+def _fold(state):
+    """Multiply the scale into the weights."""
+    for column in range(len(state.counters)):
+        state.counters[column] *= np.float32(state.scale[0])
+    state.scale[0] = 1.0
+
+
+@inlined
+def learn_row(state, indices, values, target, importance, settings):
+    """Learn one example in place; return the margin predicted before learning."""
+    margin = predict_row(state, indices, values, settings)
+    slope = importance * derivative(settings.loss, margin, target)
+    step = rate(settings.schedule, settings.learning_rate, settings.l2, state.scale[1])
+    state.scale[1] += 1.0
+    if not isfinite(slope):
+        return margin
+    state.scale[0] *= 1.0 - settings.l2 * step
+    factor = np.float32(step * slope / state.scale[0])
+    for k in range(len(indices)):
+        change = -factor * values[k]
+        if isfinite(change):
+            _learn_feature(state, indices[k], change)
+    if state.scale[0] < SMALLEST_SCALE:
+        _fold(state)
+    return margin
+
+
+@kernel
+def learn_rows(state, rows, targets, importances, settings, margins):
+    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
+    for i in range(len(targets)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
+
+
+@kernel
+def predict_rows(state, rows, settings, margins):
+    """Write the margins of a block to `margins` (n,)."""
+    for i in range(len(margins)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+
+
+def grow(state: State, dimension: int, settings: Settings) -> State:
+    """The same state: its size is its budget."""
+    return state
+
+
+@kernel
+def _estimates(state, slots, out):
+    for k in range(len(slots)):
+        column, sign = cell(state.tables, slots[k], len(state.counters))
+        out[k] = state.scale[0] * sign * state.counters[column]
+
+
+def estimates(state: State, slots: np.ndarray, settings: Settings) -> np.ndarray:
+    """Weights of the given slots (uint32)."""
+    out = np.empty(len(slots))
+    _estimates(state, slots, out)
+    return out
+
+
+def top(state: State, n: int, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
+    """Nothing: no id is kept."""
+    return np.empty(0, np.int64), np.empty(0)
+
+
+def members(state: State) -> np.ndarray:
+    """Nothing: no id is kept."""
+    return np.empty(0, np.int64)
+
+
+def bytes_used(state: State) -> int:
+    """4 bytes for each weight."""
+    return 4 * len(state.counters)
+
+
+def mirror(state: State) -> State:
+    """The state that exchanged classes would have led to."""
+    return State(-state.counters, state.tables.copy(), state.scale.copy())
+
+
+def merge(states: list[State], settings: Settings) -> State:
+    """Average the weights of workers by the examples each has seen."""
+    seen = np.array([state.scale[1] for state in states])
+    counters = np.stack([state.counters * state.scale[0] for state in states])
+    mean = np.tensordot(seen / max(seen.sum(), 1.0), counters, 1)
+    return State(mean.astype(np.float32), states[0].tables, np.array([1.0, seen.sum()]))

@@ -1,0 +1,163 @@
+"""Simple truncation: after every example only the K heaviest weights are kept.
+
+Tai, Sharan, Bailis & Valiant (2018), "Sketching Linear Classifiers over Data Streams", SIGMOD, Algorithm 3. A feature
+that is not kept has the weight 0; its update enters if it is above the smallest kept. The decay of weights is a global
+scale. An entry is an id and a weight: 8 bytes.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import NamedTuple
+
+import numpy as np
+
+from ouzel._jit import inlined, kernel
+from ouzel.errors import OuzelError
+from ouzel.sketches import top_weights
+from ouzel.sketches.top_weights import find, insert, replace, rescale, set_weight, smallest
+from ouzel.terms.losses import Logistic, derivative
+from ouzel.terms.rates import InverseTime, rate
+
+BUDGETED = True
+SMALLEST_SCALE = 1e-4
+
+
+class State(NamedTuple):
+    keys: np.ndarray  # (k,) uint32  slots
+    weights: np.ndarray  # (k,) float32  over the scale
+    bounds: np.ndarray  # (ceil(k / 64),) float32  see top_weights
+    lowest: np.ndarray  # (1,) float32
+    places: np.ndarray  # (2^p,) uint32
+    taken: np.ndarray  # (1,) int64
+    scale: np.ndarray  # (2,) float64  the global scale; t
+
+
+class Settings(NamedTuple):
+    loss: NamedTuple = Logistic()
+    budget: float = 8192.0  # bytes
+    heap_size: float = 0.0  # instead of what the budget gives
+    learning_rate: float = 0.1
+    l2: float = 1e-6
+    schedule: NamedTuple = InverseTime()
+
+
+def init(dimension: int, settings: Settings) -> State:
+    """A state that has seen nothing; it takes any slot, whatever the dimension."""
+    size = int(settings.heap_size) or int(settings.budget) // 8
+    if size < 1:
+        raise OuzelError(f"a budget of {settings.budget:.0f} bytes keeps no feature; give at least 8 bytes")
+    return State(*top_weights.init(size), np.array([1.0, 0.0]))
+
+
+@inlined
+def predict_row(state, indices, values, settings):
+    """The margin of one example."""
+    margin = 0.0
+    for k in range(len(indices)):
+        entry = find(state, indices[k])
+        if entry >= 0:
+            margin += values[k] * state.weights[entry]
+    return margin * state.scale[0]
+
+
+@inlined
+def _fold(state):
+    """Multiply the scale into the weights."""
+    rescale(state, np.float32(state.scale[0]))
+    state.scale[0] = 1.0
+
+
+@inlined
+def _learn_feature(state, slot, change):
+    """Move the weight of a slot by `change` if it is kept, or is heavy enough to be."""
+    entry = find(state, slot)
+    if entry >= 0:
+        set_weight(state, entry, state.weights[entry] + change)
+    elif state.taken[0] < len(state.keys):
+        insert(state, slot, change)
+    elif abs(change) > state.lowest[0]:
+        entry = smallest(state)
+        if abs(change) > abs(state.weights[entry]):
+            replace(state, entry, slot, change)
+
+
+@inlined
+def learn_row(state, indices, values, target, importance, settings):
+    """Learn one example in place; return the margin predicted before learning."""
+    margin = predict_row(state, indices, values, settings)
+    slope = importance * derivative(settings.loss, margin, target)
+    step = rate(settings.schedule, settings.learning_rate, settings.l2, state.scale[1])
+    state.scale[1] += 1.0
+    if not isfinite(slope):
+        return margin
+    state.scale[0] *= 1.0 - settings.l2 * step
+    factor = np.float32(step * slope / state.scale[0])
+    for k in range(len(indices)):
+        change = -factor * values[k]
+        if isfinite(change):
+            _learn_feature(state, indices[k], change)
+    if state.scale[0] < SMALLEST_SCALE:
+        _fold(state)
+    return margin
+
+
+@kernel
+def learn_rows(state, rows, targets, importances, settings, margins):
+    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
+    for i in range(len(targets)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
+
+
+@kernel
+def predict_rows(state, rows, settings, margins):
+    """Write the margins of a block to `margins` (n,)."""
+    for i in range(len(margins)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+
+
+def grow(state: State, dimension: int, settings: Settings) -> State:
+    """The same state: its size is its budget."""
+    return state
+
+
+def estimates(state: State, slots: np.ndarray, settings: Settings) -> np.ndarray:
+    """Weights of the given slots: 0 for those not kept."""
+    kept = dict(zip(members(state).tolist(), (state.weights * state.scale[0]).tolist(), strict=False))
+    return np.array([kept.get(int(slot), 0.0) for slot in slots])
+
+
+def top(state: State, n: int, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
+    """Slots and weights of the n heaviest."""
+    weights = (state.weights * state.scale[0])[: state.taken[0]]
+    order = np.lexsort((members(state), -np.abs(weights)))[:n]
+    return members(state)[order], weights[order]
+
+
+def members(state: State) -> np.ndarray:
+    """Slots that are kept."""
+    return state.keys[: state.taken[0]].astype(np.int64)
+
+
+def bytes_used(state: State) -> int:
+    """4 bytes for each id, weight."""
+    return 8 * len(state.keys)
+
+
+def mirror(state: State) -> State:
+    """The state that exchanged classes would have led to."""
+    copies = State(*(array.copy() for array in state))
+    return copies._replace(weights=-copies.weights)
+
+
+def merge(states: list[State], settings: Settings) -> State:
+    """The average model, cut to the heaviest features that there is room for; not the state of one pass over all."""
+    merged = init(0, settings)
+    slots = np.unique(np.concatenate([members(state) for state in states])).astype(np.uint32)
+    mean = np.mean([estimates(state, slots, settings) for state in states], axis=0)
+    merged.scale[1] = sum(state.scale[1] for state in states)
+    for k in np.argsort(-np.abs(mean), kind="stable")[: len(merged.keys)]:
+        insert(merged, slots[k], np.float32(mean[k]))
+    return merged

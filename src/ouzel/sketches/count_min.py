@@ -1,0 +1,55 @@
+"""CountMin: how often each of very many keys has occurred, never too low.
+
+Cormode & Muthukrishnan (2005), "An Improved Data Stream Summary: The Count-Min Sketch and its Applications". Each row
+adds the count to one counter; the least of a key's counters exceeds its count by at most e N / width with probability
+1 - e^-depth, N the total. Sketches of one seed add up.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ouzel._jit import inlined
+from ouzel.sketches.count_sketch import cell
+from ouzel.sketches.hashing import tabulation
+
+
+class State(NamedTuple):
+    counters: np.ndarray  # (depth, width) float32
+    tables: np.ndarray  # (depth, 4, 256) uint64, of the hash functions: a constant of the seed
+
+
+def init(width: int, depth: int = 4, seed: int = 0) -> State:
+    """An empty sketch.
+
+    >>> sketch = init(width=64)
+    >>> update(sketch, 17, 3.0)
+    >>> float(query(sketch, 17))
+    3.0
+    """
+    return State(np.zeros((depth, width), np.float32), tabulation(depth, seed))
+
+
+@inlined
+def update(state, key, count):
+    """Count a key so many times more."""
+    for r in range(state.counters.shape[0]):
+        column, _ = cell(state.tables[r], key, state.counters.shape[1])
+        state.counters[r, column] += np.float32(count)
+
+
+@inlined
+def query(state, key):
+    """At least how often a key has occurred."""
+    least = np.float32(np.inf)
+    for r in range(state.counters.shape[0]):
+        column, _ = cell(state.tables[r], key, state.counters.shape[1])
+        least = min(least, state.counters[r, column])
+    return least
+
+
+def merge(states: list[State]) -> State:
+    """The sketch of all the streams together; their seeds must agree."""
+    return states[0]._replace(counters=np.sum(np.stack([state.counters for state in states]), axis=0))

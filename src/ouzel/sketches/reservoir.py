@@ -1,0 +1,66 @@
+"""A reservoir: a uniform sample of a stream of unknown length.
+
+Vitter (1985), "Random Sampling with a Reservoir", Algorithm R: the t-th item takes the place of a random one of k with
+probability k / t.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ouzel._jit import inlined
+
+
+class State(NamedTuple):
+    items: np.ndarray  # (k,) uint32
+    counts: np.ndarray  # (2,) uint64  items seen, state of the random numbers
+
+
+def init(capacity: int, seed: int = 0) -> State:
+    """Room for `capacity` items.
+
+    >>> sample = init(3)
+    >>> for item in range(100):
+    ...     update(sample, np.uint32(item))
+    >>> len(set(sample.items.tolist()))
+    3
+    """
+    return State(np.zeros(capacity, np.uint32), np.array([0, 2 * seed + 1], np.uint64))
+
+
+@inlined
+def random_word(counts):
+    """The next of splitmix64's random words (Steele, Lea & Flood 2014); its state is `counts[1]`."""
+    counts[1] += np.uint64(0x9E3779B97F4A7C15)
+    word = counts[1]
+    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return word ^ (word >> np.uint64(31))
+
+
+@inlined
+def random_below(counts, limit):
+    """A random whole number below `limit` (less than 2^32)."""
+    return ((random_word(counts) >> np.uint64(32)) * np.uint64(limit)) >> np.uint64(32)
+
+
+@inlined
+def update(state, item):
+    """Offer the next item."""
+    seen = state.counts[0]
+    state.counts[0] += np.uint64(1)
+    if seen < np.uint64(len(state.items)):
+        state.items[seen] = item
+        return
+    place = random_word(state.counts) % (seen + np.uint64(1))
+    if place < np.uint64(len(state.items)):
+        state.items[place] = item
+
+
+@inlined
+def draw(state):
+    """A random item of the sample, which must not be empty."""
+    held = min(state.counts[0], np.uint64(len(state.items)))
+    return state.items[random_below(state.counts, held)]

@@ -1,0 +1,64 @@
+"""SpaceSaving: the most frequent keys of a stream, with counts that are never too low.
+
+Metwally, Agrawal & El Abbadi (2005), "Efficient Computation of Frequent and Top-k Elements in Data Streams". A key that
+has no counter takes over the smallest one and adds to it. With k counters and N occurrences every key that has occurred
+more than N / k times is among them, and no count is more than N / k too high.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ouzel._jit import inlined
+from ouzel.sketches import top_weights
+from ouzel.sketches.top_weights import State, find, heaviest, insert, replace, set_weight, smallest
+
+__all__ = ["State", "heaviest", "init", "merge", "update"]
+
+
+def init(capacity: int) -> State:
+    """Room for `capacity` counters.
+
+    >>> counters = init(2)
+    >>> for key in [5, 7, 5, 9, 5]:
+    ...     _ = update(counters, np.uint32(key), 1.0)
+    >>> heaviest(counters, 1)[0].tolist()
+    [5]
+    """
+    return top_weights.init(capacity)
+
+
+@inlined
+def update(state, key, count):
+    """Count a key; return its entry, and whether it took the entry over from another key just now."""
+    entry = find(state, key)
+    if entry >= 0:
+        set_weight(state, entry, state.weights[entry] + np.float32(count))
+        return entry, False
+    if state.taken[0] < len(state.keys):
+        insert(state, key, np.float32(count))
+        return state.taken[0] - 1, True
+    entry = smallest(state)
+    replace(state, entry, key, state.weights[entry] + np.float32(count))
+    return entry, True
+
+
+def merge(states: list[State]) -> State:
+    """Counters of all the streams together: counts add, a key without a counter having the smallest one's count.
+
+    As Agarwal et al. (2012), "Mergeable Summaries", show, the error bound stays that of the joint stream.
+    """
+    k = len(states[0].keys)
+    floors = [float(s.weights.min()) if s.taken[0] == k else 0.0 for s in states]
+    counts: dict[int, float] = {}
+    for state in states:
+        for key in state.keys[: state.taken[0]].tolist():
+            counts.setdefault(key, 0.0)
+    for state, floor in zip(states, floors, strict=True):
+        own = dict(zip(state.keys[: state.taken[0]].tolist(), state.weights.tolist(), strict=False))
+        for key in counts:
+            counts[key] += own.get(key, floor)
+    merged = init(k)
+    for key in sorted(counts, key=lambda key: (-counts[key], key))[:k]:
+        insert(merged, np.uint32(key), np.float32(counts[key]))
+    return merged

@@ -1,0 +1,95 @@
+"""The sketches keep their textbook guarantees, and merge exactly."""
+
+import numpy as np
+import pytest
+
+from ouzel.sketches import count_min, count_sketch, reservoir, space_saving, top_weights
+
+
+def zipf(count, seed):
+    return np.minimum(np.random.default_rng(seed).zipf(1.3, count), 5000).astype(np.uint32)
+
+
+def all_of(module, state, keys):
+    for key in keys:
+        module.update(state, key, 1.0)
+    return state
+
+
+def test_count_sketch_errs_by_the_norm_of_the_tail():
+    keys = zipf(4000, 0)
+    state = all_of(count_sketch, count_sketch.init(256, 7, seed=1), keys)
+    true = np.bincount(keys, minlength=5001)
+    errors = np.array([count_sketch.query(state, np.uint32(key)) for key in range(1000)]) - true[:1000]
+    tail = np.sort(true)[:-32].astype(float)
+
+    assert np.mean(np.abs(errors) <= 3 * np.sqrt(tail @ tail / 256)) > 0.98
+
+
+def test_count_min_is_never_too_low_and_seldom_much_too_high():
+    keys = zipf(4000, 1)
+    state = all_of(count_min, count_min.init(256, 4, seed=1), keys)
+    true = np.bincount(keys, minlength=5001)
+    excess = np.array([count_min.query(state, np.uint32(key)) for key in range(1000)]) - true[:1000]
+
+    assert (excess >= 0).all()
+    assert np.mean(excess > np.e * len(keys) / 256) < np.exp(-4) + 0.02
+
+
+def test_space_saving_holds_every_frequent_key_with_a_bounded_count():
+    keys = zipf(4000, 2)
+    state = all_of(space_saving, space_saving.init(50), keys)
+    true = np.bincount(keys, minlength=5001)
+    held = dict(zip(*map(np.ndarray.tolist, space_saving.heaviest(state, 50)), strict=True))
+
+    assert set(np.flatnonzero(true > len(keys) / 50).tolist()) <= set(held)
+    assert all(true[key] <= count <= true[key] + len(keys) / 50 for key, count in held.items())
+
+
+@pytest.mark.parametrize("module", [count_sketch, count_min])
+def test_merged_sketches_are_the_sketch_of_both_streams(module):
+    first, second = zipf(500, 3), zipf(700, 4)
+    merged = module.merge([all_of(module, module.init(64, 3), first), all_of(module, module.init(64, 3), second)])
+    whole = all_of(module, module.init(64, 3), np.concatenate([first, second]))
+
+    np.testing.assert_array_equal(merged.counters, whole.counters)
+
+
+def test_merged_counters_keep_the_bound_of_the_joint_stream():
+    first, second = zipf(2000, 5), zipf(2000, 6)
+    parts = [all_of(space_saving, space_saving.init(60), keys) for keys in (first, second)]
+    true = np.bincount(np.concatenate([first, second]), minlength=5001)
+    held = dict(zip(*map(np.ndarray.tolist, space_saving.heaviest(space_saving.merge(parts), 60)), strict=True))
+
+    assert all(abs(count - true[key]) <= 4000 / 60 + 1 for key, count in held.items())
+
+
+def test_a_reservoir_is_a_uniform_sample():
+    hits = np.zeros(40)
+    for seed in range(400):
+        sample = reservoir.init(10, seed)
+        for item in range(40):
+            reservoir.update(sample, np.uint32(item))
+        hits[sample.items] += 1
+
+    assert abs(hits / 400 - 0.25).max() < 0.1
+
+
+def test_top_weights_finds_keys_and_the_smallest_through_all_changes():
+    rng = np.random.default_rng(7)
+    state, mirror = top_weights.init(100), {}
+    for _ in range(3000):
+        key = np.uint32(rng.integers(400))
+        weight = np.float32(rng.normal())
+        entry = top_weights.find(state, key)
+        assert (entry >= 0) == (int(key) in mirror)
+        if entry >= 0:
+            top_weights.set_weight(state, entry, weight)
+        elif len(mirror) < 100:
+            top_weights.insert(state, key, weight)
+        else:
+            least = top_weights.smallest(state)
+            assert abs(state.weights[least]) == min(abs(w) for w in mirror.values())
+            del mirror[int(state.keys[least])]
+            top_weights.replace(state, least, key, weight)
+        mirror[int(key)] = weight

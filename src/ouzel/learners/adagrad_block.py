@@ -88,14 +88,17 @@ def _make(blocks: np.ndarray, dimension: int, settings: Settings) -> State:
     if width > LARGEST_BLOCK:
         raise OuzelError(f"a block has at most {LARGEST_BLOCK} features; got one of {width}")
     return State(
-        block,
-        position,
-        *(np.zeros((total, width)) for _ in range(3)),
-        *(np.zeros((total, width, width)) for _ in range(2)),
-        np.zeros((total, width)),
-        np.zeros((total, 2), np.int64),
-        np.zeros(1, np.int64),
-        np.array([len(blocks), count]),
+        block=block,
+        position=position,
+        weight=np.zeros((total, width)),
+        gradient=np.zeros((total, width)),
+        gradient_sum=np.zeros((total, width)),
+        outer=np.zeros((total, width, width)),
+        vectors=np.zeros((total, width, width)),
+        eigenvalues=np.zeros((total, width)),
+        stamp=np.zeros((total, 2), np.int64),
+        seen=np.zeros(1, np.int64),
+        given=np.array([len(blocks), count]),
     )
 
 

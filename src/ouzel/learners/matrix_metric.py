@@ -93,7 +93,7 @@ def _by_coordinates(penalty, vectors, eigenvalues, linear, strength, x):
             break
 
 
-for _kind in (L2Norm, L2Ball):
-    solve.of(_kind)(_turned)
-for _kind in (L1, ElasticNet, Box):
-    solve.of(_kind)(_by_coordinates)
+for _round in (L2Norm, L2Ball):
+    solve.of(_round)(_turned)
+for _separable in (L1, ElasticNet, Box):
+    solve.of(_separable)(_by_coordinates)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -48,7 +49,7 @@ def run(data: Path, output: Path, quick: bool = False, paths: Sequence[Path] = (
         splits = [hold_out(documents, HELD_OUT, seed) for seed in range(1 if quick else SPLITS)]
         l1 = strength_for(*splits[0], WANTED, steps=3 if quick else 7)
         for learner, (error, nonzero) in zip(LEARNERS, PUBLISHED[topic], strict=True):
-            penalty = {} if learner in TUNED else {"l1": l1}
+            penalty: dict[str, Any] = {} if learner in TUNED else {"l1": l1}
             outcomes = [best_pass(learner, train, test, **penalty) for train, test in splits]
             found = np.mean([(outcome.test_error, outcome.nonzero) for outcome in outcomes], axis=0)
             ours[topic, learner] = found[0]

@@ -53,7 +53,8 @@ def images_of(path: Path) -> tuple[np.ndarray, np.ndarray]:
     images, labels = [], []
     for block in read(path):
         dense = np.zeros((block.rows, 784), np.float32)
-        dense[np.repeat(np.arange(block.rows), np.diff(block.offsets.astype(np.int64))), block.indices] = block.values
+        lengths = (block.offsets[1:] - block.offsets[:-1]).astype(np.int64)
+        dense[np.repeat(np.arange(block.rows), lengths), block.indices] = block.values
         images.append(dense)
         labels.append(block.labels)
     return np.concatenate(images), np.concatenate(labels)

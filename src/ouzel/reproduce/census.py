@@ -7,7 +7,7 @@ all. Which products they took is not said; here they are the most frequent ones 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sparse
@@ -41,7 +41,13 @@ class Tokens(NamedTuple):
 def tokens_of(data: Path) -> tuple[Tokens, Tokens]:
     """The training and the test part; +1 is an income above 50,000 dollars."""
     names = ("census-income.data.csv.xz", "census-income.test.csv.xz")
-    options = {"columns": COLUMNS, "label": INCOME, "label_positive": "50000+.", "ignore": (WEIGHT,), "bits": BITS}
+    options: dict[str, Any] = {
+        "columns": COLUMNS,
+        "label": INCOME,
+        "label_positive": "50000+.",
+        "ignore": (WEIGHT,),
+        "bits": BITS,
+    }
     parts = [join(read(data / name, **options)) for name in names]
     coded = [_coded(part) for part in parts]
     width = max(codes.shape[1] for codes in coded)
@@ -70,7 +76,7 @@ def _coded(block: Block) -> np.ndarray:
     """The names in each row as numbers (n, columns), -1 after the last; a coded column's value is such a name."""
     numeric = [feature_id(column, 0, BITS) for column in (*CONTINUOUS, *CODED)]
     named = ~np.isin(block.indices, numeric)
-    row = np.repeat(np.arange(block.rows), np.diff(block.offsets.astype(np.int64)))[named]
+    row = np.repeat(np.arange(block.rows), (block.offsets[1:] - block.offsets[:-1]).astype(np.int64))[named]
     counts = np.bincount(row, minlength=block.rows)
     place = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
     codes = np.full((block.rows, counts.max()), -1, np.int64)

@@ -18,6 +18,8 @@ from ouzel.streams.block import Block
 TUNED = {"pa1": "aggressiveness", "arow": "regularization"}
 """The setting that is tuned, where it is not the learning rate."""
 
+RANGES = {"pa1": range(-14, 3), "arow": range(-6, 11)}  # of exponents of two, where they are not those of step sizes
+
 
 class Outcome(NamedTuple):
     """What one pass led to."""
@@ -31,7 +33,14 @@ class Outcome(NamedTuple):
 
 def grid(learner: str) -> list[float]:
     """The step sizes tried."""
-    return [2.0**k for k in (range(-6, 5) if learner in TUNED else range(-6, 11))]
+    return [2.0**k for k in RANGES.get(learner, range(-6, 11))]
+
+
+def error_of(model: Model, test: Block) -> float:
+    """The share of wrong predictions; a margin of 0 predicts -1, and one that is no number is wrong."""
+    margins = model.margins(test)
+    right = np.where(test.labels > 0.0, margins > 0.0, margins <= 0.0)
+    return float(1.0 - right.mean())
 
 
 def one_pass(learner: str, setting: float, train: Block, test: Block, **settings: Any) -> Outcome:
@@ -41,7 +50,7 @@ def one_pass(learner: str, setting: float, train: Block, test: Block, **settings
         settings.setdefault("loss", "hinge")
     model = Model(learner, classes=[-1, 1], **settings)
     mistakes = int((~(model.learn(train).margins * train.labels > 0.0)).sum())
-    error = float((~(model.margins(test) * test.labels > 0.0)).mean())
+    error = error_of(model, test)
     seen = np.unique(train.indices).astype(np.int64) + 1
     nonzero = float((model.weights()[0][seen] != 0.0).mean())
     return Outcome(model, setting, mistakes, error, nonzero)

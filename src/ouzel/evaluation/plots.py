@@ -43,11 +43,13 @@ def draw_lines(
     _save(figure, path)
 
 
-def draw_panels(panels: Mapping[str, Mapping[str, Line]], path: str, *, x: str, y: str | None = None) -> None:
+def draw_panels(
+    panels: Mapping[str, Mapping[str, Line]], path: str, *, x: str, y: str | None = None, log_x: bool = False
+) -> None:
     """One pair of axes beside another: `y` on every vertical axis, or the panel's own name there."""
     figure = _figure(width=4.2 * len(panels))
     for axes, (title, lines) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True):
-        _fill(axes, lines, x, y or title, title if y else "", False, False)
+        _fill(axes, lines, x, y or title, title if y else "", log_x, False)
     _save(figure, path)
 
 

@@ -134,6 +134,8 @@ mistakes on the first 5,000 (chosen without penalty, and kept with it). The pape
 (here sigma = 3.5 for pixels from 0 to 1) nor its support images; a scanned exponent leaves it open, too, whether its
 smaller strength of the mixed norm is 5e-4, as is taken here because it lies below its other one, 1e-3. A strength of
 the norm means something only beside the size of the gradients, that is of the kernel's values, so shares of non-zero
-rows are comparable within a column only. Passive-aggressive is PA-I. The figure is the paper's figure 5, the mistakes
-made while learning.
+rows are comparable within a column only. Passive-aggressive is PA-I. AdaGrad and PA come out within 0.005 of what was
+published. Plain RDA is better than published, by 0.03 to 0.07, so that AdaGrad's lead over it is smaller, and under the
+mixed norm it is as sparse as AdaGrad, where the paper's stays dense; its step size is tuned over a wide range here.
+The figure is the paper's figure 5, the mistakes made while learning.
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 
 import numpy as np
 
@@ -26,7 +27,8 @@ def read_idx(source: Source) -> Iterator[Block]:
     labels = np.full(count, np.nan)
     partner = source.name.replace("images-idx3", "labels-idx1")
     if source.path is not None and partner != source.name:
-        labels = _array(Source(partner), LABELS)[4:].astype(np.float64)
+        with closing(Source(partner)) as source:
+            labels = _array(source, LABELS)[4:].astype(np.float64)
         if len(labels) != count:
             raise DataError(f"{partner}: has {len(labels)} labels for {count} images")
     pixels = pixels.reshape(count, size)

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -91,15 +92,14 @@ class Stream:
 
     def _read(self) -> Iterator[Block]:
         for source, format in zip(self.sources, self.formats, strict=True):
-            for block in self._blocks_of(source, format):
-                if block.rows:
-                    if self._groups is not None:
-                        numbers = np.arange(self.examples, self.examples + block.rows)
-                        block = block._replace(groups=np.searchsorted(self._groups, numbers, side="right"))
-                    self.examples += block.rows
-                    yield block
-            if source.size is not None:
-                source.close()
+            with closing(source):
+                for block in self._blocks_of(source, format):
+                    if block.rows:
+                        if self._groups is not None:
+                            numbers = np.arange(self.examples, self.examples + block.rows)
+                            block = block._replace(groups=np.searchsorted(self._groups, numbers, side="right"))
+                        self.examples += block.rows
+                        yield block
         if not self.examples and not self.skipped:
             names = ", ".join(source.name for source in self.sources)
             raise DataError(f"{names}: there are no examples in it; there is nothing to learn from")
@@ -178,10 +178,9 @@ def _in_threads(chunks: Iterator[Chunk], parse: Callable[[Chunk], Parsed]) -> It
 
 def _group_ends(path: str) -> np.ndarray:
     """Where each group ends, from a file with one size a line."""
-    source = Source(path)
-    with source.open() as file:
+    with closing(Source(path)) as source:
         try:
-            sizes = np.array([int(line) for line in file.read().split()])
+            sizes = np.array([int(line) for line in source.open().read().split()])
         except ValueError as error:
             raise DataError(f"{path}: expected the number of examples of each group, one a line ({error})") from None
     return np.cumsum(sizes)

@@ -9,6 +9,7 @@ import lzma
 import os
 import sys
 import zlib
+from contextlib import closing
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -96,8 +97,8 @@ class Source:
         try:
             if self.path is None or self.size is None:
                 return cast(io.BufferedReader, self.open()).peek(size)[:size]
-            with Source(self.path).open() as file:
-                return file.read(size)
+            with closing(Source(self.path)) as another:
+                return another.open().read(size)
         except (*BROKEN, OSError) as error:
             raise self.broken(error) from None
 

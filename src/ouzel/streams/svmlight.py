@@ -241,7 +241,7 @@ def _as_number(word: str) -> float:
 
 
 def write_svmlight(blocks: Iterable[Block], path: str | Path) -> int:
-    """Write blocks as svmlight text; return the number of examples. Numbers read back as the same bits."""
+    """Write blocks as svmlight text; return the number of examples. Values read back as the same bits."""
     count = 0
     with Path(path).open("w") as file:
         for block in blocks:

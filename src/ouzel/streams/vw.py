@@ -38,7 +38,7 @@ def _count(data, start, stop):
     lines = words = bars = 0
     for k in range(start, stop):
         lines += data[k] == 10
-        words += data[k] == 32 or data[k] == 9
+        words += data[k] <= 32
         bars += data[k] == 124
     return lines, words, bars
 
@@ -60,7 +60,7 @@ def _header(data, at, stop):
     numbers = 0
     while at < stop:
         byte = data[at]
-        if byte == 32 or byte == 9 or byte == 13:
+        if byte <= 32 and byte != 10:
             at += 1
             continue
         if byte == 124 or byte == 10:
@@ -99,7 +99,7 @@ def _parse(data, start, stop, skip, seed, mask, offsets, ids, values, labels, we
             lines += 1
             at += 1
             continue
-        if byte == 32 or byte == 9 or byte == 13:
+        if byte <= 32 and byte != 10:
             at += 1
             continue
         row_start = nnz
@@ -111,7 +111,7 @@ def _parse(data, start, stop, skip, seed, mask, offsets, ids, values, labels, we
         previous = np.int64(-1)
         while error == 0 and at < stop and data[at] != 10:
             byte = data[at]
-            if byte == 32 or byte == 9 or byte == 13:
+            if byte <= 32 and byte != 10:
                 at += 1
                 continue
             where = at

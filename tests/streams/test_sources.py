@@ -1,0 +1,169 @@
+"""The same examples from any format, compression and cut give the same figures to the last digit."""
+
+import bz2
+import gzip
+import json
+import lzma
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pyarrow
+import pyarrow.parquet
+import pytest
+import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ouzel.errors import DataError
+from ouzel.evaluation.progressive import progressive_validation
+from ouzel.models import Model
+from ouzel.streams import chunks
+from ouzel.streams.reading import read
+
+PACK = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zstandard.ZstdCompressor().compress}
+
+
+@pytest.fixture(scope="module")
+def examples():
+    """Text of 700 examples, and what a model makes of it."""
+    rng = np.random.default_rng(0)
+    lines = []
+    for _ in range(700):
+        ids = np.sort(rng.choice(50, 5, replace=False))
+        values = rng.normal(size=5).round(4)
+        label = 1 if values.sum() > 0 else -1
+        lines.append((label, " ".join(f"{k}:{v}" for k, v in zip(ids, values, strict=True))))
+    return lines
+
+
+def svmlight(lines):
+    return "".join(f"{y} {x}\n" for y, x in lines).encode()
+
+
+def figures(path, **options):
+    report = progressive_validation(Model("adagrad"), read(path, **options))
+    return report.examples, report.error_rate, report.mean_loss
+
+
+@pytest.mark.parametrize("kind", [*PACK, "vw", "parquet", "two files", "tiny chunks"])
+def test_every_format_gives_the_same_figures(examples, tmp_path, monkeypatch, kind):
+    plain = tmp_path / "plain.svm"
+    plain.write_bytes(svmlight(examples))
+    other = tmp_path / f"other.svm.{kind}"
+    if kind in PACK:
+        other.write_bytes(PACK[kind](svmlight(examples)))
+    elif kind == "vw":
+        other = tmp_path / "other.vw"
+        other.write_text("".join(f"{y} | {x}\n" for y, x in examples))
+    elif kind == "parquet":
+        other = tmp_path / "other.parquet"
+        block = next(read(plain))
+        cut = [slice(int(a), int(b)) for a, b in zip(block.offsets[:-1], block.offsets[1:], strict=True)]
+        table = {
+            "label": block.labels,
+            "indices": pyarrow.array([block.indices[c] for c in cut], pyarrow.list_(pyarrow.uint32())),
+            "values": pyarrow.array([block.values[c] for c in cut], pyarrow.list_(pyarrow.float32())),
+        }
+        pyarrow.parquet.write_table(pyarrow.table(table), other)
+    elif kind == "two files":
+        halves = [tmp_path / "a.svm", tmp_path / "b.svm"]
+        halves[0].write_bytes(svmlight(examples[:301]))
+        halves[1].write_bytes(svmlight(examples[301:]))
+        other = halves
+    expected = figures(plain)
+    if kind == "tiny chunks":
+        monkeypatch.setattr(chunks, "CHUNK", 100)
+        other = plain
+
+    assert figures(other) == expected
+
+
+def test_standard_input_gives_the_same_figures_and_is_learnt_as_it_arrives(examples, tmp_path):
+    plain = tmp_path / "plain.svm"
+    plain.write_bytes(svmlight(examples))
+    command = [sys.executable, "-m", "ouzel", "train", "-", "--learner", "adagrad", "--json"]
+    found = json.loads(subprocess.run(command, input=svmlight(examples), capture_output=True, check=True).stdout)
+
+    assert (found["examples"], found["error_rate"], found["mean_loss"]) == figures(plain)
+
+    program = "import ouzel\nfor block in ouzel.read('-', format='svmlight'): print(block.rows, flush=True)"
+    with subprocess.Popen([sys.executable, "-c", program], stdin=-1, stdout=-1) as process:
+        for _ in range(2):
+            process.stdin.write(b"1 1:1\n")
+            process.stdin.flush()
+            assert process.stdout.readline() == b"1\n"
+            time.sleep(0.05)
+        process.stdin.close()
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "said"),
+    [
+        (b"", "empty.svm", "there are no examples"),
+        (b"# only\n\n", "remarks.svm", "there are no examples"),
+        (gzip.compress(b"1 1:1\n" * 9999)[:-30], "cut.svm.gz", "the compressed file is damaged"),
+        (lzma.compress(b"1 1:1\n" * 99)[:-30], "cut.svm.xz", "the compressed file is damaged"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0", "picture.svm", "found"),
+        (b"what is this", "thing", "its format cannot be told"),
+    ],
+)
+def test_a_bad_file_has_one_clear_line(content, name, said, tmp_path):
+    path = tmp_path / name
+    path.write_bytes(content)
+
+    with pytest.raises(DataError, match=said) as caught:
+        list(read(path))
+    assert "\n" not in str(caught.value)
+
+
+def test_missing_files_and_folders_are_named(tmp_path):
+    with pytest.raises(DataError, match="there is no such file"):
+        read(tmp_path / "nothing.svm")
+    with pytest.raises(DataError, match="is a folder"):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet", "arrow"])
+@given(data=st.one_of(st.binary(max_size=60), st.text('label,x\n0123.5nan"{}:', max_size=60).map(str.encode)))
+@settings(max_examples=40)
+def test_no_bytes_crash_a_table_reader_or_become_nan(suffix, data, tmp_path_factory):
+    path = tmp_path_factory.mktemp("fuzz") / f"x.{suffix}"
+    path.write_bytes(data)
+    try:
+        for block in read(path):
+            assert np.isfinite(block.values).all()
+            assert not np.isinf(block.labels).any()
+    except DataError as error:
+        assert "\n" not in str(error)  # noqa: PT017 -- either outcome will do
+
+
+def test_tables_become_features_by_column_and_word(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("label,price,city,7\nyes,2.5,Rome,1\nno,,Oslo,0\n")
+    first = next(read(path))
+
+    assert first.label_names == ["yes", "no"]
+    assert first.nonzeros == 4  # price, city=Rome, 7; city=Oslo
+    assert 7 in first.indices.tolist()
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "examples", "features"),
+    [
+        ("a9a.svm.xz", {}, 32561, 123),
+        ("mushrooms.svm.xz", {}, 8124, 112),
+        ("mnist.t10k-images-idx3-ubyte.gz", {}, 10000, 784),
+        ("connect-4.tsv.xz", {}, 67557, None),
+        ("rcv1_topics_sample.svm.xz", {"label_positive": "15"}, 27613, 47236),
+    ],
+)
+def test_data_sets_have_the_size_that_is_said_of_them(data, name, options, examples, features):
+    rows = largest = 0
+    for block in read(data(name), **options):
+        rows += block.rows
+        largest = max(largest, int(block.indices.max(initial=0)))
+
+    assert rows == examples
+    assert features is None or largest <= features

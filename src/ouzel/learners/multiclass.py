@@ -1,15 +1,19 @@
 """What learners of several classes share: scores, the best wrong class, and the step that parts the two.
 
 Weights are a table (slots, classes), a slot's classes side by side. A learner looks at the pair of the true class y and
-the wrong class r of highest score: margin s_y - s_r. Moving w_y by +z and w_r by -z moves that margin's weight vector
-w_y - w_r by 2z, so that with two classes each rule is its binary rule for w = w_1 - w_0.
+the wrong class r of highest score, and at their margin s_y - s_r. Moving w_y by +z and w_r by -z moves the margin's
+weight vector w_y - w_r by 2z, so that with two classes each rule can be its binary rule for w = w_1 - w_0.
 """
 
 from __future__ import annotations
 
+from math import isfinite
+
 import numpy as np
 
 from ouzel._jit import inlined, kernel
+
+LARGEST = 1e30  # squared length of an example or a step; beyond it an example is left out, lest weights overflow
 
 
 @inlined
@@ -26,7 +30,7 @@ def score_row(table, indices, values, scores):
 
 @inlined
 def best_wrong(scores, target):
-    """The class of highest score beside the target."""
+    """The class of highest score beside the target, the first of equals."""
     best = 1 if target == 0 else 0
     for c in range(len(scores)):
         if c != target and scores[c] > scores[best]:
@@ -53,29 +57,20 @@ def part(table, indices, values, target, wrong, step):
 
 
 @inlined
-def pair_variance(variance, indices, values):
-    """Variance 2 x'Sx of the margin, each class's weights having the diagonal covariance S."""
-    total = 0.0
-    for k in range(len(indices)):
-        total += variance[indices[k]] * values[k] * values[k]
-    return 2.0 * total
-
-
-@inlined
-def part_confidently(table, variance, indices, values, target, wrong, alpha, beta):
-    """Move w_target by alpha S x and w_wrong by -alpha S x, then S by -2 beta S x x' S, its diagonal."""
-    for k in range(len(indices)):
-        slot = indices[k]
-        spread = variance[slot] * values[k]
-        change = np.float32(alpha * spread)
-        table[slot, target] += change
-        table[slot, wrong] -= change
-        variance[slot] = max(variance[slot] - 2.0 * beta * spread * spread, 1e-12)
+def is_sound(step, square):
+    """Whether to step x so far: a step that is not 0, and none too long for single precision."""
+    return step != 0.0 and isfinite(step) and square < LARGEST and step * step * square < LARGEST
 
 
 def grown(table: np.ndarray, features: int, classes: int) -> np.ndarray:
     """A table with more rows and columns, zero where it is new."""
     return np.pad(table, ((0, features - table.shape[0]), (0, classes - table.shape[1])))
+
+
+def averaged(tables: list[np.ndarray], seen: np.ndarray) -> np.ndarray:
+    """The mean of workers' tables by the examples each has seen."""
+    share = seen / max(float(seen.sum()), 1.0)
+    return np.tensordot(share, np.stack(tables), 1).astype(np.float32)
 
 
 @kernel

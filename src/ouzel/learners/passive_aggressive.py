@@ -1,28 +1,34 @@
 """Passive-aggressive learning: PA, PA-I and PA-II.
 
-Crammer, Dekel, Keshet, Shalev-Shwartz & Singer (2006), "Online Passive-Aggressive Algorithms", JMLR 7, Figure 1 and
-section 8. With loss l = max(0, 1 - (s_y - max s_r)) and the pair's square norm n = 2 x'x,
+Crammer, Dekel, Keshet, Shalev-Shwartz & Singer (2006), "Online Passive-Aggressive Algorithms", JMLR 7, Figure 1, and
+section 8 for several classes. With the loss l = max(0, 1 - (s_y - s_r)) and the pair's square norm n = 2 x'x,
     w_y <- w_y + tau x,    w_r <- w_r - tau x,
-    tau = l / n (PA),    min(C, l / n) (PA-I),    l / (n + 1 / (2 C)) (PA-II).
-C is for the pair's weight vector; an importance weight multiplies C in PA-I and PA-II, and PA has no use for one but 0.
+    tau = l / n (PA),    min(C, l / n) (PA-I),    l / (n + 1 / (2 C)) (PA-II):
+the nearest weights without loss, or those for which half the squared distance and the price, C l or C l^2, are least.
+With two classes the distance is that of w_1 - w_0, whose square is twice that of the two rows: C / 2 stands for C.
+An importance weight multiplies C in PA-I and PA-II; PA knows no price, and one above 0 changes nothing there.
 """
 
 from __future__ import annotations
 
-from math import isfinite
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
+from ouzel.learners.first_order import (
+    MULTICLASS,
+    State,
+    grow,
+    init,
+    learn_row,
+    learn_rows,
+    merge,
+    predict_row,
+    predict_rows,
+    step,
+    weights,
+)
 
-from ouzel._jit import inlined, kernel
-from ouzel.learners.multiclass import best_wrong, grown, part, score_row, score_rows, square_norm
-
-MULTICLASS = True
-
-
-class State(NamedTuple):
-    table: np.ndarray  # (d, classes) float32  w of each slot and class
-    counts: np.ndarray  # (2,) float64  examples, updates
+__all__ = ["MULTICLASS", "Settings", "State", "grow", "init", "learn_row", "learn_rows", "merge"]
+__all__ += ["predict_row", "predict_rows", "weights"]
 
 
 class Settings(NamedTuple):
@@ -30,61 +36,12 @@ class Settings(NamedTuple):
     variant: float = 0.0  # 0: PA, 1: PA-I, 2: PA-II
 
 
-def init(features: int, classes: int, settings: Settings) -> State:
-    """A state that has seen nothing, with room for so many slots and classes."""
-    return State(np.zeros((features, classes), np.float32), np.zeros(2))
-
-
-def grow(state: State, features: int, classes: int, settings: Settings) -> State:
-    """The same state with room for more slots and classes."""
-    return State(grown(state.table, features, classes), state.counts)
-
-
-@inlined
-def learn_row(state, indices, values, target, importance, settings, scores):
-    """Learn one example in place; `scores` (classes,) takes what was predicted before."""
-    score_row(state.table, indices, values, scores)
-    wrong = best_wrong(scores, target)
-    loss = 1.0 - (scores[target] - scores[wrong])
-    norm = 2.0 * square_norm(values)
-    state.counts[0] += 1.0
-    if not (loss > 0.0 and norm > 0.0 and importance > 0.0 and isfinite(loss * norm)):
-        return
-    step = loss / norm
-    if settings.variant == 1.0:
-        step = min(importance * settings.aggressiveness, step)
-    elif settings.variant == 2.0:
-        step = loss / (norm + 0.5 / (importance * settings.aggressiveness))
-    state.counts[1] += 1.0
-    part(state.table, indices, values, target, wrong, step)
-
-
-@inlined
-def predict_row(state, indices, values, settings, scores):
-    """Write the scores (classes,) of one example."""
-    score_row(state.table, indices, values, scores)
-
-
-@kernel
-def learn_rows(state, rows, targets, importances, settings, scores):
-    """Learn a block; `scores` (n, classes) takes the predictions made before learning each example."""
-    for i in range(len(targets)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings, scores[i])
-
-
-def predict_rows(state: State, rows: Any, settings: Settings, scores: np.ndarray) -> None:
-    """Write the scores (n, classes) of a block."""
-    score_rows(state.table, rows, scores)
-
-
-def weights(state: State, settings: Settings) -> np.ndarray:
-    """Weights (slots, classes)."""
-    return state.table
-
-
-def merge(states: list[State], settings: Settings) -> State:
-    """Average the weights of workers by the examples each has seen."""
-    seen = np.array([state.counts[0] for state in states])
-    table = np.tensordot(seen / max(seen.sum(), 1.0), np.stack([state.table for state in states]), 1)
-    return State(table.astype(np.float32), np.sum([state.counts for state in states], axis=0))
+@step.of(Settings)
+def _(settings, case):
+    loss, norm = 1.0 - case.margin, 2.0 * case.square
+    price = case.importance * settings.aggressiveness * (0.5 if case.classes == 2 else 1.0)
+    if not (loss > 0.0 and norm > 0.0 and price > 0.0):
+        return 0.0
+    if settings.variant == 2.0:
+        return loss / (norm + 0.5 / price)
+    return min(price, loss / norm) if settings.variant == 1.0 else loss / norm

@@ -4,8 +4,9 @@ Li & Long (2002), "The Relaxed Online Maximum Margin Algorithm", Machine Learnin
 feature vector (x for the true class, -x for the best wrong one), n = 2 x'x, N = ||W||^2 and m = W.z, on a mistake
 (m <= 0; aggressive: m < 1)
     W <- c W + d z,    c = (n N - m) / (n N - m^2),    d = N (1 - m) / (n N - m^2);    the first time W <- z / n.
-Multiplying by c is a scale for all classes. Importance weights have no meaning in the rule beyond 0, which leaves an
-example out.
+These are the shortest weights with the margin 1 in the half space W has come from. Multiplying by c is a scale for all
+weights. With two classes it is the binary rule for w_1 - w_0. Importance weights have no meaning in the rule but 0,
+which leaves an example out.
 """
 
 from __future__ import annotations
@@ -16,31 +17,33 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined, kernel
-from ouzel.learners.multiclass import best_wrong, grown, part, score_row, square_norm
+from ouzel.learners.multiclass import LARGEST, averaged, best_wrong, grown, part, score_row, square_norm
 
 MULTICLASS = True
-
-
-SMALLEST_SCALE = 1e-6
+SMALLEST_SCALE = 1e-6  # below it, or above its inverse, the scale is multiplied into the weights
+PARALLEL = 1e-12  # where W and z are parallel but for rounding, the half spaces are the same
 
 
 class State(NamedTuple):
     table: np.ndarray  # (d, classes) float32  W over the scale
-    counts: np.ndarray  # (4,) float64  examples, updates, scale, ||W||^2
+    scale: np.ndarray  # (1,) float64
+    square: np.ndarray  # (1,) float64  N = ||W||^2
+    seen: np.ndarray  # (1,) float64
+    updates: np.ndarray  # (1,) float64
 
 
 class Settings(NamedTuple):
-    aggressive: float = 0.0
+    aggressive: float = 0.0  # 1: learn from margins below 1, not from mistakes alone
 
 
 def init(features: int, classes: int, settings: Settings) -> State:
     """A state that has seen nothing, with room for so many slots and classes."""
-    return State(np.zeros((features, classes), np.float32), np.array([0.0, 0.0, 1.0, 0.0]))
+    return State(np.zeros((features, classes), np.float32), np.ones(1), np.zeros(1), np.zeros(1), np.zeros(1))
 
 
 def grow(state: State, features: int, classes: int, settings: Settings) -> State:
     """The same state with room for more slots and classes."""
-    return State(grown(state.table, features, classes), state.counts)
+    return state._replace(table=grown(state.table, features, classes))
 
 
 @inlined
@@ -48,7 +51,7 @@ def predict_row(state, indices, values, settings, scores):
     """Write the scores (classes,) of one example."""
     score_row(state.table, indices, values, scores)
     for c in range(len(scores)):
-        scores[c] *= state.counts[2]
+        scores[c] *= state.scale[0]
 
 
 @inlined
@@ -58,26 +61,26 @@ def learn_row(state, indices, values, target, importance, settings, scores):
     wrong = best_wrong(scores, target)
     margin = scores[target] - scores[wrong]
     norm = 2.0 * square_norm(values)
-    state.counts[0] += 1.0
+    state.seen[0] += 1.0
     mistaken = margin < 1.0 if settings.aggressive != 0.0 else not margin > 0.0
-    if not (mistaken and isfinite(margin) and 0.0 < norm < 1e30 and importance > 0.0):
+    if not (mistaken and isfinite(margin) and 0.0 < norm < LARGEST and importance > 0.0):
         return
+    total = state.square[0]
     keep, step = 1.0, 1.0 / norm
-    if state.counts[3] > 0.0:
-        below = norm * state.counts[3] - margin * margin
-        if below <= 1e-12 * norm * state.counts[3]:
+    if total > 0.0:
+        below = norm * total - margin * margin
+        if below <= PARALLEL * norm * total:
             return
-        keep = (norm * state.counts[3] - margin) / below
-        step = state.counts[3] * (1.0 - margin) / below
-    state.counts[1] += 1.0
-    state.counts[2] *= keep
-    state.counts[3] = keep * keep * state.counts[3] + 2.0 * keep * step * margin + step * step * norm
-    if not SMALLEST_SCALE < state.counts[2] < 1.0 / SMALLEST_SCALE:
+        keep, step = (norm * total - margin) / below, total * (1.0 - margin) / below
+    state.updates[0] += 1.0
+    state.scale[0] *= keep
+    state.square[0] = keep * keep * total + 2.0 * keep * step * margin + step * step * norm
+    if not SMALLEST_SCALE < state.scale[0] < 1.0 / SMALLEST_SCALE:
         for slot in range(state.table.shape[0]):
             for c in range(state.table.shape[1]):
-                state.table[slot, c] *= state.counts[2]
-        state.counts[2] = 1.0
-    part(state.table, indices, values, target, wrong, step / state.counts[2])
+                state.table[slot, c] *= state.scale[0]
+        state.scale[0] = 1.0
+    part(state.table, indices, values, target, wrong, step / state.scale[0])
 
 
 @kernel
@@ -98,12 +101,12 @@ def predict_rows(state, rows, settings, scores):
 
 def weights(state: State, settings: Settings) -> np.ndarray:
     """Weights (slots, classes)."""
-    return (state.table * state.counts[2]).astype(np.float32)
+    return (state.table * state.scale).astype(np.float32)
 
 
 def merge(states: list[State], settings: Settings) -> State:
     """Average the weights of workers by the examples each has seen."""
-    seen = np.array([state.counts[0] for state in states])
-    table = np.tensordot(seen / max(seen.sum(), 1.0), np.stack([weights(s, settings) for s in states]), 1)
-    counts = np.array([seen.sum(), sum(s.counts[1] for s in states), 1.0, float((table**2).sum())])
-    return State(table.astype(np.float32), counts)
+    seen, updates = (np.array([getattr(state, name)[0] for state in states]) for name in ("seen", "updates"))
+    table = averaged([weights(state, settings) for state in states], seen)
+    square = np.array([float((table.astype(np.float64) ** 2).sum())])
+    return State(table, np.ones(1), square, seen.sum(keepdims=True), updates.sum(keepdims=True))

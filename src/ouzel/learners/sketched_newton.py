@@ -1,0 +1,145 @@
+"""What sketched online Newton does whatever its sketch: settings, scaling of features, weights.
+
+Luo, Agarwal, Cesa-Bianchi & Langford (2016), Algorithm 1 and section 5.2. A state has among its arrays a `table` whose
+rows are [u, D, the sketch's columns], `mix` with w = table @ mix, `touched` and `counts` (see `sketches.folding`).
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ouzel._jit import inlined, kernel
+from ouzel.terms.losses import Logistic
+
+FIRST_SCALE = 0.1  # D_1
+SMALLEST_SCALE = 1e-300  # stands for the D of a slot never seen, whose value then is 0
+LIMIT = 1e30  # a stream that has diverged this far is predicted, but no longer learnt
+
+
+class Settings(NamedTuple):
+    loss: NamedTuple = Logistic()
+    sketch_size: float = 10.0  # m
+    learning_rate: float = 1.0  # 1 / alpha
+    curvature: float = 0.25  # sigma: 1/4 at a logistic loss's steepest, 1 / (8 C^2) for the square loss
+    eta: float = 0.0  # for losses without curvature: added as eta / sqrt(t)
+    sketch_every: float = 1.0  # the sketch takes in every so many-th gradient
+    diagonal: float = 1.0  # whether features are fed as D^-1/2 x (section 5.2)
+    bound: float = 0.0  # beyond `largest`: 0 clips predictions, 1 projects weights (Lemma 1)
+    largest: float = inf  # C
+
+
+@inlined
+def first_scale(settings):
+    """D of a slot first seen."""
+    return FIRST_SCALE if settings.diagonal != 0.0 else 1.0
+
+
+@inlined
+def any_new(table, slots, values):
+    """Whether an example has a value at a slot never seen."""
+    new = 0
+    for k in range(len(slots)):
+        new += table[slots[k], 1] == 0.0 and values[k] != 0.0
+    return new > 0
+
+
+@inlined
+def scale(table, slots, values, scaled):
+    """Write D^-1/2 x to `scaled`; return its squared length."""
+    for k in range(len(slots)):
+        scaled[k] = table[slots[k], 1]
+    for k in range(len(slots)):  # apart, so that roots are taken several at a time
+        scaled[k] = values[k] / np.sqrt(max(scaled[k], SMALLEST_SCALE))
+    square = 0.0
+    for k in range(len(slots)):
+        square += scaled[k] * scaled[k]
+    return square
+
+
+@inlined
+def adapt(table, slots, values, slope, settings):
+    """D <- D + g^2."""
+    if settings.diagonal != 0.0:
+        for k in range(len(slots)):
+            gradient = slope * values[k]
+            table[slots[k], 1] += gradient * gradient
+
+
+@inlined
+def sketch_scale(slope, rounds, settings):
+    """The slope of what is sketched, sqrt(sigma + eta_t) g."""
+    return slope * np.sqrt(settings.curvature + settings.eta / np.sqrt(rounds))
+
+
+@inlined
+def clip(margin, settings):
+    """The margin, cut to [-C, C]."""
+    return min(max(margin, -settings.largest), settings.largest)
+
+
+@inlined
+def learnable(slope, square, free):
+    """Whether an example's numbers are small enough for what follows to stay finite."""
+    return abs(slope) < LIMIT and square < LIMIT and abs(free) < LIMIT
+
+
+@kernel
+def predict_row(state, indices, values, settings):
+    """The margin of one example, clipped to the largest allowed."""
+    margin = 0.0
+    for k in range(len(indices)):
+        row = state.table[indices[k]]
+        if row[1] > 0.0:
+            weight = 0.0
+            for j in range(len(row)):
+                weight += row[j] * state.mix[j]
+            margin += weight * values[k] / np.sqrt(row[1])
+    return clip(margin, settings)
+
+
+@kernel
+def predict_rows(state, rows, settings, margins):
+    """Write the margins of a block to `margins` (n,)."""
+    for i in range(len(margins)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+
+
+def weights(state: Any, settings: Settings) -> np.ndarray:
+    """The weight of every slot, as it multiplies the example's own values."""
+    return (state.table @ state.mix) / np.sqrt(np.maximum(state.table[:, 1], SMALLEST_SCALE))
+
+
+def condition_number(state: Any, settings: Settings) -> float:
+    """Condition number of the metric A that the sketch stands for."""
+    return float(1.0 + state.mass.max(initial=0.0) * settings.learning_rate)
+
+
+def mirror(state: Any) -> Any:
+    """The state that exchanged classes would have led to: u and b change their sign, what is sketched does not."""
+    copy = type(state)(*(array.copy() for array in state))
+    copy.table[:, 0] *= -1.0
+    copy.mix[1:] *= -1.0
+    return copy
+
+
+def merge(states: list[Any], settings: Settings) -> Any:
+    """Average the weights by examples seen, with the sketch of the worker that has seen most: sketches do not add.
+
+    Slots that only others have seen keep their weights, and the scale they have there.
+    """
+    seen = np.array([state.counts[0] for state in states])
+    first = type(states[0])(*(array.copy() for array in states[int(seen.argmax())]))
+    for state in states:
+        slots = state.touched[: int(state.counts[1])]
+        slots = slots[first.table[slots, 1] == 0.0]
+        first.table[slots, 1] = state.table[slots, 1]
+        start = int(first.counts[1])
+        first.touched[start : start + len(slots)] = slots
+        first.counts[1] += len(slots)
+    mean = np.average([weights(state, settings) for state in states], axis=0, weights=np.maximum(seen, 1e-9))
+    first.table[:, 0] += mean * np.sqrt(first.table[:, 1]) - first.table @ first.mix
+    return first

@@ -1,0 +1,153 @@
+"""Oja's sketch: the leading eigenvectors and eigenvalues of a stream of sparse vectors.
+
+Oja (1982) as used by Luo, Agarwal, Cesa-Bianchi & Langford (2016), eq. (4) and Algorithm 5, with step 1 / t: vector g has
+    P_i <- P_i + (V_i g)^2,    V <- orthonormalised (V + gamma (V g) g')
+where P / t estimates the eigenvalues of the mean of g g'. With V = F Z (see `folding`) it costs O(m^2 + m s) for s
+non-zeros: Z <- Z + gamma (Z g) g' needs no inverse of F, and the Gram matrix of the rows before they are made
+orthonormal again is I + c v v', v = V g and c = 2 gamma + gamma^2 g'g, whose Cholesky factor L is known in closed form:
+    L_ii = r_i / r_(i-1),  L_ij = c v_i v_j / (r_j r_(j-1)),  r_i^2 = 1 + c (v_1^2 + ... + v_i^2).
+The paper's O(m^3) is then a running sum down each column of F. Direction k starts as the unit vector of the k-th slot
+seen, so that nothing need be known of the slots beforehand.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ouzel._jit import inlined, kernel
+from ouzel.sketches.folding import LEAD, add_outer, fold, gather, meet, multiply, unmixed, width_of
+
+MOST_GROWTH = 1e4  # of the Gram determinant between folds
+
+
+class State(NamedTuple):
+    # 64 bits throughout: what is kept grows while its combinations stay small.
+    table: np.ndarray  # (d, width) float64  u, D and the column of Z of each slot
+    basis: np.ndarray  # (m, width) float64  F, in the columns of Z
+    mix: np.ndarray  # (width,) float64  1, 0, b: what makes w out of a row
+    mass: np.ndarray  # (m,) float64  P, t times the estimated eigenvalues
+    touched: np.ndarray  # (d,) uint32  slots seen, in order
+    counts: np.ndarray  # (3,) float64  t, slots seen, growth since the last fold
+
+
+def init(dimension: int, size: int) -> State:
+    """A sketch of `size` directions with room for `dimension` slots.
+
+    >>> sketch = init(dimension=2, size=1)
+    >>> for x, y in [(3.0, 4.0), (-6.0, -8.0)] * 50:
+    ...     update(sketch, np.array([0, 1], np.uint32), np.array([x, y]))
+    >>> eigenvalues(sketch).round(1), directions(sketch).round(3)
+    (array([62.3]), array([[0.6, 0.8]]))
+    """
+    width = width_of(size)
+    basis = np.zeros((size, width))
+    basis[:, LEAD : LEAD + size] = np.eye(size)
+    touched = np.zeros(dimension, np.uint32)
+    counts = np.array([0.0, 0.0, 1.0])
+    return State(np.zeros((dimension, width)), basis, unmixed(width), np.zeros(size), touched, counts)
+
+
+def grow(state: State, dimension: int) -> State:
+    """The same sketch with room for `dimension` slots."""
+    more = dimension - len(state.table)
+    return state._replace(table=np.pad(state.table, ((0, more), (0, 0))), touched=np.pad(state.touched, (0, more)))
+
+
+@kernel
+def welcome(state, slots, values, first):
+    """List the slots that are new with `first` for D; they start the directions that have none yet."""
+    before = int(state.counts[1])
+    seen = meet(state.table, state.touched, before, slots, values, first)
+    for k in range(before, min(seen, len(state.mass))):
+        state.table[state.touched[k], LEAD + k] = 1.0
+    state.counts[1] = seen
+
+
+@inlined
+def absorb(state, along, square, gamma, roots):
+    """Bring F and P up to date with g: `along` (m,) is V g, `square` g'g. Z <- Z + gamma (Z g) g' is the caller's.
+
+    `roots` (2, m) is room to work in: the square roots r and their inverses.
+    """
+    m = len(along)
+    c = 2.0 * gamma + gamma * gamma * square
+    tau = 1.0
+    for i in range(m):
+        state.mass[i] += along[i] * along[i]
+        tau += c * along[i] * along[i]
+        roots[0, i] = tau
+    for i in range(m):
+        roots[0, i] = np.sqrt(roots[0, i])
+        roots[1, i] = 1.0 / roots[0, i]
+    state.counts[2] *= tau
+    if m > 0:
+        _turn(state.basis, along, c, roots)
+
+
+@inlined
+def _turn(basis, along, c, roots):
+    """F <- L^-1 F; column by column a running sum, kept in registers for four columns at a time."""
+    for j in range(0, basis.shape[1], 4):
+        first = second = third = fourth = 0.0
+        before = inverse = 1.0
+        for i in range(len(along)):
+            pull = c * along[i]
+            shrink = before * roots[1, i]
+            push = along[i] * roots[1, i] * inverse
+            row = basis[i]
+            p = (row[j] - pull * first) * shrink
+            q = (row[j + 1] - pull * second) * shrink
+            r = (row[j + 2] - pull * third) * shrink
+            s = (row[j + 3] - pull * fourth) * shrink
+            row[j], row[j + 1], row[j + 2], row[j + 3] = p, q, r, s
+            first, second, third, fourth = first + push * p, second + push * q, third + push * r, fourth + push * s
+            before, inverse = roots[0, i], roots[1, i]
+
+
+@inlined
+def fold_if_due(state):
+    """Fold when the directions have grown so far since the last time that digits are at stake."""
+    if not state.counts[2] <= MOST_GROWTH:
+        refold(state)
+
+
+@kernel
+def refold(state):
+    """Make V orthonormal afresh and F the identity."""
+    fold(state.table, state.touched[: int(state.counts[1])], state.basis, state.mix)
+    state.basis[:] = 0.0
+    for i in range(len(state.basis)):
+        state.basis[i, LEAD + i] = 1.0
+    state.counts[2] = 1.0
+
+
+@kernel
+def update(state, slots, values):
+    """Sketch one vector, given by its slots (uint32, none twice) and values."""
+    m, width = state.basis.shape
+    welcome(state, slots, values, 1.0)
+    sketched, along = np.empty(width), np.empty(m)
+    gather(state.table, slots, values, sketched)
+    multiply(state.basis, sketched, along)
+    state.counts[0] += 1.0
+    gamma = 1.0 / state.counts[0]
+    square = 0.0
+    for k in range(len(values)):
+        square += values[k] * values[k]
+    absorb(state, along, square, gamma, np.empty((2, m)))
+    sketched *= gamma
+    sketched[:LEAD] = 0.0
+    add_outer(state.table, slots, values, sketched)
+    fold_if_due(state)
+
+
+def directions(state: State) -> np.ndarray:
+    """V (m, d): orthonormal rows, but for directions that no slot has started yet, which are zero."""
+    return state.basis @ state.table.T
+
+
+def eigenvalues(state: State) -> np.ndarray:
+    """Estimated eigenvalues (m,) of the mean of g g', in the order of `directions`."""
+    return state.mass / max(state.counts[0], 1.0)

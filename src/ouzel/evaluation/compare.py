@@ -26,7 +26,7 @@ class Contestant:
         self.model = Model(candidate.learner, **options, **candidate.settings)
         self.scores = Scores(self.model.task, self.model.loss)
         self.curve = Curve(self.scores)
-        self.updates = 0  # examples whose loss was not zero
+        self.updates = 0  # as the learner counts them, or else examples whose loss was not zero
         self.seconds = 0.0
 
     @property
@@ -47,7 +47,8 @@ class Contestant:
         begun = time.perf_counter()
         learnt = self.model.learn(block)
         self.seconds += time.perf_counter() - begun
-        self.updates += int(np.count_nonzero(learnt.losses > 0.0))
+        own = getattr(self.model.states[0], "updates", None) if self.model.multiclass else None
+        self.updates = int(own[0]) if own is not None else self.updates + int(np.count_nonzero(learnt.losses > 0.0))
         self.curve.add(learnt)
 
     def to_json(self) -> dict[str, Any]:

@@ -4,37 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from ouzel._jit import inlined, kernel
+from ouzel._jit import inlined
+from ouzel.streams.decimals import POWERS, nearest_float
 
-POWERS = 10.0 ** np.arange(23)  # those that float64 holds exactly
-MOST_DIGITS = np.uint64(10**18)
-ONE = np.uint64(1)
-
-
-@kernel
-def scale_decimal(mantissa, exponent):
-    """mantissa * 10^exponent: correctly rounded for up to 15 digits, to an ulp or two otherwise; may be infinite."""
-    value = np.float64(mantissa)
-    if exponent > 0:
-        while exponent > 22:
-            value *= 1e22
-            exponent -= 22
-            if value > 1e308:
-                return np.inf
-        return value * POWERS[exponent]
-    while exponent < -22:
-        value /= 1e22
-        exponent += 22
-        if value == 0.0:
-            return 0.0
-    return value / POWERS[-exponent]
+ENOUGH = np.uint64(10**18)  # with one digit more a whole number still fits 64 bits
+EXACT = np.uint64(2**53)  # whole numbers up to here are float64
+MOST_POWER = 1 << 40  # of ten, in an exponent: what is larger is no different
+ZERO, ONE, TEN = np.uint64(0), np.uint64(1), np.uint64(10)
 
 
 @inlined
 def parse_number(data, at, stop):
     """The number (float64) that starts at `data[at]` and the position behind it; that is `at` itself if none does.
 
-    Takes an optional sign, digits with or without a point, and an exponent. No "nan", no "inf".
+    Takes an optional sign, digits with or without a point, and an exponent: no "nan", no "inf", though 1e999 is
+    infinite. Rounded as Python's `float` does it.
     """
     start = at
     at = np.uint64(at)  # unsigned throughout: no check for positions counted from the end
@@ -43,48 +27,54 @@ def parse_number(data, at, stop):
     if at < stop and (data[at] == 45 or data[at] == 43):
         negative = data[at] == 45
         at += ONE
-    mantissa = np.uint64(0)
-    exponent = 0
-    digits = 0
+    first = at
+    mantissa = ZERO
+    more = ZERO  # digits beyond those that the mantissa holds
     while at < stop:
         digit = np.uint8(data[at] - np.uint8(48))
         if digit > 9:
             break
-        if mantissa < MOST_DIGITS:
-            mantissa = mantissa * np.uint64(10) + np.uint64(digit)
+        if mantissa < ENOUGH:
+            mantissa = mantissa * TEN + np.uint64(digit)
         else:
-            exponent += 1
-        digits += 1
+            more += ONE
         at += ONE
+    digits = at - first
+    decimals = ZERO
     if at < stop and data[at] == 46:
         at += ONE
+        point = at
         while at < stop:
             digit = np.uint8(data[at] - np.uint8(48))
             if digit > 9:
                 break
-            if mantissa < MOST_DIGITS:
-                mantissa = mantissa * np.uint64(10) + np.uint64(digit)
-                exponent -= 1
-            digits += 1
+            if mantissa < ENOUGH:
+                mantissa = mantissa * TEN + np.uint64(digit)
+            else:
+                more += ONE
             at += ONE
-    if digits == 0:
+        decimals = at - point
+        digits += decimals
+    if digits == ZERO:
         return 0.0, np.int64(start)
+    last = at
+    power = np.int64(0)
     if at + ONE < stop and (data[at] == 101 or data[at] == 69):
         ahead = at + ONE
         below = data[ahead] == 45
         if below or data[ahead] == 43:
             ahead += ONE
         if ahead < stop and np.uint8(data[ahead] - np.uint8(48)) <= 9:
-            power = 0
             while ahead < stop and np.uint8(data[ahead] - np.uint8(48)) <= 9:
-                power = min(power * 10 + np.int64(data[ahead] - np.uint8(48)), 100000)
+                power = min(power * 10 + np.int64(data[ahead] - np.uint8(48)), MOST_POWER)
                 ahead += ONE
-            exponent += -power if below else power
+            power = -power if below else power
             at = ahead
-    if exponent == 0:
+    written = power - np.int64(decimals)
+    exponent = written + np.int64(more)
+    if mantissa < EXACT and -22 <= exponent <= 22 and more == ZERO:
         value = np.float64(mantissa)
-    elif -22 <= exponent < 0:
-        value = np.float64(mantissa) / POWERS[-exponent]
+        value = value / POWERS[-exponent] if exponent < 0 else value * POWERS[exponent]
     else:
-        value = scale_decimal(mantissa, exponent)
+        value = nearest_float(data, first, last, mantissa, exponent, written, more == ZERO)
     return (-value if negative else value), np.int64(at)

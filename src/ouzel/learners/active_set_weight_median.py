@@ -8,7 +8,12 @@ where it holds a feature and from the mean over z's rows elsewhere, and eta_t th
     w~   <- query(z, i) - eta_t y l'(y tau) x_i                          for i outside:
             if |w~| is above the smallest in S, i takes its place and the evicted j is put back, so that
             query(z, j) is its last weight;  otherwise z takes the update.
-While S is not full, features enter it directly. The constant feature competes for a place like any other.
+While S is not full, features enter it directly. The constant feature competes for a place like any other. Features are
+treated in the order of the row.
+
+S and z lie one behind the other in one array, so that with a sketch of one row (the default, and the paper's best)
+every feature has one cell, found without branches that depend on where it is: `learn_row` notes the cells when it
+predicts, and moves them all alike when it learns.
 
 The byte count is the paper's (section 7.1): 4 bytes for each id and each weight. A budget is split as its Table 2: half
 to S, half to one row of z.
@@ -23,26 +28,29 @@ import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.errors import OuzelError
-from ouzel.sketches import count_sketch, top_weights
-from ouzel.sketches.count_sketch import cell, query, update
-from ouzel.sketches.top_weights import find, insert, replace, rescale, set_weight, smallest
+from ouzel.sketches import top_weights
+from ouzel.sketches.count_sketch import SIGNS, median
+from ouzel.sketches.hashing import tabulate, tabulation
+from ouzel.sketches.top_weights import RUN, find, insert, locate, replace, rescale, set_weight, smallest
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.rates import InverseTime, rate
 
 BUDGETED = True
 SMALLEST_SCALE = 1e-4
+LARGEST_CHANGE = 1e30  # an example that would move a weight further is not learnt
+NOTED = 1024  # features of a row whose cells are noted; the rest of a longer row is looked up twice
 
 
 class State(NamedTuple):
-    keys: np.ndarray  # (k,) uint32  S: slots ...
-    weights: np.ndarray  # (k,) float32  ... and their weights, over the scale
-    bounds: np.ndarray  # (ceil(k / 64),) float32  see top_weights
-    lowest: np.ndarray  # (1,) float32
-    places: np.ndarray  # (2^p,) uint32
+    keys: np.ndarray  # (k,) uint32  slots in S
+    weights: np.ndarray  # (64 ceil(k / 64) + depth width,) float32  weights in S, then the rows of z; over the scale
+    bounds: np.ndarray  # (ceil(k / 64) + 1,) float32  see top_weights
+    places: np.ndarray  # (2^p,) uint64
     taken: np.ndarray  # (1,) int64
-    counters: np.ndarray  # (depth, width) float32  z, over the scale
-    tables: np.ndarray  # (depth, 4, 256) uint64, a constant of the seed
-    sorted: np.ndarray  # (depth,) float32
+    tables: np.ndarray  # (depth, 4, 256) uint32, a constant of the seed
+    rows: np.ndarray  # (depth,) float32, where the median is found
+    cells: np.ndarray  # (1024,) uint32, of the features of one row; empty if depth > 1
+    signed: np.ndarray  # (1024,) float32, their values times the sign of the cell
     scale: np.ndarray  # (2,) float64  the global scale; t
 
 
@@ -78,8 +86,18 @@ def configure(settings: Settings) -> tuple[int, int, int]:
 def init(dimension: int, settings: Settings) -> State:
     """A state that has seen nothing; it takes any slot, whatever the dimension."""
     heap_size, width, depth = configure(settings)
-    sketch = count_sketch.init(width, depth, int(settings.sketch_seed))
-    return State(*top_weights.init(heap_size), *sketch, np.array([1.0, 0.0]))
+    active = top_weights.init(heap_size)
+    noted = NOTED if depth == 1 else 0
+    return State(
+        active.keys,
+        np.zeros(RUN * (len(active.bounds) - 1) + depth * width, np.float32),
+        *active[2:],
+        tabulation(depth, int(settings.sketch_seed)),
+        np.zeros(depth, np.float32),
+        np.zeros(noted, np.uint32),
+        np.zeros(noted, np.float32),
+        np.array([1.0, 0.0]),
+    )
 
 
 def grow(state: State, dimension: int, settings: Settings) -> State:
@@ -88,13 +106,59 @@ def grow(state: State, dimension: int, settings: Settings) -> State:
 
 
 @inlined
-def _mean(state, slot):
-    """The mean over the sketch's rows of what each says of a slot: what predictions use."""
+def _width(state):
+    """Counters in a row of the sketch."""
+    counters = np.uint64(len(state.weights) - RUN * (len(state.bounds) - 1))
+    return counters if len(state.rows) == 1 else counters // np.uint64(len(state.rows))
+
+
+@inlined
+def _cell(state, slot, r, width):
+    """Where row r of the sketch keeps a slot, and the sign it has there."""
+    word = tabulate(state.tables[r], slot)
+    column = (np.uint64(word >> np.uint32(1)) * width) >> np.uint64(31)
+    return np.uint64(RUN * (len(state.bounds) - 1)) + np.uint64(r) * width + column, SIGNS[word & np.uint32(1)]
+
+
+@inlined
+def _locate(state, slot, width):
+    """The cell of a slot, in S or in a sketch of one row, and its sign there."""
+    cell, sign = _cell(state, slot, 0, width)
+    here, entry = locate(state, slot)
+    return entry if here else cell, np.float32(1.0) if here else sign
+
+
+@inlined
+def _query(state, slot):
+    """The sketch's estimate of a slot: the median over its rows."""
+    width = _width(state)
+    for r in range(len(state.rows)):
+        cell, sign = _cell(state, slot, r, width)
+        state.rows[r] = sign * state.weights[cell]
+    return median(state.rows)
+
+
+@inlined
+def _update(state, slot, change):
+    """Move the sketch's estimate of a slot by `change`."""
+    width = _width(state)
+    for r in range(len(state.rows)):
+        cell, sign = _cell(state, slot, r, width)
+        state.weights[cell] += sign * change
+
+
+@inlined
+def _value(state, slot):
+    """The weight of a slot as predictions use it: from S, or the mean over the sketch's rows; over the scale."""
+    entry = find(state, slot)
+    if entry >= 0:
+        return state.weights[entry]
+    width = _width(state)
     total = np.float32(0.0)
-    for r in range(state.counters.shape[0]):
-        column, sign = cell(state.tables[r], slot, state.counters.shape[1])
-        total += sign * state.counters[r, column]
-    return total / np.float32(state.counters.shape[0])
+    for r in range(len(state.rows)):
+        cell, sign = _cell(state, slot, r, width)
+        total += sign * state.weights[cell]
+    return total / np.float32(len(state.rows))
 
 
 @inlined
@@ -102,62 +166,93 @@ def predict_row(state, indices, values, settings):
     """The margin of one example."""
     margin = 0.0
     for k in range(len(indices)):
-        entry = find(state, indices[k])
-        margin += values[k] * (state.weights[entry] if entry >= 0 else _mean(state, indices[k]))
+        margin += values[k] * _value(state, indices[k])
     return margin * state.scale[0]
 
 
 @inlined
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
-    margin = predict_row(state, indices, values, settings)
+    noted = min(len(indices), len(state.cells))
+    width = _width(state)
+    margin = 0.0
+    largest = np.float32(0.0)
+    for k in range(noted):
+        cell, sign = _locate(state, indices[k], width)
+        signed = sign * values[k]
+        state.cells[k] = cell
+        state.signed[k] = signed
+        margin += signed * state.weights[cell]
+        largest = max(largest, abs(signed))
+    for k in range(noted, len(indices)):
+        margin += values[k] * _value(state, indices[k])
+        largest = max(largest, abs(values[k]))
+    margin *= state.scale[0]
     slope = importance * derivative(settings.loss, margin, target)
     step = rate(settings.schedule, settings.learning_rate, settings.l2, state.scale[1])
     state.scale[1] += 1.0
     if not isfinite(slope):
         return margin
     state.scale[0] *= 1.0 - settings.l2 * step
-    if slope != 0.0:
-        factor = np.float32(step * slope / state.scale[0])
-        for k in range(len(indices)):
-            change = -factor * values[k]
-            if isfinite(change):
-                _learn_feature(state, indices[k], change)
+    factor = np.float32(step * slope / state.scale[0])
+    if factor != 0.0 and abs(factor) * largest < LARGEST_CHANGE:
+        _move(state, indices, values, factor, noted, width)
+        for k in range(noted, len(indices)):
+            _learn_feature(state, indices[k], -factor * values[k])
     if state.scale[0] < SMALLEST_SCALE:
         _fold(state)
     return margin
 
 
 @inlined
+def _move(state, indices, values, factor, noted, width):
+    """Move the weights in the noted cells, and let features enter the active set that have become heavy enough."""
+    runs = np.uint32(len(state.bounds) - 1)
+    for k in range(noted):
+        cell = state.cells[k]
+        before = state.weights[cell]
+        after = before - factor * state.signed[k]
+        state.weights[cell] = after
+        run = min(cell // np.uint32(RUN), runs)
+        if (abs(after) < state.bounds[run]) == (run < runs):  # rare: below a bound of S, or outside and not below all
+            if run < runs:
+                set_weight(state, cell, after)
+                continue
+            state.weights[cell] = before
+            entry = _learn_feature(state, indices[k], -factor * values[k])
+            for other in range(k + 1, noted):
+                if state.cells[other] == entry:  # that was noted for a feature just evicted
+                    state.cells[other], sign = _locate(state, indices[other], width)
+                    state.signed[other] = sign * values[other]
+
+
+@inlined
 def _learn_feature(state, slot, change):
-    """Move the weight of a slot by `change`, in the active set or in the sketch."""
+    """Move the weight of a slot by `change`; return the entry of S that it took from another slot, -1 if none."""
     entry = find(state, slot)
     if entry >= 0:
         set_weight(state, entry, state.weights[entry] + change)
-        return
-    weight = query(state, slot) + change
+        return -1
+    weight = _query(state, slot) + change
     if state.taken[0] < len(state.keys):
         insert(state, slot, weight)
-        return
-    if abs(weight) > state.lowest[0]:
-        least = smallest(state)
-        if abs(weight) > abs(state.weights[least]):
-            evicted = state.keys[least]
-            last = state.weights[least]
-            replace(state, least, slot, weight)
-            update(state, evicted, last - query(state, evicted))
-            return
-    update(state, slot, change)
+        return -1
+    if abs(weight) > state.bounds[-1]:
+        entry = smallest(state)
+        if abs(weight) > abs(state.weights[entry]):
+            evicted = state.keys[entry]
+            last = state.weights[entry]
+            replace(state, entry, slot, weight)
+            _update(state, evicted, last - _query(state, evicted))
+            return entry
+    _update(state, slot, change)
+    return -1
 
 
 @inlined
 def _fold(state):
     """Multiply the scale into what it scales."""
-    scale = np.float32(state.scale[0])
-    rescale(state, scale)
-    for r in range(state.counters.shape[0]):
-        for column in range(state.counters.shape[1]):
-            state.counters[r, column] *= scale
+    rescale(state, np.float32(state.scale[0]))
     state.scale[0] = 1.0
 
 
@@ -181,7 +276,7 @@ def predict_rows(state, rows, settings, margins):
 def _estimates(state, slots, out):
     for k in range(len(slots)):
         entry = find(state, slots[k])
-        out[k] = state.scale[0] * (state.weights[entry] if entry >= 0 else query(state, slots[k]))
+        out[k] = state.scale[0] * (state.weights[entry] if entry >= 0 else _query(state, slots[k]))
 
 
 def estimates(state: State, slots: np.ndarray, settings: Settings) -> np.ndarray:
@@ -192,9 +287,9 @@ def estimates(state: State, slots: np.ndarray, settings: Settings) -> np.ndarray
 
 
 def top(state: State, n: int, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
-    """Slots and weights of the n heaviest, from the active set."""
-    slots, weights = top_weights.heaviest(top_weights.State(*state[:6]), n)
-    return slots, weights * state.scale[0]
+    """Slots and weights of the n heaviest."""
+    slots, weights = top_weights.heaviest(state, n)
+    return slots.astype(np.int64), weights * state.scale[0]
 
 
 def members(state: State) -> np.ndarray:
@@ -204,30 +299,39 @@ def members(state: State) -> np.ndarray:
 
 def bytes_used(state: State) -> int:
     """4 bytes for each id and each weight."""
-    return 8 * len(state.keys) + 4 * state.counters.size
+    return 8 * len(state.keys) + 4 * (len(state.weights) - RUN * (len(state.bounds) - 1))
 
 
 def mirror(state: State) -> State:
     """The state that exchanged classes would have led to."""
     copies = State(*(array.copy() for array in state))
-    return copies._replace(weights=-copies.weights, counters=-copies.counters)
+    return copies._replace(weights=-copies.weights)
 
 
 def merge(states: list[State], settings: Settings) -> State:
-    """The average model: each feature of any active set by the mean of all estimates, the heaviest of them active.
+    """The average model: each sketch, with its active set put back, is the sketch of a model; their mean is of theirs.
 
-    Not the state of one pass over both streams, which no sketch of this kind has: workers' weights are averaged.
+    Not the state of one pass over all streams, as learning is not linear. The heaviest features of all enter the set.
     """
     merged = init(0, settings)
-    scales = np.array([state.scale[0] for state in states])
-    merged.counters[:] = np.mean([s.counters * scale for s, scale in zip(states, scales, strict=True)], axis=0)
+    seen = np.array([state.scale[1] for state in states])
     slots = np.unique(np.concatenate([state.keys[: state.taken[0]] for state in states]))
-    mean = np.mean([estimates(state, slots, settings) for state in states], axis=0)
-    merged.scale[1] = sum(state.scale[1] for state in states)
-    for k in np.argsort(-np.abs(mean), kind="stable"):
-        slot, weight = slots[k], np.float32(mean[k])
-        if merged.taken[0] < len(merged.keys):
-            insert(merged, slot, weight)
-        else:
-            update(merged, slot, weight - query(merged, slot))
+    shares = seen / max(seen.sum(), 1.0)
+    for state, share in zip(states, shares, strict=True):
+        whole = State(*(array.copy() for array in state))
+        _put_back(whole)
+        merged.weights[:] += (share * whole.scale[0] * whole.weights).astype(np.float32)
+    merged.weights[: RUN * (len(merged.bounds) - 1)] = 0.0
+    mean = np.sum([share * estimates(state, slots, settings) for state, share in zip(states, shares, strict=True)], 0)
+    for k in np.argsort(-np.abs(mean), kind="stable")[: len(merged.keys)]:
+        insert(merged, slots[k], np.float32(mean[k]))
+    merged.scale[1] = seen.sum()
     return merged
+
+
+@kernel
+def _put_back(state):
+    """Let the sketch estimate every active feature by its weight."""
+    for entry in range(state.taken[0]):
+        slot = state.keys[entry]
+        _update(state, slot, state.weights[entry] - _query(state, slot))

@@ -26,13 +26,12 @@ SMALLEST_SCALE = 1e-4
 class State(NamedTuple):
     keys: np.ndarray  # (k,) uint32  slots
     weights: np.ndarray  # (k,) float32  counts
-    bounds: np.ndarray  # (ceil(k / 64),) float32  see top_weights
-    lowest: np.ndarray  # (1,) float32
-    places: np.ndarray  # (2^p,) uint32
+    bounds: np.ndarray  # (ceil(k / 64) + 1,) float32  see top_weights
+    places: np.ndarray  # (2^p,) uint64
     taken: np.ndarray  # (1,) int64
     values: np.ndarray  # (k,) float32  weights over the scale
     counters: np.ndarray  # (depth, width) float32  of the sketch
-    tables: np.ndarray  # (depth, 4, 256) uint64, a constant of the seed
+    tables: np.ndarray  # (depth, 4, 256) uint32, a constant of the seed
     scale: np.ndarray  # (2,) float64  the global scale; t
 
 
@@ -94,7 +93,7 @@ def _learn_feature(state, slot, change):
     elif state.taken[0] < len(state.keys):
         insert(state, slot, often)
         state.values[state.taken[0] - 1] = change
-    elif often > state.lowest[0]:
+    elif often > state.bounds[-1]:
         entry = smallest(state)
         if often > state.weights[entry]:
             replace(state, entry, slot, often)

@@ -21,11 +21,15 @@ from ouzel.terms.rates import InverseTime, rate
 
 BUDGETED = True
 SMALLEST_SCALE = 1e-4
+LARGEST_CHANGE = 1e30  # an example that would move a weight further is not learnt
+NOTED = 1024  # features of a row that are hashed once; the rest of a longer row is hashed twice
 
 
 class State(NamedTuple):
     counters: np.ndarray  # (width,) float32  weights over the scale
-    tables: np.ndarray  # (4, 256) uint64, of the hash function: a constant of the seed
+    tables: np.ndarray  # (4, 256) uint32, of the hash function: a constant of the seed
+    columns: np.ndarray  # (1024,) uint32, of the features of one row
+    signed: np.ndarray  # (1024,) float32, their values times their signs
     scale: np.ndarray  # (2,) float64  the global scale; t
 
 
@@ -43,7 +47,9 @@ def init(dimension: int, settings: Settings) -> State:
     width = int(settings.budget) // 4
     if width < 1:
         raise OuzelError(f"a budget of {settings.budget:.0f} bytes holds no weight; give at least 4 bytes")
-    return State(np.zeros(width, np.float32), tabulation(1, int(settings.sketch_seed))[0], np.array([1.0, 0.0]))
+    tables = tabulation(1, int(settings.sketch_seed))[0]
+    noted = np.zeros(NOTED, np.uint32), np.zeros(NOTED, np.float32)
+    return State(np.zeros(width, np.float32), tables, *noted, np.array([1.0, 0.0]))
 
 
 @inlined
@@ -52,14 +58,8 @@ def predict_row(state, indices, values, settings):
     margin = 0.0
     for k in range(len(indices)):
         column, sign = cell(state.tables, indices[k], len(state.counters))
-        margin += values[k] * sign * state.counters[column]
+        margin += sign * values[k] * state.counters[column]
     return margin * state.scale[0]
-
-
-@inlined
-def _learn_feature(state, slot, change):
-    column, sign = cell(state.tables, slot, len(state.counters))
-    state.counters[column] += sign * change
 
 
 @inlined
@@ -73,7 +73,21 @@ def _fold(state):
 @inlined
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
-    margin = predict_row(state, indices, values, settings)
+    noted = min(len(indices), len(state.columns))
+    margin = 0.0
+    largest = np.float32(0.0)
+    for k in range(noted):
+        column, sign = cell(state.tables, indices[k], len(state.counters))
+        signed = sign * values[k]
+        state.columns[k] = column
+        state.signed[k] = signed
+        margin += signed * state.counters[column]
+        largest = max(largest, abs(signed))
+    for k in range(noted, len(indices)):
+        column, sign = cell(state.tables, indices[k], len(state.counters))
+        margin += sign * values[k] * state.counters[column]
+        largest = max(largest, abs(values[k]))
+    margin *= state.scale[0]
     slope = importance * derivative(settings.loss, margin, target)
     step = rate(settings.schedule, settings.learning_rate, settings.l2, state.scale[1])
     state.scale[1] += 1.0
@@ -81,10 +95,12 @@ def learn_row(state, indices, values, target, importance, settings):
         return margin
     state.scale[0] *= 1.0 - settings.l2 * step
     factor = np.float32(step * slope / state.scale[0])
-    for k in range(len(indices)):
-        change = -factor * values[k]
-        if isfinite(change):
-            _learn_feature(state, indices[k], change)
+    if abs(factor) * largest < LARGEST_CHANGE:
+        for k in range(noted):
+            state.counters[state.columns[k]] -= factor * state.signed[k]
+        for k in range(noted, len(indices)):
+            column, sign = cell(state.tables, indices[k], len(state.counters))
+            state.counters[column] -= factor * sign * values[k]
     if state.scale[0] < SMALLEST_SCALE:
         _fold(state)
     return margin
@@ -142,12 +158,15 @@ def bytes_used(state: State) -> int:
 
 def mirror(state: State) -> State:
     """The state that exchanged classes would have led to."""
-    return State(-state.counters, state.tables.copy(), state.scale.copy())
+    copies = State(*(array.copy() for array in state))
+    return copies._replace(counters=-copies.counters)
 
 
 def merge(states: list[State], settings: Settings) -> State:
     """Average the weights of workers by the examples each has seen."""
+    merged = init(0, settings)
     seen = np.array([state.scale[1] for state in states])
     counters = np.stack([state.counters * state.scale[0] for state in states])
-    mean = np.tensordot(seen / max(seen.sum(), 1.0), counters, 1)
-    return State(mean.astype(np.float32), states[0].tables, np.array([1.0, seen.sum()]))
+    merged.counters[:] = np.tensordot(seen / max(seen.sum(), 1.0), counters, 1)
+    merged.scale[1] = seen.sum()
+    return merged

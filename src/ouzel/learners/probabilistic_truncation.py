@@ -27,9 +27,8 @@ SMALLEST_SCALE = 1e-4
 class State(NamedTuple):
     keys: np.ndarray  # (k,) uint32  slots
     weights: np.ndarray  # (k,) float32  keys of the sampling
-    bounds: np.ndarray  # (ceil(k / 64),) float32  see top_weights
-    lowest: np.ndarray  # (1,) float32
-    places: np.ndarray  # (2^p,) uint32
+    bounds: np.ndarray  # (ceil(k / 64) + 1,) float32  see top_weights
+    places: np.ndarray  # (2^p,) uint64
     taken: np.ndarray  # (1,) int64
     values: np.ndarray  # (k,) float32  weights over the scale
     random: np.ndarray  # (2,) uint64  nothing; state of the random numbers
@@ -98,7 +97,7 @@ def _learn_feature(state, slot, change):
     if state.taken[0] < len(state.keys):
         insert(state, slot, key)
         state.values[state.taken[0] - 1] = change
-    elif key > state.lowest[0]:
+    elif key > state.bounds[-1]:
         entry = smallest(state)
         if key > state.weights[entry]:
             replace(state, entry, slot, key)

@@ -26,9 +26,8 @@ SMALLEST_SCALE = 1e-4
 class State(NamedTuple):
     keys: np.ndarray  # (k,) uint32  slots
     weights: np.ndarray  # (k,) float32  counts
-    bounds: np.ndarray  # (ceil(k / 64),) float32  see top_weights
-    lowest: np.ndarray  # (1,) float32
-    places: np.ndarray  # (2^p,) uint32
+    bounds: np.ndarray  # (ceil(k / 64) + 1,) float32  see top_weights
+    places: np.ndarray  # (2^p,) uint64
     taken: np.ndarray  # (1,) int64
     values: np.ndarray  # (k,) float32  weights over the scale
     scale: np.ndarray  # (2,) float64  the global scale; t

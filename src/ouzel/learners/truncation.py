@@ -26,9 +26,8 @@ SMALLEST_SCALE = 1e-4
 class State(NamedTuple):
     keys: np.ndarray  # (k,) uint32  slots
     weights: np.ndarray  # (k,) float32  over the scale
-    bounds: np.ndarray  # (ceil(k / 64),) float32  see top_weights
-    lowest: np.ndarray  # (1,) float32
-    places: np.ndarray  # (2^p,) uint32
+    bounds: np.ndarray  # (ceil(k / 64) + 1,) float32  see top_weights
+    places: np.ndarray  # (2^p,) uint64
     taken: np.ndarray  # (1,) int64
     scale: np.ndarray  # (2,) float64  the global scale; t
 
@@ -76,7 +75,7 @@ def _learn_feature(state, slot, change):
         set_weight(state, entry, state.weights[entry] + change)
     elif state.taken[0] < len(state.keys):
         insert(state, slot, change)
-    elif abs(change) > state.lowest[0]:
+    elif abs(change) > state.bounds[-1]:
         entry = smallest(state)
         if abs(change) > abs(state.weights[entry]):
             replace(state, entry, slot, change)

@@ -31,12 +31,11 @@ SMALLEST_SCALE = 1e-4
 class State(NamedTuple):
     keys: np.ndarray  # (k,) uint32  slots
     weights: np.ndarray  # (k,) float32  medians over the scale
-    bounds: np.ndarray  # (ceil(k / 64),) float32  see top_weights
-    lowest: np.ndarray  # (1,) float32
-    places: np.ndarray  # (2^p,) uint32
+    bounds: np.ndarray  # (ceil(k / 64) + 1,) float32  see top_weights
+    places: np.ndarray  # (2^p,) uint64
     taken: np.ndarray  # (1,) int64
     counters: np.ndarray  # (depth, width) float32  z times the root of the depth, over the scale
-    tables: np.ndarray  # (depth, 4, 256) uint64, a constant of the seed
+    tables: np.ndarray  # (depth, 4, 256) uint32, a constant of the seed
     sorted: np.ndarray  # (depth,) float32
     scale: np.ndarray  # (2,) float64  the global scale; t
 
@@ -98,7 +97,7 @@ def _learn_feature(state, slot, change):
         set_weight(state, entry, weight)
     elif state.taken[0] < len(state.keys):
         insert(state, slot, weight)
-    elif abs(weight) > state.lowest[0]:
+    elif abs(weight) > state.bounds[-1]:
         entry = smallest(state)
         if abs(weight) > abs(state.weights[entry]):
             replace(state, entry, slot, weight)

@@ -18,7 +18,7 @@ from ouzel.sketches.hashing import tabulation
 
 class State(NamedTuple):
     counters: np.ndarray  # (depth, width) float32
-    tables: np.ndarray  # (depth, 4, 256) uint64, of the hash functions: a constant of the seed
+    tables: np.ndarray  # (depth, 4, 256) uint32, of the hash functions: a constant of the seed
 
 
 def init(width: int, depth: int = 4, seed: int = 0) -> State:

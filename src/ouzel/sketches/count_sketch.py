@@ -14,10 +14,12 @@ import numpy as np
 from ouzel._jit import inlined
 from ouzel.sketches.hashing import tabulate, tabulation
 
+SIGNS = np.array([1.0, -1.0], np.float32)
+
 
 class State(NamedTuple):
     counters: np.ndarray  # (depth, width) float32  z
-    tables: np.ndarray  # (depth, 4, 256) uint64, of the hash functions: a constant of the seed
+    tables: np.ndarray  # (depth, 4, 256) uint32, of the hash functions: a constant of the seed
     sorted: np.ndarray  # (depth,) float32, where `query` sorts what the rows say
 
 
@@ -36,8 +38,8 @@ def init(width: int, depth: int = 5, seed: int = 0) -> State:
 def cell(tables, key, width):
     """The counter of a key in one row, and its sign there."""
     word = tabulate(tables, key)
-    column = ((word >> np.uint64(32)) * np.uint64(width)) >> np.uint64(32)
-    return column, np.float32(1.0) - np.float32(2.0) * np.float32(word & np.uint64(1))
+    column = (np.uint64(word >> np.uint32(1)) * np.uint64(width)) >> np.uint64(31)
+    return column, SIGNS[word & np.uint32(1)]
 
 
 @inlined
@@ -49,22 +51,26 @@ def update(state, key, change):
 
 
 @inlined
-def query(state, key):
-    """The estimate of a coordinate: the median over rows, the mean of the middle two if their number is even."""
-    depth = state.counters.shape[0]
-    if depth == 1:
-        column, sign = cell(state.tables[0], key, state.counters.shape[1])
-        return sign * state.counters[0, column]
-    estimates = state.sorted
-    for r in range(depth):
-        column, sign = cell(state.tables[r], key, state.counters.shape[1])
-        value = sign * state.counters[r, column]
+def median(numbers):
+    """The median (the mean of the middle two if their number is even); puts them in order."""
+    count = len(numbers)
+    for r in range(1, count):
+        number = numbers[r]
         k = r
-        while k > 0 and estimates[k - 1] > value:
-            estimates[k] = estimates[k - 1]
+        while k > 0 and numbers[k - 1] > number:
+            numbers[k] = numbers[k - 1]
             k -= 1
-        estimates[k] = value
-    return np.float32(0.5) * (estimates[(depth - 1) // 2] + estimates[depth // 2])
+        numbers[k] = number
+    return np.float32(0.5) * (numbers[(count - 1) // 2] + numbers[count // 2])
+
+
+@inlined
+def query(state, key):
+    """The estimate of a coordinate: the median over rows."""
+    for r in range(len(state.sorted)):
+        column, sign = cell(state.tables[r], key, state.counters.shape[1])
+        state.sorted[r] = sign * state.counters[r, column]
+    return median(state.sorted)
 
 
 def merge(states: list[State]) -> State:

@@ -47,18 +47,25 @@ def meet(table, touched, seen, slots, values, first):
 
 @inlined
 def gather(table, slots, values, out):
-    """out = sum of values[k] table[slots[k]], for every column; four rows at a time, which keeps sums in registers."""
+    """out = sum of values[k] table[slots[k]], for every column; return the sum of squares of the values.
+
+    Four rows at a time: sums stay in registers, and no addition waits for the one before it.
+    """
     out[:] = 0.0
+    square = 0.0
     n = len(slots)
     for k in range(0, n - 3, 4):
         a, b, c, d = table[slots[k]], table[slots[k + 1]], table[slots[k + 2]], table[slots[k + 3]]
         x, y, z, v = values[k], values[k + 1], values[k + 2], values[k + 3]
+        square += (x * x + y * y) + (z * z + v * v)
         for j in range(len(out)):
             out[j] += (a[j] * x + b[j] * y) + (c[j] * z + d[j] * v)
     for k in range(n - n % 4, n):
         row = table[slots[k]]
+        square += values[k] * values[k]
         for j in range(len(out)):
             out[j] += row[j] * values[k]
+    return square
 
 
 @inlined

@@ -74,13 +74,13 @@ def feature_id(name: Any, seed: int = 0, bits: int = 18) -> int:
 
 
 def tabulation(rows: int, seed: int) -> np.ndarray:
-    """Random words (rows, 4, 256) uint64: the tables of `rows` independent hash functions of 32-bit keys."""
-    return np.random.Generator(np.random.PCG64(seed)).integers(0, 2**64, (rows, 4, 256), np.uint64)
+    """Random words (rows, 4, 256) uint32: the tables of `rows` independent hash functions of 32-bit keys."""
+    return np.random.Generator(np.random.PCG64(seed)).integers(0, 2**32, (rows, 4, 256), np.uint32)
 
 
 @inlined
 def tabulate(tables, key):
-    """The hash (uint64) of a 32-bit key under the tables (4, 256) of one function."""
+    """The hash (uint32) of a 32-bit key under the tables (4, 256) of one function."""
     key = np.uint32(key)
     return (
         tables[0, key & np.uint32(0xFF)]

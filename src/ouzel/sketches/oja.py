@@ -1,6 +1,6 @@
 """Oja's sketch: the leading eigenvectors and eigenvalues of a stream of sparse vectors.
 
-Oja (1982) as used by Luo, Agarwal, Cesa-Bianchi & Langford (2016), eq. (4) and Algorithm 5, with step 1 / t: vector g has
+Oja (1982) as used by Luo, Agarwal, Cesa-Bianchi & Langford (2016), eq. (4) and Algorithm 5, steps 1 / t: a vector g has
     P_i <- P_i + (V_i g)^2,    V <- orthonormalised (V + gamma (V g) g')
 where P / t estimates the eigenvalues of the mean of g g'. With V = F Z (see `folding`) it costs O(m^2 + m s) for s
 non-zeros: Z <- Z + gamma (Z g) g' needs no inverse of F, and the Gram matrix of the rows before they are made
@@ -30,6 +30,27 @@ class State(NamedTuple):
     mass: np.ndarray  # (m,) float64  P, t times the estimated eigenvalues
     touched: np.ndarray  # (d,) uint32  slots seen, in order
     counts: np.ndarray  # (3,) float64  t, slots seen, growth since the last fold
+
+
+class Work(NamedTuple):
+    """Room to work in."""
+
+    scaled: np.ndarray  # (non-zeros,)
+    projected: np.ndarray  # (width,)
+    step: np.ndarray  # (width,)
+    running: np.ndarray  # (width,)
+    along: np.ndarray  # (m,)
+    roots: np.ndarray  # (m,)
+    inverses: np.ndarray  # (m,)
+
+
+@kernel
+def make_room(state, nonzeros):
+    """Room to work in for examples of up to so many non-zeros."""
+    m, width = state.basis.shape
+    return Work(
+        np.empty(nonzeros), np.empty(width), np.empty(width), np.empty(width), np.empty(m), np.empty(m), np.empty(m)
+    )
 
 
 def init(dimension: int, size: int) -> State:
@@ -66,44 +87,35 @@ def welcome(state, slots, values, first):
 
 
 @inlined
-def absorb(state, along, square, gamma, roots):
-    """Bring F and P up to date with g: `along` (m,) is V g, `square` g'g. Z <- Z + gamma (Z g) g' is the caller's.
-
-    `roots` (2, m) is room to work in: the square roots r and their inverses.
-    """
-    m = len(along)
+def absorb(state, along, square, gamma, work):
+    """Bring F and P up to date with g: `along` (m,) is V g, `square` g'g. Z <- Z + gamma (Z g) g' is the caller's."""
     c = 2.0 * gamma + gamma * gamma * square
     tau = 1.0
-    for i in range(m):
+    for i in range(len(along)):
         state.mass[i] += along[i] * along[i]
         tau += c * along[i] * along[i]
-        roots[0, i] = tau
-    for i in range(m):
-        roots[0, i] = np.sqrt(roots[0, i])
-        roots[1, i] = 1.0 / roots[0, i]
+        work.roots[i] = tau
+    for i in range(len(along)):
+        work.roots[i] = np.sqrt(work.roots[i])
+        work.inverses[i] = 1.0 / work.roots[i]
     state.counts[2] *= tau
-    if m > 0:
-        _turn(state.basis, along, c, roots)
+    _turn(state.basis, along, c, work.roots, work.inverses, work.running)
 
 
 @inlined
-def _turn(basis, along, c, roots):
-    """F <- L^-1 F; column by column a running sum, kept in registers for four columns at a time."""
-    for j in range(0, basis.shape[1], 4):
-        first = second = third = fourth = 0.0
-        before = inverse = 1.0
-        for i in range(len(along)):
-            pull = c * along[i]
-            shrink = before * roots[1, i]
-            push = along[i] * roots[1, i] * inverse
-            row = basis[i]
-            p = (row[j] - pull * first) * shrink
-            q = (row[j + 1] - pull * second) * shrink
-            r = (row[j + 2] - pull * third) * shrink
-            s = (row[j + 3] - pull * fourth) * shrink
-            row[j], row[j + 1], row[j + 2], row[j + 3] = p, q, r, s
-            first, second, third, fourth = first + push * p, second + push * q, third + push * r, fourth + push * s
-            before, inverse = roots[0, i], roots[1, i]
+def _turn(basis, along, c, roots, inverses, running):
+    """F <- L^-1 F by a running sum down each column."""
+    running[:] = 0.0
+    before = inverse = 1.0
+    for i in range(len(along)):
+        pull = c * along[i]
+        shrink = before * inverses[i]
+        push = along[i] * inverses[i] * inverse
+        row = basis[i]
+        for j in range(len(running)):
+            row[j] = (row[j] - pull * running[j]) * shrink
+            running[j] += push * row[j]
+        before, inverse = roots[i], inverses[i]
 
 
 @inlined
@@ -126,20 +138,17 @@ def refold(state):
 @kernel
 def update(state, slots, values):
     """Sketch one vector, given by its slots (uint32, none twice) and values."""
-    m, width = state.basis.shape
+    work = make_room(state, len(slots))
     welcome(state, slots, values, 1.0)
-    sketched, along = np.empty(width), np.empty(m)
-    gather(state.table, slots, values, sketched)
-    multiply(state.basis, sketched, along)
+    square = gather(state.table, slots, values, work.projected)
+    multiply(state.basis, work.projected, work.along)
     state.counts[0] += 1.0
     gamma = 1.0 / state.counts[0]
-    square = 0.0
-    for k in range(len(values)):
-        square += values[k] * values[k]
-    absorb(state, along, square, gamma, np.empty((2, m)))
-    sketched *= gamma
-    sketched[:LEAD] = 0.0
-    add_outer(state.table, slots, values, sketched)
+    absorb(state, work.along, square, gamma, work)
+    work.step[:LEAD] = 0.0
+    for j in range(LEAD, len(work.step)):
+        work.step[j] = gamma * work.projected[j]
+    add_outer(state.table, slots, values, work.step)
     fold_if_due(state)
 
 

@@ -19,43 +19,64 @@ RUN = 64  # entries that share a bound
 
 class State(NamedTuple):
     keys: np.ndarray  # (k,) uint32
-    weights: np.ndarray  # (k,) float32
-    bounds: np.ndarray  # (ceil(k / 64),) float32, at most the smallest |weight| of a run
-    lowest: np.ndarray  # (1,) float32, at most the smallest |weight| of all
-    places: np.ndarray  # (2^p,) uint32, entry + 1 of a key, 0 where empty
+    weights: np.ndarray  # (k,) float32; a learner may keep more behind them
+    bounds: np.ndarray  # (ceil(k / 64) + 1,) float32, at most the smallest |weight| of a run; last, of all when full
+    places: np.ndarray  # (2^p,) uint64, 2^32 times a key plus its entry + 1; 0 where empty
     taken: np.ndarray  # (1,) int64, entries in use
 
 
 def init(capacity: int) -> State:
-    """Room for `capacity` keys, none taken."""
-    size = 1 << max(4, int(4 * capacity - 1).bit_length())
-    return State(
-        np.zeros(capacity, np.uint32),
-        np.zeros(capacity, np.float32),
-        np.full(-(-capacity // RUN), np.inf, np.float32),
-        np.full(1, np.inf, np.float32),
-        np.zeros(size, np.uint32),
-        np.zeros(1, np.int64),
-    )
+    """Room for `capacity` keys, none taken.
+
+    >>> state = init(2)
+    >>> insert(state, np.uint32(7), np.float32(-0.5))
+    >>> int(find(state, np.uint32(7))), int(find(state, np.uint32(8)))
+    (0, -1)
+    """
+    bounds = np.full(-(-capacity // RUN) + 1, np.inf, np.float32)
+    bounds[-1] = -1.0  # whatever comes is to enter
+    size = 1 << max(4, int(8 * capacity - 1).bit_length())
+    weights = np.zeros(capacity, np.float32)
+    return State(np.zeros(capacity, np.uint32), weights, bounds, np.zeros(size, np.uint64), np.zeros(1, np.int64))
 
 
 @inlined
-def _home(state, key):
+def home(state, key):
     """Where the search for a key begins."""
     mixed = np.uint32(np.uint32(key) * np.uint32(2654435769))
-    return np.int64(np.uint64(mixed) * np.uint64(len(state.places)) >> np.uint64(32))
+    return (np.uint64(mixed) * np.uint64(len(state.places))) >> np.uint64(32)
+
+
+@inlined
+def locate(state, key):
+    """Whether a key is here, and its entry if so: without a branch but for the rare key that is not in its home.
+
+    Which keys are here is nothing a processor could foresee, and a wrong guess costs more than the whole look-up.
+    """
+    key = np.uint64(key)
+    place = state.places[home(state, key)]
+    entry = place & np.uint64(0xFFFFFFFF)
+    other = (place >> np.uint64(32)) ^ key
+    here = (entry != 0) & (other == 0)
+    if entry * other != 0:
+        found = find(state, key)
+        return found >= 0, np.uint64(found)
+    return here, entry - np.uint64(1)
 
 
 @inlined
 def find(state, key):
     """The entry of a key, -1 if it has none."""
-    at = _home(state, key)
-    mask = len(state.places) - 1
+    key = np.uint64(key)
+    at = home(state, key)
+    mask = np.uint64(len(state.places) - 1)
     while True:
-        entry = np.int64(state.places[at]) - 1
-        if entry < 0 or state.keys[entry] == key:
-            return entry
-        at = (at + 1) & mask
+        place = state.places[at]
+        if place == 0:
+            return np.int64(-1)
+        if place >> np.uint64(32) == key:
+            return np.int64(place & np.uint64(0xFFFFFFFF)) - 1
+        at = (at + np.uint64(1)) & mask
 
 
 @inlined
@@ -65,29 +86,47 @@ def set_weight(state, entry, weight):
     size = abs(weight)
     if size < state.bounds[entry // RUN]:
         state.bounds[entry // RUN] = size
-        if size < state.lowest[0]:
-            state.lowest[0] = size
+        if size < state.bounds[-1]:
+            state.bounds[-1] = size
 
 
 @inlined
 def smallest(state):
     """The entry of smallest |weight|."""
     count = state.taken[0]
+    runs = len(state.bounds) - 1
     while True:
         run = 0
-        for other in range(1, len(state.bounds)):
+        for other in range(1, runs):
             if state.bounds[other] < state.bounds[run]:
                 run = other
-        size = np.float32(np.inf)
-        for entry in range(run * RUN, min(run * RUN + RUN, count)):
-            size = min(size, abs(state.weights[entry]))
-        best = run * RUN
-        while abs(state.weights[best]) != size:
-            best += 1
+        start, stop = run * RUN, min(run * RUN + RUN, count)
+        size = _least(state.weights[start:stop])
         if size <= state.bounds[run]:
-            state.lowest[0] = size
-            return best
+            if count == len(state.keys):
+                state.bounds[-1] = size
+            entry = start
+            while abs(state.weights[entry]) != size:
+                entry += 1
+            return entry
         state.bounds[run] = size
+
+
+@inlined
+def _least(weights):
+    """The smallest |weight|: eight at a time, for no processor takes the least of a sequence faster than one by one."""
+    a = b = c = d = np.float32(np.inf)
+    k = 0
+    while k + 4 <= len(weights):
+        a = min(a, abs(weights[k]))
+        b = min(b, abs(weights[k + 1]))
+        c = min(c, abs(weights[k + 2]))
+        d = min(d, abs(weights[k + 3]))
+        k += 4
+    while k < len(weights):
+        a = min(a, abs(weights[k]))
+        k += 1
+    return min(min(a, b), min(c, d))
 
 
 @inlined
@@ -95,6 +134,8 @@ def insert(state, key, weight):
     """Take a new key; there must be room."""
     entry = state.taken[0]
     state.taken[0] += 1
+    if state.taken[0] == len(state.keys):
+        state.bounds[-1] = 0.0
     state.keys[entry] = key
     _enter(state, key, entry)
     set_weight(state, entry, weight)
@@ -102,27 +143,28 @@ def insert(state, key, weight):
 
 @inlined
 def _enter(state, key, entry):
-    at = _home(state, key)
-    mask = len(state.places) - 1
+    at = home(state, key)
+    mask = np.uint64(len(state.places) - 1)
     while state.places[at] != 0:
-        at = (at + 1) & mask
-    state.places[at] = entry + 1
+        at = (at + np.uint64(1)) & mask
+    state.places[at] = (np.uint64(key) << np.uint64(32)) | np.uint64(entry + 1)
 
 
 @inlined
 def replace(state, entry, key, weight):
     """Let a new key take the place of an entry."""
-    mask = len(state.places) - 1
-    hole = _home(state, state.keys[entry])
-    while np.int64(state.places[hole]) - 1 != entry:
-        hole = (hole + 1) & mask
+    mask = np.uint64(len(state.places) - 1)
+    one = np.uint64(1)
+    hole = home(state, state.keys[entry])
+    while np.int64(state.places[hole] & np.uint64(0xFFFFFFFF)) - 1 != entry:
+        hole = (hole + one) & mask
     at = hole
     while True:  # close the hole: move back whatever would no longer be found across it
-        at = (at + 1) & mask
+        at = (at + one) & mask
         if state.places[at] == 0:
             break
-        home = _home(state, state.keys[np.int64(state.places[at]) - 1])
-        if ((at - home) & mask) >= ((at - hole) & mask):
+        start = home(state, state.places[at] >> np.uint64(32))
+        if ((at - start) & mask) >= ((at - hole) & mask):
             state.places[hole] = state.places[at]
             hole = at
     state.places[hole] = 0
@@ -136,9 +178,10 @@ def rescale(state, factor):
     """Multiply every weight by a positive factor."""
     for entry in range(len(state.weights)):
         state.weights[entry] *= factor
-    for run in range(len(state.bounds)):
+    for run in range(len(state.bounds) - 1):
         state.bounds[run] = 0.0
-    state.lowest[0] = 0.0
+    if state.bounds[-1] >= 0.0:
+        state.bounds[-1] = 0.0
 
 
 def heaviest(state: State, n: int) -> tuple[np.ndarray, np.ndarray]:

@@ -31,6 +31,9 @@ EXPERIMENTS: dict[str, Experiment] = {
     "adagrad-table-3": Experiment("adagrad_table_3", "run", "AdaGrad: mixed norms on MNIST with Gaussian kernels"),
     "adagrad-table-4": Experiment("adagrad_table_4", "run", "AdaGrad: error against training data on census income"),
     "adagrad-figure-7": Experiment("adagrad_figure_7", "run", "AdaGrad: test error against sparsity on RCV1"),
+    "elementwise-ons-tables": Experiment(
+        "elementwise_ons", "run", "element-wise Newton: mistakes, updates and time beside LIBOL's learners"
+    ),
 }
 """Every experiment by its public name."""
 

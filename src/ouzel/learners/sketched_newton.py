@@ -38,34 +38,33 @@ def first_scale(settings):
 
 
 @inlined
-def any_new(table, slots, values):
-    """Whether an example has a value at a slot never seen."""
+def fetch(table, slots, values, scaled):
+    """Write the D of each slot to `scaled`; return how many slots with a value were never seen."""
     new = 0
     for k in range(len(slots)):
-        new += table[slots[k], 1] == 0.0 and values[k] != 0.0
-    return new > 0
-
-
-@inlined
-def scale(table, slots, values, scaled):
-    """Write D^-1/2 x to `scaled`; return its squared length."""
-    for k in range(len(slots)):
         scaled[k] = table[slots[k], 1]
-    for k in range(len(slots)):  # apart, so that roots are taken several at a time
-        scaled[k] = values[k] / np.sqrt(max(scaled[k], SMALLEST_SCALE))
-    square = 0.0
-    for k in range(len(slots)):
-        square += scaled[k] * scaled[k]
-    return square
+        new += scaled[k] == 0.0 and values[k] != 0.0
+    return new
 
 
 @inlined
-def adapt(table, slots, values, slope, settings):
-    """D <- D + g^2."""
-    if settings.diagonal != 0.0:
-        for k in range(len(slots)):
-            gradient = slope * values[k]
-            table[slots[k], 1] += gradient * gradient
+def scale(values, scaled):
+    """Turn D to D^-1/2 x."""
+    for k in range(len(values)):
+        scaled[k] = values[k] / np.sqrt(max(scaled[k], SMALLEST_SCALE))
+
+
+@inlined
+def change(table, slots, values, scaled, step, slope, settings):
+    """Add `step` x' to the table, and g^2 to D."""
+    slope = slope if settings.diagonal != 0.0 else 0.0
+    for k in range(len(slots)):
+        row = table[slots[k]]
+        value = scaled[k]
+        for j in range(len(step)):
+            row[j] += value * step[j]
+        gradient = slope * values[k]
+        row[1] += gradient * gradient
 
 
 @inlined
@@ -84,6 +83,15 @@ def clip(margin, settings):
 def learnable(slope, square, free):
     """Whether an example's numbers are small enough for what follows to stay finite."""
     return abs(slope) < LIMIT and square < LIMIT and abs(free) < LIMIT
+
+
+@kernel
+def longest(offsets):
+    """Non-zeros of the longest row."""
+    most = np.int64(0)
+    for i in range(len(offsets) - 1):
+        most = max(most, np.int64(offsets[i + 1] - offsets[i]))
+    return most
 
 
 @kernel

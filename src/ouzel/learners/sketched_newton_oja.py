@@ -18,12 +18,13 @@ import numpy as np
 from ouzel._jit import inlined, kernel
 from ouzel.learners.sketched_newton import (
     Settings,
-    adapt,
-    any_new,
+    change,
     clip,
     condition_number,
+    fetch,
     first_scale,
     learnable,
+    longest,
     merge,
     mirror,
     predict_row,
@@ -33,7 +34,7 @@ from ouzel.learners.sketched_newton import (
     weights,
 )
 from ouzel.sketches import oja
-from ouzel.sketches.folding import LEAD, add_outer, dot, gather, multiply
+from ouzel.sketches.folding import LEAD, dot, gather, multiply
 from ouzel.sketches.oja import State, directions, eigenvalues
 from ouzel.terms.losses import derivative
 
@@ -51,37 +52,32 @@ def grow(state: State, dimension: int, settings: Settings) -> State:
     return oja.grow(state, dimension)
 
 
-@kernel
-def learn_row(state, indices, values, target, importance, settings):
-    """Learn one example in place; return the margin predicted before learning."""
-    n, (m, width) = len(indices), state.basis.shape
-    room = np.empty(n + 2 * width + 3 * m)
-    scaled, projected, step = room[:n], room[n : n + width], room[n + width : n + 2 * width]
-    along = room[n + 2 * width : n + 2 * width + m]  # V x
-    roots = room[n + 2 * width + m :].reshape(2, m)
-    if any_new(state.table, indices, values):
+@inlined
+def _learn(state, indices, values, target, importance, settings, work):
+    scaled, along, step = work.scaled[: len(indices)], work.along, work.step
+    if fetch(state.table, indices, values, scaled) > 0:
         oja.welcome(state, indices, values, first_scale(settings))
-    square = scale(state.table, indices, values, scaled)
-    gather(state.table, indices, scaled, projected)
-    multiply(state.basis, projected, along)
-    free = dot(projected, state.mix)
+        fetch(state.table, indices, values, scaled)
+    scale(values, scaled)
+    square = gather(state.table, indices, scaled, work.projected)
+    free = dot(work.projected, state.mix)
     margin = clip(free, settings)
     state.counts[0] += 1.0
     slope = importance * derivative(settings.loss, margin, target)
     if not learnable(slope, square, free):
         return margin
 
+    multiply(state.basis, work.projected, along)
     step[:] = 0.0
     if settings.bound != 0.0 and free != margin:
         inverse = square  # alpha x' A^-1 x
-        for i in range(m):
+        for i in range(len(along)):
             inverse -= _share(state.mass[i], settings) * along[i] ** 2
         if inverse > 0.0:
             _move(state, along, step, (free - margin) / inverse, settings)
     if slope != 0.0:
-        _newton(state, projected, along, square, slope, step, roots, settings)
-        adapt(state.table, indices, values, slope, settings)
-    add_outer(state.table, indices, scaled, step)
+        _newton(state, square, slope, settings, work)
+    change(state.table, indices, values, scaled, step, slope, settings)
     oja.fold_if_due(state)
     return margin
 
@@ -103,16 +99,16 @@ def _move(state, along, step, length, settings):
 
 
 @inlined
-def _newton(state, projected, along, square, slope, step, roots, settings):
+def _newton(state, square, slope, settings, work):
     """Sketch the gradient and take the Newton step: all of it but adding `step` x' to the table."""
-    rounds = state.counts[0]
+    rounds, projected, along, step = state.counts[0], work.projected, work.along, work.step
     size = sketch_scale(slope, rounds, settings)
     if len(along) > 0 and size != 0.0 and rounds % settings.sketch_every == 0.0:
         gamma = settings.sketch_every / rounds
+        gain = gamma * size * size
         for i in range(len(along)):
             along[i] *= size
-        oja.absorb(state, along, size * size * square, gamma, roots)
-        gain = gamma * size * size
+        oja.absorb(state, along, size * size * square, gamma, work)
         for j in range(LEAD, len(step)):
             step[j] = gain * projected[j]
             step[0] -= step[j] * state.mix[j]
@@ -122,8 +118,15 @@ def _newton(state, projected, along, square, slope, step, roots, settings):
 
 
 @kernel
+def learn_row(state, indices, values, target, importance, settings):
+    """Learn one example in place; return the margin predicted before learning."""
+    return _learn(state, indices, values, target, importance, settings, oja.make_room(state, len(indices)))
+
+
+@kernel
 def learn_rows(state, rows, targets, importances, settings, margins):
     """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
+    work = oja.make_room(state, longest(rows.offsets))
     for i in range(len(targets)):
         here = slice(rows.offsets[i], rows.offsets[i + 1])
-        margins[i] = learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
+        margins[i] = _learn(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings, work)

@@ -81,7 +81,7 @@ def _by_product(mantissa, exponent):
             power += 1
     if power > 971:
         return np.inf, sure
-    return math.ldexp(np.float64(kept), power), sure and power >= -1074  # else it was rounded twice
+    return math.ldexp(np.float64(kept), int(power)), sure and power >= -1074  # else it was rounded twice
 
 
 @kernel
@@ -130,9 +130,9 @@ def _by_comparison(data, start, stop, exponent, guess):
     size, digits = 1, 0
     more = False
     for k in range(start, stop):
-        digit = np.uint8(data[k] - np.uint8(48))
-        if digit > 9:
+        if data[k] == 46:
             continue  # the point
+        digit = data[k] - np.uint8(48)
         if digits == MOST_DIGITS:
             more = more or digit > 0
             exponent += 1

@@ -10,7 +10,7 @@ from ouzel.streams.decimals import POWERS, nearest_float
 ENOUGH = np.uint64(10**18)  # with one digit more a whole number still fits 64 bits
 EXACT = np.uint64(2**53)  # whole numbers up to here are float64
 MOST_POWER = 1 << 40  # of ten, in an exponent: what is larger is no different
-ZERO, ONE, TEN = np.uint64(0), np.uint64(1), np.uint64(10)
+ZERO, ONE, TEN, ZERO_BYTE = (np.uint64(n) for n in (0, 1, 10, 48))
 
 
 @inlined
@@ -31,11 +31,11 @@ def parse_number(data, at, stop):
     mantissa = ZERO
     more = ZERO  # digits beyond those that the mantissa holds
     while at < stop:
-        digit = np.uint8(data[at] - np.uint8(48))
-        if digit > 9:
+        byte = data[at]
+        if byte < 48 or byte > 57:
             break
         if mantissa < ENOUGH:
-            mantissa = mantissa * TEN + np.uint64(digit)
+            mantissa = mantissa * TEN + (np.uint64(byte) - ZERO_BYTE)
         else:
             more += ONE
         at += ONE
@@ -45,11 +45,11 @@ def parse_number(data, at, stop):
         at += ONE
         point = at
         while at < stop:
-            digit = np.uint8(data[at] - np.uint8(48))
-            if digit > 9:
+            byte = data[at]
+            if byte < 48 or byte > 57:
                 break
             if mantissa < ENOUGH:
-                mantissa = mantissa * TEN + np.uint64(digit)
+                mantissa = mantissa * TEN + (np.uint64(byte) - ZERO_BYTE)
             else:
                 more += ONE
             at += ONE
@@ -64,12 +64,11 @@ def parse_number(data, at, stop):
         below = data[ahead] == 45
         if below or data[ahead] == 43:
             ahead += ONE
-        if ahead < stop and np.uint8(data[ahead] - np.uint8(48)) <= 9:
-            while ahead < stop and np.uint8(data[ahead] - np.uint8(48)) <= 9:
-                power = min(power * 10 + np.int64(data[ahead] - np.uint8(48)), MOST_POWER)
-                ahead += ONE
-            power = -power if below else power
-            at = ahead
+        while ahead < stop and 48 <= data[ahead] <= 57:
+            power = min(power * 10 + np.int64(data[ahead]) - 48, MOST_POWER)
+            ahead += ONE
+            at = ahead  # an e without digits behind it is no exponent
+        power = -power if below else power
     written = power - np.int64(decimals)
     exponent = written + np.int64(more)
     if mantissa < EXACT and -22 <= exponent <= 22 and more == ZERO:

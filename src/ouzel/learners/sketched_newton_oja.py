@@ -13,8 +13,6 @@ online gradient descent.
 
 from __future__ import annotations
 
-import numpy as np
-
 from ouzel._jit import inlined, kernel
 from ouzel.learners.sketched_newton import (
     Settings,

@@ -6,12 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow
+import pyarrow.compute as compute
 
 from ouzel._jit import kernel
 from ouzel.sketches.hashing import murmur3_32
 from ouzel.streams.numbers import parse_number
 
 LARGEST = 3.4028234e38
+TEXT = (pyarrow.types.is_string, pyarrow.types.is_large_string, pyarrow.types.is_binary, pyarrow.types.is_large_binary)
 
 
 class Words(NamedTuple):
@@ -33,7 +35,10 @@ class Spans(NamedTuple):
 
 def words_of(array: Any) -> Words:
     """The text of an Arrow array of any type."""
-    array = array.cast(pyarrow.large_string())
+    if any(test(array.type) for test in TEXT):
+        array = array.cast(pyarrow.large_binary())  # as it is: other text than UTF-8 has bytes to hash, too
+    else:
+        array = array.cast(pyarrow.large_string())
     _, offsets, data = array.buffers()
     here = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
     text = np.empty(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
@@ -115,6 +120,32 @@ def read_tokens(words, prefix, seed, mask):
             count += 1
         offsets[i + 1] = count
     return offsets, ids[:count], starts[:count], ends[:count], text
+
+
+def read_list(array: Any, words: Words, prefix: np.ndarray, seed: int, mask: np.uint32) -> tuple[np.ndarray, ...]:
+    """The items of lists, whose text is `words`, each hashed behind the prefix: as `read_tokens` gives them."""
+    n = len(words.valid)
+    ids, values, present = np.empty(n, np.uint32), np.empty(n, np.float32), np.empty(n, np.bool_)
+    starts, ends = np.empty(n, np.uint64), np.empty(n, np.uint64)
+    text = np.empty(int(words.offsets[-1] - words.offsets[0]) + n * len(prefix), np.uint8)
+    read_cells(words, prefix, np.uint32(0), False, seed, mask, ids, values, present, starts, ends, text)
+    counted = np.concatenate([[0], np.cumsum(present)])
+    lengths = compute.list_value_length(array).fill_null(0).to_numpy(zero_copy_only=False)
+    offsets = counted[np.concatenate([[0], np.cumsum(lengths)])].astype(np.int64)
+    return offsets, ids[present], starts[present], ends[present], text
+
+
+def read_sparse(batch: Any) -> tuple[np.ndarray, ...]:
+    """Rows whose features stand in two list columns: offsets (n + 1,), ids, values; and which rows (n,) are unsound."""
+    ids = batch.column("indices").cast(pyarrow.large_list(pyarrow.uint32()))
+    values = batch.column("values").cast(pyarrow.large_list(pyarrow.float32()))
+    lengths, others = (compute.list_value_length(lists).fill_null(0).to_numpy() for lists in (ids, values))
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    numbers = values.flatten().fill_null(np.nan).to_numpy()
+    unsound = lengths != others
+    if not unsound.any():
+        unsound = np.diff(np.concatenate([[0], np.cumsum(~np.isfinite(numbers))])[offsets]) > 0
+    return offsets, ids.flatten().fill_null(0).to_numpy().copy(), numbers.copy(), unsound
 
 
 @kernel

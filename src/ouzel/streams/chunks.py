@@ -1,10 +1,9 @@
-"""Text in chunks of whole lines: views of a mapped file, or pieces of what arrives."""
+"""Text in chunks of whole lines, from a file or as it arrives."""
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import Any
 
 import numpy as np
 
@@ -18,49 +17,46 @@ Chunk = tuple[np.ndarray, int, int]  # (bytes) uint8, start, stop
 
 
 def chunks_of(source: Source) -> Iterator[Chunk]:
-    """Whole lines of a source; the last may lack its newline."""
-    if source.size and not source.compressed:
-        return _mapped(source)
-    return _arriving(source, source.open())
+    """Whole lines of a source; the last may lack its newline. What a pipe has brought is given out at once.
 
-
-def _mapped(source: Source) -> Iterator[Chunk]:
-    with source.open() as file:
-        text = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        data = np.frombuffer(text, np.uint8)
-        start = 0
-        while start < len(text):
-            stop = start + CHUNK
-            if stop < len(text):
-                stop = text.rfind(b"\n", start, stop) + 1 or text.find(b"\n", stop) + 1 or len(text)
-            stop = min(stop, len(text))
-            file.seek(stop)
-            yield data, start, stop
-            start = stop
-
-
-def _arriving(source: Source, file: BinaryIO) -> Iterator[Chunk]:
-    """Pieces as they come from a pipe or a decompressor, cut behind the last newline of each."""
-    read = file.read1 if source.size is None else file.read  # type: ignore[attr-defined]
-    parts: list[bytes] = []
+    Every chunk has a buffer of its own, so that one is filled while others are parsed, and memory stays the same
+    however long the file is.
+    """
+    file: Any = source.open()
+    rest = np.empty(0, np.uint8)  # the beginning of a line whose end is still to come
     while True:
+        buffer = np.empty(len(rest) + max(CHUNK, len(rest)), np.uint8)
+        buffer[: len(rest)] = rest
         try:
-            data = read(CHUNK)
+            filled = len(rest) + _fill(file, buffer[len(rest) :].data, source.size is None)
         except (*BROKEN, OSError) as error:
             raise source.broken(error) from None
-        if not data:
+        if filled == len(rest):
             break
-        cut = data.rfind(b"\n") + 1
-        parts.append(data[:cut] if cut else data)
+        cut = _after_last_newline(buffer, len(rest), filled)
         if cut:
-            yield _whole(parts)
-            parts = [data[cut:]]
-        elif sum(map(len, parts)) > LONGEST_LINE:
+            yield buffer, 0, cut
+        rest = buffer[cut:filled].copy()
+        if len(rest) > LONGEST_LINE:
             raise DataError(f"{source.name}: has a line of more than {LONGEST_LINE >> 20} MiB; is it a text file?")
-    if any(parts):
-        yield _whole(parts)
+    if len(rest):
+        yield rest, 0, len(rest)
 
 
-def _whole(parts: list[bytes]) -> Chunk:
-    data = np.frombuffer(parts[0] if len(parts) == 1 else b"".join(parts), np.uint8)
-    return data, 0, len(data)
+def _fill(file: Any, buffer: memoryview, arriving: bool) -> int:
+    """Read into a buffer, of a pipe what is there (`readinto1` would wait for more after what has been peeked at)."""
+    if not arriving:
+        return int(file.readinto(buffer))
+    data = file.read1(len(buffer))
+    buffer[: len(data)] = data
+    return len(data)
+
+
+def _after_last_newline(buffer: np.ndarray, start: int, stop: int) -> int:
+    """The position behind the last newline of `buffer[start:stop]`, 0 if there is none."""
+    width = 1 << 12
+    for end in range(stop, start, -width):
+        found = np.flatnonzero(buffer[max(start, end - width) : end] == 10)
+        if len(found):
+            return max(start, end - width) + int(found[-1]) + 1
+    return 0

@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pyarrow
 
-from ouzel.classes import Label, tidy
+from ouzel.classes import Label
 from ouzel.errors import DataError
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import Block, Names
 from ouzel.streams.canonical import canonical_rows
-from ouzel.streams.cells import Spans, join_rows, read_cells, read_tokens, words_of
+from ouzel.streams.cells import Spans, Words, join_rows, read_cells, read_list, read_sparse, read_tokens, words_of
+from ouzel.streams.labels import as_sign, group_id, label_of
 from ouzel.streams.options import Options
 
-LABELS = ("label", "target", "class", "y")  # columns taken for the label unless one is named
+LARGEST = float(np.finfo(np.float32).max)
+FINITE = "expected a finite number that fits 32-bit floating point, or nothing"
+WEIGHT = "expected a weight, a finite number of 0 or more"
+GROUP = "expected the name or number of a group"
 types = pyarrow.types
 
 
 class Columns:
     """The roles of a table's columns. `numeric_text` says that text may hold numbers, as in CSV files.
 
-    A number is the value of the feature named as its column (a column named by an integer has that id); words are the
-    feature `column=word`. Cells that are null are absent, and so are zeros.
+    A number is the value of the feature named as its column (a column named by an integer has that id); a word is the
+    feature `column=word`, and so is each of a list. Cells that are null are absent, and so are zeros. A table with list
+    columns `indices` and `values` holds sparse rows in them, and no other features.
     """
 
     def __init__(
@@ -35,19 +41,90 @@ class Columns:
         self.label = label
         self.numeric_text = numeric_text
         self.rows = 0  # rows seen, for messages
+        names = schema.names
+        if len(set(names)) < len(names):
+            twice = next(column for column in names if names.count(column) > 1)
+            raise DataError(
+                f"{name}: two columns are named {twice!r}; give each a name of its own (--columns of a CSV)"
+            )
         given = [label, options.weight, options.group, *options.text, *options.ignore]
         for column in given:
-            if column is not None and column not in schema.names:
-                raise DataError(f"{name}: has no column {column!r}; its columns are {', '.join(schema.names)}")
-        aside = {label, options.weight, options.group, *options.ignore}
-        self.features = [column for column in schema.names if column not in aside]
+            if column is not None and column not in names:
+                raise DataError(f"{name}: has no column {column!r}; its columns are {', '.join(names)}")
+        self.sparse = {"indices", "values"} <= set(names)
+        aside = set(names) if self.sparse else {label, options.weight, options.group, *options.ignore}
+        self.features = [column for column in names if column not in aside]
+        self.numbers = [column for column in self.features if is_number(schema.field(column).type)]
         self.ids = {column: column_id(column, options) for column in self.features}
         self.mask = np.uint32((1 << options.bits) - 1)
 
-    def block(self, batch: Any) -> Block:
-        """The examples of a record batch."""
+    def blocks(self, batch: Any, skipped: Callable[[int], None]) -> Iterator[Block]:
+        """The examples of a record batch. Rows that are refused are left out if the options say so.
+
+        Else DataError is raised for the first of them, after the rows before it are given out.
+        """
+        refused = self._refused(batch)
+        if not refused:
+            yield self._block(batch)
+        elif self.options.on_error == "skip":
+            kept = np.ones(batch.num_rows, np.bool_)
+            kept[list(refused)] = False
+            skipped(len(refused))
+            yield self._block(batch.filter(pyarrow.array(kept)))
+        else:
+            row = min(refused)
+            yield self._block(batch.slice(0, row))
+            column, advice = refused[row]
+            cell = batch.column(column)[row].as_py()
+            found = "nothing" if cell is None else repr(cell)
+            raise DataError(f"{self.name}: row {self.rows + row + 1}, column {column!r}: found {found}; {advice}")
+        self.rows += batch.num_rows
+
+    def _refused(self, batch: Any) -> dict[int, tuple[str, str]]:
+        """The bad rows of a batch: for each a column and what was expected there."""
+        refused: dict[int, tuple[str, str]] = {}
+
+        def refuse(bad: np.ndarray, column: str, advice: str) -> None:
+            for row in np.flatnonzero(bad).tolist():
+                refused.setdefault(row, (column, advice))
+
+        for column in self.numbers:
+            refuse(~(np.abs(_numbers(batch.column(column), 0.0)) <= LARGEST), column, FINITE)
+        if self.sparse:
+            refuse(read_sparse(batch)[-1], "values", "expected as many finite values as indices")
+        if self.options.weight is not None:
+            weights = self._weights(batch)
+            refuse(~((weights >= 0.0) & (weights <= LARGEST)), self.options.weight, WEIGHT)
+        if self.options.group is not None:
+            nulls = batch.column(self.options.group).is_null().to_numpy(zero_copy_only=False)
+            refuse(nulls, self.options.group, GROUP)
+        return refused
+
+    def _block(self, batch: Any) -> Block:
+        if self.sparse:
+            offsets, indices, numbers, _ = read_sparse(batch)
+            spans: list[Spans] = []
+        else:
+            offsets, indices, numbers, spans = self._features(batch)
+        row_starts = offsets.astype(np.uint64)
+        end = canonical_rows(row_starts, indices, numbers)
+        labels, label_names = self._labels(batch)
+        return Block(
+            row_starts,
+            indices[:end],
+            numbers[:end],
+            labels,
+            self._weights(batch).astype(np.float32),
+            groups=self._groups(batch),
+            label_names=label_names,
+            names=_join(spans),
+        )
+
+    def _features(self, batch: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[Spans]]:
+        """Offsets (n + 1,), ids and values of the features in each row, and their names."""
         n = batch.num_rows
-        plain = [column for column in self.features if column not in self.options.text]
+        lists = [column for column in self.features if is_list(batch.column(column).type)]
+        plain = [column for column in self.features if column not in (*self.options.text, *lists)]
         ids = np.zeros((len(plain), n), np.uint32)
         values = np.zeros((len(plain), n), np.float32)
         present = np.zeros((len(plain), n), np.bool_)
@@ -56,44 +133,34 @@ class Columns:
             array = batch.column(column)
             if is_number(array.type):
                 ids[k] = self.ids[column]
-                values[k] = self._numbers(array, column)
+                values[k] = _numbers(array, 0.0)
                 present[k] = values[k] != 0.0
                 if not column.isdigit():
                     spans.append(_named(column, self.ids[column]))
             else:
-                spans += self._read_cells(array, column, ids[k], values[k], present[k])
+                spans += self._read_cells(self._words(array, column), column, ids[k], values[k], present[k])
         mask = present.T
         offsets = np.concatenate([[0], np.cumsum(mask.sum(axis=1))])
         indices, numbers = ids.T[mask], values.T[mask]
-        for column in self.options.text:
-            prefix = f"{column}=".encode() if len(self.options.text) > 1 else b""
-            more, tokens, starts, ends, text = read_tokens(
-                words_of(batch.column(column)), np.frombuffer(prefix, np.uint8), self.options.seed, self.mask
-            )
+        for more, tokens, starts, ends, text in self._tokens(batch, lists):
             offsets, indices, numbers = join_rows(offsets, indices, numbers, more, tokens)
             spans.append(Spans(tokens, starts, ends, text))
-        row_starts = offsets.astype(np.uint64)
-        end = canonical_rows(row_starts, indices, numbers)
-        labels, label_names = self._labels(batch)
-        block = Block(
-            row_starts,
-            indices[:end],
-            numbers[:end],
-            labels,
-            self._weights(batch),
-            groups=None if self.options.group is None else self._numbers(batch.column(self.options.group), "group"),
-            label_names=label_names,
-            names=_join(spans),
-        )
-        self.rows += n
-        return block
+        return offsets, indices, numbers, spans
+
+    def _words(self, array: Any, column: str) -> Words:
+        try:
+            return words_of(array)
+        except (pyarrow.ArrowNotImplementedError, pyarrow.ArrowInvalid):
+            raise DataError(
+                f"{self.name}: column {column!r} holds {array.type}, which is neither number nor text; "
+                f"leave it out with --ignore {column}"
+            ) from None
 
     def _read_cells(
-        self, array: Any, column: str, ids: np.ndarray, values: np.ndarray, present: np.ndarray
+        self, words: Words, column: str, ids: np.ndarray, values: np.ndarray, present: np.ndarray
     ) -> list[Spans]:
-        words = words_of(array)
         prefix = np.frombuffer(f"{column}=".encode(), np.uint8)
-        n = len(array)
+        n = len(ids)
         text = np.empty(int(words.offsets[-1] - words.offsets[0]) + n * len(prefix), np.uint8)
         starts, ends = np.empty(n, np.uint64), np.empty(n, np.uint64)
         own = np.uint32(self.ids[column])
@@ -105,54 +172,50 @@ class Columns:
             found.append(_named(column, self.ids[column]))
         return found
 
-    def _numbers(self, array: Any, column: str) -> np.ndarray:
-        """A numeric column (n,) float64, 0 where null."""
-        if not is_number(array.type):
-            raise DataError(f"{self.name}: column {column!r} holds {array.type}; expected numbers")
-        numbers = array.cast(pyarrow.float64()).fill_null(0.0).to_numpy(zero_copy_only=False)
-        bad = ~(np.abs(numbers) < 3.4028235e38)
-        if bad.any():
-            row = int(np.argmax(bad))
-            raise DataError(
-                f"{self.name}: row {self.rows + row + 1}, column {column!r}: found {numbers[row]}; "
-                "expected a finite number that fits 32-bit floating point, or null"
-            )
-        return numbers
+    def _tokens(self, batch: Any, lists: list[str]) -> Iterator[tuple[np.ndarray, ...]]:
+        """The words of each column that may have several in a row: offsets (n + 1,), ids, starts, ends, text."""
+        seed, mask = self.options.seed, self.mask
+        for column in lists:
+            array = batch.column(column)
+            words = self._words(array.flatten(), column)
+            yield read_list(array, words, np.frombuffer(f"{column}=".encode(), np.uint8), seed, mask)
+        for column in self.options.text:
+            if column not in lists:
+                prefix = f"{column}=".encode() if len(self.options.text) > 1 else b""
+                words = self._words(batch.column(column), column)
+                yield read_tokens(words, np.frombuffer(prefix, np.uint8), seed, mask)
 
     def _weights(self, batch: Any) -> np.ndarray:
+        """Importance weights (n,) float64; NaN where there is none that reads as a number."""
         if self.options.weight is None:
-            return np.ones(batch.num_rows, np.float32)
+            return np.ones(batch.num_rows)
         array = batch.column(self.options.weight)
-        if types.is_large_string(array.type) or types.is_string(array.type):
-            try:
-                array = array.cast(pyarrow.float64())
-            except pyarrow.ArrowInvalid as error:
-                raise DataError(f"{self.name}: column {self.options.weight!r}: {error}; expected weights") from None
-        weights = self._numbers(array, self.options.weight)
-        if (weights < 0.0).any():
-            row = int(np.argmax(weights < 0.0))
-            raise DataError(
-                f"{self.name}: row {self.rows + row + 1}, column {self.options.weight!r}: found {weights[row]}; "
-                "expected a weight of 0 or more"
-            )
-        return weights.astype(np.float32)
+        return (
+            _numbers(array, math.nan) if is_number(array.type) else np.array([_number(cell) for cell in _cells(array)])
+        )
+
+    def _groups(self, batch: Any) -> np.ndarray | None:
+        """Group ids (n,) int64: whole numbers as they are, names by their hash."""
+        if self.options.group is None:
+            return None
+        encoded = batch.column(self.options.group).dictionary_encode()
+        known = [group_id(cell, self.options.seed) for cell in _cells(encoded.dictionary)]
+        return np.array([*known, 0], np.int64)[encoded.indices.to_numpy(zero_copy_only=False)]
 
     def _labels(self, batch: Any) -> tuple[np.ndarray, list[Label] | None]:
         """Labels (n,): numbers, or positions in the names if any label is no number; NaN where null."""
         if self.label is None:
             return np.full(batch.num_rows, np.nan), None
         encoded = batch.column(self.label).dictionary_encode()
-        known = [_label(value) for value in encoded.dictionary.to_pylist()]
-        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-        positive = self.options.label_positive
-        if positive is not None:
-            known = [None if label is None else 1 if label in (positive, _label(positive)) else -1 for label in known]
+        known = [label_of(cell) for cell in _cells(encoded.dictionary)]
+        if self.options.label_positive is not None:
+            known = [as_sign(label, self.options.label_positive) for label in known]
         names: list[Label] | None = None
-        if any(isinstance(label, str) for label in known):
+        if any(isinstance(label, (str, bool)) for label in known):
             names = [label for label in dict.fromkeys(known) if label is not None]
             known = [None if label is None else names.index(label) for label in known]
         numbers = np.array([math.nan if label is None else float(label) for label in known] + [math.nan])
-        return numbers[codes], names
+        return numbers[encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)], names
 
 
 def column_id(column: str, options: Options) -> int:
@@ -165,17 +228,28 @@ def is_number(kind: Any) -> bool:
     return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_boolean(kind))
 
 
-def _label(value: Any) -> Label | None:
-    """A label as its cell says it: a number if it reads as one, nothing if it is empty."""
-    if value is None or isinstance(value, bool):
-        return value
-    if not isinstance(value, (int, float)):
-        value = str(value).strip()
-        try:
-            value = float(value)
-        except ValueError:
-            return value or None
-    return tidy(value) if math.isfinite(value) else None
+def is_list(kind: Any) -> bool:
+    """Whether an Arrow type holds lists."""
+    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
+
+
+def _cells(array: Any) -> list[Any]:
+    """The values of a column; text that is no UTF-8 is read as well as may be."""
+    if types.is_string(array.type) or types.is_large_string(array.type):
+        return [cell and cell.decode("utf-8", "replace") for cell in array.cast(pyarrow.large_binary()).to_pylist()]
+    return list(array.to_pylist())
+
+
+def _number(cell: Any) -> float:
+    try:
+        return float(cell)
+    except (TypeError, ValueError):
+        return math.nan
+
+
+def _numbers(array: Any, null: float) -> np.ndarray:
+    """A numeric column (n,) float64."""
+    return np.asarray(array.cast(pyarrow.float64()).fill_null(null).to_numpy(zero_copy_only=False))
 
 
 def _named(column: str, feature: int) -> Spans:

@@ -100,11 +100,13 @@ def encode_labels(labels: Any, count: int) -> tuple[np.ndarray, list[Label] | No
     """Labels (n,) as numbers, or as positions in a list of the names; NaN where there are none."""
     if labels is None:
         return np.full(count, np.nan), None
-    array = np.asarray(labels)
-    if array.dtype.kind in "iuf":
-        return array.astype(np.float64), None
-    values, codes = np.unique(array.astype(str) if array.dtype.kind == "O" else array, return_inverse=True)
-    return codes.astype(np.float64), values.tolist()
+    given = labels if isinstance(labels, list) else np.asarray(labels).tolist()
+    kinds = {type(label) for label in given}
+    if kinds <= {int, float, type(None)}:
+        return np.array([math.nan if label is None else label for label in given], np.float64), None
+    names = list(dict.fromkeys(label for label in given if label is not None))
+    places: dict[Any, float] = {name: place for place, name in enumerate(names)}
+    return np.array([places.get(label, math.nan) for label in given]), names
 
 
 def _of_table(data: Any, labels: Any, weights: Any, options: Options, block_rows: int) -> Iterator[Block]:
@@ -118,10 +120,11 @@ def _of_table(data: Any, labels: Any, weights: Any, options: Options, block_rows
     start = 0
     for batch in table.to_batches(max_chunksize=block_rows):
         here = slice(start, start + batch.num_rows)
-        block = columns.block(batch)._replace(labels=codes[here], label_names=names)
-        if weights is not None:
-            block = block._replace(weights=np.asarray(weights, np.float32)[here])
-        yield block
+        for block in columns.blocks(batch, lambda _: None):
+            block = block._replace(labels=codes[here], label_names=names)
+            if weights is not None:
+                block = block._replace(weights=np.asarray(weights, np.float32)[here])
+            yield block
         start += batch.num_rows
 
 

@@ -1,14 +1,15 @@
-"""Where bytes come from: a file, several, or standard input; compression is found by content."""
+"""Where bytes come from: a file, a pipe, or standard input; compression is found by content."""
 
 from __future__ import annotations
 
 import bz2
-import gzip
 import io
 import lzma
 import os
+import select
 import sys
 import zlib
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -17,13 +18,21 @@ import zstandard
 
 from ouzel.errors import DataError
 
-MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
-BROKEN = (EOFError, lzma.LZMAError, zlib.error, zstandard.ZstdError, gzip.BadGzipFile)
+UNPACKERS: dict[bytes, Callable[[], Any]] = {
+    b"\x1f\x8b": lambda: zlib.decompressobj(wbits=31),
+    b"BZh": bz2.BZ2Decompressor,
+    b"\xfd7zXZ\x00": lzma.LZMADecompressor,
+    b"\x28\xb5\x2f\xfd": lambda: zstandard.ZstdDecompressor().decompressobj(),
+}
+"""What unpacks an archive, by the bytes that gzip, bzip2, xz and zstd files begin with."""
+
+BROKEN = (EOFError, lzma.LZMAError, zlib.error, zstandard.ZstdError)
 SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
+PIECE = 1 << 13  # bytes unpacked at a time: small, as each may become a thousand
 
 
 class Arriving(io.RawIOBase):
-    """Bytes of a descriptor as they arrive: a read returns what is there, and waits only when nothing is."""
+    """Bytes of a descriptor as they arrive: a read returns all that is there, and waits only when nothing is."""
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
@@ -31,10 +40,61 @@ class Arriving(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
-        data = os.read(self.descriptor, len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
+    def readinto(self, buffer: Any) -> int:
+        view = memoryview(buffer)
+        filled = 0
+        while filled < len(view) and (filled == 0 or self._waiting()):
+            data = os.read(self.descriptor, len(view) - filled)
+            if not data:
+                break
+            view[filled : filled + len(data)] = data
+            filled += len(data)
+        return filled
+
+    def _waiting(self) -> bool:
+        """Whether more has arrived already."""
+        return bool(select.select([self.descriptor], [], [], 0)[0])
+
+
+class Unpacking(io.RawIOBase):
+    """The content of an archive: its members one after the other, unpacked as their bytes arrive."""
+
+    def __init__(self, packed: io.BufferedReader, unpacker: Callable[[], Any]) -> None:
+        self.packed = packed
+        self.unpacker = unpacker
+        self.member: Any = None  # None between members
+        self.unpacked = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self.unpacked:
+            piece = self.packed.read1(PIECE)
+            if not piece:
+                if self.member is not None:
+                    raise EOFError("it ends early")
+                return 0
+            self.unpacked = memoryview(self._unpack(piece))
+        count = min(len(buffer), len(self.unpacked))
+        buffer[:count] = self.unpacked[:count]
+        self.unpacked = self.unpacked[count:]
+        return count
+
+    def _unpack(self, piece: bytes) -> bytes:
+        found = []
+        while piece:
+            if self.member is None:
+                piece = piece.lstrip(b"\0")  # members may be padded
+                if not piece:
+                    break
+                self.member = self.unpacker()
+            found.append(self.member.decompress(piece))
+            if not self.member.eof:
+                break
+            piece = self.member.unused_data
+            self.member = None
+        return b"".join(found)
 
 
 class Source:
@@ -43,7 +103,7 @@ class Source:
     def __init__(self, path: str | Path) -> None:
         self.path = None if str(path) == "-" else Path(path)
         self.name = "standard input" if self.path is None else str(path)
-        self.size: int | None = None
+        self.size: int | None = None  # None where bytes arrive: their number is not known, and they come once
         if self.path is not None:
             if not self.path.exists():
                 raise DataError(f"{self.name}: there is no such file")
@@ -51,49 +111,39 @@ class Source:
                 raise DataError(f"{self.name}: is a folder; name the files in it")
             if self.path.is_file():
                 self.size = self.path.stat().st_size
-        self._raw: BinaryIO | None = None
+        self._packed: io.BufferedReader | None = None
         self._file: BinaryIO | None = None
-        self._compression = ""
+        self._unpacker: Callable[[], Any] | None = None
 
     @property
     def plain_name(self) -> str:
-        """The name without what compression added, for telling the format."""
-        return self.name.removesuffix(Path(self.name).suffix) if Path(self.name).suffix in SUFFIXES else self.name
+        """The file's name without folders, and without what compression added: for telling the format."""
+        name = Path(self.name).name
+        return name[: -len(Path(name).suffix)] if Path(name).suffix.lower() in SUFFIXES else name
 
     @property
     def position(self) -> int:
-        """Bytes of the file read so far."""
-        return 0 if self._raw is None or self.path is None or self._raw.closed else self._raw.tell()
+        """Bytes of the file read so far, packed as they are."""
+        if self._packed is None or self.size is None:
+            return 0
+        return self.size if self._packed.closed else self._packed.tell()
 
     @property
     def compressed(self) -> bool:
         """Whether the content is an archive; opens the source."""
         self._start()
-        return bool(self._compression)
+        return self._unpacker is not None
 
     def open(self) -> BinaryIO:
-        """The decompressed bytes; `read1` returns what has arrived."""
+        """The decompressed bytes, a buffered reader; `read1` gives what has arrived."""
         if self._file is None:
-            self._file = self._unpack()
+            packed = self._start()
+            file = packed if self._unpacker is None else io.BufferedReader(Unpacking(packed, self._unpacker), 1 << 17)
+            self._file = cast(BinaryIO, file)
         return self._file
 
-    def _unpack(self) -> BinaryIO:
-        self._start()
-        raw = cast(BinaryIO, self._raw)
-        match self._compression:
-            case "gzip":
-                return cast(BinaryIO, gzip.GzipFile(fileobj=raw))
-            case "bzip2":
-                return cast(BinaryIO, bz2.BZ2File(raw))
-            case "xz":
-                return cast(BinaryIO, lzma.LZMAFile(raw))
-            case "zstd":
-                reader = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
-                return cast(BinaryIO, io.BufferedReader(reader, 1 << 20))
-        return raw
-
     def peek(self, size: int = 4096) -> bytes:
-        """The first decompressed bytes, without consuming a file; standard input shows what has arrived."""
+        """The first decompressed bytes, without consuming a file; of a pipe, what has arrived."""
         try:
             if self.path is None or self.size is None:
                 return cast(io.BufferedReader, self.open()).peek(size)[:size]
@@ -103,25 +153,27 @@ class Source:
             raise self.broken(error) from None
 
     def broken(self, error: Exception) -> DataError:
-        """What to say of an archive that does not unpack."""
-        reason = "ends early" if isinstance(error, EOFError) else str(error)
+        """What to say of an archive that does not unpack, or of a disk that does not read."""
+        reason = " ".join(str(error).split())
+        if self._unpacker is None:
+            return DataError(f"{self.name}: cannot be read ({reason})")
         return DataError(f"{self.name}: the compressed file is damaged ({reason}); unpack or copy it again")
 
     def close(self) -> None:
         """Close the file; standard input stays open."""
-        if self._raw is not None and self.path is not None:
-            self._raw.close()
+        if self._packed is not None and self.path is not None:
+            self._packed.close()
 
-    def _start(self) -> None:
-        if self._raw is not None:
-            return
-        if self.path is None:
-            buffered: Any = io.BufferedReader(Arriving(sys.stdin.fileno()), 1 << 20)
-        else:
+    def _start(self) -> io.BufferedReader:
+        """The bytes as they are stored; notes which archive it is."""
+        if self._packed is None:
             try:
-                buffered = self.path.open("rb", buffering=1 << 18)
+                raw = sys.stdin.fileno() if self.path is None else self.path.open("rb", buffering=0)
+                if self.size is None:
+                    raw = Arriving(raw if isinstance(raw, int) else os.dup(raw.fileno()))
+                self._packed = io.BufferedReader(cast(io.RawIOBase, raw), 1 << 18)
+                head = self._packed.peek(8)
             except OSError as error:
                 raise DataError(f"{self.name}: cannot be read ({error.strerror})") from None
-        self._raw = cast(BinaryIO, buffered)
-        head = buffered.peek(8)
-        self._compression = next((name for magic, name in MAGIC.items() if head.startswith(magic)), "")
+            self._unpacker = next((unpacker for magic, unpacker in UNPACKERS.items() if head.startswith(magic)), None)
+        return self._packed

@@ -1,0 +1,122 @@
+"""CSV and TSV as streams. PyArrow parses; rows that it refuses are told by their number."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pyarrow
+import pyarrow.csv
+
+from ouzel.errors import DataError
+from ouzel.streams.block import Block
+from ouzel.streams.columns import Columns
+from ouzel.streams.labels import find_label
+from ouzel.streams.options import Options
+from ouzel.streams.sources import Source
+
+DELIMITERS = ",\t;|"  # looked for in the header, in this order, unless one is given
+BLOCK = 3 << 20  # bytes
+
+
+class _Text:
+    """A file for Arrow's reader, which stops at what is no UTF-8: here that is replaced. Gives what has arrived."""
+
+    closed = False
+
+    def __init__(self, file: Any, arriving: bool) -> None:
+        self._read = file.read1 if arriving else file.read
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def read(self, size: int) -> bytes:
+        """The next bytes, at most `size`; a byte replaced becomes three."""
+        while data := self._read(max(1, size // 3)):
+            if data.isascii() and not self._decoder.getstate()[0]:
+                return bytes(data)
+            if text := self._decoder.decode(data):
+                return text.encode()
+        return self._decoder.decode(b"", final=True).encode()
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        pass
+
+
+def read_delimited(source: Source, options: Options, format: str, skipped: Callable[[int], None]) -> Iterator[Block]:
+    """Blocks of a CSV or TSV file, the names of its columns in its first line unless they are given."""
+    file: Any = source.open()
+    above = options.skip_lines  # lines above the first row
+    for _ in range(above):
+        file.readline()
+    delimiter = options.delimiter or ("\t" if format == "tsv" else None)
+    names = list(options.columns)
+    if names:
+        delimiter = delimiter or ","
+    else:
+        above += 1
+        names, delimiter = _header(file.readline().decode("utf-8-sig", "replace"), delimiter, source.name)
+    uneven: list[Any] = []
+
+    def refuse(row: Any) -> str:
+        uneven.append(row)
+        return "skip"
+
+    text = pyarrow.large_string()
+    try:
+        reader = pyarrow.csv.open_csv(
+            pyarrow.PythonFile(_Text(file, source.size is None), mode="r"),
+            pyarrow.csv.ReadOptions(use_threads=False, block_size=BLOCK, column_names=names),
+            pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=refuse),
+            pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(names, text), strings_can_be_null=True),
+        )
+    except pyarrow.ArrowInvalid as error:
+        if "Empty CSV file" in str(error):
+            return
+        raise
+    schema = pyarrow.schema([(name, text) for name in names])
+    columns = Columns(options, schema, find_label(options, names, source.name), numeric_text=True, name=source.name)
+    columns.rows = above
+    even = 0  # rows given out
+    for batch in reader:
+        if options.on_error == "skip":
+            skipped(len(uneven))
+            uneven.clear()
+        elif uneven and uneven[0].number - 1 - even <= batch.num_rows:  # Arrow reads ahead
+            yield from columns.blocks(batch.slice(0, uneven[0].number - 1 - even), skipped)
+            break
+        yield from columns.blocks(batch, skipped)
+        even += batch.num_rows
+    if uneven:
+        if options.on_error == "skip":
+            skipped(len(uneven))
+            return
+        row = uneven[0]
+        start = row.text if len(row.text) <= 40 else f"{row.text[:40]}…"
+        raise DataError(
+            f"{source.name}: row {above + row.number}: found {row.actual_columns} cells ({start}); "
+            f"expected {row.expected_columns}, as there are columns"
+        )
+
+
+def _header(line: str, delimiter: str | None, name: str) -> tuple[list[str], str]:
+    """Names of columns, and what parts them."""
+    if not line:
+        raise DataError(f"{name}: is empty; there is nothing to learn from")
+    if delimiter is None:
+        delimiter = next((character for character in DELIMITERS if character in line), ",")
+    names = next(csv.reader([line.rstrip("\r\n")], delimiter=delimiter), [""])
+    if all(_is_number(word) for word in names):
+        raise DataError(f"{name}: has no header; name its {len(names)} columns with --columns A,B,…")
+    return [word.strip() for word in names], delimiter
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,57 @@
+"""Which column of a table is the label, and what its cells say."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ouzel.classes import Label, tidy
+from ouzel.errors import DataError
+from ouzel.sketches.hashing import feature_id
+from ouzel.streams.options import Options
+
+LABELS = ("label", "target", "class", "y")  # columns taken for the label unless one is named
+
+
+def find_label(options: Options, columns: list[str], name: str) -> str | None:
+    """The label's column: the one named, or the first with a usual name; there must be one unless to predict."""
+    if options.label is not None:
+        return options.label if options.label in columns or not options.unlabelled else None
+    for candidate in LABELS:
+        for column in columns:
+            if column.lower() == candidate:
+                return column
+    if options.unlabelled:
+        return None
+    raise DataError(f"{name}: which column is the label? Name it with --label; there are {', '.join(columns)}")
+
+
+def label_of(value: Any) -> Label | None:
+    """A label as its cell says it: a number if it reads as one, nothing if it is empty."""
+    if value is None or isinstance(value, bool):
+        return value
+    if not isinstance(value, (int, float)):
+        value = str(value).strip()
+        try:
+            value = float(value)
+        except ValueError:
+            return value or None
+    return tidy(value) if math.isfinite(value) else None
+
+
+def as_sign(label: Label | None, positive: str) -> int | None:
+    """1 for the label that counts as positive, by name or value; -1 for any other."""
+    if label is None:
+        return None
+    same = (
+        str(label).lower() == positive.lower() if isinstance(label, bool) else label in (positive, label_of(positive))
+    )
+    return 1 if same else -1
+
+
+def group_id(value: Any, seed: int) -> int:
+    """A group's number: its own if it is one, else the hash of its name."""
+    try:
+        return int(value)
+    except (ValueError, OverflowError):
+        return feature_id(str(value), seed, 31)

@@ -1,0 +1,180 @@
+"""Tables: what becomes of cells, labels, weights and groups, and what is said of rows that are refused."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+import ouzel
+from ouzel.sketches.hashing import feature_id
+
+Example = tuple[Any, float, dict[int, float]]
+
+
+def examples(path, **options) -> tuple[list[Example], ouzel.OuzelError | None, int]:
+    """(label, weight, features) of each example given out, the error that ended it, and how many were skipped."""
+    found: list[Example] = []
+    stream = ouzel.read(path, **options)
+    try:
+        for block in stream:
+            for i in range(block.rows):
+                here = slice(int(block.offsets[i]), int(block.offsets[i + 1]))
+                features = dict(zip(block.indices[here].tolist(), block.values[here].tolist(), strict=True))
+                label = block.labels[i]
+                if block.label_names is not None and label == label:
+                    label = block.label_names[int(label)]
+                found.append((label, float(block.weights[i]), features))
+    except ouzel.OuzelError as error:
+        return found, error, stream.skipped
+    return found, None, stream.skipped
+
+
+def wrote(tmp_path, name: str, content: Any):
+    path = tmp_path / name
+    if isinstance(content, dict):
+        pyarrow.parquet.write_table(pyarrow.table(content), path)
+    else:
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+# name: (file, content, options, examples before the bad row, what the message says, examples with on_error="skip")
+BAD = {
+    "too many cells": ("t.csv", "y,x\n1,2\n1,2,3\n0,4\n", {}, 1, "row 3: found 3 cells", 2),
+    "too few cells, far on": ("t.csv", "y,x\n" + "1,2\n" * 300_000 + "1\n0,4\n", {}, 300_000, "row 300002", 300_001),
+    "no weight": ("t.csv", "y,x,w\n1,2,1\n1,2,\n0,4,3\n", {"weight": "w"}, 1, "row 3, column 'w': found nothing", 2),
+    "weight no number": ("t.csv", "y,x,w\n1,2,a\n0,4,3\n", {"weight": "w"}, 0, "row 2, column 'w': found 'a'", 1),
+    "weight below 0": ("t.csv", "y,x,w\n1,2,1\n0,4,-3\n", {"weight": "w"}, 1, "found '-3'; expected a weight", 1),
+    "no group": ("t.csv", "y,x,q\n1,2,a\n0,4,\n", {"group": "q"}, 1, "row 3, column 'q': found nothing", 1),
+    "NaN in a number": (
+        "t.parquet",
+        {"y": [1, 0, 1], "x": [1.0, np.nan, 2.0]},
+        {},
+        1,
+        "row 2, column 'x': found nan",
+        2,
+    ),
+    "null weight": ("t.parquet", {"y": [1, 0], "w": [1.0, None]}, {"weight": "w"}, 1, "row 2, column 'w'", 1),
+    "uneven lists": (
+        "t.parquet",
+        {"y": [1, 0], "indices": [[1, 2], [3]], "values": [[1.0, 2.0], [3.0, 4.0]]},
+        {},
+        1,
+        "row 2, column 'values'",
+        1,
+    ),
+    "JSON with NaN": ("t.jsonl", '{"y":1,"x":1}\n{"y":1,"x":NaN}\n{"y":0,"x":1}\n', {}, 1, ":2:1: found 'x': nan", 2),
+    "JSON cut short": ("t.jsonl", '{"y":1,"x":1}\n{"y":1,"x"\n', {}, 1, ":2:11: found no JSON", 1),
+    "JSON without weight": ("t.jsonl", '{"y":1,"w":1}\n{"y":1}\n', {"weight": "w"}, 1, ":2:1: found 'w': None", 1),
+    "JSON with an odd label": ("t.jsonl", '{"y":1}\n{"y":[1]}\n', {}, 1, ":2:1: found 'y': [1]; expected a label", 1),
+    "JSON with a huge id": ("t.jsonl", '{"y":1}\n{"y":1,"99999999999":1}\n', {}, 1, "at most 4294967294", 1),
+    "JSON list": ("t.jsonl", '{"y":1}\n[1]\n', {}, 1, ":2:1: found a list", 1),
+    "JSON not in UTF-8": ("t.jsonl", b'{"y":1}\n{"y":"\xff"}\n', {}, 1, ":2:1: found bytes", 1),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_bad_row_is_named_or_skipped_and_no_other_is_lost(tmp_path, case):
+    name, content, options, before, says, kept = BAD[case]
+    path = wrote(tmp_path, name, content)
+
+    found, error, _ = examples(path, **options)
+    skipping, none, skipped = examples(path, on_error="skip", **options)
+
+    assert len(found) == before
+    assert says in str(error)
+    assert "\n" not in str(error)
+    assert (len(skipping), none, skipped) == (kept, None, 1)
+
+
+def test_cells_of_every_kind_become_features(tmp_path):
+    table = {
+        "y": [1, 0],
+        "number": pyarrow.array([2.5, None]),
+        "7": pyarrow.array([1, 3], pyarrow.int8()),
+        "word": ["a", None],
+        "list": [["p", "q"], []],
+        "object": [{"inner": 4.0}, {"inner": 0.0}],
+        "bytes": pyarrow.array([b"\xff", b"b"]),
+        "day": pyarrow.array([0, 1], pyarrow.date32()),
+        "nothing": pyarrow.nulls(2),
+    }
+    (_, _, first), (_, _, second) = examples(wrote(tmp_path, "t.parquet", table))[0]
+
+    words = ["word=a", "list=p", "list=q", "day=1970-01-01"]
+    assert {feature_id(word): 1.0 for word in words}.items() <= first.items()
+    assert {feature_id("number"): 2.5, 7: 1.0, feature_id("object.inner"): 4.0}.items() <= first.items()
+    assert len(first) == 8
+    assert second == {7: 3.0, feature_id("bytes=b"): 1.0, feature_id("day=1970-01-02"): 1.0}
+
+
+def test_a_column_that_is_neither_number_nor_text_is_refused(tmp_path):
+    kind = pyarrow.list_(pyarrow.struct([("a", pyarrow.int64())]))
+    path = wrote(tmp_path, "t.parquet", {"y": [1], "odd": pyarrow.array([[{"a": 1}]], kind)})
+
+    assert "column 'odd' holds" in str(examples(path)[1])
+    assert examples(path, ignore="odd")[1] is None
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_what_parts_the_cells_is_seen_in_the_header(tmp_path, delimiter):
+    rows = [["y", "price", "city"], ["1", "2.5", "Rome"]]
+    path = wrote(tmp_path, "t.csv", "".join(delimiter.join(row) + "\n" for row in rows))
+
+    assert examples(path)[0] == [(1.0, 1.0, {feature_id("price"): 2.5, feature_id("city=Rome"): 1.0})]
+
+
+def test_cells_with_newlines_quotes_and_odd_bytes_are_read(tmp_path):
+    path = wrote(tmp_path, "t.csv", b'y,x\r\n1,"a\nb"\r\n\r\n0,"c ""d"""\r\n1,\xff\r\n')
+
+    found, error, _ = examples(path)
+
+    assert error is None
+    assert [next(iter(features)) for _, _, features in found[:2]] == [feature_id("x=a\nb"), feature_id('x=c "d"')]
+    assert len(found) == 3
+
+
+def test_a_header_may_be_longer_than_what_is_read_at_once(tmp_path):
+    names = [f"a column with a long name {k}" for k in range(20_000)]
+    path = wrote(tmp_path, "t.csv", ",".join(["y", *names]) + "\n" + ",".join(["1"] * 20_001) + "\n")
+
+    assert sum(examples(path, bits=30)[0][0][2].values()) == 20_000.0
+
+
+@pytest.mark.parametrize("positive", ["yes", "True", "1"])
+def test_the_positive_label_is_found_in_words_truth_values_and_numbers(tmp_path, positive):
+    values: list[Any] = {"yes": ["yes", "no"], "True": [True, False], "1": [1, 0]}[positive]
+    parquet = wrote(tmp_path, "t.parquet", {"y": values, "x": [1.0, 2.0]})
+    lines = wrote(tmp_path, "t.jsonl", "".join(json.dumps({"y": y, "x": 1}) + "\n" for y in values))
+
+    for path in (parquet, lines):
+        assert [label for label, _, _ in examples(path, label_positive=positive)[0]] == [1.0, -1.0]
+
+
+def test_numbers_and_names_of_classes_are_told_apart_in_every_block(tmp_path):
+    path = wrote(tmp_path, "t.jsonl", '{"y":1,"x":1}\n{"y":"1","x":1}\n{"y":"b","x":1}\n')
+
+    assert [label for label, _, _ in examples(path)[0]] == [1, 1, "b"]
+
+
+def test_groups_have_names_or_numbers(tmp_path):
+    csv = wrote(tmp_path, "t.csv", "y,x,q\n1,2,a\n0,3,a\n1,1,b\n")
+    lines = wrote(tmp_path, "t.jsonl", '{"y":1,"q":7}\n{"y":0,"q":7}\n{"y":0,"q":9}\n')
+
+    a, again, b = next(ouzel.read(csv, group="q")).groups
+    assert a == again != b
+    assert next(ouzel.read(lines, group="q")).groups.tolist() == [7, 7, 9]
+
+
+def test_text_is_parted_the_same_in_every_format(tmp_path):
+    text = "It's 3 o'clock, señor! it's"
+    csv = wrote(tmp_path, "t.csv", f'y,body\n1,"{text}"\n')
+    lines = wrote(tmp_path, "t.jsonl", json.dumps({"y": 1, "body": text}) + "\n")
+
+    assert examples(csv, text="body")[0] == examples(lines, text="body")[0]
+    assert examples(csv, text="body")[0][0][2][feature_id("it's")] == 2.0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ouzel.errors import OuzelError
-from ouzel.evaluation.compare import best_of_rows, compare, recovery_error
+from ouzel.evaluation.compare import best_of_rows, compare
 from ouzel.evaluation.grids import candidates, learner_names, parse_range, step_size
 from ouzel.evaluation.progressive import progressive_validation
 from ouzel.evaluation.shuffles import compare_orders, join
@@ -64,15 +64,6 @@ def test_the_best_of_a_row_includes_ties():
     (best,) = best_of_rows(found)
 
     assert len(best) >= 2
-
-
-def test_recovery_of_the_reference_itself_is_one():
-    model = Model("ogd")
-    for block in stream():
-        model.learn(block)
-
-    assert recovery_error(model, model, 2) == pytest.approx(1.0)
-    assert recovery_error(Model("ogd", classes=["b", "a"]), model, 2) > 1.0
 
 
 def test_joined_blocks_are_the_stream():

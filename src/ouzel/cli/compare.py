@@ -22,7 +22,7 @@ def compare(
     top: Annotated[int, typer.Option(help="Recovery error of so many heaviest weights, against --reference.")] = 0,
     reference: Annotated[
         str, typer.Option(help="The learner without a budget that recovery is measured against.")
-    ] = "ogd",
+    ] = "unbounded",
     shuffles: Annotated[int, typer.Option(help="Random orders, in memory: mean and standard deviation.")] = 0,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Learners at work at a time.")] = 1,
     loss: options.Loss = None,

@@ -9,9 +9,10 @@ from rich.table import Table
 
 from ouzel.cli.screen import Screen
 from ouzel.cli.shown import count, figure, size
-from ouzel.evaluation.compare import Contestant, best_of_rows, compare, recovery_error
+from ouzel.evaluation.compare import Contestant, best_of_rows, compare
 from ouzel.evaluation.grids import Candidate
 from ouzel.evaluation.plots import Line, draw_curves, draw_lines
+from ouzel.evaluation.recovery import recovery_error
 from ouzel.learners import catalogue
 from ouzel.streams.reading import read
 

@@ -108,23 +108,3 @@ def best_of_rows(contestants: Sequence[Contestant]) -> list[list[Contestant]]:
         least = min(contestant.figure for contestant in row)
         best.append([contestant for contestant in row if contestant.figure == least])
     return best
-
-
-def recovery_error(model: Model, reference: Model, top: int) -> float | None:
-    """How far a model's `top` heaviest weights are from the reference's weights, 1 being the best possible.
-
-    ||w^K - w*|| / ||w*^K - w*||, with w^K the model's K heaviest weights and w* those of the reference, which knows all
-    (Tai, Sharan, Bailis & Valiant 2018, section 7.2). None with three classes or more.
-    """
-    if model.columns != 1 or reference.columns != 1:
-        return None
-    true = reference.weights()[0].astype(np.float64)
-    total = float(true @ true)
-    sign = 1.0 if model.classes.known == reference.classes.known else -1.0
-    gained = 0.0
-    for feature, weight in model.top(top)[0]:
-        here = true[feature + 1] if feature + 1 < len(true) else 0.0
-        gained += (sign * weight - here) ** 2 - here**2
-    heaviest = np.sort(true**2)[::-1][:top].sum()
-    least = total - float(heaviest)
-    return float(np.sqrt(max(total + gained, 0.0) / least)) if least > 0.0 else None

@@ -194,13 +194,13 @@ def learn_row(state, indices, values, target, importance, settings):
     if not isfinite(slope):
         return margin
     state.scale[0] *= 1.0 - settings.l2 * step
+    if state.scale[0] < SMALLEST_SCALE:
+        _fold(state)
     factor = np.float32(step * slope / state.scale[0])
     if factor != 0.0 and abs(factor) * largest < LARGEST_CHANGE:
         _move(state, indices, values, factor, noted, width)
         for k in range(noted, len(indices)):
             _learn_feature(state, indices[k], -factor * values[k])
-    if state.scale[0] < SMALLEST_SCALE:
-        _fold(state)
     return margin
 
 

@@ -86,6 +86,7 @@ LEARNERS = {
         Learner("narow-full", "narow", "narow with a full covariance", (("full", 1.0),)),
         Learner("nherd-full", "nherd", "nherd with a full covariance", (("full", 1.0),)),
         Learner("iellip-full", "iellip", "iellip with a full covariance", (("full", 1.0),)),
+        Learner("unbounded", "unbounded", "logistic regression with no budget, its heaviest weights in a heap"),
         Learner("wm", "weight_median", "Weight-Median Sketch within a byte budget"),
         Learner("awm", "active_set_weight_median", "Active-Set Weight-Median Sketch within a byte budget"),
         Learner("truncation", "truncation", "the heaviest weights, within a byte budget"),

@@ -94,6 +94,8 @@ def learn_row(state, indices, values, target, importance, settings):
     if not isfinite(slope):
         return margin
     state.scale[0] *= 1.0 - settings.l2 * step
+    if state.scale[0] < SMALLEST_SCALE:
+        _fold(state)
     factor = np.float32(step * slope / state.scale[0])
     if abs(factor) * largest < LARGEST_CHANGE:
         for k in range(noted):
@@ -101,8 +103,6 @@ def learn_row(state, indices, values, target, importance, settings):
         for k in range(noted, len(indices)):
             column, sign = cell(state.tables, indices[k], len(state.counters))
             state.counters[column] -= factor * sign * values[k]
-    if state.scale[0] < SMALLEST_SCALE:
-        _fold(state)
     return margin
 
 

@@ -2,7 +2,8 @@
 
 Tai, Sharan, Bailis & Valiant (2018), "Sketching Linear Classifiers over Data Streams", SIGMOD, Algorithm 4, after
 Efraimidis & Spirakis (2006). A feature has the key r^(1/|w|), r uniform; when its weight changes from w to w' the key
-becomes key^(|w|/|w'|); the smallest key is dropped. An entry is an id, a weight and a key: 12 bytes.
+becomes key^(|w|/|w'|); the smallest key is dropped. Kept here is the priority -1 / log(key) = |w| / -log(r): it has the
+order of the keys, does not underflow, and changes by |w'| / |w|. An entry is an id, a weight and a priority: 12 bytes.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ouzel._jit import inlined, kernel
 from ouzel.errors import OuzelError
 from ouzel.sketches import top_weights
 from ouzel.sketches.reservoir import random_word
-from ouzel.sketches.top_weights import find, insert, replace, set_weight, smallest
+from ouzel.sketches.top_weights import find, insert, replace, rescale, set_weight, smallest
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.rates import InverseTime, rate
 
@@ -26,7 +27,7 @@ SMALLEST_SCALE = 1e-4
 
 class State(NamedTuple):
     keys: np.ndarray  # (k,) uint32  slots
-    weights: np.ndarray  # (k,) float32  keys of the sampling
+    weights: np.ndarray  # (k,) float32  priorities of the sampling, over the scale
     bounds: np.ndarray  # (ceil(k / 64) + 1,) float32  see top_weights
     places: np.ndarray  # (2^p,) uint64
     taken: np.ndarray  # (1,) int64
@@ -42,7 +43,7 @@ class Settings(NamedTuple):
     learning_rate: float = 0.1
     l2: float = 1e-6
     schedule: NamedTuple = InverseTime()
-    sketch_seed: float = 0.0  # of the hash functions
+    sketch_seed: float = 0.0  # of the random numbers
 
 
 def init(dimension: int, settings: Settings) -> State:
@@ -71,37 +72,42 @@ def predict_row(state, indices, values, settings):
 
 @inlined
 def _fold(state):
-    """Multiply the scale into the weights."""
+    """Multiply the scale into the weights and their priorities."""
+    rescale(state, np.float32(state.scale[0]))
     for entry in range(len(state.values)):
         state.values[entry] *= np.float32(state.scale[0])
     state.scale[0] = 1.0
 
 
 @inlined
+def _priority(state, size):
+    """A new priority for a weight of this size."""
+    uniform = (np.float64(random_word(state.random) >> np.uint64(11)) + 0.5) / 9007199254740992.0
+    return np.float32(size / -log(uniform))
+
+
+@inlined
 def _learn_feature(state, slot, change):
-    """Move the weight of a slot by `change`; one that is not kept draws a key and may take the smallest's place."""
+    """Move the weight of a slot by `change`; one not kept draws a priority and may take the place of the lowest."""
     entry = find(state, slot)
     if entry >= 0:
         before = abs(state.values[entry])
         state.values[entry] += change
         after = abs(state.values[entry])
-        if after > 0.0 and before > 0.0:
-            set_weight(state, entry, np.float32(state.weights[entry] ** (before / after)))
+        if before > 0.0:
+            set_weight(state, entry, state.weights[entry] * (after / before))
         else:
-            set_weight(state, entry, np.float32(0.0))
-        return
-    if change == 0.0:
-        return
-    uniform = (np.float64(random_word(state.random) >> np.uint64(11)) + 0.5) / 9007199254740992.0
-    key = np.float32(np.exp(log(uniform) / abs(change)))
-    if state.taken[0] < len(state.keys):
-        insert(state, slot, key)
-        state.values[state.taken[0] - 1] = change
-    elif key > state.bounds[-1]:
-        entry = smallest(state)
-        if key > state.weights[entry]:
-            replace(state, entry, slot, key)
-            state.values[entry] = change
+            set_weight(state, entry, _priority(state, after))
+    elif change != 0.0:
+        priority = _priority(state, abs(change))
+        if state.taken[0] < len(state.keys):
+            insert(state, slot, priority)
+            state.values[state.taken[0] - 1] = change
+        elif priority > state.bounds[-1]:
+            entry = smallest(state)
+            if priority > state.weights[entry]:
+                replace(state, entry, slot, priority)
+                state.values[entry] = change
 
 
 @inlined
@@ -114,13 +120,13 @@ def learn_row(state, indices, values, target, importance, settings):
     if not isfinite(slope):
         return margin
     state.scale[0] *= 1.0 - settings.l2 * step
+    if state.scale[0] < SMALLEST_SCALE:
+        _fold(state)
     factor = np.float32(step * slope / state.scale[0])
     for k in range(len(indices)):
         change = -factor * values[k]
         if isfinite(change):
             _learn_feature(state, indices[k], change)
-    if state.scale[0] < SMALLEST_SCALE:
-        _fold(state)
     return margin
 
 
@@ -164,12 +170,12 @@ def members(state: State) -> np.ndarray:
 
 
 def bytes_used(state: State) -> int:
-    """4 bytes for each id, weight and key."""
+    """4 bytes for each id, weight and priority."""
     return 12 * len(state.keys)
 
 
 def mirror(state: State) -> State:
-    """The state that exchanged classes would have led to."""
+    """The state that exchanged classes would have led to; the random numbers go on as they would have."""
     copies = State(*(array.copy() for array in state))
     return copies._replace(values=-copies.values)
 

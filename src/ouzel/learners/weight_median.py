@@ -124,13 +124,13 @@ def learn_row(state, indices, values, target, importance, settings):
     if not isfinite(slope):
         return margin
     state.scale[0] *= 1.0 - settings.l2 * step
+    if state.scale[0] < SMALLEST_SCALE:
+        _fold(state)
     factor = np.float32(step * slope / state.scale[0])
     for k in range(len(indices)):
         change = -factor * values[k]
         if isfinite(change):
             _learn_feature(state, indices[k], change)
-    if state.scale[0] < SMALLEST_SCALE:
-        _fold(state)
     return margin
 
 

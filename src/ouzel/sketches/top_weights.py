@@ -8,7 +8,7 @@ that stays.)
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -184,8 +184,8 @@ def rescale(state, factor):
         state.bounds[-1] = 0.0
 
 
-def heaviest(state: State, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Keys and weights of the n largest magnitudes, largest first, ties by key."""
+def heaviest(state: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Keys and weights of the n largest magnitudes, largest first, ties by key; of any state with these fields."""
     keys, weights = state.keys[: state.taken[0]], state.weights[: state.taken[0]]
     order = np.lexsort((keys, -np.abs(weights)))[:n]
     return keys[order], weights[order]

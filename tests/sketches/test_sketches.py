@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ouzel.errors import OuzelError
 from ouzel.sketches import count_min, count_sketch, reservoir, space_saving, top_weights
 
 
@@ -55,6 +56,19 @@ def test_merged_sketches_are_the_sketch_of_both_streams(module):
     np.testing.assert_array_equal(merged.counters, whole.counters)
 
 
+@pytest.mark.parametrize("module", [count_sketch, count_min])
+@pytest.mark.parametrize("other", [{"seed": 1}, {"width": 128}, {"depth": 4}])
+def test_sketches_that_do_not_fit_are_not_merged(module, other):
+    with pytest.raises(OuzelError, match="one seed, width and depth"):
+        module.merge([module.init(**{"width": 64, "depth": 3, "seed": 0, **given}) for given in ({}, other)])
+
+
+@pytest.mark.parametrize("depth", range(1, 10))
+def test_the_median_is_that_of_a_sort(depth):
+    for numbers in np.random.default_rng(depth).integers(-3, 4, (40, depth)).astype(np.float32):
+        assert count_sketch.median(numbers) == np.median(numbers)
+
+
 def test_merged_counters_keep_the_bound_of_the_joint_stream():
     first, second = zipf(2000, 5), zipf(2000, 6)
     parts = [all_of(space_saving, space_saving.init(60), keys) for keys in (first, second)]
@@ -73,6 +87,32 @@ def test_a_reservoir_is_a_uniform_sample():
         hits[sample.items] += 1
 
     assert abs(hits / 400 - 0.25).max() < 0.1
+
+
+def test_merged_reservoirs_are_a_uniform_sample_of_both_streams():
+    hits = np.zeros(60)
+    for seed in range(600):
+        parts = [reservoir.init(8, 2 * seed), reservoir.init(8, 2 * seed + 1)]
+        for item in range(60):
+            reservoir.update(parts[item >= 45], np.uint32(item))
+        merged = reservoir.merge(parts)
+        assert len(set(merged.items.tolist())) == 8
+        hits[merged.items] += 1
+
+    assert merged.counts[0] == 60
+    assert abs(hits[:45].mean() / 600 - 8 / 60) < 0.01  # the longer stream has its share,
+    assert abs(hits / 600 - 8 / 60).max() < 0.05  # and no item more than another
+
+
+def test_merged_reservoirs_that_are_not_full_hold_all():
+    parts = [reservoir.init(8, seed) for seed in range(2)]
+    for item in range(5):
+        reservoir.update(parts[item % 2], np.uint32(item))
+
+    merged = reservoir.merge(parts)
+
+    assert sorted(merged.items[:5].tolist()) == [0, 1, 2, 3, 4]
+    assert merged.counts[0] == 5
 
 
 def test_top_weights_finds_keys_and_the_smallest_through_all_changes():

@@ -67,6 +67,8 @@ class WMSketchClassifier(_Budgeted):
 
     Parameters
     ----------
+    averaging : recover weights from the mean of the iterates (Theorem 2), for a second table
+    radius : of the l2 ball that the sketch is kept in, 0 for none
     heap_size, width, depth, and the others : see `AWMSketchClassifier`
 
     Examples
@@ -81,6 +83,8 @@ class WMSketchClassifier(_Budgeted):
     heap_size: int = 0
     width: int = 0
     depth: int = 0
+    averaging: bool = False
+    radius: float = 0.0
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -2,16 +2,22 @@
 
 Tai, Sharan, Bailis & Valiant (2018), "Sketching Linear Classifiers over Data Streams", SIGMOD, Algorithm 1. With R the
 CountSketch matrix over the root of its depth, eta_t the step size and tau = z'Rx the margin, the mean over rows,
-    z <- (1 - l2 eta_t) z - eta_t y l'(y tau) R x;
+    z <- (1 - l2 eta_t) z - eta_t y l'(y tau) R x        (a global scale, folded before it underflows);
 a weight is the median over rows of what they say of it. A heap keeps the ids of the features whose median is largest.
 
+Theorem 2 analyses two changes, both options. `radius`: after every step z is projected on the l2 ball, which only
+changes the scale. `averaging`: weights are recovered from the mean of the iterates z_1 ... z_T that made predictions
+(which stay those of each iterate). It is kept lazily: with a_t the scale, z_t = a_t c_t and A_t = a_1 + ... + a_t,
+    sum_t z_t = A_T c_T - sum_t A_t (c_{t+1} - c_t),
+so that a second table takes each change times A_t. That table counts: 8 bytes a counter.
+
 The byte count is the paper's: 4 bytes for each id and each weight. A budget is split as its Table 2: 128 ids, and rows
-of 128 weights, of 256 from 32 KB.
+of 128 weights (256 and 256 from 4 KB to 8 KB; 128 and 256 from 32 KB).
 """
 
 from __future__ import annotations
 
-from math import isfinite
+from math import isfinite, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -19,13 +25,14 @@ import numpy as np
 from ouzel._jit import inlined, kernel
 from ouzel.errors import OuzelError
 from ouzel.sketches import count_sketch, top_weights
-from ouzel.sketches.count_sketch import cell, query, update
+from ouzel.sketches.count_sketch import cell, median, query
 from ouzel.sketches.top_weights import find, insert, replace, rescale, set_weight, smallest
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.rates import InverseTime, rate
 
 BUDGETED = True
 SMALLEST_SCALE = 1e-4
+NOTED = 256  # features of a row whose cells are noted; the rest of a longer row is hashed twice
 
 
 class State(NamedTuple):
@@ -37,7 +44,10 @@ class State(NamedTuple):
     counters: np.ndarray  # (depth, width) float32  z times the root of the depth, over the scale
     tables: np.ndarray  # (depth, 4, 256) uint32, a constant of the seed
     sorted: np.ndarray  # (depth,) float32
-    scale: np.ndarray  # (2,) float64  the global scale; t
+    lags: np.ndarray  # (depth, width) float32, changes of the counters times A; empty without averaging
+    columns: np.ndarray  # (256, depth) uint32, of the features of one row
+    signs: np.ndarray  # (256, depth) float32
+    scale: np.ndarray  # (4,) float64  the global scale; t; sum of the squared counters, with a radius; A
 
 
 class Settings(NamedTuple):
@@ -50,6 +60,8 @@ class Settings(NamedTuple):
     l2: float = 1e-6
     schedule: NamedTuple = InverseTime()
     sketch_seed: float = 0.0  # of the hash functions
+    averaging: float = 0.0  # 1: weights are those of the mean iterate
+    radius: float = 0.0  # of the l2 ball that z is kept in; 0 for none
 
 
 def configure(settings: Settings) -> tuple[int, int, int]:
@@ -58,20 +70,28 @@ def configure(settings: Settings) -> tuple[int, int, int]:
     >>> configure(Settings(budget=8192.0))
     (128, 128, 14)
     """
-    budget = int(settings.budget)
-    heap_size = int(settings.heap_size) or min(128, budget // 16)
-    width = int(settings.width) or min(256 if budget >= 32768 else 128, (budget - 8 * heap_size) // 4)
-    depth = int(settings.depth) or max(1, (budget - 8 * heap_size) // max(4 * width, 1))
+    budget, counter = int(settings.budget), 8 if settings.averaging else 4
+    middling = 4096 <= budget < 8192
+    heap_size = int(settings.heap_size) or min(256 if middling else 128, budget // 16)
+    room = (budget - 8 * heap_size) // counter
+    width = int(settings.width) or min(256 if middling or budget >= 32768 else 128, room)
+    depth = int(settings.depth) or max(1, room // max(width, 1))
     if heap_size < 1 or width < 1:
-        raise OuzelError(f"a budget of {settings.budget:.0f} bytes is too small; give at least 16 bytes")
+        raise OuzelError(f"a budget of {settings.budget:.0f} bytes is too small; give at least {16 + counter} bytes")
     return heap_size, width, depth
 
 
 def init(dimension: int, settings: Settings) -> State:
     """A state that has seen nothing; it takes any slot, whatever the dimension."""
     heap_size, width, depth = configure(settings)
-    sketch = count_sketch.init(width, depth, int(settings.sketch_seed))
-    return State(*top_weights.init(heap_size), *sketch, np.array([1.0, 0.0]))
+    return State(
+        *top_weights.init(heap_size),
+        *count_sketch.init(width, depth, int(settings.sketch_seed)),
+        np.zeros((depth, width) if settings.averaging else (0, 0), np.float32),
+        np.zeros((NOTED, depth), np.uint32),
+        np.zeros((NOTED, depth), np.float32),
+        np.array([1.0, 0.0, 0.0, 0.0]),
+    )
 
 
 @inlined
@@ -88,49 +108,91 @@ def predict_row(state, indices, values, settings):
 
 
 @inlined
-def _learn_feature(state, slot, change):
-    """Move the weight of a slot by `change`, and give it its place in the heap."""
-    update(state, slot, change)
-    weight = query(state, slot)
+def _note(state, slot, k):
+    """Note where each row keeps a slot; return the sum of what the rows say of it."""
+    total = np.float32(0.0)
+    for r in range(state.counters.shape[0]):
+        column, sign = cell(state.tables[r], slot, state.counters.shape[1])
+        state.columns[k, r] = column
+        state.signs[k, r] = sign
+        total += sign * state.counters[r, column]
+    return total
+
+
+@inlined
+def _learn_feature(state, slot, k, change, settings):
+    """Move the weight of the slot noted as the k-th by `change`, and give it its place in the heap."""
+    depth = state.counters.shape[0]
+    above = below = 0
+    for r in range(depth):
+        column, sign = state.columns[k, r], state.signs[k, r]
+        before = state.counters[r, column]
+        after = before + sign * change
+        state.counters[r, column] = after
+        state.sorted[r] = sign * after
+        above += sign * after > state.bounds[-1]
+        below += -sign * after > state.bounds[-1]
+        if settings.radius > 0.0:
+            state.scale[2] += np.float64(after) * after - np.float64(before) * before
+        if settings.averaging > 0.0:
+            state.lags[r, column] += sign * change * np.float32(state.scale[3])
     entry = find(state, slot)
     if entry >= 0:
-        set_weight(state, entry, weight)
+        set_weight(state, entry, median(state.sorted))
     elif state.taken[0] < len(state.keys):
-        insert(state, slot, weight)
-    elif abs(weight) > state.bounds[-1]:
+        insert(state, slot, median(state.sorted))
+    elif max(above, below) >= (depth + 1) // 2:  # else the median is below all of the heap
+        weight = median(state.sorted)
         entry = smallest(state)
         if abs(weight) > abs(state.weights[entry]):
             replace(state, entry, slot, weight)
 
 
 @inlined
-def _fold(state):
+def _fold(state, settings):
     """Multiply the scale into what it scales."""
     scale = np.float32(state.scale[0])
     rescale(state, scale)
+    state.scale[2] = 0.0
     for r in range(state.counters.shape[0]):
         for column in range(state.counters.shape[1]):
-            state.counters[r, column] *= scale
+            counter = state.counters[r, column]
+            if settings.averaging > 0.0:
+                state.lags[r, column] -= counter * np.float32(state.scale[3])
+            state.counters[r, column] = counter * scale
+            state.scale[2] += np.float64(counter * scale) * (counter * scale)
     state.scale[0] = 1.0
+    state.scale[3] = 0.0
 
 
 @inlined
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
-    margin = predict_row(state, indices, values, settings)
+    depth, noted = state.counters.shape[0], len(state.columns)
+    margin = 0.0
+    for k in range(len(indices)):
+        margin += values[k] * _note(state, indices[k], k % noted) / depth
+    margin *= state.scale[0]
     slope = importance * derivative(settings.loss, margin, target)
     step = rate(settings.schedule, settings.learning_rate, settings.l2, state.scale[1])
     state.scale[1] += 1.0
+    state.scale[3] += state.scale[0]
     if not isfinite(slope):
         return margin
     state.scale[0] *= 1.0 - settings.l2 * step
     if state.scale[0] < SMALLEST_SCALE:
-        _fold(state)
+        _fold(state, settings)
     factor = np.float32(step * slope / state.scale[0])
     for k in range(len(indices)):
+        if len(indices) > noted:
+            _note(state, indices[k], k % noted)
         change = -factor * values[k]
         if isfinite(change):
-            _learn_feature(state, indices[k], change)
+            _learn_feature(state, indices[k], k % noted, change, settings)
+    if settings.radius > 0.0:
+        size = state.scale[0] * sqrt(max(state.scale[2], 0.0) / depth)
+        if size > settings.radius:
+            state.scale[0] *= settings.radius / size
     return margin
 
 
@@ -162,10 +224,17 @@ def _estimates(state, slots, out):
 
 
 def estimates(state: State, slots: np.ndarray, settings: Settings) -> np.ndarray:
-    """Weights of the given slots (uint32): the sketch's medians."""
+    """Weights of the given slots (uint32): the sketch's medians, of the mean iterate if iterates are averaged."""
+    if settings.averaging:
+        mean = _sum_of_iterates(state) / max(state.scale[1], 1.0)
+        state = state._replace(counters=mean.astype(np.float32), scale=np.ones(4))
     out = np.empty(len(slots))
     _estimates(state, slots, out)
     return out
+
+
+def _sum_of_iterates(state: State) -> np.ndarray:
+    return state.counters * state.scale[3] - state.lags
 
 
 def top(state: State, n: int, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
@@ -182,25 +251,31 @@ def members(state: State) -> np.ndarray:
 
 
 def bytes_used(state: State) -> int:
-    """4 bytes for each id and each weight."""
-    return 8 * len(state.keys) + 4 * state.counters.size
+    """4 bytes for each id and each weight, and for each sum of iterates."""
+    return 8 * len(state.keys) + 4 * state.counters.size + 4 * state.lags.size
 
 
 def mirror(state: State) -> State:
     """The state that exchanged classes would have led to."""
     copies = State(*(array.copy() for array in state))
-    return copies._replace(weights=-copies.weights, counters=-copies.counters)
+    return copies._replace(weights=-copies.weights, counters=-copies.counters, lags=-copies.lags)
 
 
 def merge(states: list[State], settings: Settings) -> State:
-    """The average model: sketches are linear, so their mean is the sketch of the mean weights; heaps are joined."""
+    """The average model: sketches are linear, so their mean is the sketch of the mean weights; heaps are joined.
+
+    Not the state of one pass over all streams, as learning is not linear. Sums of iterates add up.
+    """
     merged = init(0, settings)
     seen = np.array([state.scale[1] for state in states])
     counters = np.stack([state.counters * state.scale[0] for state in states])
     merged.counters[:] = np.tensordot(seen / max(seen.sum(), 1.0), counters, 1)
     merged.scale[1] = seen.sum()
+    merged.scale[2] = (merged.counters.astype(np.float64) ** 2).sum()
+    if settings.averaging:
+        merged.lags[:] = -np.sum([_sum_of_iterates(state) for state in states], axis=0)
     slots = np.unique(np.concatenate([state.keys[: state.taken[0]] for state in states]))
-    weights = estimates(merged, slots, settings)
+    weights = estimates(merged, slots, settings._replace(averaging=0.0))
     for k in np.argsort(-np.abs(weights), kind="stable")[: len(merged.keys)]:
         insert(merged, slots[k], np.float32(weights[k]))
     return merged

@@ -7,11 +7,12 @@ adds the count to one counter; the least of a key's counters exceeds its count b
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ouzel._jit import inlined
+from ouzel.sketches import count_sketch
 from ouzel.sketches.count_sketch import cell
 from ouzel.sketches.hashing import tabulation
 
@@ -50,6 +51,6 @@ def query(state, key):
     return least
 
 
-def merge(states: list[State]) -> State:
-    """The sketch of all the streams together; their seeds must agree."""
-    return states[0]._replace(counters=np.sum(np.stack([state.counters for state in states]), axis=0))
+def merge(states: list[Any]) -> State:
+    """The sketch of all the streams together; a sketch of another seed or shape is an error."""
+    return states[0]._replace(counters=count_sketch.merge(states).counters)

@@ -7,11 +7,12 @@ h_r(i) for an update of coordinate i by v; the median over rows of s_r(i) z[r, h
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ouzel._jit import inlined
+from ouzel.errors import OuzelError
 from ouzel.sketches.hashing import tabulate, tabulation
 
 SIGNS = np.array([1.0, -1.0], np.float32)
@@ -20,7 +21,7 @@ SIGNS = np.array([1.0, -1.0], np.float32)
 class State(NamedTuple):
     counters: np.ndarray  # (depth, width) float32  z
     tables: np.ndarray  # (depth, 4, 256) uint32, of the hash functions: a constant of the seed
-    sorted: np.ndarray  # (depth,) float32, where `query` sorts what the rows say
+    sorted: np.ndarray  # (depth,) float32, what the rows say, for `query`
 
 
 def init(width: int, depth: int = 5, seed: int = 0) -> State:
@@ -52,16 +53,24 @@ def update(state, key, change):
 
 @inlined
 def median(numbers):
-    """The median (the mean of the middle two if their number is even); puts them in order."""
+    """The median (the mean of the middle two if their number is even).
+
+    By ranks: all pairs are compared, eight at a time, which beats a sort, whose every comparison is a branch.
+    """
     count = len(numbers)
-    for r in range(1, count):
+    low, high = (count - 1) // 2, count // 2
+    low_number = high_number = np.float32(0.0)
+    for r in range(count):
         number = numbers[r]
-        k = r
-        while k > 0 and numbers[k - 1] > number:
-            numbers[k] = numbers[k - 1]
-            k -= 1
-        numbers[k] = number
-    return np.float32(0.5) * (numbers[(count - 1) // 2] + numbers[count // 2])
+        less = equal = 0
+        for other in numbers:
+            less += other < number
+            equal += other == number
+        if less <= low < less + equal:
+            low_number = number
+        if less <= high < less + equal:
+            high_number = number
+    return np.float32(0.5) * (low_number + high_number)
 
 
 @inlined
@@ -73,6 +82,9 @@ def query(state, key):
     return median(state.sorted)
 
 
-def merge(states: list[State]) -> State:
-    """The sketch of all the streams together; their seeds must agree."""
+def merge(states: list[Any]) -> Any:
+    """The sketch of all the streams together; a sketch of another seed or shape is an error."""
+    for state in states[1:]:
+        if state.counters.shape != states[0].counters.shape or not np.array_equal(state.tables, states[0].tables):
+            raise OuzelError("sketches merge only if they have one seed, width and depth")
     return states[0]._replace(counters=np.sum(np.stack([state.counters for state in states]), axis=0))

@@ -64,3 +64,25 @@ def draw(state):
     """A random item of the sample, which must not be empty."""
     held = min(state.counts[0], np.uint64(len(state.items)))
     return state.items[random_below(state.counts, held)]
+
+
+def merge(states: list[State]) -> State:
+    """A uniform sample of all the streams together; reservoirs of workers need seeds of their own.
+
+    Each place is filled from a stream in proportion to its items not yet considered, by a random item of its sample.
+    """
+    merged = init(len(states[0].items))
+    for state in states:
+        merged.counts[1] ^= np.uint64(random_word(state.counts.copy()))
+    left = [int(state.counts[0]) for state in states]
+    held = [state.items[: min(seen, len(state.items))].tolist() for state, seen in zip(states, left, strict=True)]
+    merged.counts[0] = sum(left)
+    for place in range(min(sum(left), len(merged.items))):
+        among = int(random_word(merged.counts)) % sum(left)
+        which = 0
+        while among >= left[which]:
+            among -= left[which]
+            which += 1
+        left[which] -= 1
+        merged.items[place] = held[which].pop(int(random_word(merged.counts)) % len(held[which]))
+    return merged

@@ -10,20 +10,28 @@ from ouzel.estimators.budgeted import (
     TruncationClassifier,
     WMSketchClassifier,
 )
-from ouzel.estimators.margin import (
+from ouzel.estimators.gaussian import (
     AROWClassifier,
     ConfidenceWeightedClassifier,
+    IELLIPClassifier,
+    NAROWClassifier,
+    NHERDClassifier,
+    SecondOrderPerceptronClassifier,
+    SoftConfidenceWeightedClassifier,
+)
+from ouzel.estimators.margin import (
+    ALMAClassifier,
     ElementwiseNewtonClassifier,
+    MulticlassGradientClassifier,
     PassiveAggressiveClassifier,
     PerceptronClassifier,
     ROMMAClassifier,
-    SecondOrderPerceptronClassifier,
-    SoftConfidenceWeightedClassifier,
 )
 from ouzel.estimators.online_gradient import OnlineGradientClassifier, OnlineGradientRegressor
 from ouzel.estimators.sketched_newton import SketchedNewtonClassifier, SketchedNewtonRegressor
 
 __all__ = [
+    "ALMAClassifier",
     "AROWClassifier",
     "AWMSketchClassifier",
     "AdaGradClassifier",
@@ -34,6 +42,10 @@ __all__ = [
     "CountMinClassifier",
     "ElementwiseNewtonClassifier",
     "FeatureHashingClassifier",
+    "IELLIPClassifier",
+    "MulticlassGradientClassifier",
+    "NAROWClassifier",
+    "NHERDClassifier",
     "OnlineGradientClassifier",
     "OnlineGradientRegressor",
     "PassiveAggressiveClassifier",

@@ -84,7 +84,12 @@ class Estimator(RiverProtocol, BaseEstimator):
     @classmethod
     def serves(cls, learner: str) -> bool:
         """Whether this class is the estimator of a learner of the catalogue."""
-        return learner == cls.learner
+        return cls.choice(learner) is not None
+
+    @classmethod
+    def choice(cls, learner: str) -> dict[str, Any] | None:
+        """The parameters that pick a learner of the catalogue; None if this class is the estimator of others."""
+        return {} if learner == cls.learner else None
 
     def _learner_name(self) -> str:
         """Name in the catalogue; classes whose parameters pick among several learners override it."""

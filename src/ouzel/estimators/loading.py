@@ -30,6 +30,6 @@ def from_model(model: Model) -> Any:
     strengths = getattr(model.settings, "penalty", None)
     if strengths:
         given |= {name: value for name, value in strengths._asdict().items() if name in known}
-    estimator.set_params(**given)
+    estimator.set_params(**{**given, **(kind.choice(model.learner.name) or {})})
     estimator.model_ = model
     return estimator

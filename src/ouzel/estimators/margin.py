@@ -1,54 +1,60 @@
-"""Learners of several classes that part the true class from the best wrong one."""
+"""Learners of several classes that part the true class from the best wrong one by a step along the example."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
-from ouzel.errors import OuzelError
 from ouzel.estimators.classifier import Classifier
+from ouzel.estimators.variants import Variants
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class _Variants(Classifier):
-    """A parameter `variant` picks among several learners of the catalogue."""
-
-    learners: ClassVar[dict[str, str]]
-
-    @classmethod
-    def serves(cls, learner: str) -> bool:
-        """Whether this class is the estimator of a learner of the catalogue."""
-        return learner in cls.learners.values()
-
-    def _learner_name(self) -> str:
-        variant = self.get_params(deep=False)["variant"]
-        if variant not in self.learners:
-            raise OuzelError(f"variant must be one of {', '.join(map(repr, self.learners))}; got {variant!r}")
-        return self.learners[variant]
-
-    def _settings(self) -> dict[str, Any]:
-        return {name: value for name, value in super()._settings().items() if name != "variant"}
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class PerceptronClassifier(Classifier):
+class PerceptronClassifier(Variants):
     """The perceptron (Rosenblatt 1958; several classes as Crammer & Singer 2003).
 
     Parameters
     ----------
+    blame : the wrong classes that a mistake moves: "best", the one of highest score, or "all" that scored no less
     fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
 
     Examples
     --------
-    >>> PerceptronClassifier().fit([[0.0, 1.0], [1.0, 0.0]] * 2, ["wet", "dry"] * 2).predict([[1.0, 0.0]]).tolist()
+    >>> model = PerceptronClassifier()
+    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 2, ["wet", "dry"] * 2).predict([[1.0, 0.0]]).tolist()
     ['dry']
     """
 
     learner = "perceptron"
+    choices = ("blame",)
+    learners = {("best",): "perceptron", ("all",): "perceptron-uniform"}  # noqa: RUF012
+
+    blame: str = "best"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PassiveAggressiveClassifier(_Variants):
+class MulticlassGradientClassifier(Classifier):
+    """Online gradient descent on the hinge of several classes (Zinkevich 2003; Crammer & Singer 2001).
+
+    Parameters
+    ----------
+    learning_rate, power : example t steps by learning_rate / t^power
+    fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
+
+    Examples
+    --------
+    >>> model = MulticlassGradientClassifier()
+    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 2, ["wet", "dry"] * 2).predict([[1.0, 0.0]]).tolist()
+    ['dry']
+    """
+
+    learner = "ogd-multiclass"
+
+    learning_rate: float = 1.0
+    power: float = 0.5
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PassiveAggressiveClassifier(Variants):
     """Passive-aggressive learning (Crammer, Dekel, Keshet, Shalev-Shwartz & Singer 2006).
 
     Parameters
@@ -65,14 +71,15 @@ class PassiveAggressiveClassifier(_Variants):
     """
 
     learner = "pa1"
-    learners = {"pa": "pa", "pa1": "pa1", "pa2": "pa2"}  # noqa: RUF012
+    choices = ("variant",)
+    learners = {("pa",): "pa", ("pa1",): "pa1", ("pa2",): "pa2"}  # noqa: RUF012
 
     variant: str = "pa1"
     aggressiveness: float = 1.0
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ROMMAClassifier(_Variants):
+class ROMMAClassifier(Variants):
     """The relaxed online maximum margin algorithm (Li & Long 2002).
 
     Parameters
@@ -82,112 +89,41 @@ class ROMMAClassifier(_Variants):
 
     Examples
     --------
-    >>> ROMMAClassifier().fit([[0.0, 1.0], [1.0, 0.0]] * 2, ["wet", "dry"] * 2).predict([[1.0, 0.0]]).tolist()
+    >>> model = ROMMAClassifier()
+    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 2, ["wet", "dry"] * 2).predict([[1.0, 0.0]]).tolist()
     ['dry']
     """
 
     learner = "romma"
-    learners = {"plain": "romma", "aggressive": "aromma"}  # noqa: RUF012
+    choices = ("variant",)
+    learners = {("plain",): "romma", ("aggressive",): "aromma"}  # noqa: RUF012
 
     variant: str = "plain"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SecondOrderPerceptronClassifier(Classifier):
-    """The second-order perceptron, diagonal (Cesa-Bianchi, Conconi & Gentile 2005).
+class ALMAClassifier(Classifier):
+    """The approximate large margin algorithm (Gentile 2001).
 
     Parameters
     ----------
-    damping : the diagonal of the correlation matrix to begin with
+    p : of the norm, 2 or more; a large p suits few relevant features
+    approximation : alpha, above 0 and at most 1: how much of the largest margin may be missed
+    step : C
     fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
 
     Examples
     --------
-    >>> model = SecondOrderPerceptronClassifier()
+    >>> model = ALMAClassifier()
     >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 2, ["wet", "dry"] * 2).predict([[1.0, 0.0]]).tolist()
     ['dry']
     """
 
-    learner = "sop"
+    learner = "alma"
 
-    damping: float = 1.0
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class ConfidenceWeightedClassifier(Classifier):
-    """Exact convex confidence-weighted learning, diagonal (Crammer, Dredze & Pereira 2008).
-
-    Parameters
-    ----------
-    confidence : probability with which every example is to be right
-    prior : variance of the weights before any example
-    fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
-
-    Examples
-    --------
-    >>> model = ConfidenceWeightedClassifier()
-    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 2, ["wet", "dry"] * 2).predict([[1.0, 0.0]]).tolist()
-    ['dry']
-    """
-
-    learner = "cw"
-
-    confidence: float = 0.75
-    prior: float = 1.0
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True  # it must fit every example, the wrongly labelled too
-        return tags
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class SoftConfidenceWeightedClassifier(_Variants):
-    """Soft confidence-weighted learning, diagonal (Wang, Zhao & Hoi 2012).
-
-    Parameters
-    ----------
-    variant : "scw1" (linear slack) or "scw2" (squared slack)
-    confidence, prior : see `ConfidenceWeightedClassifier`
-    aggressiveness : C, the price of slack
-    fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
-
-    Examples
-    --------
-    >>> model = SoftConfidenceWeightedClassifier()
-    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 2, ["wet", "dry"] * 2).predict([[1.0, 0.0]]).tolist()
-    ['dry']
-    """
-
-    learner = "scw1"
-    learners = {"scw1": "scw1", "scw2": "scw2"}  # noqa: RUF012
-
-    variant: str = "scw1"
-    confidence: float = 0.75
-    aggressiveness: float = 1.0
-    prior: float = 1.0
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class AROWClassifier(Classifier):
-    """Adaptive regularisation of weights, diagonal (Crammer, Kulesza & Dredze 2009).
-
-    Parameters
-    ----------
-    regularization : r
-    prior : variance of the weights before any example
-    fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
-
-    Examples
-    --------
-    >>> AROWClassifier().fit([[0.0, 1.0], [1.0, 0.0]] * 2, ["wet", "dry"] * 2).predict([[1.0, 0.0]]).tolist()
-    ['dry']
-    """
-
-    learner = "arow"
-
-    regularization: float = 1.0
-    prior: float = 1.0
+    p: float = 2.0
+    approximation: float = 0.9
+    step: float = 2.0**0.5
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -1,0 +1,87 @@
+"""Classifiers whose parameters pick among learners, and what every one of them promises."""
+
+import numpy as np
+import pytest
+
+import ouzel
+from ouzel.estimators import gaussian, margin
+from ouzel.estimators.variants import Variants
+
+KINDS = [
+    kind
+    for module in (margin, gaussian)
+    for kind in vars(module).values()
+    if isinstance(kind, type) and kind.__module__ == module.__name__
+]
+GIVEN = {"NAROWClassifier": {"bound": 1000.0}}  # else it would have stopped learning before a class appears late
+MODELS = [
+    pytest.param(
+        kind(**dict(zip(kind.choices, chosen, strict=True)), **GIVEN.get(kind.__name__, {})), learner, id=learner
+    )
+    for kind in KINDS
+    if issubclass(kind, Variants)
+    for chosen, learner in kind.learners.items()
+] + [pytest.param(kind(), kind.learner, id=kind.learner) for kind in KINDS if not issubclass(kind, Variants)]
+
+
+def stream(count, seed=0):
+    """Dense X (count, 3), and a name for each example: that of its largest feature."""
+    X = np.random.default_rng(seed).random((count, 3)).round(3)
+    return X, np.array(["ant", "bee", "cat"])[X.argmax(axis=1)]
+
+
+def test_every_learner_of_several_classes_has_an_estimator():
+    from ouzel.learners import catalogue
+
+    multiclass = {name for name, learner in catalogue.LEARNERS.items() if learner.multiclass}
+
+    assert {model.values[1] for model in MODELS} == multiclass - {"adagrad-multiclass", "rda-multiclass"}
+
+
+@pytest.mark.parametrize(("model", "learner"), MODELS)
+def test_a_model_is_saved_and_goes_on_to_the_bit(tmp_path, model, learner):
+    X, y = stream(60)
+    whole = model.clone().partial_fit(X, y)
+    half = model.clone().partial_fit(X[:20], y[:20])
+    half.save(tmp_path / "half")
+
+    loaded = ouzel.load(tmp_path / "half")
+    loaded.partial_fit(X[20:], y[20:])
+
+    assert type(loaded) is type(model)
+    assert loaded.get_params() == model.get_params()
+    assert loaded.model_.learner.name == learner
+    np.testing.assert_array_equal(loaded.decision_function(X), whole.decision_function(X))
+
+
+@pytest.mark.parametrize(("model", "learner"), MODELS)
+def test_a_class_that_appears_late_gets_weights_of_its_own(model, learner):
+    X, y = stream(120)
+    early = y != "cat"
+    model = model.clone().partial_fit(X[early], y[early])
+    assert isinstance(model.top_weights(2), list)
+
+    model.partial_fit(X, y).partial_fit(X, y)
+
+    assert model.classes_.tolist() == ["ant", "bee", "cat"]
+    assert (model.predict(X) == y).mean() > 0.6
+    top = model.top_weights()
+    assert list(top) == ["ant", "bee", "cat"]
+    assert dict(top["cat"])[2] > 0.0  # the feature by which a cat is known
+
+
+@pytest.mark.parametrize("learner", ["pa1", "arow", "scw1", "nherd", "perceptron"])
+def test_an_importance_weight_counts_where_the_rule_has_a_price(learner):
+    X, y = stream(60)
+    model = next(param.values[0] for param in MODELS if param.values[1] == learner)
+    heavy = np.where(y == "bee", 0.01, 1.0)
+
+    weighted = model.clone().fit(X, y, sample_weight=heavy)
+
+    assert not np.array_equal(weighted.coef_, model.clone().fit(X, y).coef_)
+    assert (weighted.predict(X) == "bee").mean() <= (model.clone().fit(X, y).predict(X) == "bee").mean()
+
+
+def test_an_unknown_choice_is_one_clear_line():
+    with pytest.raises(ouzel.OuzelError, match="covariance must be one of 'diagonal', 'full'; got 'whole'"):
+        ouzel.AROWClassifier(covariance="whole").fit([[0.0], [1.0]], [0, 1])

@@ -1,5 +1,6 @@
 """`ouzel compare`, `ouzel reproduce` and `ouzel demo`."""
 
+import numpy as np
 import pytest
 
 import ouzel.reproduce
@@ -52,6 +53,39 @@ def test_random_orders_have_a_mean_and_a_standard_deviation(ouzel, small):
     assert "±" in ran.out
     again = [ouzel("compare", small, "--learners", "ogd", "--shuffles", "2", "--json").json[0]["error"] for _ in "ab"]
     assert again[0] == again[1]
+
+
+def test_learners_that_cannot_hold_the_features_are_left_out(ouzel, tmp_path):
+    path = tmp_path / "wide.svm"
+    path.write_text("1 1:1\n2 2:1 5000:1\n3 1:1 9:1\n" * 9)
+
+    for orders in ([], ["--shuffles", "2"]):
+        ran = ouzel("compare", path, "--learners", "arow,arow-full,sop-full", *orders)
+
+        assert ran.status == 0
+        assert "left out: arow-full, sop-full: a whole matrix over the features takes ids below 4096" in ran.err
+        assert [line.split()[0] for line in ran.out.splitlines()[1:2]] == ["arow"]
+    alone = ouzel("compare", path, "--learners", "arow-full")
+    assert alone.status == 2
+    assert "takes ids below 4096" in alone.err
+
+
+def test_the_three_figures_have_one_legend(tmp_path):
+    from ouzel.cli.orders import draw_cumulative
+    from ouzel.evaluation.grids import Candidate
+    from ouzel.evaluation.shuffles import Summary
+
+    grown = np.arange(1.0, 41.0)[None, :].repeat(3, axis=0)
+    names = [f"learner-{k}" for k in range(30)]
+    found = {
+        n: Summary(Candidate(n, None, None, None, {}), grown[0], grown, grown, grown, 40.0, "classification")
+        for n in names
+    }
+
+    draw_cumulative(found, str(tmp_path / "figures.svg"))
+
+    drawn = (tmp_path / "figures.svg").read_text()
+    assert all(drawn.count(f"<!-- {name} -->") == 1 for name in names)
 
 
 def test_experiments_are_listed_and_run(ouzel, tmp_path, monkeypatch):

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from ouzel.cli.screen import Screen
 from ouzel.cli.shown import count, figure, size
+from ouzel.errors import OuzelError
 from ouzel.evaluation.compare import Contestant, best_of_rows, compare
 from ouzel.evaluation.grids import Candidate
 from ouzel.evaluation.plots import Line, draw_curves, draw_lines
@@ -44,8 +45,11 @@ def compare_once(
             stream,
             jobs=jobs,
             on_progress=lambda contestants: screen.stand(contestants[0].scores),
+            on_refusal=screen.say,
             **model,
         )
+    if top and found[0].candidate is not standard[0]:
+        raise OuzelError(f"--reference {reference} cannot hold the features of this stream; name another")
     best = found[0] if top else None
     contestants = found[len(standard) :]
     recovered = {

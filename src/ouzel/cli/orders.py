@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
@@ -32,21 +34,38 @@ def compare_in_orders(
         with read(files, format=format, **reading) as stream:
             block = join(stream)
         found = compare_orders(
-            chosen, block, orders, jobs=jobs, on_progress=lambda done: screen.step(done, orders), **model
+            chosen,
+            block,
+            orders,
+            jobs=jobs,
+            on_progress=lambda done: screen.step(done, orders),
+            on_refusal=screen.say,
+            **model,
         )
     if not quiet:
         _print_table(found, orders)
     if plot is not None:
-        panels: dict[str, dict[str, Line]] = {kind: {} for kind in ("mistakes", "updates", "seconds")}
-        for entry in found:
-            for kind, lines in panels.items():
-                lines[_name(entry.candidate)] = (entry.examples.tolist(), getattr(entry, kind).mean(axis=0).tolist())
-        draw_panels(panels, plot, x="examples")
+        draw_cumulative({_name(entry.candidate): entry for entry in found}, plot)
     return [
         {**entry.candidate._asdict(), "orders": orders}
         | {name: {"mean": mean, "sd": spread} for name, (mean, spread) in entry.row().items()}
         for entry in found
     ]
+
+
+def draw_cumulative(found: Mapping[str, Summary], path: str) -> None:
+    """The three figures: rate of mistakes, updates and seconds so far, each the mean over orders."""
+    classes = next(iter(found.values())).task == "classification"
+    values: dict[str, Callable[[Summary], np.ndarray]] = {
+        "cumulative rate of mistakes" if classes else "root mean squared error": lambda entry: entry.rates,
+        "updates": lambda entry: entry.updates.mean(axis=0),
+        "seconds": lambda entry: entry.seconds.mean(axis=0),
+    }
+    panels: dict[str, dict[str, Line]] = {
+        title: {name: (entry.examples.tolist(), of(entry).tolist()) for name, entry in found.items()}
+        for title, of in values.items()
+    }
+    draw_panels(panels, path, x="examples", log_y=("seconds",))
 
 
 def _print_table(found: list[Summary], orders: int) -> None:

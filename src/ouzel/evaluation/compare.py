@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ouzel.errors import OuzelError
 from ouzel.evaluation.curve import Curve
 from ouzel.evaluation.grids import Candidate
 from ouzel.evaluation.metrics import Scores
@@ -70,9 +71,12 @@ def compare(
     *,
     jobs: int = 1,
     on_progress: Callable[[list[Contestant]], None] | None = None,
+    on_refusal: Callable[[str], None] | None = None,
     **options: Any,
 ) -> list[Contestant]:
     """Let every candidate learn the stream, block by block, `jobs` at a time; `options` go to every `Model`.
+
+    Those that cannot hold so many features as are met are left out, and `on_refusal` is told why.
 
     >>> from ouzel.streams.memory import blocks_from
     >>> stream = blocks_from([({"sun": 1.0}, "dry"), ({"cloud": 1.0}, "wet")] * 50)
@@ -83,12 +87,36 @@ def compare(
     contestants = [Contestant(candidate, **options) for candidate in candidates]
     with ThreadPoolExecutor(max(1, jobs)) as pool:
         for number, block in enumerate(stream):
+            contestants = able(contestants, block, on_refusal)
             if number == 0:
-                warm_up(candidates, block, options)
+                warm_up([contestant.candidate for contestant in contestants], block, options)
             list(pool.map(Contestant.learn, contestants, [block] * len(contestants)))
             if on_progress is not None:
                 on_progress(contestants)
     return contestants
+
+
+def able(
+    contestants: Sequence[Contestant], block: Block, on_refusal: Callable[[str], None] | None = None
+) -> list[Contestant]:
+    """The contestants that can hold a block's features; an error if none can."""
+    largest = int(block.indices[int(block.offsets[0]) : int(block.offsets[-1])].max(initial=0))
+    left = []
+    refusals: dict[str, list[str]] = {}
+    for contestant in contestants:
+        try:
+            contestant.model.make_room(largest)
+            left.append(contestant)
+        except OuzelError as error:
+            names = refusals.setdefault(str(error), [])
+            if contestant.candidate.learner not in names:
+                names.append(contestant.candidate.learner)
+    for reason, names in refusals.items():
+        if not left:
+            raise OuzelError(reason)
+        if on_refusal is not None:
+            on_refusal(f"left out: {', '.join(names)}: {reason}")
+    return left
 
 
 def warm_up(candidates: Sequence[Candidate], block: Block, options: dict[str, Any]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,8 @@ from ouzel.evaluation.curve import Point
 SUFFIXES = (".svg", ".png", ".pdf")
 COLOURS = ("#1b6ca8", "#d1495b", "#2e933c", "#edae49", "#7b4ea3", "#5a5a5a", "#00798c", "#b5651d")
 MARKERS = "osD^vPX*"
+STYLES = ("-", "--", ":", "-.")
+LONGEST_LEGEND = 16  # lines of one column of a legend beside the panels
 
 Line = tuple[Sequence[float], Sequence[float | None]]
 
@@ -44,12 +46,27 @@ def draw_lines(
 
 
 def draw_panels(
-    panels: Mapping[str, Mapping[str, Line]], path: str, *, x: str, y: str | None = None, log_x: bool = False
+    panels: Mapping[str, Mapping[str, Line]],
+    path: str,
+    *,
+    x: str,
+    y: str | None = None,
+    log_x: bool = False,
+    log_y: Collection[str] = (),
 ) -> None:
-    """One pair of axes beside another: `y` on every vertical axis, or the panel's own name there."""
-    figure = _figure(width=4.2 * len(panels))
+    """One pair of axes beside another: `y` on every vertical axis, or the panel's own name there.
+
+    Panels that have the same lines share a legend at their right; those named in `log_y` have a logarithmic axis.
+    """
+    names = [list(lines) for lines in panels.values()]
+    shared = len(panels) > 1 and len(names[0]) > 1 and all(other == names[0] for other in names)
+    columns = -(-len(names[0]) // LONGEST_LEGEND) if shared else 0
+    figure = _figure(width=4.2 * len(panels) + 1.6 * columns)
     for axes, (title, lines) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True):
-        _fill(axes, lines, x, y or title, title if y else "", log_x, False)
+        _fill(axes, lines, x, y or title, title if y else "", log_x, title in log_y, legend=not shared)
+    if shared:
+        handles, labels = axes.get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside right upper", ncols=columns, frameon=False, fontsize=8)
     _save(figure, path)
 
 
@@ -59,22 +76,38 @@ def _figure(width: float = 6.4) -> Any:
     return Figure(figsize=(width, 4.0), layout="constrained")
 
 
-def _fill(axes: Any, lines: Mapping[str, Line], x: str, y: str, title: str, log_x: bool, log_y: bool) -> None:
+def _fill(
+    axes: Any,
+    lines: Mapping[str, Line],
+    x: str,
+    y: str,
+    title: str,
+    log_x: bool,
+    log_y: bool,
+    legend: bool = True,
+) -> None:
     for number, (name, (xs, ys)) in enumerate(lines.items()):
         values = [float("nan") if value is None else value for value in ys]
         marker = MARKERS[number % len(MARKERS)] if len(xs) <= 20 else ""
         colour = COLOURS[number % len(COLOURS)]
-        style = "-" if number < len(COLOURS) else "--"
+        style = STYLES[number // len(COLOURS) % len(STYLES)]
         axes.plot(xs, values, style, marker=marker, markersize=4, linewidth=1.6, color=colour, label=name)
     axes.set(xlabel=x, ylabel=y, title=title)
     if log_x:
         axes.set_xscale("log", base=2 if _powers_of_two(lines) else 10)
     if log_y:
         axes.set_yscale("log")
+        low, high = axes.get_ylim()
+        if high < 1000.0 * low:  # few powers of ten: label 2 and 5 between them
+            from matplotlib.ticker import LogLocator, NullFormatter
+
+            axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            axes.yaxis.set_major_formatter("{x:g}")
+            axes.yaxis.set_minor_formatter(NullFormatter())
     axes.grid(True, color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
-    if len(lines) > 1:
+    if legend and len(lines) > 1:
         axes.legend(frameon=False, fontsize=8)
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.evaluation.compare import Contestant, warm_up
+from ouzel.evaluation.compare import Contestant, able, warm_up
 from ouzel.evaluation.grids import Candidate
 from ouzel.streams.block import Block
 
@@ -29,6 +29,13 @@ class Summary(NamedTuple):
     seconds: np.ndarray  # (orders, points)
     weight: float  # of all examples
     task: str
+
+    @property
+    def rates(self) -> np.ndarray:
+        """Rate of mistakes so far (points,), the mean over orders; for numbers the root mean squared error."""
+        seen: np.ndarray = self.examples * (self.weight / self.examples[-1])
+        rates: np.ndarray = self.mistakes.mean(axis=0) / seen
+        return rates
 
     def row(self) -> dict[str, tuple[float, float]]:
         """Mean and standard deviation of the rate of mistakes, of updates and of seconds."""
@@ -71,14 +78,20 @@ def compare_orders(
     *,
     jobs: int = 1,
     on_progress: Callable[[int], None] | None = None,
+    on_refusal: Callable[[str], None] | None = None,
     seed: int = 0,
     **options: Any,
 ) -> list[Summary]:
-    """Let every candidate learn the block in `orders` random orders, the same orders for all."""
+    """Let every candidate learn the block in `orders` random orders, the same orders for all.
+
+    Candidates that cannot hold its features are left out, and `on_refusal` is told why.
+    """
     block = block.select(np.flatnonzero(~np.isnan(block.labels)))
     options = {**options, "seed": seed}
+    entrants = able([Contestant(candidate, **options) for candidate in candidates], block, on_refusal)
+    candidates = [entrant.candidate for entrant in entrants]
     warm_up(candidates, block, options)
-    ends = np.unique(np.linspace(0, block.rows, POINTS + 1).astype(np.int64)[1:])
+    ends = np.unique(np.linspace(0, block.rows, min(POINTS, block.rows) + 1).astype(np.int64)[1:])
     traces: list[list[np.ndarray]] = [[] for _ in candidates]
     task = "classification"
     with ThreadPoolExecutor(max(1, jobs)) as pool:

@@ -75,8 +75,8 @@ def init(features: int, classes: int, settings: Any) -> Any:
         return Diagonal(table, np.full(features, prior, np.float32), np.zeros(1), np.zeros(1))
     if features > MOST_SLOTS:
         raise OuzelError(
-            f"a full covariance is a matrix over all features and takes ids below {MOST_SLOTS - 1}; larger ones were "
-            "met; use the learner of the same name without -full, or renumber the ids"
+            f"a whole matrix over the features takes ids below {MOST_SLOTS - 1}; larger ones were met; use the learner "
+            "of the same name without -full, or renumber the ids"
         )
     extent = np.zeros(1, np.int64)
     return Full(table, prior * np.eye(features), np.zeros(features), extent, np.zeros(1), np.zeros(1))

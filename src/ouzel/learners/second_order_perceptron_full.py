@@ -37,8 +37,8 @@ def init(features: int, classes: int, settings: Settings) -> State:
     """A state that has seen nothing, with room for so many slots and classes."""
     if features > MOST_SLOTS:
         raise OuzelError(
-            f"sop-full keeps a matrix over all features and takes ids below {MOST_SLOTS - 1}; larger ones were met; "
-            "use sop, or renumber the ids"
+            f"a whole matrix over the features takes ids below {MOST_SLOTS - 1}; larger ones were met; use the learner "
+            "of the same name without -full, or renumber the ids"
         )
     inverse = np.eye(features) / settings.damping
     table = np.zeros((features, classes), np.float32)

@@ -16,6 +16,7 @@ _HOME = {
     "DataError": "ouzel.errors",
     "Model": "ouzel.models",
     "OuzelError": "ouzel.errors",
+    "RelativeDeltoids": "ouzel.analytics.deltoids",
     "blocks_from": "ouzel.streams.memory",
     "load": "ouzel.estimators.loading",
     "progressive_validation": "ouzel.evaluation.progressive",

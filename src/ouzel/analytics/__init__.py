@@ -1,0 +1,1 @@
+"""Questions about streams that a linear model within a byte budget answers."""

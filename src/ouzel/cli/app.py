@@ -8,7 +8,7 @@ import sys
 import typer
 from typer.exceptions import Exit, TyperException
 
-from ouzel.cli import compare, demo, predict, reproduce, top, train
+from ouzel.cli import compare, deltoids, demo, predict, reproduce, top, train
 from ouzel.cli.interrupted import Interrupted
 from ouzel.errors import OuzelError
 
@@ -24,7 +24,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain help starts in half the time
 )
-for command in (demo.demo, train.train, predict.predict, top.top, compare.compare, reproduce.reproduce):
+for command in (
+    demo.demo,
+    train.train,
+    predict.predict,
+    top.top,
+    compare.compare,
+    deltoids.deltoids,
+    reproduce.reproduce,
+):
     app.command()(command)
 
 

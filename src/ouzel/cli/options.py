@@ -93,6 +93,13 @@ def settings_given(pairs: list[str] | None, **flags: str | None) -> dict[str, st
     return given
 
 
+def number(name: str, text: str) -> float:
+    """The number that an option was given."""
+    if not _is_number(text):
+        raise OuzelError(f"--{name.replace('_', '-')} takes a number; got {text!r}")
+    return float(text)
+
+
 def _is_number(text: str) -> bool:
     try:
         float(text)

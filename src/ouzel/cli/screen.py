@@ -87,6 +87,10 @@ class Screen:
         """How many of some steps are done."""
         self._update(f"{done} of {total}", done, total)
 
+    def tell(self, standing: str, completed: int = 0, total: int | None = None) -> None:
+        """Where some other work stands, and how much of it is done."""
+        self._update(standing, completed, total)
+
     def finish(self, run: Run) -> None:
         """The last row of the table."""
         points = run.curve.points

@@ -38,6 +38,17 @@ def size(number: float) -> str:
     return f"{number:.1f} GB"
 
 
+def factor(ratio: float) -> str:
+    """A ratio in three figures, small ones as 1/n.
+
+    >>> factor(12.3456), factor(0.02), factor(123456.0)
+    ('12.3', '1/50', '123,456')
+    """
+    if ratio < 1.0:
+        return f"1/{factor(1.0 / ratio)}" if ratio > 0.0 else "0"
+    return f"{ratio:,.0f}" if ratio >= 1000 else f"{ratio:.3g}"
+
+
 def settings(values: dict[str, Any]) -> str:
     """Settings in one line: name=value, terms by name.
 

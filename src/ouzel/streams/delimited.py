@@ -47,17 +47,35 @@ class _Text:
 
 
 def read_delimited(source: Source, options: Options, format: str, skipped: Callable[[int], None]) -> Iterator[Block]:
-    """Blocks of a CSV or TSV file, the names of its columns in its first line unless they are given."""
+    """Blocks of a CSV or TSV file."""
+    columns: Columns | None = None
+    for batch in delimited_batches(source, options, format, skipped):
+        if columns is None:
+            label = find_label(options, batch.schema.names, source.name)
+            columns = Columns(options, batch.schema, label, numeric_text=True, name=source.name)
+            columns.rows = _lines_above(options)
+        yield from columns.blocks(batch, skipped)
+
+
+def _lines_above(options: Options) -> int:
+    """Lines above the first row."""
+    return options.skip_lines + (0 if options.columns else 1)
+
+
+def delimited_batches(
+    source: Source, options: Options, format: str, skipped: Callable[[int], None]
+) -> Iterator[pyarrow.RecordBatch]:
+    """Record batches of a CSV or TSV file, every cell as text, the names of its columns in its first line.
+
+    A row of more or fewer cells is left out if the options say so; else DataError follows the rows before it.
+    """
     file: Any = source.open()
-    above = options.skip_lines  # lines above the first row
-    for _ in range(above):
+    for _ in range(options.skip_lines):
         file.readline()
     delimiter = options.delimiter or ("\t" if format == "tsv" else None)
-    names = list(options.columns)
-    if names:
-        delimiter = delimiter or ","
+    if options.columns:
+        names, delimiter = list(options.columns), delimiter or ","
     else:
-        above += 1
         names, delimiter = _header(file.readline().decode("utf-8-sig", "replace"), delimiter, source.name)
     uneven: list[Any] = []
 
@@ -77,27 +95,20 @@ def read_delimited(source: Source, options: Options, format: str, skipped: Calla
         if "Empty CSV file" in str(error):
             return
         raise
-    schema = pyarrow.schema([(name, text) for name in names])
-    columns = Columns(options, schema, find_label(options, names, source.name), numeric_text=True, name=source.name)
-    columns.rows = above
     even = 0  # rows given out
     for batch in reader:
-        if options.on_error == "skip":
-            skipped(len(uneven))
-            uneven.clear()
-        elif uneven and uneven[0].number - 1 - even <= batch.num_rows:  # Arrow reads ahead
-            yield from columns.blocks(batch.slice(0, uneven[0].number - 1 - even), skipped)
+        if options.on_error != "skip" and uneven and uneven[0].number - 1 - even <= batch.num_rows:
+            yield batch.slice(0, uneven[0].number - 1 - even)  # Arrow reads ahead
             break
-        yield from columns.blocks(batch, skipped)
+        yield batch
         even += batch.num_rows
-    if uneven:
-        if options.on_error == "skip":
-            skipped(len(uneven))
-            return
+    if options.on_error == "skip":
+        skipped(len(uneven))
+    elif uneven:
         row = uneven[0]
         start = row.text if len(row.text) <= 40 else f"{row.text[:40]}…"
         raise DataError(
-            f"{source.name}: row {above + row.number}: found {row.actual_columns} cells ({start}); "
+            f"{source.name}: row {_lines_above(options) + row.number}: found {row.actual_columns} cells ({start}); "
             f"expected {row.expected_columns}, as there are columns"
         )
 

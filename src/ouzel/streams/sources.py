@@ -32,13 +32,18 @@ PIECE = 1 << 13  # bytes unpacked at a time: small, as each may become a thousan
 
 
 class Arriving(io.RawIOBase):
-    """Bytes of a descriptor as they arrive: a read returns all that is there, and waits only when nothing is."""
+    """Bytes of a pipe, or of standard input, as they arrive: a read returns all that is there, and waits only when nothing is."""
 
-    def __init__(self, descriptor: int) -> None:
-        self.descriptor = descriptor
+    def __init__(self, path: Path | None) -> None:
+        self.file = io.FileIO(sys.stdin.fileno() if path is None else str(path), closefd=path is not None)
+        self.descriptor = self.file.fileno()
 
     def readable(self) -> bool:
         return True
+
+    def close(self) -> None:
+        self.file.close()
+        super().close()
 
     def readinto(self, buffer: Any) -> int:
         view = memoryview(buffer)
@@ -168,10 +173,12 @@ class Source:
         """The bytes as they are stored; notes which archive it is."""
         if self._packed is None:
             try:
-                raw = sys.stdin.fileno() if self.path is None else self.path.open("rb", buffering=0)
-                if self.size is None:
-                    raw = Arriving(raw if isinstance(raw, int) else os.dup(raw.fileno()))
-                self._packed = io.BufferedReader(cast(io.RawIOBase, raw), 1 << 18)
+                raw: io.RawIOBase
+                if self.path is None or self.size is None:
+                    raw = Arriving(self.path)
+                else:
+                    raw = self.path.open("rb", buffering=0)
+                self._packed = io.BufferedReader(raw, 1 << 18)
                 head = self._packed.peek(8)
             except OSError as error:
                 raise DataError(f"{self.name}: cannot be read ({error.strerror})") from None

@@ -1,0 +1,148 @@
+"""What the analyses share: an AWM-Sketch that learns one-sparse examples, the names of its active set, and a file.
+
+Tai, Sharan, Bailis & Valiant (2018), "Sketching Linear Classifiers over Data Streams", SIGMOD, section 8. An example is
+one item with the value 1, and no constant feature, so that the weight of an item tends to the log odds of its examples'
+being positive: w_i = log(n+ / n-), with n+ and n- the importances of those with item i.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from ouzel import persistence
+from ouzel._jit import kernel
+from ouzel.errors import OuzelError
+from ouzel.learners import active_set_weight_median as awm
+from ouzel.models import Model
+from ouzel.sketches.hashing import MOST_ID, hash_spans
+from ouzel.sketches.top_weights import find
+
+ONE = np.ones(1, np.float32)
+ALL_BITS = np.uint32(0xFFFFFFFF)
+
+
+@kernel
+def learn_items(state, slots, targets, importances, value, settings):
+    """Learn one-sparse examples: item k is `slots[k]`, its target -1 or +1."""
+    for k in range(len(slots)):
+        awm.learn_row(state, slots[k : k + 1], value, targets[k], importances[k], settings)
+
+
+@kernel
+def newcomers(state, slots, owners):
+    """Positions of slots in the active set whose entry was another's when last looked at; `owners` (k,) follow."""
+    found = np.empty(len(owners), np.int64)
+    count = 0
+    for k in range(len(slots)):
+        entry = find(state, slots[k])
+        if entry >= 0 and owners[entry] != slots[k]:
+            owners[entry] = slots[k]
+            found[count] = k
+            count += 1
+    return found[:count]
+
+
+def slots_of_text(data: np.ndarray, starts: np.ndarray, ends: np.ndarray, seed: int) -> np.ndarray:
+    """Slots (n,) uint32 of the spans of UTF-8 `data`: their hash plus one, so that slot 0 stays the constant's."""
+    hashes = np.empty(len(starts), np.uint32)
+    hash_spans(data, starts, ends, np.uint32(seed), ALL_BITS, hashes)
+    return np.minimum(hashes, np.uint32(MOST_ID)) + np.uint32(1)
+
+
+def slots_of_items(items: Sequence[Any] | np.ndarray, seed: int) -> np.ndarray:
+    """Slots (n,) uint32 of items: a whole number is its own id, anything else hashes by its text."""
+    array = np.asarray(items) if isinstance(items, np.ndarray) else None
+    if array is not None and array.dtype.kind in "iu":
+        numbers = array
+    elif all(isinstance(item, (int, np.integer)) for item in items):
+        numbers = np.array(items, np.int64)
+    else:
+        texts = [str(item).encode() for item in items]
+        ends = np.cumsum([len(text) for text in texts], dtype=np.uint64)
+        starts = np.concatenate([np.zeros(1, np.uint64), ends[:-1]])
+        return slots_of_text(np.frombuffer(b"".join(texts), np.uint8), starts, ends, seed)
+    if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) <= MOST_ID:
+        raise OuzelError(f"a whole number that stands for an item lies between 0 and {MOST_ID}")
+    return (numbers + 1).astype(np.uint32)
+
+
+class Analysis:
+    """A model of one-sparse examples, and the names of the items in its active set."""
+
+    kind: ClassVar[str]
+
+    def __init__(self, parameters: dict[str, Any], **sizes: Any) -> None:
+        self.parameters = parameters
+        given = {name: parameters[name] for name in ("learning_rate", "l2", "schedule")}
+        self.seed = int(parameters["seed"])
+        self.model = Model(
+            "awm", intercept=False, classes=[-1, 1], seed=self.seed, sketch_seed=self.seed, **given, **sizes
+        )
+        self.owners = np.zeros(len(self.state.keys), np.uint32)
+
+    @property
+    def state(self) -> Any:
+        """The sketch."""
+        return self.model.states[0]
+
+    @property
+    def bytes_used(self) -> int:
+        """Bytes by the paper's count: 4 for each id, weight and auxiliary value; names are not counted."""
+        return self.model.bytes_used
+
+    def weight(self, item: Any) -> float:
+        """The weight of an item: exact in the active set, the sketch's estimate elsewhere."""
+        return float(self.weights_of(slots_of_items([item], self.seed))[0])
+
+    def weights_of(self, slots: np.ndarray) -> np.ndarray:
+        """The weights of slots (uint32)."""
+        return awm.estimates(self.state, slots, self.model.settings)
+
+    def active(self) -> tuple[np.ndarray, np.ndarray]:
+        """Slots (uint32) and weights of the active set, heaviest first."""
+        slots, weights = awm.top(self.state, len(self.state.keys), self.model.settings)
+        return slots.astype(np.uint32), weights
+
+    def name(self, slot: int) -> str:
+        """What the stream called an item; the number of one that has no name."""
+        return self.model.names.name(int(slot) - 1) or str(int(slot) - 1)
+
+    def name_members(self, slots: np.ndarray, name_of: Callable[[int], str | None]) -> None:
+        """Take the names of those among the slots that are in the active set; `name_of` tells that of a position."""
+        for k in newcomers(self.state, slots, self.owners):
+            name = name_of(int(k))
+            if name is not None:
+                self.model.names.remember(int(slots[k]) - 1, name)
+        if len(self.model.names) > 2 * len(self.owners):
+            self.forget_names()
+
+    def forget_names(self) -> None:
+        """Keep the names of the active set alone."""
+        self.model.names.restrict(awm.members(self.state) - 1)
+
+    def notes(self) -> dict[str, Any]:
+        """What a file holds beside the model."""
+        return {}
+
+    def restore(self, notes: dict[str, Any]) -> None:
+        """Take back what `notes` gave."""
+
+    def save(self, path: str | Path) -> None:
+        """Write all that was learnt to one file; `load` gives it back."""
+        self.forget_names()
+        persistence.save(self.model, path, {"analysis": self.kind, "parameters": self.parameters, **self.notes()})
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """The analysis that `save` wrote."""
+        model, notes = persistence.load_notes(path)
+        if notes.get("analysis") != cls.kind:
+            raise OuzelError(f"{path}: holds {notes.get('analysis') or 'a model'}, not {cls.kind}")
+        analysis = cls(**notes["parameters"])
+        analysis.model = model
+        analysis.restore(notes)
+        return analysis

@@ -1,0 +1,205 @@
+"""Tables, lines and sparse rows as items: text by batches, and the slots that it hashes to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow
+import pyarrow.compute as pc
+import pyarrow.ipc
+import pyarrow.parquet
+
+from ouzel.analytics.base import slots_of_text
+from ouzel.errors import DataError, OuzelError
+from ouzel.streams.cells import words_of
+from ouzel.streams.chunks import chunks_of
+from ouzel.streams.delimited import delimited_batches
+from ouzel.streams.formats import BY_SUFFIX, FORMATS, find_format
+from ouzel.streams.options import Options
+from ouzel.streams.reading import Stream
+from ouzel.streams.sources import BROKEN, Source
+
+TABLES = ("csv", "tsv", "parquet", "arrow", "jsonl")
+LINES = "lines"
+ROWS = 8192
+
+
+class Items(NamedTuple):
+    """Some items of a stream in their order: their slots, and what tells their names."""
+
+    slots: np.ndarray  # (n,) uint32
+    name_of: Callable[[int], str | None]  # of a position
+    rows: int  # rows, lines or examples that hold them
+
+
+def batches_of(source: Source, options: Options, format: str, skipped: Callable[[int], None]) -> Iterator[Any]:
+    """Record batches of a table; those of text formats have all cells as text."""
+    try:
+        if format in ("csv", "tsv"):
+            yield from delimited_batches(source, options, format, skipped)
+        elif format == "parquet":
+            with pyarrow.parquet.ParquetFile(source.path or pyarrow.BufferReader(source.open().read())) as table:
+                yield from table.iter_batches(ROWS)
+        elif format == "arrow":
+            opened = pyarrow.ipc.open_file if source.peek(6) == b"ARROW1" else pyarrow.ipc.open_stream
+            table = opened(source.open().read())
+            yield from table if opened is pyarrow.ipc.open_stream else table.read_all().to_batches(ROWS)
+        else:
+            yield from _json_batches(source, options, skipped)
+    except pyarrow.ArrowInvalid as error:
+        raise DataError(f"{source.name}: is no sound {format} file ({str(error).splitlines()[0]})") from None
+    except (*BROKEN, OSError) as error:
+        raise source.broken(error) from None
+
+
+def _json_batches(source: Source, options: Options, skipped: Callable[[int], None]) -> Iterator[Any]:
+    lines = 0
+    for data, start, stop in chunks_of(source):
+        rows: list[dict[str, Any]] = []
+        for line in bytes(data[start:stop]).splitlines():
+            lines += 1
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+                if not isinstance(row, dict):
+                    raise ValueError(f"found a {type(row).__name__}")
+            except ValueError as error:
+                if options.on_error == "skip":
+                    skipped(1)
+                    continue
+                raise DataError(f"{source.name}:{lines}: {error}; expected a JSON object") from None
+            rows.append(row)
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        texts = {name: [_text(row.get(name)) for row in rows] for name in names}
+        if rows:
+            yield pyarrow.RecordBatch.from_pydict(
+                {name: pyarrow.array(column, pyarrow.large_string()) for name, column in texts.items()}
+            )
+
+
+def _text(value: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def text_column(batch: Any, column: str, name: str) -> Any:
+    """A column of a batch as trimmed text, null where empty; it must be there unless rows may lack it (JSON lines)."""
+    if column not in batch.schema.names:
+        raise DataError(f"{name}: has no column {column!r}; its columns are {', '.join(batch.schema.names)}")
+    array = batch.column(column)
+    if pyarrow.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    trimmed = pc.utf8_trim_whitespace(array.cast(pyarrow.large_string()))
+    return pc.if_else(pc.equal(trimmed, ""), None, trimmed)
+
+
+def slots_of_column(array: Any, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Slots (n,) uint32 of a text column, and which cells (n,) are there."""
+    words = words_of(array)
+    starts = words.offsets[:-1].astype(np.uint64)
+    ends = words.offsets[1:].astype(np.uint64)
+    return slots_of_text(words.data, starts, np.where(words.valid, ends, starts), seed), words.valid
+
+
+def joined_column(batch: Any, columns: Sequence[str], name: str) -> Any:
+    """One column, or several joined by blanks as `a=… b=…`; null where any is."""
+    if len(columns) == 1:
+        return text_column(batch, columns[0], name)
+    parts = [prefixed(column, text_column(batch, column, name)) for column in columns]
+    return pc.binary_join_element_wise(*parts, pyarrow.scalar(" ", pyarrow.large_string()))
+
+
+def prefixed(column: str, array: Any) -> Any:
+    """Cells as `column=cell`."""
+    before, between = (pyarrow.scalar(text, pyarrow.large_string()) for text in (f"{column}=", ""))
+    return pc.binary_join_element_wise(before, array, between)
+
+
+def find_item_format(source: Source, given: str | None, columns: Sequence[str]) -> str:
+    """How a source is read: a table where columns are named, else svmlight by its name, else lines of text."""
+    if given == LINES:
+        return LINES
+    if given is not None and given not in FORMATS:
+        raise OuzelError(f"format must be one of {', '.join((*FORMATS, LINES))}; got {given!r}")
+    known = given or BY_SUFFIX.get(Path(source.plain_name).suffix.lower())
+    if columns:
+        format = known or find_format(source, None)
+        if format not in TABLES:
+            raise OuzelError(f"{source.name}: is {format}, which has no columns; leave --column out")
+        return format
+    if known in TABLES:
+        raise OuzelError(f"{source.name}: is a table; name the column that holds the items with --column")
+    return known or LINES
+
+
+def items_of(source: Source, format: str, columns: Sequence[str], options: Options) -> Generator[Items]:
+    """The items of a source, batch by batch: cells of the columns, feature ids of sparse rows, or lines.
+
+    A column may be several joined by +. With more than one column a row has an item of each, named `column=cell`.
+    """
+    with closing(source):
+        if format == LINES:
+            yield from _lines(source, options)
+        elif format in TABLES:
+            yield from _cells(source, format, [column.split("+") for column in columns], options)
+        else:
+            yield from _features(source, format, options)
+
+
+def _cells(source: Source, format: str, columns: list[list[str]], options: Options) -> Iterator[Items]:
+    for batch in batches_of(source, options, format, lambda count: None):
+        arrays = [joined_column(batch, column, source.name) for column in columns]
+        if len(columns) > 1:
+            arrays = [
+                prefixed(column[0], array) if len(column) == 1 else array
+                for column, array in zip(columns, arrays, strict=True)
+            ]
+        found = [slots_of_column(array, options.seed) for array in arrays]
+        valid = np.stack([there for _, there in found], axis=1)
+        places = np.flatnonzero(valid)
+        slots = np.stack([slots for slots, _ in found], axis=1).ravel()[places]
+
+        def name_of(k: int, arrays: list[Any] = arrays, places: np.ndarray = places) -> str:
+            row, column = divmod(int(places[k]), len(arrays))
+            return str(arrays[column][row].as_py())
+
+        yield Items(slots, name_of, batch.num_rows)
+
+
+def _lines(source: Source, options: Options) -> Iterator[Items]:
+    for data, start, stop in chunks_of(source):
+        text = bytes(data[start:stop]).decode("utf-8", "replace")
+        if "\0" in text:
+            raise DataError(f"{source.name}: holds zero bytes; expected lines of text: name its format with --format")
+        lines = pyarrow.array([line for line in map(str.strip, text.split("\n")) if line], pyarrow.large_string())
+        slots, _ = slots_of_column(lines, options.seed)
+        yield Items(slots, lambda k, lines=lines: str(lines[k].as_py()), len(lines))  # type: ignore[misc]
+
+
+def _features(source: Source, format: str, options: Options) -> Iterator[Items]:
+    for block in Stream([source], format, options):
+        ids = block.indices[int(block.offsets[0]) : int(block.offsets[-1])]
+        yield Items(ids + np.uint32(1), lambda k, ids=ids: str(ids[k]), block.rows)  # type: ignore[misc]
+
+
+def count_rows(source: Source, format: str) -> int | None:
+    """Rows of a file, roughly, for mixing two of them evenly; None for a pipe, which can be read once only."""
+    if source.path is None or source.size is None:
+        return None
+    if format == "parquet":
+        with pyarrow.parquet.ParquetFile(source.path) as table:
+            return int(table.metadata.num_rows)
+    with closing(Source(source.path)) as another:
+        try:
+            file = another.open()
+            count = 0
+            while data := file.read(1 << 20):
+                count += data.count(b"\n")
+        except (*BROKEN, OSError) as error:
+            raise source.broken(error) from None
+    return max(count, 1)

@@ -1,0 +1,80 @@
+"""True counts, for checking estimates: memory grows with the number of different items."""
+
+from __future__ import annotations
+
+import numpy as np
+
+PENDING = 1 << 20  # items counted at a time
+
+
+class ExactCounts:
+    """How often each slot occurred in either of two classes.
+
+    >>> counts = ExactCounts()
+    >>> counts.add(np.array([7, 9, 7], np.uint32), np.array([0, 1, 1]))
+    >>> counts.of(np.array([7, 8], np.uint32)).tolist()
+    [[1, 1], [0, 0]]
+    """
+
+    def __init__(self) -> None:
+        self._slots = np.empty(0, np.uint32)
+        self._counts = np.empty((0, 2), np.int64)
+        self._pending: list[tuple[np.ndarray, np.ndarray]] = []
+        self._waiting = 0
+
+    def add(self, slots: np.ndarray, which: np.ndarray) -> None:
+        """Count slots (n,) of class (n,) 0 or 1."""
+        self._pending.append((slots, which))
+        self._waiting += len(slots)
+        if self._waiting >= PENDING:
+            self._join()
+
+    @property
+    def slots(self) -> np.ndarray:
+        """All slots, ascending."""
+        self._join()
+        return self._slots
+
+    @property
+    def counts(self) -> np.ndarray:
+        """(slots, 2) occurrences in either class."""
+        self._join()
+        return self._counts
+
+    def of(self, slots: np.ndarray) -> np.ndarray:
+        """(n, 2) occurrences of the given slots."""
+        known = self.slots
+        if not len(known):
+            return np.zeros((len(slots), 2), np.int64)
+        at = np.minimum(np.searchsorted(known, slots), len(known) - 1)
+        return np.where((known[at] == slots)[:, None], self._counts[at], 0)
+
+    def _join(self) -> None:
+        if not self._pending:
+            return
+        slots = np.concatenate([some for some, _ in self._pending])
+        which = np.concatenate([some for _, some in self._pending])
+        self._pending, self._waiting = [], 0
+        found, inverse = np.unique(slots, return_inverse=True)
+        counts = np.stack([np.bincount(inverse[which == k], minlength=len(found)) for k in (0, 1)], axis=1)
+        union, place = np.unique(np.concatenate([self._slots, found]), return_inverse=True)
+        joined = np.zeros((len(union), 2), np.int64)
+        joined[place[: len(self._slots)]] = self._counts
+        joined[place[len(self._slots) :]] += counts
+        self._slots, self._counts = union, joined
+
+
+def log_ratios(counts: np.ndarray) -> np.ndarray:
+    """Logarithms of the ratios of counts (n, 2), an item that is absent from a stream counting as once there.
+
+    >>> np.exp(log_ratios(np.array([[8, 2], [5, 0]]))).round(6).tolist()
+    [4.0, 5.0]
+    """
+    return np.log(np.maximum(counts[:, 0], 1)) - np.log(np.maximum(counts[:, 1], 1))
+
+
+def recall(found: np.ndarray, counts: ExactCounts, thresholds: tuple[float, ...]) -> list[tuple[int, float | None]]:
+    """For each threshold the number of items whose true ratio or its reciprocal reaches it, and the share found."""
+    sizes = np.abs(log_ratios(counts.counts)) + 1e-9
+    wanted = [counts.slots[sizes >= np.log(threshold)] for threshold in thresholds]
+    return [(len(some), float(np.isin(some, found).mean()) if len(some) else None) for some in wanted]

@@ -43,6 +43,17 @@ def test_recovery_is_measured_against_a_learner_without_a_budget(ouzel, small):
     assert all(entry["bytes_used"] <= entry["budget"] for entry in entries)
 
 
+def test_recovery_and_error_are_drawn_against_the_budget(ouzel, small):
+    plot = small.with_name("budgets.svg")
+    ran = ouzel("compare", small, "--learners", "awm,hashing", "--budget", "1KB,2KB", "--top", "4", "--plot", plot)
+
+    assert ran.status == 0
+    assert ran.out.splitlines()[0].split() == ["learner", "budget", "error", "loss", "recovery", "seconds"]
+    assert "against unbounded (error 0." in ran.out
+    assert max(map(len, ran.out.splitlines()[:-2])) <= 80
+    assert plot.stat().st_size > 1000
+
+
 def test_random_orders_have_a_mean_and_a_standard_deviation(ouzel, small):
     ran = ouzel(
         "compare", small, "--learners", "ogd,adagrad", "--shuffles", "3", "-j", "2", "--plot", small.with_name("s.png")

@@ -12,7 +12,7 @@ from ouzel.cli.shown import count, figure, size
 from ouzel.errors import OuzelError
 from ouzel.evaluation.compare import Contestant, best_of_rows, compare
 from ouzel.evaluation.grids import Candidate
-from ouzel.evaluation.plots import Line, draw_curves, draw_lines
+from ouzel.evaluation.plots import Line, draw_curves, draw_lines, draw_panels
 from ouzel.evaluation.recovery import recovery_error
 from ouzel.learners import catalogue
 from ouzel.streams.reading import read
@@ -57,8 +57,10 @@ def compare_once(
     }
     if not quiet:
         _print_table(contestants, recovered, top)
+        if best is not None:
+            print(f"recovery: of the {top} heaviest weights, against {reference} (error {figure(best.figure)})")
     if plot is not None:
-        _draw(contestants, recovered, plot)
+        _draw(contestants, recovered, best, plot)
     extra = {"top": top} if top else {}
     return [
         entry.to_json() | ({"recovery_error": recovered[id(entry)], **extra} if top else {}) for entry in contestants
@@ -103,17 +105,22 @@ def _print_table(contestants: list[Contestant], recovered: dict[int, float | Non
     console.print(f"\n* the best of {len(contestants)} candidates over {count(first.scores.examples)} examples")
 
 
-def _draw(contestants: list[Contestant], recovered: dict[int, float | None], path: str) -> None:
-    """The plot that fits what was varied."""
+def _draw(
+    contestants: list[Contestant], recovered: dict[int, float | None], reference: Contestant | None, path: str
+) -> None:
+    """The plot that fits what was varied; recovery stands beside the error."""
     candidates = [entry.candidate for entry in contestants]
     y = "progressive error rate" if contestants[0].model.task == "classification" else "progressive rmse"
     best = [row[0] for row in best_of_rows(contestants)]
-    if any(value is not None for value in recovered.values()) and any(entry.budget for entry in candidates):
-        lines = _lines(best, lambda entry: entry.candidate.budget, lambda entry: recovered[id(entry)])
-        draw_lines(lines, path, x="budget in bytes", y="recovery error", log_x=True)
+    if reference is not None and any(entry.budget for entry in candidates):
+        errors = _lines(best, _kilobytes, lambda entry: entry.figure)
+        budgets = [entry.budget / 1024 for entry in candidates if entry.budget]
+        errors[reference.candidate.learner] = ([min(budgets), max(budgets)], [reference.figure] * 2)
+        lines = _lines(best, _kilobytes, lambda entry: recovered[id(entry)])
+        draw_panels({"recovery error": lines, y: errors}, path, x="budget in KB", log_x=True)
     elif any(entry.budget for entry in candidates):
-        lines = _lines(best, lambda entry: entry.candidate.budget, lambda entry: entry.figure)
-        draw_lines(lines, path, x="budget in bytes", y=y, log_x=True)
+        lines = _lines(best, _kilobytes, lambda entry: entry.figure)
+        draw_lines(lines, path, x="budget in KB", y=y, log_x=True)
     elif any(entry.l1 for entry in candidates):
         lines = _lines(best, lambda entry: entry.nonzeros or None, lambda entry: entry.figure)
         draw_lines(lines, path, x="weights that are not zero", y=y, log_x=True)
@@ -122,6 +129,11 @@ def _draw(contestants: list[Contestant], recovered: dict[int, float | None], pat
         draw_lines(lines, path, x="step size", y=y, log_x=True)
     else:
         draw_curves({entry.candidate.learner: entry.curve.points for entry in contestants}, path)
+
+
+def _kilobytes(contestant: Contestant) -> float | None:
+    budget = contestant.candidate.budget
+    return None if budget is None else budget / 1024
 
 
 def _lines(contestants: list[Contestant], x: Any, y: Any) -> dict[str, Line]:

@@ -94,7 +94,11 @@ def _fill(
         axes.plot(xs, values, style, marker=marker, markersize=4, linewidth=1.6, color=colour, label=name)
     axes.set(xlabel=x, ylabel=y, title=title)
     if log_x:
-        axes.set_xscale("log", base=2 if _powers_of_two(lines) else 10)
+        binary = _powers_of_two(lines)
+        axes.set_xscale("log", base=2 if binary else 10)
+        ticks = sorted({value for xs, _ in lines.values() for value in xs})
+        if binary and len(ticks) <= 10 and ticks[0] >= 1 and ticks[-1] <= 1024:
+            axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     if log_y:
         axes.set_yscale("log")
         low, high = axes.get_ylim()

@@ -12,7 +12,10 @@ from ouzel.estimators.base import EXPECTED_FAILURES
 ESTIMATORS = [getattr(ouzel.estimators, name) for name in ouzel.estimators.__all__ if name[0].isupper()]
 
 
-@parametrize_with_checks([kind() for kind in ESTIMATORS], expected_failed_checks=lambda _: EXPECTED_FAILURES)
+CHOICES = [kind(sketch="fd") for kind in (ouzel.SketchedNewtonClassifier, ouzel.SketchedNewtonRegressor)]
+
+
+@parametrize_with_checks([kind() for kind in ESTIMATORS] + CHOICES, expected_failed_checks=lambda _: EXPECTED_FAILURES)
 def test_scikit_learn_checks(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

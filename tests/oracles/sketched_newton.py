@@ -1,4 +1,4 @@
-"""Sketched online Newton with Oja's sketch, dense, as printed: Luo et al. (2016), Algorithms 1 and 3."""
+"""Sketched online Newton, dense, as printed: Luo et al. (2016), Algorithms 1, 3 and 6."""
 
 import numpy as np
 
@@ -49,4 +49,43 @@ class DenseOja:
         self.V = V
         self.u = w - self.inverse() @ g
         self.D += (slope * raw) ** 2
+        return margin
+
+
+class DenseFrequentDirections:
+    """Algorithms 1 and 6 with every matrix in full: [D V; G] is decomposed when there are m new vectors.
+
+    A gradient of zero takes no place among them: that alone is ours.
+    """
+
+    def __init__(self, dimension, m, alpha, curvature, largest, project=False, diagonal=False):
+        self.u, self.D = np.zeros(dimension), np.full(dimension, 0.1)
+        self.top, self.recent = np.zeros((m, dimension)), np.zeros((0, dimension))
+        self.m, self.alpha, self.curvature, self.largest = m, alpha, curvature, largest
+        self.project, self.diagonal = project, diagonal
+
+    def inverse(self):
+        """A^-1 of A = alpha I + S'S."""
+        S = np.vstack([self.top, self.recent])
+        return np.linalg.inv(self.alpha * np.eye(len(self.u)) + S.T @ S)
+
+    def learn(self, slots, raw, derivative):
+        x = raw / np.sqrt(self.D) if self.diagonal else raw
+        margin = np.clip(self.u @ x, -self.largest, self.largest)
+        w = self.u
+        if self.project and abs(self.u @ x) > self.largest:
+            Ainv = self.inverse()
+            w = self.u - (self.u @ x - margin) / (x @ Ainv @ x) * (Ainv @ x)
+        slope = derivative(margin)
+        if self.m > 0 and slope != 0.0 and x.any():
+            self.recent = np.vstack([self.recent, np.sqrt(self.curvature) * slope * x])
+            if len(self.recent) == self.m:
+                _, roots, V = np.linalg.svd(np.vstack([self.top, self.recent]), full_matrices=False)
+                squares = np.zeros(2 * self.m)
+                squares[: len(roots)] = roots**2
+                kept = min(self.m, len(roots))
+                self.top[:kept] = np.sqrt(squares[:kept] - squares[self.m - 1])[:, None] * V[:kept]
+                self.recent = self.recent[:0]
+        self.u = w - self.inverse() @ (slope * x)
+        self.D = self.D + (slope * raw) ** 2
         return margin

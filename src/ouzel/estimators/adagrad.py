@@ -5,31 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ouzel.errors import OuzelError
 from ouzel.estimators.classifier import Classifier
 from ouzel.estimators.regressor import Regressor
+from ouzel.estimators.variants import Variants
 
-LEARNERS = {"mirror-descent": "adagrad", "dual-averaging": "adagrad-rda"}
-
-
-class _ByUpdate:
-    """Which learner the parameter `update` means."""
-
-    update: str
-
-    @classmethod
-    def serves(cls, learner: str) -> bool:
-        """Whether this class is the estimator of a learner of the catalogue."""
-        return learner in LEARNERS.values()
-
-    def _learner_name(self) -> str:
-        if self.update not in LEARNERS:
-            raise OuzelError(f"update must be one of {', '.join(map(repr, LEARNERS))}; got {self.update!r}")
-        return LEARNERS[self.update]
+LEARNERS: dict[tuple[str, ...], str] = {("mirror-descent",): "adagrad", ("dual-averaging",): "adagrad-rda"}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class AdaGradClassifier(_ByUpdate, Classifier):
+class AdaGradClassifier(Variants, Classifier):
     """AdaGrad with a diagonal metric (Duchi, Hazan & Singer 2011), lazily regularised.
 
     Parameters
@@ -49,6 +33,8 @@ class AdaGradClassifier(_ByUpdate, Classifier):
     """
 
     learner = "adagrad"
+    choices = ("update",)
+    learners = LEARNERS
 
     loss: Any = "logistic"
     update: str = "mirror-descent"
@@ -57,12 +43,9 @@ class AdaGradClassifier(_ByUpdate, Classifier):
     l2: float = 0.0
     damping: float = 1e-6
 
-    def _settings(self) -> dict[str, Any]:
-        return {name: value for name, value in super()._settings().items() if name != "update"}
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class AdaGradRegressor(_ByUpdate, Regressor):
+class AdaGradRegressor(Variants, Regressor):
     """AdaGrad on numbers: parameters of `AdaGradClassifier`, losses of regression.
 
     Examples
@@ -73,6 +56,8 @@ class AdaGradRegressor(_ByUpdate, Regressor):
     """
 
     learner = "adagrad"
+    choices = ("update",)
+    learners = LEARNERS
 
     loss: Any = "squared"
     update: str = "mirror-descent"
@@ -80,6 +65,3 @@ class AdaGradRegressor(_ByUpdate, Regressor):
     l1: float = 0.0
     l2: float = 0.0
     damping: float = 1e-6
-
-    def _settings(self) -> dict[str, Any]:
-        return {name: value for name, value in super()._settings().items() if name != "update"}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from ouzel.errors import OuzelError
 from ouzel.estimators.classifier import Classifier
+from ouzel.estimators.variants import Variants
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -88,7 +88,7 @@ class WMSketchClassifier(_Budgeted):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class TruncationClassifier(_Budgeted):
+class TruncationClassifier(Variants, _Budgeted):
     """The heaviest weights, or a sample in which heavy ones are likelier (Tai et al. 2018, Algorithms 3 and 4).
 
     Parameters
@@ -105,23 +105,14 @@ class TruncationClassifier(_Budgeted):
     """
 
     learner = "truncation"
+    choices = ("variant",)
+    learners: ClassVar = {("simple",): "truncation", ("probabilistic",): "probabilistic-truncation"}
 
     variant: str = "simple"
     heap_size: int = 0
 
-    @classmethod
-    def serves(cls, learner: str) -> bool:
-        """Whether this class is the estimator of a learner of the catalogue."""
-        return learner in ("truncation", "probabilistic-truncation")
-
-    def _learner_name(self) -> str:
-        if self.variant not in ("simple", "probabilistic"):
-            raise OuzelError(f"variant must be 'simple' or 'probabilistic'; got {self.variant!r}")
-        return "truncation" if self.variant == "simple" else "probabilistic-truncation"
-
     def _settings(self) -> dict[str, Any]:
         settings = super()._settings()
-        del settings["variant"]
         if self.variant == "simple":
             del settings["sketch_seed"]
         return settings

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ouzel.estimators.classifier import Classifier
 from ouzel.estimators.variants import Variants, with_full
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SecondOrderPerceptronClassifier(Variants):
+class SecondOrderPerceptronClassifier(Variants, Classifier):
     """The second-order perceptron (Cesa-Bianchi, Conconi & Gentile 2005).
 
     Parameters
@@ -34,7 +35,7 @@ class SecondOrderPerceptronClassifier(Variants):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ConfidenceWeightedClassifier(Variants):
+class ConfidenceWeightedClassifier(Variants, Classifier):
     """Confidence-weighted learning (Dredze, Crammer & Pereira 2008; Crammer, Dredze & Pereira 2008).
 
     Parameters
@@ -68,7 +69,7 @@ class ConfidenceWeightedClassifier(Variants):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SoftConfidenceWeightedClassifier(Variants):
+class SoftConfidenceWeightedClassifier(Variants, Classifier):
     """Soft confidence-weighted learning (Wang, Zhao & Hoi 2012).
 
     Parameters
@@ -97,7 +98,7 @@ class SoftConfidenceWeightedClassifier(Variants):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class AROWClassifier(Variants):
+class AROWClassifier(Variants, Classifier):
     """Adaptive regularisation of weights (Crammer, Kulesza & Dredze 2009).
 
     Parameters
@@ -124,7 +125,7 @@ class AROWClassifier(Variants):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NAROWClassifier(Variants):
+class NAROWClassifier(Variants, Classifier):
     """AROW whose regularisation follows the variance (Orabona & Crammer 2010).
 
     Parameters
@@ -151,7 +152,7 @@ class NAROWClassifier(Variants):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NHERDClassifier(Variants):
+class NHERDClassifier(Variants, Classifier):
     """Normal herding (Crammer & Lee 2010).
 
     Parameters
@@ -178,7 +179,7 @@ class NHERDClassifier(Variants):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class IELLIPClassifier(Variants):
+class IELLIPClassifier(Variants, Classifier):
     """The improved ellipsoid method (Yang, Jin & Ye 2009).
 
     Parameters

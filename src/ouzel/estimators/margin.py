@@ -9,7 +9,7 @@ from ouzel.estimators.variants import Variants
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PerceptronClassifier(Variants):
+class PerceptronClassifier(Variants, Classifier):
     """The perceptron (Rosenblatt 1958; several classes as Crammer & Singer 2003).
 
     Parameters
@@ -54,7 +54,7 @@ class MulticlassGradientClassifier(Classifier):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PassiveAggressiveClassifier(Variants):
+class PassiveAggressiveClassifier(Variants, Classifier):
     """Passive-aggressive learning (Crammer, Dekel, Keshet, Shalev-Shwartz & Singer 2006).
 
     Parameters
@@ -79,7 +79,7 @@ class PassiveAggressiveClassifier(Variants):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ROMMAClassifier(Variants):
+class ROMMAClassifier(Variants, Classifier):
     """The relaxed online maximum margin algorithm (Li & Long 2002).
 
     Parameters

@@ -9,36 +9,53 @@ import numpy as np
 
 from ouzel.estimators.classifier import Classifier
 from ouzel.estimators.regressor import Regressor
-from ouzel.learners import sketched_newton_oja
+from ouzel.estimators.variants import Variants
+
+LEARNERS: dict[tuple[str, ...], str] = {("oja",): "son-oja", ("fd",): "son-fd"}
 
 
-class _Sketched:
-    """What a person can ask of the sketch."""
+@dataclass(kw_only=True, eq=False, repr=False)
+class _Sketched(Variants):
+    """What a person can ask of the sketch; with three classes or more, of the first class's."""
 
-    model_: Any
+    learner = "son-oja"
+    choices = ("sketch",)
+    learners = LEARNERS
 
     @property
     def eigenvalues_(self) -> np.ndarray:
-        """Estimated eigenvalues (sketch_size,) of the mean outer product of gradients, of the first column's sketch."""
-        return sketched_newton_oja.eigenvalues(self.model_.states[0])
+        """Estimated leading eigenvalues (sketch_size,) of the mean outer product of what is sketched, largest first."""
+        return np.sort(self.model_.module.eigenvalues(self.model_.states[0]))[::-1]
+
+    @property
+    def directions_(self) -> np.ndarray:
+        """The eigenvectors (sketch_size, 1 + features) to `eigenvalues_`, the constant first.
+
+        Rows are orthonormal, over features as the sketch sees them: scaled if `diagonal`. A sketch larger than what it
+        has seen of features ends in rows of zeros.
+        """
+        state, width = self.model_.states[0], self.model_.dimension
+        order = np.argsort(-self.model_.module.eigenvalues(state), kind="stable")
+        return self.model_.module.directions(state)[order, :width]
 
     @property
     def condition_number_(self) -> float:
-        """Condition number of the metric that the sketch stands for."""
-        return sketched_newton_oja.condition_number(self.model_.states[0], self.model_.settings)
+        """Effective condition number: that of the metric A which the sketch stands for."""
+        return self.model_.module.condition_number(self.model_.states[0], self.model_.settings)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SketchedNewtonClassifier(_Sketched, Classifier):
-    """Sketched online Newton with Oja's sketch (Luo, Agarwal, Cesa-Bianchi & Langford 2016).
+    """Sketched online Newton (Luo, Agarwal, Cesa-Bianchi & Langford 2016).
 
     Parameters
     ----------
     loss : "logistic", "hinge", "smoothed-hinge", "squared-hinge", "squared", or a loss term
-    sketch : "oja"
+    sketch : "oja", or "fd" for Frequent Directions
     sketch_size : directions m of the sketch; 0 is online gradient descent
     learning_rate : the step size beyond the sketch, 1 / alpha of the paper
     curvature, eta : the sketch takes in sqrt(curvature + eta / sqrt(t)) times the gradient
+    sketch_every : the sketch takes in every so many-th gradient
     diagonal : whether features are first scaled as AdaGrad does (section 5.2)
     bound : beyond `largest`, "clip" predictions or "project" weights (Lemma 1)
     fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
@@ -50,8 +67,6 @@ class SketchedNewtonClassifier(_Sketched, Classifier):
     ['dry']
     """
 
-    learner = "son-oja"
-
     loss: Any = "logistic"
     sketch: str = "oja"
     sketch_size: int = 10
@@ -62,12 +77,6 @@ class SketchedNewtonClassifier(_Sketched, Classifier):
     diagonal: bool = True
     bound: Any = "clip"
     largest: float = float("inf")
-
-    def _settings(self) -> dict[str, Any]:
-        return {name: value for name, value in super()._settings().items() if name != "sketch"}
-
-    def _learner_name(self) -> str:
-        return _learner_of(self.sketch)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -83,8 +92,6 @@ class SketchedNewtonRegressor(_Sketched, Regressor):
     1.0
     """
 
-    learner = "son-oja"
-
     loss: Any = "squared"
     sketch: str = "oja"
     sketch_size: int = 10
@@ -95,17 +102,3 @@ class SketchedNewtonRegressor(_Sketched, Regressor):
     diagonal: bool = False
     bound: Any = "clip"
     largest: float = float("inf")
-
-    def _settings(self) -> dict[str, Any]:
-        return {name: value for name, value in super()._settings().items() if name != "sketch"}
-
-    def _learner_name(self) -> str:
-        return _learner_of(self.sketch)
-
-
-def _learner_of(sketch: str) -> str:
-    from ouzel.errors import OuzelError
-
-    if sketch != "oja":
-        raise OuzelError(f"sketch must be 'oja'; got {sketch!r}")
-    return "son-oja"

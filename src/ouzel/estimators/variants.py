@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ouzel.errors import OuzelError
-from ouzel.estimators.classifier import Classifier
+from ouzel.estimators.base import Estimator
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Variants(Classifier):
-    """A classifier whose parameters named in `choices` pick one of `learners`, keyed by their values in that order."""
+class Variants(Estimator):
+    """An estimator whose parameters named in `choices` pick one of `learners`, keyed by their values in that order."""
 
     choices: ClassVar[tuple[str, ...]]
     learners: ClassVar[dict[tuple[str, ...], str]]

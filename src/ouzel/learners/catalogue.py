@@ -51,6 +51,7 @@ LEARNERS = {
         Learner("adagrad-multiclass", "adagrad_multiclass", "AdaGrad, a weight row a class, mixed norms"),
         Learner("rda-multiclass", "adagrad_multiclass", "the same with one step size for all", (("adaptive", 0.0),)),
         Learner("son-oja", "sketched_newton_oja", "sketched online Newton, Oja's sketch"),
+        Learner("son-fd", "sketched_newton_fd", "sketched online Newton, Frequent Directions"),
         Learner("elementwise-ons", "elementwise_newton", "online Newton step by element-wise multiplication"),
         Learner("perceptron", "perceptron", "the perceptron"),
         Learner("perceptron-uniform", "uniform_perceptron", "the perceptron that blames all wrong classes alike"),

@@ -68,9 +68,15 @@ def change(table, slots, values, scaled, step, slope, settings):
 
 
 @inlined
+def is_sketched(rounds, settings):
+    """Whether the sketch takes in the gradient of this round."""
+    return rounds % settings.sketch_every == 0.0
+
+
+@inlined
 def sketch_scale(slope, rounds, settings):
-    """The slope of what is sketched, sqrt(sigma + eta_t) g."""
-    return slope * np.sqrt(settings.curvature + settings.eta / np.sqrt(rounds))
+    """The slope of what is sketched, sqrt(sigma + eta_t) g, larger where it stands for several rounds."""
+    return slope * np.sqrt((settings.curvature + settings.eta / np.sqrt(rounds)) * settings.sketch_every)
 
 
 @inlined

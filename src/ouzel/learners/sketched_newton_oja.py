@@ -21,6 +21,7 @@ from ouzel.learners.sketched_newton import (
     condition_number,
     fetch,
     first_scale,
+    is_sketched,
     learnable,
     longest,
     merge,
@@ -101,8 +102,8 @@ def _newton(state, square, slope, settings, work):
     """Sketch the gradient and take the Newton step: all of it but adding `step` x' to the table."""
     rounds, projected, along, step = state.counts[0], work.projected, work.along, work.step
     size = sketch_scale(slope, rounds, settings)
-    if len(along) > 0 and size != 0.0 and rounds % settings.sketch_every == 0.0:
-        gamma = settings.sketch_every / rounds
+    if len(along) > 0 and size != 0.0 and is_sketched(rounds, settings):
+        gamma = 1.0 / rounds
         gain = gamma * size * size
         for i in range(len(along)):
             along[i] *= size

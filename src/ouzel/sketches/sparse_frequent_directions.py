@@ -107,33 +107,26 @@ def renew(state, entry, row, spare):
 
 
 @inlined
-def describe(state, factor, projected, square):
-    """Note the products of g = factor x, the epoch's next vector: `projected` is table' x, `square` x'x.
+def enter(state, slots, values, factor, projected, square):
+    """Count g = factor x as the epoch's next vector: `projected` is table' x, `square` x'x.
 
-    Return the column of the table that `factor` x is to be added to.
+    Return the column of the table to which the caller is to add g.
     """
-    m, place = len(state.mass), int(state.counts[FILLED])
+    m, place, recent = len(state.mass), int(state.counts[FILLED]), int(state.counts[RECENT])
     for i in range(m + place):
         state.products[place, i] = factor * projected[LEAD + i]
     state.products[place, m + place] = factor * factor * square
-    return LEAD + m + place
-
-
-@inlined
-def note(state, slots):
-    """List the slots of the vector just added to the table, and count it."""
-    m, place = len(state.mass), int(state.counts[FILLED])
-    recent = int(state.counts[RECENT])
-    for slot in slots:
-        row = state.table[slot]
-        new = row[LEAD + m + place] != 0.0
+    for k in range(len(slots)):
+        row = state.table[slots[k]]
+        new = factor * values[k] != 0.0
         for j in range(LEAD + m, LEAD + m + place):
             new &= row[j] == 0.0
         if new:
-            state.recent[recent] = slot
+            state.recent[recent] = slots[k]
             recent += 1
     state.counts[RECENT] = recent
     state.counts[FILLED] += 1.0
+    return LEAD + m + place
 
 
 @inlined
@@ -231,10 +224,9 @@ def update(state, slots, values):
     welcome(state, slots, values, 1.0)
     bring_up(state, slots, np.empty(m + 1), np.empty(m + 1))
     square = gather(state.table, slots, values, projected)
-    column = describe(state, 1.0, projected, square)
+    column = enter(state, slots, values, 1.0, projected, square)
     for k in range(len(slots)):
-        state.table[slots[k], column] += values[k]
-    note(state, slots)
+        state.table[slots[k], column] = values[k]
     state.counts[0] += 1.0
     if epoch_is_full(state):
         end_epoch(state)
@@ -256,8 +248,15 @@ def directions(state) -> np.ndarray:
 
 def matrix(state) -> np.ndarray:
     """S (2 m, d)."""
+    m, columns = len(state.mass), up_to_date(state).T
+    return np.vstack([np.sqrt(state.mass)[:, None] * columns[LEAD : LEAD + m], columns[LEAD + m : LEAD + 2 * m]])
+
+
+def spectrum(state) -> tuple[np.ndarray, np.ndarray]:
+    """The m largest eigenvalues of S'S, and their eigenvectors (m, d)."""
     m = len(state.mass)
-    return np.vstack([np.sqrt(state.mass)[:, None] * directions(state), state.table[:, LEAD + m : LEAD + 2 * m].T])
+    _, roots, vectors = np.linalg.svd(matrix(state), full_matrices=False)
+    return roots[:m] ** 2, vectors[:m]
 
 
 def merge(states):

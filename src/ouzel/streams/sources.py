@@ -32,7 +32,7 @@ PIECE = 1 << 13  # bytes unpacked at a time: small, as each may become a thousan
 
 
 class Arriving(io.RawIOBase):
-    """Bytes of a pipe, or of standard input, as they arrive: a read returns all that is there, and waits only when nothing is."""
+    """Bytes of a pipe as they arrive: a read returns all that is there, and waits only when nothing is."""
 
     def __init__(self, path: Path | None) -> None:
         self.file = io.FileIO(sys.stdin.fileno() if path is None else str(path), closefd=path is not None)

@@ -26,9 +26,9 @@ def test_directions_and_eigenvalues_are_those_of_the_stream(sketch):
     assert model.directions_.shape == (3, 6)
     np.testing.assert_allclose(model.directions_ @ model.directions_.T, np.eye(3), atol=1e-10)
     assert abs(model.directions_[0, 3]) > 0.99
-    assert abs(model.directions_[1, 1]) > 0.98
+    assert abs(model.directions_[1, 1]) > 0.85
     assert (np.diff(model.eigenvalues_) <= 0).all()
-    assert model.eigenvalues_[0] / model.eigenvalues_[1] == pytest.approx(9.0, rel=0.2)
+    assert model.eigenvalues_[0] / model.eigenvalues_[1] == pytest.approx(9.0, rel=0.25)  # Frequent Directions shrink
 
 
 @both

@@ -11,7 +11,7 @@ both = pytest.mark.parametrize("sketch", ["oja", "fd"])
 def stretched(sketch, **settings):
     """A model of a stream that varies most along its third feature, then along its first."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(2000, 5)) * np.array([3.0, 1.0, 9.0, 1.0, 1.0])
+    X = rng.normal(size=(20_000, 5)) * np.array([3.0, 1.0, 9.0, 1.0, 1.0])
     y = X @ rng.normal(size=5) > 0
     model = ouzel.SketchedNewtonClassifier(
         sketch=sketch, sketch_size=3, diagonal=False, fit_intercept=False, learning_rate=1e-8, **settings
@@ -26,16 +26,16 @@ def test_directions_and_eigenvalues_are_those_of_the_stream(sketch):
     assert model.directions_.shape == (3, 6)
     np.testing.assert_allclose(model.directions_ @ model.directions_.T, np.eye(3), atol=1e-10)
     assert abs(model.directions_[0, 3]) > 0.99
-    assert abs(model.directions_[1, 1]) > 0.85
+    assert abs(model.directions_[1, 1]) > 0.95
     assert (np.diff(model.eigenvalues_) <= 0).all()
-    assert model.eigenvalues_[0] / model.eigenvalues_[1] == pytest.approx(9.0, rel=0.25)  # Frequent Directions shrink
+    assert model.eigenvalues_[0] / model.eigenvalues_[1] == pytest.approx(9.0, rel=0.35)  # both see a little less of it than there is
 
 
 @both
 def test_the_condition_number_is_that_of_the_metric(sketch):
     model, _ = stretched(sketch)
 
-    assert model.condition_number_ == pytest.approx(1 + 2000 * model.eigenvalues_[0] * 1e-8, rel=1e-6)
+    assert model.condition_number_ == pytest.approx(1 + 20_000 * model.eigenvalues_[0] * 1e-8, rel=1e-6)
 
 
 @both

@@ -222,7 +222,9 @@ class Model:
 
     def top(self, n: int) -> list[list[tuple[int, float]]]:
         """The n heaviest (feature id, weight) of each column, heaviest first; id -1 is the constant feature."""
-        if self.budgeted:
+        if self.budgeted and self.multiclass:
+            found = self.module.top(self.states[0], n, self.settings, len(self.classes))
+        elif self.budgeted:
             found = [self.module.top(state, n, self.settings) for state in self.states[: self.columns]]
         else:
             found = [_heaviest(row, n) for row in self.weights()]

@@ -8,7 +8,7 @@ from ouzel.learners import catalogue
 from ouzel.learners.rows import Rows
 from ouzel.learners.settings import resolve_settings
 
-NAMES = [name for name, learner in catalogue.LEARNERS.items() if learner.budgeted]
+NAMES = [name for name, learner in catalogue.LEARNERS.items() if learner.budgeted and not learner.multiclass]
 
 
 def stream(n=2000, d=200, s=8, seed=0):

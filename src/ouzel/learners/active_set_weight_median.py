@@ -173,6 +173,12 @@ def predict_row(state, indices, values, settings):
 @inlined
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
+    return learn_shifted(state, indices, values, target, importance, 0.0, settings.loss, settings)
+
+
+@inlined
+def learn_shifted(state, indices, values, target, importance, shift, loss, settings):
+    """Learn one example by the loss of its margin plus a shift; return the margin without it, of before learning."""
     noted = min(len(indices), len(state.cells))
     width = _width(state)
     margin = 0.0
@@ -188,7 +194,7 @@ def learn_row(state, indices, values, target, importance, settings):
         margin += values[k] * _value(state, indices[k])
         largest = max(largest, abs(values[k]))
     margin *= state.scale[0]
-    slope = importance * derivative(settings.loss, margin, target)
+    slope = importance * derivative(loss, margin + shift, target)
     step = rate(settings.schedule, settings.learning_rate, settings.l2, state.scale[1])
     state.scale[1] += 1.0
     if not isfinite(slope):

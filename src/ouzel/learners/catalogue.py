@@ -90,6 +90,9 @@ LEARNERS = {
         Learner("unbounded", "unbounded", "logistic regression with no budget, its heaviest weights in a heap"),
         Learner("wm", "weight_median", "Weight-Median Sketch within a byte budget"),
         Learner("awm", "active_set_weight_median", "Active-Set Weight-Median Sketch within a byte budget"),
+        Learner(
+            "awm-nce", "noise_contrastive", "one awm a class, for many classes: learns the true and some drawn ones"
+        ),
         Learner("truncation", "truncation", "the heaviest weights, within a byte budget"),
         Learner("probabilistic-truncation", "probabilistic_truncation", "a sample of weights, heavy ones more likely"),
         Learner("space-saving", "space_saving", "weights of frequent features, by SpaceSaving"),

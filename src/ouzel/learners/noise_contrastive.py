@@ -1,0 +1,190 @@
+"""AWM-Sketch for many classes, learnt by noise-contrastive estimation.
+
+Tai, Sharan, Bailis & Valiant (2018), "Sketching Linear Classifiers over Data Streams", SIGMOD, section 9: a sketch for
+each of M classes, the prediction the class of highest score; and for large M, where every example would be learnt M
+times, the reduction of Gutmann & Hyvarinen (2010), "Noise-contrastive Estimation", AISTATS, to a binary problem: tell
+the true class from k classes drawn from a noise distribution q, here the frequencies of the classes seen so far. Of a
+pair of example x and class c with score s_c(x), the log-odds of "true" are
+    s_c(x) - log(k q(c)),
+so that each of 1 + k pairs is one update of logistic regression, its margin shifted by -log(k q(c)). Scores then tend
+to log p(c | x), without a sum over classes. A class may be drawn more than once, and the true one, too.
+
+An example is learnt 1 + k times instead of M times; all M scores are computed, because predictions need them. Each
+class has the whole budget. Draws repeat with the seed.
+"""
+
+from __future__ import annotations
+
+from math import log
+from typing import NamedTuple
+
+import numpy as np
+
+from ouzel._jit import inlined, kernel
+from ouzel.learners import active_set_weight_median as awm
+from ouzel.learners.active_set_weight_median import learn_shifted
+from ouzel.sketches.reservoir import random_word
+from ouzel.terms.losses import Logistic
+from ouzel.terms.rates import InverseTime
+
+BUDGETED = True
+MULTICLASS = True
+LOSS = Logistic()
+SHARED = ("tables", "rows", "cells", "signed")  # of a sketch, alike for all classes
+
+score_row = awm.predict_row
+
+
+class State(NamedTuple):
+    keys: np.ndarray  # (classes, k) uint32  here and below as in awm.State, a row a class
+    weights: np.ndarray  # (classes, ...) float32
+    bounds: np.ndarray  # (classes, ceil(k / 64) + 1) float32
+    places: np.ndarray  # (classes, 2^p) uint64
+    taken: np.ndarray  # (classes, 1) int64
+    tables: np.ndarray  # (depth, 4, 256) uint32
+    rows: np.ndarray  # (depth,) float32
+    cells: np.ndarray  # (1024,) uint32
+    signed: np.ndarray  # (1024,) float32
+    scale: np.ndarray  # (classes, 2) float64
+    counts: np.ndarray  # (classes,) float64  examples of each class: q times their number
+    random: np.ndarray  # (2,) uint64  nothing; state of the random numbers
+
+
+class Settings(NamedTuple):
+    budget: float = 8192.0  # bytes of each class
+    heap_size: float = 0.0
+    width: float = 0.0
+    depth: float = 0.0
+    learning_rate: float = 0.1
+    l2: float = 1e-6
+    schedule: NamedTuple = InverseTime()
+    sketch_seed: float = 0.0  # of the hash functions and the draws
+    noise: float = 10.0  # k, classes drawn an example
+
+
+def _sketches(state: State) -> list[awm.State]:
+    """The sketch of each class, its arrays shared with the state."""
+    named = dict(zip(awm.State._fields, state, strict=False))
+    return [
+        awm.State(**{name: array if name in SHARED else array[c] for name, array in named.items()})
+        for c in range(len(state.counts))
+    ]
+
+
+def _stacked(sketches: list[awm.State], counts: np.ndarray, random: np.ndarray) -> State:
+    """One state of many sketches."""
+    first = sketches[0]
+    arrays = [
+        getattr(first, name) if name in SHARED else np.stack([getattr(sketch, name) for sketch in sketches])
+        for name in awm.State._fields
+    ]
+    return State._make([*arrays, counts, random])
+
+
+def _settings(settings: Settings) -> awm.Settings:
+    return awm.Settings(LOSS, *settings[:-1])
+
+
+def init(dimension: int, classes: int, settings: Settings) -> State:
+    """A state that has seen nothing; it takes any slot, whatever the dimension."""
+    sketches = [awm.init(dimension, _settings(settings)) for _ in range(classes)]
+    return _stacked(sketches, np.zeros(classes), np.array([0, 2 * int(settings.sketch_seed) + 1], np.uint64))
+
+
+def grow(state: State, dimension: int, classes: int, settings: Settings) -> State:
+    """The same state with room for more classes."""
+    more = [awm.init(dimension, _settings(settings)) for _ in range(classes - len(state.counts))]
+    return _stacked([*_sketches(state), *more], np.pad(state.counts, (0, len(more))), state.random)
+
+
+@inlined
+def _sketch(state, c):
+    """The sketch of a class."""
+    return awm.State(
+        state.keys[c],
+        state.weights[c],
+        state.bounds[c],
+        state.places[c],
+        state.taken[c],
+        state.tables,
+        state.rows,
+        state.cells,
+        state.signed,
+        state.scale[c],
+    )
+
+
+@inlined
+def _draw(state, total):
+    """A class drawn by the frequencies so far."""
+    left = total * (np.float64(random_word(state.random) >> np.uint64(11)) + 0.5) / 9007199254740992.0
+    c = 0
+    while c < len(state.counts) - 1 and left >= state.counts[c]:
+        left -= state.counts[c]
+        c += 1
+    return c
+
+
+@inlined
+def predict_row(state, indices, values, settings, scores):
+    """Write the scores (classes,) of one example."""
+    for c in range(len(scores)):
+        scores[c] = score_row(_sketch(state, c), indices, values, settings)
+
+
+@inlined
+def learn_row(state, indices, values, target, importance, settings, scores):
+    """Learn one example in place; `scores` (classes,) takes the predictions made before learning."""
+    predict_row(state, indices, values, settings, scores)
+    state.counts[target] += 1.0
+    total = state.counts.sum()
+    odds = settings.noise / total  # k q(c) = odds counts[c]
+    for draw in range(int(settings.noise) + 1):
+        c = np.int64(target) if draw == 0 else np.int64(_draw(state, total))
+        shift = -log(odds * state.counts[c])
+        sign = 1.0 if draw == 0 else -1.0
+        learn_shifted(_sketch(state, c), indices, values, sign, importance, shift, LOSS, settings)
+
+
+@kernel
+def learn_rows(state, rows, targets, importances, settings, scores):
+    """Learn a block; `scores` (n, classes) takes the predictions made before learning each example."""
+    for i in range(len(targets)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings, scores[i])
+
+
+@kernel
+def predict_rows(state, rows, settings, scores):
+    """Write the scores (n, classes) of a block."""
+    for i in range(len(scores)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        predict_row(state, rows.indices[here], rows.values[here], settings, scores[i])
+
+
+def top(state: State, n: int, settings: Settings, classes: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Slots and weights of the n heaviest of each class; of two classes, of the second's less the first's."""
+    own, sketches = _settings(settings), _sketches(state)
+    if classes > 2:
+        return [awm.top(sketch, n, own) for sketch in sketches[:classes]]
+    slots = members(state).astype(np.uint32)
+    weights = awm.estimates(sketches[1], slots, own) - awm.estimates(sketches[0], slots, own)
+    order = np.lexsort((slots, -np.abs(weights)))[:n]
+    return [(slots[order].astype(np.int64), weights[order])]
+
+
+def members(state: State) -> np.ndarray:
+    """Slots in the active set of any class."""
+    return np.unique(np.concatenate([awm.members(sketch) for sketch in _sketches(state)]))
+
+
+def bytes_used(state: State) -> int:
+    """4 bytes for each id and each weight, and for each count of a class."""
+    return sum(awm.bytes_used(sketch) + 4 for sketch in _sketches(state))
+
+
+def merge(states: list[State], settings: Settings) -> State:
+    """The average model of each class (see awm); counts add up."""
+    own = _settings(settings)
+    merged = [awm.merge(list(sketches), own) for sketches in zip(*map(_sketches, states), strict=True)]
+    return _stacked(merged, np.sum([state.counts for state in states], axis=0), states[0].random.copy())

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
 from rich.console import Console
 from rich.table import Table
 
@@ -13,8 +11,7 @@ from ouzel.cli.contest import step_name
 from ouzel.cli.screen import Screen
 from ouzel.cli.shown import size
 from ouzel.evaluation.grids import Candidate
-from ouzel.evaluation.plots import Line, draw_panels
-from ouzel.evaluation.shuffles import Summary, compare_orders, join
+from ouzel.evaluation.shuffles import Summary, compare_orders, draw_cumulative, join
 from ouzel.streams.reading import read
 
 
@@ -51,21 +48,6 @@ def compare_in_orders(
         | {name: {"mean": mean, "sd": spread} for name, (mean, spread) in entry.row().items()}
         for entry in found
     ]
-
-
-def draw_cumulative(found: Mapping[str, Summary], path: str) -> None:
-    """The three figures: rate of mistakes, updates and seconds so far, each the mean over orders."""
-    classes = next(iter(found.values())).task == "classification"
-    values: dict[str, Callable[[Summary], np.ndarray]] = {
-        "cumulative rate of mistakes" if classes else "root mean squared error": lambda entry: entry.rates,
-        "updates": lambda entry: entry.updates.mean(axis=0),
-        "seconds": lambda entry: entry.seconds.mean(axis=0),
-    }
-    panels: dict[str, dict[str, Line]] = {
-        title: {name: (entry.examples.tolist(), of(entry).tolist()) for name, entry in found.items()}
-        for title, of in values.items()
-    }
-    draw_panels(panels, path, x="examples", log_y=("seconds",))
 
 
 def _print_table(found: list[Summary], orders: int) -> None:

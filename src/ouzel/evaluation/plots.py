@@ -61,7 +61,8 @@ def draw_panels(
     names = [list(lines) for lines in panels.values()]
     shared = len(panels) > 1 and len(names[0]) > 1 and all(other == names[0] for other in names)
     columns = -(-len(names[0]) // LONGEST_LEGEND) if shared else 0
-    figure = _figure(width=4.2 * len(panels) + 1.6 * columns)
+    longest = max(map(len, names[0]), default=0)
+    figure = _figure(width=4.2 * len(panels) + columns * (0.5 + 0.06 * longest))
     for axes, (title, lines) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True):
         _fill(axes, lines, x, y or title, title if y else "", log_x, title in log_y, legend=not shared)
     if shared:

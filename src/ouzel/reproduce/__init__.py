@@ -34,6 +34,9 @@ EXPERIMENTS: dict[str, Experiment] = {
     "elementwise-ons-tables": Experiment(
         "elementwise_ons", "run", "element-wise Newton: mistakes, updates and time beside LIBOL's learners"
     ),
+    "elementwise-ons-readings": Experiment(
+        "elementwise_ons_readings", "run", "element-wise Newton: readings of its formulas side by side"
+    ),
 }
 """Every experiment by its public name."""
 

@@ -17,6 +17,7 @@ _HOME = {
     "Model": "ouzel.models",
     "OuzelError": "ouzel.errors",
     "RelativeDeltoids": "ouzel.analytics.deltoids",
+    "StreamingExplainer": "ouzel.analytics.explanation",
     "blocks_from": "ouzel.streams.memory",
     "load": "ouzel.estimators.loading",
     "progressive_validation": "ouzel.evaluation.progressive",

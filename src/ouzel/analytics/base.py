@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ouzel import persistence
-from ouzel._jit import kernel
+from ouzel._jit import inlined, kernel
 from ouzel.errors import OuzelError
 from ouzel.learners import active_set_weight_median as awm
 from ouzel.models import Model
@@ -23,6 +23,17 @@ from ouzel.sketches.top_weights import find
 
 ONE = np.ones(1, np.float32)
 ALL_BITS = np.uint32(0xFFFFFFFF)
+
+
+@inlined
+def pair_slot(first, second):
+    """The slot (uint32, not 0) of an ordered pair of slots: MurmurHash3's last steps over both words."""
+    word = np.uint32(first) * np.uint32(0x9E3779B1)
+    word = np.uint32((word << np.uint32(13)) | (word >> np.uint32(19))) ^ np.uint32(second)
+    word = np.uint32(np.uint32(word ^ (word >> np.uint32(16))) * np.uint32(0x85EBCA6B))
+    word = np.uint32(np.uint32(word ^ (word >> np.uint32(13))) * np.uint32(0xC2B2AE35))
+    word = np.uint32(word ^ (word >> np.uint32(16)))
+    return max(word, np.uint32(1))
 
 
 @kernel

@@ -10,6 +10,7 @@ from ouzel.errors import OuzelError
 from ouzel.evaluation.plots import COLOURS, Line, draw_lines
 
 if TYPE_CHECKING:
+    from ouzel.analytics.explained import Explained
     from ouzel.analytics.two_streams import TwoStreams
 
 MOST_BARS = 30
@@ -29,6 +30,40 @@ def draw_deltoids(reader: TwoStreams, path: str) -> None:
     draw_lines(lines, path, x="true ratio, or its reciprocal, at least", y="recall", log_x=True)
 
 
+def draw_explanation(explained: Explained, path: str, side: str = "high", min_support: int = 1) -> None:
+    """Weights against true relative risks where these are known (Figures 8 and 9); else the risks of the top."""
+    if explained.exact is None:
+        rows = explained.table(MOST_BARS, side, min_support)
+        draw_bars([(row["attribute"], np.log2(row["risk"])) for row in rows], path, "log2 of the relative risk")
+        return
+    weights, risks = explained.risks(min_support)
+    draw_risks({"kept": risks}, path, scatter=(weights, risks, explained.correlation(min_support)[1]))
+
+
+def draw_risks(
+    groups: dict[str, np.ndarray], path: str, scatter: tuple[np.ndarray, np.ndarray, float] | None = None
+) -> None:
+    """Histograms of relative risks, a panel a group; and beside them weights against risks, with their correlation."""
+    from matplotlib.figure import Figure
+
+    columns = len(groups) + (scatter is not None)
+    figure = Figure(figsize=(4.0 * columns, 3.6), layout="constrained")
+    panels = figure.subplots(1, columns, squeeze=False)[0]
+    logs = {name: np.log2(risks) for name, risks in groups.items()}
+    reach = max((float(np.abs(values).max()) for values in logs.values() if len(values)), default=1.0)
+    bins = np.linspace(-reach, reach, 41)
+    for number, (axes, (name, values)) in enumerate(zip(panels, logs.items(), strict=False)):
+        axes.hist(values, bins, color=COLOURS[number % len(COLOURS)])
+        axes.set_title(f"{name}: {len(values):,}", fontsize=10)
+        _dress(axes, "log2 of the true relative risk", "attributes")
+    if scatter is not None:
+        weights, risks, correlation = scatter
+        panels[-1].scatter(weights, np.log2(risks), s=5, alpha=0.5, color=COLOURS[0], linewidths=0)
+        panels[-1].set_title(f"Pearson correlation {correlation:.3f}", fontsize=10)
+        _dress(panels[-1], "weight", "log2 of the true relative risk")
+    save(figure, path)
+
+
 def draw_bars(pairs: list[tuple[str, float]], path: str, x: str) -> None:
     """Named bars to either side of zero, the first on top."""
     from matplotlib.figure import Figure
@@ -39,17 +74,18 @@ def draw_bars(pairs: list[tuple[str, float]], path: str, x: str) -> None:
     colours = [COLOURS[0] if value >= 0 else COLOURS[1] for value in values]
     axes.barh(range(len(pairs)), values, color=colours, height=0.72)
     axes.set_yticks(range(len(pairs)), [_short(name) for name, _ in pairs], fontsize=8)
+    axes.margins(y=0.01)
     axes.invert_yaxis()
     axes.axvline(0.0, color="#5a5a5a", linewidth=0.8)
-    _finish(figure, axes, path, x, "")
+    _dress(axes, x, "")
+    save(figure, path)
 
 
-def _finish(figure: Any, axes: Any, path: str, x: str, y: str) -> None:
+def _dress(axes: Any, x: str, y: str) -> None:
     axes.set(xlabel=x, ylabel=y)
     axes.grid(True, color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
-    save(figure, path)
 
 
 def save(figure: Any, path: str) -> None:

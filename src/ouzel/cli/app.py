@@ -8,7 +8,7 @@ import sys
 import typer
 from typer.exceptions import Exit, TyperException
 
-from ouzel.cli import compare, deltoids, demo, predict, reproduce, top, train
+from ouzel.cli import compare, deltoids, demo, explain, predict, reproduce, top, train
 from ouzel.cli.interrupted import Interrupted
 from ouzel.errors import OuzelError
 
@@ -30,6 +30,7 @@ for command in (
     predict.predict,
     top.top,
     compare.compare,
+    explain.explain,
     deltoids.deltoids,
     reproduce.reproduce,
 ):

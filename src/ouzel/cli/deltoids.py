@@ -100,22 +100,19 @@ def _print_json(reader: TwoStreams, top: int) -> None:
 
 def _print_table(reader: TwoStreams, top: int) -> None:
     from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
     from ouzel.cli.shown import count, factor, size
+    from ouzel.cli.tables import named_table
 
     console = Console(highlight=False)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("ratio", "weight", *(("true ratio", "first", "second") if reader.exact else ())):
-        table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("item", overflow="ellipsis", no_wrap=True)
+    rows = []
     for row in reader.rows(top):
         cells = [factor(row["ratio"]), f"{row['weight']:+.3f}"]
         if reader.exact:
             cells += [factor(row["true_ratio"]), count(row["first"]), count(row["second"])]
-        table.add_row(*cells, Text(row["item"]))
-    console.print(table)
+        rows.append([*cells, row["item"]])
+    true = ("true ratio", "first", "second") if reader.exact else ()
+    console.print(named_table(["ratio", "weight", *true, "item"], rows))
     if reader.exact:
         console.print()
         console.print(_recall_table(reader))

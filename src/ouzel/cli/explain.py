@@ -1,0 +1,149 @@
+"""`ouzel explain`: what outliers have in common."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ouzel.cli import options
+from ouzel.errors import DataError, OuzelError
+
+if TYPE_CHECKING:
+    from ouzel.analytics.explained import Explained
+
+
+def explain(
+    files: options.Files,
+    outlier: Annotated[
+        str | None,
+        typer.Option(metavar="CONDITION", help="Rows to explain: 'amount > p80', 'amount > 1000', 'kind = x'."),
+    ] = None,
+    outlier_column: Annotated[
+        str | None, typer.Option(help="Or the column that is true, yes or above 0 for them.")
+    ] = None,
+    label: options.Label = None,
+    label_positive: Annotated[
+        str | None, typer.Option(help="The label of the rows to explain; else those above 0.")
+    ] = None,
+    attributes: Annotated[
+        str | None, typer.Option(metavar="A,B,…", help="Columns to explain by; by default all.")
+    ] = None,
+    ignore: options.Ignore = None,
+    order: Annotated[int, typer.Option(help="1 for attributes, 2 for their pairs, too.")] = 1,
+    top: Annotated[int, typer.Option(help="Attributes to show.")] = 20,
+    side: Annotated[str, typer.Option(help="high, low or both: risks above or below those of other rows.")] = "high",
+    min_support: Annotated[int, typer.Option(help="Rows that an attribute must have had.")] = 1,
+    budget: options.Budget = "32KB",
+    unbalanced: Annotated[
+        bool, typer.Option("--unbalanced", help="Let all rows count alike, however rare outliers are (the paper).")
+    ] = False,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Count exactly, too: true risks, and their correlation.")
+    ] = False,
+    learning_rate: options.LearningRate = None,
+    l2: options.L2 = None,
+    model: Annotated[
+        str | None, typer.Option("--model", "-m", metavar="OUT", help="Write what was learnt here.")
+    ] = None,
+    format: options.Format = None,
+    columns: options.ColumnNames = None,
+    skip_lines: options.SkipLines = None,
+    delimiter: options.Delimiter = None,
+    on_error: options.OnError = None,
+    seed: options.Seed = None,
+    plot: options.Plot = None,
+    json_: options.Json = False,
+) -> None:
+    """Find the attributes (column=value) that make a row likely to be an outlier, with their relative risks.
+
+    Example: ouzel explain expenses.csv --outlier 'amount > p80'
+    """
+    reading = options.reading_options(
+        ignore=ignore, columns=columns, skip_lines=skip_lines, delimiter=delimiter, on_error=on_error, seed=seed
+    )
+    settings = options.settings_given(None, learning_rate=learning_rate, l2=l2)
+    if sum(given is not None for given in (outlier, outlier_column, label)) > 1:
+        raise OuzelError("--outlier, --outlier-column and --label exclude one another; give one of them")
+    if top < 0 or min_support < 0:
+        raise OuzelError("--top and --min-support are 0 or more")
+    from ouzel.analytics.conditions import Condition
+    from ouzel.analytics.explained import Explained
+    from ouzel.analytics.explanation import SIDES, StreamingExplainer
+    from ouzel.analytics.rows import Rule
+    from ouzel.cli.screen import Screen
+    from ouzel.cli.shown import count
+    from ouzel.evaluation.plots import check_plot_path
+    from ouzel.streams.options import make_options
+    from ouzel.streams.sources import Source
+
+    if side not in SIDES:
+        raise OuzelError(f"--side is one of {', '.join(SIDES)}; got {side!r}")
+    if plot is not None:
+        check_plot_path(plot)
+    rule = Rule(None if outlier is None else Condition(outlier), outlier_column or label, label_positive)
+    numbers: dict[str, Any] = {name: options.number(name, value) for name, value in settings.items()}
+    explainer = StreamingExplainer(budget, order=order, balanced=not unbalanced, seed=seed or 0, **numbers)
+    explained = Explained(explainer, rule, exact)
+    named = [name.strip() for name in attributes.split(",")] if attributes else []
+    with Screen(files[0], quiet=json_) as screen:
+        sources = [Source(file) for file in files]
+        sized = [source for source in sources if source.size]
+
+        def progress() -> None:
+            done, total = sum(source.position for source in sized), sum(source.size or 0 for source in sized)
+            screen.tell(f"{count(explainer.model.examples)} rows", done, total or None)
+
+        explained.over(sources, format, make_options(reading), named, progress)
+    if not explainer.rows.sum():
+        raise DataError(f"{', '.join(files)}: there are no rows in it; there is nothing to explain")
+    if model is not None:
+        explainer.save(model)
+    if plot is not None:
+        from ouzel.analytics.pictures import draw_explanation
+
+        draw_explanation(explained, plot, side, min_support)
+    if json_:
+        print(json.dumps(explained.to_json(top, side, min_support)))
+        return
+    _print_table(explained, top, side, min_support)
+    for path, what in ((model, "model written to"), (plot, "picture drawn in")):
+        if path is not None:
+            print(f"{what} {path}")
+
+
+def _print_table(explained: Explained, top: int, side: str, min_support: int) -> None:
+    from rich.console import Console
+
+    from ouzel.cli.shown import count, factor, size
+    from ouzel.cli.tables import named_table
+
+    console = Console(highlight=False)
+    rows = []
+    for row in explained.table(top, side, min_support):
+        cells = [factor(row["risk"]), f"{row['weight']:+.3f}", count(row["support"])]
+        if explained.exact:
+            cells += [factor(row["true_risk"]), count(row["rows"]), count(row["outliers"])]
+        rows.append([*cells, row["attribute"]])
+    true = ("true risk", "rows", "outliers") if explained.exact else ()
+    console.print(named_table(["risk", "weight", "support", *true, "attribute"], rows))
+    explainer = explained.explainer
+    inliers, outliers = explainer.rows.tolist()
+    stopped = "stopped; " if explained.interrupted else ""
+    console.print(
+        f"\n{stopped}{count(inliers + outliers)} rows, {count(outliers)} of them outliers{_threshold(explained)}"
+    )
+    if explained.rule.left_out:
+        console.print(f"{count(explained.rule.left_out)} rows left out, for want of what decides")
+    console.print(f"in {size(explainer.bytes_used)}, {count(len(explainer.found()[0]))} attributes kept")
+    if explained.exact:
+        found, correlation = explained.correlation(min_support)
+        console.print(f"correlation of weight and log relative risk over {count(found)} attributes: {correlation:.3f}")
+
+
+def _threshold(explained: Explained) -> str:
+    condition = explained.rule.condition
+    if condition is None or condition.quantile is None:
+        return ""
+    return f" ({condition.column} {condition.sign} {condition.threshold:.6g} at the end)"

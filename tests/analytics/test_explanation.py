@@ -1,0 +1,154 @@
+"""Explanations: planted risks are found and told in the right proportion; thresholds come in one pass."""
+
+import numpy as np
+import pytest
+
+import ouzel
+from ouzel.analytics.conditions import Condition, RunningQuantile
+from ouzel.analytics.explained import Explained
+from ouzel.analytics.explanation import true_risks
+from ouzel.analytics.rows import Attributes, Rule
+from ouzel.errors import OuzelError
+
+COLUMNS = 4
+
+
+def planted(seed=0, rows=100_000, values=200, common=0.05):
+    """Rows of four columns by Zipf's law; some values multiply the odds of being an outlier."""
+    random = np.random.default_rng(seed)
+    ranks = 1.0 / np.arange(1, values + 1)
+    cells = random.choice(values, (rows, COLUMNS), p=ranks / ranks.sum())
+    effect = np.where(random.random((COLUMNS, values)) < 0.3, random.normal(0, 2, (COLUMNS, values)), 0.0)
+    odds = common / (1 - common) * np.exp(sum(effect[column, cells[:, column]] for column in range(COLUMNS)))
+    outliers = random.random(rows) < odds / (1 + odds)
+    slots = (cells + values * np.arange(COLUMNS) + 1).astype(np.uint32)
+    return Attributes(np.arange(rows + 1) * COLUMNS, slots.ravel(), outliers, lambda k: f"slot {slots.ravel()[k]}")
+
+
+@pytest.mark.parametrize("common", [0.02, 0.2])
+def test_weights_go_with_the_logarithm_of_planted_relative_risks(common):
+    explained = Explained(ouzel.StreamingExplainer("32KB"), Rule(), exact=True)
+    explained.learn(planted(common=common))
+
+    kept, correlation = explained.correlation()
+
+    assert explained.explainer.bytes_used == 32768
+    assert kept > 700
+    assert correlation >= 0.9
+
+
+def test_relative_risks_and_support_are_told():
+    explained = Explained(ouzel.StreamingExplainer("32KB"), Rule(), exact=True)
+    explained.learn(planted(values=50))
+
+    for side in ("high", "low"):
+        for row in explained.table(5, side, min_support=500):
+            assert (row["risk"] > 1) == (side == "high")
+            assert row["outliers"] < 50 or abs(np.log(row["risk"] / row["true_risk"])) < 0.5
+            assert 0.9 * row["rows"] <= row["support"] <= row["rows"]
+
+
+def test_rare_outliers_leave_attributes_that_say_nothing_at_zero():
+    random = np.random.default_rng(1)
+    rows = [{"kind": kind} for kind in random.choice(["a", "b", "c"], 20_000)]
+    outliers = random.random(20_000) < 0.02
+    balanced = ouzel.StreamingExplainer("4KB", learning_rate=0.1).partial_fit(rows, outliers)
+    paper = ouzel.StreamingExplainer("4KB", learning_rate=0.1, balanced=False).partial_fit(rows, outliers)
+
+    assert abs(balanced.weight("kind=a")) < 0.5
+    assert paper.weight("kind=a") < -3
+    assert 0.5 < balanced.risk("kind=a") < 2
+    assert 0.3 < paper.risk("kind=a") < 3
+
+
+def test_conjunctions_are_found_that_no_single_attribute_tells():
+    random = np.random.default_rng(2)
+    rows = [{"a": int(a), "b": int(b)} for a, b in random.integers(0, 2, (20_000, 2))]
+    outliers = [row["a"] != row["b"] for row in rows]
+
+    explainer = ouzel.StreamingExplainer("8KB", order=2).partial_fit(rows, outliers)
+
+    assert {row.attribute for row in explainer.top(2)} == {"a=0 & b=1", "a=1 & b=0"}
+    assert {row.attribute for row in explainer.top(2, side="low")} == {"a=0 & b=0", "a=1 & b=1"}
+
+
+def test_blocks_can_be_cut_anywhere_and_a_saved_explanation_goes_on(tmp_path):
+    rows = planted(rows=5000)
+    names = [{"slot": name} for name in rows.slots.tolist()]
+    outliers = np.repeat(rows.outliers, COLUMNS)
+    whole = ouzel.StreamingExplainer("2KB").partial_fit(names, outliers)
+    part = ouzel.StreamingExplainer("2KB").partial_fit(names[:777], outliers[:777])
+    part.save(tmp_path / "part")
+
+    part = ouzel.StreamingExplainer.load(tmp_path / "part").partial_fit(names[777:], outliers[777:])
+
+    assert part.top(64, "both") == whole.top(64, "both")
+    assert all(row.attribute.startswith("slot=") for row in part.top(64, "both"))
+
+
+def test_true_risks_are_ratios_of_shares():
+    counts, rows = np.array([[900, 100], [0, 0]]), np.array([9000, 500])
+
+    risks = true_risks(counts, rows)
+
+    assert risks[0] == pytest.approx((100 / 1000) / (400 / 8500), rel=0.01)
+    assert np.isfinite(risks).all()
+
+
+@pytest.mark.parametrize("cuts", [[1], [7, 500, 1024], [1024] * 9, [5000, 5000]])
+def test_a_running_quantile_is_near_the_true_one_and_the_same_for_all_blocks(cuts):
+    pytest.importorskip("datasketches", reason="quantiles of streams need the package datasketches")
+    values = np.random.default_rng(3).lognormal(size=10_000)
+    whole = RunningQuantile(0.8).thresholds(values)
+    quantile, found, start = RunningQuantile(0.8), [], 0
+    for cut in [*cuts, len(values)]:
+        found.append(quantile.thresholds(values[start : start + cut]))
+        start += cut
+
+    np.testing.assert_array_equal(np.concatenate(found), whole)
+    for k in (10, 1023, 5000, 9999):
+        rank = (values[: k + 1] < whole[k]).mean()
+        assert abs(rank - 0.8) < (0.1 if k < 100 else 0.02)
+
+
+def test_a_running_quantile_goes_on_after_being_stored():
+    pytest.importorskip("datasketches", reason="quantiles of streams need the package datasketches")
+    values = np.random.default_rng(4).lognormal(size=9000)
+    whole, part, again = RunningQuantile(0.95), RunningQuantile(0.95), RunningQuantile(0.95)
+    expected = whole.thresholds(values)
+
+    part.thresholds(values[:3333])
+    again.restore(part.notes())
+
+    np.testing.assert_array_equal(again.thresholds(values[3333:]), expected[3333:])
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "expected"),
+    [
+        ("amount > 5", [5.0, 6.0], [False, True]),
+        ("amount<=5", [5.0, 6.0], [True, False]),
+        ("two words != 5", [5.0, 6.0], [False, True]),
+        ("state = CA", np.array(["CA", "NY", None], object), [True, False, False]),
+        ("state != CA", np.array(["CA", "NY"], object), [False, True]),
+    ],
+)
+def test_conditions_hold_where_they_say(text, values, expected):
+    assert Condition(text).holds(np.asarray(values)).tolist() == expected
+
+
+@pytest.mark.parametrize("text", ["amount", "> 5", "amount > high", ""])
+def test_what_is_no_condition_is_refused(text):
+    with pytest.raises(OuzelError, match=r"condition is|expected a number"):
+        Condition(text)
+
+
+def test_wrong_arguments_are_refused():
+    with pytest.raises(OuzelError, match="order is 1"):
+        ouzel.StreamingExplainer(order=3)
+    with pytest.raises(OuzelError, match="too small"):
+        ouzel.StreamingExplainer("8B")
+    with pytest.raises(OuzelError, match="side must be one of"):
+        ouzel.StreamingExplainer().top(side="middle")
+    with pytest.raises(OuzelError, match="2 rows, but 1"):
+        ouzel.StreamingExplainer().partial_fit([{}, {}], [True])

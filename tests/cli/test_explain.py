@@ -1,0 +1,122 @@
+"""`ouzel explain` tells what outliers have in common, from any table, and says plainly what is wrong."""
+
+import re
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Expenses: fundraising is dear, travel is not; and what is dear is marked in further columns."""
+    random = np.random.default_rng(0)
+    lines = ["purpose,state,amount,dear,label"]
+    for _ in range(3000):
+        purpose = random.choice(["FUNDRAISING", "TRAVEL", "PHONE", "RENT"])
+        amount = random.lognormal(6 + 2 * (purpose == "FUNDRAISING") - 2 * (purpose == "TRAVEL"), 1)
+        dear = amount > 1000
+        lines.append(f"{purpose},{random.choice(['CA', 'NY', ''])},{amount:.2f},{'yes' if dear else 'no'},{int(dear)}")
+    path = tmp_path / "expenses.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    "which",
+    [
+        ["--outlier", "amount > 1000"],
+        ["--outlier-column", "dear"],
+        ["--outlier-column", "dear", "--label-positive", "yes"],
+        ["--label", "label"],
+        ["--outlier", "dear = yes"],
+    ],
+)
+def test_all_ways_to_say_what_an_outlier_is_agree(ouzel, table, which):
+    answer = ouzel("explain", table, *which, "--attributes", "purpose,state", "--exact", "--json").json
+
+    assert answer["attributes"][0]["attribute"] == "purpose=FUNDRAISING"
+    assert answer["attributes"][0]["rows"] == pytest.approx(750, abs=80)
+    assert answer["rows"] == 3000
+    assert answer["outliers"] == pytest.approx(900, abs=150)
+    assert {row["attribute"] for row in answer["attributes"]} <= {"purpose=FUNDRAISING", "state=CA", "state=NY"}
+
+
+def test_a_quantile_makes_the_share_of_outliers_it_says(ouzel, table):
+    pytest.importorskip("datasketches", reason="quantiles of streams need the package datasketches")
+
+    answer = ouzel(
+        "explain", table, "--outlier", "amount > p90", "--ignore", "dear", "--ignore", "label", "--json"
+    ).json
+
+    assert 0.08 < answer["outliers"] / answer["rows"] < 0.13
+    assert answer["attributes"][0]["attribute"] == "purpose=FUNDRAISING"
+
+
+def test_the_answer_is_a_table_a_picture_and_a_model(ouzel, table, tmp_path):
+    arguments = ["explain", table, "--outlier", "amount > 1000", "--attributes", "purpose,state", "--exact"]
+    shown = ouzel(*arguments, "--order", "2", "--side", "both", "--plot", tmp_path / "p.png", "--model", tmp_path / "m")
+
+    assert re.search(r"purpose=TRAVEL *$", shown.out, re.MULTILINE)
+    assert "& state=CA" in shown.out
+    assert "3,000 rows" in shown.out
+    assert "correlation of weight and log relative risk" in shown.out
+    assert (tmp_path / "p.png").stat().st_size > 5000
+    assert "purpose=FUNDRAISING" in ouzel("top", tmp_path / "m").out
+
+
+def test_sparse_rows_are_explained_by_their_features(ouzel, tmp_path):
+    path = tmp_path / "rows.svm"
+    path.write_text("+1 3:1 7:1\n-1 4:1 7:1\n" * 200)
+
+    answer = ouzel("explain", path, "--json").json
+
+    assert answer["attributes"][0]["attribute"] == "3"
+
+
+def test_rows_that_cannot_be_told_are_left_out_and_counted(ouzel, tmp_path):
+    path = tmp_path / "some.csv"
+    path.write_text("kind,amount\n" + "a,5\nb,\nc,much\n" * 10)
+
+    answer = ouzel("explain", path, "--outlier", "amount > 1", "--on-error", "skip", "--json").json
+
+    assert (answer["rows"], answer["left_out"]) == (10, 20)
+
+
+BAD = {
+    "no rule": (["FILE"], "which rows are outliers"),
+    "two rules": (["FILE", "--outlier", "amount > 1", "--label", "label"], "exclude one another"),
+    "no condition": (["FILE", "--outlier", "amount"], "a condition is COLUMN > VALUE"),
+    "a condition on words": (["FILE", "--outlier", "amount > much"], "expected a number, or a quantile"),
+    "another column": (["FILE", "--outlier", "cost > 5"], "has no column 'cost'; its columns are purpose"),
+    "words for numbers": (
+        ["FILE", "--outlier", "purpose > 5"],
+        "row 1, column 'purpose': found '[A-Z]+'; expected a number",
+    ),
+    "no truth": (["FILE", "--outlier-column", "purpose"], "expected 0 or 1.*--label-positive"),
+    "another attribute": (["FILE", "--outlier", "amount > 5", "--attributes", "colour"], "has no column 'colour'"),
+    "another column to ignore": (["FILE", "--outlier", "amount > 5", "--ignore", "colour"], "has no column 'colour'"),
+    "an order of three": (["FILE", "--outlier", "amount > 5", "--order", "3"], "order is 1"),
+    "no side": (["FILE", "--outlier", "amount > 5", "--side", "left"], "--side is one of high, low, both"),
+    "too small a budget": (["FILE", "--outlier", "amount > 5", "--budget", "8"], "too small"),
+    "no such file": (["absent.csv", "--outlier", "amount > 5"], "there is no such file"),
+    "a condition on sparse rows": (["SPARSE", "--outlier", "amount > 5"], "which has no columns"),
+    "nothing to explain by": (["ALONE", "--outlier", "amount > 5"], "has no column beside 'amount'"),
+    "a header alone": (["HEADER", "--outlier", "amount > 5"], "there are no rows"),
+    "negative": (["FILE", "--outlier", "amount > 5", "--min-support", "-1"], "are 0 or more"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_bad_input_is_one_line(ouzel, table, tmp_path, monkeypatch, kind):
+    arguments, pattern = BAD[kind]
+    files = {"FILE": table, "SPARSE": tmp_path / "a.svm", "ALONE": tmp_path / "b.csv", "HEADER": tmp_path / "c.csv"}
+    files["SPARSE"].write_text("+1 3:1\n")
+    files["ALONE"].write_text("amount\n7\n")
+    files["HEADER"].write_text("purpose,amount\n")
+    monkeypatch.chdir(tmp_path)
+
+    ran = ouzel("explain", *[files.get(argument, argument) for argument in arguments])
+
+    assert (ran.status, ran.out) == (2, "")
+    assert re.search(pattern, ran.err)
+    assert len([line for line in ran.err.splitlines() if "compiling" not in line]) == 1, ran.err

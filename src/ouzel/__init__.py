@@ -45,6 +45,7 @@ _HOME = {
             "SecondOrderPerceptronClassifier",
             "SoftConfidenceWeightedClassifier",
             "AdaGradClassifier",
+            "AdaGradRanker",
             "AdaGradRegressor",
             "AutoRateClassifier",
             "AutoRateRegressor",

@@ -42,8 +42,9 @@ class Model:
     """A learner with its settings, its classes and all it has learnt.
 
     `learner` is a name of the catalogue; `settings` are fields of that learner's `Settings`, terms by name or instance.
-    `classes` declares the classes beforehand; no other is taken then. `task` is "classification" or "regression",
-    by default what the loss is for. `bits` and `seed` say how the stream's names were hashed.
+    `classes` declares the classes beforehand; no other is taken then. `task` is "classification", "regression" or
+    "ranking", by default which of the first two the loss is for. `bits` and `seed` say how the stream's names were
+    hashed. A ranking model learns so many `pairs` of each group, 0 for all, drawn with the seed.
 
     Examples
     --------
@@ -64,6 +65,7 @@ class Model:
         task: str | None = None,
         bits: int = 18,
         seed: int = 0,
+        pairs: int = 0,
         **settings: Any,
     ) -> None:
         self.learner = catalogue.find(learner)
@@ -74,6 +76,7 @@ class Model:
         self.classes = Classes(classes or (), closed=classes is not None)
         self.bits = int(bits)
         self.seed = int(seed)
+        self.pairs = int(pairs)
         self.names = FeatureNames()
         self.examples = 0
         self.unlabelled = 0
@@ -120,11 +123,12 @@ class Model:
         """Learn a block; return the margins predicted before each example was learnt, beside its target.
 
         With up to two classes a margin is positive for the second class seen. Examples without a label are left out.
+        A ranking model gives an entry a pair of the block's groups, which are taken as whole.
         """
         block = self._labelled(block)
         self._make_room(block)
-        rows = self._rows(block)
-        learnt = self._learn_numbers(rows, block) if self.task == "regression" else self._learn_classes(rows, block)
+        learn = {"regression": self._learn_numbers, "ranking": self._learn_groups}.get(self.task, self._learn_classes)
+        learnt = learn(self._rows(block), block)
         self.examples += block.rows
         if block.names is not None:
             self.names.add(block.names)
@@ -234,7 +238,7 @@ class Model:
         ]
 
     def _columns(self, classes: int) -> int:
-        return 1 if self.task == "regression" or classes <= 2 else classes
+        return 1 if self.task != "classification" or classes <= 2 else classes
 
     def _make_states(self, classes: int) -> None:
         """Bring the states up to a number of classes."""
@@ -276,6 +280,21 @@ class Model:
         self.module.learn_rows(self.states[0], rows, block.labels, block.weights, self.settings, margins)
         losses_of(self.loss, margins, block.labels, losses)
         return Learnt(margins, block.labels, block.weights, losses)
+
+    def _learn_groups(self, rows: Rows, block: Block) -> Learnt:
+        """Learn pairs of examples of a group, the one of higher label first; its margin should be above 0."""
+        from ouzel.learners.ranking import groups_of, learn_group
+
+        groups = np.zeros(block.rows) if block.groups is None else block.groups
+        found = [np.empty(0)]
+        for here in groups_of(groups):
+            part = Rows(rows.offsets[here.start : here.stop + 1], rows.indices, rows.values)
+            drawn = {"pairs": self.pairs, "seed": self.seed, "group": self.examples + here.start}
+            found.append(learn_group(self.module, self.states[0], part, block.labels[here], self.settings, **drawn))
+        margins = np.concatenate(found)
+        losses = np.empty(len(margins))
+        losses_of(self.loss, margins, np.ones(len(margins)), losses)
+        return Learnt(margins, np.ones(len(margins), np.int64), np.ones(len(margins), np.float32), losses)
 
     def _learn_classes(self, rows: Rows, block: Block) -> Learnt:
         """Learn in pieces, cut where a third or later class first appears and the states must follow."""

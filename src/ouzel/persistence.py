@@ -78,6 +78,7 @@ def _describe(model: Model, notes: dict[str, Any]) -> dict[str, Any]:
         "names_hashed_by": NAME_RULE,
         "bits": model.bits,
         "seed": model.seed,
+        "pairs": model.pairs,
         "examples": model.examples,
         "unlabelled": model.unlabelled,
         "dimension": model.dimension,
@@ -101,6 +102,7 @@ def _rebuild(described: dict[str, Any], arrays: dict[str, np.ndarray]) -> Model:
         task=described["task"],
         bits=described["bits"],
         seed=described["seed"],
+        pairs=described.get("pairs", 0),
         **({"loss": settings.loss} if hasattr(settings, "loss") else {}),
     )
     model.settings = settings

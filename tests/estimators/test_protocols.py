@@ -24,6 +24,8 @@ def test_scikit_learn_checks(estimator, check):
 
 def _river_checks():
     for kind in ESTIMATORS:
+        if kind is ouzel.AdaGradRanker:  # learns groups: River has no such protocol
+            continue
         model = kind()
         assert isinstance(model, (base.Classifier, base.Regressor))
         for check in checks.yield_checks(model):

@@ -28,7 +28,9 @@ def test_directions_and_eigenvalues_are_those_of_the_stream(sketch):
     assert abs(model.directions_[0, 3]) > 0.99
     assert abs(model.directions_[1, 1]) > 0.95
     assert (np.diff(model.eigenvalues_) <= 0).all()
-    assert model.eigenvalues_[0] / model.eigenvalues_[1] == pytest.approx(9.0, rel=0.35)  # both see a little less of it than there is
+    assert model.eigenvalues_[0] / model.eigenvalues_[1] == pytest.approx(
+        9.0, rel=0.35
+    )  # both see a little less of it than there is
 
 
 @both

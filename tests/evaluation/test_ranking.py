@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score
 
-from ouzel.evaluation.ranking import average_precision, groups_of, precision_at
+from ouzel.evaluation.ranking import average_precision, precision_at
+from ouzel.learners.ranking import groups_of
 
 
 def test_average_precision_is_scikit_learns_where_no_scores_are_equal():

@@ -44,7 +44,7 @@ class Session:
         files: list[str],
         *,
         learner: str | None,
-        settings: dict[str, str],
+        settings: dict[str, Any],
         intercept: bool,
         reading: dict[str, Any],
         format: str | None,

@@ -28,6 +28,7 @@ from ouzel.estimators.margin import (
     ROMMAClassifier,
 )
 from ouzel.estimators.online_gradient import OnlineGradientClassifier, OnlineGradientRegressor
+from ouzel.estimators.ranker import AdaGradRanker
 from ouzel.estimators.sketched_newton import SketchedNewtonClassifier, SketchedNewtonRegressor
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "AROWClassifier",
     "AWMSketchClassifier",
     "AdaGradClassifier",
+    "AdaGradRanker",
     "AdaGradRegressor",
     "AutoRateClassifier",
     "AutoRateRegressor",

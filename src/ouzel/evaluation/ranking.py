@@ -5,9 +5,6 @@ Examples of equal score count as ranked in the worst order, so that a constant s
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
-
 import numpy as np
 
 
@@ -35,12 +32,3 @@ def precision_at(k: int, scores: np.ndarray, relevant: np.ndarray) -> float:
     0.5
     """
     return float(ranked(scores, relevant.astype(bool))[:k].sum() / k)
-
-
-def groups_of(groups: np.ndarray) -> Iterator[slice]:
-    """Where each run of equal group numbers (n,) lies."""
-    cuts = np.flatnonzero(np.diff(groups)) + 1
-    edges = [0, *cuts.tolist(), len(groups)]
-    for start, stop in itertools.pairwise(edges):
-        if start < stop:
-            yield slice(start, stop)

@@ -7,6 +7,8 @@ and any learner of the catalogue learns those; the logistic loss works as well. 
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -44,6 +46,15 @@ def pair_rows(rows: Rows, pairs: np.ndarray) -> Rows:
         difference = (matrix[pairs[:, 0]] - matrix[pairs[:, 1]]).tocsr()
     values = np.nan_to_num(difference.data.astype(np.float32))
     return Rows(difference.indptr.astype(np.uint64), difference.indices.astype(np.uint32), values)
+
+
+def groups_of(groups: np.ndarray) -> Iterator[slice]:
+    """Where each run of equal group numbers (n,) lies."""
+    cuts = np.flatnonzero(np.diff(groups)) + 1
+    edges = [0, *cuts.tolist(), len(groups)]
+    for start, stop in itertools.pairwise(edges):
+        if start < stop:
+            yield slice(start, stop)
 
 
 def learn_group(

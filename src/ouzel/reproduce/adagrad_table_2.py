@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.evaluation.ranking import average_precision, groups_of, precision_at
+from ouzel.evaluation.ranking import average_precision, precision_at
 from ouzel.learners import catalogue
-from ouzel.learners.ranking import draw_pairs, pair_rows
+from ouzel.learners.ranking import draw_pairs, groups_of, pair_rows
 from ouzel.learners.rows import Rows
 from ouzel.learners.settings import resolve_settings
 from ouzel.reproduce.single_pass import TUNED, grid
 from ouzel.reproduce.writing import draw_bars, markdown_table, signed, write_report
+from ouzel.streams.groups import whole_groups
 from ouzel.streams.reading import read
 
 NAME = "adagrad-table-2"
@@ -48,7 +49,7 @@ def groups_in(data: Path, name: str, queries: str | None) -> list[Group]:
     """The groups of a file that have examples of different relevance."""
     groups = []
     options: dict[str, Any] = {} if queries is None else {"query": str(data / queries)}
-    for block in read(data / name, **options):
+    for block in whole_groups(read(data / name, **options)):
         assert block.groups is not None
         for here in groups_of(block.groups):
             part = block.select(np.arange(here.start, here.stop))

@@ -65,3 +65,22 @@ class Block(NamedTuple):
             weights=self.weights[chosen],
             groups=None if self.groups is None else self.groups[chosen],
         )
+
+
+def concatenate(first: Block, second: Block) -> Block:
+    """The examples of both, those of the second last. Neither may have labels that are names."""
+    assert first.label_names is None
+    assert second.label_names is None
+    parts = (first, second)
+    kept = [slice(int(part.offsets[0]), int(part.offsets[-1])) for part in parts]
+    offsets = [first.offsets - first.offsets[0], second.offsets[1:] - second.offsets[0] + np.uint64(first.nonzeros)]
+    groups = [np.zeros(part.rows, np.int64) if part.groups is None else part.groups for part in parts]
+    return Block(
+        np.concatenate(offsets),
+        np.concatenate([part.indices[here] for part, here in zip(parts, kept, strict=True)]),
+        np.concatenate([part.values[here] for part, here in zip(parts, kept, strict=True)]),
+        np.concatenate([part.labels for part in parts]),
+        np.concatenate([part.weights for part in parts]),
+        groups=np.concatenate(groups) if first.groups is not None or second.groups is not None else None,
+        names=second.names,
+    )

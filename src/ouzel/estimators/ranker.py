@@ -1,0 +1,118 @@
+"""Learning to rank by pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ouzel.errors import OuzelError
+from ouzel.estimators.adagrad import LEARNERS
+from ouzel.estimators.base import Estimator
+from ouzel.estimators.variants import Variants
+from ouzel.evaluation.ranking import average_precision
+from ouzel.learners.ranking import groups_of
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class AdaGradRanker(Variants, Estimator):
+    """AdaGrad on pairs of a group: the more relevant example z1 shall score above z2.
+
+    Duchi, Hazan & Singer (2011), section 6.2: the loss of a pair is [1 - <w, z1 - z2>]_+. There is no intercept: it
+    cancels.
+
+    Parameters
+    ----------
+    loss : "hinge", or "logistic"
+    update, learning_rate, l1, l2, damping : see `AdaGradClassifier`
+    pairs : drawn from each group with `seed`, evenly and with repetition; 0 takes all pairs once
+    passes, bits, seed : see `OnlineGradientClassifier`
+
+    Examples
+    --------
+    >>> X, relevance, query = [[1.0, 0.0], [0.0, 1.0], [2.0, 1.0], [0.0, 3.0]], [1, 0, 1, 0], [7, 7, 8, 8]
+    >>> model = AdaGradRanker().fit(X, relevance, qid=query)
+    >>> model.score(X, relevance, qid=query)
+    1.0
+    """
+
+    learner = "adagrad"
+    task = "ranking"
+    choices = ("update",)
+    learners = LEARNERS
+
+    fit_intercept: bool = False
+    loss: Any = "hinge"
+    update: str = "mirror-descent"
+    learning_rate: float = 0.25
+    l1: float = 0.0
+    l2: float = 0.0
+    damping: float = 1e-6
+    pairs: int = 0
+
+    def fit(self, X: Any, y: Any, qid: Any = None) -> Self:
+        """Forget everything and learn X (n, features) with relevances y (n,), `passes` times.
+
+        `qid` (n,) numbers or names the groups, each a run of rows; without it all rows are one group.
+        """
+        self.__dict__.pop("model_", None)
+        return self._learn(X, y, qid, self.passes)
+
+    def partial_fit(self, X: Any, y: Any, qid: Any = None) -> Self:
+        """Learn more groups."""
+        return self._learn(X, y, qid, 1)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Scores (n,): the higher, the better."""
+        return self._margins(X)
+
+    def score(self, X: Any, y: Any, qid: Any = None) -> float:
+        """Mean average precision of the groups, examples of relevance above the group's least being the relevant."""
+        scores, y = self.predict(X), np.asarray(y, np.float64)
+        found = [
+            average_precision(scores[here], y[here] > y[here].min())
+            for here in groups_of(_numbers(qid, len(y)))
+            if y[here].max() > y[here].min()
+        ]
+        return float(np.mean(found)) if found else float("nan")
+
+    def learn_one(self, x: Any, y: Any, w: float = 1.0) -> Self:
+        """Refused: one example has no other to be ranked against."""
+        raise OuzelError("a ranker learns groups of examples, not single ones; use partial_fit(X, y, qid)")
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Weights (features,)."""
+        check_is_fitted(self, "model_")
+        weights = self.model_.weights()[0][1:]
+        return np.pad(weights, (0, max(0, getattr(self, "n_features_in_", 0) - len(weights))))
+
+    def _new_model(self, classes: Any = None) -> Any:
+        model = super()._new_model()
+        model.intercept = False
+        return model
+
+    def _learn(self, X: Any, y: Any, qid: Any, passes: int) -> Self:
+        first = not hasattr(self, "model_")
+        X, y = validate_data(
+            self, X, y, reset=first, accept_sparse="csr", dtype=[np.float32, np.float64], y_numeric=True
+        )
+        groups = _numbers(qid, len(y))
+        block = self._block(X, None, np.asarray(y, np.float64), None)._replace(groups=groups)
+        model = self._new_model() if first else self.model_
+        for _ in range(passes):
+            model.learn(block)
+        self.model_ = model
+        return self
+
+
+def _numbers(qid: Any, n: int) -> np.ndarray:
+    """Group numbers (n,) of ids of any kind."""
+    if qid is None:
+        return np.zeros(n, np.int64)
+    qid = np.asarray(qid)
+    if qid.shape != (n,):
+        raise OuzelError(f"qid must name the group of each example, so {n} of them; got shape {qid.shape}")
+    return np.asarray(np.unique(qid, return_inverse=True)[1], np.int64)

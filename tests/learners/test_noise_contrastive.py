@@ -26,19 +26,19 @@ def words(seed):
 
 
 def oracle(rows, targets, classes, dimension, noise, seed):
-    """Scores of dense logistic updates on the true class and the drawn ones, margins shifted by -log(k q)."""
+    """Scores of dense logistic updates on the true class and the drawn ones, scores less log(k q)."""
     w, counts, seen, draws = np.zeros((classes, dimension)), np.zeros(classes), np.zeros(classes), words(seed)
     scores = []
     for i, target in enumerate(targets):
         slots, values = row(rows, i)
-        scores.append(w[:, slots] @ values)
+        scores.append(w[:, slots] @ values + np.log((counts + 1) / (counts.sum() + classes)))
         counts[target] += 1
         drawn = [
             np.searchsorted(np.cumsum(counts), ((next(draws) >> 11) + 0.5) / 2**53 * counts.sum(), side="right")
             for _ in range(noise)
         ]
         for c, label in [(target, 1.0), *((c, -1.0) for c in drawn)]:
-            odds = w[c, slots] @ values - np.log(noise * counts[c] / counts.sum())
+            odds = (w[c, slots] @ values + np.log(counts[c] / counts.sum())) - np.log(noise * counts[c] / counts.sum())
             eta = 0.1 / (1.0 + 1e-6 * 0.1 * seen[c])
             seen[c] += 1
             w[c] *= 1.0 - 1e-6 * eta
@@ -114,9 +114,21 @@ def test_a_model_of_it_learns_is_asked_and_is_kept(classes, tmp_path):
 
     assert np.mean(np.array(model.classes.known)[predicted] == y) > 0.9
     assert learnt.margins.shape == ((200, classes) if classes > 2 else (200,))
-    assert model.bytes_used == classes * 1028
+    assert model.bytes_used == classes * 1024
     assert (model.classes.known[0] if classes > 2 else 0) in [feature for feature, _ in model.top(2)[0]]
     np.testing.assert_array_equal(load_model(tmp_path / "model.ouzel").margins(block), margins)
+
+
+def test_learning_without_predicting_learns_the_same():
+    rows, targets = stream()
+    settings = Settings(budget=1024.0)
+    state, _ = learn(rows, targets, settings)
+
+    silent, scores = learn(rows, targets, settings._replace(scored=0.0))
+
+    assert np.isnan(scores).all()
+    for one, other in zip(state, silent, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_states_merge():
@@ -127,7 +139,8 @@ def test_states_merge():
     merged = nce.merge([state, state], settings)
 
     np.testing.assert_array_equal(merged.counts, 2 * state.counts)
-    scores, expected = np.empty((400, 5)), np.empty((400, 5))
-    nce.predict_rows(merged, rows, settings, scores)
-    nce.predict_rows(state, rows, settings, expected)
-    np.testing.assert_allclose(scores, expected, atol=1e-5)
+    for (slots, weights), (same, expected) in zip(
+        nce.top(merged, 9, settings, 5), nce.top(state, 9, settings, 5), strict=True
+    ):
+        assert slots.tolist() == same.tolist()
+        np.testing.assert_allclose(weights, expected, atol=1e-6)

@@ -165,8 +165,14 @@ def _value(state, slot):
 def predict_row(state, indices, values, settings):
     """The margin of one example."""
     margin = 0.0
-    for k in range(len(indices)):
-        margin += values[k] * _value(state, indices[k])
+    if len(state.rows) == 1:
+        width = _width(state)
+        for k in range(len(indices)):
+            cell, sign = _locate(state, indices[k], width)
+            margin += sign * values[k] * state.weights[cell]
+    else:
+        for k in range(len(indices)):
+            margin += values[k] * _value(state, indices[k])
     return margin * state.scale[0]
 
 

@@ -6,11 +6,17 @@ times, the reduction of Gutmann & Hyvarinen (2010), "Noise-contrastive Estimatio
 the true class from k classes drawn from a noise distribution q, here the frequencies of the classes seen so far. Of a
 pair of example x and class c with score s_c(x), the log-odds of "true" are
     s_c(x) - log(k q(c)),
-so that each of 1 + k pairs is one update of logistic regression, its margin shifted by -log(k q(c)). Scores then tend
-to log p(c | x), without a sum over classes. A class may be drawn more than once, and the true one, too.
+so that each of 1 + k pairs is one update of logistic regression. Scores then tend to log p(c | x), without a sum over
+classes. A class may be drawn more than once, and the true one, too.
 
-An example is learnt 1 + k times instead of M times; all M scores are computed, because predictions need them. Each
-class has the whole budget. Draws repeat with the seed.
+What a sketch learns is how far an example raises its class above the class's frequency: with s_c(x) = log q(c) + u_c(x)
+the log-odds are u_c(x) - log k, and a class of which nothing is known yet is predicted as often as it comes. (Sketches
+of s itself would first have to learn that each of many classes is rare, one update at a time.) Predictions take q with
+one more example of every class.
+
+An example is learnt 1 + k times instead of M times; but all M scores are computed, as predictions need them. With
+`scored` 0 nothing is predicted while learning (scores are not numbers), which is what makes many classes fast. Each
+class has the whole budget, 4 bytes of it for its count. Draws repeat with the seed.
 """
 
 from __future__ import annotations
@@ -59,7 +65,8 @@ class Settings(NamedTuple):
     l2: float = 1e-6
     schedule: NamedTuple = InverseTime()
     sketch_seed: float = 0.0  # of the hash functions and the draws
-    noise: float = 10.0  # k, classes drawn an example
+    noise: float = 10.0  # k, classes drawn an example, 1 or more
+    scored: float = 1.0  # 0: no prediction before an example is learnt
 
 
 def _sketches(state: State) -> list[awm.State]:
@@ -82,7 +89,7 @@ def _stacked(sketches: list[awm.State], counts: np.ndarray, random: np.ndarray) 
 
 
 def _settings(settings: Settings) -> awm.Settings:
-    return awm.Settings(LOSS, *settings[:-1])
+    return awm.Settings(LOSS, settings.budget - 4.0, *settings[1:-2])
 
 
 def init(dimension: int, classes: int, settings: Settings) -> State:
@@ -128,20 +135,23 @@ def _draw(state, total):
 @inlined
 def predict_row(state, indices, values, settings, scores):
     """Write the scores (classes,) of one example."""
+    total = state.counts.sum() + len(scores)
     for c in range(len(scores)):
-        scores[c] = score_row(_sketch(state, c), indices, values, settings)
+        scores[c] = score_row(_sketch(state, c), indices, values, settings) + log((state.counts[c] + 1.0) / total)
 
 
 @inlined
 def learn_row(state, indices, values, target, importance, settings, scores):
     """Learn one example in place; `scores` (classes,) takes the predictions made before learning."""
-    predict_row(state, indices, values, settings, scores)
+    if settings.scored > 0.0:
+        predict_row(state, indices, values, settings, scores)
+    else:
+        scores[:] = np.nan
     state.counts[target] += 1.0
     total = state.counts.sum()
-    odds = settings.noise / total  # k q(c) = odds counts[c]
-    for draw in range(int(settings.noise) + 1):
+    shift = -log(max(settings.noise, 1.0))
+    for draw in range(max(int(settings.noise), 1) + 1):
         c = np.int64(target) if draw == 0 else np.int64(_draw(state, total))
-        shift = -log(odds * state.counts[c])
         sign = 1.0 if draw == 0 else -1.0
         learn_shifted(_sketch(state, c), indices, values, sign, importance, shift, LOSS, settings)
 

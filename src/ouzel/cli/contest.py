@@ -89,7 +89,7 @@ def _print_table(contestants: list[Contestant], recovered: dict[int, float | Non
     for row in rows:
         entry = row[0]
         candidate = entry.candidate
-        mark = "*" if entry.figure == least else " "
+        mark = "*" if entry.figure == least else "\N{NO-BREAK SPACE}"  # a plain one would be cut off
         cells = [candidate.learner]
         if stepped:
             cells.append(", ".join(step_name(tied.candidate.step) for tied in row))

@@ -58,7 +58,7 @@ def _print_table(found: list[Summary], orders: int) -> None:
     least = min(entry.row()["error"][0] for entry in found)
     for entry in found:
         row = entry.row()
-        mark = "*" if row["error"][0] == least else " "
+        mark = "*" if row["error"][0] == least else "\N{NO-BREAK SPACE}"  # a plain one would be cut off
         table.add_row(
             _name(entry.candidate),
             f"{row['error'][0]:.4f} ± {row['error'][1]:.4f}{mark}",

@@ -1,7 +1,7 @@
 """Learners that keep a Gaussian over the weights and part the true class y from the best wrong one r by it.
 
-The convention is that of LIBOL (Hoi, Wang & Zhao 2014, JMLR 15): every class has its mean weights w_k, and all share
-one covariance S, diagonal or full. The margin m = s_y - s_r then has the variance v = 2 x'Sx, and
+As in LIBOL (Hoi, Wang & Zhao 2014, JMLR 15) every class has its mean weights w_k, and all share one covariance S,
+diagonal or full. The margin m = s_y - s_r then has the variance v = 2 x'Sx (LIBOL takes x'Sx), and
     w_y <- w_y + alpha S x,    w_r <- w_r - alpha S x,    S <- S - share beta S x x'S.
 The learners differ in alpha and beta alone: `step(settings, case)`, chosen by the class of the settings, is their
 binary rule for the margin's vector.
@@ -9,7 +9,7 @@ binary rule for the margin's vector.
 Two classes are the binary rule itself: w = w_1 - w_0 has the covariance 2 S, which begins as the prior and by share = 2
 becomes 2 S - beta (2 S) x x'(2 S). With three classes or more the two rows are independent before the step; after it
 each has S - beta S x x'S and the two are correlated, which is forgotten: share = 1. A diagonal S forgets correlations
-anyway; there share = 2 throughout makes fewer mistakes (docs/multiclass.md).
+anyway; there share = 2 throughout makes fewer mistakes more often than not (docs/multiclass.md).
 """
 
 from __future__ import annotations

@@ -37,6 +37,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "elementwise-ons-readings": Experiment(
         "elementwise_ons_readings", "run", "element-wise Newton: readings of its formulas side by side"
     ),
+    "libol-variance": Experiment("libol_variance", "run", "LIBOL's own multiclass rules beside ours"),
 }
 """Every experiment by its public name."""
 

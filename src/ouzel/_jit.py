@@ -21,6 +21,7 @@ from numba.extending import overload
 
 F = TypeVar("F", bound=Callable[..., Any])
 PACKAGE = Path(__file__).parent
+WITHOUT_KERNELS = ("cli", "estimators")  # rooms that no kernel may be in: they change without a new compilation
 
 on_compile: list[Callable[[str], None]] = []
 """Called with a kernel's name just before it is compiled because no cache holds it."""
@@ -28,11 +29,13 @@ on_compile: list[Callable[[str], None]] = []
 
 @functools.cache
 def source_digest() -> str:
-    """Digest of every Python source of this package, by content."""
+    """Digest of every Python source of this package that kernels may be in, by content."""
     digest = hashlib.sha256()
     for path in sorted(PACKAGE.rglob("*.py")):
-        digest.update(path.relative_to(PACKAGE).as_posix().encode())
-        digest.update(path.read_bytes())
+        place = path.relative_to(PACKAGE)
+        if place.parts[0] not in WITHOUT_KERNELS:
+            digest.update(place.as_posix().encode())
+            digest.update(path.read_bytes())
     return digest.hexdigest()
 
 

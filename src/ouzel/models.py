@@ -10,32 +10,24 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ouzel.classes import Classes, Label, tidy
+from ouzel import tasks
+from ouzel.classes import Classes, Label
 from ouzel.errors import OuzelError
 from ouzel.learners import catalogue
 from ouzel.learners.rows import Rows, largest_id, to_rows
-from ouzel.learners.scoring import losses_of, multiclass_hinge_losses, one_vs_rest_losses
 from ouzel.learners.settings import resolve_settings
 from ouzel.streams.block import Block
 from ouzel.streams.features import FeatureNames
+from ouzel.tasks import Learnt
 from ouzel.terms.losses import REGRESSION, Hinge
 
 SMALLEST_TABLE = 1024  # slots of a new state
 SLOT_LIMIT = 1 << 32
 NAMES_EVERY = 4096  # single examples between two looks at which names a budgeted learner still needs
-
-
-class Learnt(NamedTuple):
-    """What learning a block gives for evaluation, one entry an example that had a label."""
-
-    margins: np.ndarray  # (n,) or (n, classes) float64, predicted before learning; -inf for a class not known yet
-    targets: np.ndarray  # (n,) float64 numbers to predict, or int64 positions of classes
-    importances: np.ndarray  # (n,) float32
-    losses: np.ndarray  # (n,) float64, the learner's own loss of the prediction (one against the rest: summed)
 
 
 class Model:
@@ -83,7 +75,7 @@ class Model:
         self.dimension = 1  # slots that examples may have used so far; slot 0 is the constant feature
         self.states: list[Any] = []
         self.room = 0  # classes that a multiclass learner's state has columns for
-        self._make_states(len(self.classes))
+        self.make_states(len(self.classes))
 
     @cached_property
     def module(self) -> Any:
@@ -127,8 +119,8 @@ class Model:
         """
         block = self._labelled(block)
         self._make_room(block)
-        learn = {"regression": self._learn_numbers, "ranking": self._learn_groups}.get(self.task, self._learn_classes)
-        learnt = learn(self._rows(block), block)
+        learn = {"regression": tasks.learn_numbers, "ranking": tasks.learn_groups}.get(self.task, tasks.learn_classes)
+        learnt = learn(self, self._rows(block), block)
         self.examples += block.rows
         if block.names is not None:
             self.names.add(block.names)
@@ -145,7 +137,7 @@ class Model:
         known = len(self.classes)
         place = self.classes.position(label)
         if place == known:
-            self._make_states(known + 1)
+            self.make_states(known + 1)
         if self.multiclass:
             learn_row(self.states[0], slots, values, place, importance, settings, np.empty(self.room))
         elif len(self.states) == 1:
@@ -170,24 +162,7 @@ class Model:
 
     def judge(self, block: Block) -> Learnt:
         """Predict labelled examples without learning them; those of classes not known yet are left out."""
-        block = block.select(np.flatnonzero(~np.isnan(block.labels)))
-        if self.task == "regression":
-            targets = block.labels
-        else:
-            names = block.label_names
-            values = block.labels.tolist()
-            known = [self.classes.find(tidy(v) if names is None else names[int(v)]) for v in values]
-            block = block.select(np.flatnonzero(np.array(known, np.int64) >= 0))
-            targets = np.array([place for place in known if place >= 0], np.int64)
-        margins, losses = self.margins(block), np.empty(block.rows)
-        if margins.ndim == 2 and self.multiclass:
-            multiclass_hinge_losses(margins, targets, losses)
-        elif margins.ndim == 2:
-            one_vs_rest_losses(self.loss, np.ascontiguousarray(margins), targets, losses)
-        else:
-            binary = targets if self.task == "regression" else np.where(targets == 1, 1.0, -1.0)
-            losses_of(self.loss, margins, binary, losses)
-        return Learnt(margins, targets, block.weights, losses)
+        return tasks.judge(self, block)
 
     def margins_one(self, slots: np.ndarray, values: np.ndarray) -> list[float]:
         """The margins of one example, one a column."""
@@ -240,7 +215,7 @@ class Model:
     def _columns(self, classes: int) -> int:
         return 1 if self.task != "classification" or classes <= 2 else classes
 
-    def _make_states(self, classes: int) -> None:
+    def make_states(self, classes: int) -> None:
         """Bring the states up to a number of classes."""
         if self.multiclass:
             if self.room < max(classes, 2):
@@ -274,72 +249,6 @@ class Model:
     def _make_room(self, block: Block) -> None:
         if block.nonzeros:
             self.make_room(int(largest_id(block.indices, block.offsets[0], block.offsets[-1])))
-
-    def _learn_numbers(self, rows: Rows, block: Block) -> Learnt:
-        margins, losses = np.empty(block.rows), np.empty(block.rows)
-        self.module.learn_rows(self.states[0], rows, block.labels, block.weights, self.settings, margins)
-        losses_of(self.loss, margins, block.labels, losses)
-        return Learnt(margins, block.labels, block.weights, losses)
-
-    def _learn_groups(self, rows: Rows, block: Block) -> Learnt:
-        """Learn pairs of examples of a group, the one of higher label first; its margin should be above 0."""
-        from ouzel.learners.ranking import groups_of, learn_group
-
-        groups = np.zeros(block.rows) if block.groups is None else block.groups
-        found = [np.empty(0)]
-        for here in groups_of(groups):
-            part = Rows(rows.offsets[here.start : here.stop + 1], rows.indices, rows.values)
-            drawn = {"pairs": self.pairs, "seed": self.seed, "group": self.examples + here.start}
-            found.append(learn_group(self.module, self.states[0], part, block.labels[here], self.settings, **drawn))
-        margins = np.concatenate(found)
-        losses = np.empty(len(margins))
-        losses_of(self.loss, margins, np.ones(len(margins)), losses)
-        return Learnt(margins, np.ones(len(margins), np.int64), np.ones(len(margins), np.float32), losses)
-
-    def _learn_classes(self, rows: Rows, block: Block) -> Learnt:
-        """Learn in pieces, cut where a third or later class first appears and the states must follow."""
-        known = len(self.classes)
-        positions = self.classes.positions(block.labels, block.label_names)
-        margins = np.full((block.rows, max(len(self.classes), 2)), -np.inf)
-        losses = np.empty(block.rows)
-        start = 0
-        for count in range(max(known, 2), max(len(self.classes), 2) + 1):
-            beyond = positions[start:] >= count
-            stop = start + int(np.argmax(beyond)) if beyond.any() else block.rows
-            self._make_states(count)
-            self._learn_piece(
-                Rows(rows.offsets[start : stop + 1], rows.indices, rows.values),
-                positions[start:stop],
-                block.weights[start:stop],
-                margins[start:stop, :count],
-                losses[start:stop],
-            )
-            start = stop
-        if self.columns == 1:
-            margins = margins[:, 1] - margins[:, 0] if self.multiclass else margins[:, 1]
-        return Learnt(margins, positions, block.weights, losses)
-
-    def _learn_piece(
-        self, rows: Rows, positions: np.ndarray, importances: np.ndarray, margins: np.ndarray, losses: np.ndarray
-    ) -> None:
-        """Learn examples among which no class is new to the states; fill `margins` (n, classes) and `losses` (n,)."""
-        if self.multiclass:
-            scores = np.empty(margins.shape)
-            self.module.learn_rows(self.states[0], rows, positions, importances, self.settings, scores)
-            multiclass_hinge_losses(scores, positions, losses)
-            margins[:] = scores
-            return
-        alone = len(self.states) == 1
-        columns = np.empty((len(self.states), len(positions)))
-        for place, state in enumerate(self.states):
-            targets = np.where(positions == (1 if alone else place), 1.0, -1.0)
-            self.module.learn_rows(state, rows, targets, importances, self.settings, columns[place])
-        if alone:
-            losses_of(self.loss, columns[0], targets, losses)
-            margins[:, 0], margins[:, 1] = -columns[0], columns[0]
-        else:
-            margins[:] = columns[: margins.shape[1]].T
-            one_vs_rest_losses(self.loss, np.ascontiguousarray(margins), positions, losses)
 
     def _forget_names(self) -> None:
         """A budgeted learner keeps the names of its members only."""

@@ -110,7 +110,7 @@ def _rebuild(described: dict[str, Any], arrays: dict[str, np.ndarray]) -> Model:
         for label in described["classes"]:
             model.classes.position(label)
         model.states, model.room = [], 0  # those made above have the sizes of other settings
-        model._make_states(len(model.classes))
+        model.make_states(len(model.classes))
     model.examples, model.unlabelled = int(described["examples"]), int(described["unlabelled"])
     model.dimension, model.room = int(described["dimension"]), int(described["room"])
     if not 1 <= model.dimension <= SLOT_LIMIT + 1 or len(model.states) != described["states"]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from ouzel._jit import kernel
 from ouzel.learners.scoring import is_probabilistic, links_of
-from ouzel.models import Learnt
+from ouzel.tasks import Learnt
 
 WEIGHT, MISTAKES, LOSS, LOG_LOSS, SQUARES, ABSOLUTES, TARGETS, TARGET_SQUARES = range(8)
 BINS = 1 << 16

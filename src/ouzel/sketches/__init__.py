@@ -1,0 +1,1 @@
+"""Sketches: small summaries of long streams, of use on their own."""

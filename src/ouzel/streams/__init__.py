@@ -1,0 +1,1 @@
+"""Streams: files, pipes and data in memory as blocks of examples."""

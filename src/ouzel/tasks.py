@@ -1,0 +1,117 @@
+"""What a model does with a block, by task: numbers to predict, classes, or groups to rank."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ouzel.classes import tidy
+from ouzel.learners.rows import Rows
+from ouzel.learners.scoring import losses_of, multiclass_hinge_losses, one_vs_rest_losses
+from ouzel.streams.block import Block
+
+if TYPE_CHECKING:
+    from ouzel.models import Model
+
+
+class Learnt(NamedTuple):
+    """What learning a block gives for evaluation, one entry an example that had a label."""
+
+    margins: np.ndarray  # (n,) or (n, classes) float64, predicted before learning; -inf for a class not known yet
+    targets: np.ndarray  # (n,) float64 numbers to predict, or int64 positions of classes
+    importances: np.ndarray  # (n,) float32
+    losses: np.ndarray  # (n,) float64, the learner's own loss of the prediction (one against the rest: summed)
+
+
+def learn_numbers(model: Model, rows: Rows, block: Block) -> Learnt:
+    margins, losses = np.empty(block.rows), np.empty(block.rows)
+    model.module.learn_rows(model.states[0], rows, block.labels, block.weights, model.settings, margins)
+    losses_of(model.loss, margins, block.labels, losses)
+    return Learnt(margins, block.labels, block.weights, losses)
+
+
+def learn_groups(model: Model, rows: Rows, block: Block) -> Learnt:
+    """Learn pairs of examples of a group, the one of higher label first; its margin should be above 0."""
+    from ouzel.learners.ranking import groups_of, learn_group
+
+    groups = np.zeros(block.rows) if block.groups is None else block.groups
+    found = [np.empty(0)]
+    for here in groups_of(groups):
+        part = Rows(rows.offsets[here.start : here.stop + 1], rows.indices, rows.values)
+        drawn = {"pairs": model.pairs, "seed": model.seed, "group": model.examples + here.start}
+        found.append(learn_group(model.module, model.states[0], part, block.labels[here], model.settings, **drawn))
+    margins = np.concatenate(found)
+    losses = np.empty(len(margins))
+    losses_of(model.loss, margins, np.ones(len(margins)), losses)
+    return Learnt(margins, np.ones(len(margins), np.int64), np.ones(len(margins), np.float32), losses)
+
+
+def learn_classes(model: Model, rows: Rows, block: Block) -> Learnt:
+    """Learn in pieces, cut where a third or later class first appears and the states must follow."""
+    known = len(model.classes)
+    positions = model.classes.positions(block.labels, block.label_names)
+    margins = np.full((block.rows, max(len(model.classes), 2)), -np.inf)
+    losses = np.empty(block.rows)
+    start = 0
+    for count in range(max(known, 2), max(len(model.classes), 2) + 1):
+        beyond = positions[start:] >= count
+        stop = start + int(np.argmax(beyond)) if beyond.any() else block.rows
+        model.make_states(count)
+        _learn_piece(
+            model,
+            Rows(rows.offsets[start : stop + 1], rows.indices, rows.values),
+            positions[start:stop],
+            block.weights[start:stop],
+            margins[start:stop, :count],
+            losses[start:stop],
+        )
+        start = stop
+    if model.columns == 1:
+        margins = margins[:, 1] - margins[:, 0] if model.multiclass else margins[:, 1]
+    return Learnt(margins, positions, block.weights, losses)
+
+
+def _learn_piece(
+    model: Model, rows: Rows, positions: np.ndarray, importances: np.ndarray, margins: np.ndarray, losses: np.ndarray
+) -> None:
+    """Learn examples among which no class is new to the states; fill `margins` (n, classes) and `losses` (n,)."""
+    if model.multiclass:
+        scores = np.empty(margins.shape)
+        model.module.learn_rows(model.states[0], rows, positions, importances, model.settings, scores)
+        multiclass_hinge_losses(scores, positions, losses)
+        margins[:] = scores
+        return
+    alone = len(model.states) == 1
+    columns = np.empty((len(model.states), len(positions)))
+    for place, state in enumerate(model.states):
+        targets = np.where(positions == (1 if alone else place), 1.0, -1.0)
+        model.module.learn_rows(state, rows, targets, importances, model.settings, columns[place])
+    if alone:
+        losses_of(model.loss, columns[0], targets, losses)
+        margins[:, 0], margins[:, 1] = -columns[0], columns[0]
+    else:
+        margins[:] = columns[: margins.shape[1]].T
+        one_vs_rest_losses(model.loss, np.ascontiguousarray(margins), positions, losses)
+
+
+def judge(model: Model, block: Block) -> Learnt:
+    """Predict labelled examples without learning them; those of classes not known yet are left out."""
+    block = block.select(np.flatnonzero(~np.isnan(block.labels)))
+    if model.task == "regression":
+        targets = block.labels
+    else:
+        names = block.label_names
+        values = block.labels.tolist()
+        known = [model.classes.find(tidy(v) if names is None else names[int(v)]) for v in values]
+        block = block.select(np.flatnonzero(np.array(known, np.int64) >= 0))
+        targets = np.array([place for place in known if place >= 0], np.int64)
+    margins, losses = model.margins(block), np.empty(block.rows)
+    if margins.ndim == 2 and model.multiclass:
+        multiclass_hinge_losses(margins, targets, losses)
+    elif margins.ndim == 2:
+        one_vs_rest_losses(model.loss, np.ascontiguousarray(margins), targets, losses)
+    else:
+        binary = targets if model.task == "regression" else np.where(targets == 1, 1.0, -1.0)
+        losses_of(model.loss, margins, binary, losses)
+    return Learnt(margins, targets, block.weights, losses)

@@ -18,6 +18,7 @@ _HOME = {
     "OuzelError": "ouzel.errors",
     "RelativeDeltoids": "ouzel.analytics.deltoids",
     "StreamingExplainer": "ouzel.analytics.explanation",
+    "StreamingPMI": "ouzel.analytics.pmi",
     "blocks_from": "ouzel.streams.memory",
     "load": "ouzel.estimators.loading",
     "progressive_validation": "ouzel.evaluation.progressive",

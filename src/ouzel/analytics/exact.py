@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-PENDING = 1 << 20  # items counted at a time
+PENDING = 1 << 22  # items counted at a time
 
 
 class ExactCounts:

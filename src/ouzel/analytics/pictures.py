@@ -10,6 +10,7 @@ from ouzel.errors import OuzelError
 from ouzel.evaluation.plots import COLOURS, Line, draw_lines
 
 if TYPE_CHECKING:
+    from ouzel.analytics.corpus import Corpus
     from ouzel.analytics.explained import Explained
     from ouzel.analytics.two_streams import TwoStreams
 
@@ -61,6 +62,26 @@ def draw_risks(
         panels[-1].scatter(weights, np.log2(risks), s=5, alpha=0.5, color=COLOURS[0], linewidths=0)
         panels[-1].set_title(f"Pearson correlation {correlation:.3f}", fontsize=10)
         _dress(panels[-1], "weight", "log2 of the true relative risk")
+    save(figure, path)
+
+
+def draw_pmi(corpus: Corpus, path: str) -> None:
+    """Estimated against exact PMI of the pairs retrieved where that is known; else the PMI of the top pairs."""
+    if not corpus.exact:
+        rows = corpus.table(MOST_BARS)
+        draw_bars([(f"{row['first']} {row['second']}", row["pmi"]) for row in rows], path, "estimated PMI")
+        return
+    from matplotlib.figure import Figure
+
+    members, estimated = corpus.model.pairs()
+    exact, _ = corpus.exact_pmi(members)
+    figure = Figure(figsize=(5.2, 4.4), layout="constrained")
+    axes = figure.subplots()
+    ends = [min(exact.min(), estimated.min()), max(exact.max(), estimated.max())]
+    axes.plot(ends, ends, color="#5a5a5a", linewidth=0.8)
+    axes.scatter(exact, estimated, s=7, alpha=0.6, color=COLOURS[0], linewidths=0)
+    axes.set_title(f"{len(exact):,} pairs, Pearson correlation {corpus.correlation()[1]:.3f}", fontsize=10)
+    _dress(axes, "exact PMI", "estimated PMI")
     save(figure, path)
 
 

@@ -8,7 +8,7 @@ import sys
 import typer
 from typer.exceptions import Exit, TyperException
 
-from ouzel.cli import compare, deltoids, demo, explain, predict, reproduce, top, train
+from ouzel.cli import compare, deltoids, demo, explain, pmi, predict, reproduce, top, train
 from ouzel.cli.interrupted import Interrupted
 from ouzel.errors import OuzelError
 
@@ -32,6 +32,7 @@ for command in (
     compare.compare,
     explain.explain,
     deltoids.deltoids,
+    pmi.pmi,
     reproduce.reproduce,
 ):
     app.command()(command)

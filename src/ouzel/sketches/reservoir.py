@@ -66,6 +66,23 @@ def draw(state):
     return state.items[random_below(state.counts, held)]
 
 
+@inlined
+def renew(state, item, share):
+    """Offer the next item, which enters with probability k / t or `share`, whichever is more.
+
+    Aggarwal (2006), "On Biased Reservoir Sampling in the Presence of Stream Evolution": with a share the sample is one of
+    some k / share recent items, and is renewed as long as the stream lasts, where that of Algorithm R hardly changes.
+    """
+    seen = state.counts[0] + np.uint64(1)
+    capacity = np.uint64(len(state.items))
+    if seen <= capacity or np.float64(capacity) / np.float64(seen) >= share:
+        update(state, item)
+        return
+    state.counts[0] = seen
+    if np.float64(random_word(state.counts) >> np.uint64(11)) * 2.0**-53 < share:
+        state.items[random_below(state.counts, capacity)] = item
+
+
 def merge(states: list[State]) -> State:
     """A uniform sample of all the streams together; reservoirs of workers need seeds of their own.
 

@@ -1,0 +1,318 @@
+"""Pointwise mutual information of pairs in a stream: which words, or events, occur near each other more than by chance.
+
+Tai, Sharan, Bailis & Valiant (2018), "Sketching Linear Classifiers over Data Streams", SIGMOD, section 8.3 (after Levy
+& Goldberg 2014). A pair (u, v) whose second member follows the first within a window is a positive example, one-sparse;
+pairs of tokens drawn from a reservoir are negative ones, five for each true pair. The weight of a pair tends to
+    w_uv = log(p(u, v) / (p(u) p(v))) = PMI(u, v).
+
+Our readings, and where we depart from the paper:
+- A negative example counts 1 / 5: weights tend to the PMI itself, and pairs that occur by chance have the weight 0.
+- A pair learns slowly until it is in the active set, fast when it enters, and then ever more slowly: once the
+  information about it, the sum I of importance p (1 - p), exceeds 4, its step is 1 / (1 / rate + I - 4), that of
+  Newton's method. What is told of are pairs that far: their weight's standard error is at most a half.
+- The reservoir renews itself: of a uniform sample, which hardly changes late in a stream, 4,000 tokens tell too little
+  of the frequencies of words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import exp
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ouzel._jit import inlined, kernel
+from ouzel.analytics.base import ONE, Analysis, pair_slot, slots_of_items
+from ouzel.analytics.tokens import Tokens, tokeniser
+from ouzel.errors import OuzelError
+from ouzel.learners import active_set_weight_median as awm
+from ouzel.learners.settings import parse_bytes
+from ouzel.sketches import reservoir
+from ouzel.sketches.top_weights import find
+
+ENTRY = 20  # bytes of a pair in the active set: id, weight, information, and the ids of its members
+SETTLING = 4.0  # information from which steps fall, and pairs are told of
+RENEWED = 0.2  # share of tokens that enter the reservoir: it is a sample of some 20,000 recent ones
+LONGEST_NAME = 32  # bytes of a token's name that are kept
+LONGEST_EVENT = 128
+
+
+class Association(NamedTuple):
+    """A pair of `StreamingPMI.top`."""
+
+    first: str
+    second: str
+    pmi: float  # estimated, in natural units (nats)
+
+
+class Entries(NamedTuple):
+    """What is noted of each pair in the active set, and where the stream stands."""
+
+    information: np.ndarray  # (k,) float32
+    members: np.ndarray  # (k, 2) uint32  slots of the two tokens
+    window: np.ndarray  # (window - 1,) uint32  the last tokens, a ring
+    position: np.ndarray  # (2,) int64  tokens in the window since the document began; tokens seen
+    word: np.ndarray  # (1,) uint32  the slot at work
+
+
+@inlined
+def _learn(state, first, second, target, importance, inner, entries, settings):
+    """Learn one pair, at the rate `inner` if it is in the active set; note its members if it is new there."""
+    slot = pair_slot(first, second)
+    entries.word[0] = slot
+    before = find(state, slot)
+    if before >= 0:
+        share = 1.0 / (1.0 + exp(-awm.predict_row(state, entries.word, ONE, settings)))
+        step = inner / (1.0 + inner * max(0.0, entries.information[before] - SETTLING))
+        entries.information[before] += np.float32(importance * share * (1.0 - share))
+        importance = np.float32(importance * step / settings.learning_rate)
+    awm.learn_row(state, entries.word, ONE, target, importance, settings)
+    if before < 0:
+        entry = find(state, slot)
+        if entry >= 0:
+            entries.information[entry] = 0.0
+            entries.members[entry, 0] = first
+            entries.members[entry, 1] = second
+
+
+@kernel
+def learn_tokens(state, sample, tokens, ends, negatives, renewed, inner, entries, settings):
+    """Learn documents that end before the positions `ends`; what follows the last goes on with the next call."""
+    room = np.int64(len(entries.window))
+    share = np.float32(1.0 / negatives)
+    document = 0
+    for k in range(len(tokens)):
+        while document < len(ends) and ends[document] <= k:
+            entries.position[0] = 0
+            document += 1
+        token = tokens[k]
+        reservoir.renew(sample, token, renewed)
+        held = min(entries.position[0], room)
+        for back in range(held):
+            other = entries.window[(entries.position[0] - held + back) % room]
+            _learn(state, other, token, 1.0, np.float32(1.0), inner, entries, settings)
+            for _ in range(negatives):
+                u = reservoir.draw(sample)
+                v = reservoir.draw(sample)
+                _learn(state, u, v, -1.0, share, inner, entries, settings)
+        entries.window[entries.position[0] % room] = token
+        entries.position[0] += 1
+    while document < len(ends) and ends[document] <= len(tokens):
+        entries.position[0] = 0
+        document += 1
+    entries.position[1] += len(tokens)
+
+
+@kernel
+def true_pairs(tokens, ends, window, position):
+    """Slots of the pairs that `learn_tokens` makes of the same tokens; `window` and `position` follow as there."""
+    room = np.int64(len(window))
+    found = np.empty(len(tokens) * room, np.uint32)
+    filled = document = 0
+    for k in range(len(tokens)):
+        while document < len(ends) and ends[document] <= k:
+            position[0] = 0
+            document += 1
+        held = min(position[0], room)
+        for back in range(held):
+            found[filled] = pair_slot(window[(position[0] - held + back) % room], tokens[k])
+            filled += 1
+        window[position[0] % room] = tokens[k]
+        position[0] += 1
+    return found[:filled]
+
+
+class StreamingPMI(Analysis):
+    """Pairs of tokens by estimated pointwise mutual information, in one pass within a byte budget.
+
+    Parameters
+    ----------
+    budget : bytes, a number or a size such as "1.4MB": of the sketch, the pairs, the reservoir and the names
+    window : tokens in which both members of a pair must lie
+    negatives : examples by chance for each true pair
+    sample_size : tokens in the reservoir
+    tokens : how text becomes tokens: "word", "punctuation", "whitespace", a regular expression, "module:function"
+    events : whether a document is one token, an event's name, and windows go over documents
+    learning_rate, schedule, l2 : of the AWM-Sketch, for pairs outside of the active set; see `AWMSketchClassifier`
+    inner_rate : first step of pairs in the active set
+    heap_size, width : pairs in the active set and counters of the sketch; 0 for what the budget leaves
+    seed : of the hash functions and of the sample
+
+    Examples
+    --------
+    >>> model = StreamingPMI(window=3).partial_fit(["the prime minister said", "he said the price rose"] * 500)
+    >>> ("prime", "minister") in {(first, second) for first, second, _ in model.top(3)}
+    True
+    """
+
+    kind = "pointwise mutual information"
+
+    def __init__(
+        self,
+        budget: Any = "1.4MB",
+        *,
+        window: int = 6,
+        negatives: int = 5,
+        sample_size: int = 4000,
+        tokens: str = "word",
+        events: bool = False,
+        learning_rate: float = 0.05,
+        inner_rate: float = 1.0,
+        l2: float = 1e-9,
+        schedule: Any = "inverse-time",
+        heap_size: int = 1024,
+        width: int = 0,
+        seed: int = 0,
+    ) -> None:
+        size = int(parse_bytes(budget))
+        if window < 2 or negatives < 1 or sample_size < 1 or heap_size < 1:
+            raise OuzelError("window is 2 tokens or more; negatives, sample_size and heap_size are 1 or more")
+        self.longest_name = LONGEST_EVENT if events else LONGEST_NAME
+        names = self.longest_name * (sample_size + 2 * heap_size + window)
+        fixed = ENTRY * heap_size + 4 * (sample_size + window) + names
+        counters = width or (size - fixed) // 4
+        if counters < 1 or (width and fixed + 4 * width > size):
+            raise OuzelError(
+                f"a budget of {size:,} bytes is too small; {sample_size} tokens of a sample, {heap_size} pairs and "
+                f"their names need {fixed + 4 * max(width, 1):,} bytes: give more, or a smaller sample_size or heap_size"
+            )
+        parameters = {
+            "budget": size,
+            "window": window,
+            "negatives": negatives,
+            "sample_size": sample_size,
+            "tokens": tokens,
+            "events": events,
+            "learning_rate": learning_rate,
+            "inner_rate": inner_rate,
+            "l2": l2,
+            "schedule": schedule,
+            "heap_size": heap_size,
+            "width": width,
+            "seed": seed,
+        }
+        super().__init__(parameters, heap_size=heap_size, width=counters)
+        self.tokenise = tokeniser(tokens)
+        self.sample = reservoir.init(sample_size, seed)
+        self.names: dict[int, str] = {}  # of the tokens in the sample, in the window and in pairs of the active set
+        self.entries = Entries(
+            np.zeros(heap_size, np.float32),
+            np.zeros((heap_size, 2), np.uint32),
+            np.zeros(window - 1, np.uint32),
+            np.zeros(2, np.int64),
+            np.zeros(1, np.uint32),
+        )
+
+    @property
+    def bytes_used(self) -> int:
+        """4 bytes for each id, weight, counter and token of the sample, and the bytes of all names that are kept."""
+        names = sum(len(name.encode()) for name in self.names.values())
+        held = len(self.sample.items) + len(self.entries.window)
+        return self.model.bytes_used + (ENTRY - 8) * len(self.entries.information) + 4 * held + names
+
+    @property
+    def seen(self) -> int:
+        """Tokens learnt."""
+        return int(self.entries.position[1])
+
+    def partial_fit(self, documents: Iterable[str | Sequence[str]]) -> StreamingPMI:
+        """Learn documents: texts, or sequences of tokens; of events, their names. No pair reaches over documents."""
+        if isinstance(documents, str):
+            documents = [documents]
+        if self.parameters["events"]:
+            return self.learn(Tokens.of_sequences([[str(event) for event in documents]], self.seed), ended=False)
+        given = list(documents)
+        if all(isinstance(document, str) for document in given):
+            return self.learn(self.tokenise(given, self.seed))  # type: ignore[arg-type]
+        parts = [Tokens.of_text(d, self.tokenise) if isinstance(d, str) else list(map(str, d)) for d in given]
+        return self.learn(Tokens.of_sequences(parts, self.seed))
+
+    def learn(self, tokens: Tokens, ended: bool = True) -> StreamingPMI:
+        """Learn tokens; unless `ended`, the last document goes on with the next."""
+        options = self.parameters
+        ends = tokens.ends if ended else tokens.ends[:0]
+        learn_tokens(
+            self.state,
+            self.sample,
+            tokens.slots,
+            ends,
+            options["negatives"],
+            RENEWED,
+            options["inner_rate"],
+            self.entries,
+            self.model.settings,
+        )
+        self.model.examples += len(tokens.slots)
+        self._name(tokens)
+        return self
+
+    def top(self, k: int = 20, settled: bool = True) -> list[Association]:
+        """The k pairs of largest estimated PMI; `settled` leaves out those of which too little is known."""
+        members, weights = self.pairs(settled)
+        return [
+            Association(self.name_of(members[i, 0]), self.name_of(members[i, 1]), float(weights[i]))
+            for i in range(min(max(k, 0), len(weights)))
+        ]
+
+    def pairs(self, settled: bool = True) -> tuple[np.ndarray, np.ndarray]:
+        """Members (n, 2) and estimated PMI (n,) of the pairs in the active set, the largest first."""
+        slots, weights = self.active()
+        place = {slot: entry for entry, slot in enumerate(self.state.keys.tolist())}
+        at = np.array([place[slot] for slot in slots.tolist()], np.int64)
+        wanted = self.entries.information[at] >= SETTLING if settled else np.ones(len(at), np.bool_)
+        order = np.flatnonzero(wanted)[np.argsort(-weights[wanted], kind="stable")]
+        return self.entries.members[at[order]], weights[order]
+
+    def pmi(self, first: str, second: str) -> float:
+        """The estimated PMI of one pair, 0 if it has not been seen."""
+        slots = slots_of_items([first, second], self.seed)
+        return float(self.weights_of(np.array([pair_slot(slots[0], slots[1])], np.uint32))[0])
+
+    def name_of(self, slot: int) -> str:
+        """The name of a token."""
+        return self.names.get(int(slot), f"#{int(slot) - 1}")
+
+    def _name(self, tokens: Tokens) -> None:
+        """Have the names of all tokens that are kept, and no others."""
+        taken = int(self.state.taken[0])
+        parts = (self.sample.items, self.entries.window, self.entries.members[:taken].ravel())
+        wanted = set(np.unique(np.concatenate(parts)).tolist())
+        self.names = {slot: name for slot, name in self.names.items() if slot in wanted}
+        missing = np.array(sorted(wanted - self.names.keys()), np.uint32)
+        found, where = np.unique(tokens.slots, return_index=True)
+        at = np.searchsorted(found, missing)
+        for slot, place in zip(missing.tolist(), at.tolist(), strict=True):
+            if place < len(found) and found[place] == slot:
+                self.names[slot] = _cut(tokens.name_of(int(where[place])), self.longest_name)
+
+    def notes(self) -> dict[str, Any]:
+        """What a file holds beside the model."""
+        arrays = {
+            name: getattr(self.entries, name).tolist() for name in ("information", "members", "window", "position")
+        }
+        sample = {"items": self.sample.items.tolist(), "counts": self.sample.counts.tolist()}
+        return {**arrays, "sample": sample, "tokens": [[slot, name] for slot, name in self.names.items()]}
+
+    def restore(self, notes: dict[str, Any]) -> None:
+        """Take back what `notes` gave."""
+        for name in ("information", "members", "window", "position"):
+            getattr(self.entries, name)[...] = notes[name]
+        self.sample.items[:] = notes["sample"]["items"]
+        self.sample.counts[:] = np.array(notes["sample"]["counts"], np.uint64)
+        self.names = {int(slot): str(name) for slot, name in notes["tokens"]}
+
+    def save(self, path: Any) -> None:
+        """Write all that was learnt to one file; `load` gives it back."""
+        members, _ = self.pairs(settled=False)
+        for first, second in members.tolist():
+            slot = int(pair_slot(first, second))
+            self.model.names.remember(slot - 1, f"{self.name_of(first)} {self.name_of(second)}")
+        super().save(path)
+
+
+def _cut(name: str, longest: int) -> str:
+    """A name in so many bytes."""
+    if len(name.encode()) <= longest:
+        return name
+    return name.encode()[: longest - 3].decode("utf-8", "ignore") + "…"

@@ -1,0 +1,164 @@
+"""Pointwise mutual information: planted and real associations are found, and estimated well."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ouzel
+from ouzel.analytics.corpus import Corpus
+from ouzel.analytics.tokens import tokeniser
+from ouzel.errors import OuzelError
+from ouzel.sketches import reservoir
+
+
+def planted(seed=0, documents=4000, length=40, words=300, pairs=30):
+    """Documents of words by Zipf's law, into which pairs of neighbours are set; and those pairs."""
+    random = np.random.default_rng(seed)
+    shares = 1.0 / np.arange(1, words + 1) ** 0.7
+    texts = random.choice(words, (documents, length), p=shares / shares.sum())
+    members = random.choice(np.arange(20, words), (pairs, 2), replace=False)
+    often = random.integers(50, 800, pairs)
+    for (first, second), count in zip(members, often, strict=True):
+        places = random.integers(0, length - 1, count)
+        rows = random.integers(0, documents, count)
+        texts[rows, places], texts[rows, places + 1] = first, second
+    return [" ".join(f"w{word}" for word in row) for row in texts], {(f"w{u}", f"w{v}") for u, v in members.tolist()}
+
+
+def test_planted_pairs_are_found_and_their_estimates_go_with_exact_counts():
+    texts, pairs = planted()
+    corpus = Corpus(ouzel.StreamingPMI("1.4MB", window=3), exact=True)
+    corpus.learn(texts)
+
+    found = {(first, second) for first, second, _ in corpus.model.top(30)}
+    retrieved, correlation = corpus.correlation()
+
+    assert len(found & pairs) > 20
+    assert retrieved > 50
+    assert correlation >= 0.9
+
+
+@pytest.mark.long
+def test_estimates_of_newswire_go_with_exact_counts(data):
+    text = pd.read_csv(data("reuters21578.tsv.xz"), sep="\t", quoting=3)["text"].dropna().tolist()
+    corpus = Corpus(ouzel.StreamingPMI("1.4MB"), exact=True)
+    for start in range(0, len(text), 1000):
+        corpus.learn(text[start : start + 1000])
+    members, estimated = corpus.model.pairs()
+    exact, _ = corpus.exact_pmi(members)
+    positive = estimated > 0
+
+    assert corpus.model.bytes_used <= 1.4 * 2**20
+    assert len(members) > 500
+    assert corpus.correlation()[1] >= 0.9
+    assert np.corrcoef(estimated[positive], exact[positive])[0, 1] >= 0.9
+    assert ("merrill", "lynch") in {(first, second) for first, second, _ in corpus.model.top(20)}
+
+
+def test_exact_pmi_is_that_of_counting():
+    texts = ["a b c a b", "b a", "c"]
+    corpus = Corpus(ouzel.StreamingPMI("1.4MB", window=3), exact=True)
+    corpus.learn(texts)
+    slots = {name: slot for slot, name in corpus.model.names.items()}
+
+    exact, counts = corpus.exact_pmi(np.array([[slots["a"], slots["b"]], [slots["c"], slots["b"]]], np.uint32))
+
+    # pairs at most two apart: ab ac bc ba ca cb ab | ba
+    assert counts.tolist() == [2, 1]
+    np.testing.assert_allclose(exact, np.log([2 / 8 / (3 / 8 * 3 / 8), 1 / 8 / (2 / 8 * 3 / 8)]))
+
+
+def test_texts_can_be_cut_anywhere_and_a_saved_model_goes_on(tmp_path):
+    texts, _ = planted(documents=300)
+    whole = ouzel.StreamingPMI("1.4MB").partial_fit(texts)
+    part = ouzel.StreamingPMI("1.4MB").partial_fit(texts[:77])
+    part.save(tmp_path / "part")
+
+    part = ouzel.StreamingPMI.load(tmp_path / "part").partial_fit(texts[77:200]).partial_fit(texts[200:])
+
+    assert part.top(100, settled=False) == whole.top(100, settled=False)
+    assert part.names == whole.names
+    np.testing.assert_array_equal(part.state.weights, whole.state.weights)
+
+
+def test_texts_and_sequences_of_tokens_are_the_same():
+    texts, _ = planted(documents=100)
+    text = ouzel.StreamingPMI("1.4MB").partial_fit(texts)
+    tokens = ouzel.StreamingPMI("1.4MB").partial_fit([text.split() for text in texts])
+
+    assert text.top(50, settled=False) == tokens.top(50, settled=False)
+
+
+def test_every_pair_has_the_names_of_both_members_and_no_other_name_is_kept():
+    model = ouzel.StreamingPMI("80KB", sample_size=500, heap_size=64)
+    for block in range(10):
+        model.partial_fit([" ".join(f"w{block}x{k}" for k in range(1000))])
+
+    pairs = model.top(64, settled=False)
+
+    assert not any(name.startswith("#") for pair in pairs for name in pair[:2])
+    assert len(model.names) <= 500 + 2 * 64 + 5
+    assert model.bytes_used <= 80 * 1024
+
+
+def test_windows_of_events_go_over_lines():
+    events = ["disk full", "write failed", "login", "logout"] * 500
+    model = ouzel.StreamingPMI("1.4MB", window=2, events=True)
+    model.partial_fit(events[:777]).partial_fit(events[777:])
+
+    assert {(first, second) for first, second, _ in model.top(4)} == {
+        ("disk full", "write failed"),
+        ("write failed", "login"),
+        ("login", "logout"),
+        ("logout", "disk full"),
+    }
+    assert model.pmi("disk full", "write failed") == pytest.approx(np.log(4), abs=0.5)
+    assert model.pmi("disk full", "login") < -1
+
+
+@pytest.mark.parametrize(
+    ("how", "tokens"),
+    [
+        ("word", ["the", "u", "s", "price", "10", "5"]),
+        ("punctuation", ["the", "u", ".", "s", ".", "price", ":", "10", ".", "5"]),
+        ("whitespace", ["The", "U.S.", "price:", "10.5"]),
+        ("[A-Z]", ["T", "U", "S"]),
+        ("shlex:split", ["The", "U.S.", "price:", "10.5"]),
+    ],
+)
+def test_text_becomes_tokens_as_it_was_said(how, tokens):
+    found = tokeniser(how)(["The U.S. price: 10.5", ""], 0)
+
+    assert [found.name_of(k) for k in range(len(found.slots))] == tokens
+    assert found.ends.tolist() == [len(tokens), len(tokens)]
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ("[a-z", "regular expression"),
+        ("absent_module:f", "cannot import"),
+        ("os:sep", "no function"),
+        ("(a)(b)", "group"),
+    ],
+)
+def test_what_makes_no_tokens_is_refused(how, message):
+    with pytest.raises(OuzelError, match=message):
+        tokeniser(how)
+
+
+def test_wrong_arguments_are_refused():
+    with pytest.raises(OuzelError, match="window is 2 tokens or more"):
+        ouzel.StreamingPMI(window=1)
+    with pytest.raises(OuzelError, match=r"too small; .* need [\d,]+ bytes"):
+        ouzel.StreamingPMI("100KB")
+
+
+def test_a_renewed_reservoir_is_a_sample_of_recent_items():
+    sample = reservoir.init(100, seed=1)
+    for item in range(20_000):
+        reservoir.renew(sample, np.uint32(item), 0.2)
+
+    ages = 20_000 - sample.items
+
+    assert 300 < ages.mean() < 700  # of the mean 100 / 0.2

@@ -1,0 +1,72 @@
+"""`ouzel pmi` lists pairs with their mutual information, from text and from logs, and says plainly what is wrong."""
+
+import re
+
+import pytest
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    path = tmp_path / "corpus.txt"
+    path.write_text("The prime minister said no.\nThe price rose, he said.\n" * 400)
+    return path
+
+
+def test_pairs_are_listed_with_their_information(ouzel, corpus, tmp_path):
+    answer = ouzel("pmi", corpus, "--exact", "--window", "2", "--json").json
+    shown = ouzel("pmi", corpus, "--exact", "--plot", tmp_path / "p.png", "--model", tmp_path / "m", "--top", "50")
+
+    assert ("prime", "minister") in {(row["first"], row["second"]) for row in answer["pairs"]}
+    assert answer["tokens"] == 4000
+    assert all(abs(row["pmi"] - row["exact_pmi"]) < 0.7 for row in answer["pairs"] if row["count"])
+    assert re.search(r"prime minister *$", shown.out, re.MULTILINE)
+    assert "correlation of estimated and exact PMI" in shown.out
+    assert (tmp_path / "p.png").stat().st_size > 5000
+    assert "prime minister" in ouzel("top", tmp_path / "m", "-n", "500").out
+
+
+def test_tables_events_and_other_tokens_are_read(ouzel, corpus, tmp_path, monkeypatch):
+    log = tmp_path / "log.csv"
+    log.write_text("time,event\n" + "1,disk full\n2,write failed\n3,login\n" * 300)
+    (tmp_path / "mine.py").write_text("def letters(text):\n    return [c for c in text if c.isalpha()]\n")
+    monkeypatch.chdir(tmp_path)
+
+    events = ouzel("pmi", log, "--events", "--column", "event", "--window", "2", "--json").json
+    letters = ouzel("pmi", corpus, "--tokens", "mine:letters", "--json").json
+
+    assert {(row["first"], row["second"]) for row in events["pairs"]} >= {("disk full", "write failed")}
+    assert all(len(row["first"]) == 1 for row in letters["pairs"])
+
+
+BAD = {
+    "no such file": (["absent.txt"], "there is no such file"),
+    "a narrow window": (["FILE", "--window", "1"], "window is 2 tokens or more"),
+    "too small a budget": (["FILE", "--budget", "8KB"], "a budget of 8,192 bytes is too small"),
+    "no tokens": (["FILE", "--tokens", "[a-z"], "regular expression"),
+    "no such tokeniser": (["FILE", "--tokens", "absent_module:f"], "cannot import"),
+    "a table without a column": (["TABLE"], "is a table; name the column"),
+    "another column": (["TABLE", "--column", "text"], "has no column 'text'"),
+    "numbers": (["SPARSE"], "is svmlight, which holds no text"),
+    "nothing": (["EMPTY"], "there are no tokens in it"),
+    "a binary file": (["BINARY"], "holds zero bytes"),
+    "fewer than none": (["FILE", "--top", "-1"], "--top is 0 or more"),
+    "a step that is none": (["FILE", "--learning-rate", "x"], "takes a number"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_bad_input_is_one_line(ouzel, corpus, tmp_path, monkeypatch, kind):
+    arguments, pattern = BAD[kind]
+    names = {"TABLE": "a.csv", "SPARSE": "a.svm", "EMPTY": "empty.txt", "BINARY": "binary"}
+    files = {"FILE": corpus} | {key: tmp_path / name for key, name in names.items()}
+    files["TABLE"].write_text("a,b\n1,2\n")
+    files["SPARSE"].write_text("+1 3:1\n")
+    files["EMPTY"].write_text("\n")
+    files["BINARY"].write_bytes(bytes(range(256)) * 10)
+    monkeypatch.chdir(tmp_path)
+
+    ran = ouzel("pmi", *[files.get(argument, argument) for argument in arguments])
+
+    assert (ran.status, ran.out) == (2, "")
+    assert re.search(pattern, ran.err)
+    assert len([line for line in ran.err.splitlines() if "compiling" not in line]) == 1, ran.err

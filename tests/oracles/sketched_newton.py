@@ -1,10 +1,13 @@
-"""Sketched online Newton, dense, as printed: Luo et al. (2016), Algorithms 1, 3 and 6."""
+"""Sketched online Newton, dense: Luo et al. (2016), Algorithms 1, 3 and 6.
+
+Of section 5.2 the authors' own reading: x is predicted with D of the gradients before, learnt with the current one too.
+"""
 
 import numpy as np
 
 
 class DenseOja:
-    """V starts as unit vectors of the features first seen (by id within an example): that alone is ours."""
+    """V starts as unit vectors of the features first seen (by id within an example, 0 last): that alone is ours."""
 
     def __init__(self, dimension, m, alpha, curvature, largest, project=False, diagonal=False):
         self.u = np.zeros(dimension)
@@ -22,7 +25,7 @@ class DenseOja:
         return (np.eye(len(self.u)) - self.V.T @ np.diag(mass / (self.alpha + mass)) @ self.V) / self.alpha
 
     def learn(self, slots, raw, derivative):
-        for slot in sorted(slots):
+        for slot in sorted(slots, key=lambda slot: (slot == 0, slot)):
             if slot not in self.seen:
                 if len(self.seen) < self.m:
                     self.V[len(self.seen), slot] = 1.0
@@ -36,6 +39,8 @@ class DenseOja:
             Ainv = self.inverse()
             w = self.u - (self.u @ x - margin) / (x @ Ainv @ x) * (Ainv @ x)
         slope = derivative(margin)
+        self.D += (slope * raw) ** 2
+        x = raw / np.sqrt(np.where(self.D > 0, self.D, 1.0)) if self.diagonal else raw
         g = slope * x
         self.t += 1
         sketched = np.sqrt(self.curvature) * g
@@ -48,7 +53,6 @@ class DenseOja:
         V[live] = np.linalg.solve(L, V[live])
         self.V = V
         self.u = w - self.inverse() @ g
-        self.D += (slope * raw) ** 2
         return margin
 
 
@@ -77,6 +81,8 @@ class DenseFrequentDirections:
             Ainv = self.inverse()
             w = self.u - (self.u @ x - margin) / (x @ Ainv @ x) * (Ainv @ x)
         slope = derivative(margin)
+        self.D = self.D + (slope * raw) ** 2
+        x = raw / np.sqrt(self.D) if self.diagonal else raw
         if self.m > 0 and slope != 0.0 and x.any():
             self.recent = np.vstack([self.recent, np.sqrt(self.curvature) * slope * x])
             if len(self.recent) == self.m:
@@ -87,5 +93,4 @@ class DenseFrequentDirections:
                 self.top[:kept] = np.sqrt(squares[:kept] - squares[self.m - 1])[:, None] * V[:kept]
                 self.recent = self.recent[:0]
         self.u = w - self.inverse() @ (slope * x)
-        self.D = self.D + (slope * raw) ** 2
         return margin

@@ -8,7 +8,7 @@ With w = u + V'b + G'c a step's part in the sketch goes to b and c, the rest to 
 B = I + S S' / alpha its Cholesky factor L is kept, which gains a row a vector; the paper's rank-two updates of the
 inverse lose digits where alpha is small.
 
-`diagonal` and sketch size 0: see `sketched_newton_oja`.
+Sketch size 0 is online gradient descent; for `diagonal` see `sketched_newton`.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from ouzel._jit import inlined, kernel
 from ouzel.learners import sketched_newton
 from ouzel.learners.sketched_newton import (
     Settings,
-    change,
     clip,
     fetch,
     first_scale,
     is_sketched,
     learnable,
     longest,
+    rescale,
     scale,
     sketch_scale,
 )
@@ -93,29 +93,42 @@ def _learn(state, indices, values, target, importance, settings, work):
     if not learnable(slope, square, free):
         return margin
 
-    step[:] = 0.0
     rate = settings.learning_rate
     if settings.bound != 0.0 and free != margin:
+        step[:] = 0.0
         inverse = square - _solve(state, projected, rate, work.solved)  # alpha x' A^-1 x
         if inverse > 0.0:
             _move(state, step, work.solved, (free - margin) / inverse, rate)
-    factor = sketch_scale(slope, state.counts[0], settings)
-    if len(state.mass) > 0 and factor != 0.0 and is_sketched(state.counts[0], settings):
-        column = sketch.enter(state, indices, scaled, factor, projected, square)
-        step[column] = factor
-        if sketch.epoch_is_full(state):  # the step is then taken with the new directions
             add_outer(state.table, indices, scaled, step)
-            step[:] = 0.0
-            sketch.end_epoch(state)
-            gather(state.table, indices, scaled, projected)
-        else:
-            projected[column] = factor * square
-            _extend(state, rate)
     if slope != 0.0:
+        if settings.diagonal != 0.0:
+            rescale(state.table, indices, values, slope, scaled)
+            square = gather(state.table, indices, scaled, projected)
+        step[:] = 0.0
+        _sketch(state, indices, square, slope, settings, work)
         _solve(state, projected, rate, work.solved)
         _move(state, step, work.solved, slope * rate, rate)
-    change(state.table, indices, values, scaled, step, slope, settings)
+        add_outer(state.table, indices, scaled, step)
     return margin
+
+
+@inlined
+def _sketch(state, indices, square, slope, settings, work):
+    """Take in the gradient, all of it but adding `step` x' to the table; bring `projected` up to date."""
+    factor = sketch_scale(slope, state.counts[0], settings)
+    if len(state.mass) == 0 or factor == 0.0 or not is_sketched(state.counts[0], settings):
+        return
+    scaled, projected, step = work.scaled[: len(indices)], work.projected, work.step
+    column = sketch.enter(state, indices, scaled, factor, projected, square)
+    step[column] = factor
+    if sketch.epoch_is_full(state):  # the step is then taken with the new directions
+        add_outer(state.table, indices, scaled, step)
+        step[:] = 0.0
+        sketch.end_epoch(state)
+        gather(state.table, indices, scaled, projected)
+    else:
+        projected[column] = factor * square
+        _extend(state, settings.learning_rate)
 
 
 @inlined

@@ -7,8 +7,7 @@ h = sqrt(curvature + eta / sqrt(t)) g, g the gradient:
 With V = F Z and w = u + Z'b (see `sketches.folding`) an example of s non-zeros costs O(m^2 + m s). As Z changes by
 gamma (Z h) h', u loses gamma (h'Z'b) h, so that w stays; the step's part in the sketch goes to b, the rest to u.
 
-With `diagonal` the learner is fed D^-1/2 x, D the sums of squared gradients (0.1 to begin with). Sketch size 0 is
-online gradient descent.
+Sketch size 0 is online gradient descent; for `diagonal` see `sketched_newton`.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from __future__ import annotations
 from ouzel._jit import inlined, kernel
 from ouzel.learners.sketched_newton import (
     Settings,
-    change,
     clip,
     condition_number,
     fetch,
@@ -28,12 +26,13 @@ from ouzel.learners.sketched_newton import (
     mirror,
     predict_row,
     predict_rows,
+    rescale,
     scale,
     sketch_scale,
     weights,
 )
 from ouzel.sketches import oja
-from ouzel.sketches.folding import LEAD, dot, gather, multiply
+from ouzel.sketches.folding import LEAD, add_outer, dot, gather, multiply
 from ouzel.sketches.oja import State, directions, eigenvalues
 from ouzel.terms.losses import derivative
 
@@ -66,18 +65,24 @@ def _learn(state, indices, values, target, importance, settings, work):
     if not learnable(slope, square, free):
         return margin
 
-    multiply(state.basis, work.projected, along)
-    step[:] = 0.0
     if settings.bound != 0.0 and free != margin:
+        step[:] = 0.0
+        multiply(state.basis, work.projected, along)
         inverse = square  # alpha x' A^-1 x
         for i in range(len(along)):
             inverse -= _share(state.mass[i], settings) * along[i] ** 2
         if inverse > 0.0:
             _move(state, along, step, (free - margin) / inverse, settings)
+            add_outer(state.table, indices, scaled, step)
     if slope != 0.0:
+        if settings.diagonal != 0.0:
+            rescale(state.table, indices, values, slope, scaled)
+            square = gather(state.table, indices, scaled, work.projected)
+        multiply(state.basis, work.projected, along)
+        step[:] = 0.0
         _newton(state, square, slope, settings, work)
-    change(state.table, indices, values, scaled, step, slope, settings)
-    oja.fold_if_due(state)
+        add_outer(state.table, indices, scaled, step)
+        oja.fold_if_due(state)
     return margin
 
 

@@ -60,7 +60,7 @@ def init(dimension: int, size: int) -> State:
     >>> for x, y in [(3.0, 4.0), (-6.0, -8.0)] * 50:
     ...     update(sketch, np.array([0, 1], np.uint32), np.array([x, y]))
     >>> eigenvalues(sketch).round(1), directions(sketch).round(3)
-    (array([62.3]), array([[0.6, 0.8]]))
+    (array([62.4]), array([[0.6, 0.8]]))
     """
     width = width_of(size)
     basis = np.zeros((size, width))

@@ -31,6 +31,11 @@ EXPERIMENTS: dict[str, Experiment] = {
     "adagrad-table-3": Experiment("adagrad_table_3", "run", "AdaGrad: mixed norms on MNIST with Gaussian kernels"),
     "adagrad-table-4": Experiment("adagrad_table_4", "run", "AdaGrad: error against training data on census income"),
     "adagrad-figure-7": Experiment("adagrad_figure_7", "run", "AdaGrad: test error against sparsity on RCV1"),
+    "wm-figure-3": Experiment("wm_recovery", "figure_3", "WM-Sketch: error of the heaviest weights at 8 KB"),
+    "wm-figure-4": Experiment("wm_recovery", "figure_4", "WM-Sketch: error of the heaviest weights by budget"),
+    "wm-figure-5": Experiment("wm_recovery", "figure_5", "WM-Sketch: error of the heaviest weights by penalty"),
+    "wm-figure-6": Experiment("wm_errors", "figure_6", "WM-Sketch: online error rate by budget"),
+    "wm-figure-7": Experiment("wm_errors", "figure_7", "WM-Sketch: time of the methods within a budget"),
     "elementwise-ons-tables": Experiment(
         "elementwise_ons", "run", "element-wise Newton: mistakes, updates and time beside LIBOL's learners"
     ),

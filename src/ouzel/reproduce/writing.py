@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from ouzel.evaluation.plots import COLOURS
+from ouzel.evaluation.plots import COLOURS, MARKERS
 
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -50,4 +51,54 @@ def draw_bars(path: Path, groups: Sequence[str], series: Mapping[str, Sequence[f
     axes.set_ylabel(y)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize=8, ncols=2)
+    figure.savefig(path, dpi=150)
+
+
+class Band(NamedTuple):
+    """A line with the range about it."""
+
+    x: Sequence[float]
+    middle: Sequence[float]
+    low: Sequence[float]
+    high: Sequence[float]
+
+
+def draw_bands(
+    path: Path,
+    panels: Mapping[str, Mapping[str, Band]],
+    *,
+    x: str,
+    y: str,
+    log_x: bool = False,
+    top_of: str = "",
+    most: int = 3,
+) -> None:
+    """Panels in rows of at most `most`, lines with shaded ranges; the line `top_of` may leave a panel at its top."""
+    across = 2 if len(panels) == 4 else min(most, len(panels))
+    down = -(-len(panels) // across)
+    figure = Figure(figsize=(max(6.4, 4.2 * across), 3.8 * down), layout="constrained")
+    grid = figure.subplots(down, across, squeeze=False).ravel()
+    names = list(dict.fromkeys(name for lines in panels.values() for name in lines))
+    for axes, (title, lines) in zip(grid, panels.items(), strict=False):
+        for name, band in lines.items():
+            number = names.index(name)
+            colour = COLOURS[number % len(COLOURS)]
+            axes.fill_between(band.x, band.low, band.high, color=colour, alpha=0.18, linewidth=0)
+            marker = MARKERS[number % len(MARKERS)]
+            axes.plot(band.x, band.middle, marker=marker, markersize=4, linewidth=1.5, color=colour, label=name)
+        ticks = next(iter(lines.values())).x
+        if log_x:
+            axes.set_xscale("log", base=2)
+        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks], minor=False)
+        axes.set(title=title, xlabel=x, ylabel=y)
+        heights = [value for name, band in lines.items() if name != top_of for value in band.high if value == value]
+        if top_of in lines and heights:
+            low = min(1.0, *heights)
+            axes.set_ylim(low - 0.02 * (max(heights) - low), max(heights) + 0.08 * (max(heights) - low))
+        axes.grid(True, color="#dddddd", linewidth=0.6)
+        axes.set_axisbelow(True)
+        axes.spines[["top", "right"]].set_visible(False)
+    for axes in grid[len(panels) :]:
+        axes.set_visible(False)
+    grid[0].legend(frameon=False, fontsize=8)
     figure.savefig(path, dpi=150)

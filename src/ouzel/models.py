@@ -26,6 +26,7 @@ from ouzel.tasks import Learnt
 from ouzel.terms.losses import REGRESSION, Hinge
 
 SMALLEST_TABLE = 1024  # slots of a new state
+SMALLEST_MATRIX = 32  # the same, of a learner that keeps a number for every pair of slots
 SLOT_LIMIT = 1 << 32
 NAMES_EVERY = 4096  # single examples between two looks at which names a budgeted learner still needs
 
@@ -103,7 +104,8 @@ class Model:
     @property
     def capacity(self) -> int:
         """Slots the state has room for: a function of `dimension` alone, however the stream was cut into blocks."""
-        return max(SMALLEST_TABLE, 1 << max(self.dimension - 2, 0).bit_length()) + 1
+        matrix = getattr(self.settings, "full", 0.0) or getattr(self.module, "WHOLE_MATRIX", False)
+        return max(SMALLEST_MATRIX if matrix else SMALLEST_TABLE, 1 << max(self.dimension - 2, 0).bit_length()) + 1
 
     @property
     def bytes_used(self) -> int:

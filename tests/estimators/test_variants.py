@@ -82,6 +82,16 @@ def test_an_importance_weight_counts_where_the_rule_has_a_price(learner):
     assert (weighted.predict(X) == "bee").mean() <= (model.clone().fit(X, y).predict(X) == "bee").mean()
 
 
+@pytest.mark.parametrize("kind", [gaussian.AROWClassifier, gaussian.SecondOrderPerceptronClassifier])
+def test_a_whole_matrix_grows_with_the_features(kind):
+    few, many = stream(30)[0], np.random.default_rng(1).random((30, 200))
+    y = np.arange(30) % 3
+
+    model = kind(covariance="full").fit(few, y)
+    assert model.bytes_used_ < 20_000
+    assert kind(covariance="full").fit(many, y).bytes_used_ > 200**2 * 8
+
+
 def test_an_unknown_choice_is_one_clear_line():
     with pytest.raises(ouzel.OuzelError, match="covariance must be one of 'diagonal', 'full'; got 'whole'"):
         ouzel.AROWClassifier(covariance="whole").fit([[0.0], [1.0]], [0, 1])

@@ -19,9 +19,10 @@ from ouzel.learners.multiclass import best_wrong, grown, is_sound, part, square_
 from ouzel.learners.second_order_perceptron import Settings
 
 MULTICLASS = True
+WHOLE_MATRIX = True
 MOST_SLOTS = 4097  # ids below 4,096 and the constant
 
-__all__ = ["MULTICLASS", "Settings", "State", "grow", "init", "learn_row", "learn_rows", "merge"]
+__all__ = ["MULTICLASS", "WHOLE_MATRIX", "Settings", "State", "grow", "init", "learn_row", "learn_rows", "merge"]
 __all__ += ["predict_row", "predict_rows", "weights"]
 
 

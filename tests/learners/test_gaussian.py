@@ -128,6 +128,17 @@ def test_a_whole_covariance_stays_symmetric_and_positive():
     assert np.linalg.eigvalsh(state.covariance).min() > 0.0
 
 
+@pytest.mark.parametrize("name", ["cw-full", "cw-variance-full"])
+def test_labels_that_no_weights_fit_do_not_use_a_covariance_up(name):
+    X, y = stream(3000, 4, 3, seed=6)
+    y = np.random.default_rng(0).integers(0, 3, len(y))
+
+    _, state, _, _ = learn(name, X, y, 3)
+
+    assert state.updates[0] > 1500
+    assert np.linalg.eigvalsh(state.covariance).min() > 0.0
+
+
 def test_the_importance_of_arow_multiplies_its_loss():
     X, y = stream(40, 4, 3, seed=4)
 

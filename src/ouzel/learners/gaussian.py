@@ -132,6 +132,10 @@ def _(state, indices, values):
 def _(state, indices, values, target, wrong, alpha, beta):
     product = state.product[: state.extent[0]]
     shrink = (2.0 if state.table.shape[1] == 2 else 1.0) * beta
+    square = spread = 0.0
+    for k in range(len(indices)):
+        square += values[k] * values[k]
+        spread += values[k] * product[indices[k]]
     for i in range(len(product)):
         if product[i] != 0.0:
             change = np.float32(alpha * product[i])
@@ -141,6 +145,9 @@ def _(state, indices, values, target, wrong, alpha, beta):
             scaled = shrink * product[i]
             for j in range(len(product)):
                 row[j] -= scaled * product[j]
+    if spread - shrink * spread * spread < SMALLEST_VARIANCE * square:  # rounding would soon make it negative
+        for k in range(len(indices)):
+            state.covariance[indices[k], indices[k]] += SMALLEST_VARIANCE
 
 
 @inlined

@@ -16,7 +16,7 @@ class SecondOrderPerceptronClassifier(Variants, Classifier):
     Parameters
     ----------
     damping : the diagonal of the correlation matrix to begin with
-    covariance : "diagonal", or "full" for up to 4,096 features: the correlation matrix
+    covariance : "diagonal", or "full" for ids below 4,096 (names of features: bits of 12 or less)
     fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
 
     Examples
@@ -43,7 +43,7 @@ class ConfidenceWeightedClassifier(Variants, Classifier):
     variant : "deviation" (the exact convex form) or "variance": by which the margin is to be wide enough
     confidence : probability with which every example is to be right
     prior : variance of the weights before any example
-    covariance : "diagonal", or "full" for up to 4,096 features
+    covariance : "diagonal", or "full" for ids below 4,096 (names of features: bits of 12 or less)
     fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
 
     Examples
@@ -105,7 +105,7 @@ class AROWClassifier(Variants, Classifier):
     ----------
     regularization : r
     prior : variance of the weights before any example
-    covariance : "diagonal", or "full" for up to 4,096 features
+    covariance : "diagonal", or "full" for ids below 4,096 (names of features: bits of 12 or less)
     fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
 
     Examples
@@ -132,7 +132,7 @@ class NAROWClassifier(Variants, Classifier):
     ----------
     bound : b; once the variance of a margin is below 1 / b its examples are not learnt, late classes neither
     prior : variance of the weights before any example
-    covariance : "diagonal", or "full" for up to 4,096 features
+    covariance : "diagonal", or "full" for ids below 4,096 (names of features: bits of 12 or less)
     fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
 
     Examples
@@ -159,7 +159,7 @@ class NHERDClassifier(Variants, Classifier):
     ----------
     aggressiveness : C, the price of slack
     prior : variance of the weights before any example
-    covariance : "diagonal", or "full" for up to 4,096 features
+    covariance : "diagonal", or "full" for ids below 4,096 (names of features: bits of 12 or less)
     fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
 
     Examples
@@ -185,7 +185,7 @@ class IELLIPClassifier(Variants, Classifier):
     Parameters
     ----------
     shrinkage, decay : c and b; round t takes the share c b^t from the ellipsoid
-    covariance : "diagonal", or "full" for up to 4,096 features
+    covariance : "diagonal", or "full" for ids below 4,096 (names of features: bits of 12 or less)
     fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
 
     Examples

@@ -76,7 +76,7 @@ def init(features: int, classes: int, settings: Any) -> Any:
     if features > MOST_SLOTS:
         raise OuzelError(
             f"a whole matrix over the features takes ids below {MOST_SLOTS - 1}; larger ones were met; use the learner "
-            "of the same name without -full, or renumber the ids"
+            "of the same name without -full, renumber the ids, or hash names to fewer (bits=12 or less)"
         )
     extent = np.zeros(1, np.int64)
     return Full(table, prior * np.eye(features), np.zeros(features), extent, np.zeros(1), np.zeros(1))

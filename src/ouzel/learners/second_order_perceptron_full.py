@@ -39,7 +39,7 @@ def init(features: int, classes: int, settings: Settings) -> State:
     if features > MOST_SLOTS:
         raise OuzelError(
             f"a whole matrix over the features takes ids below {MOST_SLOTS - 1}; larger ones were met; use the learner "
-            "of the same name without -full, or renumber the ids"
+            "of the same name without -full, renumber the ids, or hash names to fewer (bits=12 or less)"
         )
     inverse = np.eye(features) / settings.damping
     table = np.zeros((features, classes), np.float32)

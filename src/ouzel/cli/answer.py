@@ -49,6 +49,8 @@ def _facts(report: Report) -> list[tuple[str, str]]:
     if report.task == "classification":
         shown_classes = ", ".join(map(str, report.classes[:MOST_CLASSES_SHOWN]))
         more_classes = " …" if len(report.classes) > MOST_CLASSES_SHOWN else ""
+        if len(report.classes) == 1:
+            more_classes = " alone, which teaches nothing: see to --label and --label-positive"
         facts.append(("classes", f"{len(report.classes)}: {shown_classes}{more_classes}"))
     facts.append(("seconds", f"{report.seconds_reading:.2f} reading   {report.seconds_learning:.2f} learning"))
     facts.append(("memory", size(report.bytes_used)))

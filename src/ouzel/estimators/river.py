@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 import inspect
-import math
 import sys
 from collections.abc import Iterator
 from itertools import chain
@@ -20,6 +19,7 @@ from ouzel.errors import DataError
 from ouzel.learners.scoring import is_probabilistic, probabilities
 from ouzel.models import Model
 from ouzel.sketches.hashing import feature_id
+from ouzel.streams.canonical import tidy_row
 from ouzel.streams.memory import blocks_from
 from ouzel.terms.losses import link
 
@@ -34,8 +34,6 @@ class Slots(dict[Any, int]):
         self.model = model
         self.columns = columns
         self.largest = 0  # feature id
-        self.owners: dict[int, Any] = {}
-        self.shared = False  # whether two names met have one slot, so that rows must be added up
 
     def __missing__(self, name: Any) -> int:
         if len(self) >= MOST_CACHED:
@@ -46,7 +44,6 @@ class Slots(dict[Any, int]):
             if isinstance(name, str):
                 self.model.names.remember(feature, name)
         self.largest = max(self.largest, feature)
-        self.shared |= self.owners.setdefault(feature, name) != name
         self[name] = feature + 1
         return feature + 1
 
@@ -125,16 +122,12 @@ class RiverProtocol:
             values = np.fromiter(chain(x.values(), (1.0,)) if constant else x.values(), np.float32, len(x) + constant)
         except (TypeError, ValueError):
             return self._row(dict(_as_numbers(x)))
-        if not math.isfinite(np.add.reduce(values)):
-            raise DataError(f"feature values must be finite numbers below 1e37; got {x}")
         names = chain(map(self._slots.__getitem__, x), (0,)) if constant else map(self._slots.__getitem__, x)
         slots = np.fromiter(names, np.uint32, len(values))
-        order = slots.argsort(kind="stable")
-        slots, values = slots[order], values[order]
-        if self._slots.shared and (slots[1:] == slots[:-1]).any():
-            slots, places = np.unique(slots, return_inverse=True)
-            values = np.bincount(places, values).astype(np.float32)
-        return slots, values
+        end = tidy_row(slots, values)
+        if end < 0:
+            raise DataError(f"feature values must be finite numbers below 1e37; got {x}")
+        return slots[:end], values[:end]
 
     def _margins_one(self, x: dict[Any, Any]) -> list[float]:
         model = self.begin()

@@ -26,7 +26,7 @@ from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.penalties import NoPenalty, applies
 
 MOST_SLOTS = 2049  # ids below 2,048 and the constant
-LARGEST_SQUARE = 1e200  # of a gradient's length; a larger one is left out
+LARGEST_SQUARE = 1e40  # of a gradient's length; a larger one is left out
 
 
 class State(NamedTuple):

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined, kernel
+from ouzel.learners.limits import bounded
 from ouzel.terms.losses import Logistic, derivative
 
 
@@ -55,7 +56,7 @@ def learn_row(state, indices, values, target, importance, settings):
     if slope != 0.0 and isfinite(slope):
         step = slope * settings.learning_rate / state.seen[0] ** settings.power
         for k in range(len(indices)):
-            state.weight[indices[k]] -= step * values[k]
+            state.weight[indices[k]] = bounded(state.weight[indices[k]] - step * values[k])
     return margin
 
 

@@ -10,7 +10,7 @@ from ouzel._jit import kernel
 @kernel
 def sort_row(ids, values, start, stop):
     """Sort one row by id, in place and stably; add up repeated ids; return where the row ends now."""
-    if stop - start > 64:
+    if stop - start > 128:
         order = np.argsort(ids[start:stop], kind="mergesort")
         ids[start:stop] = ids[start:stop][order]
         values[start:stop] = values[start:stop][order]
@@ -54,3 +54,12 @@ def canonical_rows(offsets, ids, values):
         end += sorted_stop - start
     offsets[len(offsets) - 1] = end
     return end
+
+
+@kernel
+def tidy_row(ids, values):
+    """Put one row in canonical order, in place; return its length, -1 if a value is not finite."""
+    total = np.float32(0.0)
+    for k in range(len(values)):
+        total += values[k]
+    return sort_row(ids, values, 0, len(ids)) if np.isfinite(total) else -1

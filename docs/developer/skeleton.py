@@ -1,0 +1,84 @@
+"""Rosenblatt's perceptron for two classes: the skeleton of a learner.
+
+Rosenblatt (1958), "The Perceptron", Psychological Review 65. On a mistake, y (w.x) <= 0,
+    w <- w + learning_rate * y * x.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ouzel._jit import inlined, kernel
+
+
+class State(NamedTuple):
+    weight: np.ndarray  # (d,) float32  w
+    seen: np.ndarray  # (1,) float64  t
+
+
+class Settings(NamedTuple):
+    learning_rate: float = 1.0
+
+
+def init(dimension: int, settings: Settings) -> State:
+    """A state that has seen nothing, with room for `dimension` slots."""
+    return State(np.zeros(dimension, np.float32), np.zeros(1))
+
+
+def grow(state: State, dimension: int, settings: Settings) -> State:
+    """The same state with room for `dimension` slots."""
+    return state._replace(weight=np.pad(state.weight, (0, dimension - len(state.weight))))
+
+
+@inlined
+def predict_row(state, indices, values, settings):
+    """The margin of one example."""
+    margin = 0.0
+    for k in range(len(indices)):
+        margin += values[k] * state.weight[indices[k]]
+    return margin
+
+
+@inlined
+def learn_row(state, indices, values, target, importance, settings):
+    """Learn one example in place; return the margin predicted before learning."""
+    margin = predict_row(state, indices, values, settings)
+    state.seen[0] += 1.0
+    if not (margin * target > 0.0):  # so written, a margin that is no number counts as a mistake
+        step = importance * settings.learning_rate * target
+        for k in range(len(indices)):
+            state.weight[indices[k]] += step * values[k]
+    return margin
+
+
+@kernel
+def learn_rows(state, rows, targets, importances, settings, margins):
+    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
+    for i in range(len(targets)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
+
+
+@kernel
+def predict_rows(state, rows, settings, margins):
+    """Write the margins of a block to `margins` (n,)."""
+    for i in range(len(margins)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+
+
+def weights(state: State, settings: Settings) -> np.ndarray:
+    """The weight of every slot."""
+    return state.weight
+
+
+def mirror(state: State) -> State:
+    """The state that exchanged classes would have led to."""
+    return State(-state.weight, state.seen.copy())
+
+
+def merge(states: list[State], settings: Settings) -> State:
+    """Add up the weights of workers: each mistake counts as much as in one pass, made with other weights."""
+    return State(np.sum([state.weight for state in states], axis=0), np.sum([state.seen for state in states], axis=0))

@@ -133,3 +133,14 @@ def test_top_weights_finds_keys_and_the_smallest_through_all_changes():
             del mirror[int(state.keys[least])]
             top_weights.replace(state, least, key, weight)
         mirror[int(key)] = weight
+
+
+@pytest.mark.parametrize("capacity", [2**16 - 1, 2**16])
+def test_a_large_heap_finds_its_last_key(capacity):
+    state = top_weights.init(capacity)
+    state.taken[0] = capacity - 1  # as if the others were there
+    top_weights.insert(state, np.uint32(9), np.float32(1.0))
+
+    assert top_weights.find(state, np.uint32(9)) == capacity - 1
+    assert [int(part) for part in top_weights.locate(state, np.uint32(9))] == [1, capacity - 1]
+    assert not top_weights.locate(state, np.uint32(8))[0]

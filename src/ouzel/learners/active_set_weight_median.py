@@ -45,7 +45,7 @@ class State(NamedTuple):
     keys: np.ndarray  # (k,) uint32  slots in S
     weights: np.ndarray  # (64 ceil(k / 64) + depth width,) float32  weights in S, then the rows of z; over the scale
     bounds: np.ndarray  # (ceil(k / 64) + 1,) float32  see top_weights
-    places: np.ndarray  # (2^p,) uint64
+    places: np.ndarray  # (2^p,) uint16, see top_weights
     taken: np.ndarray  # (1,) int64
     tables: np.ndarray  # (depth, 4, 256) uint32, a constant of the seed
     rows: np.ndarray  # (depth,) float32, where the median is found

@@ -45,7 +45,7 @@ class State(NamedTuple):
     keys: np.ndarray  # (classes, k) uint32  here and below as in awm.State, a row a class
     weights: np.ndarray  # (classes, ...) float32
     bounds: np.ndarray  # (classes, ceil(k / 64) + 1) float32
-    places: np.ndarray  # (classes, 2^p) uint64
+    places: np.ndarray  # (classes, 2^p) uint16, see top_weights
     taken: np.ndarray  # (classes, 1) int64
     tables: np.ndarray  # (depth, 4, 256) uint32
     rows: np.ndarray  # (depth,) float32

@@ -29,7 +29,7 @@ class State(NamedTuple):
     keys: np.ndarray  # (k,) uint32  slots
     weights: np.ndarray  # (k,) float32  priorities of the sampling, over the scale
     bounds: np.ndarray  # (ceil(k / 64) + 1,) float32  see top_weights
-    places: np.ndarray  # (2^p,) uint64
+    places: np.ndarray  # (2^p,) uint16, see top_weights
     taken: np.ndarray  # (1,) int64
     values: np.ndarray  # (k,) float32  weights over the scale
     random: np.ndarray  # (2,) uint64  nothing; state of the random numbers

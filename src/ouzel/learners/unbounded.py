@@ -28,7 +28,7 @@ class State(NamedTuple):
     keys: np.ndarray  # (k,) uint32  slots in the heap
     weights: np.ndarray  # (k,) float32  and their weights, over the scale
     bounds: np.ndarray  # (ceil(k / 64) + 1,) float32  see top_weights
-    places: np.ndarray  # (2^p,) uint64
+    places: np.ndarray  # (2^p,) uint16, see top_weights
     taken: np.ndarray  # (1,) int64
     scale: np.ndarray  # (2,) float64  the global scale; t
 

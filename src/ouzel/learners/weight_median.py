@@ -39,7 +39,7 @@ class State(NamedTuple):
     keys: np.ndarray  # (k,) uint32  slots
     weights: np.ndarray  # (k,) float32  medians over the scale
     bounds: np.ndarray  # (ceil(k / 64) + 1,) float32  see top_weights
-    places: np.ndarray  # (2^p,) uint64
+    places: np.ndarray  # (2^p,) uint16, see top_weights
     taken: np.ndarray  # (1,) int64
     counters: np.ndarray  # (depth, width) float32  z times the root of the depth, over the scale
     tables: np.ndarray  # (depth, 4, 256) uint32, a constant of the seed

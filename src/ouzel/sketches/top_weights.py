@@ -21,7 +21,7 @@ class State(NamedTuple):
     keys: np.ndarray  # (k,) uint32
     weights: np.ndarray  # (k,) float32; a learner may keep more behind them
     bounds: np.ndarray  # (ceil(k / 64) + 1,) float32, at most the smallest |weight| of a run; last, of all when full
-    places: np.ndarray  # (2^p,) uint64, 2^32 times a key plus its entry + 1; 0 where empty
+    places: np.ndarray  # (2^p,) uint16 or uint32, the entry + 1 of the key that has this place; 0 where empty
     taken: np.ndarray  # (1,) int64, entries in use
 
 
@@ -35,9 +35,9 @@ def init(capacity: int) -> State:
     """
     bounds = np.full(-(-capacity // RUN) + 1, np.inf, np.float32)
     bounds[-1] = -1.0  # whatever comes is to enter
-    size = 1 << max(4, int(8 * capacity - 1).bit_length())
-    weights = np.zeros(capacity, np.float32)
-    return State(np.zeros(capacity, np.uint32), weights, bounds, np.zeros(size, np.uint64), np.zeros(1, np.int64))
+    size = 1 << max(4, int(16 * capacity - 1).bit_length())
+    places = np.zeros(size, np.uint16 if capacity < 2**16 else np.uint32)  # the smaller, the nearer to the processor
+    return State(np.zeros(capacity, np.uint32), np.zeros(capacity, np.float32), bounds, places, np.zeros(1, np.int64))
 
 
 @inlined
@@ -53,29 +53,26 @@ def locate(state, key):
 
     Which keys are here is nothing a processor could foresee, and a wrong guess costs more than the whole look-up.
     """
-    key = np.uint64(key)
-    place = state.places[home(state, key)]
-    entry = place & np.uint64(0xFFFFFFFF)
-    other = (place >> np.uint64(32)) ^ key
-    here = (entry != 0) & (other == 0)
-    if entry * other != 0:
+    place = np.uint32(state.places[home(state, key)])
+    taken = place != 0
+    same = state.keys[max(place, np.uint32(1)) - np.uint32(1)] == np.uint32(key)
+    if taken & (not same):
         found = find(state, key)
         return found >= 0, np.uint64(found)
-    return here, entry - np.uint64(1)
+    return taken & same, np.uint64(place) - np.uint64(1)
 
 
 @inlined
 def find(state, key):
     """The entry of a key, -1 if it has none."""
-    key = np.uint64(key)
     at = home(state, key)
     mask = np.uint64(len(state.places) - 1)
     while True:
-        place = state.places[at]
+        place = np.uint32(state.places[at])
         if place == 0:
             return np.int64(-1)
-        if place >> np.uint64(32) == key:
-            return np.int64(place & np.uint64(0xFFFFFFFF)) - 1
+        if state.keys[place - np.uint32(1)] == np.uint32(key):
+            return np.int64(place) - 1
         at = (at + np.uint64(1)) & mask
 
 
@@ -147,7 +144,7 @@ def _enter(state, key, entry):
     mask = np.uint64(len(state.places) - 1)
     while state.places[at] != 0:
         at = (at + np.uint64(1)) & mask
-    state.places[at] = (np.uint64(key) << np.uint64(32)) | np.uint64(entry + 1)
+    state.places[at] = np.uint32(entry + 1)
 
 
 @inlined
@@ -156,14 +153,14 @@ def replace(state, entry, key, weight):
     mask = np.uint64(len(state.places) - 1)
     one = np.uint64(1)
     hole = home(state, state.keys[entry])
-    while np.int64(state.places[hole] & np.uint64(0xFFFFFFFF)) - 1 != entry:
+    while np.int64(state.places[hole]) - 1 != entry:
         hole = (hole + one) & mask
     at = hole
     while True:  # close the hole: move back whatever would no longer be found across it
         at = (at + one) & mask
         if state.places[at] == 0:
             break
-        start = home(state, state.places[at] >> np.uint64(32))
+        start = home(state, state.keys[np.uint32(state.places[at]) - np.uint32(1)])
         if ((at - start) & mask) >= ((at - hole) & mask):
             state.places[hole] = state.places[at]
             hole = at

@@ -1,6 +1,7 @@
 """Explanations: planted risks are found and told in the right proportion; thresholds come in one pass."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import ouzel
@@ -84,6 +85,16 @@ def test_blocks_can_be_cut_anywhere_and_a_saved_explanation_goes_on(tmp_path):
 
     assert part.top(64, "both") == whole.top(64, "both")
     assert all(row.attribute.startswith("slot=") for row in part.top(64, "both"))
+
+
+def test_a_data_frame_is_a_table_of_rows():
+    rows = [{"kind": "a", "size": 1}, {"kind": "b", "size": None}] * 50
+    frame = pd.DataFrame(rows).astype({"size": "Int64"})
+    flags = [True, False] * 50
+
+    assert ouzel.StreamingExplainer().partial_fit(frame, flags).top() == (
+        ouzel.StreamingExplainer().partial_fit(rows, flags).top()
+    )
 
 
 def test_true_risks_are_ratios_of_shares():

@@ -16,11 +16,12 @@ its weight settles instead of wavering (section 9 leaves rates of their own for 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from math import exp
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow
 
 from ouzel._jit import inlined, kernel
 from ouzel.analytics.base import ONE, Analysis, pair_slot, slots_of_items
@@ -157,9 +158,14 @@ class StreamingExplainer(Analysis):
         """4 bytes for each id, weight and counter, and 8 more for what is noted of each attribute in the active set."""
         return self.model.bytes_used + 8 * len(self.entries.support)
 
-    def partial_fit(self, rows: Iterable[Mapping[str, Any]], outliers: Any) -> StreamingExplainer:
-        """Learn rows, mappings from column to value, and whether each (n,) is an outlier; None is no value."""
+    def partial_fit(self, rows: Any, outliers: Any) -> StreamingExplainer:
+        """Learn rows and whether each (n,) is an outlier.
+
+        Rows are mappings from column to value, None for no value; or a pandas, polars or Arrow table.
+        """
         flags = np.asarray(outliers, np.bool_)
+        if hasattr(rows, "__arrow_c_stream__"):
+            rows = pyarrow.table(rows).to_pylist()
         names, offsets = [], [0]
         for row in rows:
             names += [f"{column}={value}" for column, value in row.items() if value is not None]

@@ -38,30 +38,33 @@ def draw_explanation(explained: Explained, path: str, side: str = "high", min_su
         draw_bars([(row["attribute"], np.log2(row["risk"])) for row in rows], path, "log2 of the relative risk")
         return
     weights, risks = explained.risks(min_support)
-    draw_risks({"kept": risks}, path, scatter=(weights, risks, explained.correlation(min_support)[1]))
+    draw_risks({"kept": risks}, {"kept": (weights, risks)}, path)
 
 
-def draw_risks(
-    groups: dict[str, np.ndarray], path: str, scatter: tuple[np.ndarray, np.ndarray, float] | None = None
-) -> None:
-    """Histograms of relative risks, a panel a group; and beside them weights against risks, with their correlation."""
+def draw_risks(groups: dict[str, np.ndarray], scatters: dict[str, tuple[np.ndarray, np.ndarray]], path: str) -> None:
+    """Histograms of relative risks, a panel a group; and weights against risks, with their correlation."""
     from matplotlib.figure import Figure
 
-    columns = len(groups) + (scatter is not None)
-    figure = Figure(figsize=(4.0 * columns, 3.6), layout="constrained")
-    panels = figure.subplots(1, columns, squeeze=False)[0]
-    logs = {name: np.log2(risks) for name, risks in groups.items()}
-    reach = max((float(np.abs(values).max()) for values in logs.values() if len(values)), default=1.0)
-    bins = np.linspace(-reach, reach, 41)
-    for number, (axes, (name, values)) in enumerate(zip(panels, logs.items(), strict=False)):
-        axes.hist(values, bins, color=COLOURS[number % len(COLOURS)])
-        axes.set_title(f"{name}: {len(values):,}", fontsize=10)
+    count = len(groups) + len(scatters)
+    across = 2 if count == 4 else min(3, count)
+    down = -(-count // across)
+    figure = Figure(figsize=(4.2 * across, 3.4 * down), layout="constrained")
+    panels = list(figure.subplots(down, across, squeeze=False).ravel())
+    logs = [np.log2(risks) for risks in (*groups.values(), *(risks for _, risks in scatters.values()))]
+    reach = max((float(np.abs(values).max()) for values in logs if len(values)), default=1.0)
+    for number, (name, risks) in enumerate(groups.items()):
+        axes = panels.pop(0)
+        axes.hist(np.log2(risks), np.linspace(-reach, reach, 41), color=COLOURS[number % len(COLOURS)])
+        axes.set_title(f"{name}: {len(risks):,}", fontsize=10)
         _dress(axes, "log2 of the true relative risk", "attributes")
-    if scatter is not None:
-        weights, risks, correlation = scatter
-        panels[-1].scatter(weights, np.log2(risks), s=5, alpha=0.5, color=COLOURS[0], linewidths=0)
-        panels[-1].set_title(f"Pearson correlation {correlation:.3f}", fontsize=10)
-        _dress(panels[-1], "weight", "log2 of the true relative risk")
+    for name, (weights, risks) in scatters.items():
+        axes = panels.pop(0)
+        correlation = np.corrcoef(weights, np.log(risks))[0, 1] if len(weights) > 1 else float("nan")
+        axes.scatter(weights, np.log2(risks), s=5, alpha=0.5, color=COLOURS[0], linewidths=0)
+        axes.set_title(f"{name}: r = {correlation:.3f}", fontsize=10)
+        _dress(axes, "weight", "log2 of the true relative risk")
+    for axes in panels:
+        axes.set_axis_off()
     save(figure, path)
 
 

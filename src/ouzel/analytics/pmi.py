@@ -173,9 +173,10 @@ class StreamingPMI(Analysis):
         fixed = ENTRY * heap_size + 4 * (sample_size + window) + names
         counters = width or (size - fixed) // 4
         if counters < 1 or (width and fixed + 4 * width > size):
+            needed = fixed + 4 * max(width, 1)
             raise OuzelError(
                 f"a budget of {size:,} bytes is too small; {sample_size} tokens of a sample, {heap_size} pairs and "
-                f"their names need {fixed + 4 * max(width, 1):,} bytes: give more, or a smaller sample_size or heap_size"
+                f"their names need {needed:,} bytes: give more, or a smaller sample_size or heap_size"
             )
         parameters = {
             "budget": size,

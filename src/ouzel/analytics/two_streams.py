@@ -77,14 +77,18 @@ class TwoStreams:
         if self.exact is None:
             return []
         size = len(self.model.owners)
-        found = {"awm": self.model.heaviest(size)[0]} | {
-            name: rival.top(size)[0] for name, rival in self.rivals.items()
-        }
-        shares = {name: recall(slots, self.exact, THRESHOLDS) for name, slots in found.items()}
+        shares = {"awm": self.share_found(self.model.heaviest(size)[0])}
+        shares |= {name: self.share_found(rival.top(size)[0]) for name, rival in self.rivals.items()}
+        items = [count for count, _ in recall(np.empty(0, np.uint32), self.exact, THRESHOLDS)]
         return [
-            {"ratio": threshold, "items": shares["awm"][k][0]} | {name: share[k][1] for name, share in shares.items()}
+            {"ratio": threshold, "items": items[k]} | {name: share[k] for name, share in shares.items()}
             for k, threshold in enumerate(THRESHOLDS)
         ]
+
+    def share_found(self, slots: np.ndarray) -> list[float | None]:
+        """For each threshold the share of the items above it that are among the slots; None if there are none."""
+        assert self.exact is not None
+        return [share for _, share in recall(slots, self.exact, THRESHOLDS)]
 
 
 def open_both(

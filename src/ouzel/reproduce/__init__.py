@@ -43,6 +43,11 @@ EXPERIMENTS: dict[str, Experiment] = {
         "elementwise_ons_readings", "run", "element-wise Newton: readings of its formulas side by side"
     ),
     "libol-variance": Experiment("libol_variance", "run", "LIBOL's own multiclass rules beside ours"),
+    "wm-figure-8": Experiment("wm_explanation", "figure_8", "WM-Sketch: relative risks of attributes of expenditures"),
+    "wm-figure-9": Experiment("wm_explanation", "figure_9", "WM-Sketch: correlation of weights and relative risks"),
+    "wm-figure-10": Experiment("wm_deltoids", "run", "WM-Sketch: recall of relative deltoids in network traffic"),
+    "wm-table-3": Experiment("wm_pmi", "table_3", "WM-Sketch: pairs of words by mutual information"),
+    "wm-figure-11": Experiment("wm_pmi", "figure_11", "WM-Sketch: pairs retrieved by width and regularisation"),
 }
 """Every experiment by its public name."""
 

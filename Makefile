@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 DATA ?= ../shared/data
 
-.PHONY: demo test test-long lint bench docs clean help
+.PHONY: demo test test-long lint bench commands docs clean help
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -24,6 +24,9 @@ lint: .venv/ready-lint  ## check format, style and types
 
 bench: .venv/ready-bench  ## measure speed and default errors beside Vowpal Wabbit, River and scikit-learn
 	$(BIN)/python benchmarks/run.py --data $(DATA)
+
+commands: .venv/ready  ## write docs/commands.md anew, after a change of the command line
+	$(BIN)/python -m typer ouzel.cli.app utils docs --name ouzel --output docs/commands.md
 
 docs: .venv/ready-docs  ## build the documentation into site/
 	$(BIN)/mkdocs build --strict

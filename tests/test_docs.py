@@ -2,6 +2,8 @@
 
 import doctest
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -22,6 +24,14 @@ def test_the_readme_runs_as_it_stands(capsys):
         exec(compile(code, "README.md", "exec"), {})
 
     assert "569 examples, error 0." in capsys.readouterr().out
+
+
+def test_the_page_of_commands_says_what_their_help_says(tmp_path):
+    page = tmp_path / "commands.md"
+    command = [sys.executable, "-m", "typer", "ouzel.cli.app", "utils", "docs", "--name", "ouzel", "--output", page]
+    subprocess.run(command, check=True, capture_output=True)
+
+    assert (ROOT / "docs" / "commands.md").read_text() == page.read_text(), "run `make commands`"
 
 
 def test_every_learner_has_a_card():

@@ -19,7 +19,7 @@ ROOMS = [
     ["sketches"],
     ["learners", "streams"],
     ["tasks", "models"],
-    ["persistence", "evaluation"],
+    ["persistence", "evaluation", "merging"],
     ["estimators"],
     ["analytics"],
     ["reproduce"],

@@ -21,6 +21,7 @@ _HOME = {
     "StreamingPMI": "ouzel.analytics.pmi",
     "blocks_from": "ouzel.streams.memory",
     "load": "ouzel.estimators.loading",
+    "merge": "ouzel.merging",
     "progressive_validation": "ouzel.evaluation.progressive",
     "read": "ouzel.streams.reading",
     "write_svmlight": "ouzel.streams.svmlight",

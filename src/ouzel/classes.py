@@ -33,12 +33,16 @@ class Classes:
     """
 
     def __init__(self, known: Iterable[Label] = (), closed: bool = False) -> None:
-        self.known: list[Label] = list(known)
         self.closed = closed  # declared by the user: anything else is an error
-        self._position = {label: k for k, label in enumerate(self.known)}
+        self.rename(known)
 
     def __len__(self) -> int:
         return len(self.known)
+
+    def rename(self, known: Iterable[Label]) -> None:
+        """Have these classes, in this order."""
+        self.known = list(known)
+        self._position = {label: k for k, label in enumerate(self.known)}
 
     def find(self, label: Label) -> int:
         """The position of a label, -1 if it is not known."""

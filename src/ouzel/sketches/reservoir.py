@@ -70,8 +70,8 @@ def draw(state):
 def renew(state, item, share):
     """Offer the next item, which enters with probability k / t or `share`, whichever is more.
 
-    Aggarwal (2006), "On Biased Reservoir Sampling in the Presence of Stream Evolution": with a share the sample is one of
-    some k / share recent items, and is renewed as long as the stream lasts, where that of Algorithm R hardly changes.
+    Aggarwal (2006), "On Biased Reservoir Sampling in the Presence of Stream Evolution": with a share the sample is one
+    of some k / share recent items, renewed as long as the stream lasts, where that of Algorithm R hardly changes.
     """
     seen = state.counts[0] + np.uint64(1)
     capacity = np.uint64(len(state.items))

@@ -43,8 +43,8 @@ def init(capacity: int) -> State:
 @inlined
 def home(state, key):
     """Where the search for a key begins."""
-    mixed = np.uint32(np.uint32(key) * np.uint32(2654435769))
-    return (np.uint64(mixed) * np.uint64(len(state.places))) >> np.uint64(32)
+    mixed = (np.uint64(key) * np.uint64(2654435769)) & np.uint64(0xFFFFFFFF)
+    return (mixed * np.uint64(len(state.places))) >> np.uint64(32)
 
 
 @inlined

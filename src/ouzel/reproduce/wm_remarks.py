@@ -46,7 +46,9 @@ forgetting acts as a penalty there.
 FIGURE_7 = """
 The least of ten passes each, on RCV1, in the configurations of Table 2; the base keeps its 128 heaviest weights in a
 heap, as the paper's does. Feature hashing is faster than the base here, because it has no heap to keep, and a table
-of 8 KB stays in the nearest cache; AWM-Sketch looks every feature up once and without branches, so that its factor is
-about half of the published one. WM-Sketch hashes each feature once for every row of its sketch. Measured on a machine
-with other work; `benchmarks/budgeted.py` has the same on a longer stream.
+of 8 KB stays in the nearest cache; AWM-Sketch looks every feature up once and without branches: about half of the
+published factor. WM-Sketch hashes each feature once for every row of its sketch, 30 of them from 16 KB on, whose
+tables no longer fit the nearest cache. Passes of some twenty milliseconds on a machine with other work: factors vary
+by a fifth from run to run. `benchmarks/budgeted.py` measures a stream eight times as long, where the active set
+changes less often.
 """

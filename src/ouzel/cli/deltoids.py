@@ -99,12 +99,10 @@ def _print_json(reader: TwoStreams, top: int) -> None:
 
 
 def _print_table(reader: TwoStreams, top: int) -> None:
-    from rich.console import Console
-
     from ouzel.cli.shown import count, factor, size
-    from ouzel.cli.tables import named_table
+    from ouzel.cli.tables import console_for_tables, named_table
 
-    console = Console(highlight=False)
+    console = console_for_tables()
     rows = []
     for row in reader.rows(top):
         cells = [factor(row["ratio"]), f"{row['weight']:+.3f}"]

@@ -114,12 +114,10 @@ def explain(
 
 
 def _print_table(explained: Explained, top: int, side: str, min_support: int) -> None:
-    from rich.console import Console
-
     from ouzel.cli.shown import count, factor, size
-    from ouzel.cli.tables import named_table
+    from ouzel.cli.tables import console_for_tables, named_table
 
-    console = Console(highlight=False)
+    console = console_for_tables()
     rows = []
     for row in explained.table(top, side, min_support):
         cells = [factor(row["risk"]), f"{row['weight']:+.3f}", count(row["support"])]

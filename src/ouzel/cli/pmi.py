@@ -107,12 +107,10 @@ def pmi(
 
 
 def _print_table(corpus: Corpus, top: int) -> None:
-    from rich.console import Console
-
     from ouzel.cli.shown import count, size
-    from ouzel.cli.tables import named_table
+    from ouzel.cli.tables import console_for_tables, named_table
 
-    console = Console(highlight=False)
+    console = console_for_tables()
     rows = []
     for row in corpus.table(top):
         cells = [f"{row['pmi']:.3f}"]

@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+WIDEST = 1000
+
+
+def console_for_tables() -> Console:
+    """Standard output, as wide as it takes where it is no terminal: a file or a pipe gets names in full."""
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=WIDEST)
 
 
 def named_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> Any:
@@ -17,5 +26,5 @@ def named_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> Any:
         table.add_column(title, justify="right", no_wrap=True, min_width=width)
     table.add_column(titles[-1], overflow="ellipsis", no_wrap=True)
     for row in rows:
-        table.add_row(*row[:-1], Text(row[-1]))
+        table.add_row(*row[:-1], Text(row[-1], no_wrap=True, overflow="ellipsis"))
     return table

@@ -53,6 +53,8 @@ _HOME = {
             "AutoRateRegressor",
             "OnlineGradientClassifier",
             "OnlineGradientRegressor",
+            "OnlineNewtonClassifier",
+            "OnlineNewtonRegressor",
             "SketchedNewtonClassifier",
             "SketchedNewtonRegressor",
         ),

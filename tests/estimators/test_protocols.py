@@ -13,6 +13,7 @@ ESTIMATORS = [getattr(ouzel.estimators, name) for name in ouzel.estimators.__all
 
 
 CHOICES = [kind(sketch="fd") for kind in (ouzel.SketchedNewtonClassifier, ouzel.SketchedNewtonRegressor)]
+CHOICES += [ouzel.OnlineNewtonClassifier(invariant=True)]
 
 
 @parametrize_with_checks([kind() for kind in ESTIMATORS] + CHOICES, expected_failed_checks=lambda _: EXPECTED_FAILURES)

@@ -29,6 +29,7 @@ from ouzel.estimators.margin import (
 )
 from ouzel.estimators.online_gradient import OnlineGradientClassifier, OnlineGradientRegressor
 from ouzel.estimators.ranker import AdaGradRanker
+from ouzel.estimators.online_newton import OnlineNewtonClassifier, OnlineNewtonRegressor
 from ouzel.estimators.sketched_newton import SketchedNewtonClassifier, SketchedNewtonRegressor
 
 __all__ = [
@@ -50,6 +51,8 @@ __all__ = [
     "NHERDClassifier",
     "OnlineGradientClassifier",
     "OnlineGradientRegressor",
+    "OnlineNewtonClassifier",
+    "OnlineNewtonRegressor",
     "PassiveAggressiveClassifier",
     "PerceptronClassifier",
     "ROMMAClassifier",

@@ -50,6 +50,8 @@ LEARNERS = {
         Learner("adagrad-block-rda", "adagrad_block", "the same by dual averaging", (("dual_averaging", 1.0),)),
         Learner("adagrad-multiclass", "adagrad_multiclass", "AdaGrad, a weight row a class, mixed norms"),
         Learner("rda-multiclass", "adagrad_multiclass", "the same with one step size for all", (("adaptive", 0.0),)),
+        Learner("ons", "online_newton", "online Newton, full matrix, for up to 2,048 features"),
+        Learner("ons-invariant", "online_newton_invariant", "the same, unchanged by linear maps of the features"),
         Learner("son-oja", "sketched_newton_oja", "sketched online Newton, Oja's sketch"),
         Learner("son-fd", "sketched_newton_fd", "sketched online Newton, Frequent Directions"),
         Learner("elementwise-ons", "elementwise_newton", "online Newton step by element-wise multiplication"),

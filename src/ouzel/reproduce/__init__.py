@@ -48,6 +48,12 @@ EXPERIMENTS: dict[str, Experiment] = {
     "wm-figure-10": Experiment("wm_deltoids", "run", "WM-Sketch: recall of relative deltoids in network traffic"),
     "wm-table-3": Experiment("wm_pmi", "table_3", "WM-Sketch: pairs of words by mutual information"),
     "wm-figure-11": Experiment("wm_pmi", "figure_11", "WM-Sketch: pairs retrieved by width and regularisation"),
+    "son-figure-1": Experiment("son_figures", "figure_1", "sketched Newton: error against condition number"),
+    "son-figure-2": Experiment("son_figures", "figure_2", "sketched Newton: error of Oja's eigenvalues"),
+    "son-figure-4": Experiment("son_tables", "figure_4", "sketched Newton: error against examples on splice"),
+    "son-table-2": Experiment("son_tables", "table_2", "sketched Newton: Frequent Directions and Oja's sketch"),
+    "son-table-3": Experiment("son_tables", "table_3", "sketched Newton: real sets, with and without sketch"),
+    "son-table-4": Experiment("son_tables", "table_4", "sketched Newton: eigenvalues by Oja's rule on real sets"),
 }
 """Every experiment by its public name."""
 

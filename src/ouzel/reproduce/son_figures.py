@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,7 @@ EXAMPLES, FEATURES, STRETCHED = 10_000, 100, 10
 CONDITIONS = tuple(range(10, 201, 10))
 STEPS = [2.0**k for k in range(-18, 7)]
 SEEDS = 3
-LINES = {  # learner and its settings
+LINES: dict[str, tuple[str, dict[str, Any]]] = {  # learner and its settings
     "AdaGrad": ("adagrad", {}),
     "m = 0": ("son-oja", {"sketch_size": 0, "diagonal": 0.0}),
     "m = 5": ("son-oja", {"sketch_size": 5, "diagonal": 0.0}),
@@ -130,8 +130,19 @@ def figure_2(data: Path, output: Path, quick: bool = False, paths: Sequence[Path
 
 
 REMARKS_1 = """
-The figure is published without numbers.
+The figure is published without numbers, so there is no column of differences; its claims are that AdaGrad and m = 0
+worsen steadily with the condition number, m = 5 less, and that m = 10 hardly does and is substantially better than
+all. They hold, with predictions clipped to [-1, 1], weights not projected, slopes p - y and a curvature of 1/4. The
+paper's step sizes, 2^-3 to 2^6, would not do here: the best are far smaller, presumably because the authors' inputs
+were normalised. AdaGrad's slopes are those of clipped predictions too. The labels belong to the white examples and are
+the same for every condition number; no constant feature.
 """
 REMARKS_2 = """
-The figure is published without numbers.
+The figure is published without numbers; its claim is that the error drops quickly within some 500 examples. True
+eigenvalues are those of the examples seen so far, ten of them, and the sketch has ten directions and steps 1 / t; mean
+of three seeds. Ours falls from 0.8 to between 0.35 and 0.7 within 500 examples and goes on falling as 1 / t would have
+it, to between 0.08 and 0.15 after 10,000, later the higher the condition number: early examples were counted along
+directions that were not yet found, and Oja's sum never forgets them. The paper's drop looks sharper; it does not say
+how its directions began (ours: unit vectors of the first ten features) nor against which examples true eigenvalues
+were taken.
 """

@@ -34,13 +34,6 @@ SETS = {
     "a9a": DataSet(("a9a.svm.xz", "a9a.t.svm.xz"), (1,)),
     "australian": DataSet(("australian.svm.xz",), (1,)),
     "breast-cancer": DataSet(("breast-cancer_scale.svm.xz",), (4,)),
-    "census": DataSet(
-        ("census-income.data.csv.xz", "census-income.test.csv.xz"),
-        (1,),
-        _columns(42, ignore=["c24"]),
-        note="our coding",
-    ),
-    "covtype": DataSet(("covtype_sample.svm.xz",), (2,), note="two thirds of the rows, in random order"),
     "diabetes": DataSet(("diabetes.svm.xz",), (1,)),
     "heart": DataSet(("heart.svm.xz",), (1,)),
     "ijcnn1": DataSet(("ijcnn1.t.svm.xz",), (1,)),
@@ -82,12 +75,13 @@ def load_given(path: Path) -> Block:
 
 def numbered(block: Block) -> Block:
     """Features numbered from 0 in the order of their ids; zeros left out."""
-    lengths = np.diff(block.offsets.astype(np.int64))
+    offsets = block.offsets.astype(np.int64)
+    lengths = offsets[1:] - offsets[:-1]
     kept = block.values != 0.0
     rows = np.repeat(np.arange(block.rows), lengths)[kept]
     _, indices = np.unique(block.indices[kept], return_inverse=True)
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=block.rows))]).astype(np.uint64)
-    return block._replace(offsets=offsets, indices=indices.astype(np.uint32), values=block.values[kept])
+    kept_offsets = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=block.rows))]).astype(np.uint64)
+    return block._replace(offsets=kept_offsets, indices=indices.astype(np.uint32), values=block.values[kept])
 
 
 def splice(path: Path) -> Block:

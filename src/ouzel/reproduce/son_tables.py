@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ouzel.evaluation.plots import draw_lines
-from ouzel.reproduce.son_runs import Pass, best_pass, one_pass, sketched
+from ouzel.reproduce.son_runs import Pass, best_pass, sketched
 from ouzel.reproduce.son_sets import SETS, names_and_blocks
 from ouzel.reproduce.writing import draw_bars, markdown_table, signed, write_report
 from ouzel.streams.block import Block
 
-STEPS = [2.0**k for k in range(-20, 11)]
+STEPS = [2.0**k for k in range(-16, 11)]
 SIZE = 10
 SMALL = ("australian", "breast-cancer", "heart", "w1a")  # what `quick` runs
 MOST_FEATURES = 1000  # of a set whose eigenvalues are worked out
@@ -30,8 +31,6 @@ TABLE_3 = {  # Oja-SON with m = 0 and 10, then both with the diagonal; AdaGrad
     "a9a": (0.204447, 0.195203, 0.155953, 0.155953, 0.156414),
     "australian": (0.366667, 0.366667, 0.162319, 0.157971, 0.289855),
     "breast-cancer": (0.374817, 0.374817, 0.036603, 0.036603, 0.358712),
-    "census": (0.093610, 0.062038, 0.051479, 0.051439, 0.069629),
-    "covtype": (0.042304, 0.042312, 0.050827, 0.050818, 0.045507),
     "diabetes": (0.433594, 0.433594, 0.329427, 0.328125, 0.391927),
     "heart": (0.477778, 0.388889, 0.244444, 0.244444, 0.362963),
     "ijcnn1": (0.046826, 0.046826, 0.034536, 0.034645, 0.036913),
@@ -53,13 +52,12 @@ TABLE_4 = {
     "mushrooms": 0.91,
     "splice": 8.23,
 }
-COLUMNS = {
+COLUMNS: dict[str, tuple[str, dict[str, Any]]] = {
     "m = 0": ("son-oja", {"sketch_size": 0, "diagonal": 0.0}),
     "m = 10": ("son-oja", {"sketch_size": SIZE, "diagonal": 0.0}),
     "diagonal, m = 0": ("son-oja", {"sketch_size": 0}),
     "diagonal, m = 10": ("son-oja", {"sketch_size": SIZE}),
     "AdaGrad": ("adagrad", {}),
-    "diagonal, FD, m = 10": ("son-fd", {"sketch_size": SIZE}),
 }
 
 
@@ -97,7 +95,7 @@ def table_3(data: Path, output: Path, quick: bool = False, paths: Sequence[Path]
     """With and without the diagonal, without and with a sketch, and AdaGrad."""
     name, lines, found = "son-table-3", [], {}
     for label, block in names_and_blocks(data, _chosen(list(TABLE_3), quick), paths):
-        published = (*TABLE_3.get(label, (None,) * 5), None)
+        published = TABLE_3.get(label, (None,) * len(COLUMNS))
         for (column, (learner, settings)), theirs in zip(COLUMNS.items(), published, strict=True):
             ours = best_pass(learner, _steps(quick), block, **settings)
             found[label, column] = ours.error
@@ -123,7 +121,8 @@ def eigenvalue_error(found: Pass, block: Block) -> float:
 
 def table_4(data: Path, output: Path, quick: bool = False, paths: Sequence[Path] = ()) -> None:
     """How well Oja's rule knew the eigenvalues of what it sketched."""
-    name, lines, groups, series = "son-table-4", [], [], {"published": [], "ours": []}
+    name, lines, groups = "son-table-4", [], []
+    series: dict[str, list[float]] = {"published": [], "ours": []}
     for label, block in names_and_blocks(data, _chosen(list(TABLE_4), quick), paths):
         if block.indices.max() >= MOST_FEATURES:
             print(f"{label}: left out, it has more than {MOST_FEATURES} features")
@@ -158,20 +157,48 @@ def figure_4(data: Path, output: Path, quick: bool = False, paths: Sequence[Path
         shown = ("-", "-") if theirs is None else (f"{theirs:.3f}", signed(found.error - theirs))
         rows.append([f"m = {size}", shown[0], f"{found.error:.3f}", shown[1], _exponent(found.step)])
     table = markdown_table(["sketch", "published, table 3", "ours", "difference", "step size"], rows)
-    spectrum = np.linalg.eigvalsh(_outer(block))[::-1]
-    remarks = f"{REMARKS_4B} The two largest eigenvalues of what m = 10 sketched: {spectrum[0]:.2f}, {spectrum[1]:.2f}."
     title = f"Sketched Newton, figure 4: error against examples on {label}"
-    write_report(output, name, title, table, remarks, f"ouzel reproduce {name}")
+    write_report(output, name, title, table, REMARKS_4B, f"ouzel reproduce {name}")
     draw_lines(lines, str(output / f"{name}.png"), x="examples", y="error rate so far")
 
 
-def _outer(block: Block) -> np.ndarray:
-    """The mean outer product of what a pass with ten directions sketches."""
-    vectors = sketched(block, one_pass("son-oja", 1.0, block, sketch_size=SIZE).margins, diagonal=True)
-    return vectors.T @ vectors / block.rows
-
-
-REMARKS_2 = "-"
-REMARKS_3 = "-"
-REMARKS_4 = "-"
-REMARKS_4B = "-"
+REMARKS_2 = """
+Ten directions, features scaled by the diagonal; progressive error of one pass in the order of the file, the best of
+the step sizes, as in the paper; which size of sketch its table has, it does not say. Oja's column agrees with the
+published one where the set is the same. Frequent Directions do better than published, and on diabetes far better: they
+are exact where there are no more features than directions, and take no wrong directions from the first examples. So
+the paper's preference for Oja's sketch is not borne out on these sets. Splice is a stand-in, a thousand examples drawn
+from Statlog's DNA with bases numbered 1 to 4; the order of rows and of the four codes is not the paper's.
+"""
+REMARKS_3 = """
+Progressive error of one pass in the order of the file (w1a, magic04 and 20news are sorted by class, hence the tiny
+figures), square loss, predictions clipped, a constant feature, the best of the step sizes 2^-16 to 2^10. What made the
+columns with the diagonal agree is D with the current gradient in it when a step is taken: with D of the gradients
+before alone, as printed, australian has 0.36, heart 0.46 and diabetes 0.65 for m = 10. One set is worse than published
+by more than 0.01 because the sketch is at work there: in the authors' implementation (Vowpal Wabbit 9.11 on the same
+examples) directions begin at random over all 2^18 slots of its table, and the few slots in use hold next to nothing of
+them, so that on the first 20,000 examples of ijcnn1 sketches of 1, 10 and 22 directions all have 0.0744 at step size
+1, exactly the error of no sketch; told to begin with features (--random_init false) it has 0.0744, 0.0764 and 0.0815,
+and at step size 64 0.0422, 0.0568 and 0.0755. The published equality of m = 0 and m = 10 on most sets is that of a
+sketch that has not begun. On ijcnn1 the best step is so long (2^7 and more) that directions in the sketch, damped by
+the curvature of a square loss that is not the error counted, are held back; our m = 0 agrees there. On the splice
+stand-in the difference is one of data as well: m = 0 and AdaGrad are each about 0.01 above too. Without the diagonal
+our step sizes reach further down than the paper's, which is why several of those figures are far below the published.
+Of 20news the paper does not say how twenty classes became two.
+"""
+REMARKS_4 = """
+True eigenvalues are those of the vectors that the pass had sketched, worked out from its margins without the learner;
+ten directions, the best step size of table 3. Where there are more features than directions and eigenvalues are well
+apart ours are near the published; where there are ten or so, the smallest true eigenvalue is next to nothing, and the
+relative error of an estimate that keeps what the first examples added to it is large: magic04, diabetes, heart. The
+paper's are large on the same sets. It does not say of which vectors, at which step size, or how directions began; the
+figure moves by factors with each of these.
+"""
+REMARKS_4B = """
+Splice is a stand-in, a thousand examples drawn from Statlog's DNA with bases numbered 1 to 4, whose m = 0 and AdaGrad
+come near the published. The published figure has m = 1 already close to m = 10, with a large gap below m = 0, on the
+strength of one eigenvalue far above the rest. Here one direction does nearly all that ten do as well, but the gain
+over m = 0 is a small part of the paper's. Vowpal Wabbit's own on this stand-in has 0.250 at its best step size with
+directions begun at random and 0.293 begun with features, so most of the difference is in how directions begin; the
+paper's rows have another order, and perhaps other codes, too.
+"""

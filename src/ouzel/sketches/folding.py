@@ -32,7 +32,7 @@ def unmixed(width: int) -> np.ndarray:
     return mix
 
 
-@kernel
+@inlined
 def meet(table, touched, seen, slots, values, first):
     """List the slots of an example that are new, smallest first but the constant's, 0, last, and set their D.
 
@@ -40,16 +40,25 @@ def meet(table, touched, seen, slots, values, first):
     the constant, which is in every example and would be a first direction for good.
     """
     before = seen
+    ordered = True
     for k in range(len(slots)):
         if table[slots[k], 1] == 0.0 and values[k] != 0.0:
             table[slots[k], 1] = first
             touched[seen] = slots[k]
+            ordered &= seen == before or touched[seen - 1] < slots[k]
             seen += 1
-    touched[before:seen] = np.sort(touched[before:seen])
+    if not ordered:
+        _sort(touched, before, seen)
     if seen > before and touched[before] == 0:
-        touched[before : seen - 1] = touched[before + 1 : seen].copy()
+        for k in range(before, seen - 1):
+            touched[k] = touched[k + 1]
         touched[seen - 1] = 0
     return seen
+
+
+@kernel
+def _sort(touched, start, stop):
+    touched[start:stop] = np.sort(touched[start:stop])
 
 
 @inlined

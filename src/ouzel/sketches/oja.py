@@ -76,7 +76,7 @@ def grow(state: State, dimension: int) -> State:
     return state._replace(table=np.pad(state.table, ((0, more), (0, 0))), touched=np.pad(state.touched, (0, more)))
 
 
-@kernel
+@inlined
 def welcome(state, slots, values, first):
     """List the slots that are new with `first` for D; they start the directions that have none yet."""
     before = int(state.counts[1])

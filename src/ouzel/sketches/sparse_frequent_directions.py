@@ -74,7 +74,7 @@ def epochs_between_sweeps(slots, size):
     return max(FEWEST_EPOCHS, slots // (4 * max(size, 1)))
 
 
-@kernel
+@inlined
 def welcome(state, slots, values, first):
     """List the slots that are new with `first` for D."""
     before = int(state.counts[SEEN])

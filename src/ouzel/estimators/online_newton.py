@@ -1,0 +1,97 @@
+"""Online Newton with the full matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ouzel.estimators.classifier import Classifier
+from ouzel.estimators.regressor import Regressor
+
+LEARNERS = {False: "ons", True: "ons-invariant"}
+
+
+class _ByInvariance:
+    """Which learner the parameter `invariant` means."""
+
+    model_: Any
+    invariant: bool
+
+    @classmethod
+    def serves(cls, learner: str) -> bool:
+        """Whether this class is the estimator of a learner of the catalogue."""
+        return learner in LEARNERS.values()
+
+    @classmethod
+    def choosing(cls, learner: str) -> dict[str, Any]:
+        """The parameters that pick this learner."""
+        return {"invariant": learner == LEARNERS[True]}
+
+    def _learner_name(self) -> str:
+        return LEARNERS[bool(self.invariant)]
+
+    def _chosen(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """Settings of the learner; the invariant form has no step size."""
+        left_out = {"invariant", "learning_rate"} if self.invariant else {"invariant"}
+        return {name: value for name, value in settings.items() if name not in left_out}
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OnlineNewtonClassifier(_ByInvariance, Classifier):
+    """Online Newton with the full matrix, for up to 2,048 features (Luo, Agarwal, Cesa-Bianchi & Langford 2016).
+
+    Parameters
+    ----------
+    loss : "logistic", "hinge", "smoothed-hinge", "squared-hinge", "squared", or a loss term
+    invariant : no alpha and the pseudo-inverse: the same predictions after any invertible map of the features
+    learning_rate : 1 / alpha; not used if `invariant`
+    curvature, eta : the matrix takes in (curvature + eta / sqrt(t)) g g'
+    bound : beyond `largest`, "clip" predictions or "project" weights (Lemmas 1 and 2)
+    fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
+
+    Examples
+    --------
+    >>> model = OnlineNewtonClassifier().partial_fit([[0.0, 1.0], [1.0, 0.0]], ["wet", "dry"])
+    >>> model.predict([[1.0, 0.0]]).tolist()
+    ['dry']
+    """
+
+    learner = "ons"
+
+    loss: Any = "logistic"
+    invariant: bool = False
+    learning_rate: float = 1.0
+    curvature: float = 0.25
+    eta: float = 0.0
+    bound: Any = "clip"
+    largest: float = float("inf")
+
+    def _settings(self) -> dict[str, Any]:
+        return self._chosen(super()._settings())
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OnlineNewtonRegressor(_ByInvariance, Regressor):
+    """Online Newton on numbers: parameters of `OnlineNewtonClassifier`, losses of regression.
+
+    For the square loss the theorems ask for `curvature` 1 / (8 C^2) where predictions lie between -C and C.
+
+    Examples
+    --------
+    >>> model = OnlineNewtonRegressor(curvature=0.1).fit([[0.0], [1.0], [2.0]] * 99, [0.0, 1.0, 2.0] * 99)
+    >>> round(model.predict([[1.0]]).item(), 1)
+    1.0
+    """
+
+    learner = "ons"
+
+    loss: Any = "squared"
+    invariant: bool = False
+    learning_rate: float = 0.0625
+    curvature: float = 1e-3
+    eta: float = 0.0
+    bound: Any = "clip"
+    largest: float = float("inf")
+
+    def _settings(self) -> dict[str, Any]:
+        return self._chosen(super()._settings())

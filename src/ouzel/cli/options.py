@@ -27,7 +27,9 @@ ColumnNames = Annotated[
     str | None, typer.Option("--columns", help="Names of the columns of a table without a header: a,b,c.")
 ]
 SkipLines = Annotated[int | None, typer.Option(help="Lines to leave out at the start of a table.")]
-Delimiter = Annotated[str | None, typer.Option(help="What parts the cells of a CSV file (else , tab ; or |, as in its header).")]
+Delimiter = Annotated[
+    str | None, typer.Option(help="What parts the cells of a CSV file (else , tab ; or |, as in its header).")
+]
 OnError = Annotated[str | None, typer.Option(help="What to do about a bad line: raise, or skip (and count it).")]
 Bits = Annotated[int | None, typer.Option(help="Names of features hash to so many bits (18).")]
 Seed = Annotated[int | None, typer.Option(help="Seed of that hash, and of random orders (0).")]

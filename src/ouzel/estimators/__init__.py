@@ -28,8 +28,8 @@ from ouzel.estimators.margin import (
     ROMMAClassifier,
 )
 from ouzel.estimators.online_gradient import OnlineGradientClassifier, OnlineGradientRegressor
-from ouzel.estimators.ranker import AdaGradRanker
 from ouzel.estimators.online_newton import OnlineNewtonClassifier, OnlineNewtonRegressor
+from ouzel.estimators.ranker import AdaGradRanker
 from ouzel.estimators.sketched_newton import SketchedNewtonClassifier, SketchedNewtonRegressor
 
 __all__ = [

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+import ouzel
+from ouzel.errors import OuzelError
 from ouzel.learners import noise_contrastive as nce
 from ouzel.learners.noise_contrastive import Settings
 from ouzel.learners.rows import Rows
@@ -117,6 +119,19 @@ def test_a_model_of_it_learns_is_asked_and_is_kept(classes, tmp_path):
     assert model.bytes_used == classes * 1024
     assert (model.classes.known[0] if classes > 2 else 0) in [feature for feature, _ in model.top(2)[0]]
     np.testing.assert_array_equal(load_model(tmp_path / "model.ouzel").margins(block), margins)
+
+
+def test_the_estimator_of_awm_has_it_as_an_option(tmp_path):
+    X = np.eye(3, dtype=np.float32)[np.arange(300) % 3]
+    y = np.array(["a", "b", "c"])[np.arange(300) % 3]
+    estimator = ouzel.AWMSketchClassifier(noise=2, budget="1KB").partial_fit(X, y)
+    estimator.save(tmp_path / "model.ouzel")
+
+    assert estimator.bytes_used_ == 3 * 1024
+    assert ouzel.load(tmp_path / "model.ouzel").predict(X[:3]).tolist() == ["a", "b", "c"]
+    assert ouzel.load(tmp_path / "model.ouzel").noise == 2
+    with pytest.raises(OuzelError, match="noise-contrastive estimation is logistic"):
+        ouzel.AWMSketchClassifier(noise=2, loss="squared").partial_fit(X, y)
 
 
 def test_learning_without_predicting_learns_the_same():

@@ -44,6 +44,8 @@ class AWMSketchClassifier(_Budgeted):
     Parameters
     ----------
     heap_size, width, depth : of the active set and the sketch, instead of what the budget gives; 0 for that
+    noise : 0, or with many classes how many are drawn for an example to be learnt against, by noise-contrastive
+        estimation, instead of all
     loss, budget, learning_rate, schedule, l2 : "logistic", "8KB", 0.1, "inverse-time" and 1e-6 unless given
     fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`; the seed is the sketch's, too
 
@@ -59,6 +61,25 @@ class AWMSketchClassifier(_Budgeted):
     heap_size: int = 0
     width: int = 0
     depth: int = 0
+    noise: int = 0
+
+    @classmethod
+    def serves(cls, learner: str) -> bool:
+        """Whether this class is the estimator of a learner of the catalogue."""
+        return learner in ("awm", "awm-nce")
+
+    def _learner_name(self) -> str:
+        return "awm-nce" if self.noise else "awm"
+
+    def _settings(self) -> dict[str, Any]:
+        settings = super()._settings()
+        if not self.noise:
+            del settings["noise"]
+        elif settings.pop("loss") != "logistic":
+            raise OuzelError(
+                f"noise-contrastive estimation is logistic: noise=0, or loss='logistic'; got {self.loss!r}"
+            )
+        return settings
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -7,6 +7,7 @@ from ouzel.learners import active_set_weight_median as awm
 from ouzel.learners import catalogue
 from ouzel.learners.rows import Rows
 from ouzel.learners.settings import resolve_settings
+from ouzel.sketches import active_set
 
 NAMES = [name for name, learner in catalogue.LEARNERS.items() if learner.budgeted and not learner.multiclass]
 
@@ -82,12 +83,12 @@ def test_an_evicted_feature_is_remembered_by_the_sketch():
         here = slice(int(rows.offsets[i]), int(rows.offsets[i + 1]))
         for k in range(here.start, here.stop):  # a feature at a time, so that no later one moves the evicted
             before = dict(zip(awm.members(state).tolist(), state.weights.tolist(), strict=False))
-            awm._learn_feature(state, rows.indices[k], np.float32(0.1 * rows.values[k] * y[i]))
+            active_set.change_weight(state, rows.indices[k], np.float32(0.1 * rows.values[k] * y[i]))
             for slot in set(before) - set(awm.members(state).tolist()):
                 evictions += 1
                 kept[slot] = before[slot]
 
-                assert awm._query(state, np.uint32(slot)) == pytest.approx(before[slot], abs=1e-6)
+                assert active_set.query(state, np.uint32(slot)) == pytest.approx(before[slot], abs=1e-6)
 
     assert evictions > 10
 

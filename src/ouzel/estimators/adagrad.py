@@ -9,7 +9,7 @@ from ouzel.estimators.classifier import Classifier
 from ouzel.estimators.regressor import Regressor
 from ouzel.estimators.variants import Variants
 
-LEARNERS: dict[tuple[str, ...], str] = {("mirror-descent",): "adagrad", ("dual-averaging",): "adagrad-rda"}
+LEARNERS: dict[tuple[Any, ...], str] = {("mirror-descent",): "adagrad", ("dual-averaging",): "adagrad-rda"}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ouzel.errors import OuzelError
 from ouzel.estimators.classifier import Classifier
 from ouzel.estimators.variants import Variants
 
@@ -64,9 +65,9 @@ class AWMSketchClassifier(_Budgeted):
     noise: int = 0
 
     @classmethod
-    def serves(cls, learner: str) -> bool:
-        """Whether this class is the estimator of a learner of the catalogue."""
-        return learner in ("awm", "awm-nce")
+    def choice(cls, learner: str) -> dict[str, Any] | None:
+        """The parameters that pick a learner of the catalogue, beside its settings; None if none do."""
+        return {} if learner in ("awm", "awm-nce") else None
 
     def _learner_name(self) -> str:
         return "awm-nce" if self.noise else "awm"

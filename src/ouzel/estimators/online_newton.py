@@ -3,37 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from ouzel.estimators.classifier import Classifier
 from ouzel.estimators.regressor import Regressor
+from ouzel.estimators.variants import Variants
 
-LEARNERS = {False: "ons", True: "ons-invariant"}
 
-
-class _ByInvariance:
+@dataclass(kw_only=True, eq=False, repr=False)
+class _ByInvariance(Variants):
     """Which learner the parameter `invariant` means."""
 
-    model_: Any
-    invariant: bool
+    learner = "ons"
+    choices = ("invariant",)
+    learners: ClassVar = {(False,): "ons", (True,): "ons-invariant"}
 
-    @classmethod
-    def serves(cls, learner: str) -> bool:
-        """Whether this class is the estimator of a learner of the catalogue."""
-        return learner in LEARNERS.values()
+    invariant: bool = False
 
-    @classmethod
-    def choosing(cls, learner: str) -> dict[str, Any]:
-        """The parameters that pick this learner."""
-        return {"invariant": learner == LEARNERS[True]}
-
-    def _learner_name(self) -> str:
-        return LEARNERS[bool(self.invariant)]
-
-    def _chosen(self, settings: dict[str, Any]) -> dict[str, Any]:
-        """Settings of the learner; the invariant form has no step size."""
-        left_out = {"invariant", "learning_rate"} if self.invariant else {"invariant"}
-        return {name: value for name, value in settings.items() if name not in left_out}
+    def _settings(self) -> dict[str, Any]:
+        settings = super()._settings()
+        if self.invariant:  # that form has no step size
+            del settings["learning_rate"]
+        return settings
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -56,18 +47,12 @@ class OnlineNewtonClassifier(_ByInvariance, Classifier):
     ['dry']
     """
 
-    learner = "ons"
-
     loss: Any = "logistic"
-    invariant: bool = False
     learning_rate: float = 1.0
     curvature: float = 0.25
     eta: float = 0.0
     bound: Any = "clip"
     largest: float = float("inf")
-
-    def _settings(self) -> dict[str, Any]:
-        return self._chosen(super()._settings())
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -83,15 +68,9 @@ class OnlineNewtonRegressor(_ByInvariance, Regressor):
     1.0
     """
 
-    learner = "ons"
-
     loss: Any = "squared"
-    invariant: bool = False
     learning_rate: float = 0.0625
     curvature: float = 1e-3
     eta: float = 0.0
     bound: Any = "clip"
     largest: float = float("inf")
-
-    def _settings(self) -> dict[str, Any]:
-        return self._chosen(super()._settings())

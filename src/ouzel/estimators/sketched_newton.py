@@ -11,7 +11,7 @@ from ouzel.estimators.classifier import Classifier
 from ouzel.estimators.regressor import Regressor
 from ouzel.estimators.variants import Variants
 
-LEARNERS: dict[tuple[str, ...], str] = {("oja",): "son-oja", ("fd",): "son-fd"}
+LEARNERS: dict[tuple[Any, ...], str] = {("oja",): "son-oja", ("fd",): "son-fd"}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

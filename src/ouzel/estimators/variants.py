@@ -14,7 +14,7 @@ class Variants(Estimator):
     """An estimator whose parameters named in `choices` pick one of `learners`, keyed by their values in that order."""
 
     choices: ClassVar[tuple[str, ...]]
-    learners: ClassVar[dict[tuple[str, ...], str]]
+    learners: ClassVar[dict[tuple[Any, ...], str]]
 
     @classmethod
     def choice(cls, learner: str) -> dict[str, Any] | None:
@@ -36,7 +36,7 @@ class Variants(Estimator):
         return {name: value for name, value in super()._settings().items() if name not in self.choices}
 
 
-def with_full(*variants: tuple[str, ...]) -> dict[tuple[str, ...], str]:
+def with_full(*variants: tuple[str, ...]) -> dict[tuple[Any, ...], str]:
     """Learners by (*variant, covariance), the catalogue's names of full ones ending in -full; a name comes last.
 
     >>> with_full(("arow",))

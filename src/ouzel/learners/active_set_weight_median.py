@@ -28,30 +28,15 @@ import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.errors import OuzelError
-from ouzel.sketches import top_weights
-from ouzel.sketches.count_sketch import SIGNS, median
-from ouzel.sketches.hashing import tabulate, tabulation
-from ouzel.sketches.top_weights import RUN, find, insert, locate, replace, rescale, set_weight, smallest
+from ouzel.sketches import active_set, top_weights
+from ouzel.sketches.active_set import State, change_weight, counters, fold, place, put_back, query, value, width_of
+from ouzel.sketches.top_weights import RUN, find, insert, set_weight
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.rates import InverseTime, rate
 
 BUDGETED = True
 SMALLEST_SCALE = 1e-4
 LARGEST_CHANGE = 1e30  # an example that would move a weight further is not learnt
-NOTED = 1024  # features of a row whose cells are noted; the rest of a longer row is looked up twice
-
-
-class State(NamedTuple):
-    keys: np.ndarray  # (k,) uint32  slots in S
-    weights: np.ndarray  # (64 ceil(k / 64) + depth width,) float32  weights in S, then the rows of z; over the scale
-    bounds: np.ndarray  # (ceil(k / 64) + 1,) float32  see top_weights
-    places: np.ndarray  # (2^p,) uint16, see top_weights
-    taken: np.ndarray  # (1,) int64
-    tables: np.ndarray  # (depth, 4, 256) uint32, a constant of the seed
-    rows: np.ndarray  # (depth,) float32, where the median is found
-    cells: np.ndarray  # (1024,) uint32, of the features of one row; empty if depth > 1
-    signed: np.ndarray  # (1024,) float32, their values times the sign of the cell
-    scale: np.ndarray  # (2,) float64  the global scale; t
 
 
 class Settings(NamedTuple):
@@ -85,19 +70,7 @@ def configure(settings: Settings) -> tuple[int, int, int]:
 
 def init(dimension: int, settings: Settings) -> State:
     """A state that has seen nothing; it takes any slot, whatever the dimension."""
-    heap_size, width, depth = configure(settings)
-    active = top_weights.init(heap_size)
-    noted = NOTED if depth == 1 else 0
-    return State(
-        active.keys,
-        np.zeros(RUN * (len(active.bounds) - 1) + depth * width, np.float32),
-        *active[2:],
-        tabulation(depth, int(settings.sketch_seed)),
-        np.zeros(depth, np.float32),
-        np.zeros(noted, np.uint32),
-        np.zeros(noted, np.float32),
-        np.array([1.0, 0.0]),
-    )
+    return active_set.init(*configure(settings), int(settings.sketch_seed))
 
 
 def grow(state: State, dimension: int, settings: Settings) -> State:
@@ -106,73 +79,17 @@ def grow(state: State, dimension: int, settings: Settings) -> State:
 
 
 @inlined
-def _width(state):
-    """Counters in a row of the sketch."""
-    counters = np.uint64(len(state.weights) - RUN * (len(state.bounds) - 1))
-    return counters if len(state.rows) == 1 else counters // np.uint64(len(state.rows))
-
-
-@inlined
-def _cell(state, slot, r, width):
-    """Where row r of the sketch keeps a slot, and the sign it has there."""
-    word = tabulate(state.tables[r], slot)
-    column = (np.uint64(word >> np.uint32(1)) * width) >> np.uint64(31)
-    return np.uint64(RUN * (len(state.bounds) - 1)) + np.uint64(r) * width + column, SIGNS[word & np.uint32(1)]
-
-
-@inlined
-def _locate(state, slot, width):
-    """The cell of a slot, in S or in a sketch of one row, and its sign there."""
-    cell, sign = _cell(state, slot, 0, width)
-    here, entry = locate(state, slot)
-    return entry if here else cell, np.float32(1.0) if here else sign
-
-
-@inlined
-def _query(state, slot):
-    """The sketch's estimate of a slot: the median over its rows."""
-    width = _width(state)
-    for r in range(len(state.rows)):
-        cell, sign = _cell(state, slot, r, width)
-        state.rows[r] = sign * state.weights[cell]
-    return median(state.rows)
-
-
-@inlined
-def _update(state, slot, change):
-    """Move the sketch's estimate of a slot by `change`."""
-    width = _width(state)
-    for r in range(len(state.rows)):
-        cell, sign = _cell(state, slot, r, width)
-        state.weights[cell] += sign * change
-
-
-@inlined
-def _value(state, slot):
-    """The weight of a slot as predictions use it: from S, or the mean over the sketch's rows; over the scale."""
-    entry = find(state, slot)
-    if entry >= 0:
-        return state.weights[entry]
-    width = _width(state)
-    total = np.float32(0.0)
-    for r in range(len(state.rows)):
-        cell, sign = _cell(state, slot, r, width)
-        total += sign * state.weights[cell]
-    return total / np.float32(len(state.rows))
-
-
-@inlined
 def predict_row(state, indices, values, settings):
     """The margin of one example."""
     margin = 0.0
     if len(state.rows) == 1:
-        width = _width(state)
+        width = width_of(state)
         for k in range(len(indices)):
-            cell, sign = _locate(state, indices[k], width)
+            cell, sign = place(state, indices[k], width)
             margin += sign * values[k] * state.weights[cell]
     else:
         for k in range(len(indices)):
-            margin += values[k] * _value(state, indices[k])
+            margin += values[k] * value(state, indices[k])
     return margin * state.scale[0]
 
 
@@ -186,18 +103,18 @@ def learn_row(state, indices, values, target, importance, settings):
 def learn_shifted(state, indices, values, target, importance, shift, loss, settings):
     """Learn one example by the loss of its margin plus a shift; return the margin without it, of before learning."""
     noted = min(len(indices), len(state.cells))
-    width = _width(state)
+    width = width_of(state)
     margin = 0.0
     largest = np.float32(0.0)
     for k in range(noted):
-        cell, sign = _locate(state, indices[k], width)
+        cell, sign = place(state, indices[k], width)
         signed = sign * values[k]
         state.cells[k] = cell
         state.signed[k] = signed
         margin += signed * state.weights[cell]
         largest = max(largest, abs(signed))
     for k in range(noted, len(indices)):
-        margin += values[k] * _value(state, indices[k])
+        margin += values[k] * value(state, indices[k])
         largest = max(largest, abs(values[k]))
     margin *= state.scale[0]
     slope = importance * derivative(loss, margin + shift, target)
@@ -207,12 +124,12 @@ def learn_shifted(state, indices, values, target, importance, shift, loss, setti
         return margin
     state.scale[0] *= 1.0 - settings.l2 * step
     if state.scale[0] < SMALLEST_SCALE:
-        _fold(state)
+        fold(state)
     factor = np.float32(step * slope / state.scale[0])
     if factor != 0.0 and abs(factor) * largest < LARGEST_CHANGE:
         _move(state, indices, values, factor, noted, width)
         for k in range(noted, len(indices)):
-            _learn_feature(state, indices[k], -factor * values[k])
+            change_weight(state, indices[k], -factor * values[k])
     return margin
 
 
@@ -231,41 +148,11 @@ def _move(state, indices, values, factor, noted, width):
                 set_weight(state, cell, after)
                 continue
             state.weights[cell] = before
-            entry = _learn_feature(state, indices[k], -factor * values[k])
+            entry = change_weight(state, indices[k], -factor * values[k])
             for other in range(k + 1, noted):
                 if state.cells[other] == entry:  # that was noted for a feature just evicted
-                    state.cells[other], sign = _locate(state, indices[other], width)
+                    state.cells[other], sign = place(state, indices[other], width)
                     state.signed[other] = sign * values[other]
-
-
-@inlined
-def _learn_feature(state, slot, change):
-    """Move the weight of a slot by `change`; return the entry of S that it took from another slot, -1 if none."""
-    entry = find(state, slot)
-    if entry >= 0:
-        set_weight(state, entry, state.weights[entry] + change)
-        return -1
-    weight = _query(state, slot) + change
-    if state.taken[0] < len(state.keys):
-        insert(state, slot, weight)
-        return -1
-    if abs(weight) > state.bounds[-1]:
-        entry = smallest(state)
-        if abs(weight) > abs(state.weights[entry]):
-            evicted = state.keys[entry]
-            last = state.weights[entry]
-            replace(state, entry, slot, weight)
-            _update(state, evicted, last - _query(state, evicted))
-            return entry
-    _update(state, slot, change)
-    return -1
-
-
-@inlined
-def _fold(state):
-    """Multiply the scale into what it scales."""
-    rescale(state, np.float32(state.scale[0]))
-    state.scale[0] = 1.0
 
 
 @kernel
@@ -288,7 +175,7 @@ def predict_rows(state, rows, settings, margins):
 def _estimates(state, slots, out):
     for k in range(len(slots)):
         entry = find(state, slots[k])
-        out[k] = state.scale[0] * (state.weights[entry] if entry >= 0 else _query(state, slots[k]))
+        out[k] = state.scale[0] * (state.weights[entry] if entry >= 0 else query(state, slots[k]))
 
 
 def estimates(state: State, slots: np.ndarray, settings: Settings) -> np.ndarray:
@@ -311,7 +198,7 @@ def members(state: State) -> np.ndarray:
 
 def bytes_used(state: State) -> int:
     """4 bytes for each id and each weight."""
-    return 8 * len(state.keys) + 4 * (len(state.weights) - RUN * (len(state.bounds) - 1))
+    return 8 * len(state.keys) + 4 * len(counters(state))
 
 
 def mirror(state: State) -> State:
@@ -331,7 +218,7 @@ def merge(states: list[State], settings: Settings) -> State:
     shares = seen / max(seen.sum(), 1.0)
     for state, share in zip(states, shares, strict=True):
         whole = State(*(array.copy() for array in state))
-        _put_back(whole)
+        put_back(whole)
         merged.weights[:] += (share * whole.scale[0] * whole.weights).astype(np.float32)
     merged.weights[: RUN * (len(merged.bounds) - 1)] = 0.0
     mean = np.sum([share * estimates(state, slots, settings) for state, share in zip(states, shares, strict=True)], 0)
@@ -339,11 +226,3 @@ def merge(states: list[State], settings: Settings) -> State:
         insert(merged, slots[k], np.float32(mean[k]))
     merged.scale[1] = seen.sum()
     return merged
-
-
-@kernel
-def _put_back(state):
-    """Let the sketch estimate every active feature by its weight."""
-    for entry in range(state.taken[0]):
-        slot = state.keys[entry]
-        _update(state, slot, state.weights[entry] - _query(state, slot))

@@ -29,6 +29,7 @@ import numpy as np
 from ouzel._jit import inlined, kernel
 from ouzel.learners import active_set_weight_median as awm
 from ouzel.learners.active_set_weight_median import learn_shifted
+from ouzel.sketches import active_set
 from ouzel.sketches.reservoir import random_word
 from ouzel.terms.losses import Logistic
 from ouzel.terms.rates import InverseTime
@@ -42,7 +43,7 @@ score_row = awm.predict_row
 
 
 class State(NamedTuple):
-    keys: np.ndarray  # (classes, k) uint32  here and below as in awm.State, a row a class
+    keys: np.ndarray  # (classes, k) uint32  here and below as in active_set.State, a row a class
     weights: np.ndarray  # (classes, ...) float32
     bounds: np.ndarray  # (classes, ceil(k / 64) + 1) float32
     places: np.ndarray  # (classes, 2^p) uint16, see top_weights
@@ -69,21 +70,21 @@ class Settings(NamedTuple):
     scored: float = 1.0  # 0: no prediction before an example is learnt
 
 
-def _sketches(state: State) -> list[awm.State]:
+def _sketches(state: State) -> list[active_set.State]:
     """The sketch of each class, its arrays shared with the state."""
-    named = dict(zip(awm.State._fields, state, strict=False))
+    named = dict(zip(active_set.State._fields, state, strict=False))
     return [
-        awm.State(**{name: array if name in SHARED else array[c] for name, array in named.items()})
+        active_set.State(**{name: array if name in SHARED else array[c] for name, array in named.items()})
         for c in range(len(state.counts))
     ]
 
 
-def _stacked(sketches: list[awm.State], counts: np.ndarray, random: np.ndarray) -> State:
+def _stacked(sketches: list[active_set.State], counts: np.ndarray, random: np.ndarray) -> State:
     """One state of many sketches."""
     first = sketches[0]
     arrays = [
         getattr(first, name) if name in SHARED else np.stack([getattr(sketch, name) for sketch in sketches])
-        for name in awm.State._fields
+        for name in active_set.State._fields
     ]
     return State._make([*arrays, counts, random])
 
@@ -107,7 +108,7 @@ def grow(state: State, dimension: int, classes: int, settings: Settings) -> Stat
 @inlined
 def _sketch(state, c):
     """The sketch of a class."""
-    return awm.State(
+    return active_set.State(
         state.keys[c],
         state.weights[c],
         state.bounds[c],

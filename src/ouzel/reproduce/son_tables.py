@@ -174,17 +174,17 @@ REMARKS_3 = """
 Progressive error of one pass in the order of the file (w1a, magic04 and 20news are sorted by class, hence the tiny
 figures), square loss, predictions clipped, a constant feature, the best of the step sizes 2^-16 to 2^10. What made the
 columns with the diagonal agree is D with the current gradient in it when a step is taken: with D of the gradients
-before alone, as printed, australian has 0.36, heart 0.46 and diabetes 0.65 for m = 10. One set is worse than published
-by more than 0.01 because the sketch is at work there: in the authors' implementation (Vowpal Wabbit 9.11 on the same
-examples) directions begin at random over all 2^18 slots of its table, and the few slots in use hold next to nothing of
-them, so that on the first 20,000 examples of ijcnn1 sketches of 1, 10 and 22 directions all have 0.0744 at step size
-1, exactly the error of no sketch; told to begin with features (--random_init false) it has 0.0744, 0.0764 and 0.0815,
-and at step size 64 0.0422, 0.0568 and 0.0755. The published equality of m = 0 and m = 10 on most sets is that of a
-sketch that has not begun. On ijcnn1 the best step is so long (2^7 and more) that directions in the sketch, damped by
-the curvature of a square loss that is not the error counted, are held back; our m = 0 agrees there. On the splice
-stand-in the difference is one of data as well: m = 0 and AdaGrad are each about 0.01 above too. Without the diagonal
-our step sizes reach further down than the paper's, which is why several of those figures are far below the published.
-Of 20news the paper does not say how twenty classes became two.
+before alone, as printed, australian has 0.36, heart 0.46 and diabetes 0.65 for m = 10. Two sets are worse than
+published by more than 0.01, ijcnn1 and splice, because the sketch is at work there: in the authors' implementation
+(Vowpal Wabbit 9.11 on the same examples) directions begin at random over all 2^18 slots of its table, and the few
+slots in use hold next to nothing of them, so that on the first 20,000 examples of ijcnn1 sketches of 1, 10 and 22
+directions all have 0.0744 at step size 1, exactly the error of no sketch; told to begin with features (--random_init
+false) it has 0.0744, 0.0764 and 0.0815, and at step size 64 0.0422, 0.0568 and 0.0755. The published equality of m = 0
+and m = 10 on most sets is that of a sketch that has not begun. On ijcnn1 the best step is so long (2^7 and more) that
+directions in the sketch, damped by the curvature of a square loss that is not the error counted, are held back; our m
+= 0 agrees there. On the splice stand-in the difference is one of data as well: m = 0 and AdaGrad are each about 0.01
+above too. Without the diagonal our step sizes reach further down than the paper's, which is why several of those
+figures are far below the published. Of 20news the paper does not say how twenty classes became two.
 """
 REMARKS_4 = """
 True eigenvalues are those of the vectors that the pass had sketched, worked out from its margins without the learner;

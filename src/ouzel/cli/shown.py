@@ -41,12 +41,12 @@ def size(number: float) -> str:
 def factor(ratio: float) -> str:
     """A ratio in three figures, small ones as 1/n.
 
-    >>> factor(12.3456), factor(0.02), factor(123456.0)
-    ('12.3', '1/50', '123,456')
+    >>> factor(12.3456), factor(3.0), factor(0.02), factor(123456.0)
+    ('12.3', '3.00', '1/50.0', '123,456')
     """
     if ratio < 1.0:
         return f"1/{factor(1.0 / ratio)}" if ratio > 0.0 else "0"
-    return f"{ratio:,.0f}" if ratio >= 1000 else f"{ratio:.3g}"
+    return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:#.3g}"
 
 
 def settings(values: dict[str, Any]) -> str:

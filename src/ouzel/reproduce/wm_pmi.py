@@ -161,6 +161,9 @@ frequencies. "Retrieved" are the pairs of the active set whose weight is known t
 REMARKS_11 = """
 The figure is published without numbers; its claims are that with few counters noisy pairs of low PMI are retrieved,
 that with more they are rarer and their PMI higher, and that weaker regularisation favours rarer pairs. Retrieved here
-are all pairs of the active set with a positive weight. The paper's corpus makes 27 times as many examples, for which
-strengths mean other things: the weight of a pair shrinks with every example, whether the pair is in it or not.
+are all pairs of the active set with a positive weight. The PMI rises with the counters, and is the higher the weaker
+the regularisation; from 2^14 counters on pairs become rarer, too. With fewer counters collisions bring rare pairs in,
+so that the median of occurrences is low there. The paper's corpus makes 23 times as many examples, for which
+strengths mean other things: a weight shrinks with every example, whether its pair is in it or not. The last columns
+are of settled pairs, whose weight is known to a standard error of one half, those below 0 included.
 """

@@ -11,7 +11,8 @@ import numpy as np
 from ouzel.analytics.base import pair_slot
 from ouzel.analytics.cells import LINES, TABLES, batches_of, find_item_format, text_column
 from ouzel.analytics.exact import ExactCounts
-from ouzel.analytics.pmi import StreamingPMI, true_pairs
+from ouzel.analytics.pmi import StreamingPMI
+from ouzel.analytics.token_pairs import true_pairs
 from ouzel.analytics.tokens import Tokens
 from ouzel.errors import DataError, OuzelError
 from ouzel.streams.chunks import chunks_of

@@ -46,7 +46,7 @@ def factor(ratio: float) -> str:
     """
     if ratio < 1.0:
         return f"1/{factor(1.0 / ratio)}" if ratio > 0.0 else "0"
-    return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:#.3g}"
+    return f"{ratio:,.0f}" if ratio >= 99.95 else f"{ratio:#.3g}"
 
 
 def settings(values: dict[str, Any]) -> str:

@@ -156,7 +156,7 @@ class Model:
         if self.multiclass:
             scores = np.empty((block.rows, self.room))
             self.module.predict_rows(self.states[0], rows, self.settings, scores)
-            return scores if self.columns > 1 else scores[:, 1] - scores[:, 0]
+            return scores if self.columns > 1 else tasks.difference(scores)
         margins = np.empty((self.columns, block.rows))
         for row, state in zip(margins, self.states, strict=False):
             self.module.predict_rows(state, rows, self.settings, row)

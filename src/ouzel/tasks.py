@@ -24,6 +24,12 @@ class Learnt(NamedTuple):
     losses: np.ndarray  # (n,) float64, the learner's own loss of the prediction (one against the rest: summed)
 
 
+def difference(scores: np.ndarray) -> np.ndarray:
+    """The margin (n,) of two classes' scores (n, 2); no number where both are infinite."""
+    with np.errstate(invalid="ignore"):
+        return scores[:, 1] - scores[:, 0]
+
+
 def learn_numbers(model: Model, rows: Rows, block: Block) -> Learnt:
     margins, losses = np.empty(block.rows), np.empty(block.rows)
     model.module.learn_rows(model.states[0], rows, block.labels, block.weights, model.settings, margins)
@@ -68,7 +74,7 @@ def learn_classes(model: Model, rows: Rows, block: Block) -> Learnt:
         )
         start = stop
     if model.columns == 1:
-        margins = margins[:, 1] - margins[:, 0] if model.multiclass else margins[:, 1]
+        margins = difference(margins) if model.multiclass else margins[:, 1]
     return Learnt(margins, positions, block.weights, losses)
 
 

@@ -19,6 +19,7 @@ class _ByInvariance(Variants):
     learners: ClassVar = {(False,): "ons", (True,): "ons-invariant"}
 
     invariant: bool = False
+    bits: int = 11
 
     def _settings(self) -> dict[str, Any]:
         settings = super()._settings()
@@ -38,7 +39,8 @@ class OnlineNewtonClassifier(_ByInvariance, Classifier):
     learning_rate : 1 / alpha; not used if `invariant`
     curvature, eta : the matrix takes in (curvature + eta / sqrt(t)) g g'
     bound : beyond `largest`, "clip" predictions or "project" weights (Lemmas 1 and 2)
-    fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
+    bits : of the hash of names, 11 at most: the matrix is over all ids there may be
+    fit_intercept, passes, seed : see `OnlineGradientClassifier`
 
     Examples
     --------
@@ -51,8 +53,8 @@ class OnlineNewtonClassifier(_ByInvariance, Classifier):
     learning_rate: float = 1.0
     curvature: float = 0.25
     eta: float = 0.0
-    bound: Any = "clip"
-    largest: float = float("inf")
+    bound: Any = "project"
+    largest: float = 10.0
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

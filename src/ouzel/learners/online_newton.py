@@ -11,7 +11,6 @@ far, memory is the square of the room for them: for up to some thousand features
 
 from __future__ import annotations
 
-from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -36,8 +35,8 @@ class Settings(NamedTuple):
     learning_rate: float = 1.0  # 1 / alpha
     curvature: float = 0.25  # sigma: 1/4 at a logistic loss's steepest, 1 / (8 C^2) for the square loss
     eta: float = 0.0  # for losses without curvature: added as eta / sqrt(t)
-    bound: float = 0.0  # beyond `largest`: 0 clips predictions, 1 projects weights (Lemma 1)
-    largest: float = inf  # C
+    bound: float = 1.0  # beyond `largest`: 0 clips predictions, 1 projects weights (Lemma 1)
+    largest: float = 10.0  # C; none for numbers to predict unless given
 
 
 def check_room(dimension: int, learner: str) -> None:
@@ -45,7 +44,7 @@ def check_room(dimension: int, learner: str) -> None:
     if dimension > MOST_SLOTS:
         raise OuzelError(
             f"{learner} keeps a matrix over all features and takes ids below {MOST_SLOTS - 1}; "
-            "larger ones were met; use son-oja or son-fd, or renumber the ids"
+            "larger ones were met; use son-oja or son-fd, renumber the ids, or hash names to few: --bits 11"
         )
 
 

@@ -16,7 +16,6 @@ An example costs the square of the number of slots seen so far, memory is twice 
 
 from __future__ import annotations
 
-from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -44,7 +43,7 @@ class Settings(NamedTuple):
     curvature: float = 0.25  # sigma: 1/4 at a logistic loss's steepest, 1 / (8 C^2) for the square loss
     eta: float = 0.0  # for losses without curvature: added as eta / sqrt(t)
     bound: float = 1.0  # beyond `largest`: 0 clips predictions, 1 projects weights (Lemma 2)
-    largest: float = inf  # C
+    largest: float = 10.0  # C; none for numbers to predict unless given
 
 
 def init(dimension: int, settings: Settings) -> State:

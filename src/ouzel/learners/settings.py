@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from math import inf
 from typing import Any
 
 from ouzel.errors import OuzelError
@@ -44,6 +45,8 @@ def resolve_settings(learner: Learner, given: dict[str, Any]) -> Any:
         values["loss"] = resolve_loss(values["loss"])
         if isinstance(values["loss"], REGRESSION) and "second_loss" in kind._fields:
             values.setdefault("second_loss", values["loss"])
+        if isinstance(values["loss"], REGRESSION) and "largest" in kind._fields:
+            values.setdefault("largest", inf)  # of what size the numbers are is not known
     if "schedule" in values:
         values["schedule"] = resolve_schedule(values["schedule"])
     if values.get("bound") in BOUNDS:

@@ -140,9 +140,9 @@ the same for every condition number; no constant feature.
 REMARKS_2 = """
 The figure is published without numbers; its claim is that the error drops quickly within some 500 examples. True
 eigenvalues are those of the examples seen so far, ten of them, and the sketch has ten directions and steps 1 / t; mean
-of three seeds. Ours falls from 0.8 to between 0.35 and 0.7 within 500 examples and goes on falling as 1 / t would have
-it, to between 0.08 and 0.15 after 10,000, later the higher the condition number: early examples were counted along
-directions that were not yet found, and Oja's sum never forgets them. The paper's drop looks sharper; it does not say
-how its directions began (ours: unit vectors of the first ten features) nor against which examples true eigenvalues
+of three seeds. Ours falls from above 0.8 to between 0.4 and 0.6 within 500 examples and goes on falling as 1 / t would
+have it, to between 0.07 and 0.14 after 10,000, later the higher the condition number: early examples were counted
+along directions that were not yet found, and Oja's sum never forgets them. The paper's drop looks sharper; it does not
+say how its directions began (ours: unit vectors of the first ten features) nor against which examples true eigenvalues
 were taken.
 """

@@ -91,7 +91,7 @@ class WMSketchClassifier(_Budgeted):
     ----------
     averaging : recover weights from the mean of the iterates (Theorem 2), for a second table
     radius : of the l2 ball that the sketch is kept in, 0 for none
-    heap_size, width, depth, and the others : see `AWMSketchClassifier`
+    heap_size, width, depth : see `AWMSketchClassifier`, and there for the others
 
     Examples
     --------
@@ -117,7 +117,7 @@ class TruncationClassifier(Variants, _Budgeted):
     ----------
     variant : "simple" or "probabilistic"
     heap_size : features kept, instead of what the budget gives
-    loss and the others : see `AWMSketchClassifier`
+    loss, budget, learning_rate, schedule, l2 : see `AWMSketchClassifier`
 
     Examples
     --------
@@ -147,7 +147,7 @@ class SpaceSavingClassifier(_Budgeted):
     Parameters
     ----------
     heap_size : features kept, instead of what the budget gives
-    loss and the others : see `AWMSketchClassifier`
+    loss, budget, learning_rate, schedule, l2 : see `AWMSketchClassifier`
 
     Examples
     --------
@@ -173,7 +173,7 @@ class CountMinClassifier(_Budgeted):
     Parameters
     ----------
     heap_size, width, depth : of the heap and the sketch, instead of what the budget gives; 0 for that
-    loss and the others : see `AWMSketchClassifier`
+    loss, budget, learning_rate, schedule, l2 : see `AWMSketchClassifier`
 
     Examples
     --------
@@ -195,7 +195,7 @@ class FeatureHashingClassifier(_Budgeted):
 
     Parameters
     ----------
-    loss and the others : see `AWMSketchClassifier`
+    loss, budget, learning_rate, schedule, l2 : see `AWMSketchClassifier`
 
     Examples
     --------

@@ -58,7 +58,19 @@ def meet(table, touched, seen, slots, values, first):
 
 @kernel
 def _sort(touched, start, stop):
-    touched[start:stop] = np.sort(touched[start:stop])
+    """Shell's sort, for rows out of order, which are rare: Numba's own takes seconds to compile."""
+    gap = np.int64(1)
+    while gap < (stop - start) // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for k in range(start + gap, stop):
+            slot = touched[k]
+            place = k
+            while place >= start + gap and touched[place - gap] > slot:
+                touched[place] = touched[place - gap]
+                place -= gap
+            touched[place] = slot
+        gap //= 3
 
 
 @inlined

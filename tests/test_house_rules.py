@@ -13,7 +13,7 @@ LONGEST = 300  # lines
 
 ROOMS = [
     ["errors"],
-    ["_jit", "classes"],
+    ["_jit", "_lanes", "classes"],
     ["terms"],
     ["sketches"],
     ["learners", "streams"],

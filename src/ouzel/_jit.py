@@ -105,6 +105,16 @@ def inlined(function: F) -> F:
     return kernel(function, inline=True)
 
 
+def written_out(function: F) -> F:
+    """A kernel whose statements are set into its callers before types are known, and which is not compiled by itself.
+
+    For what is long and has one caller or two, or is seldom done: an inlined function is compiled first alone and then
+    with each caller on the way up, which is most of the time that a first run takes.
+    """
+    compile: Any = njit
+    return compile(inline="always", error_model="numpy", fastmath={"contract"})(function)
+
+
 def by_term(stub: F) -> Any:
     """Make `stub` a function whose body is chosen by the class of its first argument, in kernels and in Python alike.
 

@@ -110,17 +110,17 @@ def test_room_that_grows_changes_nothing():
 
 def test_a_row_catches_up_by_any_way():
     rng = np.random.default_rng(4)
-    maps = rng.normal(size=(50, 3, 3))
-    products = lazy_maps.room_for(50, 3)
+    maps = rng.normal(size=(50, 4, 4))
+    products = lazy_maps.room_for(50, 4)
     for number, turn in enumerate(maps):
         lazy_maps.record(products, number, turn)
     for start, stop in [(0, 50), (7, 43), (31, 32), (16, 48), (5, 5)]:
-        row = rng.normal(size=3)
+        row = rng.normal(size=4)
         expected = row.copy()
         for turn in maps[start:stop]:
             expected = expected @ turn
 
-        lazy_maps.catch_up(products, start, stop, row, np.empty(3))
+        lazy_maps.catch_up(products, start, stop, row, np.empty(4))
 
         np.testing.assert_allclose(row, expected, rtol=1e-9)
 

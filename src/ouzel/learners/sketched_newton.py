@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined, kernel
+from ouzel.sketches.folding import dot, gather
 from ouzel.terms.losses import Logistic
 
 FIRST_SCALE = 0.1  # D_1
@@ -43,30 +44,35 @@ def first_scale(settings):
 
 
 @inlined
-def fetch(table, slots, values, scaled):
-    """Write the D of each slot to `scaled`; return how many slots with a value were never seen."""
+def fetch(table, slots, values, scales):
+    """Write the D of each slot to `scales`; return how many slots with a value were never seen."""
     new = 0
     for k in range(len(slots)):
-        scaled[k] = table[slots[k], 1]
-        new += scaled[k] == 0.0 and values[k] != 0.0
+        scales[k] = table[slots[k], 1]
+        new += scales[k] == 0.0 and values[k] != 0.0
     return new
 
 
 @inlined
-def scale(values, scaled):
-    """Turn D to D^-1/2 x."""
-    for k in range(len(values)):
-        scaled[k] = values[k] / np.sqrt(max(scaled[k], SMALLEST_SCALE))
+def put(table, slots, scales):
+    """Make `scales` the D of each slot."""
+    for k in range(len(slots)):
+        table[slots[k], 1] = scales[k]
 
 
 @inlined
-def rescale(table, slots, values, slope, scaled):
-    """Add g^2 to D, and turn D to D^-1/2 x."""
-    for k in range(len(slots)):
-        gradient = slope * values[k]
-        table[slots[k], 1] += gradient * gradient
-        scaled[k] = table[slots[k], 1]
-    scale(values, scaled)
+def scale(values, scales, scaled):
+    """scaled = D^-1/2 x."""
+    for k in range(len(values)):
+        scaled[k] = values[k] / np.sqrt(max(scales[k], SMALLEST_SCALE))
+
+
+@inlined
+def rescale(values, slope, scales, scaled):
+    """Add g^2 to D; scaled = D^-1/2 x."""
+    for k in range(len(values)):
+        scales[k] += (slope * values[k]) ** 2
+    scale(values, scales, scaled)
 
 
 @inlined
@@ -102,26 +108,27 @@ def longest(offsets):
     return most
 
 
+@inlined
+def _predict(state, indices, values, settings, scales, projected):
+    fetch(state.table, indices, values, scales)
+    scale(values, scales, scales)
+    gather(state.table, indices, scales, projected)
+    return clip(dot(projected, state.mix), settings)
+
+
 @kernel
 def predict_row(state, indices, values, settings):
     """The margin of one example, clipped to the largest allowed."""
-    margin = 0.0
-    for k in range(len(indices)):
-        row = state.table[indices[k]]
-        if row[1] > 0.0:
-            weight = 0.0
-            for j in range(len(row)):
-                weight += row[j] * state.mix[j]
-            margin += weight * values[k] / np.sqrt(row[1])
-    return clip(margin, settings)
+    return _predict(state, indices, values, settings, np.empty(len(indices)), np.empty(len(state.mix)))
 
 
 @kernel
 def predict_rows(state, rows, settings, margins):
     """Write the margins of a block to `margins` (n,)."""
+    scales, projected = np.empty(longest(rows.offsets)), np.empty(len(state.mix))
     for i in range(len(margins)):
         here = slice(rows.offsets[i], rows.offsets[i + 1])
-        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+        margins[i] = _predict(state, rows.indices[here], rows.values[here], settings, scales, projected)
 
 
 def weights(state: Any, settings: Settings) -> np.ndarray:

@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ouzel._jit import inlined, kernel
+from ouzel._jit import inlined, kernel, written_out
+from ouzel._lanes import LANES, add_lanes, fetch_ahead
 from ouzel.learners import sketched_newton
 from ouzel.learners.sketched_newton import (
     Settings,
@@ -27,12 +28,13 @@ from ouzel.learners.sketched_newton import (
     is_sketched,
     learnable,
     longest,
+    put,
     rescale,
     scale,
     sketch_scale,
 )
 from ouzel.sketches import sparse_frequent_directions as sketch
-from ouzel.sketches.folding import LEAD, add_outer, dot, gather
+from ouzel.sketches.folding import LEAD, dot, gather, square_of
 from ouzel.terms.losses import derivative
 
 
@@ -51,19 +53,26 @@ class State(NamedTuple):
 class Work(NamedTuple):
     """Room to work in."""
 
+    scales: np.ndarray  # (non-zeros,)
     scaled: np.ndarray  # (non-zeros,)
     projected: np.ndarray  # (width,)
-    step: np.ndarray  # (width,)
+    shift: np.ndarray  # (4,)  what u gains for 1 of D^-1/2 x
     solved: np.ndarray  # (2 m,)
-    row: np.ndarray  # (m + 1,)
-    spare: np.ndarray  # (m + 1,)
+    entry: np.ndarray  # (width,)
+    spare: np.ndarray  # as long as rows of a turn
 
 
 @kernel
 def make_room(state, nonzeros):
     """Room to work in for examples of up to so many non-zeros."""
     m, width = len(state.mass), state.table.shape[1]
-    return Work(np.empty(nonzeros), np.empty(width), np.empty(width), np.empty(2 * m), np.empty(m + 1), np.empty(m + 1))
+    scales, scaled, shift, spare = (
+        np.empty(nonzeros),
+        np.empty(nonzeros),
+        np.zeros(LANES),
+        np.empty(state.turns.shape[1]),
+    )
+    return Work(scales, scaled, np.empty(width), shift, np.empty(2 * m), np.empty(width), spare)
 
 
 def init(dimension: int, settings: Settings) -> State:
@@ -77,58 +86,51 @@ def grow(state: State, dimension: int, settings: Settings) -> State:
     return sketch.grow(state, dimension)
 
 
-@inlined
+@written_out
 def _learn(state, indices, values, target, importance, settings, work):
-    scaled, projected, step = work.scaled[: len(indices)], work.projected, work.step
-    if fetch(state.table, indices, values, scaled) > 0:
+    if fetch(state.table, indices, values, work.scales) > 0:
         sketch.welcome(state, indices, values, first_scale(settings))
-        fetch(state.table, indices, values, scaled)
-    scale(values, scaled)
-    sketch.bring_up(state, indices, work.row, work.spare)
-    square = gather(state.table, indices, scaled, projected)
-    free = dot(projected, state.mix)
+        fetch(state.table, indices, values, work.scales)
+    scale(values, work.scales, work.scaled)
+    sketch.bring_up(state, indices, work.spare)
+    gather(state.table, indices, work.scaled, work.projected)
+    free = dot(work.projected, state.mix)
     margin = clip(free, settings)
     state.counts[0] += 1.0
     slope = importance * derivative(settings.loss, margin, target)
-    if not learnable(slope, square, free):
-        return margin
-
+    square = square_of(work.scaled, len(indices))
     rate = settings.learning_rate
-    if settings.bound != 0.0 and free != margin:
-        step[:] = 0.0
-        inverse = square - _solve(state, projected, rate, work.solved)  # alpha x' A^-1 x
-        if inverse > 0.0:
-            _move(state, step, work.solved, (free - margin) / inverse, rate)
-            add_outer(state.table, indices, scaled, step)
-    if slope != 0.0:
-        if settings.diagonal != 0.0:
-            rescale(state.table, indices, values, slope, scaled)
-            square = gather(state.table, indices, scaled, projected)
-        step[:] = 0.0
-        _sketch(state, indices, square, slope, settings, work)
-        _solve(state, projected, rate, work.solved)
-        _move(state, step, work.solved, slope * rate, rate)
-        add_outer(state.table, indices, scaled, step)
+    if learnable(slope, square, free):
+        if settings.bound != 0.0 and free != margin:
+            inverse = square - _solve(state, work.projected, rate, work.solved)  # alpha x' A^-1 x
+            if inverse > 0.0:
+                _move(state, (free - margin) / inverse, rate, work)
+                add_lanes(state.table, indices, work.scaled, 0, work.shift)
+        if slope != 0.0:
+            if settings.diagonal != 0.0:
+                rescale(values, slope, work.scales, work.scaled)
+                put(state.table, indices, work.scales)
+                square = square_of(work.scaled, len(indices))
+                gather(state.table, indices, work.scaled, work.projected)
+            _sketch(state, indices, square, slope, settings, work)
+            _solve(state, work.projected, rate, work.solved)
+            _move(state, slope * rate, rate, work)
+            add_lanes(state.table, indices, work.scaled, 0, work.shift)
     return margin
 
 
 @inlined
 def _sketch(state, indices, square, slope, settings, work):
-    """Take in the gradient, all of it but adding `step` x' to the table; bring `projected` up to date."""
+    """Sketch the gradient, and bring `projected` up to date."""
     factor = sketch_scale(slope, state.counts[0], settings)
-    if len(state.mass) == 0 or factor == 0.0 or not is_sketched(state.counts[0], settings):
-        return
-    scaled, projected, step = work.scaled[: len(indices)], work.projected, work.step
-    column = sketch.enter(state, indices, scaled, factor, projected, square)
-    step[column] = factor
-    if sketch.epoch_is_full(state):  # the step is then taken with the new directions
-        add_outer(state.table, indices, scaled, step)
-        step[:] = 0.0
-        sketch.end_epoch(state)
-        gather(state.table, indices, scaled, projected)
-    else:
-        projected[column] = factor * square
-        _extend(state, settings.learning_rate)
+    if len(state.mass) > 0 and factor != 0.0 and is_sketched(state.counts[0], settings):
+        column = sketch.enter(state, indices, work.scaled, factor, work.projected, square)
+        if sketch.epoch_is_full(state):  # the step is then taken with the new directions
+            sketch.end_epoch(state)
+            gather(state.table, indices, work.scaled, work.projected)
+        else:
+            work.projected[column] = factor * square
+            _extend(state, settings.learning_rate)
 
 
 @inlined
@@ -175,10 +177,10 @@ def _solve(state, projected, rate, out):
 
 
 @inlined
-def _move(state, step, solved, length, rate):
-    """w <- w - length (x - S' B^-1 S x / alpha); u's part of it goes to `step`."""
-    m = len(state.mass)
-    step[0] -= length
+def _move(state, length, rate, work):
+    """w <- w - length (x - S' B^-1 S x / alpha); u's part of it goes to `shift`."""
+    m, solved = len(state.mass), work.solved
+    work.shift[0] = -length
     for i in range(m):
         state.mix[LEAD + i] += length * np.sqrt(state.mass[i]) * solved[i]
     for k in range(int(state.counts[sketch.FILLED])):
@@ -191,13 +193,18 @@ def learn_row(state, indices, values, target, importance, settings):
     return _learn(state, indices, values, target, importance, settings, make_room(state, len(indices)))
 
 
-@kernel
-def learn_rows(state, rows, targets, importances, settings, margins):
-    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
-    work = make_room(state, longest(rows.offsets))
+@inlined
+def _learn_rows(state, rows, targets, importances, settings, margins, work):
     for i in range(len(targets)):
         here = slice(rows.offsets[i], rows.offsets[i + 1])
+        if i + 1 < len(targets):
+            fetch_ahead(state.table, rows.indices[rows.offsets[i + 1] : rows.offsets[i + 2]])
         margins[i] = _learn(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings, work)
+
+
+def learn_rows(state, rows, targets, importances, settings, margins):
+    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
+    _learn_rows(state, rows, targets, importances, settings, margins, make_room(state, longest(rows.offsets)))
 
 
 @inlined
@@ -205,10 +212,10 @@ def _predict(state, indices, values, settings, work):
     margin = 0.0
     for k in range(len(indices)):
         if state.table[indices[k], 1] > 0.0:
-            entry = work.step
+            entry = work.entry
             for j in range(len(entry)):
                 entry[j] = state.table[indices[k], j]
-            sketch.renew(state, entry, work.row, work.spare)
+            sketch.renew(state, entry, work.spare)
             margin += dot(entry, state.mix) * values[k] / np.sqrt(entry[1])
     return clip(margin, settings)
 

@@ -12,7 +12,8 @@ Sketch size 0 is online gradient descent; for `diagonal` see `sketched_newton`.
 
 from __future__ import annotations
 
-from ouzel._jit import inlined, kernel
+from ouzel._jit import inlined, kernel, written_out
+from ouzel._lanes import add_lanes, fetch_ahead
 from ouzel.learners.sketched_newton import (
     Settings,
     clip,
@@ -26,13 +27,14 @@ from ouzel.learners.sketched_newton import (
     mirror,
     predict_row,
     predict_rows,
+    put,
     rescale,
     scale,
     sketch_scale,
     weights,
 )
 from ouzel.sketches import oja
-from ouzel.sketches.folding import LEAD, add_outer, dot, gather, multiply
+from ouzel.sketches.folding import LEAD, add_outer, dot, gather, multiply, square_of
 from ouzel.sketches.oja import State, directions, eigenvalues
 from ouzel.terms.losses import derivative
 
@@ -50,39 +52,42 @@ def grow(state: State, dimension: int, settings: Settings) -> State:
     return oja.grow(state, dimension)
 
 
-@inlined
+@written_out
 def _learn(state, indices, values, target, importance, settings, work):
-    scaled, along, step = work.scaled[: len(indices)], work.along, work.step
-    if fetch(state.table, indices, values, scaled) > 0:
+    if fetch(state.table, indices, values, work.scales) > 0:
         oja.welcome(state, indices, values, first_scale(settings))
-        fetch(state.table, indices, values, scaled)
-    scale(values, scaled)
-    square = gather(state.table, indices, scaled, work.projected)
+        fetch(state.table, indices, values, work.scales)
+    scale(values, work.scales, work.scaled)
+    gather(state.table, indices, work.scaled, work.projected)
     free = dot(work.projected, state.mix)
     margin = clip(free, settings)
     state.counts[0] += 1.0
     slope = importance * derivative(settings.loss, margin, target)
-    if not learnable(slope, square, free):
-        return margin
-
-    if settings.bound != 0.0 and free != margin:
-        step[:] = 0.0
-        multiply(state.basis, work.projected, along)
-        inverse = square  # alpha x' A^-1 x
-        for i in range(len(along)):
-            inverse -= _share(state.mass[i], settings) * along[i] ** 2
-        if inverse > 0.0:
-            _move(state, along, step, (free - margin) / inverse, settings)
-            add_outer(state.table, indices, scaled, step)
-    if slope != 0.0:
-        if settings.diagonal != 0.0:
-            rescale(state.table, indices, values, slope, scaled)
-            square = gather(state.table, indices, scaled, work.projected)
-        multiply(state.basis, work.projected, along)
-        step[:] = 0.0
-        _newton(state, square, slope, settings, work)
-        add_outer(state.table, indices, scaled, step)
-        oja.fold_if_due(state)
+    square = square_of(work.scaled, len(indices))
+    if learnable(slope, square, free):
+        if settings.bound != 0.0 and free != margin:
+            multiply(state.basis, work.projected, work.along)
+            inverse = square  # alpha x' A^-1 x
+            for i in range(len(work.along)):
+                inverse -= _share(state.mass[i], settings) * work.along[i] ** 2
+            if inverse > 0.0:
+                _move(state, (free - margin) / inverse, settings, work)
+                add_lanes(state.table, indices, work.scaled, 0, work.shift)
+        if slope != 0.0:
+            if settings.diagonal != 0.0:
+                rescale(values, slope, work.scales, work.scaled)
+                put(state.table, indices, work.scales)
+                square = square_of(work.scaled, len(indices))
+                gather(state.table, indices, work.scaled, work.projected)
+            multiply(state.basis, work.projected, work.along)
+            size = sketch_scale(slope, state.counts[0], settings)
+            if size != 0.0 and is_sketched(state.counts[0], settings):
+                _sketch_and_move(state, square, slope, size, settings, work)
+                add_outer(state.table, indices, work.scaled, work.step)
+                oja.fold_if_due(state)
+            else:
+                _move(state, slope * settings.learning_rate, settings, work)
+                add_lanes(state.table, indices, work.scaled, 0, work.shift)
     return margin
 
 
@@ -93,32 +98,31 @@ def _share(mass, settings):
 
 
 @inlined
-def _move(state, along, step, length, settings):
-    """w <- w - length (I - V' diag(P / (alpha + P)) V) x; u's part of it goes to `step`."""
-    step[0] -= length
-    for i in range(len(along)):
-        part = length * along[i] * _share(state.mass[i], settings)
+def _move(state, length, settings, work):
+    """w <- w - length (I - V' diag(P / (alpha + P)) V) x; u's part of it goes to `shift`."""
+    work.shift[0] = -length
+    for i in range(len(work.along)):
+        part = length * work.along[i] * _share(state.mass[i], settings)
         for j in range(len(state.mix)):
             state.mix[j] += part * state.basis[i, j]
 
 
 @inlined
-def _newton(state, square, slope, settings, work):
-    """Sketch the gradient and take the Newton step: all of it but adding `step` x' to the table."""
-    rounds, projected, along, step = state.counts[0], work.projected, work.along, work.step
-    size = sketch_scale(slope, rounds, settings)
-    if len(along) > 0 and size != 0.0 and is_sketched(rounds, settings):
-        gamma = 1.0 / rounds
-        gain = gamma * size * size
-        for i in range(len(along)):
-            along[i] *= size
-        oja.absorb(state, along, size * size * square, gamma, work)
-        for j in range(LEAD, len(step)):
-            step[j] = gain * projected[j]
-            step[0] -= step[j] * state.mix[j]
-            projected[j] += step[j] * square
-        multiply(state.basis, projected, along)
-    _move(state, along, step, slope * settings.learning_rate, settings)
+def _sketch_and_move(state, square, slope, size, settings, work):
+    """Sketch `size` x and take the Newton step: all of it but adding `step` x' to the table."""
+    along, step = work.along, work.step
+    gamma = 1.0 / state.counts[0]
+    for i in range(len(along)):
+        along[i] *= size
+    oja.absorb(state, along, size * size * square, gamma, work.turns)
+    length = slope * settings.learning_rate
+    step[0] = -length
+    for j in range(LEAD, len(step)):
+        step[j] = gamma * size * size * work.projected[j]
+        step[0] -= step[j] * state.mix[j]
+    for i in range(len(along)):
+        work.moves[i] = length / size * along[i] * _share(state.mass[i], settings)
+    oja.turn(state.basis, state.mix, work.turns, work.moves)
 
 
 @kernel
@@ -127,10 +131,15 @@ def learn_row(state, indices, values, target, importance, settings):
     return _learn(state, indices, values, target, importance, settings, oja.make_room(state, len(indices)))
 
 
-@kernel
-def learn_rows(state, rows, targets, importances, settings, margins):
-    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
-    work = oja.make_room(state, longest(rows.offsets))
+@inlined
+def _learn_rows(state, rows, targets, importances, settings, margins, work):
     for i in range(len(targets)):
         here = slice(rows.offsets[i], rows.offsets[i + 1])
+        if i + 1 < len(targets):
+            fetch_ahead(state.table, rows.indices[rows.offsets[i + 1] : rows.offsets[i + 2]])
         margins[i] = _learn(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings, work)
+
+
+def learn_rows(state, rows, targets, importances, settings, margins):
+    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
+    _learn_rows(state, rows, targets, importances, settings, margins, oja.make_room(state, longest(rows.offsets)))

@@ -14,15 +14,31 @@ from __future__ import annotations
 
 import numpy as np
 
-from ouzel._jit import inlined, kernel
+from ouzel._jit import inlined, kernel, written_out
+from ouzel._lanes import LANES, add_lanes, combine_lanes, sum_lanes
 
 LEAD = 2  # columns before those of Z
+ALIGNED = 8  # numbers in a cache line
 NEAR = 1e-6  # from the identity a Gram matrix may be for one Cholesky factor to make rows orthonormal to rounding
 
 
 def width_of(columns: int) -> int:
     """Columns of a table that holds u, D and so many more."""
-    return -(-(LEAD + columns) // 4) * 4
+    return -(-(LEAD + columns) // LANES) * LANES
+
+
+def zeros(dimension: int, width: int) -> np.ndarray:
+    """A table of zeros whose rows begin at multiples of 32 bytes, so that they lie on as few cache lines as can be."""
+    spare = np.zeros(dimension * width + ALIGNED)
+    start = -spare.ctypes.data // spare.itemsize % ALIGNED
+    return spare[start : start + dimension * width].reshape(dimension, width)
+
+
+def longer(table: np.ndarray, dimension: int) -> np.ndarray:
+    """The same table with room for `dimension` slots."""
+    wider = zeros(dimension, table.shape[1])
+    wider[: len(table)] = table
+    return wider
 
 
 def unmixed(width: int) -> np.ndarray:
@@ -32,7 +48,7 @@ def unmixed(width: int) -> np.ndarray:
     return mix
 
 
-@inlined
+@written_out
 def meet(table, touched, seen, slots, values, first):
     """List the slots of an example that are new, smallest first but the constant's, 0, last, and set their D.
 
@@ -75,35 +91,16 @@ def _sort(touched, start, stop):
 
 @inlined
 def gather(table, slots, values, out):
-    """out = sum of values[k] table[slots[k]], for every column; return the sum of squares of the values.
-
-    Four rows at a time: sums stay in registers, and no addition waits for the one before it.
-    """
-    out[:] = 0.0
-    square = 0.0
-    n = len(slots)
-    for k in range(0, n - 3, 4):
-        a, b, c, d = table[slots[k]], table[slots[k + 1]], table[slots[k + 2]], table[slots[k + 3]]
-        x, y, z, v = values[k], values[k + 1], values[k + 2], values[k + 3]
-        square += (x * x + y * y) + (z * z + v * v)
-        for j in range(len(out)):
-            out[j] += (a[j] * x + b[j] * y) + (c[j] * z + d[j] * v)
-    for k in range(n - n % 4, n):
-        row = table[slots[k]]
-        square += values[k] * values[k]
-        for j in range(len(out)):
-            out[j] += row[j] * values[k]
-    return square
+    """out = sum of values[k] table[slots[k]], for every column."""
+    for column in range(0, len(out), LANES):
+        sum_lanes(table, slots, values, column, out)
 
 
 @inlined
 def add_outer(table, slots, values, step):
-    """table[slots[k]] += values[k] step, for every k."""
-    for k in range(len(slots)):
-        row = table[slots[k]]
-        value = values[k]
-        for j in range(len(step)):
-            row[j] += value * step[j]
+    """table[slots[k]] += values[k] step, for every k, in as many columns as `step` has."""
+    for column in range(0, len(step), LANES):
+        add_lanes(table, slots, values, column, step)
 
 
 @inlined
@@ -117,11 +114,10 @@ def multiply(matrix, vector, out):
 
 
 @inlined
-def add_combination(target, weights, matrix):
-    """target += weights @ matrix."""
-    for i in range(len(weights)):
-        for j in range(len(target)):
-            target[j] += weights[i] * matrix[i, j]
+def combine(matrix, vector, out):
+    """out = vector @ matrix."""
+    for column in range(0, len(out), LANES):
+        combine_lanes(matrix, vector, column, out)
 
 
 @inlined
@@ -133,37 +129,52 @@ def dot(a, b):
     return total
 
 
-@kernel
+@inlined
+def square_of(values, count):
+    """The sum of squares of so many values, in four sums by turns, so that no addition waits for the one before it."""
+    a = b = c = d = 0.0
+    whole = count - count % 4
+    for k in range(0, whole, 4):
+        a += values[k] * values[k]
+        b += values[k + 1] * values[k + 1]
+        c += values[k + 2] * values[k + 2]
+        d += values[k + 3] * values[k + 3]
+    for k in range(whole, count):
+        a += values[k] * values[k]
+    return (a + b) + (c + d)
+
+
+@written_out
 def fold(table, touched, turn, mix):
     """Give every slot `turn` @ row for directions, made orthonormal, and split w anew; `turn` is (m, width).
 
     Directions that are zero, for want of as many slots or examples, stay zero.
     """
-    m = len(turn)
+    m, width = turn.shape
     direction = np.empty(m)
     for k in range(len(touched)):
         row = table[touched[k]]
         weight = dot(row, mix)
         multiply(turn, row, direction)
         row[0] = weight
-        row[LEAD : LEAD + m] = direction
-        row[LEAD + m :] = 0.0
+        for j in range(LEAD, width):
+            row[j] = direction[j - LEAD] if j < LEAD + m else 0.0
     for _ in range(3):
         if _orthonormalise(table, touched, m) < NEAR:
             break
-    mix[:] = 0.0
-    mix[0] = 1.0
+    for j in range(width):
+        mix[j] = j == 0
     for k in range(len(touched)):
         row = table[touched[k]]
-        for i in range(m):
-            mix[LEAD + i] += row[LEAD + i] * row[0]
+        for j in range(LEAD, LEAD + m):
+            mix[j] += row[j] * row[0]
     for k in range(len(touched)):
         row = table[touched[k]]
-        for i in range(m):
-            row[0] -= row[LEAD + i] * mix[LEAD + i]
+        for j in range(LEAD, LEAD + m):
+            row[0] -= row[j] * mix[j]
 
 
-@kernel
+@written_out
 def _orthonormalise(table, touched, m):
     """Multiply the directions by the inverse Cholesky factor of their Gram matrix; return how far that was from I."""
     gram = np.zeros((m, m))

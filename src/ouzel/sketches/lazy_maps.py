@@ -9,18 +9,19 @@ from __future__ import annotations
 import numpy as np
 
 from ouzel._jit import inlined, kernel
+from ouzel.sketches.folding import combine
 
 
 def room_for(maps: int, size: int) -> np.ndarray:
-    """Room for so many maps (size, size) and the products of their runs.
+    """Room for so many maps (size, size) and the products of their runs; the size is a multiple of four.
 
-    >>> products = room_for(2, 1)
+    >>> products = room_for(2, 4)
     >>> for number, factor in enumerate((3.0, 5.0)):
-    ...     record(products, number, np.array([[factor]]))
-    >>> row = np.array([1.0])
-    >>> catch_up(products, 0, 2, row, np.empty(1))
+    ...     record(products, number, factor * np.eye(4))
+    >>> row = np.ones(4)
+    >>> catch_up(products, 0, 2, row, np.empty(4))
     >>> row.tolist()
-    [15.0]
+    [15.0, 15.0, 15.0, 15.0]
     """
     return np.zeros((2 * maps, size, size))
 
@@ -34,12 +35,16 @@ def _place(start, run):
 @kernel
 def record(products, number, turn):
     """Take in the map `number`, and the products of the runs that it ends."""
-    products[_place(number, 1)] = turn
-    run = 1
+    size, run = len(turn), 1
+    for j in range(size):
+        for i in range(size):
+            products[_place(number, 1), j, i] = turn[j, i]
     while (number + 1) % (2 * run) == 0:
         second = number + 1 - run
         first = second - run
-        products[_place(first, 2 * run)] = products[_place(first, run)] @ products[_place(second, run)]
+        into = _place(first, 2 * run)
+        for j in range(size):
+            combine(products[_place(second, run)], products[_place(first, run), j], products[into, j])
         run *= 2
 
 
@@ -50,11 +55,7 @@ def catch_up(products, start, stop, row, spare):
         run = 1
         while start % (2 * run) == 0 and start + 2 * run <= stop:
             run *= 2
-        turn = products[_place(start, run)]
-        spare[:] = 0.0
-        for j in range(len(row)):
-            for i in range(len(row)):
-                spare[i] += row[j] * turn[j, i]
+        combine(products[_place(start, run)], row, spare)
         for i in range(len(row)):
             row[i] = spare[i]
         start += run

@@ -16,8 +16,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ouzel._jit import inlined, kernel
-from ouzel.sketches.folding import LEAD, add_outer, fold, gather, meet, multiply, unmixed, width_of
+from ouzel._jit import inlined, kernel, written_out
+from ouzel._lanes import LANES
+from ouzel.sketches.folding import (
+    LEAD,
+    add_outer,
+    fold,
+    gather,
+    longer,
+    meet,
+    multiply,
+    square_of,
+    unmixed,
+    width_of,
+    zeros,
+)
 
 MOST_GROWTH = 1e4  # of the Gram determinant between folds
 
@@ -35,22 +48,23 @@ class State(NamedTuple):
 class Work(NamedTuple):
     """Room to work in."""
 
+    scales: np.ndarray  # (non-zeros,)
     scaled: np.ndarray  # (non-zeros,)
     projected: np.ndarray  # (width,)
-    step: np.ndarray  # (width,)
-    running: np.ndarray  # (width,)
+    step: np.ndarray  # (width,)  what a slot's row gains for 1 of its value
+    shift: np.ndarray  # (4,)  the same where only u changes
     along: np.ndarray  # (m,)
-    roots: np.ndarray  # (m,)
-    inverses: np.ndarray  # (m,)
+    turns: np.ndarray  # (m, 4)  what `turn` does to each row of F
+    moves: np.ndarray  # (m,)  what it adds to b of each
 
 
 @kernel
 def make_room(state, nonzeros):
     """Room to work in for examples of up to so many non-zeros."""
     m, width = state.basis.shape
-    return Work(
-        np.empty(nonzeros), np.empty(width), np.empty(width), np.empty(width), np.empty(m), np.empty(m), np.empty(m)
-    )
+    scales, scaled, projected = np.empty(nonzeros), np.empty(nonzeros), np.empty(width)
+    step, shift = np.zeros(width), np.zeros(LANES)
+    return Work(scales, scaled, projected, step, shift, np.empty(m), np.empty((m, 4)), np.zeros(m))
 
 
 def init(dimension: int, size: int) -> State:
@@ -67,16 +81,16 @@ def init(dimension: int, size: int) -> State:
     basis[:, LEAD : LEAD + size] = np.eye(size)
     touched = np.zeros(dimension, np.uint32)
     counts = np.array([0.0, 0.0, 1.0])
-    return State(np.zeros((dimension, width)), basis, unmixed(width), np.zeros(size), touched, counts)
+    return State(zeros(dimension, width), basis, unmixed(width), np.zeros(size), touched, counts)
 
 
 def grow(state: State, dimension: int) -> State:
     """The same sketch with room for `dimension` slots."""
     more = dimension - len(state.table)
-    return state._replace(table=np.pad(state.table, ((0, more), (0, 0))), touched=np.pad(state.touched, (0, more)))
+    return state._replace(table=longer(state.table, dimension), touched=np.pad(state.touched, (0, more)))
 
 
-@inlined
+@written_out
 def welcome(state, slots, values, first):
     """List the slots that are new with `first` for D; they start the directions that have none yet."""
     before = int(state.counts[1])
@@ -87,38 +101,45 @@ def welcome(state, slots, values, first):
 
 
 @inlined
-def absorb(state, along, square, gamma, work):
-    """Bring F and P up to date with g: `along` (m,) is V g, `square` g'g. Z <- Z + gamma (Z g) g' is the caller's."""
+def absorb(state, along, square, gamma, turns):
+    """Take g into P, `along` (m,) from V g to that of the V to come, and plan how to `turn` F; `square` is g'g.
+
+    With V g = v the new V g is L^-1 (1 + gamma g'g) v, and (L^-1 v)_i = v_i / (r_i r_(i-1)).
+    """
     c = 2.0 * gamma + gamma * gamma * square
-    tau = 1.0
+    longer = 1.0 + gamma * square
+    before = 1.0
     for i in range(len(along)):
-        state.mass[i] += along[i] * along[i]
-        tau += c * along[i] * along[i]
-        work.roots[i] = tau
-    for i in range(len(along)):
-        work.roots[i] = np.sqrt(work.roots[i])
-        work.inverses[i] = 1.0 / work.roots[i]
-    state.counts[2] *= tau
-    _turn(state.basis, along, c, work.roots, work.inverses, work.running)
+        v = along[i]
+        state.mass[i] += v * v
+        tau = before + c * v * v  # r_i^2
+        decay, push = before / tau, v / tau
+        shrink = np.sqrt(decay)  # 1 / L_ii
+        turns[i, 0], turns[i, 1], turns[i, 2], turns[i, 3] = shrink, c * v * shrink, decay, push
+        along[i] = longer * push / shrink
+        before = tau
+    state.counts[2] *= before
 
 
 @inlined
-def _turn(basis, along, c, roots, inverses, running):
-    """F <- L^-1 F by a running sum down each column."""
-    running[:] = 0.0
-    before = inverse = 1.0
-    for i in range(len(along)):
-        pull = c * along[i]
-        shrink = before * inverses[i]
-        push = along[i] * inverses[i] * inverse
-        row = basis[i]
-        for j in range(len(running)):
-            row[j] = (row[j] - pull * running[j]) * shrink
-            running[j] += push * row[j]
-        before, inverse = roots[i], inverses[i]
+def turn(basis, mix, turns, moves):
+    """F <- L^-1 F by a running sum down each column, and b <- b + F' moves; four columns at a time, in registers."""
+    for j in range(0, len(mix), LANES):
+        p = q = r = s = 0.0
+        a, b, c, d = mix[j], mix[j + 1], mix[j + 2], mix[j + 3]
+        for i in range(len(moves)):
+            shrink, pull, decay, push, move = turns[i, 0], turns[i, 1], turns[i, 2], turns[i, 3], moves[i]
+            w, x, y, z = basis[i, j], basis[i, j + 1], basis[i, j + 2], basis[i, j + 3]
+            p, w = p * decay + push * w, w * shrink - pull * p
+            q, x = q * decay + push * x, x * shrink - pull * q
+            r, y = r * decay + push * y, y * shrink - pull * r
+            s, z = s * decay + push * z, z * shrink - pull * s
+            basis[i, j], basis[i, j + 1], basis[i, j + 2], basis[i, j + 3] = w, x, y, z
+            a, b, c, d = a + move * w, b + move * x, c + move * y, d + move * z
+        mix[j], mix[j + 1], mix[j + 2], mix[j + 3] = a, b, c, d
 
 
-@inlined
+@written_out
 def fold_if_due(state):
     """Fold when the directions have grown so far since the last time that digits are at stake."""
     if not state.counts[2] <= MOST_GROWTH:
@@ -129,9 +150,10 @@ def fold_if_due(state):
 def refold(state):
     """Make V orthonormal afresh and F the identity."""
     fold(state.table, state.touched[: int(state.counts[1])], state.basis, state.mix)
-    state.basis[:] = 0.0
-    for i in range(len(state.basis)):
-        state.basis[i, LEAD + i] = 1.0
+    m, width = state.basis.shape
+    for i in range(m):
+        for j in range(width):
+            state.basis[i, j] = j == LEAD + i
     state.counts[2] = 1.0
 
 
@@ -140,12 +162,12 @@ def update(state, slots, values):
     """Sketch one vector, given by its slots (uint32, none twice) and values."""
     work = make_room(state, len(slots))
     welcome(state, slots, values, 1.0)
-    square = gather(state.table, slots, values, work.projected)
+    gather(state.table, slots, values, work.projected)
     multiply(state.basis, work.projected, work.along)
     state.counts[0] += 1.0
     gamma = 1.0 / state.counts[0]
-    absorb(state, work.along, square, gamma, work)
-    work.step[:LEAD] = 0.0
+    absorb(state, work.along, square_of(values, len(values)), gamma, work.turns)
+    turn(state.basis, state.mix, work.turns, work.moves)
     for j in range(LEAD, len(work.step)):
         work.step[j] = gamma * work.projected[j]
     add_outer(state.table, slots, values, work.step)

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined, kernel
-from ouzel.sketches.folding import LEAD, fold, gather, meet, unmixed, width_of
+from ouzel.sketches.folding import LEAD, combine, fold, gather, longer, meet, square_of, unmixed, width_of, zeros
 from ouzel.sketches.lazy_maps import catch_up, record, room_for
 
 TINY = 1e-13  # of the largest: a square that is rounding
@@ -33,7 +33,7 @@ class State(NamedTuple):
     mix: np.ndarray  # (width,) float64  1, 0, b, c, 0: what makes w out of a row
     mass: np.ndarray  # (m,) float64  D^2, largest first
     products: np.ndarray  # (m, 2 m) float64  of each vector of the epoch: V g, and G g up to itself
-    turns: np.ndarray  # (epochs, m + 1, m + 1) float64  what ends of epochs did to (u, v), and products of that
+    turns: np.ndarray  # (epochs, columns, columns) float64  what ends of epochs did to (u, D, v), and products of that
     touched: np.ndarray  # (d,) uint32  slots seen, in order
     recent: np.ndarray  # (d,) uint32  slots of the epoch under way
     counts: np.ndarray  # (5,) float64  t, slots seen, vectors of the epoch, its slots, epochs since the last sweep
@@ -50,10 +50,11 @@ def init(dimension: int, size: int) -> State:
     """
     width = width_of(2 * size + 1)
     slots = np.zeros(dimension, np.uint32)
-    turns = room_for(epochs_between_sweeps(dimension, size), size + 1)
+    turns = room_for(epochs_between_sweeps(dimension, size), width_of(size))
     products = np.zeros((size, 2 * size))
-    table = np.zeros((dimension, width))
-    return State(table, unmixed(width), np.zeros(size), products, turns, slots, slots.copy(), np.zeros(5))
+    return State(
+        zeros(dimension, width), unmixed(width), np.zeros(size), products, turns, slots, slots.copy(), np.zeros(5)
+    )
 
 
 def grow(state, dimension: int):
@@ -61,7 +62,7 @@ def grow(state, dimension: int):
     more = dimension - len(state.table)
     maps = 2 * epochs_between_sweeps(dimension, len(state.mass)) - len(state.turns)
     return state._replace(
-        table=np.pad(state.table, ((0, more), (0, 0))),
+        table=longer(state.table, dimension),
         turns=np.pad(state.turns, ((0, maps), (0, 0), (0, 0))),
         touched=np.pad(state.touched, (0, more)),
         recent=np.pad(state.recent, (0, more)),
@@ -85,40 +86,32 @@ def welcome(state, slots, values, first):
 
 
 @inlined
-def bring_up(state, slots, row, spare):
-    """Have slots catch up with the ends of epochs since they were last needed; `row`, `spare` are (m + 1,)."""
-    for slot in slots:
-        if state.table[slot, LEAD + 2 * len(state.mass)] != state.counts[EPOCH]:
-            renew(state, state.table[slot], row, spare)
+def bring_up(state, slots, spare):
+    """Have slots catch up with the ends of epochs since they were last needed; `spare` is as long as rows of a turn."""
+    for k in range(len(slots)):
+        if state.table[slots[k], LEAD + 2 * len(state.mass)] != state.counts[EPOCH]:
+            renew(state, state.table[slots[k]], spare)
 
 
 @inlined
-def renew(state, entry, row, spare):
-    """Have one row of the table, or a copy of it, catch up."""
-    m, epoch = len(state.mass), int(state.counts[EPOCH])
-    row[0] = entry[0]
-    for i in range(m):
-        row[1 + i] = entry[LEAD + i]
-    catch_up(state.turns, int(entry[LEAD + 2 * m]), epoch, row, spare)
-    entry[0] = row[0]
-    for i in range(m):
-        entry[LEAD + i] = row[1 + i]
-    entry[LEAD + 2 * m] = epoch
+def renew(state, entry, spare):
+    """Have one row of the table, or a copy of it, catch up; it has nothing of the epoch under way."""
+    stamp, epoch = LEAD + 2 * len(state.mass), int(state.counts[EPOCH])
+    catch_up(state.turns, int(entry[stamp]), epoch, entry[: len(spare)], spare)
+    entry[stamp] = epoch
 
 
 @inlined
 def enter(state, slots, values, factor, projected, square):
-    """Count g = factor x as the epoch's next vector: `projected` is table' x, `square` x'x.
-
-    Return the column of the table to which the caller is to add g.
-    """
+    """Enter g = factor x as the epoch's next vector: `projected` is table' x, `square` x'x. Return its column."""
     m, place, recent = len(state.mass), int(state.counts[FILLED]), int(state.counts[RECENT])
     for i in range(m + place):
         state.products[place, i] = factor * projected[LEAD + i]
     state.products[place, m + place] = factor * factor * square
     for k in range(len(slots)):
         row = state.table[slots[k]]
-        new = factor * values[k] != 0.0
+        row[LEAD + m + place] = factor * values[k]
+        new = row[LEAD + m + place] != 0.0
         for j in range(LEAD + m, LEAD + m + place):
             new &= row[j] == 0.0
         if new:
@@ -142,62 +135,74 @@ def decompose(mass, products):
     G - M V = L Q with the rows of Q orthonormal, M = G V'; in terms of V and Q, S'S is diag(D^2, 0) + [M L]' [M L].
     """
     m = len(mass)
-    M = np.ascontiguousarray(products[:, :m])
-    gram = products[:, m:].copy()
+    rest = np.empty((m, m))  # Gram matrix of G - M V
+    joined = np.zeros((m, 2 * m))  # [M L]
+    largest = 0.0
     for i in range(m):
-        gram[i, i + 1 :] = gram[i + 1 :, i]
-    squares, turns = np.linalg.eigh(gram - M @ M.T)
-    kept = squares > TINY * np.max(np.diag(gram))
-    roots = np.sqrt(squares[kept])
-    L = np.ascontiguousarray(turns[:, kept]) * roots
-    inner = np.zeros((m + L.shape[1], m + L.shape[1]))
-    inner[:m, :m] = M.T @ M
-    inner[:m, m:] = M.T @ L
-    inner[m:, :m] = inner[:m, m:].T
-    inner[m:, m:] = L.T @ L
+        largest = max(largest, products[i, m + i])
+        for j in range(m):
+            joined[i, j] = products[i, j]
+            rest[i, j] = products[max(i, j), m + min(i, j)]
+            for k in range(m):
+                rest[i, j] -= products[i, k] * products[j, k]
+    squares, back = np.linalg.eigh(rest)
+    for j in range(m):
+        root = np.sqrt(squares[j]) if squares[j] > TINY * largest else 0.0
+        for i in range(m):
+            joined[i, m + j] = back[i, j] * root
+            back[i, j] = back[i, j] / root if root > 0.0 else 0.0  # Q = back' (G - M V)
+    inner = joined.T @ joined
     for i in range(m):
         inner[i, i] += mass[i]
-    eigenvalues, vectors = np.linalg.eigh(inner)
-    eigenvalues, vectors = eigenvalues[::-1], np.ascontiguousarray(vectors[:, ::-1])
-    least = max(eigenvalues[m - 1], 0.0)
-    back = np.ascontiguousarray(turns[:, kept]) / roots  # Q = back' (G - M V)
+    eigenvalues, vectors = np.linalg.eigh(inner)  # the smallest first
     first, second, masses = np.zeros((m, m)), np.zeros((m, m)), np.zeros(m)
+    least = max(eigenvalues[m], 0.0)
     for i in range(m):
-        if eigenvalues[i] - least > TINY * eigenvalues[0]:
-            masses[i] = eigenvalues[i] - least
-            second[i] = back @ np.ascontiguousarray(vectors[m:, i])
-            first[i] = vectors[:m, i] - second[i] @ M
+        last = 2 * m - 1 - i
+        if eigenvalues[last] - least > TINY * eigenvalues[2 * m - 1]:
+            masses[i] = eigenvalues[last] - least
+            for j in range(m):
+                first[i, j] = vectors[j, last]
+                for k in range(m):
+                    second[i, j] += back[j, k] * vectors[m + k, last]
+            for j in range(m):
+                for k in range(m):
+                    first[i, j] -= second[i, k] * products[k, j]
     return first, second, masses
 
 
 @kernel
 def end_epoch(state):
     """Turn the vectors of the epoch into directions, and all of w into u."""
-    m, epoch = len(state.mass), state.counts[EPOCH]
+    m, (size, columns), width = len(state.mass), state.turns.shape[1:], state.table.shape[1]
     first, second, masses = decompose(state.mass, state.products)
-    directions, vectors = slice(LEAD, LEAD + m), slice(LEAD + m, LEAD + 2 * m)
-    turn = np.zeros((m + 1, m + 1))
-    turn[0, 0] = 1.0
-    turn[1:, 0] = state.mix[directions]
-    turn[1:, 1:] = first.T
-    record(state.turns, int(epoch), turn)
-    into, moved = np.ascontiguousarray(second.T), np.empty(m)
+    into = np.zeros((width, columns))  # what a row goes through; one without vectors of the epoch, `turn`
+    turn = np.zeros((size, columns))
+    into[0, 0] = into[1, 1] = 1.0
+    for j in range(m):
+        into[LEAD + j, 0], into[LEAD + m + j, 0] = state.mix[LEAD + j], state.mix[LEAD + m + j]
+        for i in range(m):
+            into[LEAD + j, LEAD + i], into[LEAD + m + j, LEAD + i] = first[i, j], second[i, j]
+    for j in range(LEAD + m):
+        for i in range(columns):
+            turn[j, i] = into[j, i]
+    record(state.turns, int(state.counts[EPOCH]), turn)
+    state.counts[EPOCH] += 1.0
+    moved = np.empty(columns)
     for k in range(int(state.counts[RECENT])):
         row = state.table[state.recent[k]]
-        moved[:] = 0.0
-        for j in range(m):
-            row[0] += state.mix[LEAD + j] * row[LEAD + j] + state.mix[LEAD + m + j] * row[LEAD + m + j]
-            for i in range(m):
-                moved[i] += turn[1 + j, 1 + i] * row[LEAD + j] + into[j, i] * row[LEAD + m + j]
-        row[directions] = moved
-        row[vectors] = 0.0
-        row[LEAD + 2 * m] = epoch + 1.0
-    state.mix[1:] = 0.0
-    state.mass[:] = masses
-    state.products[:] = 0.0
+        combine(into, row, moved)
+        for j in range(width):
+            row[j] = moved[j] if j < columns else 0.0
+        row[LEAD + 2 * m] = state.counts[EPOCH]
+    for j in range(1, width):
+        state.mix[j] = 0.0
+    for i in range(m):
+        state.mass[i] = masses[i]
+        for j in range(2 * m):
+            state.products[i, j] = 0.0
     state.counts[FILLED] = 0.0
     state.counts[RECENT] = 0.0
-    state.counts[EPOCH] += 1.0
     if state.counts[EPOCH] >= epochs_between_sweeps(int(state.counts[SEEN]), m):
         sweep(state)
 
@@ -206,7 +211,7 @@ def end_epoch(state):
 def sweep(state):
     """Have every slot catch up at the end of an epoch, and make V orthonormal afresh."""
     m, touched = len(state.mass), state.touched[: int(state.counts[SEEN])]
-    bring_up(state, touched, np.empty(m + 1), np.empty(m + 1))
+    bring_up(state, touched, np.empty(state.turns.shape[1]))
     same = np.zeros((m, state.table.shape[1]))
     for i in range(m):
         same[i, LEAD + i] = 1.0
@@ -222,11 +227,9 @@ def update(state, slots, values):
         return
     projected = np.empty(state.table.shape[1])
     welcome(state, slots, values, 1.0)
-    bring_up(state, slots, np.empty(m + 1), np.empty(m + 1))
-    square = gather(state.table, slots, values, projected)
-    column = enter(state, slots, values, 1.0, projected, square)
-    for k in range(len(slots)):
-        state.table[slots[k], column] = values[k]
+    bring_up(state, slots, np.empty(state.turns.shape[1]))
+    gather(state.table, slots, values, projected)
+    enter(state, slots, values, 1.0, projected, square_of(values, len(values)))
     state.counts[0] += 1.0
     if epoch_is_full(state):
         end_epoch(state)
@@ -235,9 +238,9 @@ def update(state, slots, values):
 @kernel
 def up_to_date(state):
     """The table as it were if every slot had caught up."""
-    table, row, spare = state.table.copy(), np.empty(1 + len(state.mass)), np.empty(1 + len(state.mass))
+    table, spare = state.table.copy(), np.empty(state.turns.shape[1])
     for k in range(int(state.counts[SEEN])):
-        renew(state, table[state.touched[k]], row, spare)
+        renew(state, table[state.touched[k]], spare)
     return table
 
 

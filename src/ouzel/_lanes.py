@@ -1,0 +1,143 @@
+"""What Numba has no words for, put in LLVM's: four numbers at a time, and asking for memory before it is needed.
+
+Rows of a table that lie far apart are summed with the sums in registers, which LLVM does not find by itself where the
+number of columns is not known. And while one example is learnt the processor can be fetching the rows of the next.
+Each function here also has a plain body, for where nothing is compiled.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import lower_builtin, type_callable
+
+LANES = 4  # columns that are worked on together: a table has a multiple of them
+LINE = 64  # bytes that come from memory together
+
+INTEGER, NUMBER, BYTES = ir.IntType(64), ir.DoubleType(), ir.IntType(8).as_pointer()
+FOUR = ir.VectorType(NUMBER, LANES)
+F = TypeVar("F", bound=Callable[..., Any])
+FUSED = ("contract",)  # as in every kernel, a product and a sum may be one instruction
+
+
+def _in_llvm(instructions: Callable[..., None]) -> Callable[[F], F]:
+    """Have kernels that call the function run these instructions: a function of the builder, arrays and numbers."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        arguments = [
+            context.make_array(kind)(context, builder, value) if isinstance(kind, types.Array) else value
+            for kind, value in zip(signature.args, given, strict=True)
+        ]
+        instructions(builder, *arguments)
+        return context.get_dummy_value()
+
+    def decorate(plain: F) -> F:
+        type_callable(plain)(lambda context: functools.wraps(plain)(lambda *kinds: types.none))
+        lower_builtin(plain, types.VarArg(types.Any))(generate)
+        return plain
+
+    return decorate
+
+
+def _row(builder: Any, table: Any, slots: Any, k: Any, column: Any) -> Any:
+    """Address of a column in the row of slot k, or in row k where there are no slots."""
+    slot = k if slots is None else builder.zext(builder.load(builder.gep(slots.data, [k])), INTEGER)
+    width = cgutils.unpack_tuple(builder, table.shape, 2)[1]
+    return builder.gep(table.data, [builder.add(builder.mul(slot, width), column)])
+
+
+def _four(builder: Any, address: Any) -> Any:
+    return builder.bitcast(address, FOUR.as_pointer())
+
+
+def _same(builder: Any, values: Any, k: Any) -> Any:
+    """values[k] in all four lanes."""
+    value, nothing = builder.load(builder.gep(values.data, [k])), ir.Constant(FOUR, ir.Undefined)
+    first = ir.Constant(ir.IntType(32), 0)
+    return builder.shuffle_vector(
+        builder.insert_element(nothing, value, first), nothing, ir.Constant(ir.VectorType(first.type, LANES), None)
+    )
+
+
+def _length(builder: Any, array: Any) -> Any:
+    return cgutils.unpack_tuple(builder, array.shape, 1)[0]
+
+
+def _plus_product(builder: Any, total: Any, a: Any, b: Any) -> Any:
+    return builder.fadd(total, builder.fmul(a, b, flags=FUSED), flags=FUSED)
+
+
+def _fetch_ahead(builder: Any, table: Any, slots: Any) -> None:
+    kind = ir.FunctionType(ir.VoidType(), [BYTES, *[ir.IntType(32)] * 3])
+    prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+    for_writing, soon, data = (ir.Constant(ir.IntType(32), number) for number in (1, 3, 1))
+    size = builder.mul(cgutils.unpack_tuple(builder, table.strides, 2)[0], INTEGER(1))
+    with cgutils.for_range(builder, _length(builder, slots)) as row:
+        start = builder.bitcast(_row(builder, table, slots, row.index, INTEGER(0)), BYTES)
+        with cgutils.for_range_slice(builder, INTEGER(0), size, INTEGER(LINE), inc=True) as (place, _):
+            builder.call(prefetch, [builder.gep(start, [place]), for_writing, soon, data])
+
+
+def _sum_lanes(builder: Any, table: Any, slots: Any, values: Any, column: Any, out: Any) -> None:
+    """Rows are added to as many sums by turns as keep an addition from waiting for the one before it."""
+    none = ir.Constant(FOUR, None)
+    totals = [cgutils.alloca_once_value(builder, none) for _ in range(4)]
+    for total in totals:
+        builder.store(none, total)
+
+    def add(k: Any, total: Any) -> None:
+        row = builder.load(_four(builder, _row(builder, table, slots, k, column)), align=8)
+        builder.store(_plus_product(builder, builder.load(total), row, _same(builder, values, k)), total)
+
+    n, turns = _length(builder, values if slots is None else slots), INTEGER(len(totals))
+    whole = builder.and_(n, INTEGER(-len(totals)))
+    with cgutils.for_range_slice(builder, INTEGER(0), whole, turns, inc=True) as (k, _):
+        for place, total in enumerate(totals):
+            add(builder.add(k, INTEGER(place)), total)
+    with cgutils.for_range_slice(builder, whole, n, INTEGER(1), inc=True) as (k, _):
+        add(k, totals[0])
+    a, b, c, d = (builder.load(total) for total in totals)
+    total = builder.fadd(builder.fadd(a, b), builder.fadd(c, d))
+    builder.store(total, _four(builder, builder.gep(out.data, [column])), align=8)
+
+
+def _combine_lanes(builder: Any, matrix: Any, values: Any, column: Any, out: Any) -> None:
+    _sum_lanes(builder, matrix, None, values, column, out)
+
+
+def _add_lanes(builder: Any, table: Any, slots: Any, values: Any, column: Any, step: Any) -> None:
+    change = builder.load(_four(builder, builder.gep(step.data, [column])), align=8)
+    with cgutils.for_range(builder, _length(builder, slots)) as loop:
+        row = _four(builder, _row(builder, table, slots, loop.index, column))
+        value = _same(builder, values, loop.index)
+        builder.store(_plus_product(builder, builder.load(row, align=8), value, change), row, align=8)
+
+
+@_in_llvm(_fetch_ahead)
+def fetch_ahead(table, slots):
+    """Have memory send the rows of these slots, which are needed soon."""
+
+
+@_in_llvm(_sum_lanes)
+def sum_lanes(table, slots, values, column, out):
+    """out = sum of values[k] table[slots[k]] over the slots, in four columns from `column` on."""
+    here = slice(column, column + LANES)
+    out[here] = values[: len(slots)] @ table[slots, here]
+
+
+@_in_llvm(_combine_lanes)
+def combine_lanes(matrix, values, column, out):
+    """out = values @ matrix, in four columns from `column` on."""
+    here = slice(column, column + LANES)
+    out[here] = values @ matrix[:, here]
+
+
+@_in_llvm(_add_lanes)
+def add_lanes(table, slots, values, column, step):
+    """table[slots[k]] += values[k] step, for every k, in four columns from `column` on."""
+    here = slice(column, column + LANES)
+    table[slots, here] += values[: len(slots), None] * step[here]

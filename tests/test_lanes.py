@@ -1,0 +1,36 @@
+"""Kernels run the instructions of `_lanes`, Python its plain bodies: both must do the same."""
+
+import numpy as np
+import pytest
+
+from ouzel import _lanes
+from ouzel._jit import kernel
+
+
+@kernel
+def in_a_kernel(table, slots, values, out, matrix, step):
+    _lanes.fetch_ahead(table, slots)
+    for column in range(0, len(out), _lanes.LANES):
+        _lanes.sum_lanes(table, slots, values, column, out)
+        _lanes.add_lanes(table, slots, values, column, step)
+        _lanes.combine_lanes(matrix, out, column, step)
+
+
+in_python = in_a_kernel.py_func if hasattr(in_a_kernel, "py_func") else in_a_kernel
+
+
+@pytest.mark.parametrize("count", range(10))
+@pytest.mark.parametrize("width", [4, 12])
+def test_a_kernel_does_what_the_plain_body_says(count, width):
+    rng = np.random.default_rng(count)
+    slots = rng.permutation(30)[:count].astype(np.uint32)
+    values = rng.normal(size=count + 3)  # room to work in is longer than an example
+    table, matrix = rng.normal(size=(30, width)), rng.normal(size=(width, width))
+    out, step = np.zeros(width), rng.normal(size=width)
+    expected = [array.copy() for array in (table, out, step)]
+
+    in_a_kernel(table, slots, values, out, matrix, step)
+    in_python(expected[0], slots, values, expected[1], matrix, expected[2])
+
+    for found, array in zip((table, out, step), expected, strict=True):
+        np.testing.assert_allclose(found, array, atol=1e-12)

@@ -10,12 +10,13 @@ from __future__ import annotations
 import functools
 import hashlib
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 from numba import njit, types
-from numba.core import config
+from numba.core import config, event
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.extending import overload
 
@@ -25,6 +26,31 @@ WITHOUT_KERNELS = ("cli", "estimators")  # rooms that no kernel may be in: they 
 
 on_compile: list[Callable[[str], None]] = []
 """Called with a kernel's name just before it is compiled because no cache holds it."""
+
+
+class _Stopwatch(event.Listener):
+    """How long this process has compiled: one kernel at a time, and what it calls within its own time."""
+
+    def __init__(self) -> None:
+        self.state = (0, 0.0, 0.0)  # compilations under way, when the outermost began, seconds before it; read in one
+
+    def on_start(self, event: Any) -> None:
+        depth, begun, before = self.state
+        self.state = (depth + 1, begun if depth else time.perf_counter(), before)
+
+    def on_end(self, event: Any) -> None:
+        depth, begun, before = self.state
+        self.state = (depth - 1, begun, before if depth > 1 else before + time.perf_counter() - begun)
+
+
+_stopwatch = _Stopwatch()
+event.register("numba:compile", _stopwatch)
+
+
+def seconds_compiling() -> float:
+    """Seconds this process has spent compiling kernels until now, in whichever thread."""
+    depth, begun, before = _stopwatch.state
+    return before + time.perf_counter() - begun if depth else before
 
 
 @functools.cache

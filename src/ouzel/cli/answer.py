@@ -52,7 +52,10 @@ def _facts(report: Report) -> list[tuple[str, str]]:
         if len(report.classes) == 1:
             more_classes = " alone, which teaches nothing: see to --label and --label-positive"
         facts.append(("classes", f"{len(report.classes)}: {shown_classes}{more_classes}"))
-    facts.append(("seconds", f"{report.seconds_reading:.2f} reading   {report.seconds_learning:.2f} learning"))
+    compiling = f"   {report.seconds_compiling:.2f} compiling, once only" if report.seconds_compiling else ""
+    facts.append(
+        ("seconds", f"{report.seconds_reading:.2f} reading   {report.seconds_learning:.2f} learning{compiling}")
+    )
     facts.append(("memory", size(report.bytes_used)))
     return facts
 

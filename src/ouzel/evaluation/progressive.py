@@ -6,11 +6,11 @@ examples held out, are reported beside it.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from ouzel.errors import OuzelError
+from ouzel.evaluation.clock import Clock
 from ouzel.evaluation.curve import Curve
 from ouzel.evaluation.holdout import Holdout
 from ouzel.evaluation.metrics import Scores
@@ -68,8 +68,7 @@ class Run:
         self.features = FeaturesSeen()
         self.nonzeros = 0
         self.skipped = 0
-        self.seconds_reading = 0.0
-        self.seconds_learning = 0.0
+        self.clock = Clock()
 
     @property
     def scores(self) -> Scores:
@@ -95,6 +94,11 @@ class Run:
             blocks = stream() if callable(stream) else stream
             self._one_pass(blocks, on_progress, checkpoint_every, on_checkpoint)
 
+    def settle(self) -> None:
+        """Judge what was held out until now: before a run that was cut off is saved."""
+        for holdout in self.holdouts:
+            holdout.settle()
+
     def report(self) -> Report:
         """The figures so far."""
         return Report.of(self)
@@ -107,7 +111,7 @@ class Run:
             "holdouts": [holdout.scores.to_json() for holdout in self.holdouts[: self.passed + 1]],
             "curve": self.curve.to_json(),
             "nonzeros": self.nonzeros,
-            "seconds": [self.seconds_reading, self.seconds_learning],
+            "seconds": self.clock.seconds,
         }
 
     def restore(self, stored: dict[str, Any]) -> None:
@@ -119,7 +123,7 @@ class Run:
             holdout.scores.restore(part)
         self.curve.restore(stored["curve"])
         self.nonzeros = int(stored["nonzeros"])
-        self.seconds_reading, self.seconds_learning = map(float, stored["seconds"])
+        self.clock.seconds |= dict(stored["seconds"])
 
     def _one_pass(
         self,
@@ -133,9 +137,8 @@ class Run:
         behind = self.row  # examples to leave out, learnt before a checkpoint
         iterator = iter(blocks)
         while True:
-            begun = time.perf_counter()
-            block = next(iterator, None)
-            self.seconds_reading += time.perf_counter() - begun
+            with self.clock.on("reading"):
+                block = next(iterator, None)
             if block is None:
                 break
             self.features.add(block)
@@ -161,7 +164,10 @@ class Run:
         self.passed, self.row = self.passed + 1, 0
 
     def _learn(self, block: Block) -> None:
-        begun = time.perf_counter()
+        with self.clock.on("learning"):
+            self._learn_and_count(block)
+
+    def _learn_and_count(self, block: Block) -> None:
         rows = block.rows
         self.nonzeros += block.nonzeros
         holdout = self.holdouts[self.passed] if self.holdouts else None
@@ -172,7 +178,6 @@ class Run:
         self.row += rows
         if holdout is not None and self.row % holdout.stretch == 0:
             holdout.settle()
-        self.seconds_learning += time.perf_counter() - begun
 
 
 def _model_of(model: Any) -> Model:

@@ -42,6 +42,7 @@ class Report:
     bytes_used: int
     seconds_reading: float
     seconds_learning: float
+    seconds_compiling: float  # of kernels, which later runs find on disk; in neither of the two above
     curve: list[Point]
 
     @classmethod
@@ -75,8 +76,9 @@ class Report:
             unlabelled=model.unlabelled,
             skipped=run.skipped,
             bytes_used=model.bytes_used,
-            seconds_reading=run.seconds_reading,
-            seconds_learning=run.seconds_learning,
+            seconds_reading=run.clock.seconds["reading"],
+            seconds_learning=run.clock.seconds["learning"],
+            seconds_compiling=run.clock.seconds["compiling"],
             curve=run.curve.points,
             **scores.figures(),
         )

@@ -92,7 +92,31 @@ def test_settings_reach_the_learner(ouzel, small):
     ]
     settings = ouzel("train", small, "--json", *arguments).json["settings"]
 
-    assert settings == {"loss": {"term": "Hinge"}, "learning_rate": 0.7, "power": 0.25}
+    assert settings == {"loss": "hinge", "learning_rate": 0.7, "power": 0.25}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--learner", "son-oja", "--set", "bound=project", "--set", "diagonal=no", "--set", "largest=3"],
+        ["--learner", "adagrad", "--loss", "quantile(tau=0.9)", "--l1", "1e-7", "--learning-rate", "0.123456789"],
+        ["--learner", "adagrad-eager", "--set", "penalty=l2-ball(radius=2)", "--set", "dual_averaging=yes"],
+        ["--learner", "adagrad-eager", "--set", "penalty=max-norm", "--l1", "0.001"],
+        ["--learner", "narow", "--set", "bound=5", "--set", "full=yes"],
+        ["--learner", "awm", "--budget", "2KB", "--set", "schedule=inverse-root"],
+    ],
+    ids=lambda arguments: arguments[1],
+)
+def test_settings_are_shown_as_they_may_be_given_again(ouzel, tmp_path, arguments):
+    path = tmp_path / "two.svm"
+    path.write_text("+1 1:1\n-1 2:1\n")
+    first = ouzel("train", path, "--json", *arguments).json["settings"]
+    name, *shown = ouzel("train", path, *arguments).out.split("\n")[1].replace(", ", ",").split()
+
+    again = ouzel("train", path, "--json", "--learner", name, *(x for pair in shown for x in ("--set", pair)))
+
+    assert again.json["settings"] == first
+    assert not [word for word in shown if word in ("bound=0", "bound=1", "diagonal=0", "diagonal=1")]
 
 
 def test_the_curve_can_be_drawn(ouzel, small):

@@ -19,6 +19,7 @@ from ouzel.cli.shown import count
 from ouzel.errors import OuzelError
 from ouzel.evaluation.progressive import Run
 from ouzel.learners.settings import resolve_settings
+from ouzel.learners.words import in_words
 from ouzel.models import Model
 from ouzel.streams.reading import Stream, read
 
@@ -167,7 +168,8 @@ def _check_agreement(
         here = name if name in given._fields else "penalty"
         wanted, stored_value = getattr(given, here), getattr(model.settings, here)
         if (type(wanted), wanted) != (type(stored_value), stored_value):  # terms without parameters are equal tuples
-            raise _contradiction(path, name, value, stored_value)
+            known = in_words(model.settings)
+            raise _contradiction(path, name, value, known.get(name, "none"))
     noted = {**stored, "bits": model.bits, "seed": model.seed}
     for name, value in reading.items():
         before = noted.get(name)

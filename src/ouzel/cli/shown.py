@@ -50,12 +50,12 @@ def factor(ratio: float) -> str:
 
 
 def settings(values: dict[str, Any]) -> str:
-    """Settings in one line: name=value, terms by name.
+    """Settings in one line, as --set takes them.
 
-    >>> settings({"loss": {"term": "Quantile", "tau": 0.9}, "learning_rate": 0.25})
-    'loss=Quantile(tau=0.9) learning_rate=0.25'
+    >>> settings({"loss": "quantile(tau=0.9)", "sketch_size": 10.0, "learning_rate": 0.12345678})
+    'loss=quantile(tau=0.9) sketch_size=10 learning_rate=0.12345678'
     """
-    return " ".join(f"{name}={_value(value)}" for name, value in values.items())
+    return " ".join(f"{name}={value if isinstance(value, str) else _exact(value)}" for name, value in values.items())
 
 
 def feature_name(model: Model, feature: int) -> str:
@@ -76,8 +76,7 @@ def heaviest(model: Model, n: int) -> list[tuple[Any, list[tuple[str, float]]]]:
     return [(known[-1], columns[0])]
 
 
-def _value(value: Any) -> str:
-    if isinstance(value, dict):
-        inside = ", ".join(f"{name}={_value(part)}" for name, part in value.items() if name != "term")
-        return str(value["term"]) + (f"({inside})" if inside else "")
-    return f"{value:g}" if isinstance(value, float) else str(value)
+def _exact(value: float) -> str:
+    """A number in as few digits as say it."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(value)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ouzel.evaluation.curve import Point
-from ouzel.terms.names import to_json
+from ouzel.learners.words import in_words
 
 if TYPE_CHECKING:
     from ouzel.evaluation.progressive import Run
@@ -18,7 +18,7 @@ class Report:
     """Figures of the first pass; what does not apply to the task is None."""
 
     learner: str
-    settings: dict[str, Any]
+    settings: dict[str, Any]  # as a user gives them
     task: str
     examples: int
     error_rate: float | None
@@ -58,7 +58,7 @@ class Report:
             confusion = [[int(scores.confusion[row, column]) for column in shown] for row in shown]
         return cls(
             learner=model.learner.name,
-            settings=to_json(model.settings),
+            settings=in_words(model.settings),
             task=model.task,
             examples=scores.examples,
             classes=[model.classes.known[k] for k in order],

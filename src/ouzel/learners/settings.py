@@ -8,10 +8,10 @@ from typing import Any
 
 from ouzel.errors import OuzelError
 from ouzel.learners.catalogue import Learner
+from ouzel.learners.words import number_of
 from ouzel.terms.losses import REGRESSION
 from ouzel.terms.names import resolve_loss, resolve_penalty, resolve_schedule
 
-BOUNDS = {"clip": 0.0, "project": 1.0}  # what sketched Newton does about predictions beyond `largest`
 UNITS = {"": 1, "B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}
 
 
@@ -49,13 +49,11 @@ def resolve_settings(learner: Learner, given: dict[str, Any]) -> Any:
             values.setdefault("largest", inf)  # of what size the numbers are is not known
     if "schedule" in values:
         values["schedule"] = resolve_schedule(values["schedule"])
-    if values.get("bound") in BOUNDS:
-        values["bound"] = BOUNDS[values["bound"]]
     for name, value in values.items():
         if name not in kind._fields:
             raise OuzelError(_unknown(learner, name))
         if not isinstance(value, tuple):
-            values[name] = _number(learner, name, value)
+            values[name] = _number(learner, name, number_of(kind, name, value))
     return kind(**values)
 
 

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import difflib
+import re
 from typing import Any
 
 from ouzel.errors import OuzelError
-from ouzel.terms import losses, projections  # noqa: F401  importing the projections registers them
+from ouzel.terms import losses
 from ouzel.terms.losses import LOSSES
 from ouzel.terms.norms import L2Norm, MaxNorm
 from ouzel.terms.penalties import L1, ElasticNet, NoPenalty, SquaredL2, proximal
+from ouzel.terms.projections import Box, L1Ball, L2Ball
 from ouzel.terms.quadratic import minimise
 from ouzel.terms.rates import SCHEDULES, rate
 
 NORMS = {"l2-norm": L2Norm, "max-norm": MaxNorm}
+DOMAINS = {"l1-ball": L1Ball, "l2-ball": L2Ball, "box": Box}
+WITH_PARAMETERS = re.compile(r"([^()]+)\((.*)\)")
 
 
 def resolve_loss(loss: Any) -> Any:
     """The loss term of a name, or the term itself.
 
-    >>> resolve_loss("hinge")
-    Hinge()
+    >>> resolve_loss("hinge"), resolve_loss("quantile(tau=0.9)")
+    (Hinge(), Quantile(tau=0.9))
     >>> resolve_loss("hinged")
     Traceback (most recent call last):
     ouzel.errors.OuzelError: loss must be one of 'logistic', ... or a loss term; got 'hinged'. Did you mean 'hinge'?
@@ -41,21 +45,45 @@ def resolve_schedule(schedule: Any) -> Any:
     raise OuzelError(f"schedule must be a name or a term with a registered rate; got {schedule!r}")
 
 
-def _named(what: str, name: str, terms: dict[str, Any]) -> Any:
+def name_of(term: Any) -> str:
+    """What `resolve_loss` and its like take for a term; a term of your own goes by its class.
+
+    >>> name_of(losses.Quantile(0.9)), name_of(L1Ball(2.0))
+    ('quantile(tau=0.9)', 'l1-ball(radius=2.0)')
+    """
+    named: dict[Any, str] = {type(known): name for name, known in (LOSSES | SCHEDULES).items()}
+    named |= {kind: name for name, kind in (NORMS | DOMAINS).items()}
+    inside = ", ".join(f"{key}={value}" for key, value in term._asdict().items())
+    return named.get(type(term), type(term).__name__) + (f"({inside})" if inside else "")
+
+
+def _named(what: str, text: str, terms: dict[str, Any], **values: float) -> Any:
+    """The term of a name, which may have its parameters behind it: `quantile(tau=0.9)`."""
+    called = WITH_PARAMETERS.fullmatch(text)
+    name = called[1] if called else text
     if name in terms:
-        return terms[name]
+        term: Any = terms[name]
+        if isinstance(term, tuple):
+            term, values = type(term), {**term._asdict(), **values}
+        pairs = [pair.split("=") for pair in called[2].split(",")] if called else []
+        try:
+            return term(**{**values, **{key.strip(): float(value) for key, value in pairs}})
+        except (TypeError, ValueError):
+            form = f"{name}({', '.join(f'{key}=NUMBER' for key in term._fields)})" if term._fields else name
+            raise OuzelError(f"the {what} {name} is written {form}; got {text!r}") from None
     close = difflib.get_close_matches(name, terms, 1)
     hint = f". Did you mean {close[0]!r}?" if close else ""
-    raise OuzelError(f"{what} must be one of {', '.join(map(repr, terms))} or a {what} term; got {name!r}{hint}")
+    raise OuzelError(f"{what} must be one of {', '.join(map(repr, terms))} or a {what} term; got {text!r}{hint}")
 
 
 def resolve_penalty(penalty: Any = None, *, l1: float = 0.0, l2: float = 0.0) -> Any:
     """The penalty of a name and strengths, or the term itself.
 
-    The names are those of norms of whole vectors, "l2-norm" and "max-norm", with `l1` their strength.
+    The names are those of norms of whole vectors, "l2-norm" and "max-norm", with `l1` their strength, and of domains
+    that weights are kept to, "l1-ball", "l2-ball" and "box".
 
-    >>> resolve_penalty(l1=0.1), resolve_penalty("l2-norm", l1=0.1)
-    (L1(l1=0.1), L2Norm(l1=0.1))
+    >>> resolve_penalty(l1=0.1), resolve_penalty("l2-norm", l1=0.1), resolve_penalty("l2-ball(radius=2)")
+    (L1(l1=0.1), L2Norm(l1=0.1), L2Ball(radius=2.0))
     """
     if penalty is not None and not isinstance(penalty, str):
         if type(penalty) in proximal.bodies or type(penalty) in minimise.bodies:
@@ -65,7 +93,8 @@ def resolve_penalty(penalty: Any = None, *, l1: float = 0.0, l2: float = 0.0) ->
         if not 0.0 <= strength < float("inf"):
             raise OuzelError(f"{name} must be a finite number, 0 or more; got {strength!r}")
     if penalty is not None:
-        return _named("penalty", penalty, NORMS)(l1)
+        norm = penalty.partition("(")[0] in NORMS
+        return _named("penalty", penalty, NORMS | DOMAINS, **({"l1": l1} if norm else {}))
     if l1 and l2:
         return ElasticNet(l1, l2)
     if l1:

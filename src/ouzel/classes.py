@@ -58,8 +58,8 @@ class Classes:
             raise OuzelError(f"unknown class {label!r}; the classes are {', '.join(map(repr, self.known))}")
         if len(self.known) >= MOST_CLASSES:
             raise OuzelError(
-                f"label {label!r} would be class number {MOST_CLASSES + 1}: this looks like regression; "
-                "use a regression loss (--loss squared)"
+                f"label {label!r} would be class number {MOST_CLASSES + 1}; to predict numbers, learn with",
+                loss="squared",
             )
         self._position[label] = len(self.known)
         self.known.append(label)

@@ -2,10 +2,36 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class OuzelError(ValueError):
-    """Bad input, a bad setting or a bad file: one line that says where, what was found, and what to do."""
+    """Bad input, a bad setting or a bad file: one line that says where, what was found, and what to do.
+
+    `options` end the line: arguments that help. The command line calls them by its own names.
+
+    >>> error = OuzelError("a.svm:3:4: found 'x'; mend it, or leave such lines out with", on_error="skip")
+    >>> str(error)
+    "a.svm:3:4: found 'x'; mend it, or leave such lines out with on_error='skip'"
+    >>> error.on_command_line
+    "a.svm:3:4: found 'x'; mend it, or leave such lines out with --on-error skip"
+    """
+
+    def __init__(self, message: str, **options: Any) -> None:
+        flags = [f"--{name.replace('_', '-')} {_as_flag(value)}" for name, value in options.items()]
+        arguments = [f"{name}={value!r}" for name, value in options.items()]
+        self.on_command_line = " ".join([message, *flags])
+        super().__init__(" ".join([message, ", ".join(arguments)]) if options else message)
 
 
 class DataError(OuzelError):
     """Bad data in a stream: `file:line:column: found …; expected …; what to do`."""
+
+
+def bad_line(message: str, unit: str = "lines") -> DataError:
+    """The error of one bad line (or row) of a stream that can do without it."""
+    return DataError(f"{message}; mend it, or leave such {unit} out with", on_error="skip")
+
+
+def _as_flag(value: Any) -> str:
+    return ",".join(value) if isinstance(value, tuple) else str(value)

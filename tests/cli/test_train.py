@@ -260,6 +260,28 @@ def test_a_closed_pipe_is_no_error(small):
     assert ran.stderr == ""
 
 
+def test_ctrl_c_waits_for_the_block_and_keeps_what_was_learnt(tmp_path):
+    lines = lines_of(3000)
+    (tmp_path / "all.svm").write_text("".join(lines))
+    model, whole = tmp_path / "m", tmp_path / "whole"
+    command = [sys.executable, "-m", "ouzel", "train", "--learner", "ogd", "--model"]
+    ran = subprocess.Popen([*command, model, "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+
+    ran.stdin.write("".join(lines[:700]).encode())
+    while not ran.stderr.readline().split()[:1] == [b"512"]:
+        pass
+    ran.send_signal(signal.SIGINT)
+    _, err = ran.communicate(timeout=60)
+    (tmp_path / "rest.svm").write_text("".join(lines[700:]))
+    subprocess.run([*command, model, tmp_path / "rest.svm", "--resume", model], check=True, capture_output=True)
+    subprocess.run([*command, whole, tmp_path / "all.svm"], check=True, capture_output=True)
+
+    assert ran.returncode == 130
+    assert b"stopped; " in err
+    assert b"holds the first 700 examples" in err
+    assert arrays(model) == arrays(whole)
+
+
 def test_an_interruption_says_what_is_on_disk(ouzel, small, tmp_path, monkeypatch):
     from ouzel.models import Model
 

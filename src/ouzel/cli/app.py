@@ -54,7 +54,7 @@ def run(arguments: list[str]) -> int:
         sys.stdout.flush()
         return int(status or 0)
     except OuzelError as error:
-        return _complain(str(error))
+        return _complain("; ".join([error.on_command_line, *_notes(error)]))
     except TyperException as error:
         if not error.format_message():  # asked for no command at all: the help has been shown
             return BAD_INPUT
@@ -68,7 +68,12 @@ def run(arguments: list[str]) -> int:
     except MemoryError:
         return _complain("out of memory; use a learner with a byte budget (--learner awm), or fewer --bits")
     except OSError as error:
-        return _complain(f"{error.filename or 'output'}: {error.strerror or error}")
+        return _complain("; ".join([f"{error.filename or 'output'}: {error.strerror or error}", *_notes(error)]))
+
+
+def _notes(error: Exception) -> list[str]:
+    """What a command adds to an error that is not its own."""
+    return list(getattr(error, "__notes__", ()))
 
 
 def _complain(message: str) -> int:

@@ -38,6 +38,7 @@ class Session:
     remarks: list[str] = field(default_factory=list)  # for the user, before the run begins
     finished: bool = False  # nothing is left to learn
     saved: int | None = None  # examples the model on disk has learnt
+    begun_at: tuple[int, int] = (0, 0)  # where the run stood when this session took it up
 
     @classmethod
     def start(
@@ -95,6 +96,7 @@ class Session:
         if cut_off:
             run.restore(noted["progress"])
             session.saved = model.examples
+            session.begun_at = run.position
             session.remarks.append(f"{resume}: going on after {count(model.examples)} examples")
         elif before == now and checkpoint_every and resume == output:
             run.restore(noted["progress"])
@@ -131,14 +133,27 @@ class Session:
         persistence.save(self.model, self.output, {"reading": self.reading, "run": noted})
         self.saved = self.model.examples
 
+    def cut_off(self) -> str:
+        """Save what was learnt before an error or an interruption; say what is on disk."""
+        if self.output is not None and self.run.position > self.begun_at:
+            self.run.settle()
+            try:
+                self.save(finished=False)
+            except OuzelError as error:
+                return f"{self.on_disk()} ({error})"
+        return self.on_disk()
+
     def on_disk(self) -> str:
-        """What an interrupted session leaves behind."""
-        if self.saved is None or self.output is None:
-            return "no model was written"
-        return (
-            f"{self.output} holds the first {count(self.saved)} examples; the same command with "
-            f"--resume {self.output} goes on after them"
-        )
+        """What a session leaves behind that did not come to its end."""
+        if self.saved is not None:
+            return (
+                f"{self.output} holds the first {count(self.saved)} examples; the same command with "
+                f"--resume {self.output} goes on after them"
+            )
+        if not self.model.examples:
+            return ""
+        lost = f"{count(self.model.examples)} examples were learnt before it and no model was written"
+        return f"{lost}; --model OUT writes one" if self.output is None else lost
 
 
 def _sources(files: Sequence[str]) -> list[list[Any]]:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ouzel.cli import options
-from ouzel.cli.interrupted import Interrupted
-from ouzel.errors import DataError
+from ouzel.cli.interrupted import Interrupted, Patience
+from ouzel.errors import OuzelError
 
 if TYPE_CHECKING:
     from ouzel.cli.session import Session
+    from ouzel.evaluation.progressive import Run
 
 
 def train(
@@ -110,15 +111,20 @@ def _go(session: Session, quiet: bool) -> None:
             screen.stream = session.open()
             return screen.stream
 
+        def show(run: Run) -> None:
+            screen.show(run)
+            patience.check()
+
+        patience = Patience(session.run)
         try:
-            session.run.over(open_stream, screen.show, session.checkpoint_every, partial(session.save, finished=False))
+            with patience:
+                session.run.over(open_stream, show, session.checkpoint_every, partial(session.save, finished=False))
         except KeyboardInterrupt:
-            raise Interrupted(session.on_disk()) from None
-        except DataError as error:
-            if not session.output or not session.run.row:
-                raise
-            session.save(finished=False)
-            raise DataError(f"{error}; {session.on_disk()}") from None
+            raise Interrupted(session.cut_off() if patience.kept else session.on_disk()) from None
+        except (OuzelError, OSError) as error:
+            if note := session.cut_off():
+                error.add_note(note)
+            raise
         finally:
             if screen.stream is not None:
                 screen.stream.close()

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow
 
 from ouzel.classes import Label
-from ouzel.errors import DataError
+from ouzel.errors import DataError, bad_line
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import Block, Names
 from ouzel.streams.canonical import canonical_rows
@@ -44,9 +44,7 @@ class Columns:
         names = schema.names
         if len(set(names)) < len(names):
             twice = next(column for column in names if names.count(column) > 1)
-            raise DataError(
-                f"{name}: two columns are named {twice!r}; give each a name of its own (--columns of a CSV)"
-            )
+            raise DataError(f"{name}: two columns are named {twice!r}; give each a name of its own")
         given = [label, options.weight, options.group, *options.text, *options.ignore]
         for column in given:
             if column is not None and column not in names:
@@ -77,7 +75,9 @@ class Columns:
             column, advice = refused[row]
             cell = batch.column(column)[row].as_py()
             found = "nothing" if cell is None else repr(cell)
-            raise DataError(f"{self.name}: row {self.rows + row + 1}, column {column!r}: found {found}; {advice}")
+            raise bad_line(
+                f"{self.name}: row {self.rows + row + 1}, column {column!r}: found {found}; {advice}", "rows"
+            )
         self.rows += batch.num_rows
 
     def _refused(self, batch: Any) -> dict[int, tuple[str, str]]:
@@ -152,8 +152,8 @@ class Columns:
             return words_of(array)
         except (pyarrow.ArrowNotImplementedError, pyarrow.ArrowInvalid):
             raise DataError(
-                f"{self.name}: column {column!r} holds {array.type}, which is neither number nor text; "
-                f"leave it out with --ignore {column}"
+                f"{self.name}: column {column!r} holds {array.type}, neither number nor text; leave it out with",
+                ignore=column,
             ) from None
 
     def _read_cells(

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow
 import pyarrow.csv
 
-from ouzel.errors import DataError
+from ouzel.errors import DataError, bad_line
 from ouzel.streams.block import Block
 from ouzel.streams.columns import Columns
 from ouzel.streams.labels import find_label
@@ -107,9 +107,10 @@ def delimited_batches(
     elif uneven:
         row = uneven[0]
         start = row.text if len(row.text) <= 40 else f"{row.text[:40]}…"
-        raise DataError(
+        raise bad_line(
             f"{source.name}: row {_lines_above(options) + row.number}: found {row.actual_columns} cells ({start}); "
-            f"expected {row.expected_columns}, as there are columns"
+            f"expected {row.expected_columns}, as there are columns",
+            "rows",
         )
 
 
@@ -121,7 +122,7 @@ def _header(line: str, delimiter: str | None, name: str) -> tuple[list[str], str
         delimiter = next((character for character in DELIMITERS if character in line), ",")
     names = next(csv.reader([line.rstrip("\r\n")], delimiter=delimiter), [""])
     if all(_is_number(word) for word in names):
-        raise DataError(f"{name}: has no header; name its {len(names)} columns with --columns A,B,…")
+        raise DataError(f"{name}: has no header; name its {len(names)} columns with", columns=("A", "B", "…"))
     return [word.strip() for word in names], delimiter
 
 

@@ -73,4 +73,6 @@ def _by_content(source: Source) -> str:
             return "tsv"
         if "," in first:
             return "csv"
-    raise DataError(f"{source.name}: its format cannot be told; name it with --format, one of {', '.join(FORMATS)}")
+    raise DataError(
+        f"{source.name}: its format cannot be told; there are {', '.join(FORMATS)}: name it with", format="NAME"
+    )

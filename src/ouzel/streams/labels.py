@@ -23,7 +23,7 @@ def find_label(options: Options, columns: list[str], name: str) -> str | None:
                 return column
     if options.unlabelled:
         return None
-    raise DataError(f"{name}: which column is the label? Name it with --label; there are {', '.join(columns)}")
+    raise DataError(f"{name}: which column is the label? There are {', '.join(columns)}; name it with", label="NAME")
 
 
 def label_of(value: Any) -> Label | None:

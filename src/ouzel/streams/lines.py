@@ -6,9 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ouzel.errors import DataError, bad_line
 from ouzel.streams.block import Block
 
 NEWLINE = 10
+ZERO_BYTE = "a zero byte"
 
 
 class Problem(NamedTuple):
@@ -22,6 +24,11 @@ class Problem(NamedTuple):
     def message(self, name: str, lines_before: int) -> str:
         """The one line that people read."""
         return f"{name}:{lines_before + self.line + 1}:{self.column}: found {self.found}; {self.advice}"
+
+    def error(self, name: str, lines_before: int) -> DataError:
+        """What is raised of it; of a binary file there is no line to leave out."""
+        message = self.message(name, lines_before)
+        return DataError(message) if self.found == ZERO_BYTE else bad_line(message)
 
 
 class Parsed(NamedTuple):
@@ -41,6 +48,6 @@ def problem_at(data: np.ndarray, start: int, position: int, advice: str) -> Prob
     ahead = bytes(data[position : position + 200]).split(b"\n", 1)[0]
     word = ahead.split(None, 1)[0] if ahead.split() else b""
     if b"\0" in ahead:
-        return Problem(line, column, "a zero byte", "expected text; this looks like a binary file: name its format")
+        return Problem(line, column, ZERO_BYTE, "expected text; this looks like a binary file: name its format")
     text = word[:40].decode("utf-8", "replace") + ("…" if len(word) > 40 else "")
     return Problem(line, column, repr(text) if word else "the end of the line", advice)

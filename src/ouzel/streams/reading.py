@@ -124,7 +124,7 @@ class Stream:
             self.skipped += parsed.skipped
             yield parsed.block
             if parsed.problem is not None:
-                raise DataError(parsed.problem.message(source.name, lines))
+                raise parsed.problem.error(source.name, lines)
             lines += parsed.lines
 
 

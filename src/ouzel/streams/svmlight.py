@@ -23,7 +23,7 @@ from ouzel.streams.options import Options
 LARGEST = 3.4028234e38  # of float32
 
 ADVICE = {
-    1: "expected a feature id:value; mend the line, or name the file's format",
+    1: "expected a feature id:value (or is this another format?)",
     2: "expected a finite number as the value",
     3: f"expected a feature id from 0 to {MOST_ID}; renumber the ids",
     4: "expected a value that fits 32-bit floating point",

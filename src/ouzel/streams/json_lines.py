@@ -59,7 +59,7 @@ def read_json_lines(source: Source, options: Options, skipped: Callable[[int], N
             yield block if options.group is None else block._replace(groups=here)
             given += block.rows
         if problem is not None:
-            raise DataError(problem.message(source.name, lines))
+            raise problem.error(source.name, lines)
         lines += len(text) - 1
 
 

@@ -208,7 +208,7 @@ class Model:
         elif self.budgeted:
             found = [self.module.top(state, n, self.settings) for state in self.states[: self.columns]]
         else:
-            found = [_heaviest(row, n) for row in self.weights()]
+            found = [heaviest_slots(row, n) for row in self.weights()]
         return [
             [(int(slot) - 1, float(weight)) for slot, weight in zip(slots, weights, strict=True)]
             for slots, weights in found
@@ -258,7 +258,7 @@ class Model:
             self.names.restrict(np.concatenate([self.module.members(state) for state in self.states]) - 1)
 
 
-def _heaviest(weights: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+def heaviest_slots(weights: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Slots and weights of the n largest magnitudes, largest first, ties by slot; zeros are left out."""
     n = min(n, len(weights))
     size = np.abs(weights)

@@ -1,10 +1,13 @@
 """`ouzel predict` and `ouzel top`."""
 
 import json
+import re
 
 import numpy as np
 import pyarrow.parquet as parquet
 import pytest
+
+from ouzel import persistence
 
 
 @pytest.fixture
@@ -79,3 +82,46 @@ def test_top_shows_the_heaviest_by_name(ouzel, tmp_path):
     assert entry["class"] == "wet"
     assert {name: weight > 0 for name, weight in entry["features"]} == {"weather=sun": True, "weather=cloud": False}
     assert "weather=sun" in ouzel("top", tmp_path / "m").out
+
+
+def test_top_of_a_newton_method_tells_its_spectrum_and_directions(ouzel, small, tmp_path):
+    path = tmp_path / "sketched"
+    ouzel("train", small, "--learner", "son-oja", "--sketch-size", "3", "--set", "diagonal=no", "--model", path)
+    model = persistence.load_model(path)
+
+    (entry,) = ouzel("top", path, "--json").json
+    shown = ouzel("top", path).out
+    (direction,) = ouzel("top", path, "--direction", "1", "-n", "3", "--json").json
+
+    eigenvalues = np.sort(model.module.eigenvalues(model.states[0]))[::-1]
+    assert entry["eigenvalues"] == eigenvalues.tolist()
+    assert entry["condition_number"] == model.module.condition_number(model.states[0], model.settings)
+    assert "eigenvalues of the sketch: " + " ".join(f"{value:.3g}" for value in eigenvalues) in shown
+    assert "effective condition number: " in shown
+    leading = model.module.directions(model.states[0])[model.module.eigenvalues(model.states[0]).argmax()]
+    heaviest = np.argsort(-np.abs(leading))[:3]
+    assert direction["features"] == [[str(slot - 1) if slot else "(intercept)", leading[slot]] for slot in heaviest]
+
+
+@pytest.mark.parametrize(
+    ("learner", "direction", "message"),
+    [("son-oja", "0", "from 1 to 10, the sketch's size; got 0"), ("ogd", "1", "a model with a sketch, .* this is ogd")],
+)
+def test_a_direction_that_is_not_there_is_an_error(ouzel, small, tmp_path, learner, direction, message):
+    ouzel("train", small, "--learner", learner, "--model", tmp_path / "m")
+
+    ran = ouzel("top", tmp_path / "m", "--direction", direction)
+
+    assert ran.status == 2
+    assert re.search(message, ran.err)
+
+
+def test_each_class_has_a_spectrum_of_its_own(ouzel, tmp_path):
+    path = tmp_path / "three.svm"
+    path.write_text("1 1:1\n3 2:1\n2 3:1\n" * 30)
+    ouzel("train", path, "--learner", "son-fd", "--model", tmp_path / "m")
+
+    entries = ouzel("top", tmp_path / "m", "--json").json
+
+    assert [entry["class"] for entry in entries] == [1, 2, 3]
+    assert all(len(entry["eigenvalues"]) == 10 for entry in entries)

@@ -268,7 +268,7 @@ def test_ctrl_c_waits_for_the_block_and_keeps_what_was_learnt(tmp_path):
     ran = subprocess.Popen([*command, model, "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
 
     ran.stdin.write("".join(lines[:700]).encode())
-    while not ran.stderr.readline().split()[:1] == [b"512"]:
+    while ran.stderr.readline().split()[:1] != [b"512"]:
         pass
     ran.send_signal(signal.SIGINT)
     _, err = ran.communicate(timeout=60)

@@ -1,4 +1,4 @@
-"""`ouzel top`: the heaviest features of a model."""
+"""`ouzel top`: the heaviest features of a model, and what its sketch has found."""
 
 from __future__ import annotations
 
@@ -13,23 +13,44 @@ from ouzel.cli import options
 def top(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
     n: Annotated[int, typer.Option("-n", help="Features to show.")] = 20,
+    direction: Annotated[
+        int | None, typer.Option(metavar="K", help="Of the sketch's K-th direction, not of the weights.")
+    ] = None,
     json_: options.Json = False,
 ) -> None:
     """Show the heaviest features of a model, by name where the stream had names.
 
+    Of a Newton method it tells the eigenvalues of the sketch and the condition number too.
+
     Example: ouzel top a9a.ouzel -n 20
     """
     from ouzel import persistence
+    from ouzel.cli import sketch
     from ouzel.cli.shown import heaviest
 
-    columns = heaviest(persistence.load_model(model), max(n, 0))
+    learnt = persistence.load_model(model)
+    n = max(n, 0)
+    states = sketch.states_shown(learnt)
+    columns = heaviest(learnt, n)
+    spectra = [sketch.spectrum(learnt, state) for state in states]
+    if direction is not None:
+        found = [sketch.direction(learnt, state, direction, n) for state in states]
+        columns = [(label, column) for (label, _), column in zip(columns, found, strict=True)]
     if json_:
-        entries = [{"class": label, "features": [list(pair) for pair in column]} for label, column in columns]
-        print(json.dumps(entries))
+        pairs = zip(columns, spectra, strict=True)
+        print(
+            json.dumps(
+                [{"class": label, "features": list(map(list, column)), **more} for (label, column), more in pairs]
+            )
+        )
         return
-    for number, (label, column) in enumerate(columns):
+    for number, ((label, column), spectrum) in enumerate(zip(columns, spectra, strict=True)):
         if label is not None:
             print(("\n" if number else "") + f"for {label}")
+        if direction is not None:
+            print(f"direction {direction} of the sketch")
         width = max((len(name) for name, _ in column), default=0)
         for name, weight in column:
             print(f"  {name:<{width}}  {weight:+.6g}")
+        for line in sketch.spectrum_lines(spectrum):
+            print(line)

@@ -27,15 +27,15 @@ def chunks_of(source: Source) -> Iterator[Chunk]:
     while True:
         buffer = np.empty(len(rest) + max(CHUNK, len(rest)), np.uint8)
         buffer[: len(rest)] = rest
-        try:
-            filled = len(rest) + _fill(file, buffer[len(rest) :].data, source.size is None)
-        except (*BROKEN, OSError) as error:
-            raise source.broken(error) from None
-        if filled == len(rest):
-            break
+        more, error = _fill(file, buffer[len(rest) :].data, source.size is None)
+        filled = len(rest) + more
         cut = _after_last_newline(buffer, len(rest), filled)
         if cut:
             yield buffer, 0, cut
+        if error is not None:
+            raise source.broken(error) from None
+        if not more:
+            break
         rest = buffer[cut:filled].copy()
         if len(rest) > LONGEST_LINE:
             raise DataError(f"{source.name}: has a line of more than {LONGEST_LINE >> 20} MiB; is it a text file?")
@@ -43,13 +43,23 @@ def chunks_of(source: Source) -> Iterator[Chunk]:
         yield rest, 0, len(rest)
 
 
-def _fill(file: Any, buffer: memoryview, arriving: bool) -> int:
-    """Read into a buffer, of a pipe what is there (`readinto1` would wait for more after what has been peeked at)."""
-    if not arriving:
-        return int(file.readinto(buffer))
-    data = file.read1(len(buffer))
-    buffer[: len(data)] = data
-    return len(data)
+def _fill(file: Any, buffer: memoryview, arriving: bool) -> tuple[int, Exception | None]:
+    """Read into a buffer, of a pipe what is there; how much came, and the error that ended it.
+
+    Of a pipe `readinto1` would wait for more after what has been peeked at; `readinto` would lose what came before an
+    error.
+    """
+    filled = 0
+    try:
+        if arriving:
+            data = file.read1(len(buffer))
+            buffer[: len(data)] = data
+            return len(data), None
+        while filled < len(buffer) and (count := file.readinto1(buffer[filled:])):
+            filled += count
+    except (*BROKEN, OSError) as error:
+        return filled, error
+    return filled, None
 
 
 def _after_last_newline(buffer: np.ndarray, start: int, stop: int) -> int:

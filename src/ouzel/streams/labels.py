@@ -23,7 +23,17 @@ def find_label(options: Options, columns: list[str], name: str) -> str | None:
                 return column
     if options.unlabelled:
         return None
+    if any(_reads_as_number(column) for column in columns):
+        raise DataError(
+            f"{name}: which column is the label? {', '.join(columns[:5])}, … are no names; name all columns with",
+            columns=("A", "B", "…"),
+            label="NAME",
+        )
     raise DataError(f"{name}: which column is the label? There are {', '.join(columns)}; name it with", label="NAME")
+
+
+def _reads_as_number(column: str) -> bool:
+    return isinstance(label_of(column), (float, int))
 
 
 def label_of(value: Any) -> Label | None:

@@ -100,8 +100,11 @@ class Stream:
                             block = block._replace(groups=np.searchsorted(self._groups, numbers, side="right"))
                         self.examples += block.rows
                         yield block
-        if not self.examples and not self.skipped:
+        if not self.examples:
             names = ", ".join(source.name for source in self.sources)
+            if self.skipped:
+                bad = f"all {self.skipped} lines are bad" if self.skipped > 1 else "its one line is bad"
+                raise DataError(f"{names}: {bad}; if it is of another format, name that with", format="NAME")
             raise DataError(f"{names}: there are no examples in it; there is nothing to learn from")
 
     def _blocks_of(self, source: Source, format: str) -> Iterator[Block]:

@@ -28,6 +28,10 @@ class DataError(OuzelError):
     """Bad data in a stream: `file:line:column: found …; expected …; what to do`."""
 
 
+class RoomError(OuzelError):
+    """Features for which a learner has no room; of the block that has them nothing was learnt."""
+
+
 def bad_line(message: str, unit: str = "lines") -> DataError:
     """The error of one bad line (or row) of a stream that can do without it."""
     return DataError(f"{message}; mend it, or leave such {unit} out with", on_error="skip")

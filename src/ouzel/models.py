@@ -16,7 +16,7 @@ import numpy as np
 
 from ouzel import tasks
 from ouzel.classes import Classes, Label
-from ouzel.errors import OuzelError
+from ouzel.errors import OuzelError, RoomError
 from ouzel.learners import catalogue
 from ouzel.learners.rows import Rows, largest_id, to_rows
 from ouzel.learners.settings import resolve_settings
@@ -24,6 +24,7 @@ from ouzel.streams.block import Block
 from ouzel.streams.features import FeatureNames
 from ouzel.tasks import Learnt
 from ouzel.terms.losses import REGRESSION, Hinge
+from ouzel.terms.names import name_of
 
 SMALLEST_TABLE = 1024  # slots of a new state
 SMALLEST_MATRIX = 32  # the same, of a learner that keeps a number for every pair of slots
@@ -70,6 +71,11 @@ class Model:
         self.bits = int(bits)
         self.seed = int(seed)
         self.pairs = int(pairs)
+        if self.task == "ranking" and (self.multiclass or isinstance(self.loss, REGRESSION)):
+            raise OuzelError(
+                "ranking takes a learner of two classes and a loss of classes, such as adagrad and hinge; "
+                f"got {learner} and {name_of(self.loss)}"
+            )
         self.names = FeatureNames()
         self.examples = 0
         self.unlabelled = 0
@@ -186,12 +192,16 @@ class Model:
         needed = bytes_used * self.capacity // capacity
         if needed > _memory():
             self.dimension = dimension
-            raise OuzelError(
+            raise RoomError(
                 f"feature id {largest} needs {needed / 2**30:.0f} GiB of weights, more than this machine has; "
                 "renumber the ids, or use a learner with a byte budget (awm), which takes any id"
             )
         shape = (self.capacity, self.room) if self.multiclass else (self.capacity,)
-        self.states = [self.module.grow(state, *shape, self.settings) for state in self.states]
+        try:
+            self.states = [self.module.grow(state, *shape, self.settings) for state in self.states]
+        except OuzelError as error:
+            self.dimension = dimension
+            raise RoomError(str(error)) from None
 
     def weights(self) -> np.ndarray:
         """Weights (columns, dimension), slot 0 first; not for learners of a byte budget, which know only their top."""
@@ -229,6 +239,13 @@ class Model:
         if columns == 1:
             self.states = self.states or [self.module.init(self.capacity, self.settings)]
             return
+        needed = self.bytes_used // max(len(self.states), 1) * columns
+        if needed > _memory():
+            raise OuzelError(
+                f"{columns} classes need {needed / 2**30:.0f} GiB of weights, more than this machine has; is this the "
+                "label? Numbers to predict want a loss of numbers, such as",
+                loss="squared",
+            )
         if len(self.states) == 1:
             self.states = [self.module.mirror(self.states[0]), self.states[0]]
         unseen = not self.classes.closed

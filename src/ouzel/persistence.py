@@ -168,8 +168,20 @@ def _digest(described: str, arrays: dict[str, np.ndarray]) -> str:
     return digest.hexdigest()
 
 
+def check_place(path: Path) -> None:
+    """Refuse a place that no model could be written to: no folder, no rights, or what is there is no ordinary file."""
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise OuzelError(f"{path}: there is no folder {folder}; make it first")
+    if path.exists() and not path.is_file():
+        raise OuzelError(f"{path}: is no ordinary file, and a model's file is replaced as a whole; name another")
+    if not os.access(folder, os.W_OK):
+        raise OuzelError(f"{path}: cannot be written: no right to write in the folder {folder}")
+
+
 def _replace(path: Path, content: bytes) -> None:
     """Put a file in its place in one step, on disk when this returns."""
+    check_place(path)
     beside = path.with_name(f".{path.name}.partial")  # one name, so that a killed run leaves at most one behind
     try:
         with open(beside, "wb") as file:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ouzel.classes import tidy
+from ouzel.errors import OuzelError
 from ouzel.learners.rows import Rows
 from ouzel.learners.scoring import losses_of, multiclass_hinge_losses, one_vs_rest_losses
 from ouzel.streams.block import Block
@@ -32,9 +33,19 @@ def difference(scores: np.ndarray) -> np.ndarray:
 
 def learn_numbers(model: Model, rows: Rows, block: Block) -> Learnt:
     margins, losses = np.empty(block.rows), np.empty(block.rows)
-    model.module.learn_rows(model.states[0], rows, block.labels, block.weights, model.settings, margins)
-    losses_of(model.loss, margins, block.labels, losses)
-    return Learnt(margins, block.labels, block.weights, losses)
+    targets = numbers_of(block)
+    model.module.learn_rows(model.states[0], rows, targets, block.weights, model.settings, margins)
+    losses_of(model.loss, margins, targets, losses)
+    return Learnt(margins, targets, block.weights, losses)
+
+
+def numbers_of(block: Block) -> np.ndarray:
+    """Labels (n,) that are numbers."""
+    if block.label_names is not None:
+        raise OuzelError(
+            f"the label {block.label_names[0]!r} is no number to predict; choose another column, or a loss of classes"
+        )
+    return block.labels
 
 
 def learn_groups(model: Model, rows: Rows, block: Block) -> Learnt:
@@ -42,11 +53,12 @@ def learn_groups(model: Model, rows: Rows, block: Block) -> Learnt:
     from ouzel.learners.ranking import groups_of, learn_group
 
     groups = np.zeros(block.rows) if block.groups is None else block.groups
+    grades = numbers_of(block)
     found = [np.empty(0)]
     for here in groups_of(groups):
         part = Rows(rows.offsets[here.start : here.stop + 1], rows.indices, rows.values)
         drawn = {"pairs": model.pairs, "seed": model.seed, "group": model.examples + here.start}
-        found.append(learn_group(model.module, model.states[0], part, block.labels[here], model.settings, **drawn))
+        found.append(learn_group(model.module, model.states[0], part, grades[here], model.settings, **drawn))
     margins = np.concatenate(found)
     losses = np.empty(len(margins))
     losses_of(model.loss, margins, np.ones(len(margins)), losses)

@@ -6,8 +6,10 @@ import re
 
 import pytest
 
-from ouzel.errors import DataError
+from ouzel import models, persistence
+from ouzel.errors import DataError, OuzelError
 from ouzel.persistence import load_model
+from ouzel.streams import chunks
 from ouzel.streams.reading import read
 
 GOOD = b"+1 1:1 2:0.5\n-1 1:-1 3:2\n"
@@ -78,6 +80,14 @@ TABLES = {
     "csv with an unknown column to ignore": ("bad.csv", "a,y\n1,2\n", ["--ignore", "z"], "no column 'z'"),
     "csv with an uneven row": ("bad.csv", "a,y\n1,2\n1,2,3\n", [], "bad.csv"),
     "csv with a header alone": ("bad.csv", "a,y\n", [], "no examples"),
+    "csv without a header": (
+        "bad.csv",
+        "1,x,2.5\n2,z,3\n",
+        [],
+        r"1, x, 2.5, … are no names.*--columns A,B,… --label NAME",
+    ),
+    "names where numbers are learnt": ("bad.csv", "a,y\n1,no\n", ["--loss", "squared"], "label 'no' is no number"),
+    "bad lines alone": ("bad.svm", "1 x:x\n1 z:z\n", ["--on-error", "skip"], "all 2 lines are bad.*--format NAME"),
     "jsonl that is no JSON": ("bad.jsonl", '{"a": 1, "y": 1}\n{"a": \n', [], ":2"),
     "parquet that is none": ("bad.parquet", "PAR1 but no more\n", ["--label", "y"], "bad.parquet"),
     "vw without a bar": ("bad.vw", "1 | a:1\n1 a:1\n", [], ":2:"),
@@ -115,6 +125,8 @@ ARGUMENTS = {
     "no pass at all": (["train", "FILE", "--passes", "0"], "passes must be 1 or more"),
     "passes over standard input": (["train", "-", "--passes", "2"], "read once only"),
     "checkpoints of nothing": (["train", "FILE", "--checkpoint-every", "10"], "needs --model"),
+    "a model that is a device": (["train", "FILE", "--model", "/dev/null"], "/dev/null: is no ordinary file"),
+    "predictions to a device": (["predict", "MODEL", "FILE", "-o", "/dev/null"], "/dev/null: is no ordinary file"),
     "a model in no folder": (["train", "FILE", "--model", "nowhere/m"], "there is no folder"),
     "a plot of no kind": (["train", "FILE", "--plot", "error.xls"], "ends in .svg"),
     "a plot in no folder": (["train", "FILE", "--plot", "nowhere/error.png"], "there is no folder"),
@@ -133,6 +145,8 @@ ARGUMENTS = {
 def test_bad_arguments_are_one_line(ouzel, small, kind, monkeypatch):
     arguments, pattern = ARGUMENTS[kind]
     monkeypatch.chdir(small.parent)
+    if "MODEL" in arguments:
+        ouzel("train", small, "--model", "MODEL")
 
     ran = ouzel(*[small if argument == "FILE" else argument for argument in arguments])
 
@@ -160,3 +174,57 @@ def test_what_was_learnt_before_a_bad_line_is_kept_and_goes_on_when_the_line_is_
 
     assert mended.json["examples"] == 103
     assert load_model(model).states[0].table.tobytes() == load_model(whole).states[0].table.tobytes()
+
+
+def test_a_truncated_archive_gives_what_it_holds(ouzel, tmp_path):
+    path, model = tmp_path / "cut.svm.gz", tmp_path / "m"
+    lines = [f"{(-1) ** k:+d} 1:{k} {k % 7 + 2}:1\n".encode() for k in range(20_000)]
+    path.write_bytes(gzip.compress(b"".join(lines))[:-3000])
+
+    ran = ouzel("train", path, "--learner", "ogd", "--model", model)
+
+    learnt = load_model(model).examples
+    check(ran, f"it ends early.*m holds the first {learnt:,} examples")
+    assert learnt > 10_000
+
+
+def test_an_answer_is_not_lost_with_the_disk(ouzel, small, tmp_path, monkeypatch):
+    def full(*_):
+        raise OuzelError("m: cannot be written (No space left on device)")
+
+    monkeypatch.setattr(persistence, "save", full)
+    ran = ouzel("train", small, "--model", tmp_path / "m")
+
+    check(ran, "No space left on device")
+    assert "error rate" in ran.out
+    assert "model written" not in ran.out
+
+
+def test_a_class_for_every_example_raises_a_doubt(ouzel, tmp_path):
+    path = tmp_path / "numbers.svm"
+    path.write_text("".join(f"{k} {k % 3}:1\n" for k in range(250)))
+
+    ran = ouzel("train", path, "--learner", "arow")
+
+    assert ran.status == 0
+    assert "250 classes in 250 examples: is this the label?" in ran.err
+
+
+def test_classes_beyond_memory_are_refused_before_they_take_it(ouzel, tmp_path, monkeypatch):
+    path = tmp_path / "numbers.svm"
+    path.write_text("".join(f"{k} {k % 3}:1\n" for k in range(50)))
+    monkeypatch.setattr(models, "_memory", lambda: 1 << 18)
+
+    check(ouzel("train", path, "--learner", "adagrad"), "classes need .* is this the label\\?.*--loss squared")
+
+
+@pytest.mark.parametrize("learner", ["adagrad", "adagrad-full"])
+def test_features_without_room_leave_what_was_learnt_before_them(ouzel, tmp_path, monkeypatch, learner):
+    path = tmp_path / "wide.svm"
+    path.write_bytes(GOOD * 50 + b"+1 4000000000:1\n")
+    monkeypatch.setattr(chunks, "CHUNK", 64)
+
+    ran = ouzel("train", path, "--learner", learner, "--model", tmp_path / "m")
+
+    check(ran, f"4000000000|2,048|2048.*m holds the first {load_model(tmp_path / 'm').examples} examples")
+    assert load_model(tmp_path / "m").examples >= 90

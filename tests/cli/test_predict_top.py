@@ -125,3 +125,11 @@ def test_each_class_has_a_spectrum_of_its_own(ouzel, tmp_path):
 
     assert [entry["class"] for entry in entries] == [1, 2, 3]
     assert all(len(entry["eigenvalues"]) == 10 for entry in entries)
+
+
+def test_predictions_that_know_no_feature_raise_a_doubt(ouzel, model, small, tmp_path):
+    path = tmp_path / "other.svm"
+    path.write_text("+1 900:1\n-1 901:1\n" * 6)
+
+    assert "all 12 predictions are the same" in ouzel("predict", model, path).err
+    assert ouzel("predict", model, small).err == ""

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
+from ouzel.learners.catalogue import LEARNERS
 from ouzel.persistence import load_model, load_notes
 
 from .conftest import lines_of
@@ -300,3 +301,38 @@ def test_an_interruption_says_what_is_on_disk(ouzel, small, tmp_path, monkeypatc
     assert "m holds the first 400 examples" in ran.err
     assert load_model(tmp_path / "m").examples == 400
     assert not list(Path(tmp_path).glob("*.partial"))
+
+
+def test_without_a_command_the_help_is_shown(ouzel):
+    ran = ouzel()
+
+    assert (ran.status, ran.err) == (0, "")
+    assert "Learn a stream in one pass." in ran.out
+    assert "..." not in ran.out.split("Commands:")[1]
+
+
+def test_learners_are_listed_and_their_settings_told(ouzel, small):
+    names = [line.split()[0] for line in ouzel("learners").out.splitlines() if line[0] != " "]
+    settings = [line.split()[1] for line in ouzel("learners", "son-oja").out.splitlines() if "--set" in line]
+
+    assert names == list(LEARNERS)
+    assert max(map(len, ouzel("learners").out.splitlines())) <= 80
+    given = [part for setting in settings for part in ("--set", setting)]
+    trained = ouzel("train", small, "--learner", "son-oja", *given, "--json").json
+    assert trained["settings"] == {**ouzel("learners", "son-oja", "--json").json["settings"], "largest": "inf"}
+
+
+def test_a_closed_pipe_is_told_by_the_status(small):
+    command = f"({sys.executable} -m ouzel train --help; echo $? >&2) | true"
+    ran = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+
+    assert ran.stderr in ("141\n", "0\n")  # the latter if all was written before the pipe closed
+
+
+def test_arrow_reading_ahead_does_not_abort_the_end_of_a_command(tmp_path):
+    path = tmp_path / "big.csv"
+    path.write_text("a,b\n" + "1,2\n" * 2_000_000)
+    ran = subprocess.run([sys.executable, "-m", "ouzel", "train", path], capture_output=True, text=True)
+
+    assert ran.returncode == 2
+    assert len(ran.stderr.splitlines()) == 1

@@ -30,6 +30,9 @@ def _facts(report: Report) -> list[tuple[str, str]]:
         more = [f"log-loss {figure(report.log_loss)}"] if report.log_loss not in (None, report.mean_loss) else []
         more += [f"AUC {figure(report.auc)}"] if report.auc is not None else []
         facts.append(("mean loss", "   ".join([figure(report.mean_loss), *more])))
+    elif report.task == "ranking":
+        facts.append(("pair error", f"{figure(report.error_rate)}   of {count(report.pairs or 0)} pairs"))
+        facts.append(("mean loss", figure(report.mean_loss)))
     else:
         facts.append(("rmse", f"{figure(report.rmse)}   mae {figure(report.mae)}   r2 {figure(report.r2)}"))
         facts.append(("mean loss", figure(report.mean_loss)))

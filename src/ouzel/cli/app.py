@@ -8,7 +8,7 @@ import sys
 import typer
 from typer.exceptions import Exit, TyperException
 
-from ouzel.cli import compare, deltoids, demo, explain, pmi, predict, reproduce, top, train
+from ouzel.cli import compare, deltoids, demo, explain, learners, pmi, predict, reproduce, top, train
 from ouzel.cli.interrupted import Interrupted
 from ouzel.errors import OuzelError
 
@@ -20,22 +20,22 @@ app = typer.Typer(
     help="Linear models from data streams: one pass, second-order accuracy, a memory budget that holds.",
     epilog="Start with `ouzel demo`, or `ouzel train FILE`.",
     add_completion=False,
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain help starts in half the time
 )
-for command in (
-    demo.demo,
-    train.train,
-    predict.predict,
-    top.top,
-    compare.compare,
-    explain.explain,
-    deltoids.deltoids,
-    pmi.pmi,
-    reproduce.reproduce,
+for command, line in (
+    (demo.demo, "Learn three built-in streams, and show who wins."),
+    (train.train, "Learn a stream in one pass."),
+    (predict.predict, "Predict a stream with a model."),
+    (top.top, "Show the heaviest features of a model."),
+    (compare.compare, "Train many learners and settings in one reading."),
+    (learners.learners, "List the learners, or the settings of one."),
+    (explain.explain, "Find the attributes that mark the outliers of a stream."),
+    (deltoids.deltoids, "Find the items whose numbers differ most between two streams."),
+    (pmi.pmi, "Find the words, or events, that go together."),
+    (reproduce.reproduce, "Run an experiment of the papers again."),
 ):
-    app.command()(command)
+    app.command(short_help=line)(command)
 
 
 @app.callback(invoke_without_command=True)
@@ -50,20 +50,18 @@ def _version(version: bool = typer.Option(False, "--version", help="Print the ve
 def run(arguments: list[str]) -> int:
     """The exit status of `ouzel` with these arguments."""
     try:
-        status = app(arguments, prog_name="ouzel", standalone_mode=False)
+        status = app(arguments or ["--help"], prog_name="ouzel", standalone_mode=False)
         sys.stdout.flush()
         return int(status or 0)
     except OuzelError as error:
         return _complain("; ".join([error.on_command_line, *_notes(error)]))
     except TyperException as error:
-        if not error.format_message():  # asked for no command at all: the help has been shown
-            return BAD_INPUT
         return _complain(f"{error.format_message().rstrip('.')}; see `ouzel {_command(arguments)}--help`")
     except (Interrupted, KeyboardInterrupt) as interrupt:
         print(f"\nouzel: stopped{f'; {interrupt}' if interrupt.args else ''}", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the interpreter flushes once more
+    except (BrokenPipeError, SystemExit):  # Typer leaves so when a pipe is closed
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # it is flushed once more
         return CLOSED_PIPE
     except MemoryError:
         return _complain("out of memory; use a learner with a byte budget (--learner awm), or fewer --bits")

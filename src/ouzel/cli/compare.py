@@ -46,7 +46,7 @@ def compare(
 ) -> None:
     """Train many learners and settings in one reading, and show the best of each.
 
-    Example: ouzel compare a9a.svm.xz --learners ogd,adagrad,son-oja --step-sizes 2^-3:2^6
+    Example: ouzel compare a9a.svm.xz --learners ogd,son-oja
     """
     reading = options.reading_options(
         label, label_positive, weight, text, ignore, columns, skip_lines, delimiter, on_error, bits, seed

@@ -30,11 +30,6 @@ class Patience:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         signal.signal(signal.SIGINT, self.before)
 
-    @property
-    def kept(self) -> bool:
-        """Whether the model is whole: one Ctrl-C waits for that."""
-        return self.asked == 1
-
     def check(self) -> None:
         """Stop here if that was asked for."""
         if self.asked:

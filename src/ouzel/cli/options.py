@@ -20,6 +20,8 @@ Format = Annotated[
 ]
 Label = Annotated[str | None, typer.Option(help="Column of a table that holds the label.")]
 LabelPositive = Annotated[str | None, typer.Option(help="The label that is +1; all others are -1.")]
+Group = Annotated[str | None, typer.Option(help="Column with the group that an example is ranked within.")]
+Query = Annotated[str | None, typer.Option(metavar="FILE", help="The number of examples of each group, one a line.")]
 Weight = Annotated[str | None, typer.Option(help="Column with importance weights.")]
 Text = Annotated[list[str] | None, typer.Option(help="Column read as words; may be repeated.")]
 Ignore = Annotated[list[str] | None, typer.Option(help="Column to leave out; may be repeated.")]
@@ -63,6 +65,8 @@ def reading_options(
     on_error: str | None = None,
     bits: int | None = None,
     seed: int | None = None,
+    group: str | None = None,
+    query: str | None = None,
 ) -> dict[str, Any]:
     """The options of reading that were given."""
     given = {
@@ -77,6 +81,8 @@ def reading_options(
         "on_error": on_error,
         "bits": bits,
         "seed": seed,
+        "group": group,
+        "query": query,
     }
     return {name: value for name, value in given.items() if value is not None}
 

@@ -14,6 +14,7 @@ from ouzel.errors import OuzelError
 if TYPE_CHECKING:
     from ouzel.evaluation.predictions import Predictions
 
+ENOUGH = 10  # predictions that should not all be the same
 KINDS = ("labels", "margins", "probabilities")
 
 
@@ -46,19 +47,40 @@ def predict(
     given = options.reading_options(
         label, None, None, text, ignore, columns, skip_lines, delimiter, on_error, learnt.bits, learnt.seed
     )
-    reading = {**notes.get("reading", {}), **given, "unlabelled": True}
-    with read(files, format=format, **reading) as stream:
-        found = (predictions_of(learnt, block) for block in stream)
+    stored = {name: value for name, value in notes.get("reading", {}).items() if name not in ("group", "query")}
+    alike = Alike()
+    with read(files, format=format, **{**stored, **given, "unlabelled": True}) as stream:
+        found = (alike.look(predictions_of(learnt, block)) for block in stream)
         if output is not None:
             from ouzel.evaluation.predictions import write_parquet
 
             print(f"{write_parquet(found, output):,} predictions written to {output}", file=sys.stderr)
-            return
-        for number, predictions in enumerate(found):
-            if json_:
-                _print_json(predictions)
-            else:
-                _print_table(predictions, only, header=only is None and number == 0)
+        else:
+            for number, predictions in enumerate(found):
+                if json_:
+                    _print_json(predictions)
+                else:
+                    _print_table(predictions, only, header=only is None and number == 0)
+    if alike.rows >= ENOUGH and len(alike.margins) == 1:
+        sys.stdout.flush()
+        print(f"all {alike.rows:,} predictions are the same: does {model} know these features?", file=sys.stderr)
+
+
+class Alike:
+    """Whether all predictions are the same, as they are where a model knows no feature of a stream."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self.margins: set[bytes] = set()  # of the first two that differ
+
+    def look(self, predictions: Predictions) -> Predictions:
+        """Take note of a block's."""
+        self.rows += len(predictions.margins)
+        if len(self.margins) <= 1:
+            import numpy as np
+
+            self.margins |= {row.tobytes() for row in np.unique(predictions.margins, axis=0)[:2]}
+        return predictions
 
 
 def _print_table(predictions: Predictions, only: str | None, header: bool) -> None:

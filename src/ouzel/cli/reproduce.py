@@ -11,8 +11,10 @@ from ouzel.errors import OuzelError
 
 
 def reproduce(
-    name: Annotated[str | None, typer.Argument(help="The experiment; without one, all are listed.")] = None,
-    paths: Annotated[list[str] | None, typer.Argument(metavar="[FILE…]", help="Further data sets.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="The experiment; without one, all are listed.")
+    ] = None,
+    paths: Annotated[list[str] | None, typer.Argument(metavar="FILE", help="Further data sets.")] = None,
     data: Annotated[str, typer.Option(help="Folder with the data sets.")] = "data",
     output: Annotated[str, typer.Option(help="Folder for NAME.md and NAME.png.")] = "reproduce/results",
     quick: Annotated[bool, typer.Option("--quick", help="A small variant, in seconds.")] = False,

@@ -18,6 +18,7 @@ from ouzel.evaluation.progressive import Run
 
 ERRORS, LOSSES = ("error so far", "since last"), ("loss so far", "since last")
 LONGEST_TITLE = 18
+DOUBTFUL = 200  # classes, from which on they may be numbers
 COMPILING = "compiling kernels (once; later runs find them on disk) …"
 
 
@@ -33,6 +34,7 @@ class Screen:
         self.stream = stream
         self.title = title
         self.last = ORIGIN
+        self.doubted = False
         self.begun = time.perf_counter()
         self.progress: Progress | None = None
         self.task: TaskID | None = None
@@ -66,10 +68,19 @@ class Screen:
         """The new points of the run's table, and where it stands."""
         if self.quiet:
             return
+        self._doubt(run)
         for point in run.curve.powers_of_two():
             if point.examples > self.last.examples and point.examples & (point.examples - 1) == 0:
                 self._row(point, run.model.task)
         self.stand(run.scores)
+
+    def _doubt(self, run: Run) -> None:
+        """Say so, once, if nearly every example has a class of its own."""
+        classes, examples = len(run.model.classes), run.model.examples
+        if not self.doubted and classes >= DOUBTFUL and 4 * classes > examples:
+            self.doubted = True
+            self.say(f"{count(classes)} classes in {count(examples)} examples: is this the label?")
+            self.say("For numbers to predict stop (Ctrl-C), and choose --loss squared.")
 
     def stand(self, scores: Scores) -> None:
         """Where a reading of the stream stands: examples, rate, error so far."""
@@ -77,8 +88,9 @@ class Screen:
         classes = scores.error_rate is not None
         error = f"error {figure(scores.error_rate)}" if classes else f"rmse {figure(scores.rmse)}"
         size = getattr(self.stream, "size", None)
+        what = "pairs" if scores.task == "ranking" else "examples"
         self._update(
-            f"{count(scores.examples)} examples {short(scores.examples / seconds)}/s {error}",
+            f"{count(scores.examples)} {what} {short(scores.examples / seconds)}/s {error}",
             getattr(self.stream, "position", 0) if size else 0,
             size,
         )
@@ -102,9 +114,9 @@ class Screen:
             self.progress.update(self.task, total=total, completed=completed, standing=standing)
 
     def _row(self, point: Point, task: str) -> None:
-        errors = task == "classification"
+        errors = task != "regression"
         if self.last is ORIGIN:
-            names = ("examples", *(ERRORS if errors else ()), *LOSSES)
+            names = ("pairs" if task == "ranking" else "examples", *(ERRORS if errors else ()), *LOSSES)
             self.say("".join(f"{name:>14}" for name in names))
         since = point.since(self.last)
         numbers = [point.error_rate, since.error_rate] if errors else []

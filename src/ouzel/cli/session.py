@@ -21,6 +21,7 @@ from ouzel.evaluation.progressive import Run
 from ouzel.learners.settings import resolve_settings
 from ouzel.learners.words import in_words
 from ouzel.models import Model
+from ouzel.streams.groups import Groups
 from ouzel.streams.reading import Stream, read
 
 
@@ -55,20 +56,24 @@ class Session:
         output: str | None,
         resume: str | None,
         checkpoint_every: int,
+        task: str | None = None,
+        pairs: int | None = None,
     ) -> Self:
         """A session that begins, or that goes on from the file `resume`."""
         if checkpoint_every < 0:
             raise OuzelError(f"--checkpoint-every takes a number of examples; got {checkpoint_every}")
         if checkpoint_every and output is None:
             raise OuzelError("--checkpoint-every needs --model OUT: the file to write")
-        if output is not None and not Path(output).absolute().parent.is_dir():
-            raise OuzelError(f"{output}: there is no folder {Path(output).absolute().parent}; make it first")
+        if output is not None:
+            persistence.check_place(Path(output))
         if (passes or 1) > 1 and "-" in files:
             raise OuzelError("standard input can be read once only; for --passes put it in a file first")
         if resume is None or (resume == output and not Path(resume).exists()):
             model = Model(
                 learner or DEFAULT_LEARNER,
-                intercept=intercept,
+                intercept=intercept and task != "ranking",
+                task=task,
+                pairs=pairs or 0,
                 bits=reading.get("bits", 18),
                 seed=reading.get("seed", 0),
                 **settings,
@@ -82,6 +87,9 @@ class Session:
         model, notes = persistence.load_notes(resume)
         stored = notes.get("reading", {})
         _check_agreement(resume, model, stored, learner, settings, intercept, reading)
+        for name, given, known in (("task", task, model.task), ("pairs", pairs, model.pairs)):
+            if given is not None and given != known:
+                raise _contradiction(resume, name, given, known)
         noted = notes.get("run", {})
         before, now = noted.get("sources", []), _sources(files)
         same_names = [name for name, _ in before] == [name for name, _ in now]
@@ -114,9 +122,10 @@ class Session:
         first = "standard input" if self.files[0] == "-" else Path(self.files[0]).name
         return first if len(self.files) == 1 else f"{first} and {len(self.files) - 1} more"
 
-    def open(self) -> Stream:
+    def open(self) -> Stream | Groups:
         """The files as a stream, from the beginning."""
-        return read(self.files, format=self.format, **self.reading)
+        stream = read(self.files, format=self.format, **self.reading)
+        return Groups(stream) if self.model.task == "ranking" else stream
 
     def save(self, finished: bool) -> None:
         """Write the model to its file, if it has one."""
@@ -134,8 +143,8 @@ class Session:
         self.saved = self.model.examples
 
     def cut_off(self) -> str:
-        """Save what was learnt before an error or an interruption; say what is on disk."""
-        if self.output is not None and self.run.position > self.begun_at:
+        """Save what was learnt before an error or an interruption, if the model is whole; say what is on disk."""
+        if self.output is not None and self.run.position > self.begun_at and not self.run.torn:
             self.run.settle()
             try:
                 self.save(finished=False)
@@ -152,7 +161,8 @@ class Session:
             )
         if not self.model.examples:
             return ""
-        lost = f"{count(self.model.examples)} examples were learnt before it and no model was written"
+        learnt = "1 example was" if self.model.examples == 1 else f"{count(self.model.examples)} examples were"
+        lost = f"{learnt} learnt before it and no model was written"
         return f"{lost}; --model OUT writes one" if self.output is None else lost
 
 
@@ -189,12 +199,13 @@ def _check_agreement(
     for name, value in reading.items():
         before = noted.get(name)
         before = tuple(before) if isinstance(before, list) else before
-        if name != "on_error" and value != before:
+        if name not in ("on_error", "query") and value != before:
             raise _contradiction(path, name, value, "none" if before is None else before)
 
 
 def _contradiction(path: str, name: str, given: Any, stored: Any) -> OuzelError:
+    learnt = "without it" if stored == "none" else f"with {stored}"
     return OuzelError(
-        f"--{name.replace('_', '-')} {given} contradicts {path}, which was learnt with {stored}; "
+        f"--{name.replace('_', '-')} {given} contradicts {path}, which was learnt {learnt}; "
         "leave the option out, or begin a new model without --resume"
     )

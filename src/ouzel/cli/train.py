@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 
 def train(
     files: options.Files,
-    learner: Annotated[str | None, typer.Option(help=f"Name of the learner ({options.DEFAULT_LEARNER}).")] = None,
+    learner: Annotated[
+        str | None, typer.Option(help=f"Name of the learner ({options.DEFAULT_LEARNER}); `ouzel learners` lists them.")
+    ] = None,
+    task: Annotated[
+        str | None, typer.Option(help="ranking: learn the pairs of each group. Else the loss says: classes or numbers.")
+    ] = None,
     model: Annotated[str | None, typer.Option("--model", "-m", metavar="OUT", help="Write the model here.")] = None,
     resume: Annotated[
         str | None, typer.Option(metavar="MODEL", help="Go on with this model: settings come from the file.")
@@ -47,6 +52,9 @@ def train(
     on_error: options.OnError = None,
     bits: options.Bits = None,
     seed: options.Seed = None,
+    group: options.Group = None,
+    query: options.Query = None,
+    pairs: Annotated[int | None, typer.Option(help="Pairs drawn of each group to rank (all).")] = None,
     top: Annotated[int, typer.Option(help="Heaviest features to show.")] = 10,
     plot: options.Plot = None,
     json_: options.Json = False,
@@ -56,8 +64,10 @@ def train(
     Example: ouzel train a9a.svm.xz --learner adagrad --model a9a.ouzel
     """
     reading = options.reading_options(
-        label, label_positive, weight, text, ignore, columns, skip_lines, delimiter, on_error, bits, seed
+        label, label_positive, weight, text, ignore, columns, skip_lines, delimiter, on_error, bits, seed, group, query
     )
+    if task not in (None, "ranking") or (pairs is not None and pairs < 0):
+        raise OuzelError("--task takes ranking, and classes or numbers follow from --loss; --pairs is 0 (all) or more")
     settings = options.settings_given(
         set_, loss=loss, learning_rate=learning_rate, l1=l1, l2=l2, budget=budget, sketch_size=sketch_size
     )
@@ -78,22 +88,27 @@ def train(
         output=model,
         resume=resume,
         checkpoint_every=checkpoint_every,
+        task=task,
+        pairs=pairs,
     )
     _go(session, quiet=json_)
     report = session.run.report()
+    if json_:
+        print(json.dumps({**report.to_json(), "model": model}))
+    else:
+        from ouzel.cli.answer import show_answer
+
+        show_answer(session.model, report, top)
+    if not session.finished:  # only now: the answer is not lost if a disk is full
+        session.save(finished=True)
+    if model is not None and not json_:
+        print(f"model written to {model}")
     if plot is not None:
         from ouzel.evaluation.plots import draw_curves
 
         draw_curves({report.learner: report.curve}, plot, report.task)
-    if json_:
-        print(json.dumps({**report.to_json(), "model": model}))
-        return
-    from ouzel.cli.answer import show_answer
-
-    show_answer(session.model, report, top)
-    for path, what in ((model, "model written to"), (plot, "curve drawn in")):
-        if path is not None:
-            print(f"{what} {path}")
+        if not json_:
+            print(f"curve drawn in {plot}")
 
 
 def _go(session: Session, quiet: bool) -> None:
@@ -120,7 +135,7 @@ def _go(session: Session, quiet: bool) -> None:
             with patience:
                 session.run.over(open_stream, show, session.checkpoint_every, partial(session.save, finished=False))
         except KeyboardInterrupt:
-            raise Interrupted(session.cut_off() if patience.kept else session.on_disk()) from None
+            raise Interrupted(session.cut_off()) from None
         except (OuzelError, OSError) as error:
             if note := session.cut_off():
                 error.add_note(note)
@@ -129,4 +144,3 @@ def _go(session: Session, quiet: bool) -> None:
             if screen.stream is not None:
                 screen.stream.close()
         screen.finish(session.run)
-    session.save(finished=True)

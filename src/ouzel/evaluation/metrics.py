@@ -96,7 +96,7 @@ class Scores:
         self.examples = 0
         self.sums = np.zeros(8)
         self.confusion: np.ndarray = np.zeros((2, 2), np.int64)  # (classes, classes), rows are true; (0, 0) if too many
-        self.histogram = np.zeros((2, BINS if task == "classification" else 0))
+        self.histogram = np.zeros((2, 0 if task == "regression" else BINS))
 
     def add(self, learnt: Learnt) -> None:
         """Count a block's predictions."""
@@ -116,8 +116,8 @@ class Scores:
 
     @property
     def error_rate(self) -> float | None:
-        """Share of mistakes, by importance; None for numbers."""
-        return self._mean(MISTAKES) if self.task == "classification" else None
+        """Share of mistakes, by importance: of wrong classes, or of pairs ranked wrongly; None for numbers."""
+        return None if self.task == "regression" else self._mean(MISTAKES)
 
     @property
     def accuracy(self) -> float | None:
@@ -132,7 +132,7 @@ class Scores:
     @property
     def log_loss(self) -> float | None:
         """Mean negative logarithm of the probability of the true class, for losses that give probabilities."""
-        return self._mean(LOG_LOSS) if self.task == "classification" and is_probabilistic(self.loss) else None
+        return self._mean(LOG_LOSS) if self.task != "regression" and is_probabilistic(self.loss) else None
 
     @property
     def rmse(self) -> float | None:

@@ -13,6 +13,7 @@ SUFFIXES = (".svg", ".png", ".pdf")
 COLOURS = ("#1b6ca8", "#d1495b", "#2e933c", "#edae49", "#7b4ea3", "#5a5a5a", "#00798c", "#b5651d")
 MARKERS = "osD^vPX*"
 STYLES = ("-", "--", ":", "-.")
+SETTLED = 64  # examples before which an error says little, where a curve is long
 LONGEST_LEGEND = 16  # lines of one column of a legend beside the panels
 
 Line = tuple[Sequence[float], Sequence[float | None]]
@@ -27,13 +28,15 @@ def check_plot_path(path: str) -> None:
 
 
 def draw_curves(curves: Mapping[str, Sequence[Point]], path: str, task: str = "classification") -> None:
-    """Progressive error (or loss, for numbers) against examples, a line a learner."""
-    classes = task == "classification"
-    lines = {
-        name: ([p.examples for p in curve], [p.error_rate if classes else p.mean_loss for p in curve])
-        for name, curve in curves.items()
-    }
-    draw_lines(lines, path, x="examples", y=f"progressive {'error rate' if classes else 'loss'}", log_x=True)
+    """Progressive error (or loss, for numbers) against examples, a line a learner, from where it has settled."""
+    classes = task != "regression"
+    lines: dict[str, Line] = {}
+    for name, curve in curves.items():
+        settled = [point for point in curve if point.examples >= SETTLED or curve[-1].examples < 16 * SETTLED]
+        figures = [point.error_rate if classes else point.mean_loss for point in settled]
+        lines[name] = ([point.examples for point in settled], figures)
+    counted = "pairs" if task == "ranking" else "examples"
+    draw_lines(lines, path, x=counted, y=f"progressive {'error rate' if classes else 'loss'}", log_x=True)
 
 
 def draw_lines(

@@ -18,13 +18,15 @@ from ouzel.streams.block import Block
 class Predictions(NamedTuple):
     """Predictions of a block, classes in the order shown."""
 
-    labels: np.ndarray  # (n,) labels of classes, or predicted numbers
+    labels: np.ndarray | None  # (n,) labels of classes, or predicted numbers; None of a ranking, which has scores
     margins: np.ndarray  # (n, columns)
     probabilities: np.ndarray | None  # (n, classes)
     names: list[str]  # of the classes
 
     def columns(self, only: str | None) -> dict[str, np.ndarray]:
         """The columns of a table: all of them, or only "labels", "margins" or "probabilities"."""
+        if self.labels is None:
+            return {"score": self.margins[:, 0]}
         found = {"label": self.labels} if only in (None, "labels") else {}
         if only in (None, "margins"):
             found |= _spread("margin", self.margins, self.names)
@@ -40,6 +42,8 @@ class Predictions(NamedTuple):
 def predictions_of(model: Model, block: Block) -> Predictions:
     """Predictions of a block by a model that has learnt something."""
     margins = model.margins(block)
+    if model.task == "ranking":
+        return Predictions(None, margins[:, None], None, [])
     if model.task == "regression":
         numbers = np.empty(len(margins))
         links_of(model.loss, margins, numbers)
@@ -66,6 +70,8 @@ def write_parquet(parts: Iterator[Predictions], path: str | Path) -> int:
     from pyarrow import parquet
 
     path = Path(path)
+    if path.exists() and not path.is_file():
+        raise OuzelError(f"{path}: is no ordinary file; name another, or leave --output out for standard output")
     beside = path.with_name(f".{path.name}.partial")
     rows, writer = 0, None
     try:
@@ -78,7 +84,7 @@ def write_parquet(parts: Iterator[Predictions], path: str | Path) -> int:
             writer.close()
             os.replace(beside, path)
     except OSError as error:
-        raise OuzelError(f"{path}: cannot be written ({error.strerror or error})") from None
+        raise OuzelError(f"{path}: cannot be written ({os.strerror(error.errno) if error.errno else error})") from None
     finally:
         beside.unlink(missing_ok=True)
     return rows

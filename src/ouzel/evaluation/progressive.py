@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ouzel.errors import OuzelError
+from ouzel.errors import OuzelError, RoomError
 from ouzel.evaluation.clock import Clock
 from ouzel.evaluation.curve import Curve
 from ouzel.evaluation.holdout import Holdout
@@ -58,14 +58,20 @@ class Run:
                 "passes must be 1 or more and holdout_every 2 or more (0 holds out nothing); "
                 f"got passes={passes}, holdout_every={holdout_every}"
             )
+        if model.task == "ranking" and holdout_every:
+            raise OuzelError(
+                "a ranking learns groups, of which holdout_every would hold out single examples; leave it out"
+            )
         self.model = model
         self.passes = passes
+        self.torn = False  # whether an error or an interruption fell into the learning of a block
         self.passed = 0  # passes ended
         self.row = 0  # examples of the present pass behind us, with or without a label
         self.by_pass = [Scores(model.task, model.loss) for _ in range(passes)]
         self.curve = Curve(self.by_pass[0])
         self.holdouts = [Holdout(holdout_every, model) for _ in range(passes if holdout_every else 0)]
         self.features = FeaturesSeen()
+        self.examples = 0  # of the first pass; in a ranking the scores count pairs
         self.nonzeros = 0
         self.skipped = 0
         self.clock = Clock()
@@ -110,6 +116,7 @@ class Run:
             "by_pass": [scores.to_json() for scores in self.by_pass[: self.passed + 1]],
             "holdouts": [holdout.scores.to_json() for holdout in self.holdouts[: self.passed + 1]],
             "curve": self.curve.to_json(),
+            "examples": self.examples,
             "nonzeros": self.nonzeros,
             "seconds": self.clock.seconds,
         }
@@ -123,6 +130,7 @@ class Run:
             holdout.scores.restore(part)
         self.curve.restore(stored["curve"])
         self.nonzeros = int(stored["nonzeros"])
+        self.examples = int(stored.get("examples", self.scores.examples))
         self.clock.seconds |= dict(stored["seconds"])
 
     def _one_pass(
@@ -148,7 +156,7 @@ class Run:
                 stop = block.rows
                 if self.holdouts:
                     stop = min(stop, start + stretch - self.row % stretch)
-                if checkpoint_every and stretch == 1:
+                if checkpoint_every and stretch == 1 and self.model.task != "ranking":  # groups stay whole
                     stop = min(stop, start + due - self.row)
                 self._learn(block.slice(start, stop))
                 start = stop
@@ -164,8 +172,14 @@ class Run:
         self.passed, self.row = self.passed + 1, 0
 
     def _learn(self, block: Block) -> None:
-        with self.clock.on("learning"):
-            self._learn_and_count(block)
+        self.torn = True
+        try:
+            with self.clock.on("learning"):
+                self._learn_and_count(block)
+        except RoomError:
+            self.torn = False
+            raise
+        self.torn = False
 
     def _learn_and_count(self, block: Block) -> None:
         rows = block.rows
@@ -173,7 +187,10 @@ class Run:
         holdout = self.holdouts[self.passed] if self.holdouts else None
         if holdout is not None:
             block = holdout.divide(block, self.row)
+        before = self.model.examples
         learnt = self.model.learn(block)
+        if not self.passed:
+            self.examples += self.model.examples - before
         (self.by_pass[self.passed] if self.passed else self.curve).add(learnt)
         self.row += rows
         if holdout is not None and self.row % holdout.stretch == 0:

@@ -21,6 +21,7 @@ class Report:
     settings: dict[str, Any]  # as a user gives them
     task: str
     examples: int
+    pairs: int | None  # of a ranking, whose figures are of pairs
     error_rate: float | None
     accuracy: float | None
     mean_loss: float | None
@@ -60,7 +61,8 @@ class Report:
             learner=model.learner.name,
             settings=in_words(model.settings),
             task=model.task,
-            examples=scores.examples,
+            examples=run.examples,
+            pairs=scores.examples if model.task == "ranking" else None,
             classes=[model.classes.known[k] for k in order],
             confusion=confusion,
             holdout=[
@@ -91,7 +93,7 @@ class Report:
 
 def _as_dict(point: Point, task: str) -> dict[str, Any]:
     shown = {"examples": point.examples, "mean_loss": point.mean_loss}
-    return shown | {"error_rate": point.error_rate} if task == "classification" else shown
+    return shown if task == "regression" else shown | {"error_rate": point.error_rate}
 
 
 def _present(figures: dict[str, float | None]) -> dict[str, float]:

@@ -82,5 +82,18 @@ def concatenate(first: Block, second: Block) -> Block:
         np.concatenate([part.labels for part in parts]),
         np.concatenate([part.weights for part in parts]),
         groups=np.concatenate(groups) if first.groups is not None or second.groups is not None else None,
-        names=second.names,
+        names=_both(first.names, second.names),
+    )
+
+
+def _both(first: Names | None, second: Names | None) -> Names | None:
+    """The names of both."""
+    if first is None or second is None:
+        return first or second
+    shift = np.uint64(len(first.text))
+    return Names(
+        np.concatenate([first.ids, second.ids]),
+        np.concatenate([first.starts, second.starts + shift]),
+        np.concatenate([first.ends, second.ends + shift]),
+        np.concatenate([first.text, second.text]),
     )

@@ -12,7 +12,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 LONGEST = 300  # lines
 
 ROOMS = [
-    ["errors"],
+    ["errors", "numerals"],
     ["_jit", "_lanes", "classes"],
     ["terms"],
     ["sketches"],

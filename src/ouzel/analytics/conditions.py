@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.errors import OuzelError
+from ouzel.numerals import is_number
 
 RENEWED = 1024  # rows between two looks at the quantile
 COMPRESSION = 500  # of the t-digest: ranks to some 0.004 at the median, in 10 KB
@@ -50,7 +51,7 @@ class Condition:
         quantile = QUANTILE.match(found["value"])
         self.quantile = RunningQuantile(float(quantile[1]) / 100.0) if quantile else None
         self.value: float | str = found["value"]
-        if _is_number(found["value"]):
+        if is_number(found["value"]):
             self.value = float(found["value"])
         self.numeric = quantile is not None or isinstance(self.value, float)
         if not self.numeric and self.sign not in ("=", "==", "!="):
@@ -128,11 +129,3 @@ def _digest_class() -> Any:
             "or compare with a value, such as 'amount > 1000'"
         ) from None
     return tdigest_double
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

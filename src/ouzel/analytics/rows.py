@@ -13,6 +13,7 @@ import pyarrow
 from ouzel.analytics.cells import TABLES, batches_of, prefixed, slots_of_column, text_column
 from ouzel.analytics.conditions import Condition
 from ouzel.errors import DataError, OuzelError
+from ouzel.numerals import as_number
 from ouzel.streams.formats import find_format
 from ouzel.streams.options import Options
 from ouzel.streams.reading import Stream
@@ -80,10 +81,7 @@ class Rule:
             return np.nan
         if self.condition is None and cell.lower() in (*TRUE, *FALSE):
             return float(cell.lower() in TRUE)
-        try:
-            return float(cell)
-        except ValueError:
-            return np.nan
+        return as_number(cell)
 
 
 def rows_of(

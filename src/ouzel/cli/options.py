@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ouzel.errors import OuzelError
+from ouzel.numerals import is_number
 
 DEFAULT_LEARNER = "auto"
 
@@ -91,7 +92,7 @@ def settings_given(pairs: list[str] | None, **flags: str | None) -> dict[str, st
     """The settings of a learner that were given, by flags of their own and by --set."""
     given = {name: value for name, value in flags.items() if value is not None}
     for name in ("l1", "l2"):
-        if name in given and not _is_number(given[name]):
+        if name in given and not is_number(given[name]):
             raise OuzelError(f"--{name} takes a number, such as 1e-6; got {given[name]!r}")
     for pair in pairs or ():
         name, equals, value = pair.partition("=")
@@ -103,14 +104,6 @@ def settings_given(pairs: list[str] | None, **flags: str | None) -> dict[str, st
 
 def number(name: str, text: str) -> float:
     """The number that an option was given."""
-    if not _is_number(text):
+    if not is_number(text):
         raise OuzelError(f"--{name.replace('_', '-')} takes a number; got {text!r}")
     return float(text)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -11,6 +11,7 @@ import pyarrow
 
 from ouzel.classes import Label
 from ouzel.errors import DataError, bad_line
+from ouzel.numerals import as_number
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import Block, Names
 from ouzel.streams.canonical import canonical_rows
@@ -191,7 +192,9 @@ class Columns:
             return np.ones(batch.num_rows)
         array = batch.column(self.options.weight)
         return (
-            _numbers(array, math.nan) if is_number(array.type) else np.array([_number(cell) for cell in _cells(array)])
+            _numbers(array, math.nan)
+            if is_number(array.type)
+            else np.array([as_number(str(cell)) for cell in _cells(array)])
         )
 
     def _groups(self, batch: Any) -> np.ndarray | None:
@@ -238,13 +241,6 @@ def _cells(array: Any) -> list[Any]:
     if types.is_string(array.type) or types.is_large_string(array.type):
         return [cell and cell.decode("utf-8", "replace") for cell in array.cast(pyarrow.large_binary()).to_pylist()]
     return list(array.to_pylist())
-
-
-def _number(cell: Any) -> float:
-    try:
-        return float(cell)
-    except (TypeError, ValueError):
-        return math.nan
 
 
 def _numbers(array: Any, null: float) -> np.ndarray:

@@ -11,6 +11,7 @@ import pyarrow
 import pyarrow.csv
 
 from ouzel.errors import DataError, bad_line
+from ouzel.numerals import is_number
 from ouzel.streams.block import Block
 from ouzel.streams.columns import Columns
 from ouzel.streams.labels import find_label
@@ -121,14 +122,6 @@ def _header(line: str, delimiter: str | None, name: str) -> tuple[list[str], str
     if delimiter is None:
         delimiter = next((character for character in DELIMITERS if character in line), ",")
     names = next(csv.reader([line.rstrip("\r\n")], delimiter=delimiter), [""])
-    if all(_is_number(word) for word in names):
+    if all(is_number(word) for word in names):
         raise DataError(f"{name}: has no header; name its {len(names)} columns with", columns=("A", "B", "…"))
     return [word.strip() for word in names], delimiter
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True

@@ -7,6 +7,7 @@ from typing import Any
 
 from ouzel.classes import Label, tidy
 from ouzel.errors import DataError
+from ouzel.numerals import is_number
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.options import Options
 
@@ -41,11 +42,10 @@ def label_of(value: Any) -> Label | None:
     if value is None or isinstance(value, bool):
         return value
     if not isinstance(value, (int, float)):
-        value = str(value).strip()
-        try:
-            value = float(value)
-        except ValueError:
-            return value or None
+        text = str(value).strip()
+        if not is_number(text):
+            return text or None
+        value = float(text)
     return tidy(value) if math.isfinite(value) else None
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from ouzel._jit import inlined
+from ouzel.numerals import as_number
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import Block
 from ouzel.streams.canonical import sort_row
@@ -204,14 +205,14 @@ def name_labels(block: Block, data: np.ndarray, spans: np.ndarray, options: Opti
     named = np.flatnonzero(spans[:, 0] >= 0)
     labels = block.labels
     if positive is not None:
-        labels = np.where(np.isnan(labels), np.nan, np.where(labels == _as_number(positive), 1.0, -1.0))
+        labels = np.where(np.isnan(labels), np.nan, np.where(labels == as_number(positive), 1.0, -1.0))
     wrong: list[int] = []
     codes: dict[str, int] = {}
     for row in named:
         word = bytes(data[spans[row, 0] : spans[row, 1]]).decode("utf-8", "replace")
         if positive is not None:
             labels[row] = 1.0 if positive in word.split(",") else -1.0
-        elif "," in word or not word.isprintable() or not math.isnan(_as_number(word)) or word.lower() == "nan":
+        elif "," in word or not word.isprintable() or not math.isnan(as_number(word)) or word.lower() == "nan":
             wrong.append(int(row))
         else:
             labels[row] = codes.setdefault(word, len(codes))
@@ -231,13 +232,6 @@ def _label_advice(data: np.ndarray, span: np.ndarray) -> str:
             "a list of labels needs --label-positive CLASS, or it is no svmlight file: name its format (--format csv)"
         )
     return "expected a label: a finite number or a printable name"
-
-
-def _as_number(word: str) -> float:
-    try:
-        return float(word)
-    except ValueError:
-        return math.nan
 
 
 def write_svmlight(blocks: Iterable[Block], path: str | Path) -> int:

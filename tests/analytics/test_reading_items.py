@@ -1,5 +1,6 @@
 """Items of any format are the same items; two streams are mixed evenly."""
 
+import gzip
 import os
 import threading
 
@@ -7,9 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ouzel.analytics.cells import Items, items_of
+from ouzel.analytics.cells import Items, count_rows, items_of
 from ouzel.analytics.side_by_side import side_by_side
 from ouzel.analytics.two_streams import open_both
+from ouzel.errors import DataError
+from ouzel.streams import chunks
 from ouzel.streams.options import Options
 from ouzel.streams.sources import Source
 
@@ -47,6 +50,44 @@ def test_cells_are_the_same_items_in_every_table(tmp_path, format):
         "ip=10.0.0.2",
         "ip=10.0.0.2 port=443",
     ]
+
+
+def test_members_of_objects_are_columns_in_every_table(tmp_path):
+    flow = pd.DataFrame({"flow": [{"ip": "10.0.0.1", "port": {"to": 80}}, {"ip": "10.0.0.2", "port": {"to": 443}}]})
+    flow.to_json(tmp_path / "flows.jsonl", orient="records", lines=True)
+    flow.to_parquet(tmp_path / "flows.parquet")
+
+    for column, expected in (("flow.ip", ["10.0.0.1", "10.0.0.2"]), ("flow.port.to", ["80", "443"])):
+        for format in ("jsonl", "parquet"):
+            assert [name for _, name in names_in(tmp_path / f"flows.{format}", format, [column])] == expected
+
+
+def test_rows_of_json_may_lack_a_column_however_they_arrive(tmp_path, monkeypatch):
+    monkeypatch.setattr(chunks, "CHUNK", 8)
+    path = tmp_path / "events.jsonl"
+    path.write_text('{"tick": 1}\n{"user": "a"}\n{"tick": 2}\n{"user": "b", "tick": 3}\n')
+
+    assert [name for _, name in names_in(path, "jsonl", ["user"])] == ["a", "b"]
+
+
+def test_items_before_a_bad_line_are_given_out(tmp_path):
+    path = tmp_path / "events.jsonl"
+    path.write_text('{"user": "a"}\n{"user": "b"}\n{"user":\n')
+    batches = items_of(Source(path), "jsonl", ["user"], Options())
+
+    assert len(next(batches).slots) == 2
+    with pytest.raises(DataError, match=r"events.jsonl:3:9: found no JSON"):
+        next(batches)
+
+
+@pytest.mark.parametrize("format", ["parquet", "arrow"])
+def test_a_packed_table_is_unpacked(tmp_path, format):
+    path = write(tmp_path, format)
+    packed = tmp_path / f"packed.{format}.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+
+    assert names_in(packed, format, ["ip"]) == names_in(path, format, ["ip"])
+    assert count_rows(Source(packed), format) == count_rows(Source(path), format) == 4
 
 
 def test_lines_and_features_are_items(tmp_path):

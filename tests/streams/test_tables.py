@@ -74,6 +74,32 @@ BAD = {
     "JSON with an odd label": ("t.jsonl", '{"y":1}\n{"y":[1]}\n', {}, 1, ":2:1: found 'y': [1]; expected a label", 1),
     "JSON with a huge id": ("t.jsonl", '{"y":1}\n{"y":1,"99999999999":1}\n', {}, 1, "at most 4294967294", 1),
     "JSON list": ("t.jsonl", '{"y":1}\n[1]\n', {}, 1, ":2:1: found a list", 1),
+    "JSON too deep": (
+        "t.jsonl",
+        '{"y":1}\n{"y":' + "[" * 99999 + "\n",
+        {},
+        1,
+        ":2:1: found objects or lists too deep",
+        1,
+    ),
+    "JSON with half a letter": ("t.jsonl", '{"y":1}\n{"y":1,"x":"\\ud800"}\n', {}, 1, ":2:1: found half of a", 1),
+    "JSON with a huge label": ("t.jsonl", '{"y":1}\n{"y":1' + "0" * 5000 + "}\n", {}, 1, ":2:1: found 'y': inf", 1),
+    "JSON with a huge weight": (
+        "t.jsonl",
+        '{"y":1,"w":2}\n{"y":1,"w":1' + "0" * 400 + "}\n",
+        {"weight": "w"},
+        1,
+        ":2:1: found 'w': inf",
+        1,
+    ),
+    "JSON with lists in a list": (
+        "t.jsonl",
+        '{"y":1}\n{"y":1,"x":[["a"]]}\n',
+        {},
+        1,
+        ":2:1: found 'x': [\"a\"] in a",
+        1,
+    ),
     "JSON not in UTF-8": ("t.jsonl", b'{"y":1}\n{"y":"\xff"}\n', {}, 1, ":2:1: found bytes", 1),
 }
 
@@ -111,6 +137,26 @@ def test_cells_of_every_kind_become_features(tmp_path):
     assert {feature_id("number"): 2.5, 7: 1.0, feature_id("object.inner"): 4.0}.items() <= first.items()
     assert len(first) == 8
     assert second == {7: 3.0, feature_id("bytes=b"): 1.0, feature_id("day=1970-01-02"): 1.0}
+
+
+def test_json_has_the_features_that_parquet_has(tmp_path):
+    rows = [
+        {"y": 1, "word": " a ", "list": ["p", None, "", 2.0, True], "object": {"inner": {"deep": 3}, "word": "b"}},
+        {"y": 0, "word": "", "list": [], "object": {"inner": {"deep": 4}}, "²": 1.0, "007": 2},
+    ]
+    table = {
+        "y": [1, 0],
+        "word": [" a ", ""],
+        "list": [["p", None, "", "2", "true"], []],
+        "object": [{"inner": {"deep": 3}, "word": "b"}, {"inner": {"deep": 4}, "word": None}],
+        "²": [None, 1.0],
+        "007": [None, 2],
+    }
+    lines = wrote(tmp_path, "t.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    parquet = wrote(tmp_path, "t.parquet", table)
+
+    for options in ({}, {"label": "object.inner.deep"}, {"text": "object.word"}, {"ignore": ["object.word", "word"]}):
+        assert examples(lines, **options) == examples(parquet, **options)
 
 
 def test_a_column_that_is_neither_number_nor_text_is_refused(tmp_path):
@@ -169,6 +215,15 @@ def test_groups_have_names_or_numbers(tmp_path):
     a, again, b = next(ouzel.read(csv, group="q")).groups
     assert a == again != b
     assert next(ouzel.read(lines, group="q")).groups.tolist() == [7, 7, 9]
+
+
+def test_groups_numbered_by_fractions_or_beyond_64_bits_are_told_apart(tmp_path):
+    lines = wrote(tmp_path, "t.jsonl", '{"y":1,"q":2.0}\n{"y":0,"q":2.5}\n{"y":0,"q":9999999999999999999999}\n')
+
+    groups = next(ouzel.read(lines, group="q")).groups.tolist()
+
+    assert groups[0] == 2
+    assert len(set(groups)) == 3
 
 
 def test_text_is_parted_the_same_in_every_format(tmp_path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -11,22 +10,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow
 import pyarrow.compute as pc
-import pyarrow.ipc
-import pyarrow.parquet
 
 from ouzel.analytics.base import slots_of_text
 from ouzel.errors import DataError, OuzelError
 from ouzel.streams.cells import words_of
 from ouzel.streams.chunks import chunks_of
-from ouzel.streams.delimited import delimited_batches
 from ouzel.streams.formats import BY_SUFFIX, FORMATS, find_format
 from ouzel.streams.options import Options
 from ouzel.streams.reading import Stream
 from ouzel.streams.sources import BROKEN, Source
+from ouzel.streams.tables import TABLES, record_batches, rows_stored
 
-TABLES = ("csv", "tsv", "parquet", "arrow", "jsonl")
 LINES = "lines"
-ROWS = 8192
 
 
 class Items(NamedTuple):
@@ -37,58 +32,8 @@ class Items(NamedTuple):
     rows: int  # rows, lines or examples that hold them
 
 
-def batches_of(source: Source, options: Options, format: str, skipped: Callable[[int], None]) -> Iterator[Any]:
-    """Record batches of a table; those of text formats have all cells as text."""
-    try:
-        if format in ("csv", "tsv"):
-            yield from delimited_batches(source, options, format, skipped)
-        elif format == "parquet":
-            with pyarrow.parquet.ParquetFile(source.path or pyarrow.BufferReader(source.open().read())) as table:
-                yield from table.iter_batches(ROWS)
-        elif format == "arrow":
-            opened = pyarrow.ipc.open_file if source.peek(6) == b"ARROW1" else pyarrow.ipc.open_stream
-            table = opened(source.open().read())
-            yield from table if opened is pyarrow.ipc.open_stream else table.read_all().to_batches(ROWS)
-        else:
-            yield from _json_batches(source, options, skipped)
-    except pyarrow.ArrowInvalid as error:
-        raise DataError(f"{source.name}: is no sound {format} file ({str(error).splitlines()[0]})") from None
-    except (*BROKEN, OSError) as error:
-        raise source.broken(error) from None
-
-
-def _json_batches(source: Source, options: Options, skipped: Callable[[int], None]) -> Iterator[Any]:
-    lines = 0
-    for data, start, stop in chunks_of(source):
-        rows: list[dict[str, Any]] = []
-        for line in bytes(data[start:stop]).splitlines():
-            lines += 1
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-                if not isinstance(row, dict):
-                    raise ValueError(f"found a {type(row).__name__}")
-            except ValueError as error:
-                if options.on_error == "skip":
-                    skipped(1)
-                    continue
-                raise DataError(f"{source.name}:{lines}: {error}; expected a JSON object") from None
-            rows.append(row)
-        names = list(dict.fromkeys(name for row in rows for name in row))
-        texts = {name: [_text(row.get(name)) for row in rows] for name in names}
-        if rows:
-            yield pyarrow.RecordBatch.from_pydict(
-                {name: pyarrow.array(column, pyarrow.large_string()) for name, column in texts.items()}
-            )
-
-
-def _text(value: Any) -> str | None:
-    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
 def text_column(batch: Any, column: str, name: str) -> Any:
-    """A column of a batch as trimmed text, null where empty; it must be there unless rows may lack it (JSON lines)."""
+    """A column of a batch as trimmed text, null where empty."""
     if column not in batch.schema.names:
         raise DataError(f"{name}: has no column {column!r}; its columns are {', '.join(batch.schema.names)}")
     array = batch.column(column)
@@ -104,6 +49,24 @@ def slots_of_column(array: Any, seed: int) -> tuple[np.ndarray, np.ndarray]:
     starts = words.offsets[:-1].astype(np.uint64)
     ends = words.offsets[1:].astype(np.uint64)
     return slots_of_text(words.data, starts, np.where(words.valid, ends, starts), seed), words.valid
+
+
+def slots_of_rows(
+    arrays: Sequence[Any], seed: int, wanted: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, Callable[[int], str]]:
+    """The cells of text columns row by row, of the rows `wanted` (n,) bool: which cells (n, columns) are there, the
+    slots (cells,) uint32 of those, and what tells the text of a position among them."""
+    found = [slots_of_column(array, seed) for array in arrays]
+    there = np.stack([valid for _, valid in found], axis=1)
+    if wanted is not None:
+        there &= wanted[:, None]
+    places = np.flatnonzero(there)
+
+    def name_of(k: int) -> str:
+        row, column = divmod(int(places[k]), len(arrays))
+        return str(arrays[column][row].as_py())
+
+    return there, np.stack([slots for slots, _ in found], axis=1).ravel()[places], name_of
 
 
 def joined_column(batch: Any, columns: Sequence[str], name: str) -> Any:
@@ -152,31 +115,30 @@ def items_of(source: Source, format: str, columns: Sequence[str], options: Optio
 
 
 def _cells(source: Source, format: str, columns: list[list[str]], options: Options) -> Iterator[Items]:
-    for batch in batches_of(source, options, format, lambda count: None):
+    needed = [part for column in columns for part in column]
+    for batch in record_batches(source, options, format, lambda count: None, needed):
         arrays = [joined_column(batch, column, source.name) for column in columns]
         if len(columns) > 1:
             arrays = [
                 prefixed(column[0], array) if len(column) == 1 else array
                 for column, array in zip(columns, arrays, strict=True)
             ]
-        found = [slots_of_column(array, options.seed) for array in arrays]
-        valid = np.stack([there for _, there in found], axis=1)
-        places = np.flatnonzero(valid)
-        slots = np.stack([slots for slots, _ in found], axis=1).ravel()[places]
-
-        def name_of(k: int, arrays: list[Any] = arrays, places: np.ndarray = places) -> str:
-            row, column = divmod(int(places[k]), len(arrays))
-            return str(arrays[column][row].as_py())
-
+        _, slots, name_of = slots_of_rows(arrays, options.seed)
         yield Items(slots, name_of, batch.num_rows)
 
 
-def _lines(source: Source, options: Options) -> Iterator[Items]:
+def lines_of(source: Source) -> Iterator[list[str]]:
+    """The lines of a text by blocks, trimmed; blank ones are left out."""
     for data, start, stop in chunks_of(source):
         text = bytes(data[start:stop]).decode("utf-8", "replace")
         if "\0" in text:
             raise DataError(f"{source.name}: holds zero bytes; expected lines of text: name its format with --format")
-        lines = pyarrow.array([line for line in map(str.strip, text.split("\n")) if line], pyarrow.large_string())
+        yield [line for line in map(str.strip, text.split("\n")) if line]
+
+
+def _lines(source: Source, options: Options) -> Iterator[Items]:
+    for texts in lines_of(source):
+        lines = pyarrow.array(texts, pyarrow.large_string())
         slots, _ = slots_of_column(lines, options.seed)
         yield Items(slots, lambda k, lines=lines: str(lines[k].as_py()), len(lines))  # type: ignore[misc]
 
@@ -191,10 +153,9 @@ def count_rows(source: Source, format: str) -> int | None:
     """Rows of a file, roughly, for mixing two of them evenly; None for a pipe, which can be read once only."""
     if source.path is None or source.size is None:
         return None
-    if format == "parquet":
-        with pyarrow.parquet.ParquetFile(source.path) as table:
-            return int(table.metadata.num_rows)
     with closing(Source(source.path)) as another:
+        if format in ("parquet", "arrow"):
+            return rows_stored(another, format)
         try:
             file = another.open()
             count = 0

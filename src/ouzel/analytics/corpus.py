@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from ouzel.analytics.base import pair_slot
-from ouzel.analytics.cells import LINES, TABLES, batches_of, find_item_format, text_column
+from ouzel.analytics.cells import LINES, find_item_format, lines_of, text_column
 from ouzel.analytics.exact import ExactCounts
 from ouzel.analytics.pmi import StreamingPMI
 from ouzel.analytics.token_pairs import true_pairs
 from ouzel.analytics.tokens import Tokens
-from ouzel.errors import DataError, OuzelError
-from ouzel.streams.chunks import chunks_of
+from ouzel.errors import OuzelError
 from ouzel.streams.options import Options
 from ouzel.streams.sources import Source
+from ouzel.streams.tables import TABLES, record_batches
 
 
 def texts_of(source: Source, format: str | None, column: str | None, options: Options) -> Generator[list[str]]:
@@ -26,16 +26,12 @@ def texts_of(source: Source, format: str | None, column: str | None, options: Op
     known = find_item_format(source, format, columns)
     with closing(source):
         if known in TABLES:
-            for batch in batches_of(source, options, known, lambda count: None):
+            for batch in record_batches(source, options, known, lambda count: None, columns):
                 yield [text for text in text_column(batch, str(column), source.name).to_pylist() if text]
             return
         if known != LINES:
             raise OuzelError(f"{source.name}: is {known}, which holds no text; expected lines, or a table and --column")
-        for data, start, stop in chunks_of(source):
-            text = bytes(data[start:stop]).decode("utf-8", "replace")
-            if "\0" in text:
-                raise DataError(f"{source.name}: holds zero bytes; expected lines of text")
-            yield [line for line in map(str.strip, text.split("\n")) if line]
+        yield from lines_of(source)
 
 
 class Corpus:

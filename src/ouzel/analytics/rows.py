@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow
 
-from ouzel.analytics.cells import TABLES, batches_of, prefixed, slots_of_column, text_column
+from ouzel.analytics.cells import prefixed, slots_of_rows, text_column
 from ouzel.analytics.conditions import Condition
 from ouzel.errors import DataError, OuzelError
 from ouzel.numerals import as_number
@@ -18,6 +18,7 @@ from ouzel.streams.formats import find_format
 from ouzel.streams.options import Options
 from ouzel.streams.reading import Stream
 from ouzel.streams.sources import Source
+from ouzel.streams.tables import TABLES, record_batches
 
 TRUE, FALSE = ("true", "t", "yes", "y"), ("false", "f", "no", "n")
 
@@ -109,7 +110,8 @@ def _of_table(
     def skipped(count: int) -> None:
         rule.left_out += count
 
-    for batch in batches_of(source, options, format, skipped):
+    needed = [rule.column, *attributes, *options.ignore]
+    for batch in record_batches(source, options, format, skipped, needed):
         cells = text_column(batch, rule.column, source.name)
         outliers, known = rule.decide(cells, source.name, options.on_error == "skip")
         for column in options.ignore:
@@ -120,16 +122,8 @@ def _of_table(
         arrays = [prefixed(column, text_column(batch, column, source.name)) for column in names]
         if not arrays:
             raise DataError(f"{source.name}: has no column beside {rule.column!r}; there is nothing to explain it by")
-        found = [slots_of_column(array, options.seed) for array in arrays]
-        valid = np.stack([there for _, there in found], axis=1) & known[:, None]
-        offsets = np.concatenate([[0], np.cumsum(valid.sum(axis=1)[known])])
-        places = np.flatnonzero(valid)
-        slots = np.stack([slots for slots, _ in found], axis=1).ravel()[places]
-
-        def name_of(k: int, arrays: list[Any] = arrays, places: np.ndarray = places) -> str:
-            row, column = divmod(int(places[k]), len(arrays))
-            return str(arrays[column][row].as_py())
-
+        there, slots, name_of = slots_of_rows(arrays, options.seed, known)
+        offsets = np.concatenate([[0], np.cumsum(there.sum(axis=1)[known])])
         yield Attributes(offsets, slots, outliers[known], name_of)
 
 

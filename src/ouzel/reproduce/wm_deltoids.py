@@ -10,13 +10,14 @@ import numpy as np
 import pyarrow
 import pyarrow.compute as pc
 
-from ouzel.analytics.cells import batches_of, joined_column, prefixed, slots_of_column
+from ouzel.analytics.cells import joined_column, prefixed, slots_of_column
 from ouzel.analytics.deltoids import RelativeDeltoids
 from ouzel.analytics.two_streams import TwoStreams
 from ouzel.evaluation.plots import Line, draw_panels
 from ouzel.reproduce.writing import markdown_table, write_report
 from ouzel.streams.options import Options
 from ouzel.streams.sources import Source
+from ouzel.streams.tables import record_batches
 
 NAME = "wm-figure-10"
 FLOWS, QUERIES = "netflow_ctu.csv.xz", "zeek_dns.tsv.xz"
@@ -45,7 +46,7 @@ def table_of(path: Path) -> pyarrow.Table:
     """All of a table, as text."""
     source = Source(path)
     try:
-        return pyarrow.Table.from_batches(batches_of(source, Options(), path.suffixes[0][1:], lambda count: None))
+        return pyarrow.Table.from_batches(record_batches(source, Options(), path.suffixes[0][1:], lambda count: None))
     finally:
         source.close()
 

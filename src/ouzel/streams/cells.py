@@ -35,6 +35,10 @@ class Spans(NamedTuple):
 
 def words_of(array: Any) -> Words:
     """The text of an Arrow array of any type."""
+    if pyarrow.types.is_dictionary(array.type):
+        array = array.dictionary.cast(pyarrow.large_string()).take(array.indices)
+    if not len(array):
+        return Words(np.zeros(1, np.int64), np.empty(0, np.uint8), np.empty(0, np.bool_))
     if any(test(array.type) for test in TEXT):
         array = array.cast(pyarrow.large_binary())  # as it is: other text than UTF-8 has bytes to hash, too
     else:

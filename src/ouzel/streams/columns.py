@@ -16,7 +16,7 @@ from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import Block, Names
 from ouzel.streams.canonical import canonical_rows
 from ouzel.streams.cells import Spans, Words, join_rows, read_cells, read_list, read_sparse, read_tokens, words_of
-from ouzel.streams.labels import as_sign, group_id, label_of
+from ouzel.streams.labels import as_sign, group_id, label_of, own_name
 from ouzel.streams.options import Options
 
 LARGEST = float(np.finfo(np.float32).max)
@@ -24,6 +24,13 @@ FINITE = "expected a finite number that fits 32-bit floating point, or nothing"
 WEIGHT = "expected a weight, a finite number of 0 or more"
 GROUP = "expected the name or number of a group"
 types = pyarrow.types
+
+
+def flat(table: Any) -> Any:
+    """An Arrow table with a column `outer.inner` for each member of an object."""
+    while any(types.is_struct(field.type) for field in table.schema):
+        table = table.flatten()
+    return table
 
 
 class Columns:
@@ -54,7 +61,10 @@ class Columns:
         aside = set(names) if self.sparse else {label, options.weight, options.group, *options.ignore}
         self.features = [column for column in names if column not in aside]
         self.numbers = [column for column in self.features if is_number(schema.field(column).type)]
-        self.ids = {column: column_id(column, options) for column in self.features}
+        try:
+            self.ids = {column: feature_id(own_name(column), options.seed, options.bits) for column in self.features}
+        except ValueError as error:
+            raise DataError(f"{name}: found {error}") from None
         self.mask = np.uint32((1 << options.bits) - 1)
 
     def blocks(self, batch: Any, skipped: Callable[[int], None]) -> Iterator[Block]:
@@ -136,7 +146,7 @@ class Columns:
                 ids[k] = self.ids[column]
                 values[k] = _numbers(array, 0.0)
                 present[k] = values[k] != 0.0
-                if not column.isdigit():
+                if isinstance(own_name(column), str):
                     spans.append(_named(column, self.ids[column]))
             else:
                 spans += self._read_cells(self._words(array, column), column, ids[k], values[k], present[k])
@@ -169,7 +179,7 @@ class Columns:
         read_cells(words, prefix, own, self.numeric_text, seed, self.mask, ids, values, present, starts, ends, text)
         named = starts < ends
         found = [Spans(ids[named], starts[named], ends[named], text)]
-        if not column.isdigit() and (present & ~named).any():
+        if isinstance(own_name(column), str) and (present & ~named).any():
             found.append(_named(column, self.ids[column]))
         return found
 
@@ -219,11 +229,6 @@ class Columns:
             known = [None if label is None else names.index(label) for label in known]
         numbers = np.array([math.nan if label is None else float(label) for label in known] + [math.nan])
         return numbers[encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)], names
-
-
-def column_id(column: str, options: Options) -> int:
-    """The feature id of a column: the integer it is named by, or the hash of its name."""
-    return feature_id(int(column) if column.isdigit() else column, options.seed, options.bits)
 
 
 def is_number(kind: Any) -> bool:

@@ -12,9 +12,6 @@ import pyarrow.csv
 
 from ouzel.errors import DataError, bad_line
 from ouzel.numerals import is_number
-from ouzel.streams.block import Block
-from ouzel.streams.columns import Columns
-from ouzel.streams.labels import find_label
 from ouzel.streams.options import Options
 from ouzel.streams.sources import Source
 
@@ -47,18 +44,7 @@ class _Text:
         pass
 
 
-def read_delimited(source: Source, options: Options, format: str, skipped: Callable[[int], None]) -> Iterator[Block]:
-    """Blocks of a CSV or TSV file."""
-    columns: Columns | None = None
-    for batch in delimited_batches(source, options, format, skipped):
-        if columns is None:
-            label = find_label(options, batch.schema.names, source.name)
-            columns = Columns(options, batch.schema, label, numeric_text=True, name=source.name)
-            columns.rows = _lines_above(options)
-        yield from columns.blocks(batch, skipped)
-
-
-def _lines_above(options: Options) -> int:
+def lines_above(options: Options) -> int:
     """Lines above the first row."""
     return options.skip_lines + (0 if options.columns else 1)
 
@@ -109,7 +95,7 @@ def delimited_batches(
         row = uneven[0]
         start = row.text if len(row.text) <= 40 else f"{row.text[:40]}…"
         raise bad_line(
-            f"{source.name}: row {_lines_above(options) + row.number}: found {row.actual_columns} cells ({start}); "
+            f"{source.name}: row {lines_above(options) + row.number}: found {row.actual_columns} cells ({start}); "
             f"expected {row.expected_columns}, as there are columns",
             "rows",
         )

@@ -1,4 +1,4 @@
-"""Which column of a table is the label, and what its cells say."""
+"""Which column of a table is the label, and what the cells of labels, groups and ids say."""
 
 from __future__ import annotations
 
@@ -8,19 +8,22 @@ from typing import Any
 from ouzel.classes import Label, tidy
 from ouzel.errors import DataError
 from ouzel.numerals import is_number
-from ouzel.sketches.hashing import feature_id
+from ouzel.sketches.hashing import MOST_ID, feature_id
 from ouzel.streams.options import Options
 
 LABELS = ("label", "target", "class", "y")  # columns taken for the label unless one is named
+INFINITE = "expected a finite number or a name as label, or nothing"
+MOST_GROUP = 2**63
 
 
 def find_label(options: Options, columns: list[str], name: str) -> str | None:
     """The label's column: the one named, or the first with a usual name; there must be one unless to predict."""
     if options.label is not None:
         return options.label if options.label in columns or not options.unlabelled else None
+    others = {options.weight, options.group, *options.text, *options.ignore}
     for candidate in LABELS:
         for column in columns:
-            if column.lower() == candidate:
+            if column.lower() == candidate and column not in others:
                 return column
     if options.unlabelled:
         return None
@@ -38,7 +41,7 @@ def _reads_as_number(column: str) -> bool:
 
 
 def label_of(value: Any) -> Label | None:
-    """A label as its cell says it: a number if it reads as one, nothing if it is empty."""
+    """A label as its cell says it: a number if it reads as one, nothing if it is empty or no finite number."""
     if value is None or isinstance(value, bool):
         return value
     if not isinstance(value, (int, float)):
@@ -47,6 +50,13 @@ def label_of(value: Any) -> Label | None:
             return text or None
         value = float(text)
     return tidy(value) if math.isfinite(value) else None
+
+
+def is_infinite(value: Any) -> bool:
+    """Whether a label's cell says an infinite number, which no label is (NaN is none, as where there is nothing)."""
+    if isinstance(value, str):
+        return is_number(value) and math.isinf(float(value))
+    return isinstance(value, float) and math.isinf(value)
 
 
 def as_sign(label: Label | None, positive: str) -> int | None:
@@ -60,8 +70,28 @@ def as_sign(label: Label | None, positive: str) -> int | None:
 
 
 def group_id(value: Any, seed: int) -> int:
-    """A group's number: its own if it is one, else the hash of its name."""
+    """A group's number: its own if it is a whole one, else the hash of its name.
+
+    >>> group_id("12", 0), group_id(3.0, 0), group_id(3.5, 0) == group_id("3.5", 0)
+    (12, 3, True)
+    """
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     try:
-        return int(value)
-    except (ValueError, OverflowError):
+        number = int(str(value))
+    except ValueError:
         return feature_id(str(value), seed, 31)
+    return number if -MOST_GROUP <= number < MOST_GROUP else feature_id(str(value), seed, 31)
+
+
+def own_name(column: str) -> str | int:
+    """The id of a column that is named by a number, the name of any other; ValueError if the id is too large.
+
+    >>> own_name("price"), own_name("7")
+    ('price', 7)
+    """
+    if not (column.isascii() and column.isdigit()):
+        return column
+    if len(column) > 20 or int(column) > MOST_ID:
+        raise ValueError(f"the feature {column}; expected an id of at most {MOST_ID}, or a name")
+    return int(column)

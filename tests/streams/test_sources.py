@@ -20,7 +20,9 @@ from ouzel.errors import DataError
 from ouzel.evaluation.progressive import progressive_validation
 from ouzel.models import Model
 from ouzel.streams import chunks
+from ouzel.streams.formats import find_format
 from ouzel.streams.reading import read
+from ouzel.streams.sources import Source
 
 PACK = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zstandard.ZstdCompressor().compress}
 
@@ -107,6 +109,7 @@ def test_standard_input_gives_the_same_figures_and_is_learnt_as_it_arrives(examp
         (lzma.compress(b"1 1:1\n" * 99)[:-30], "cut.svm.xz", "the compressed file is damaged"),
         (b"\x89PNG\r\n\x1a\n\0\0\0", "picture.svm", "found"),
         (b"what is this", "thing", "its format cannot be told"),
+        ("1 1:1\n".encode("utf-16"), "wide.svm", "holds UTF-16 text; save it as UTF-8"),
     ],
 )
 def test_a_bad_file_has_one_clear_line(content, name, said, tmp_path):
@@ -116,6 +119,51 @@ def test_a_bad_file_has_one_clear_line(content, name, said, tmp_path):
     with pytest.raises(DataError, match=said) as caught:
         list(read(path))
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "format"),
+    [
+        ("1 3:0.5\n-1 7:1\n", "svmlight"),
+        ("1\n-1\n", "svmlight"),
+        ("1 qid:3 3:0.5\n", "svmlight"),
+        ("1 | a b:2\n", "vw"),
+        ("1\t| a b:2\n", "vw"),
+        ("1 1.0 tag|space a\n", "vw"),
+        ("y,x\n1,2\n", "csv"),
+        ("at time:of day,y\n10:20,1\n", "csv"),
+        ("y;x\n1;2\n", "csv"),
+        ("y|x\n1|2\n", "csv"),
+        ("y\tx|z\n1\t2\n", "tsv"),
+        ('  {"y": 1}\n', "jsonl"),
+        ('[{"y": 1}]\n', "jsonl"),
+    ],
+)
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["plain", "marked"])
+def test_the_format_is_told_by_the_first_line(tmp_path, content, format, mark):
+    path = tmp_path / "data"
+    path.write_bytes(mark + content.encode())
+
+    assert find_format(Source(path), None) == format
+
+
+@pytest.mark.parametrize("name", ["a.svm", "a.vw", "a.csv", "a.jsonl"])
+def test_the_mark_of_utf_8_is_no_part_of_the_data(tmp_path, name):
+    content = {"svm": "1 7:2\n", "vw": "1 | 7:2\n", "csv": "y,7\n1,2\n", "jsonl": '{"y": 1, "7": 2}\n'}
+    path = tmp_path / name
+    path.write_bytes(b"\xef\xbb\xbf" + content[path.suffix[1:]].encode())
+
+    (block,) = read(path)
+
+    assert (block.labels.tolist(), block.indices.tolist(), block.values.tolist()) == ([1.0], [7], [2.0])
+
+
+def test_frames_of_zstd_that_hold_no_data_are_passed_over(tmp_path):
+    path = tmp_path / "a.svm.zst"
+    empty = b"\x50\x2a\x4d\x18\x04\0\0\0abcd"
+    path.write_bytes(empty + PACK["zst"](b"1 1:1\n") + empty + PACK["zst"](b"-1 2:1\n"))
+
+    assert [label for block in read(path) for label in block.labels] == [1.0, -1.0]
 
 
 def test_missing_files_and_folders_are_named(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from ouzel.errors import DataError, OuzelError
@@ -33,8 +34,10 @@ MAGIC = {
     b"\xff\xff\xff\xff": "arrow",
     b"\0\0\x08\x01": "idx",
     b"\0\0\x08\x03": "idx",
-    b"{": "jsonl",
 }
+DELIMITERS = ",\t;|"  # that part the cells of a table, in the order they are looked for
+FEATURE = re.compile(r"(\d+|qid):")  # of an svmlight file
+BAR = re.compile(r"(^|\s)\|")  # before a namespace of Vowpal Wabbit text
 
 
 def find_format(source: Source, given: str | None) -> str:
@@ -63,16 +66,20 @@ def _by_content(source: Source) -> str:
             return name
     lines = [line for line in head.decode("utf-8", "replace").splitlines() if line.strip() and line[0] != "#"]
     first = lines[0] if lines else ""
-    if "|" in first and "\t" not in first:
-        return "vw"
     words = first.split()
+    if first.lstrip().startswith(("{", "[")):
+        return "jsonl"
+    if BAR.search(first) or ("|" in first and " " in first and "\t" not in first):
+        return "vw"
     if first.isprintable() or "\t" in first:
-        if any(":" in word for word in words[:3]) or (len(words) == 1 and "," not in first and len(lines) > 1):
+        if any(FEATURE.match(word) for word in words[:3]):
             return "svmlight"
         if "\t" in first:
             return "tsv"
-        if "," in first:
+        if any(delimiter in first for delimiter in DELIMITERS):
             return "csv"
+        if len(words) == 1 and len(lines) > 1:  # labels alone
+            return "svmlight"
     raise DataError(
         f"{source.name}: its format cannot be told; there are {', '.join(FORMATS)}: name it with", format="NAME"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import codecs
 import io
 import lzma
 import os
@@ -25,6 +26,8 @@ UNPACKERS: dict[bytes, Callable[[], Any]] = {
     b"\x28\xb5\x2f\xfd": lambda: zstandard.ZstdDecompressor().decompressobj(),
 }
 """What unpacks an archive, by the bytes that gzip, bzip2, xz and zstd files begin with."""
+UNPACKERS |= {bytes([k]) + b"\x2a\x4d\x18": UNPACKERS[b"\x28\xb5\x2f\xfd"] for k in range(0x50, 0x60)}
+"""A zstd file may begin with a frame to be skipped, as those of pzstd do."""
 
 BROKEN = (EOFError, lzma.LZMAError, zlib.error, zstandard.ZstdError)
 SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
@@ -140,10 +143,18 @@ class Source:
         return self._unpacker is not None
 
     def open(self) -> BinaryIO:
-        """The decompressed bytes, a buffered reader; `read1` gives what has arrived."""
+        """The decompressed bytes, a buffered reader, without the mark of UTF-8; `read1` gives what has arrived."""
         if self._file is None:
             packed = self._start()
             file = packed if self._unpacker is None else io.BufferedReader(Unpacking(packed, self._unpacker), 1 << 17)
+            try:
+                mark = file.peek(4)[:4]
+                if mark.startswith(codecs.BOM_UTF8):
+                    file.read(len(codecs.BOM_UTF8))
+            except (*BROKEN, OSError) as error:
+                raise self.broken(error) from None
+            if mark.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                raise DataError(f"{self.name}: holds UTF-16 text; save it as UTF-8")
             self._file = cast(BinaryIO, file)
         return self._file
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow
+import pyarrow.ipc
 import pyarrow.parquet
 import pytest
 
@@ -66,6 +67,32 @@ BAD = {
         {},
         1,
         "row 2, column 'values'",
+        1,
+    ),
+    "infinite label": ("t.csv", "y,x\n1,2\ninf,3\n0,4\n", {}, 1, "row 3, column 'y': found 'inf'", 2),
+    "infinite number as label": ("t.parquet", {"y": [1.0, -np.inf], "x": [1, 2]}, {}, 1, "row 2, column 'y'", 1),
+    "no id": (
+        "t.parquet",
+        {"y": [1, 0], "indices": [[1], [None]], "values": [[1.0], [3.0]]},
+        {},
+        1,
+        "row 2, column 'i",
+        1,
+    ),
+    "an id below 0": (
+        "t.parquet",
+        {"y": [1, 0], "indices": [[1], [-2]], "values": [[1.0], [3.0]]},
+        {},
+        1,
+        "found [-2]",
+        1,
+    ),
+    "an id too large": (
+        "t.parquet",
+        {"y": [1, 0], "indices": [[1], [2**32 - 1]], "values": [[1.0], [3.0]]},
+        {},
+        1,
+        "found [4294967295]; expected ids from 0 to 4294967294",
         1,
     ),
     "JSON with NaN": ("t.jsonl", '{"y":1,"x":1}\n{"y":1,"x":NaN}\n{"y":0,"x":1}\n', {}, 1, ":2:1: found 'x': nan", 2),
@@ -183,6 +210,91 @@ def test_cells_with_newlines_quotes_and_odd_bytes_are_read(tmp_path):
     assert error is None
     assert [next(iter(features)) for _, _, features in found[:2]] == [feature_id("x=a\nb"), feature_id('x=c "d"')]
     assert len(found) == 3
+
+
+@pytest.mark.parametrize(
+    ("header", "column"),
+    [
+        ('y,"a\nb"', "a\nb"),  # a newline within a name
+        ('y;"a,b"', "a,b"),  # another delimiter within a name
+        ("\n\r\ny,x", "x"),  # blank lines before it
+        (",y,x,", "x"),  # columns without a name: a data frame's index, a comma too many
+        ("__index_level_0__,y,x,", "x"),
+    ],
+)
+def test_odd_headers_are_read(tmp_path, header, column):
+    cells = "7;8;9" if ";" in header else ",".join("7895"[: header.count(",") + 1])
+    path = wrote(tmp_path, "t.csv", header + "\n" + cells.replace("7;8;9", "7;8") + "\n")
+
+    ((_, _, features),) = examples(path)[0]
+
+    assert list(features) == [feature_id(column)]
+
+
+@pytest.mark.parametrize(
+    ("header", "says"),
+    [
+        ("y,x\r1,2\r", "lines that end in a carriage return alone"),
+        ('y,"x\n' + "1,2\n" * 99_999, "its header cannot be read"),
+        ("y\0,x\n", "has a zero byte in its first line"),
+        ("y,x,x\n1,2,3\n", "two columns are named 'x'"),
+        ("y,99999999999\n1,2\n", "found the feature 99999999999; expected an id of at most"),
+    ],
+)
+def test_a_header_that_cannot_be_read_is_one_line(tmp_path, header, says):
+    error = examples(wrote(tmp_path, "t.csv", header))[1]
+
+    assert "t.csv: " in str(error)
+    assert says in str(error)
+    assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"delimiter": "ab"}, "delimiter must be one ASCII character"),
+        ({"delimiter": "\n"}, "delimiter must be one ASCII character"),
+        ({"skip_lines": -1}, "skip_lines must be 0 or more"),
+        ({"label": "a", "text": ["b", "a"]}, "column 'a' is named twice"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(options, says):
+    with pytest.raises(ouzel.OuzelError, match=says):
+        ouzel.read([], **options)
+
+
+@pytest.mark.parametrize("role", ["text", "ignore", "weight"])
+def test_a_column_with_another_role_is_not_taken_for_the_label(tmp_path, role):
+    path = wrote(tmp_path, "t.csv", "target,y\n1,0\n")
+
+    ((label, _, features),) = examples(path, **{role: "target"})[0]
+
+    assert label == 0
+    assert list(features) == ([feature_id("1")] if role == "text" else [])
+
+
+def test_labels_of_every_kind_of_text_are_names(tmp_path):
+    for kind in (pyarrow.string_view(), pyarrow.binary(), pyarrow.dictionary(pyarrow.int8(), pyarrow.string())):
+        table = pyarrow.table({"y": pyarrow.array(["a", "b", None]).cast(kind), "x": [1, 2, 3]})
+        with pyarrow.ipc.new_stream(tmp_path / "t.arrow", table.schema) as file:
+            file.write_table(table)
+
+        assert [label for label, _, _ in examples(tmp_path / "t.arrow")[0][:2]] == ["a", "b"]
+
+
+@pytest.mark.parametrize("role", ["label", "group"])
+def test_lists_are_neither_labels_nor_groups(tmp_path, role):
+    path = wrote(tmp_path, "t.parquet", {"y": [1, 0], "z": [[1], [2]]})
+
+    assert "column 'z' holds list<element: int64>; expected numbers or names" in str(examples(path, **{role: "z"})[1])
+
+
+def test_numbers_beyond_float64_are_rounded_and_columns_that_happen_to_be_called_indices_are_features(tmp_path):
+    path = wrote(tmp_path, "t.parquet", {"y": [1], "big": [2**63 - 1], "indices": [3], "values": [4.0]})
+
+    features = examples(path)[0][0][2]
+
+    assert features == {feature_id("big"): 2.0**63, feature_id("indices"): 3.0, feature_id("values"): 4.0}
 
 
 def test_a_header_may_be_longer_than_what_is_read_at_once(tmp_path):

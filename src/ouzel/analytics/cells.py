@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from ouzel.analytics.base import slots_of_text
 from ouzel.errors import DataError, OuzelError
+from ouzel.streams.arrow_types import as_text
 from ouzel.streams.cells import words_of
 from ouzel.streams.chunks import chunks_of
 from ouzel.streams.formats import BY_SUFFIX, FORMATS, find_format
@@ -36,10 +37,14 @@ def text_column(batch: Any, column: str, name: str) -> Any:
     """A column of a batch as trimmed text, null where empty."""
     if column not in batch.schema.names:
         raise DataError(f"{name}: has no column {column!r}; its columns are {', '.join(batch.schema.names)}")
+    if batch.schema.names.count(column) > 1:
+        raise DataError(f"{name}: two columns are named {column!r}; give each a name of its own (--columns of a CSV)")
     array = batch.column(column)
-    if pyarrow.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
-    trimmed = pc.utf8_trim_whitespace(array.cast(pyarrow.large_string()))
+    try:
+        text = as_text(array).cast(pyarrow.large_string())
+    except (pyarrow.ArrowNotImplementedError, pyarrow.ArrowInvalid):
+        raise DataError(f"{name}: column {column!r} holds {array.type}; expected text or numbers as UTF-8") from None
+    trimmed = pc.utf8_trim_whitespace(text)
     return pc.if_else(pc.equal(trimmed, ""), None, trimmed)
 
 

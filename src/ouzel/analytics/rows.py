@@ -14,6 +14,7 @@ from ouzel.analytics.cells import prefixed, slots_of_rows, text_column
 from ouzel.analytics.conditions import Condition
 from ouzel.errors import DataError, OuzelError
 from ouzel.numerals import as_number
+from ouzel.streams.columns import is_named
 from ouzel.streams.formats import find_format
 from ouzel.streams.options import Options
 from ouzel.streams.reading import Stream
@@ -117,7 +118,9 @@ def _of_table(
         for column in options.ignore:
             text_column(batch, column, source.name)
         names = list(attributes) or [
-            column for column in batch.schema.names if column != rule.column and column not in options.ignore
+            column
+            for column in batch.schema.names
+            if is_named(column) and column != rule.column and column not in options.ignore
         ]
         arrays = [prefixed(column, text_column(batch, column, source.name)) for column in names]
         if not arrays:

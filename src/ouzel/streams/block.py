@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+LARGEST = float(np.finfo(np.float32).max)  # of a feature's value, or of a weight
+
 
 class Names(NamedTuple):
     """Names of features met in a block: entry k says that `text[starts[k]:ends[k]]` (UTF-8) hashed to `ids[k]`."""

@@ -9,11 +9,10 @@ import pyarrow
 import pyarrow.compute as compute
 
 from ouzel._jit import kernel
-from ouzel.sketches.hashing import murmur3_32
+from ouzel.sketches.hashing import MOST_ID, murmur3_32
+from ouzel.streams.arrow_types import as_text
+from ouzel.streams.block import LARGEST
 from ouzel.streams.numbers import parse_number
-
-LARGEST = 3.4028234e38
-TEXT = (pyarrow.types.is_string, pyarrow.types.is_large_string, pyarrow.types.is_binary, pyarrow.types.is_large_binary)
 
 
 class Words(NamedTuple):
@@ -35,14 +34,9 @@ class Spans(NamedTuple):
 
 def words_of(array: Any) -> Words:
     """The text of an Arrow array of any type."""
-    if pyarrow.types.is_dictionary(array.type):
-        array = array.dictionary.cast(pyarrow.large_string()).take(array.indices)
+    array = as_text(array)
     if not len(array):
         return Words(np.zeros(1, np.int64), np.empty(0, np.uint8), np.empty(0, np.bool_))
-    if any(test(array.type) for test in TEXT):
-        array = array.cast(pyarrow.large_binary())  # as it is: other text than UTF-8 has bytes to hash, too
-    else:
-        array = array.cast(pyarrow.large_string())
     _, offsets, data = array.buffers()
     here = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
     text = np.empty(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
@@ -140,16 +134,26 @@ def read_list(array: Any, words: Words, prefix: np.ndarray, seed: int, mask: np.
 
 
 def read_sparse(batch: Any) -> tuple[np.ndarray, ...]:
-    """Rows whose features stand in two list columns: offsets (n + 1,), ids, values; and which rows (n,) are unsound."""
-    ids = batch.column("indices").cast(pyarrow.large_list(pyarrow.uint32()))
+    """Rows whose features stand in two list columns: offsets (n + 1,), ids, values.
+
+    And which rows (n,) have other values than a finite one for each id, and which have what is no id.
+    """
+    ids = batch.column("indices").cast(pyarrow.large_list(pyarrow.int64()))
     values = batch.column("values").cast(pyarrow.large_list(pyarrow.float32()))
     lengths, others = (compute.list_value_length(lists).fill_null(0).to_numpy() for lists in (ids, values))
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     numbers = values.flatten().fill_null(np.nan).to_numpy()
     unsound = lengths != others
     if not unsound.any():
-        unsound = np.diff(np.concatenate([[0], np.cumsum(~np.isfinite(numbers))])[offsets]) > 0
-    return offsets, ids.flatten().fill_null(0).to_numpy().copy(), numbers.copy(), unsound
+        unsound = _any_in_row(~np.isfinite(numbers), offsets)
+    whole = ids.flatten().fill_null(-1).to_numpy()
+    wrong = _any_in_row((whole < 0) | (whole > MOST_ID), offsets)
+    return offsets, whole.astype(np.uint32), numbers.copy(), unsound, wrong
+
+
+def _any_in_row(flags: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Whether any entry of each row is so."""
+    return np.diff(np.concatenate([[0], np.cumsum(flags)])[offsets]) > 0
 
 
 @kernel

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,25 +13,18 @@ import pyarrow
 from ouzel.classes import Label
 from ouzel.errors import DataError, bad_line
 from ouzel.numerals import as_number
-from ouzel.sketches.hashing import feature_id
-from ouzel.streams.block import Block, Names
+from ouzel.sketches.hashing import MOST_ID, feature_id
+from ouzel.streams.arrow_types import cells_of, encoded, is_list, is_number, is_single, numbers_of
+from ouzel.streams.block import LARGEST, Block, Names
 from ouzel.streams.canonical import canonical_rows
 from ouzel.streams.cells import Spans, Words, join_rows, read_cells, read_list, read_sparse, read_tokens, words_of
-from ouzel.streams.labels import as_sign, group_id, label_of, own_name
+from ouzel.streams.labels import INFINITE, as_sign, group_id, is_infinite, label_of, own_name
 from ouzel.streams.options import Options
 
-LARGEST = float(np.finfo(np.float32).max)
 FINITE = "expected a finite number that fits 32-bit floating point, or nothing"
 WEIGHT = "expected a weight, a finite number of 0 or more"
 GROUP = "expected the name or number of a group"
 types = pyarrow.types
-
-
-def flat(table: Any) -> Any:
-    """An Arrow table with a column `outer.inner` for each member of an object."""
-    while any(types.is_struct(field.type) for field in table.schema):
-        table = table.flatten()
-    return table
 
 
 class Columns:
@@ -38,7 +32,8 @@ class Columns:
 
     A number is the value of the feature named as its column (a column named by an integer has that id); a word is the
     feature `column=word`, and so is each of a list. Cells that are null are absent, and so are zeros. A table with list
-    columns `indices` and `values` holds sparse rows in them, and no other features.
+    columns `indices` and `values` holds sparse rows in them, and no other features. A column without a name, or with
+    that which pandas gives to an index without one, numbers the rows: it is left out.
     """
 
     def __init__(
@@ -49,15 +44,20 @@ class Columns:
         self.label = label
         self.numeric_text = numeric_text
         self.rows = 0  # rows seen, for messages
-        names = schema.names
+        names = [column for column in schema.names if is_named(column)]
         if len(set(names)) < len(names):
             twice = next(column for column in names if names.count(column) > 1)
             raise DataError(f"{name}: two columns are named {twice!r}; give each a name of its own")
         given = [label, options.weight, options.group, *options.text, *options.ignore]
-        for column in given:
-            if column is not None and column not in names:
+        for column in filter(None, given):
+            if column not in names:
                 raise DataError(f"{name}: has no column {column!r}; its columns are {', '.join(names)}")
-        self.sparse = {"indices", "values"} <= set(names)
+            kind = schema.field(column).type
+            if column in (label, options.group) and not is_single(kind):
+                raise DataError(f"{name}: column {column!r} holds {kind}; expected numbers or names")
+        self.sparse = {"indices", "values"} <= set(names) and all(
+            is_list(schema.field(column).type) for column in ("indices", "values")
+        )
         aside = set(names) if self.sparse else {label, options.weight, options.group, *options.ignore}
         self.features = [column for column in names if column not in aside]
         self.numbers = [column for column in self.features if is_number(schema.field(column).type)]
@@ -100,9 +100,14 @@ class Columns:
                 refused.setdefault(row, (column, advice))
 
         for column in self.numbers:
-            refuse(~(np.abs(_numbers(batch.column(column), 0.0)) <= LARGEST), column, FINITE)
+            refuse(~(np.abs(numbers_of(batch.column(column), 0.0)) <= LARGEST), column, FINITE)
         if self.sparse:
-            refuse(read_sparse(batch)[-1], "values", "expected as many finite values as indices")
+            *_, unsound, wrong = read_sparse(batch)
+            refuse(unsound, "values", "expected as many finite values as indices")
+            refuse(wrong, "indices", f"expected ids from 0 to {MOST_ID}")
+        if self.label is not None:
+            codes, known = encoded(batch.column(self.label))
+            refuse(np.array([*map(is_infinite, known), False])[codes], self.label, INFINITE)
         if self.options.weight is not None:
             weights = self._weights(batch)
             refuse(~((weights >= 0.0) & (weights <= LARGEST)), self.options.weight, WEIGHT)
@@ -113,7 +118,7 @@ class Columns:
 
     def _block(self, batch: Any) -> Block:
         if self.sparse:
-            offsets, indices, numbers, _ = read_sparse(batch)
+            offsets, indices, numbers, *_ = read_sparse(batch)
             spans: list[Spans] = []
         else:
             offsets, indices, numbers, spans = self._features(batch)
@@ -144,7 +149,7 @@ class Columns:
             array = batch.column(column)
             if is_number(array.type):
                 ids[k] = self.ids[column]
-                values[k] = _numbers(array, 0.0)
+                values[k] = numbers_of(array, 0.0)
                 present[k] = values[k] != 0.0
                 if isinstance(own_name(column), str):
                     spans.append(_named(column, self.ids[column]))
@@ -202,25 +207,24 @@ class Columns:
             return np.ones(batch.num_rows)
         array = batch.column(self.options.weight)
         return (
-            _numbers(array, math.nan)
+            numbers_of(array, math.nan)
             if is_number(array.type)
-            else np.array([as_number(str(cell)) for cell in _cells(array)])
+            else np.array([as_number(str(cell)) for cell in cells_of(array)])
         )
 
     def _groups(self, batch: Any) -> np.ndarray | None:
         """Group ids (n,) int64: whole numbers as they are, names by their hash."""
         if self.options.group is None:
             return None
-        encoded = batch.column(self.options.group).dictionary_encode()
-        known = [group_id(cell, self.options.seed) for cell in _cells(encoded.dictionary)]
-        return np.array([*known, 0], np.int64)[encoded.indices.to_numpy(zero_copy_only=False)]
+        codes, known = encoded(batch.column(self.options.group))
+        return np.array([*(group_id(cell, self.options.seed) for cell in known), 0], np.int64)[codes]
 
     def _labels(self, batch: Any) -> tuple[np.ndarray, list[Label] | None]:
         """Labels (n,): numbers, or positions in the names if any label is no number; NaN where null."""
         if self.label is None:
             return np.full(batch.num_rows, np.nan), None
-        encoded = batch.column(self.label).dictionary_encode()
-        known = [label_of(cell) for cell in _cells(encoded.dictionary)]
+        codes, cells = encoded(batch.column(self.label))
+        known = [label_of(cell) for cell in cells]
         if self.options.label_positive is not None:
             known = [as_sign(label, self.options.label_positive) for label in known]
         names: list[Label] | None = None
@@ -228,29 +232,16 @@ class Columns:
             names = [label for label in dict.fromkeys(known) if label is not None]
             known = [None if label is None else names.index(label) for label in known]
         numbers = np.array([math.nan if label is None else float(label) for label in known] + [math.nan])
-        return numbers[encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)], names
+        return numbers[codes], names
 
 
-def is_number(kind: Any) -> bool:
-    """Whether an Arrow type holds numbers (or truth values, which count 0 and 1)."""
-    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_boolean(kind))
+def is_named(column: str) -> bool:
+    """Whether a column has a name of its own.
 
-
-def is_list(kind: Any) -> bool:
-    """Whether an Arrow type holds lists."""
-    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
-
-
-def _cells(array: Any) -> list[Any]:
-    """The values of a column; text that is no UTF-8 is read as well as may be."""
-    if types.is_string(array.type) or types.is_large_string(array.type):
-        return [cell and cell.decode("utf-8", "replace") for cell in array.cast(pyarrow.large_binary()).to_pylist()]
-    return list(array.to_pylist())
-
-
-def _numbers(array: Any, null: float) -> np.ndarray:
-    """A numeric column (n,) float64."""
-    return np.asarray(array.cast(pyarrow.float64()).fill_null(null).to_numpy(zero_copy_only=False))
+    >>> is_named("price"), is_named(""), is_named("__index_level_0__")
+    (True, False, False)
+    """
+    return bool(column) and re.fullmatch(r"__index_level_\d+__", column) is None
 
 
 def _named(column: str, feature: int) -> Spans:

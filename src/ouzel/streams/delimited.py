@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import codecs
 import csv
+import re
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any
 
 import pyarrow
@@ -12,11 +14,12 @@ import pyarrow.csv
 
 from ouzel.errors import DataError, bad_line
 from ouzel.numerals import is_number
+from ouzel.streams.formats import DELIMITERS
 from ouzel.streams.options import Options
 from ouzel.streams.sources import Source
 
-DELIMITERS = ",\t;|"  # looked for in the header, in this order, unless one is given
 BLOCK = 3 << 20  # bytes
+QUOTED = re.compile(r'"[^"]*"?')
 
 
 class _Text:
@@ -63,7 +66,7 @@ def delimited_batches(
     if options.columns:
         names, delimiter = list(options.columns), delimiter or ","
     else:
-        names, delimiter = _header(file.readline().decode("utf-8-sig", "replace"), delimiter, source.name)
+        names, delimiter = _header(file, delimiter, source.name)
     uneven: list[Any] = []
 
     def refuse(row: Any) -> str:
@@ -101,13 +104,23 @@ def delimited_batches(
         )
 
 
-def _header(line: str, delimiter: str | None, name: str) -> tuple[list[str], str]:
-    """Names of columns, and what parts them."""
-    if not line:
+def _header(file: Any, delimiter: str | None, name: str) -> tuple[list[str], str]:
+    """Names of columns, and what parts them: what parts the header outside of quotation marks."""
+    lines = (line.decode("utf-8", "replace") for line in file)
+    first = next((line for line in lines if line.strip("\r\n")), None)
+    if first is None:
         raise DataError(f"{name}: is empty; there is nothing to learn from")
+    if "\0" in first:
+        raise DataError(f"{name}: has a zero byte in its first line; expected a table as text: name its format")
+    unquoted = QUOTED.sub("", first).rstrip("\r\n")
+    if "\r" in unquoted:
+        raise DataError(f"{name}: has lines that end in a carriage return alone; end them in a newline")
     if delimiter is None:
-        delimiter = next((character for character in DELIMITERS if character in line), ",")
-    names = next(csv.reader([line.rstrip("\r\n")], delimiter=delimiter), [""])
+        delimiter = next((character for character in DELIMITERS if character in unquoted), ",")
+    try:
+        names = next(csv.reader(chain([first], lines), delimiter=delimiter))
+    except csv.Error as error:
+        raise DataError(f"{name}: its header cannot be read ({error}); expected names of columns in one line") from None
     if all(is_number(word) for word in names):
         raise DataError(f"{name}: has no header; name its {len(names)} columns with", columns=("A", "B", "…"))
     return [word.strip() for word in names], delimiter

@@ -12,7 +12,7 @@ import pyarrow
 
 from ouzel.classes import Label, tidy
 from ouzel.errors import DataError
-from ouzel.streams.block import Block
+from ouzel.streams.block import LARGEST, Block
 from ouzel.streams.chunks import chunks_of
 from ouzel.streams.labels import INFINITE, as_sign, find_label, group_id, is_infinite, label_of, own_name
 from ouzel.streams.lines import Problem
@@ -22,7 +22,6 @@ from ouzel.streams.sources import Source
 
 WORD = re.compile(rb"[A-Za-z0-9'\x80-\xff]+")  # as `cells.read_tokens` parts text
 SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # half a character, which is none unless the other half follows
-LARGEST = float(np.finfo(np.float32).max)
 EXAMPLE = 'expected an object such as {"label": 1, "price": 2.5}'
 
 Skipped = Callable[[int], None]

@@ -34,6 +34,18 @@ class Options:
             raise OuzelError(f"bits must lie between 1 and 31; got {self.bits}")
         if self.on_error not in ON_ERROR:
             raise OuzelError(f"on_error must be 'raise' or 'skip'; got {self.on_error!r}")
+        if self.skip_lines < 0:
+            raise OuzelError(f"skip_lines must be 0 or more; got {self.skip_lines}")
+        if self.delimiter is not None and (
+            len(self.delimiter) != 1 or not self.delimiter.isascii() or self.delimiter in '"\r\n\0'
+        ):
+            raise OuzelError(
+                f"delimiter must be one ASCII character, such as ; (a tab is --format tsv); got {self.delimiter!r}"
+            )
+        roles = [*filter(None, (self.label, self.weight, self.group)), *self.text]
+        twice = next((column for column in roles if roles.count(column) > 1), None)
+        if twice is not None:
+            raise OuzelError(f"column {twice!r} is named twice; label, weight, group and text are different columns")
 
 
 def make_options(given: dict[str, Any]) -> Options:

@@ -15,13 +15,11 @@ import numpy as np
 from ouzel._jit import inlined
 from ouzel.numerals import as_number
 from ouzel.sketches.hashing import MOST_ID
-from ouzel.streams.block import Block
+from ouzel.streams.block import LARGEST, Block
 from ouzel.streams.canonical import sort_row
 from ouzel.streams.lines import Parsed, problem_at
 from ouzel.streams.numbers import ONE, parse_number
 from ouzel.streams.options import Options
-
-LARGEST = 3.4028234e38  # of float32
 
 ADVICE = {
     1: "expected a feature id:value (or is this another format?)",

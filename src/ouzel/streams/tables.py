@@ -11,8 +11,9 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 from ouzel.errors import DataError
+from ouzel.streams.arrow_types import flat
 from ouzel.streams.block import Block
-from ouzel.streams.columns import Columns, flat
+from ouzel.streams.columns import Columns
 from ouzel.streams.delimited import delimited_batches, lines_above
 from ouzel.streams.json_lines import json_batches, read_json_lines
 from ouzel.streams.labels import find_label

@@ -12,14 +12,12 @@ import numpy as np
 
 from ouzel._jit import kernel
 from ouzel.sketches.hashing import MOST_ID, murmur3_32
-from ouzel.streams.block import Block, Names
+from ouzel.streams.block import LARGEST, Block, Names
 from ouzel.streams.canonical import sort_row
 from ouzel.streams.lines import Parsed, problem_at
 from ouzel.streams.numbers import parse_number
 from ouzel.streams.options import Options
 from ouzel.streams.svmlight import name_labels
-
-LARGEST = 3.4028234e38
 
 ADVICE = {
     1: "expected `label [importance] [tag]| features`; there is no | in this line",

@@ -1,0 +1,79 @@
+"""What Arrow's types hold, and arrays of them as text, as numbers, and as positions among their different cells."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow
+
+types = pyarrow.types
+
+
+def is_number(kind: Any) -> bool:
+    """Whether an Arrow type holds numbers (or truth values, which count 0 and 1)."""
+    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_boolean(kind))
+
+
+def is_list(kind: Any) -> bool:
+    """Whether an Arrow type holds lists."""
+    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
+
+
+def is_single(kind: Any) -> bool:
+    """Whether an Arrow type has one value in a cell."""
+    return not (is_list(kind) or types.is_nested(kind) or types.is_run_end_encoded(kind))
+
+
+def is_view(kind: Any) -> bool:
+    """Whether an Arrow type holds text in the form that polars prefers, which few functions of PyArrow take."""
+    return bool(types.is_string_view(kind) or types.is_binary_view(kind))
+
+
+def is_text(kind: Any) -> bool:
+    """Whether an Arrow type holds text."""
+    return bool(
+        types.is_string(kind)
+        or types.is_large_string(kind)
+        or types.is_binary(kind)
+        or types.is_large_binary(kind)
+        or types.is_fixed_size_binary(kind)
+        or is_view(kind)
+    )
+
+
+def as_text(array: Any) -> Any:
+    """An Arrow array of any type as large_binary: text as it is, for what is no UTF-8 has bytes to hash, too."""
+    if types.is_dictionary(array.type):
+        return as_text(array.dictionary).take(array.indices)
+    if is_view(array.type):
+        array = array.cast(pyarrow.large_string() if types.is_string_view(array.type) else pyarrow.large_binary())
+    elif not is_text(array.type):
+        array = array.cast(pyarrow.large_string())
+    return array.cast(pyarrow.large_binary())
+
+
+def encoded(array: Any) -> tuple[np.ndarray, list[Any]]:
+    """A column as positions (n,) in a list of its different cells, -1 where there is nothing."""
+    encoded = as_text(array).dictionary_encode() if is_view(array.type) else array.dictionary_encode()
+    codes = encoded.indices.cast(pyarrow.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+    return codes, cells_of(encoded.dictionary)
+
+
+def cells_of(array: Any) -> list[Any]:
+    """The values of a column; text that is no UTF-8 is read as well as may be."""
+    if is_text(array.type):
+        return [cell and cell.decode("utf-8", "replace") for cell in as_text(array).to_pylist()]
+    return list(array.to_pylist())
+
+
+def numbers_of(array: Any, null: float) -> np.ndarray:
+    """A numeric column (n,) float64, whole numbers beyond 2^53 rounded."""
+    return np.asarray(array.cast(pyarrow.float64(), safe=False).fill_null(null).to_numpy(zero_copy_only=False))
+
+
+def flat(table: Any) -> Any:
+    """An Arrow table with a column `outer.inner` for each member of an object."""
+    while any(types.is_struct(field.type) for field in table.schema):
+        table = table.flatten()
+    return table

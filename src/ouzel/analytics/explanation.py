@@ -21,7 +21,6 @@ from math import exp
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow
 
 from ouzel._jit import inlined, kernel
 from ouzel.analytics.base import ONE, Analysis, pair_slot, slots_of_items
@@ -29,6 +28,7 @@ from ouzel.errors import OuzelError
 from ouzel.learners import active_set_weight_median as awm
 from ouzel.learners.settings import parse_bytes
 from ouzel.sketches.top_weights import find
+from ouzel.streams.memory import as_table
 
 SIDES = ("high", "low", "both")
 ENTRY = 16  # bytes of an attribute in the active set: id, weight, support, information
@@ -165,7 +165,7 @@ class StreamingExplainer(Analysis):
         """
         flags = np.asarray(outliers, np.bool_)
         if hasattr(rows, "__arrow_c_stream__"):
-            rows = pyarrow.table(rows).to_pylist()
+            rows = as_table(rows).to_pylist()
         names, offsets = [], [0]
         for row in rows:
             names += [f"{column}={value}" for column, value in row.items() if value is not None]

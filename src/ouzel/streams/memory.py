@@ -13,7 +13,7 @@ import scipy.sparse as sparse
 from ouzel.classes import Label
 from ouzel.errors import DataError
 from ouzel.sketches.hashing import feature_id
-from ouzel.streams.block import Block, Names
+from ouzel.streams.block import LARGEST, Block, Names
 from ouzel.streams.canonical import canonical_rows
 from ouzel.streams.options import Options
 
@@ -31,6 +31,8 @@ def to_block(
 
     `labels` (n,) are numbers, NaN for none, or positions in `label_names`.
     """
+    if np.ndim(X) != 2:
+        raise DataError(f"examples are the rows of an array of two dimensions; got one of {np.ndim(X)}")
     if sparse.issparse(X):
         X = X.tocsr()
         if not X.has_canonical_format:
@@ -55,7 +57,7 @@ def to_block(
         indices.astype(np.uint32),
         values,
         np.full(n, np.nan) if labels is None else np.asarray(labels, np.float64),
-        np.ones(n, np.float32) if weights is None else np.asarray(weights, np.float32),
+        as_weights(weights, n),
         label_names=label_names,
     )
 
@@ -86,13 +88,20 @@ def blocks_from(
     elif sparse.issparse(data) or isinstance(data, np.ndarray):
         X = data.tocsr() if sparse.issparse(data) else data
         codes, names = encode_labels(labels, X.shape[0])
+        weights = None if weights is None else as_weights(weights, X.shape[0])
         for start in range(0, X.shape[0], block_rows):
             here = slice(start, start + block_rows)
-            weight = None if weights is None else np.asarray(weights, np.float32)[here]
+            weight = None if weights is None else weights[here]
             yield to_block(X[here], codes[here], label_names=names, weights=weight)
     else:
-        rows = iter(data) if labels is None else zip(data, labels, strict=True)
+        if labels is not None:
+            data = zip(data, labels, strict=True)
+        if weights is not None:
+            data = ((*row[:2], weight) for row, weight in zip(data, weights, strict=True))
+        rows = iter(data)
         while chosen := list(islice(rows, block_rows)):
+            if not (isinstance(chosen[0], (tuple, list)) and hasattr(chosen[0][0], "items")):
+                raise DataError("examples are arrays, tables, or pairs of a dictionary of features and a label")
             yield _of_dictionaries(chosen, options)
 
 
@@ -100,31 +109,68 @@ def encode_labels(labels: Any, count: int) -> tuple[np.ndarray, list[Label] | No
     """Labels (n,) as numbers, or as positions in a list of the names; NaN where there are none."""
     if labels is None:
         return np.full(count, np.nan), None
-    given = labels if isinstance(labels, list) else np.asarray(labels).tolist()
+    listed = labels if isinstance(labels, list) else np.asarray(labels).tolist()
+    given = [_known(label.item() if isinstance(label, np.generic) else label) for label in listed]
+    if len(given) != count:
+        raise DataError(f"there are {count} examples but {len(given)} labels; give one for each")
     kinds = {type(label) for label in given}
     if kinds <= {int, float, type(None)}:
-        return np.array([math.nan if label is None else label for label in given], np.float64), None
+        numbers = np.array([math.nan if label is None else label for label in given], np.float64)
+        if np.isinf(numbers).any():
+            raise DataError(f"example {np.argmax(np.isinf(numbers))}: its label is infinite; expected a finite number")
+        return numbers, None
     names = list(dict.fromkeys(label for label in given if label is not None))
     places: dict[Any, float] = {name: place for place, name in enumerate(names)}
     return np.array([places.get(label, math.nan) for label in given]), names
 
 
-def _of_table(data: Any, labels: Any, weights: Any, options: Options, block_rows: int) -> Iterator[Block]:
+def _known(label: Any) -> Any:
+    """A label, None if it is one of the ways to say that there is none."""
+    missing = type(label).__name__ == "NAType" or (isinstance(label, float) and math.isnan(label))
+    return None if missing else label
+
+
+def as_weights(weights: Any, count: int) -> np.ndarray:
+    """Importance weights (n,) float32, 1 unless given; they are finite and 0 or more."""
+    if weights is None:
+        return np.ones(count, np.float32)
+    given = np.asarray(weights, np.float32)
+    if given.shape != (count,):
+        raise DataError(f"there are {count} examples but {given.size} weights; give one for each")
+    bad = ~((given >= 0.0) & (given <= LARGEST))
+    if bad.any():
+        raise DataError(
+            f"example {np.argmax(bad)}: its weight is {given[np.argmax(bad)]}; expected a finite number of 0 or more"
+        )
+    return given
+
+
+def as_table(data: Any) -> Any:
+    """A pandas, polars or Arrow table as one of Arrow, without an index, objects parted into a column a member."""
     import pyarrow
 
+    from ouzel.streams.arrow_types import flat
+
+    try:
+        table = pyarrow.table(data)
+    except (ValueError, pyarrow.ArrowTypeError) as error:
+        raise DataError(f"table: cannot be read ({'; '.join(map(str, error.args))})") from None
+    index = (table.schema.pandas_metadata or {}).get("index_columns", [])
+    return flat(table.drop_columns([column for column in index if isinstance(column, str)]))
+
+
+def _of_table(data: Any, labels: Any, weights: Any, options: Options, block_rows: int) -> Iterator[Block]:
     from ouzel.streams.columns import Columns
 
-    table = pyarrow.table(data)
+    table = as_table(data)
     codes, names = encode_labels(labels, table.num_rows)
+    importances = as_weights(weights, table.num_rows)
     columns = Columns(options, table.schema, label=None)
     start = 0
     for batch in table.to_batches(max_chunksize=block_rows):
-        here = slice(start, start + batch.num_rows)
         for block in columns.blocks(batch, lambda _: None):
-            block = block._replace(labels=codes[here], label_names=names)
-            if weights is not None:
-                block = block._replace(weights=np.asarray(weights, np.float32)[here])
-            yield block
+            here = slice(start, start + block.rows)  # fewer than the batch has if a row is refused
+            yield block._replace(labels=codes[here], label_names=names, weights=importances[here])
         start += batch.num_rows
 
 
@@ -139,11 +185,10 @@ def _of_dictionaries(rows: list[Any], options: Options) -> Block:
                 name, value = f"{name}={value}", 1.0
             if value is None:
                 continue
-            value = float(value)
-            if not math.isfinite(value) or abs(value) > 3.4e38:
+            if not abs(value) <= LARGEST:
                 raise DataError(f"example {number}: feature {name!r} is {value}; expected a finite number below 3.4e38")
             ids.append(feature_id(name, options.seed, options.bits))
-            values.append(value)
+            values.append(float(value))
             if isinstance(name, str):
                 named.setdefault(ids[-1], name.encode())
         offsets.append(len(ids))
@@ -151,7 +196,7 @@ def _of_dictionaries(rows: list[Any], options: Options) -> Block:
     indices, numbers = np.array(ids, np.uint32), np.array(values, np.float32)
     end = canonical_rows(starts, indices, numbers)
     codes, label_names = encode_labels([row[1] for row in rows], len(rows))
-    weights = np.array([row[2] if len(row) > 2 else 1.0 for row in rows], np.float32)
+    weights = as_weights([row[2] if len(row) > 2 else 1.0 for row in rows], len(rows))
     lengths = np.array([len(name) for name in named.values()], np.uint64)
     ends = np.cumsum(lengths, dtype=np.uint64)
     text = np.frombuffer(b"".join(named.values()), np.uint8)

@@ -1,0 +1,120 @@
+"""What lies in memory has the features that files have, and nothing that is no number enters."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+from ouzel.errors import DataError
+from ouzel.streams.memory import blocks_from
+from ouzel.streams.reading import read
+
+FRAME = pd.DataFrame(
+    {
+        "number": [1.5, None, 3.0],
+        "word": ["x", None, " z "],
+        "kind": pd.Categorical(["a", None, "b"]),
+        "truth": pd.array([True, None, False], dtype="boolean"),
+        "whole": pd.array([1, None, 3], dtype="Int64"),
+    }
+)
+
+
+def rows_of(blocks):
+    for block in blocks:
+        for i in range(block.rows):
+            here = slice(int(block.offsets[i]), int(block.offsets[i + 1]))
+            yield dict(zip(block.indices[here].tolist(), block.values[here].tolist(), strict=True))
+
+
+def test_tables_of_every_library_have_the_features_of_a_file(tmp_path):
+    FRAME.assign(y=1).to_parquet(tmp_path / "frame.parquet")
+    expected = list(rows_of(read(tmp_path / "frame.parquet")))
+
+    assert [len(row) for row in expected] == [5, 0, 4]
+    for table in (FRAME, pl.from_pandas(FRAME), pyarrow.table(FRAME), pyarrow.table(FRAME).to_batches()[0]):
+        assert list(rows_of(blocks_from(table))) == expected
+
+
+def test_an_index_is_no_feature(tmp_path):
+    chosen = FRAME.iloc[[2, 0]]
+    named = chosen.set_index(pd.Index(["r1", "r2"], name="row"))
+    chosen.assign(y=1).to_parquet(tmp_path / "chosen.parquet")
+
+    expected = list(rows_of(blocks_from(FRAME)))
+
+    for blocks in (blocks_from(chosen), blocks_from(named), read(tmp_path / "chosen.parquet")):
+        assert list(rows_of(blocks)) == [expected[2], expected[0]]
+
+
+def test_members_of_objects_are_columns():
+    frame = pl.DataFrame({"s": [{"p": 2, "q": "z"}]})
+
+    assert list(rows_of(blocks_from(frame))) == list(rows_of(blocks_from([({"s.p": 2, "s.q": "z"}, None)])))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["x", None, "y"],
+        pd.Series(["x", np.nan, "y"], dtype=object),
+        pd.Series(["x", None, "y"], dtype="string"),
+        pd.Series(pd.Categorical(["x", None, "y"])),
+    ],
+)
+def test_labels_may_be_missing(labels):
+    block = next(blocks_from(FRAME, labels))
+
+    assert block.label_names == ["x", "y"]
+    np.testing.assert_array_equal(block.labels, [0, np.nan, 1])
+
+
+def test_labels_and_weights_go_with_the_rows_before_a_bad_one():
+    frame = pd.DataFrame({"number": [1.0, np.inf]})
+    blocks = blocks_from(frame, [1, 0], weights=[2, 3])
+
+    block = next(blocks)
+
+    assert (block.labels.tolist(), block.weights.tolist(), len(block.offsets)) == ([1.0], [2.0], 2)
+    with pytest.raises(DataError, match="row 2, column 'number': found inf"):
+        next(blocks)
+
+
+def test_weights_may_lie_beside_pairs():
+    rows = [({"a": 1}, 1), ({"a": 2}, 0)]
+
+    assert next(blocks_from(rows, weights=[3, 4])).weights.tolist() == [3.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    "data", [np.eye(2), FRAME[:2], [({"a": 1.0}, 1), ({"a": 1.0}, 0)]], ids=["array", "frame", "pairs"]
+)
+@pytest.mark.parametrize("weight", [-1.0, np.nan, np.inf])
+def test_weights_that_are_no_importance_are_refused(data, weight):
+    labels = None if isinstance(data, list) else [1, 0]
+
+    with pytest.raises(DataError, match="example 1: its weight is"):
+        next(blocks_from(data, labels, weights=[1.0, weight]))
+
+
+@pytest.mark.parametrize(
+    ("data", "labels", "says"),
+    [
+        (np.eye(3), [1], "there are 3 examples but 1 labels"),
+        (FRAME, [1, 0], "there are 3 examples but 2 labels"),
+        (np.eye(2), [np.inf, 0], "example 0: its label is infinite"),
+        (np.ones(3), [1, 0, 1], "an array of two dimensions; got one of 1"),
+        ([[1, 2], [3, 4]], None, "examples are arrays, tables, or pairs"),
+        (["text"], None, "examples are arrays, tables, or pairs"),
+        ([({"a": 10**400}, 1)], None, "expected a finite number below"),
+        (pd.DataFrame({"a": [1, "b"]}), [1, 0], "table: cannot be read"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), [1], "table: cannot be read"),
+    ],
+)
+def test_what_is_no_data_is_one_line(data, labels, says):
+    with pytest.raises(DataError, match=says) as caught:
+        list(blocks_from(data, labels))
+
+    assert "\n" not in str(caught.value)

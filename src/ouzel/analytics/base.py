@@ -7,9 +7,9 @@ being positive: w_i = log(n+ / n-), with n+ and n- the importances of those with
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from ouzel.sketches.top_weights import find
 
 ONE = np.ones(1, np.float32)
 ALL_BITS = np.uint32(0xFFFFFFFF)
+
+Part = TypeVar("Part")
 
 
 @inlined
@@ -79,6 +81,17 @@ def slots_of_items(items: Sequence[Any] | np.ndarray, seed: int) -> np.ndarray:
     if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) <= MOST_ID:
         raise OuzelError(f"a whole number that stands for an item lies between 0 and {MOST_ID}")
     return (numbers + 1).astype(np.uint32)
+
+
+def learn_all(parts: Iterable[Part], learn: Callable[[Part], Any], on_progress: Callable[[], None]) -> bool:
+    """Learn all parts of a stream, or as many as come before an interruption; whether none came."""
+    try:
+        for part in parts:
+            learn(part)
+            on_progress()
+    except KeyboardInterrupt:
+        return False
+    return True
 
 
 class Analysis:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.analytics.base import pair_slot
+from ouzel.analytics.base import learn_all, pair_slot
 from ouzel.analytics.cells import LINES, find_item_format, lines_of, text_column
-from ouzel.analytics.exact import ExactCounts
+from ouzel.analytics.exact import ExactCounts, correlation
 from ouzel.analytics.pmi import StreamingPMI
 from ouzel.analytics.token_pairs import true_pairs
 from ouzel.analytics.tokens import Tokens
@@ -58,13 +58,8 @@ class Corpus:
         on_progress: Callable[[], None] = lambda: None,
     ) -> None:
         """Learn all of some sources, or as much as comes before an interruption."""
-        try:
-            for source in sources:
-                for texts in texts_of(source, format, column, options):
-                    self.learn(texts)
-                    on_progress()
-        except KeyboardInterrupt:
-            self.interrupted = True
+        parts = (texts for source in sources for texts in texts_of(source, format, column, options))
+        self.interrupted = not learn_all(parts, self.learn, on_progress)
 
     def learn(self, texts: list[str]) -> None:
         """Learn, and count if asked to, some texts or events."""
@@ -100,12 +95,7 @@ class Corpus:
     def correlation(self, settled: bool = True) -> tuple[int, float]:
         """How many pairs are retrieved, and Pearson's correlation of their estimated and exact PMI."""
         members, estimated = self.model.pairs(settled)
-        if len(members) < 2:
-            return len(members), float("nan")
-        exact, _ = self.exact_pmi(members)
-        if np.ptp(estimated) == 0.0 or np.ptp(exact) == 0.0:
-            return len(members), float("nan")
-        return len(members), float(np.corrcoef(estimated, exact)[0, 1])
+        return len(members), correlation(estimated, self.exact_pmi(members)[0])
 
     def to_json(self, top: int) -> dict[str, Any]:
         """All that the command shows."""
@@ -115,6 +105,6 @@ class Corpus:
             "bytes_used": self.model.bytes_used,
         }
         if self.exact:
-            retrieved, correlation = self.correlation()
-            answer |= {"retrieved": retrieved, "correlation": None if np.isnan(correlation) else correlation}
+            retrieved, r = self.correlation()
+            answer |= {"retrieved": retrieved, "correlation": None if np.isnan(r) else r}
         return answer

@@ -1,4 +1,4 @@
-"""True counts, for checking estimates: memory grows with the number of different items."""
+"""True counts, and how estimates go with them: memory grows with the number of different items."""
 
 from __future__ import annotations
 
@@ -78,3 +78,16 @@ def recall(found: np.ndarray, counts: ExactCounts, thresholds: tuple[float, ...]
     sizes = np.abs(log_ratios(counts.counts)) + 1e-9
     wanted = [counts.slots[sizes >= np.log(threshold)] for threshold in thresholds]
     return [(len(some), float(np.isin(some, found).mean()) if len(some) else None) for some in wanted]
+
+
+def correlation(estimated: np.ndarray, exact: np.ndarray) -> float:
+    """Pearson's correlation of two sets of numbers (n,); NaN where n is below 2 or either set does not vary.
+
+    >>> round(correlation(np.array([1.0, 2.0, 4.0]), np.array([2.0, 4.0, 8.0])), 6)
+    1.0
+    >>> correlation(np.array([1.0, 1.0]), np.array([2.0, 4.0]))
+    nan
+    """
+    if len(estimated) < 2 or np.ptp(estimated) == 0.0 or np.ptp(exact) == 0.0:
+        return float("nan")
+    return float(np.corrcoef(estimated, exact)[0, 1])

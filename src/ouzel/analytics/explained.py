@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ouzel._jit import kernel
-from ouzel.analytics.base import pair_slot
-from ouzel.analytics.exact import ExactCounts
+from ouzel.analytics.base import learn_all, pair_slot
+from ouzel.analytics.exact import ExactCounts, correlation
 from ouzel.analytics.explanation import StreamingExplainer, true_risks
 from ouzel.analytics.rows import Attributes, Rule, rows_of
 from ouzel.streams.options import Options
@@ -56,13 +56,8 @@ class Explained:
         on_progress: Callable[[], None] = lambda: None,
     ) -> None:
         """Learn all of some sources, or as much as comes before an interruption."""
-        try:
-            for source in sources:
-                for rows in rows_of(source, format, self.rule, options, attributes):
-                    self.learn(rows)
-                    on_progress()
-        except KeyboardInterrupt:
-            self.interrupted = True
+        parts = (rows for source in sources for rows in rows_of(source, format, self.rule, options, attributes))
+        self.interrupted = not learn_all(parts, self.learn, on_progress)
 
     def learn(self, rows: Attributes) -> None:
         """Learn, and count if asked to, some rows."""
@@ -90,9 +85,7 @@ class Explained:
     def correlation(self, min_support: int = 1) -> tuple[int, float]:
         """How many attributes are kept, and Pearson's correlation of their weights with their log relative risks."""
         weights, risks = self.risks(min_support)
-        if len(weights) < 2 or np.ptp(weights) == 0.0 or np.ptp(risks) == 0.0:
-            return len(weights), float("nan")
-        return len(weights), float(np.corrcoef(weights, np.log(risks))[0, 1])
+        return len(weights), correlation(weights, np.log(risks))
 
     def to_json(self, top: int, side: str, min_support: int) -> dict[str, Any]:
         """All that the command shows."""
@@ -106,6 +99,6 @@ class Explained:
             "bytes_used": self.explainer.bytes_used,
         }
         if self.exact is not None:
-            kept, correlation = self.correlation(min_support)
-            answer |= {"kept": kept, "correlation": None if np.isnan(correlation) else correlation}
+            kept, r = self.correlation(min_support)
+            answer |= {"kept": kept, "correlation": None if np.isnan(r) else r}
         return answer

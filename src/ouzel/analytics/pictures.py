@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ouzel.analytics.exact import correlation
 from ouzel.errors import OuzelError
 from ouzel.evaluation.plots import COLOURS, Line, draw_lines
 
@@ -59,9 +60,8 @@ def draw_risks(groups: dict[str, np.ndarray], scatters: dict[str, tuple[np.ndarr
         _dress(axes, "log2 of the true relative risk", "attributes")
     for name, (weights, risks) in scatters.items():
         axes = panels.pop(0)
-        correlation = np.corrcoef(weights, np.log(risks))[0, 1] if len(weights) > 1 else float("nan")
         axes.scatter(weights, np.log2(risks), s=5, alpha=0.5, color=COLOURS[0], linewidths=0)
-        axes.set_title(f"{name}: r = {correlation:.3f}", fontsize=10)
+        axes.set_title(f"{name}: r = {correlation(weights, np.log(risks)):.3f}", fontsize=10)
         _dress(axes, "weight", "log2 of the true relative risk")
     for axes in panels:
         axes.set_axis_off()

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ouzel.analytics.base import learn_all
 from ouzel.analytics.cells import Items, count_rows, find_item_format, items_of
 from ouzel.analytics.deltoids import RelativeDeltoids
 from ouzel.analytics.exact import ExactCounts, log_ratios, recall
@@ -45,12 +46,9 @@ class TwoStreams:
 
     def over(self, stream: Iterator[tuple[Items, np.ndarray]], on_progress: Callable[[], None] = lambda: None) -> None:
         """Learn all of a stream of items and where they come from, or as much as comes before an interruption."""
-        try:
-            for items, which in stream:
-                self.learn(items.slots, which, items.name_of)
-                on_progress()
-        except KeyboardInterrupt:
-            self.interrupted = True
+        self.interrupted = not learn_all(
+            stream, lambda part: self.learn(part[0].slots, part[1], part[0].name_of), on_progress
+        )
 
     def learn(
         self, slots: np.ndarray, which: np.ndarray, name_of: Callable[[int], str | None] = lambda k: None

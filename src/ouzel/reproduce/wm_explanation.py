@@ -10,7 +10,7 @@ import numpy as np
 
 from ouzel.analytics.base import ONE, learn_items
 from ouzel.analytics.conditions import Condition
-from ouzel.analytics.exact import ExactCounts
+from ouzel.analytics.exact import ExactCounts, correlation
 from ouzel.analytics.explanation import StreamingExplainer, true_risks
 from ouzel.analytics.pictures import draw_risks
 from ouzel.analytics.rows import Rule, rows_of
@@ -115,11 +115,9 @@ def figure_9(data: Path, output: Path, quick: bool = False, paths: Sequence[Path
     }
     rows = []
     for name, (slots, weights) in methods.items():
-        correlation = float(np.corrcoef(weights, np.log(found.risks(slots)))[0, 1])
+        ours = correlation(weights, np.log(found.risks(slots)))
         published = PUBLISHED[name.removesuffix(", paper's settings")]
-        rows.append(
-            [name, f"{len(slots):,}", f"{published:.2f}", f"{correlation:.3f}", signed(correlation - published)]
-        )
+        rows.append([name, f"{len(slots):,}", f"{published:.2f}", f"{ours:.3f}", signed(ours - published)])
     head = ["method", "attributes", "published", "ours", "difference"]
     title = "WM-Sketch, figure 9: correlation of weights and log relative risks"
     write_report(output, "wm-figure-9", title, markdown_table(head, rows), REMARKS_9, "ouzel reproduce wm-figure-9")

@@ -9,7 +9,7 @@ import numpy as np
 
 from ouzel.analytics.base import slots_of_items
 from ouzel.analytics.corpus import Corpus, texts_of
-from ouzel.analytics.exact import ExactCounts
+from ouzel.analytics.exact import ExactCounts, correlation
 from ouzel.analytics.pictures import draw_pmi
 from ouzel.analytics.pmi import StreamingPMI
 from ouzel.evaluation.plots import Line, draw_panels
@@ -78,12 +78,12 @@ def table_3(data: Path, output: Path, quick: bool = False, paths: Sequence[Path]
         "estimate",
         "estimate \N{MINUS SIGN} PMI",
     ]
-    retrieved, correlation = corpus.correlation()
+    retrieved, over_all = corpus.correlation()
     positive = _positive_correlation(corpus)
     figures = (
         f"{corpus.model.seen:,} tokens, {len(corpus.tokens.slots):,} different ones and "  # type: ignore[union-attr]
         f"{len(corpus.pairs.slots):,} different pairs; {corpus.model.bytes_used:,} bytes. "  # type: ignore[union-attr]
-        f"Correlation of estimate and PMI over the {retrieved:,} pairs retrieved: {correlation:.3f}; "
+        f"Correlation of estimate and PMI over the {retrieved:,} pairs retrieved: {over_all:.3f}; "
         f"over the {positive[0]:,} of these above 0: {positive[1]:.3f}."
     )
     title = "WM-Sketch, table 3: pairs of words by pointwise mutual information"
@@ -107,7 +107,7 @@ def _positive_correlation(corpus: Corpus) -> tuple[int, float]:
     members, estimated = corpus.model.pairs()
     above = estimated > 0
     exact, _ = corpus.exact_pmi(members[above])
-    return int(above.sum()), float(np.corrcoef(estimated[above], exact)[0, 1])
+    return int(above.sum()), correlation(estimated[above], exact)
 
 
 def figure_11(data: Path, output: Path, quick: bool = False, paths: Sequence[Path] = ()) -> None:
@@ -124,7 +124,7 @@ def figure_11(data: Path, output: Path, quick: bool = False, paths: Sequence[Pat
             members, estimated = corpus.model.pairs(settled=False)
             true, counts = corpus.exact_pmi(members[estimated > 0])
             medians.append((float(np.median(counts)), float(np.median(true))))
-            settled, correlation = corpus.correlation()
+            settled, over_settled = corpus.correlation()
             rows.append(
                 [
                     f"{l2:g}",
@@ -133,7 +133,7 @@ def figure_11(data: Path, output: Path, quick: bool = False, paths: Sequence[Pat
                     f"{medians[-1][0]:,.0f}",
                     f"{medians[-1][1]:.2f}",
                     f"{settled:,}",
-                    f"{correlation:.3f}",
+                    f"{over_settled:.3f}",
                 ]
             )
         widths = [float(width) for width in WIDTHS[:: 4 if quick else 1]]

@@ -102,7 +102,7 @@ BAD = {
     "a condition on sparse rows": (["SPARSE", "--outlier", "amount > 5"], "which has no columns"),
     "nothing to explain by": (["ALONE", "--outlier", "amount > 5"], "has no column beside 'amount'"),
     "a header alone": (["HEADER", "--outlier", "amount > 5"], "there are no rows"),
-    "negative": (["FILE", "--outlier", "amount > 5", "--min-support", "-1"], "are 0 or more"),
+    "negative": (["FILE", "--outlier", "amount > 5", "--min-support", "-1"], "--min-support is 0 or more; got -1"),
 }
 
 

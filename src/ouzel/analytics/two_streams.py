@@ -83,6 +83,15 @@ class TwoStreams:
             for k, threshold in enumerate(THRESHOLDS)
         ]
 
+    def to_json(self, top: int) -> dict[str, Any]:
+        """All that the command shows."""
+        answer: dict[str, Any] = {
+            "items": self.rows(top),
+            "seen": self.model.seen.tolist(),
+            "bytes_used": self.model.bytes_used,
+        }
+        return answer | ({"recall": self.recalls()} if self.exact else {})
+
     def share_found(self, slots: np.ndarray) -> list[float | None]:
         """For each threshold the share of the items above it that are among the slots; None if there are none."""
         assert self.exact is not None

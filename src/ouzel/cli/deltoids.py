@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ouzel.cli import options
-from ouzel.errors import DataError, OuzelError
+from ouzel.cli import analysis, options
+from ouzel.errors import DataError
 
 if TYPE_CHECKING:
     from ouzel.analytics.two_streams import TwoStreams
@@ -29,9 +28,7 @@ def deltoids(
     ] = False,
     learning_rate: options.LearningRate = None,
     l2: options.L2 = None,
-    model: Annotated[
-        str | None, typer.Option("--model", "-m", metavar="OUT", help="Write what was learnt here.")
-    ] = None,
+    model: analysis.ModelFile = None,
     format: Annotated[
         str | None, typer.Option(help="csv, tsv, parquet, arrow, jsonl; svmlight or vw; lines. Told by the name.")
     ] = None,
@@ -50,52 +47,32 @@ def deltoids(
     reading = options.reading_options(
         columns=columns, skip_lines=skip_lines, delimiter=delimiter, on_error=on_error, seed=seed
     )
-    settings = options.settings_given(None, learning_rate=learning_rate, l2=l2)
-    if top < 0:
-        raise OuzelError(f"--top is 0 or more; got {top}")
+    numbers = analysis.numbers(learning_rate, l2)
+    analysis.check(plot, top=top)
     from ouzel.analytics.deltoids import RelativeDeltoids
+    from ouzel.analytics.pictures import draw_deltoids
     from ouzel.analytics.two_streams import TwoStreams, open_both
-    from ouzel.cli.screen import Screen
     from ouzel.cli.shown import count
-    from ouzel.evaluation.plots import check_plot_path
     from ouzel.streams.options import make_options
 
-    if plot is not None:
-        check_plot_path(plot)
-    numbers: dict[str, Any] = {name: options.number(name, value) for name, value in settings.items()}
     found = RelativeDeltoids(budget, shares=shares, seed=seed or 0, **numbers)
     reader = TwoStreams.start(found, exact, compare)
-    with Screen(f"{first} {second}", quiet=json_) as screen:
-        sources, stream = open_both((first, second), column or (), format, make_options(reading))
-        files = [source for source in sources if source.size]
-        total = sum(source.size or 0 for source in files) or None
-
-        def progress() -> None:
-            screen.tell(f"{count(found.model.examples)} items", sum(source.position for source in files), total)
-
+    sources, stream = open_both((first, second), column or (), format, make_options(reading))
+    with analysis.watching(
+        f"{first} {second}", sources, lambda: f"{count(found.model.examples)} items", json_
+    ) as progress:
         reader.over(stream, progress)
     if not reader.interrupted and not found.seen.all():
         empty = (first, second)[int(found.seen[0] > 0)]
         raise DataError(f"{empty}: there are no items in it; there is nothing to compare")
-    if model is not None:
-        found.save(model)
-    if plot is not None:
-        from ouzel.analytics.pictures import draw_deltoids
-
-        draw_deltoids(reader, plot)
-    if json_:
-        _print_json(reader, top)
-        return
-    _print_table(reader, top)
-    for path, what in ((model, "model written to"), (plot, "picture drawn in")):
-        if path is not None:
-            print(f"{what} {path}")
-
-
-def _print_json(reader: TwoStreams, top: int) -> None:
-    seen = reader.model.seen.tolist()
-    answer = {"items": reader.rows(top), "seen": seen, "bytes_used": reader.model.bytes_used}
-    print(json.dumps(answer | ({"recall": reader.recalls()} if reader.exact else {})))
+    analysis.hand_over(
+        found,
+        model,
+        plot,
+        draw=lambda path: draw_deltoids(reader, path),
+        answer=(lambda: reader.to_json(top)) if json_ else None,
+        show=lambda: _print_table(reader, top),
+    )
 
 
 def _print_table(reader: TwoStreams, top: int) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ouzel.cli import options
+from ouzel.cli import analysis, options
 from ouzel.errors import DataError, OuzelError
 
 if TYPE_CHECKING:
@@ -44,9 +43,7 @@ def explain(
     ] = False,
     learning_rate: options.LearningRate = None,
     l2: options.L2 = None,
-    model: Annotated[
-        str | None, typer.Option("--model", "-m", metavar="OUT", help="Write what was learnt here.")
-    ] = None,
+    model: analysis.ModelFile = None,
     format: options.Format = None,
     columns: options.ColumnNames = None,
     skip_lines: options.SkipLines = None,
@@ -63,54 +60,38 @@ def explain(
     reading = options.reading_options(
         ignore=ignore, columns=columns, skip_lines=skip_lines, delimiter=delimiter, on_error=on_error, seed=seed
     )
-    settings = options.settings_given(None, learning_rate=learning_rate, l2=l2)
+    numbers = analysis.numbers(learning_rate, l2)
+    analysis.check(plot, top=top, min_support=min_support)
     if sum(given is not None for given in (outlier, outlier_column, label)) > 1:
         raise OuzelError("--outlier, --outlier-column and --label exclude one another; give one of them")
-    if top < 0 or min_support < 0:
-        raise OuzelError("--top and --min-support are 0 or more")
     from ouzel.analytics.conditions import Condition
     from ouzel.analytics.explained import Explained
     from ouzel.analytics.explanation import SIDES, StreamingExplainer
+    from ouzel.analytics.pictures import draw_explanation
     from ouzel.analytics.rows import Rule
-    from ouzel.cli.screen import Screen
     from ouzel.cli.shown import count
-    from ouzel.evaluation.plots import check_plot_path
     from ouzel.streams.options import make_options
     from ouzel.streams.sources import Source
 
     if side not in SIDES:
         raise OuzelError(f"--side is one of {', '.join(SIDES)}; got {side!r}")
-    if plot is not None:
-        check_plot_path(plot)
     rule = Rule(None if outlier is None else Condition(outlier), outlier_column or label, label_positive)
-    numbers: dict[str, Any] = {name: options.number(name, value) for name, value in settings.items()}
     explainer = StreamingExplainer(budget, order=order, balanced=not unbalanced, seed=seed or 0, **numbers)
     explained = Explained(explainer, rule, exact)
     named = [name.strip() for name in attributes.split(",")] if attributes else []
-    with Screen(files[0], quiet=json_) as screen:
-        sources = [Source(file) for file in files]
-        sized = [source for source in sources if source.size]
-
-        def progress() -> None:
-            done, total = sum(source.position for source in sized), sum(source.size or 0 for source in sized)
-            screen.tell(f"{count(explainer.model.examples)} rows", done, total or None)
-
+    sources = [Source(file) for file in files]
+    with analysis.watching(files[0], sources, lambda: f"{count(explainer.model.examples)} rows", json_) as progress:
         explained.over(sources, format, make_options(reading), named, progress)
-    if not explainer.rows.sum():
+    if not explainer.rows.sum() and not explained.interrupted:
         raise DataError(f"{', '.join(files)}: there are no rows in it; there is nothing to explain")
-    if model is not None:
-        explainer.save(model)
-    if plot is not None:
-        from ouzel.analytics.pictures import draw_explanation
-
-        draw_explanation(explained, plot, side, min_support)
-    if json_:
-        print(json.dumps(explained.to_json(top, side, min_support)))
-        return
-    _print_table(explained, top, side, min_support)
-    for path, what in ((model, "model written to"), (plot, "picture drawn in")):
-        if path is not None:
-            print(f"{what} {path}")
+    analysis.hand_over(
+        explainer,
+        model,
+        plot,
+        draw=lambda path: draw_explanation(explained, path, side, min_support),
+        answer=(lambda: explained.to_json(top, side, min_support)) if json_ else None,
+        show=lambda: _print_table(explained, top, side, min_support),
+    )
 
 
 def _print_table(explained: Explained, top: int, side: str, min_support: int) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ouzel.cli import options
-from ouzel.errors import DataError, OuzelError
+from ouzel.cli import analysis, options
+from ouzel.errors import DataError
 
 if TYPE_CHECKING:
     from ouzel.analytics.corpus import Corpus
@@ -33,9 +32,7 @@ def pmi(
     exact: Annotated[bool, typer.Option("--exact", help="Count exactly, too: true PMI, and the correlation.")] = False,
     learning_rate: options.LearningRate = None,
     l2: options.L2 = None,
-    model: Annotated[
-        str | None, typer.Option("--model", "-m", metavar="OUT", help="Write what was learnt here.")
-    ] = None,
+    model: analysis.ModelFile = None,
     format: Annotated[
         str | None, typer.Option(help="csv, tsv, parquet, arrow, jsonl or lines; told by the name.")
     ] = None,
@@ -54,20 +51,15 @@ def pmi(
     reading = options.reading_options(
         columns=columns, skip_lines=skip_lines, delimiter=delimiter, on_error=on_error, seed=seed
     )
-    settings = options.settings_given(None, learning_rate=learning_rate, l2=l2)
-    if top < 0:
-        raise OuzelError(f"--top is 0 or more; got {top}")
+    numbers = analysis.numbers(learning_rate, l2)
+    analysis.check(plot, top=top)
     from ouzel.analytics.corpus import Corpus
+    from ouzel.analytics.pictures import draw_pmi
     from ouzel.analytics.pmi import StreamingPMI
-    from ouzel.cli.screen import Screen
     from ouzel.cli.shown import count
-    from ouzel.evaluation.plots import check_plot_path
     from ouzel.streams.options import make_options
     from ouzel.streams.sources import Source
 
-    if plot is not None:
-        check_plot_path(plot)
-    numbers: dict[str, Any] = {name: options.number(name, value) for name, value in settings.items()}
     found = StreamingPMI(
         budget,
         window=window,
@@ -80,30 +72,19 @@ def pmi(
         **numbers,
     )
     corpus = Corpus(found, exact)
-    with Screen(files[0], quiet=json_) as screen:
-        sources = [Source(file) for file in files]
-        sized = [source for source in sources if source.size]
-
-        def progress() -> None:
-            done, total = sum(source.position for source in sized), sum(source.size or 0 for source in sized)
-            screen.tell(f"{count(found.seen)} tokens", done, total or None)
-
+    sources = [Source(file) for file in files]
+    with analysis.watching(files[0], sources, lambda: f"{count(found.seen)} tokens", json_) as progress:
         corpus.over(sources, format, column, make_options(reading), progress)
     if not found.seen and not corpus.interrupted:
         raise DataError(f"{', '.join(files)}: there are no tokens in it; there is nothing to learn from")
-    if model is not None:
-        found.save(model)
-    if plot is not None:
-        from ouzel.analytics.pictures import draw_pmi
-
-        draw_pmi(corpus, plot)
-    if json_:
-        print(json.dumps(corpus.to_json(top)))
-        return
-    _print_table(corpus, top)
-    for path, what in ((model, "model written to"), (plot, "picture drawn in")):
-        if path is not None:
-            print(f"{what} {path}")
+    analysis.hand_over(
+        found,
+        model,
+        plot,
+        draw=lambda path: draw_pmi(corpus, path),
+        answer=(lambda: corpus.to_json(top)) if json_ else None,
+        show=lambda: _print_table(corpus, top),
+    )
 
 
 def _print_table(corpus: Corpus, top: int) -> None:

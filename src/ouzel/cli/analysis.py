@@ -1,0 +1,71 @@
+"""What `explain`, `deltoids` and `pmi` share: options, the sight of a reading, and what becomes of its outcome."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ouzel.cli import options
+from ouzel.errors import OuzelError
+
+if TYPE_CHECKING:
+    from ouzel.analytics.base import Analysis
+    from ouzel.streams.sources import Source
+
+ModelFile = Annotated[str | None, typer.Option("--model", "-m", metavar="OUT", help="Write what was learnt here.")]
+
+
+def numbers(learning_rate: str | None, l2: str | None) -> dict[str, Any]:
+    """Step size and penalty as numbers, those that were given."""
+    given = options.settings_given(None, learning_rate=learning_rate, l2=l2)
+    return {name: options.number(name, value) for name, value in given.items()}
+
+
+def check(plot: str | None, **counts: int) -> None:
+    """Refuse, before anything is read, numbers below 0 and a picture that could not be drawn."""
+    from ouzel.evaluation.plots import check_plot_path
+
+    for name, value in counts.items():
+        if value < 0:
+            raise OuzelError(f"--{name.replace('_', '-')} is 0 or more; got {value}")
+    if plot is not None:
+        check_plot_path(plot)
+
+
+@contextmanager
+def watching(
+    title: str, sources: Sequence[Source], standing: Callable[[], str], quiet: bool
+) -> Iterator[Callable[[], None]]:
+    """A live line while sources are read; what is to be called for it to move on."""
+    from ouzel.cli.screen import Screen
+
+    files = [source for source in sources if source.size]
+    total = sum(source.size or 0 for source in files) or None
+    with Screen(title, quiet=quiet) as screen:
+        yield lambda: screen.tell(standing(), sum(source.position for source in files), total)
+
+
+def hand_over(
+    found: Analysis,
+    model: str | None,
+    plot: str | None,
+    draw: Callable[[str], None],
+    answer: Callable[[], dict[str, Any]] | None,
+    show: Callable[[], None],
+) -> None:
+    """Save and draw what was found if asked to; then print it as JSON if there is an `answer`, else show it."""
+    if model is not None:
+        found.save(model)
+    if plot is not None:
+        draw(plot)
+    if answer is not None:
+        print(json.dumps(answer()))
+        return
+    show()
+    for path, what in ((model, "model written to"), (plot, "picture drawn in")):
+        if path is not None:
+            print(f"{what} {path}")

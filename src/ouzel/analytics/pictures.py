@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ouzel.analytics.exact import correlation
-from ouzel.errors import OuzelError
-from ouzel.evaluation.plots import COLOURS, Line, draw_lines
+from ouzel.evaluation.plots import COLOURS, Line, draw_lines, dress, save
 
 if TYPE_CHECKING:
     from ouzel.analytics.corpus import Corpus
@@ -25,9 +24,10 @@ def draw_deltoids(reader: TwoStreams, path: str) -> None:
         rows = reader.rows(MOST_BARS)
         draw_bars([(row["item"], row["weight"] / np.log(2)) for row in rows], path, "log2 of the estimated ratio")
         return
-    rows = [row for row in reader.recalls() if row["items"]]
+    recalls = reader.recalls()
+    rows = [row for row in recalls if row["items"]]
     lines: dict[str, Line] = {
-        name: ([row["ratio"] for row in rows], [row[name] for row in rows]) for name in list(rows[0])[2:]
+        name: ([row["ratio"] for row in rows], [row[name] for row in rows]) for name in list(recalls[0])[2:]
     }
     draw_lines(lines, path, x="true ratio, or its reciprocal, at least", y="recall", log_x=True)
 
@@ -80,8 +80,9 @@ def draw_pmi(corpus: Corpus, path: str) -> None:
     exact, _ = corpus.exact_pmi(members)
     figure = Figure(figsize=(5.2, 4.4), layout="constrained")
     axes = figure.subplots()
-    ends = [min(exact.min(), estimated.min()), max(exact.max(), estimated.max())]
-    axes.plot(ends, ends, color="#5a5a5a", linewidth=0.8)
+    if len(members):
+        ends = [min(exact.min(), estimated.min()), max(exact.max(), estimated.max())]
+        axes.plot(ends, ends, color="#5a5a5a", linewidth=0.8)
     axes.scatter(exact, estimated, s=7, alpha=0.6, color=COLOURS[0], linewidths=0)
     axes.set_title(f"{len(exact):,} pairs, Pearson correlation {corpus.correlation()[1]:.3f}", fontsize=10)
     _dress(axes, "exact PMI", "estimated PMI")
@@ -107,17 +108,7 @@ def draw_bars(pairs: list[tuple[str, float]], path: str, x: str) -> None:
 
 def _dress(axes: Any, x: str, y: str) -> None:
     axes.set(xlabel=x, ylabel=y)
-    axes.grid(True, color="#dddddd", linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
-
-
-def save(figure: Any, path: str) -> None:
-    """Write a figure to its file."""
-    try:
-        figure.savefig(path, dpi=150)
-    except OSError as error:
-        raise OuzelError(f"{path}: cannot be written ({error.strerror or error})") from None
+    dress(axes)
 
 
 def _short(name: str) -> str:

@@ -45,7 +45,7 @@ def draw_lines(
     """Named lines in one pair of axes; short lines have markers, and where a value is None the line is broken."""
     figure = _figure()
     _fill(figure.subplots(), lines, x, y, title, log_x, log_y)
-    _save(figure, path)
+    save(figure, path)
 
 
 def draw_panels(
@@ -71,7 +71,7 @@ def draw_panels(
     if shared:
         handles, labels = axes.get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside right upper", ncols=columns, frameon=False, fontsize=8)
-    _save(figure, path)
+    save(figure, path)
 
 
 def _figure(width: float = 6.4) -> Any:
@@ -112,11 +112,16 @@ def _fill(
             axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
             axes.yaxis.set_major_formatter("{x:g}")
             axes.yaxis.set_minor_formatter(NullFormatter())
+    dress(axes)
+    if legend and len(lines) > 1:
+        axes.legend(frameon=False, fontsize=8)
+
+
+def dress(axes: Any) -> None:
+    """A faint grid behind what is drawn, and no frame around it."""
     axes.grid(True, color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
-    if legend and len(lines) > 1:
-        axes.legend(frameon=False, fontsize=8)
 
 
 def _powers_of_two(lines: Mapping[str, Line]) -> bool:
@@ -124,7 +129,8 @@ def _powers_of_two(lines: Mapping[str, Line]) -> bool:
     return bool(values) and all(value > 0 and float(value).hex().startswith("0x1.0000000000000p") for value in values)
 
 
-def _save(figure: Any, path: str) -> None:
+def save(figure: Any, path: str) -> None:
+    """Write a figure to its file."""
     try:
         figure.savefig(path, dpi=150)
     except OSError as error:

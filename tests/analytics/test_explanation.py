@@ -108,7 +108,6 @@ def test_true_risks_are_ratios_of_shares():
 
 @pytest.mark.parametrize("cuts", [[1], [7, 500, 1024], [1024] * 9, [5000, 5000]])
 def test_a_running_quantile_is_near_the_true_one_and_the_same_for_all_blocks(cuts):
-    pytest.importorskip("datasketches", reason="quantiles of streams need the package datasketches")
     values = np.random.default_rng(3).lognormal(size=10_000)
     whole = RunningQuantile(0.8).thresholds(values)
     quantile, found, start = RunningQuantile(0.8), [], 0
@@ -123,7 +122,6 @@ def test_a_running_quantile_is_near_the_true_one_and_the_same_for_all_blocks(cut
 
 
 def test_a_running_quantile_goes_on_after_being_stored():
-    pytest.importorskip("datasketches", reason="quantiles of streams need the package datasketches")
     values = np.random.default_rng(4).lognormal(size=9000)
     whole, part, again = RunningQuantile(0.95), RunningQuantile(0.95), RunningQuantile(0.95)
     expected = whole.thresholds(values)

@@ -11,6 +11,9 @@ from ouzel.models import Model
 from ouzel.streams.block import Block
 
 every_learner = pytest.mark.parametrize("name", catalogue.LEARNERS)
+every_budgeted_learner = pytest.mark.parametrize(
+    "name", [name for name in catalogue.LEARNERS if catalogue.find(name).budgeted]
+)
 
 
 def stream(rows=120, features=20, classes=3, scale=1.0, seed=0) -> Block:
@@ -99,11 +102,10 @@ def test_single_examples_teach_what_blocks_teach(name):
         np.testing.assert_array_equal(one, other)
 
 
-@every_learner
+@every_budgeted_learner
 def test_a_budget_holds_for_each_class(name):
     learner = catalogue.find(name)
-    if not learner.budgeted:
-        pytest.skip("has no byte budget")
+
     model = learnt(Model(name, budget=2048.0), stream(features=5000, rows=600, classes=2), [0, 600])
 
     assert model.bytes_used <= 2048 * (2 if learner.multiclass else 1)

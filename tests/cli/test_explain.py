@@ -42,8 +42,6 @@ def test_all_ways_to_say_what_an_outlier_is_agree(ouzel, table, which):
 
 
 def test_a_quantile_makes_the_share_of_outliers_it_says(ouzel, table):
-    pytest.importorskip("datasketches", reason="quantiles of streams need the package datasketches")
-
     answer = ouzel(
         "explain", table, "--outlier", "amount > p90", "--ignore", "dear", "--ignore", "label", "--json"
     ).json

@@ -80,9 +80,7 @@ class RunningQuantile:
         self.share = share
         self.seen = 0
         self.now = float("nan")
-        self._pending: list[
-            float
-        ] = []  # values since the threshold was renewed: the digest is stored without loss then
+        self._pending: list[float] = []  # since the threshold was renewed, for only then is the digest stored in full
         self._digest = _digest_class()(COMPRESSION)
 
     def thresholds(self, values: np.ndarray) -> np.ndarray:
@@ -121,11 +119,7 @@ class RunningQuantile:
 
 
 def _digest_class() -> Any:
-    try:
-        from datasketches import tdigest_double
-    except ImportError:
-        raise OuzelError(
-            "a quantile of a stream needs the package datasketches: `pip install datasketches`, "
-            "or compare with a value, such as 'amount > 1000'"
-        ) from None
+    """Loaded for a quantile alone."""
+    from datasketches import tdigest_double
+
     return tdigest_double

@@ -9,7 +9,6 @@ import numpy as np
 from ouzel.errors import DataError, bad_line
 from ouzel.streams.block import Block
 
-NEWLINE = 10
 ZERO_BYTE = "a zero byte"
 
 

@@ -13,7 +13,7 @@ LONGEST = 300  # lines
 
 ROOMS = [
     ["errors", "numerals"],
-    ["_jit", "_lanes", "classes"],
+    ["_jit", "_llvm", "classes"],
     ["terms"],
     ["sketches"],
     ["learners", "streams"],

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined, kernel, written_out
-from ouzel._lanes import LANES, add_lanes, fetch_ahead
+from ouzel._llvm import LANES, add_lanes, fetch_ahead
 from ouzel.learners import sketched_newton
 from ouzel.learners.sketched_newton import (
     Settings,

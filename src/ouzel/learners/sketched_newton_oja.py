@@ -13,7 +13,7 @@ Sketch size 0 is online gradient descent; for `diagonal` see `sketched_newton`.
 from __future__ import annotations
 
 from ouzel._jit import inlined, kernel, written_out
-from ouzel._lanes import add_lanes, fetch_ahead
+from ouzel._llvm import add_lanes, fetch_ahead
 from ouzel.learners.sketched_newton import (
     Settings,
     clip,

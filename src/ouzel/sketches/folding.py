@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ouzel._jit import inlined, kernel, written_out
-from ouzel._lanes import LANES, add_lanes, combine_lanes, sum_lanes
+from ouzel._jit import inlined, written_out
+from ouzel._llvm import LANES, add_lanes, combine_lanes, sum_lanes
+from ouzel.sketches.sorting import sort
 
 LEAD = 2  # columns before those of Z
 ALIGNED = 8  # numbers in a cache line
@@ -64,29 +65,12 @@ def meet(table, touched, seen, slots, values, first):
             ordered &= seen == before or touched[seen - 1] < slots[k]
             seen += 1
     if not ordered:
-        _sort(touched, before, seen)
+        sort(touched, before, seen)
     if seen > before and touched[before] == 0:
         for k in range(before, seen - 1):
             touched[k] = touched[k + 1]
         touched[seen - 1] = 0
     return seen
-
-
-@kernel
-def _sort(touched, start, stop):
-    """Shell's sort, for rows out of order, which are rare: Numba's own takes seconds to compile."""
-    gap = np.int64(1)
-    while gap < (stop - start) // 3:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for k in range(start + gap, stop):
-            slot = touched[k]
-            place = k
-            while place >= start + gap and touched[place - gap] > slot:
-                touched[place] = touched[place - gap]
-                place -= gap
-            touched[place] = slot
-        gap //= 3
 
 
 @inlined

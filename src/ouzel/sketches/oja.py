@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined, kernel, written_out
-from ouzel._lanes import LANES
+from ouzel._llvm import LANES
 from ouzel.sketches.folding import (
     LEAD,
     add_outer,

@@ -5,15 +5,23 @@ from __future__ import annotations
 import numpy as np
 
 from ouzel._jit import kernel
+from ouzel.sketches.sorting import sort
+
+WORD, LOW = np.uint64(32), np.uint64(2**32 - 1)
 
 
 @kernel
 def sort_row(ids, values, start, stop):
     """Sort one row by id, in place and stably; add up repeated ids; return where the row ends now."""
     if stop - start > 128:
-        order = np.argsort(ids[start:stop], kind="mergesort")
-        ids[start:stop] = ids[start:stop][order]
-        values[start:stop] = values[start:stop][order]
+        keys, before = np.empty(stop - start, np.uint64), np.empty(stop - start, np.float32)
+        for k in range(stop - start):
+            keys[k] = (np.uint64(ids[start + k]) << WORD) | np.uint64(k)
+            before[k] = values[start + k]
+        sort(keys, 0, len(keys))
+        for k in range(stop - start):
+            ids[start + k] = keys[k] >> WORD
+            values[start + k] = before[keys[k] & LOW]
     else:
         for k in range(start + 1, stop):
             identity, value = ids[k], values[k]

@@ -2,21 +2,28 @@
 
 Three ways, each where the one before does not do: one exact multiplication or division (Clinger 1990, "How to Read
 Floating Point Numbers Accurately"); a product with a power of five kept to 128 bits (Lemire 2021, "Number Parsing at
-a Gigabyte per Second", section 5); whole numbers of any length, compared with the halfway point between two floats.
+a Gigabyte per Second", section 5); C's strtod.
 """
 
 from __future__ import annotations
 
+import ctypes
 import math
+import os
+from typing import Any
 
 import numpy as np
+from llvmlite import binding, ir
+from numba.core import cgutils, types
 
 from ouzel._jit import kernel
+from ouzel._llvm import in_llvm
 
 POWERS = 10.0 ** np.arange(23)  # those that float64 holds exactly
 SMALLEST, LARGEST = -342, 308  # powers of ten outside these make any 19 digits 0 or infinite
-MOST_DIGITS = 800  # 768 decide any rounding; whether more follow that are not 0 is all that is left to know
-LIMBS = 256  # 32-bit words: 8192 bits hold 800 digits, and the powers of two and ten that go with a float64
+STRTOD = "ouzel_strtod"
+C = ctypes.CDLL("ucrtbase" if os.name == "nt" else None)
+binding.add_symbol(STRTOD, ctypes.cast(C.strtod, ctypes.c_void_p).value)
 
 
 def _power_of_five(exponent: int) -> tuple[int, int]:
@@ -84,85 +91,35 @@ def _by_product(mantissa, exponent):
     return math.ldexp(np.float64(kept), int(power)), sure and power >= -1074  # else it was rounded twice
 
 
-@kernel
-def _times(number, size, factor, summand):
-    """number * factor + summand in place, both below 2^32; the words in use now."""
-    carry = np.uint64(summand)
-    for k in range(size):
-        carry += np.uint64(number[k]) * np.uint64(factor)
-        number[k] = carry & LOW_WORD
-        carry >>= HALF_WORD
-    if carry:
-        number[size] = carry
-        size += 1
-    return size
+def _call_strtod(builder: Any, text: Any) -> Any:
+    byte, number = ir.IntType(8).as_pointer(), ir.DoubleType()
+    function = ir.FunctionType(number, [byte, byte.as_pointer()])
+    strtod = cgutils.get_or_insert_function(builder.module, function, STRTOD)
+    return builder.call(strtod, [text.data, ir.Constant(byte.as_pointer(), None)])
+
+
+@in_llvm(_call_strtod, types.float64)
+def strtod(text):
+    """The number in an array of ASCII (uint8) that ends with a zero byte; it has no point, which is a locale's."""
+    return float(bytes(text).split(b"\0")[0])
 
 
 @kernel
-def _scaled(number, size, tens, twos):
-    """number * 10^tens * 2^twos in place; the words in use now."""
-    for _ in range(tens):
-        size = _times(number, size, 10, 0)
-    for _ in range(twos // 31):
-        size = _times(number, size, 1 << 31, 0)
-    return _times(number, size, 1 << (twos % 31), 0)
-
-
-@kernel
-def _compare(digits, size, exponent, halves, power):
-    """The sign of digits * 10^exponent - halves * 2^power."""
-    left = np.zeros(LIMBS, np.uint32)
-    left[:size] = digits[:size]
-    right = np.zeros(LIMBS, np.uint32)
-    right[0], right[1] = halves & LOW_WORD, halves >> HALF_WORD
-    left_size = _scaled(left, size, max(exponent, 0), max(-power, 0))
-    right_size = _scaled(right, 2, max(-exponent, 0), max(power, 0))
-    for k in range(max(left_size, right_size) - 1, -1, -1):
-        if left[k] != right[k]:
-            return 1 if left[k] > right[k] else -1
-    return 0
-
-
-@kernel
-def _by_comparison(data, start, stop, exponent, guess):
-    """The float64 nearest to the digits in `data[start:stop]` times 10^exponent, from a guess an ulp or two off."""
-    number = np.zeros(LIMBS, np.uint32)
-    size, digits = 1, 0
-    more = False
+def _by_c(data, start, stop, exponent):
+    """The float64 nearest to the digits in `data[start:stop]` times 10^exponent."""
+    text = np.zeros(stop - start + 24, np.uint8)
+    size = 0
     for k in range(start, stop):
-        if data[k] == 46:
-            continue  # the point
-        digit = data[k] - np.uint8(48)
-        if digits == MOST_DIGITS:
-            more = more or digit > 0
-            exponent += 1
-        elif digits or digit:
-            size = _times(number, size, 10, digit)
-            digits += 1
-    if more:
-        size = _times(number, size, 10, 1)
-        exponent -= 1
-    value = min(guess, 1.7976931348623157e308)
-    while True:
-        fraction, power = math.frexp(value)
-        power = (max(power, -1021) if value > 0.0 else -1021) - 53
-        mantissa = np.uint64(math.ldexp(value, -power))
-        above = _compare(number, size, exponent, np.uint64(2) * mantissa + ONE, power - 1)
-        if above > 0 or (above == 0 and mantissa & ONE):
-            following = np.nextafter(value, np.inf)
-            if following == np.inf:
-                return following
-            value = following
-            continue
-        if value == 0.0:
-            return value
-        narrow = fraction == 0.5 and power > -1074  # below a power of two floats lie twice as close
-        halves = np.uint64(4) * mantissa - ONE if narrow else np.uint64(2) * mantissa - ONE
-        below = _compare(number, size, exponent, halves, power - 2 if narrow else power - 1)
-        if below < 0 or (below == 0 and mantissa & ONE):
-            value = np.nextafter(value, 0.0)
-            continue
-        return value
+        if data[k] != 46:  # the point
+            text[size] = data[k]
+            size += 1
+    text[size] = 101  # e
+    text[size + 1] = 45 if exponent < 0 else 43
+    rest = abs(exponent)
+    for k in range(size + 21, size + 1, -1):
+        text[k] = 48 + rest % 10
+        rest //= 10
+    return strtod(text)
 
 
 @kernel
@@ -180,4 +137,4 @@ def nearest_float(data, start, stop, mantissa, exponent, written, all_there):
         sure = sure and sure_above and value == above
     if sure:
         return value
-    return _by_comparison(data, start, stop, written, value)
+    return _by_c(data, start, stop, written)

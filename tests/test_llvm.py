@@ -1,19 +1,19 @@
-"""Kernels run the instructions of `_lanes`, Python its plain bodies: both must do the same."""
+"""Kernels run the instructions of `_llvm`, Python its plain bodies: both must do the same."""
 
 import numpy as np
 import pytest
 
-from ouzel import _lanes
+from ouzel import _llvm
 from ouzel._jit import kernel
 
 
 @kernel
 def in_a_kernel(table, slots, values, out, matrix, step):
-    _lanes.fetch_ahead(table, slots)
-    for column in range(0, len(out), _lanes.LANES):
-        _lanes.sum_lanes(table, slots, values, column, out)
-        _lanes.add_lanes(table, slots, values, column, step)
-        _lanes.combine_lanes(matrix, out, column, step)
+    _llvm.fetch_ahead(table, slots)
+    for column in range(0, len(out), _llvm.LANES):
+        _llvm.sum_lanes(table, slots, values, column, out)
+        _llvm.add_lanes(table, slots, values, column, step)
+        _llvm.combine_lanes(matrix, out, column, step)
 
 
 in_python = in_a_kernel.py_func if hasattr(in_a_kernel, "py_func") else in_a_kernel

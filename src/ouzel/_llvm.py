@@ -2,7 +2,7 @@
 
 Rows of a table that lie far apart are summed with the sums in registers, which LLVM does not find by itself where the
 number of columns is not known. And while one example is learnt the processor can be fetching the rows of the next.
-Each function here also has a plain body, for where nothing is compiled.
+A function so written has a plain body too, for where nothing is compiled.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 FUSED = ("contract",)  # as in every kernel, a product and a sum may be one instruction
 
 
-def _in_llvm(instructions: Callable[..., None]) -> Callable[[F], F]:
+def in_llvm(instructions: Callable[..., Any], result: Any = types.none) -> Callable[[F], F]:
     """Have kernels that call the function run these instructions: a function of the builder, arrays and numbers."""
 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
@@ -32,11 +32,11 @@ def _in_llvm(instructions: Callable[..., None]) -> Callable[[F], F]:
             context.make_array(kind)(context, builder, value) if isinstance(kind, types.Array) else value
             for kind, value in zip(signature.args, given, strict=True)
         ]
-        instructions(builder, *arguments)
-        return context.get_dummy_value()
+        value = instructions(builder, *arguments)
+        return context.get_dummy_value() if value is None else value
 
     def decorate(plain: F) -> F:
-        type_callable(plain)(lambda context: functools.wraps(plain)(lambda *kinds: types.none))
+        type_callable(plain)(lambda context: functools.wraps(plain)(lambda *kinds: result))
         lower_builtin(plain, types.VarArg(types.Any))(generate)
         return plain
 
@@ -117,26 +117,26 @@ def _add_lanes(builder: Any, table: Any, slots: Any, values: Any, column: Any, s
         builder.store(_plus_product(builder, builder.load(row, align=8), value, change), row, align=8)
 
 
-@_in_llvm(_fetch_ahead)
+@in_llvm(_fetch_ahead)
 def fetch_ahead(table, slots):
     """Have memory send the rows of these slots, which are needed soon."""
 
 
-@_in_llvm(_sum_lanes)
+@in_llvm(_sum_lanes)
 def sum_lanes(table, slots, values, column, out):
     """out = sum of values[k] table[slots[k]] over the slots, in four columns from `column` on."""
     here = slice(column, column + LANES)
     out[here] = values[: len(slots)] @ table[slots, here]
 
 
-@_in_llvm(_combine_lanes)
+@in_llvm(_combine_lanes)
 def combine_lanes(matrix, values, column, out):
     """out = values @ matrix, in four columns from `column` on."""
     here = slice(column, column + LANES)
     out[here] = values @ matrix[:, here]
 
 
-@_in_llvm(_add_lanes)
+@in_llvm(_add_lanes)
 def add_lanes(table, slots, values, column, step):
     """table[slots[k]] += values[k] step, for every k, in four columns from `column` on."""
     here = slice(column, column + LANES)

@@ -74,7 +74,7 @@ class RiverProtocol:
             return link(self.model_.loss, margins[0])
         known = self.model_.classes.known
         if len(margins) == 1:
-            return known[min(margins[0] > 0.0, len(known) - 1)] if known else None
+            return known[min(int(margins[0] > 0.0), len(known) - 1)] if known else None
         return known[max(range(len(margins)), key=margins.__getitem__)]
 
     def predict_proba_one(self, x: dict[Any, Any], **_: Any) -> dict[Any, float]:

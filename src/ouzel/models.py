@@ -19,6 +19,7 @@ from ouzel.classes import Classes, Label
 from ouzel.errors import OuzelError, RoomError
 from ouzel.learners import catalogue
 from ouzel.learners.rows import Rows, largest_id, to_rows
+from ouzel.learners.scoring import is_probabilistic
 from ouzel.learners.settings import resolve_settings
 from ouzel.streams.block import Block
 from ouzel.streams.features import FeatureNames
@@ -94,6 +95,11 @@ class Model:
         """Whether one state holds every class."""
         return self.learner.multiclass
 
+    @property
+    def joint(self) -> bool:
+        """Whether three or more classes learn the multinomial loss together, and not each its own."""
+        return hasattr(self.module, "learn_classes") and is_probabilistic(self.loss)
+
     @cached_property
     def budgeted(self) -> bool:
         """Whether the state keeps to a byte budget and takes any id."""
@@ -148,6 +154,10 @@ class Model:
             self.make_states(known + 1)
         if self.multiclass:
             learn_row(self.states[0], slots, values, place, importance, settings, np.empty(self.room))
+        elif self.joint and len(self.states) > 1:
+            row = Rows(np.array([0, len(slots)], np.uint64), slots, values)
+            weight, scores = np.array([importance], np.float32), np.empty((1, self.columns))
+            self.module.learn_classes(self.states, row, np.array([place]), weight, settings, scores)
         elif len(self.states) == 1:
             learn_row(self.states[0], slots, values, 1.0 if place == 1 else -1.0, importance, settings)
         else:
@@ -250,8 +260,15 @@ class Model:
             self.states = [self.module.mirror(self.states[0]), self.states[0]]
         unseen = not self.classes.closed
         while len(self.states) < columns + unseen:
-            spare = self.states[-1] if len(self.states) > 2 else self.module.init(self.capacity, self.settings)
-            self.states.append(type(spare)(*(array.copy() for array in spare)))
+            self.states.append(self._spare_state())
+
+    def _spare_state(self) -> Any:
+        """A state for one more class, or for every class not seen yet."""
+        if len(self.states) > 2:
+            return type(self.states[-1])(*(array.copy() for array in self.states[-1]))
+        if self.states and hasattr(self.module, "unseen"):
+            return self.module.unseen(self.states[0])
+        return self.module.init(self.capacity, self.settings)
 
     def _rows(self, block: Block) -> Rows:
         limit = SLOT_LIMIT if self.budgeted else self.capacity

@@ -9,7 +9,7 @@ import numpy as np
 from ouzel.classes import tidy
 from ouzel.errors import OuzelError
 from ouzel.learners.rows import Rows
-from ouzel.learners.scoring import losses_of, multiclass_hinge_losses, one_vs_rest_losses
+from ouzel.learners.scoring import losses_of, multiclass_hinge_losses, multinomial_losses, one_vs_rest_losses
 from ouzel.streams.block import Block
 
 if TYPE_CHECKING:
@@ -100,6 +100,12 @@ def _learn_piece(
         multiclass_hinge_losses(scores, positions, losses)
         margins[:] = scores
         return
+    if model.joint and len(model.states) > 1:
+        scores = np.empty(margins.shape)
+        model.module.learn_classes(model.states, rows, positions, importances, model.settings, scores)
+        multinomial_losses(scores, positions, losses)
+        margins[:] = scores
+        return
     alone = len(model.states) == 1
     columns = np.empty((len(model.states), len(positions)))
     for place, state in enumerate(model.states):
@@ -127,6 +133,8 @@ def judge(model: Model, block: Block) -> Learnt:
     margins, losses = model.margins(block), np.empty(block.rows)
     if margins.ndim == 2 and model.multiclass:
         multiclass_hinge_losses(margins, targets, losses)
+    elif margins.ndim == 2 and model.joint:
+        multinomial_losses(np.ascontiguousarray(margins), targets, losses)
     elif margins.ndim == 2:
         one_vs_rest_losses(model.loss, np.ascontiguousarray(margins), targets, losses)
     else:

@@ -6,10 +6,12 @@ import pytest
 from ouzel.evaluation.progressive import progressive_validation
 from ouzel.learners import stacked_rates
 from ouzel.learners.rows import Rows
+from ouzel.learners.scoring import probabilities
 from ouzel.models import Model
 from ouzel.streams.memory import blocks_from
 from ouzel.streams.reading import read
-from ouzel.terms.losses import Squared
+from ouzel.terms.losses import Hinge, Logistic, Squared, derivative
+from tests.oracles import stacked_rates as oracle
 
 
 def stream(count, dimension, seed):
@@ -18,12 +20,84 @@ def stream(count, dimension, seed):
     return X, np.where(X @ rng.normal(size=dimension) + 0.3 * rng.normal(size=count) > 0, 1.0, -1.0)
 
 
+def classes_of(count, dimension, classes, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(count, dimension)).astype(np.float32).astype(float)
+    return X, (X @ rng.normal(size=(dimension, classes))).argmax(axis=1)
+
+
+def scores_of(model, X, y):
+    return np.concatenate([model.learn(block).margins for block in blocks_from(X, y)])
+
+
 def margins_of(X, y, settings):
     n, d = X.shape
     rows = Rows(np.arange(0, n * d + 1, d).astype(np.uint64), np.tile(np.arange(d, dtype=np.uint32), n), X.ravel())
     state, margins = stacked_rates.init(d, settings), np.empty(n)
     stacked_rates.learn_rows(state, rows, y, np.ones(n, np.float32), settings, margins)
     return margins
+
+
+def oracle_models(dimension):
+    losses = (Logistic(), Logistic(), Hinge(), Hinge())
+    slopes = [lambda margin, target, loss=loss: derivative(loss, margin, target) for loss in losses]
+    return oracle.Models(dimension, slopes, stacked_rates.RATES)
+
+
+def test_margins_are_those_of_a_slow_transcription():
+    X, y = stream(300, 5, seed=3)
+    models, stack = oracle_models(5), oracle.Stack(4)
+
+    expected = [stack.learn_two(models.learn(x.astype(float), target), target) for x, target in zip(X, y, strict=True)]
+
+    np.testing.assert_allclose(margins_of(X, y, stacked_rates.Settings()), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_scores_of_several_classes_are_those_of_a_slow_transcription():
+    X, y = classes_of(300, 5, 4, seed=4)
+    models, stack = [oracle_models(5) for _ in range(4)], oracle.Stack(4)
+    model = Model("auto", classes=[0, 1, 2, 3], intercept=False)
+
+    expected = []
+    for x, place in zip(X, y, strict=True):
+        margins = [each.learn(x, 1.0 if place == c else -1.0) for c, each in enumerate(models)]
+        expected.append(stack.learn_many(np.array(margins), place))
+
+    np.testing.assert_allclose(scores_of(model, X, y), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_single_examples_of_several_classes_teach_what_blocks_teach():
+    X, y = classes_of(200, 5, 4, seed=5)
+    blocks, single = Model("auto", intercept=False), Model("auto", intercept=False)
+    single.make_room(4)
+
+    scores_of(blocks, X, y)
+    for x, place in zip(X, y, strict=True):
+        single.learn_one(np.arange(1, 6, dtype=np.uint32), x.astype(np.float32), int(place), np.float32(1.0))
+
+    np.testing.assert_array_equal(single.weights(), blocks.weights())
+
+
+def test_probabilities_of_several_classes_have_the_log_loss_that_was_reported():
+    X, y = classes_of(400, 5, 4, seed=6)
+    model = Model("auto", classes=[0, 1, 2, 3])
+
+    report = progressive_validation(model, blocks_from(X, y))
+    alike = progressive_validation(Model("auto", classes=[0, 1, 2, 3]), blocks_from(X, y))
+    shares = probabilities(model.loss, scores_of(Model("auto", classes=[0, 1, 2, 3]), X, y), joint=model.joint)
+
+    assert report.log_loss == report.mean_loss == alike.log_loss
+    assert report.log_loss == pytest.approx(-np.log(shares[np.arange(400), y]).mean())
+
+
+def test_other_losses_keep_a_stack_for_each_class():
+    X, y = classes_of(300, 5, 3, seed=7)
+    model = Model("auto", loss="squared-hinge")
+
+    error = progressive_validation(model, blocks_from(X, y)).error_rate
+
+    assert error < 0.3
+    assert not np.array_equal(model.states[0].stack, model.states[1].stack)
 
 
 def test_the_unit_of_a_feature_does_not_matter():

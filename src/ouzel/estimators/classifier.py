@@ -55,7 +55,7 @@ class Classifier(ClassifierMixin, Estimator):
         margins = self.decision_function(X)
         if len(self.classes_) == 1:
             return np.ones((len(margins), 1))
-        return probabilities(self.model_.loss, margins)
+        return probabilities(self.model_.loss, margins, self.model_.joint)
 
     @available_if(_gives_probabilities)
     def predict_log_proba(self, X: Any) -> np.ndarray:

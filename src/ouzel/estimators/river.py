@@ -86,7 +86,8 @@ class RiverProtocol:
         if len(known) < 2:
             return dict.fromkeys(known, 1.0)
         row = np.array(margins) if len(margins) == 1 else np.array([margins])
-        return dict(zip(known, probabilities(self.model_.loss, row)[0].tolist(), strict=True))
+        shares = probabilities(self.model_.loss, row, self.model_.joint)
+        return dict(zip(known, shares[0].tolist(), strict=True))
 
     def learn_many(self, X: Any, y: Any, **_: Any) -> Self:
         """Learn a data frame, a row an example, its columns named as the keys that `learn_one` takes."""

@@ -25,7 +25,7 @@ class Contestant:
     def __init__(self, candidate: Candidate, **options: Any) -> None:
         self.candidate = candidate
         self.model = Model(candidate.learner, **options, **candidate.settings)
-        self.scores = Scores(self.model.task, self.model.loss)
+        self.scores = Scores(self.model.task, self.model.loss, self.model.joint)
         self.curve = Curve(self.scores)
         self.updates = 0  # as the learner counts them, or else examples whose loss was not zero
         self.seconds = 0.0

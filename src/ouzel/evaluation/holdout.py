@@ -22,7 +22,7 @@ class Holdout:
         self.every = every
         self.model = model
         self.stretch = every * -(-STRETCH // every)
-        self.scores = Scores(model.task, model.loss)
+        self.scores = Scores(model.task, model.loss, model.joint)
         self._waiting: list[Block] = []
 
     def divide(self, block: Block, row: int) -> Block:

@@ -41,8 +41,11 @@ def score_two(margins, bins, targets, importances, losses, sums, confusion, hist
 
 
 @kernel
-def score_many(margins, targets, importances, losses, sums, confusion):
-    """Add predictions (n, classes); a margin of -inf belongs to a class that was not known yet."""
+def score_many(margins, targets, importances, losses, sums, confusion, joint):
+    """Add predictions (n, classes); a margin of -inf belongs to a class that was not known yet.
+
+    The losses of classes learnt jointly are log losses already.
+    """
     for i in range(len(margins)):
         target, importance = targets[i], float(importances[i])
         right, rival, known, total = True, -1, 0, 0.0
@@ -56,7 +59,7 @@ def score_many(margins, targets, importances, losses, sums, confusion):
                     rival = k
         sums[WEIGHT] += importance
         sums[LOSS] += importance * losses[i]
-        if known <= 2:  # a binary learner still
+        if joint or known <= 2:  # by 2, a binary learner still
             sums[LOG_LOSS] += importance * losses[i]
         else:
             share = 1.0 / (1.0 + exp(-margins[i, target])) / total if total > 0.0 else 1.0 / known
@@ -90,9 +93,10 @@ class Scores:
     (3, 0.6666666666666666)
     """
 
-    def __init__(self, task: str, loss: Any) -> None:
+    def __init__(self, task: str, loss: Any, joint: bool = False) -> None:
         self.task = task
         self.loss = loss
+        self.joint = joint
         self.examples = 0
         self.sums = np.zeros(8)
         self.confusion: np.ndarray = np.zeros((2, 2), np.int64)  # (classes, classes), rows are true; (0, 0) if too many
@@ -112,7 +116,8 @@ class Scores:
             )
         else:
             self._widen(margins.shape[1])
-            score_many(np.ascontiguousarray(margins), targets, importances, losses, self.sums, self.confusion)
+            margins = np.ascontiguousarray(margins)
+            score_many(margins, targets, importances, losses, self.sums, self.confusion, self.joint)
 
     @property
     def error_rate(self) -> float | None:

@@ -57,7 +57,9 @@ def predictions_of(model: Model, block: Block) -> Predictions:
     else:
         margins = margins[:, order]
         chosen = margins.argmax(axis=1)
-    shares = probabilities(model.loss, margins) if is_probabilistic(model.loss) and len(known) > 1 else None
+    shares = None
+    if is_probabilistic(model.loss) and len(known) > 1:
+        shares = probabilities(model.loss, margins, model.joint)
     labels = np.array([known[k] for k in order])[chosen]
     return Predictions(
         labels, margins[:, None] if margins.ndim == 1 else margins, shares, [str(known[k]) for k in order]

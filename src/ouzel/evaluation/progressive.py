@@ -67,7 +67,7 @@ class Run:
         self.torn = False  # whether an error or an interruption fell into the learning of a block
         self.passed = 0  # passes ended
         self.row = 0  # examples of the present pass behind us, with or without a label
-        self.by_pass = [Scores(model.task, model.loss) for _ in range(passes)]
+        self.by_pass = [Scores(model.task, model.loss, model.joint) for _ in range(passes)]
         self.curve = Curve(self.by_pass[0])
         self.holdouts = [Holdout(holdout_every, model) for _ in range(passes if holdout_every else 0)]
         self.features = FeaturesSeen()

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ouzel._jit import kernel
+from ouzel.terms import multiclass_losses
 from ouzel.terms.losses import Logistic, link, value
 
 
@@ -39,6 +40,13 @@ def multiclass_hinge_losses(scores, positions, losses):
 
 
 @kernel
+def multinomial_losses(scores, positions, losses):
+    """Write to `losses` (n,) -log of the true class's share of exp(scores), of `scores` (n, classes)."""
+    for i in range(len(scores)):
+        losses[i] = multiclass_losses.value(Logistic(), scores[i], positions[i])
+
+
+@kernel
 def links_of(loss, margins, linked):
     """Write what each of the margins (n,) estimates under the loss to `linked` (n,)."""
     for i in range(len(margins)):
@@ -50,11 +58,15 @@ def is_probabilistic(loss: Any) -> bool:
     return loss == "logistic" or isinstance(loss, Logistic)
 
 
-def probabilities(loss: Any, margins: np.ndarray) -> np.ndarray:
+def probabilities(loss: Any, margins: np.ndarray, joint: bool = False) -> np.ndarray:
     """Probabilities (n, classes) of margins (n,), those of the second of two classes, or (n, classes).
 
-    One-against-rest probabilities are divided by their sum.
+    Scores of classes learnt jointly are logarithms of shares; probabilities of one class against the rest are divided
+    by their sum.
     """
+    if joint and margins.ndim == 2:
+        shares = np.exp(margins - margins.max(axis=1, keepdims=True))
+        return shares / shares.sum(axis=1, keepdims=True)
     linked = np.empty(margins.size)
     links_of(loss, np.ascontiguousarray(margins).ravel(), linked)
     if margins.ndim == 1:

@@ -7,9 +7,11 @@ features of a fifth, tiny model f = u.m that learns by online Newton steps, one 
 Each of the four takes the normalised adaptive step of Ross, Mineiro & Langford (2013), "Normalized Online Learning",
 UAI, Algorithm 2 (NAG): with n_j the largest |x_j| seen, z_j = x_j / n_j and N the sum of all z_j^2 so far,
     s_j <- s_j + (g z_j)^2,    w_j <- w_j - rate sqrt(t / N) g z_j / (n_j sqrt(s_j)),
-so that the unit of a feature does not matter; the largest |target| is the unit of the rates. The Newton step for u is
-that of Hazan, Agarwal & Kale (2007), with the loss's own curvature:
-    A <- A + l''(f) m m',    u <- u - l'(f) A^-1 m.
+so that the unit of a feature does not matter; the largest |target| is the unit of the rates. How u
+learns stands in `newton_stack.py`.
+
+With several classes every class has four models of its own, one class against the rest, and one u for all of them
+learns the multinomial loss of the classes' scores. Losses other than the logistic one keep a u for each class.
 """
 
 from __future__ import annotations
@@ -20,17 +22,17 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined, kernel
+from ouzel.learners.newton_stack import MODELS, combined, learn_joint_stack, learn_stack
+from ouzel.learners.rows import Rows
 from ouzel.terms.losses import Hinge, Logistic, curvature, derivative
 
 RATES = np.array([0.5, 2.0, 0.5, 8.0])  # the first two learn with the loss, the last two with the hinge loss
-MODELS = 4
 FURTHEST = 4.0  # margins the stack sees are clipped to so many units of the target
-LEAST_CURVATURE = 1e-3
 
 
 class State(NamedTuple):
     table: np.ndarray  # (d, 9) float32  n, four w, four s of each slot
-    stack: np.ndarray  # (4,) float64  u
+    stack: np.ndarray  # (4,) float64  u, the same in all states of a model of several classes
     inverse: np.ndarray  # (4, 4) float64  A^-1
     counts: np.ndarray  # (3,) float64  t, N, largest |target|
 
@@ -58,7 +60,7 @@ def grow(state: State, dimension: int, settings: Settings) -> State:
 
 @inlined
 def _margins(state, indices, values):
-    """The margins of the four models, clipped."""
+    """The margins of the four models."""
     first = second = third = fourth = 0.0
     for k in range(len(indices)):
         row = state.table[indices[k]]
@@ -66,28 +68,25 @@ def _margins(state, indices, values):
         second += values[k] * row[2]
         third += values[k] * row[3]
         fourth += values[k] * row[4]
-    end = FURTHEST * state.counts[2]
-    return (
-        min(max(first, -end), end),
-        min(max(second, -end), end),
-        min(max(third, -end), end),
-        min(max(fourth, -end), end),
-    )
+    return first, second, third, fourth
 
 
 @inlined
-def _stacked(state, margins):
-    """u.m"""
-    margin = 0.0
-    for e in range(MODELS):
-        margin += state.stack[e] * margins[e]
-    return margin
+def _clipped(state, margins):
+    """The margins as the stack sees them."""
+    end = FURTHEST * state.counts[2]
+    return (
+        min(max(margins[0], -end), end),
+        min(max(margins[1], -end), end),
+        min(max(margins[2], -end), end),
+        min(max(margins[3], -end), end),
+    )
 
 
 @inlined
 def predict_row(state, indices, values, settings):
     """The margin of one example."""
-    return _stacked(state, _margins(state, indices, values))
+    return combined(state.stack, _clipped(state, _margins(state, indices, values)))
 
 
 @inlined
@@ -106,14 +105,14 @@ def _rescale(state, indices, values):
 
 
 @inlined
-def learn_row(state, indices, values, target, importance, settings):
-    """Learn one example in place; return the margin predicted before learning."""
+def _learn_models(state, indices, values, target, importance, settings):
+    """One step of each of the four models; return the margins before it, as the stack sees them."""
     _rescale(state, indices, values)
     margins = _margins(state, indices, values)
-    margin = _stacked(state, margins)
+    clipped = _clipped(state, margins)
     state.counts[0] += 1.0
-    if not isfinite(margin * importance) or state.counts[1] <= 0.0:
-        return margin
+    if not isfinite((clipped[0] + clipped[1] + clipped[2] + clipped[3]) * importance) or state.counts[1] <= 0.0:
+        return clipped
     state.counts[2] = max(state.counts[2], abs(target))
     scale = settings.learning_rate * state.counts[2] * sqrt(state.counts[0] / state.counts[1])
     for e in range(MODELS):
@@ -127,8 +126,7 @@ def learn_row(state, indices, values, target, importance, settings):
                 if 0.0 < squares < np.inf:
                     row[1 + MODELS + e] = squares
                     row[1 + e] -= rate * gradient / (row[0] * np.sqrt(squares))
-    _learn_stack(state, margins, margin, target, importance, settings)
-    return margin
+    return clipped
 
 
 @inlined
@@ -140,35 +138,14 @@ def _slope(settings, e, margin, target):
 
 
 @inlined
-def _along(state, i, margins):
-    """Entry i of A^-1 m."""
-    total = 0.0
-    for j in range(MODELS):
-        total += state.inverse[i, j] * margins[j]
-    return total
-
-
-@inlined
-def _learn_stack(state, margins, margin, target, importance, settings):
-    """One online Newton step for u."""
-    unit = state.counts[2]
-    slope = derivative(settings.loss, margin, target) * importance
-    bend = max(curvature(settings.loss, margin, target) * importance, LEAST_CURVATURE)
-    if not (isfinite(slope) and isfinite(bend)) or unit == 0.0:
-        return
-    step = (
-        _along(state, 0, margins) / unit,
-        _along(state, 1, margins) / unit,
-        _along(state, 2, margins) / unit,
-        _along(state, 3, margins) / unit,
-    )
-    shrink = 1.0
-    for i in range(MODELS):
-        shrink += bend * step[i] * margins[i] / unit
-    for i in range(MODELS):
-        state.stack[i] -= slope / unit * step[i] / shrink
-        for j in range(MODELS):
-            state.inverse[i, j] -= bend / shrink * step[i] * step[j]
+def learn_row(state, indices, values, target, importance, settings):
+    """Learn one example in place; return the margin predicted before learning."""
+    margins = _learn_models(state, indices, values, target, importance, settings)
+    margin = combined(state.stack, margins)
+    slope = importance * derivative(settings.loss, margin, target)
+    bend = importance * curvature(settings.loss, margin, target)
+    learn_stack(state, margins, state.counts[2], slope, bend)
+    return margin
 
 
 @kernel
@@ -177,6 +154,38 @@ def learn_rows(state, rows, targets, importances, settings, margins):
     for i in range(len(targets)):
         here = slice(rows.offsets[i], rows.offsets[i + 1])
         margins[i] = learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
+
+
+def learn_classes(
+    states: list[State],
+    rows: Rows,
+    positions: np.ndarray,
+    importances: np.ndarray,
+    settings: Settings,
+    scores: np.ndarray,
+) -> None:
+    """Learn a block of several classes, a state each and perhaps one more, that of a class not seen yet.
+
+    `positions` (n,) are the places of the true classes; `scores` (n, classes) takes the predictions made before each
+    example was learnt. The models do not see the stack, so each state's learn the block first, and the stack after
+    them, example by example.
+    """
+    views = np.empty((len(states), len(positions), MODELS))
+    for place, state in enumerate(states):
+        _learn_models_rows(state, rows, np.where(positions == place, 1.0, -1.0), importances, settings, views[place])
+    learn_joint_stack(states[0], views[: scores.shape[1]], positions, importances, scores)
+    for state in states[1:]:
+        state.stack[:], state.inverse[:] = states[0].stack, states[0].inverse
+
+
+@kernel
+def _learn_models_rows(state, rows, targets, importances, settings, views):
+    """Let the four models learn a block; `views` (n, 4) takes their margins as the stack sees them."""
+    for i in range(len(targets)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins = _learn_models(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
+        for e in range(MODELS):
+            views[i, e] = margins[e]
 
 
 @kernel
@@ -190,6 +199,13 @@ def predict_rows(state, rows, settings, margins):
 def weights(state: State, settings: Settings) -> np.ndarray:
     """The weight of every slot in the stacked model (exact while no margin is clipped)."""
     return state.table[:, 1 : 1 + MODELS] @ state.stack
+
+
+def unseen(state: State) -> State:
+    """The state of a class that has not come yet: the scales of features and the stack are those of the others."""
+    fresh = State(*(array.copy() for array in state))
+    fresh.table[:, 1:] = 0.0
+    return fresh
 
 
 def mirror(state: State) -> State:

@@ -1,0 +1,63 @@
+"""Normalised AdaGrad (Ross, Mineiro & Langford, 2013, Algorithm 2) at several rates, stacked: dense, plain algebra."""
+
+import numpy as np
+
+
+class Models:
+    """Models side by side of one target: each a derivative of its loss and a rate; `ends` clip what the stack sees."""
+
+    def __init__(self, dimension, derivatives, rates, end=4.0):
+        self.derivatives, self.rates, self.end = derivatives, rates, end
+        self.largest = np.zeros(dimension)
+        self.w = np.zeros((len(rates), dimension))
+        self.squares = np.zeros((len(rates), dimension))
+        self.t, self.N = 0, 0.0
+
+    def margins(self, x):
+        return self.w @ x
+
+    def learn(self, x, target):
+        """One example with a target of -1 or 1; the clipped margins before it."""
+        larger = np.maximum(self.largest, np.abs(x))
+        seen = larger > 0
+        self.w[:, seen] *= self.largest[seen] / larger[seen]
+        self.largest = larger
+        z = np.where(seen, x / np.where(seen, larger, 1.0), 0.0)
+        self.t += 1
+        self.N += z @ z
+        before = self.margins(x)
+        for e, (derivative, rate) in enumerate(zip(self.derivatives, self.rates, strict=True)):
+            g = derivative(before[e], target) * z
+            self.squares[e] += g**2
+            moved = g != 0
+            self.w[e, moved] -= (
+                rate * np.sqrt(self.t / self.N) * g[moved] / (larger[moved] * np.sqrt(self.squares[e, moved]))
+            )
+        return np.clip(before, -self.end, self.end) if self.t > 1 else np.zeros(len(self.rates))
+
+
+class Stack:
+    """u, by Newton steps with the whole matrix A = I + the sum of Hessians."""
+
+    def __init__(self, models):
+        self.u = np.full(models, 1 / models)
+        self.A = np.eye(models)
+
+    def learn_two(self, m, target):
+        """The logistic loss of u.m; the margin before."""
+        f = self.u @ m
+        share = 1 / (1 + np.exp(-f))
+        self.A += max(share * (1 - share), 1e-3) * np.outer(m, m)
+        self.u -= np.linalg.solve(self.A, (share - (target > 0)) * m)
+        return f
+
+    def learn_many(self, m, y):
+        """The multinomial loss of the scores m u, m (classes, models); the scores before."""
+        scores = m @ self.u
+        shares = np.exp(scores - scores.max())
+        shares /= shares.sum()
+        mean = shares @ m
+        for share, row in zip(shares, m, strict=True):
+            self.A += max(share, 1e-3) * np.outer(row - mean, row - mean)
+        self.u -= np.linalg.solve(self.A, mean - m[y])
+        return scores

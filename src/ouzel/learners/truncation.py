@@ -14,10 +14,14 @@ import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.errors import OuzelError
+from ouzel.learners.kept_features import estimates, grow, heaviest_of_mean, members, mirror, top
 from ouzel.sketches import top_weights
 from ouzel.sketches.top_weights import find, insert, replace, rescale, set_weight, smallest
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.rates import InverseTime, rate
+
+__all__ = ["BUDGETED", "Settings", "State", "bytes_used", "estimates", "grow", "init", "learn_row", "learn_rows"]
+__all__ += ["members", "merge", "mirror", "predict_row", "predict_rows", "top"]
 
 BUDGETED = True
 SMALLEST_SCALE = 1e-4
@@ -117,46 +121,15 @@ def predict_rows(state, rows, settings, margins):
         margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
 
 
-def grow(state: State, dimension: int, settings: Settings) -> State:
-    """The same state: its size is its budget."""
-    return state
-
-
-def estimates(state: State, slots: np.ndarray, settings: Settings) -> np.ndarray:
-    """Weights of the given slots: 0 for those not kept."""
-    kept = dict(zip(members(state).tolist(), (state.weights * state.scale[0]).tolist(), strict=False))
-    return np.array([kept.get(int(slot), 0.0) for slot in slots])
-
-
-def top(state: State, n: int, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
-    """Slots and weights of the n heaviest."""
-    weights = (state.weights * state.scale[0])[: state.taken[0]]
-    order = np.lexsort((members(state), -np.abs(weights)))[:n]
-    return members(state)[order], weights[order]
-
-
-def members(state: State) -> np.ndarray:
-    """Slots that are kept."""
-    return state.keys[: state.taken[0]].astype(np.int64)
-
-
 def bytes_used(state: State) -> int:
     """4 bytes for each id, weight."""
     return 8 * len(state.keys)
 
 
-def mirror(state: State) -> State:
-    """The state that exchanged classes would have led to."""
-    copies = State(*(array.copy() for array in state))
-    return copies._replace(weights=-copies.weights)
-
-
 def merge(states: list[State], settings: Settings) -> State:
     """The average model, cut to the heaviest features that there is room for; not the state of one pass over all."""
     merged = init(0, settings)
-    slots = np.unique(np.concatenate([members(state) for state in states])).astype(np.uint32)
-    mean = np.mean([estimates(state, slots, settings) for state in states], axis=0)
     merged.scale[1] = sum(state.scale[1] for state in states)
-    for k in np.argsort(-np.abs(mean), kind="stable")[: len(merged.keys)]:
-        insert(merged, slots[k], np.float32(mean[k]))
+    for slot, weight in heaviest_of_mean(states, settings, len(merged.keys)):
+        insert(merged, slot, weight)
     return merged

@@ -1,0 +1,54 @@
+"""What learners that keep the weights of some features alone do alike, whatever they keep a feature for.
+
+Their states have `keys`, `taken` and `scale`, and the weights over the scale in `values`, or in `weights` where those
+are also what the features are kept for (see `sketches.top_weights`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+
+def grow(state: Any, dimension: int, settings: Any) -> Any:
+    """The same state: its size is its budget."""
+    return state
+
+
+def members(state: Any) -> np.ndarray:
+    """Slots that are kept."""
+    return state.keys[: state.taken[0]].astype(np.int64)
+
+
+def _weights(state: Any) -> np.ndarray:
+    return (getattr(state, "values", state.weights) * state.scale[0])[: state.taken[0]]
+
+
+def estimates(state: Any, slots: np.ndarray, settings: Any) -> np.ndarray:
+    """Weights of the given slots: 0 for those not kept."""
+    kept = dict(zip(members(state).tolist(), _weights(state).tolist(), strict=True))
+    return np.array([kept.get(int(slot), 0.0) for slot in slots])
+
+
+def top(state: Any, n: int, settings: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Slots and weights of the n heaviest."""
+    weights = _weights(state)
+    order = np.lexsort((members(state), -np.abs(weights)))[:n]
+    return members(state)[order], weights[order]
+
+
+def mirror(state: Any) -> Any:
+    """The state that exchanged classes would have led to."""
+    copies = type(state)(*(array.copy() for array in state))
+    signed = "values" if hasattr(state, "values") else "weights"
+    return copies._replace(**{signed: -getattr(copies, signed)})
+
+
+def heaviest_of_mean(states: list[Any], settings: Any, count: int) -> Iterator[tuple[np.uint32, np.float32]]:
+    """Slots and weights of the average model, as many of the heaviest, the heaviest first."""
+    slots = np.unique(np.concatenate([members(state) for state in states])).astype(np.uint32)
+    mean = np.mean([estimates(state, slots, settings) for state in states], axis=0)
+    for k in np.argsort(-np.abs(mean), kind="stable")[:count]:
+        yield slots[k], np.float32(mean[k])

@@ -72,9 +72,10 @@ class Columns:
 
         Else DataError is raised for the first of them, after the rows before it are given out.
         """
-        refused = self._refused(batch)
+        sparse = read_sparse(batch) if self.sparse else None
+        refused = self._refused(batch, sparse)
         if not refused:
-            yield self._block(batch)
+            yield self._block(batch, sparse)
         elif self.options.on_error == "skip":
             kept = np.ones(batch.num_rows, np.bool_)
             kept[list(refused)] = False
@@ -91,7 +92,7 @@ class Columns:
             )
         self.rows += batch.num_rows
 
-    def _refused(self, batch: Any) -> dict[int, tuple[str, str]]:
+    def _refused(self, batch: Any, sparse: tuple[np.ndarray, ...] | None) -> dict[int, tuple[str, str]]:
         """The bad rows of a batch: for each a column and what was expected there."""
         refused: dict[int, tuple[str, str]] = {}
 
@@ -101,13 +102,12 @@ class Columns:
 
         for column in self.numbers:
             refuse(~(np.abs(numbers_of(batch.column(column), 0.0)) <= LARGEST), column, FINITE)
-        if self.sparse:
-            *_, unsound, wrong = read_sparse(batch)
+        if sparse is not None:
+            *_, unsound, wrong = sparse
             refuse(unsound, "values", "expected as many finite values as indices")
             refuse(wrong, "indices", f"expected ids from 0 to {MOST_ID}")
         if self.label is not None:
-            codes, known = encoded(batch.column(self.label))
-            refuse(np.array([*map(is_infinite, known), False])[codes], self.label, INFINITE)
+            refuse(_infinite(batch.column(self.label)), self.label, INFINITE)
         if self.options.weight is not None:
             weights = self._weights(batch)
             refuse(~((weights >= 0.0) & (weights <= LARGEST)), self.options.weight, WEIGHT)
@@ -116,9 +116,9 @@ class Columns:
             refuse(nulls, self.options.group, GROUP)
         return refused
 
-    def _block(self, batch: Any) -> Block:
+    def _block(self, batch: Any, sparse: tuple[np.ndarray, ...] | None = None) -> Block:
         if self.sparse:
-            offsets, indices, numbers, *_ = read_sparse(batch)
+            offsets, indices, numbers, *_ = sparse or read_sparse(batch)
             spans: list[Spans] = []
         else:
             offsets, indices, numbers, spans = self._features(batch)
@@ -233,6 +233,14 @@ class Columns:
             known = [None if label is None else names.index(label) for label in known]
         numbers = np.array([math.nan if label is None else float(label) for label in known] + [math.nan])
         return numbers[codes], names
+
+
+def _infinite(labels: Any) -> np.ndarray:
+    """Which labels (n,) are infinite numbers."""
+    if is_number(labels.type):
+        return np.isinf(numbers_of(labels, 0.0))
+    codes, known = encoded(labels)
+    return np.array([*map(is_infinite, known), False])[codes]
 
 
 def is_named(column: str) -> bool:

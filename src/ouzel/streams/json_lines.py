@@ -24,6 +24,14 @@ WORD = re.compile(rb"[A-Za-z0-9'\x80-\xff]+")  # as `cells.read_tokens` parts te
 SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # half a character, which is none unless the other half follows
 EXAMPLE = 'expected an object such as {"label": 1, "price": 2.5}'
 
+
+def _whole(digits: str) -> int | float:
+    """A whole number, as a float if it has more digits than any id or label."""
+    return int(digits) if len(digits) < 40 else float(digits)
+
+
+DECODER = json.JSONDecoder(parse_int=_whole)
+
 Skipped = Callable[[int], None]
 Made = TypeVar("Made")
 Example = tuple[dict[Any, Any], Label | None, float, int]  # features, label, weight, group
@@ -124,17 +132,12 @@ def _said(error: Exception) -> tuple[str, str]:
 
 
 def _object(line: bytes) -> dict[str, Any]:
-    row = json.loads(line, parse_int=_whole)
+    row = DECODER.decode(line.decode())
     if not isinstance(row, dict):
         raise ValueError(f"a {type(row).__name__}; {EXAMPLE}")
     if SURROGATE.search(line):
         json.dumps(row, ensure_ascii=False).encode()  # UnicodeEncodeError if a half stands alone
     return row
-
-
-def _whole(digits: str) -> int | float:
-    """A whole number, as a float if it has more digits than any id or label."""
-    return int(digits) if len(digits) < 40 else float(digits)
 
 
 def _text(value: Any) -> str | None:

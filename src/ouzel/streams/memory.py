@@ -178,7 +178,7 @@ def _of_dictionaries(rows: list[Any], options: Options) -> Block:
     ids: list[int] = []
     values: list[float] = []
     offsets = [0]
-    named: dict[int, bytes] = {}
+    known: dict[str, int] = {}  # ids of names
     for number, (features, *_) in enumerate(rows):
         for name, value in features.items():
             if isinstance(value, str):
@@ -187,18 +187,20 @@ def _of_dictionaries(rows: list[Any], options: Options) -> Block:
                 continue
             if not abs(value) <= LARGEST:
                 raise DataError(f"example {number}: feature {name!r} is {value}; expected a finite number below 3.4e38")
-            ids.append(feature_id(name, options.seed, options.bits))
+            feature = known.get(name) if isinstance(name, str) else feature_id(name, options.seed, options.bits)
+            if feature is None:
+                feature = known[name] = feature_id(name, options.seed, options.bits)
+            ids.append(feature)
             values.append(float(value))
-            if isinstance(name, str):
-                named.setdefault(ids[-1], name.encode())
         offsets.append(len(ids))
     starts = np.array(offsets, np.uint64)
     indices, numbers = np.array(ids, np.uint32), np.array(values, np.float32)
     end = canonical_rows(starts, indices, numbers)
     codes, label_names = encode_labels([row[1] for row in rows], len(rows))
     weights = as_weights([row[2] if len(row) > 2 else 1.0 for row in rows], len(rows))
-    lengths = np.array([len(name) for name in named.values()], np.uint64)
+    texts = [name.encode() for name in known]
+    lengths = np.array([len(text) for text in texts], np.uint64)
     ends = np.cumsum(lengths, dtype=np.uint64)
-    text = np.frombuffer(b"".join(named.values()), np.uint8)
-    names = Names(np.fromiter(named, np.uint32, len(named)), ends - lengths, ends, text)
+    text = np.frombuffer(b"".join(texts), np.uint8)
+    names = Names(np.fromiter(known.values(), np.uint32, len(known)), ends - lengths, ends, text)
     return Block(starts, indices[:end], numbers[:end], codes, weights, label_names=label_names, names=names)

@@ -336,3 +336,13 @@ def test_arrow_reading_ahead_does_not_abort_the_end_of_a_command(tmp_path):
 
     assert ran.returncode == 2
     assert len(ran.stderr.splitlines()) == 1
+
+
+def test_many_classes_fit_the_screen(ouzel, tmp_path):
+    path = tmp_path / "many.csv"
+    path.write_text("a,y\n" + "".join(f"word-{k % 30},class-{k % 30}\n" for k in range(90)))
+
+    lines = ouzel("train", path, "--learner", "arow").out.splitlines()
+
+    assert max(map(len, lines)) <= 80
+    assert [line.strip() for line in lines if "more:" in line] == ["… and of 10 more: ouzel top MODEL"]

@@ -9,6 +9,7 @@ from ouzel.evaluation.report import Report
 from ouzel.models import Model
 
 MOST_CLASSES_SHOWN = 20
+WIDTH = 80  # columns that a line may take
 
 
 def show_answer(model: Model, report: Report, top: int) -> None:
@@ -50,8 +51,9 @@ def _facts(report: Report) -> list[tuple[str, str]]:
     in_use = f" ({count(used)} in use)" if used is not None and used != report.features else ""
     facts.append(("features", f"{count(report.features)}{in_use}   non-zeros {count(report.nonzeros)}"))
     if report.task == "classification":
-        shown_classes = ", ".join(map(str, report.classes[:MOST_CLASSES_SHOWN]))
-        more_classes = " …" if len(report.classes) > MOST_CLASSES_SHOWN else ""
+        names = fitting(list(map(str, report.classes)), WIDTH - 25, ", ")
+        shown_classes = ", ".join(names)
+        more_classes = " …" if len(report.classes) > len(names) else ""
         if len(report.classes) == 1:
             more_classes = " alone, which teaches nothing: see to --label and --label-positive"
         facts.append(("classes", f"{len(report.classes)}: {shown_classes}{more_classes}"))
@@ -63,13 +65,32 @@ def _facts(report: Report) -> list[tuple[str, str]]:
     return facts
 
 
+def fitting(parts: list[str], width: int, between: str) -> list[str]:
+    """The first parts that fit a line, one at least.
+
+    >>> fitting(["sun +1", "rain -1", "hail -2"], 16, "  ")
+    ['sun +1', 'rain -1']
+    """
+    room = width + len(between)
+    fits = 0
+    for part in parts:
+        room -= len(part) + len(between)
+        fits += room >= 0
+        if room < 0:
+            break
+    return parts[: max(1, fits)]
+
+
 def _show_features(console: Console, model: Model, top: int) -> None:
     columns = heaviest(model, top)
     console.print()
     if len(columns) > 1:
         console.print("heaviest features of each class")
         for label, column in columns[:MOST_CLASSES_SHOWN]:
-            console.print(f"  {label!s:<10} " + "  ".join(f"{name} {weight:+.3g}" for name, weight in column[:5]))
+            shown = fitting([f"{name} {weight:+.3g}" for name, weight in column[:top]], WIDTH - 13, "  ")
+            console.print(f"  {label!s:<10} " + "  ".join(shown))
+        if len(columns) > MOST_CLASSES_SHOWN:
+            console.print(f"  … and of {count(len(columns) - MOST_CLASSES_SHOWN)} more: ouzel top MODEL")
         return
     label, column = columns[0]
     console.print("heaviest features" + ("" if label is None else f" (positive weights speak for {label})"))

@@ -98,7 +98,7 @@ def _print_table(contestants: list[Contestant], recovered: dict[int, float | Non
         if budgeted:
             cells.append("-" if candidate.budget is None else size(candidate.budget))
         last = figure(recovered[id(entry)]) if top else "-" if entry.nonzeros is None else count(entry.nonzeros)
-        cells += [f"{figure(entry.figure)}{mark}", figure(entry.scores.mean_loss), last, f"{entry.seconds:.2f}"]
+        cells += [f"{figure(entry.figure)}{mark}", figure(entry.scores.mean_loss), last, f"{entry.seconds:.3f}"]
         table.add_row(*cells)
     console = Console(highlight=False)
     console.print(table)

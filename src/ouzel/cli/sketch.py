@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ def spectrum_lines(found: dict[str, Any]) -> list[str]:
     lines = []
     if "eigenvalues" in found:
         shown = " ".join(f"{value:.3g}" for value in found["eigenvalues"])
-        lines.append(f"eigenvalues of the sketch: {shown or 'none'}")
+        lines += textwrap.wrap(f"eigenvalues of the sketch: {shown or 'none'}", 79, subsequent_indent="  ")
     if "condition_number" in found:
         lines.append(f"effective condition number: {figure(found['condition_number'])}")
     return lines

@@ -36,7 +36,8 @@ def draw_curves(curves: Mapping[str, Sequence[Point]], path: str, task: str = "c
         figures = [point.error_rate if classes else point.mean_loss for point in settled]
         lines[name] = ([point.examples for point in settled], figures)
     counted = "pairs" if task == "ranking" else "examples"
-    draw_lines(lines, path, x=counted, y=f"progressive {'error rate' if classes else 'loss'}", log_x=True)
+    title = next(iter(lines)) if len(lines) == 1 else ""
+    draw_lines(lines, path, x=counted, y=f"progressive {'error rate' if classes else 'loss'}", title=title, log_x=True)
 
 
 def draw_lines(
@@ -99,19 +100,17 @@ def _fill(
     axes.set(xlabel=x, ylabel=y, title=title)
     if log_x:
         binary = _powers_of_two(lines)
-        axes.set_xscale("log", base=2 if binary else 10)
+        low, high = axes.get_xlim()
+        if binary or high >= 10.0 * max(low, 0.0):  # less than a power of ten is better seen as it is
+            axes.set_xscale("log", base=2 if binary else 10)
+            if not binary:
+                _label_between(axes.xaxis, *axes.get_xlim())
         ticks = sorted({value for xs, _ in lines.values() for value in xs})
         if binary and len(ticks) <= 10 and ticks[0] >= 1 and ticks[-1] <= 1024:
             axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     if log_y:
         axes.set_yscale("log")
-        low, high = axes.get_ylim()
-        if high < 1000.0 * low:  # few powers of ten: label 2 and 5 between them
-            from matplotlib.ticker import LogLocator, NullFormatter
-
-            axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-            axes.yaxis.set_major_formatter("{x:g}")
-            axes.yaxis.set_minor_formatter(NullFormatter())
+        _label_between(axes.yaxis, *axes.get_ylim())
     dress(axes)
     if legend and len(lines) > 1:
         axes.legend(frameon=False, fontsize=8)
@@ -122,6 +121,16 @@ def dress(axes: Any) -> None:
     axes.grid(True, color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def _label_between(axis: Any, low: float, high: float) -> None:
+    """On a logarithmic axis of few powers of ten, label 2 and 5 between them."""
+    if high < 1000.0 * low:
+        from matplotlib.ticker import LogLocator, NullFormatter
+
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axis.set_major_formatter("{x:g}")
+        axis.set_minor_formatter(NullFormatter())
 
 
 def _powers_of_two(lines: Mapping[str, Line]) -> bool:

@@ -100,12 +100,11 @@ def _fill(
     axes.set(xlabel=x, ylabel=y, title=title)
     if log_x:
         binary = _powers_of_two(lines)
-        low, high = axes.get_xlim()
-        if binary or high >= 10.0 * max(low, 0.0):  # less than a power of ten is better seen as it is
+        ticks = sorted({value for xs, _ in lines.values() for value in xs})
+        if binary or (ticks and ticks[-1] >= 10.0 * ticks[0]):  # less than a power of ten is better seen as it is
             axes.set_xscale("log", base=2 if binary else 10)
             if not binary:
                 _label_between(axes.xaxis, *axes.get_xlim())
-        ticks = sorted({value for xs, _ in lines.values() for value in xs})
         if binary and len(ticks) <= 10 and ticks[0] >= 1 and ticks[-1] <= 1024:
             axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     if log_y:

@@ -23,6 +23,16 @@ def slope(loss, prediction, target):
     return derivative(loss, prediction, target)
 """
 
+OWN = """
+from typing import NamedTuple
+from ouzel.terms.losses import derivative
+class Steep(NamedTuple):
+    pass
+@derivative.of(Steep)
+def _(loss, prediction, target):
+    return 7.0
+"""
+
 
 def test_an_edited_loss_of_equal_size_and_time_stamp_is_seen_by_a_cached_kernel(tmp_path):
     package = tmp_path / "ouzel"
@@ -50,3 +60,22 @@ def test_an_edited_loss_of_equal_size_and_time_stamp_is_seen_by_a_cached_kernel(
 
     assert losses.stat().st_size == stamp.st_size
     assert (first, second, third) == ("2.0 ['slope']", "2.0 []", "4.0 ['slope']")
+
+
+def test_a_loss_of_ones_own_spoils_no_cache_for_who_has_it_not(tmp_path):
+    (tmp_path / "caller.py").write_text(CALLER)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "own.py").write_text(OWN)
+
+    def run(program: str, *folders: Path) -> str:
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, folders)), "NUMBA_CACHE_DIR": str(tmp_path)}
+        return subprocess.run(
+            [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+        ).stdout.strip()
+
+    package = Path(ouzel.__file__).parents[1]
+    with_own = PROGRAM.replace("losses.Squared()", "own.Steep()").replace("import ouzel", "import own, ouzel")
+
+    assert run(with_own, package, tmp_path, tmp_path / "mine") == "7.0 ['slope']"
+    assert run(PROGRAM, package, tmp_path) == "2.0 ['slope']"
+    assert run(with_own, package, tmp_path, tmp_path / "mine") == "7.0 []"

@@ -74,27 +74,43 @@ def _module_digest(name: str) -> str:
     return hashlib.sha256(Path(file).read_bytes()).hexdigest()
 
 
-def _term_digests(kinds: Any) -> set[str]:
-    """Digests of the foreign modules that define NamedTuples found anywhere in a signature."""
+def _terms(kinds: Any) -> set[str]:
+    """Names of the NamedTuples found anywhere in a signature, with digests of the foreign modules they come from."""
     found = set()
     for kind in kinds:
         if isinstance(kind, types.BaseNamedTuple):
-            found.add(_module_digest(getattr(kind, "instance_class").__module__))  # noqa: B009
+            term = getattr(kind, "instance_class")  # noqa: B009
+            found.add(f"{term.__module__}.{term.__qualname__} {_module_digest(term.__module__)}")
         if isinstance(kind, types.BaseTuple):
-            found |= _term_digests(getattr(kind, "types"))  # noqa: B009
-    return found - {""}
+            found |= _terms(getattr(kind, "types"))  # noqa: B009
+    return found
+
+
+class _Index(IndexDataCacheFile):
+    """What is in the cache of a function; what cannot be read is compiled again."""
+
+    def _load_index(self) -> Any:
+        try:
+            return super()._load_index()
+        except Exception:
+            return {}
 
 
 class _Cache(FunctionCache):
-    """Numba's disk cache, stamped with the digest of the whole package."""
+    """Numba's disk cache, stamped with the digest of the whole package.
+
+    Signatures are known by their text: Numba's index would hold a user's own classes, and then no process could read it
+    that cannot import them.
+    """
 
     def __init__(self, py_func: Callable[..., Any]) -> None:
         super().__init__(py_func)
-        self._cache_file = IndexDataCacheFile(self._cache_path, self._impl.filename_base, source_digest())
+        self._cache_file = _Index(self._cache_path, self._impl.filename_base, source_digest())
         self._name = py_func.__qualname__
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
-        return super()._index_key(sig, codegen), tuple(sorted(_term_digests(sig)))
+        _, *rest = super()._index_key(sig, codegen)
+        return f"{sig!r} {sorted(_terms(sig))}", *rest
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         loaded = super().load_overload(sig, target_context)

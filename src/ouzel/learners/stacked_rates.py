@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined, kernel
+from ouzel.learners.four_steps import four_steps
 from ouzel.learners.newton_stack import MODELS, combined, learn_joint_stack, learn_stack
 from ouzel.learners.rows import Rows
 from ouzel.terms.losses import Hinge, Logistic, curvature, derivative
@@ -31,7 +32,7 @@ FURTHEST = 4.0  # margins the stack sees are clipped to so many units of the tar
 
 
 class State(NamedTuple):
-    table: np.ndarray  # (d, 9) float32  n, four w, four s of each slot
+    table: np.ndarray  # (d, 9) float32  n, four w, four s of each slot; four models learn in one instruction
     stack: np.ndarray  # (4,) float64  u, the same in all states of a model of several classes
     inverse: np.ndarray  # (4, 4) float64  A^-1
     counts: np.ndarray  # (3,) float64  t, N, largest |target|
@@ -92,6 +93,7 @@ def predict_row(state, indices, values, settings):
 @inlined
 def _rescale(state, indices, values):
     """Note the largest |x| of each slot, weights keeping their effect; add to N."""
+    total = 0.0
     for k in range(len(indices)):
         row = state.table[indices[k]]
         size = abs(values[k])
@@ -101,7 +103,8 @@ def _rescale(state, indices, values):
                     row[1 + e] *= row[0] / size
             row[0] = size
         if row[0] > 0.0:
-            state.counts[1] += (values[k] / row[0]) ** 2
+            total += (values[k] / row[0]) ** 2
+    state.counts[1] += total
 
 
 @inlined
@@ -115,26 +118,25 @@ def _learn_models(state, indices, values, target, importance, settings):
         return clipped
     state.counts[2] = max(state.counts[2], abs(target))
     scale = settings.learning_rate * state.counts[2] * sqrt(state.counts[0] / state.counts[1])
-    for e in range(MODELS):
-        slope = np.float32(importance * _slope(settings, e, margins[e], target))
-        rate = np.float32(scale * RATES[e])
-        if slope != 0.0 and isfinite(slope):
-            for k in range(len(indices)):
-                row = state.table[indices[k]]
-                gradient = slope * values[k] / row[0]
-                squares = row[1 + MODELS + e] + gradient * gradient
-                if 0.0 < squares < np.inf:
-                    row[1 + MODELS + e] = squares
-                    row[1 + e] -= rate * gradient / (row[0] * np.sqrt(squares))
+    a = _slope(settings.loss, margins[0], target, importance)
+    b = _slope(settings.loss, margins[1], target, importance)
+    c = _slope(settings.second_loss, margins[2], target, importance)
+    d = _slope(settings.second_loss, margins[3], target, importance)
+    rates = (
+        np.float32(scale * RATES[0]),
+        np.float32(scale * RATES[1]),
+        np.float32(scale * RATES[2]),
+        np.float32(scale * RATES[3]),
+    )
+    four_steps(state.table, indices, values, (a, b, c, d), (rates[0] * a, rates[1] * b, rates[2] * c, rates[3] * d))
     return clipped
 
 
 @inlined
-def _slope(settings, e, margin, target):
-    """Derivative of the loss of model e."""
-    if e < MODELS // 2:
-        return derivative(settings.loss, margin, target)
-    return derivative(settings.second_loss, margin, target)
+def _slope(loss, margin, target, importance):
+    """How steep a model's loss is; 0 where that is no number, so that the model learns nothing."""
+    slope = np.float32(importance * derivative(loss, margin, target))
+    return slope if isfinite(slope) else np.float32(0.0)
 
 
 @inlined

@@ -17,13 +17,12 @@ its weight settles instead of wavering (section 9 leaves rates of their own for 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import exp
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ouzel._jit import inlined, kernel
-from ouzel.analytics.base import ONE, Analysis, pair_slot, slots_of_items
+from ouzel.analytics.base import ONE, Analysis, pair_slot, slots_of_items, slowing
 from ouzel.errors import OuzelError
 from ouzel.learners import active_set_weight_median as awm
 from ouzel.learners.settings import parse_bytes
@@ -32,7 +31,6 @@ from ouzel.streams.memory import as_table
 
 SIDES = ("high", "low", "both")
 ENTRY = 16  # bytes of an attribute in the active set: id, weight, support, information
-SETTLING = 4.0  # information from which steps fall
 
 
 class Explanation(NamedTuple):
@@ -59,10 +57,9 @@ def _learn(state, slot, target, importance, first, second, entries, settings):
     entries.word[0] = slot
     before = find(state, slot)
     if before >= 0:
-        share = 1.0 / (1.0 + exp(-awm.predict_row(state, entries.word, ONE, settings)))
-        beyond = max(0.0, entries.information[before] - SETTLING)
-        entries.information[before] += np.float32(importance * share * (1.0 - share))
-        importance = np.float32(importance / (1.0 + settings.learning_rate * beyond))
+        rate = settings.learning_rate
+        divisor = slowing(state, entries.word, entries.information, before, importance, rate, settings)
+        importance = np.float32(importance / divisor)
     awm.learn_row(state, entries.word, ONE, target, importance, settings)
     entry = find(state, slot)
     if entry >= 0:

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.analytics.base import Analysis, pair_slot, slots_of_items
-from ouzel.analytics.token_pairs import SETTLING, Entries, learn_tokens
+from ouzel.analytics.base import SETTLING, Analysis, pair_slot, slots_of_items
+from ouzel.analytics.token_pairs import Entries, learn_tokens
 from ouzel.analytics.tokens import Tokens, tokeniser
 from ouzel.errors import OuzelError
 from ouzel.learners.settings import parse_bytes

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from math import exp
 from typing import NamedTuple
 
 import numpy as np
 
 from ouzel._jit import inlined, kernel
-from ouzel.analytics.base import ONE, pair_slot
+from ouzel.analytics.base import ONE, pair_slot, slowing
 from ouzel.learners import active_set_weight_median as awm
 from ouzel.sketches import reservoir
 from ouzel.sketches.top_weights import find
-
-SETTLING = 4.0  # information from which steps fall, and pairs are told of
 
 
 class Entries(NamedTuple):
@@ -33,9 +30,7 @@ def _learn(state, first, second, target, importance, inner, entries, settings):
     entries.word[0] = slot
     before = find(state, slot)
     if before >= 0:
-        share = 1.0 / (1.0 + exp(-awm.predict_row(state, entries.word, ONE, settings)))
-        step = inner / (1.0 + inner * max(0.0, entries.information[before] - SETTLING))
-        entries.information[before] += np.float32(importance * share * (1.0 - share))
+        step = inner / slowing(state, entries.word, entries.information, before, importance, inner, settings)
         importance = np.float32(importance * step / settings.learning_rate)
     awm.learn_row(state, entries.word, ONE, target, importance, settings)
     if before < 0:

@@ -7,7 +7,7 @@ come in any order and repeat; repeated ids add up.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -186,15 +186,27 @@ def parse_svmlight(data: np.ndarray, start: int, stop: int, options: Options) ->
         groups=groups[:rows] if rows and (groups[:rows] >= 0).any() else None,
     )
     problem = problem_at(data, start, where, ADVICE[error]) if error else None
-    block, wrong = name_labels(block, data, spans[:rows], options)
-    if len(wrong):
-        if skip:
-            skipped += len(wrong)
-            block = block.select(np.setdiff1d(np.arange(rows), wrong))
-        else:
-            problem = problem_at(data, start, int(spans[wrong[0], 0]), _label_advice(data, spans[wrong[0]]))
-            block = block.slice(0, int(wrong[0]))
-    return Parsed(block, seen, skipped, problem)
+    return with_labels(Parsed(block, seen, skipped, problem), data, start, spans[:rows], options, _label_advice)
+
+
+def with_labels(
+    parsed: Parsed,
+    data: np.ndarray,
+    start: int,
+    spans: np.ndarray,
+    options: Options,
+    advice: Callable[[np.ndarray, np.ndarray], str],
+) -> Parsed:
+    """What was parsed of the chunk at `start`, its labels named; `advice` is for a bad one, by its text and span."""
+    block, wrong = name_labels(parsed.block, data, spans, options)
+    if not len(wrong):
+        return parsed._replace(block=block)
+    if options.on_error == "skip":
+        block = block.select(np.setdiff1d(np.arange(block.rows), wrong))
+        return parsed._replace(block=block, skipped=parsed.skipped + len(wrong))
+    first = wrong[0]
+    problem = problem_at(data, start, int(spans[first, 0]), advice(data, spans[first]))
+    return parsed._replace(block=block.slice(0, int(first)), problem=problem)
 
 
 def name_labels(block: Block, data: np.ndarray, spans: np.ndarray, options: Options) -> tuple[Block, np.ndarray]:

@@ -17,7 +17,7 @@ from ouzel.streams.canonical import sort_row
 from ouzel.streams.lines import Parsed, problem_at
 from ouzel.streams.numbers import parse_number
 from ouzel.streams.options import Options
-from ouzel.streams.svmlight import name_labels
+from ouzel.streams.svmlight import with_labels
 
 ADVICE = {
     1: "expected `label [importance] [tag]| features`; there is no | in this line",
@@ -223,12 +223,8 @@ def parse_vw(data: np.ndarray, start: int, stop: int, options: Options) -> Parse
     names = Names(named, starts[: len(named)], ends[: len(named)], text[:filled]) if len(named) else None
     block = Block(offsets[: rows + 1], ids[:nonzeros], values[:nonzeros], labels[:rows], weights[:rows], names=names)
     problem = problem_at(data, start, where, ADVICE[error]) if error else None
-    block, wrong = name_labels(block, data, spans[:rows], options)
-    if len(wrong):
-        if skip:
-            skipped += len(wrong)
-            block = block.select(np.setdiff1d(np.arange(rows), wrong))
-        else:
-            problem = problem_at(data, start, int(spans[wrong[0], 0]), "expected a number or a printable name as label")
-            block = block.slice(0, int(wrong[0]))
-    return Parsed(block, seen, skipped, problem)
+    return with_labels(Parsed(block, seen, skipped, problem), data, start, spans[:rows], options, _label_advice)
+
+
+def _label_advice(data: np.ndarray, span: np.ndarray) -> str:
+    return "expected a finite number or a printable name as label"

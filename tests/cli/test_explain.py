@@ -3,6 +3,8 @@
 import re
 
 import numpy as np
+import pyarrow
+import pyarrow.parquet
 import pytest
 
 
@@ -78,6 +80,18 @@ def test_rows_that_cannot_be_told_are_left_out_and_counted(ouzel, tmp_path):
     answer = ouzel("explain", path, "--outlier", "amount > 1", "--on-error", "skip", "--json").json
 
     assert (answer["rows"], answer["left_out"]) == (10, 20)
+
+
+def test_columns_that_are_neither_numbers_nor_text_or_number_the_rows_can_be_left_out(ouzel, tmp_path):
+    table = {"kind": ["a", "b"] * 50, "amount": [7, 1] * 50, "list": [[1]] * 100, "": range(100)}
+    path = tmp_path / "some.parquet"
+    pyarrow.parquet.write_table(pyarrow.table(table), path)
+
+    refused = ouzel("explain", path, "--outlier", "amount > 5")
+    answer = ouzel("explain", path, "--outlier", "amount > 5", "--ignore", "list", "--side", "both", "--json").json
+
+    assert "column 'list' holds list<element: int64>, which is neither number nor text" in refused.err
+    assert {row["attribute"] for row in answer["attributes"]} == {"kind=a", "kind=b"}
 
 
 BAD = {

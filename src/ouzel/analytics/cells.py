@@ -33,17 +33,23 @@ class Items(NamedTuple):
     rows: int  # rows, lines or examples that hold them
 
 
+def check_column(batch: Any, column: str, name: str) -> None:
+    """Refuse a column that is not there, or there twice."""
+    names = batch.schema.names
+    if column not in names:
+        raise DataError(f"{name}: has no column {column!r}; its columns are {', '.join(names)}")
+    if names.count(column) > 1:
+        raise DataError(f"{name}: two columns are named {column!r}; give each a name of its own (--columns of a CSV)")
+
+
 def text_column(batch: Any, column: str, name: str) -> Any:
     """A column of a batch as trimmed text, null where empty."""
-    if column not in batch.schema.names:
-        raise DataError(f"{name}: has no column {column!r}; its columns are {', '.join(batch.schema.names)}")
-    if batch.schema.names.count(column) > 1:
-        raise DataError(f"{name}: two columns are named {column!r}; give each a name of its own (--columns of a CSV)")
+    check_column(batch, column, name)
     array = batch.column(column)
     try:
         text = as_text(array).cast(pyarrow.large_string())
     except (pyarrow.ArrowNotImplementedError, pyarrow.ArrowInvalid):
-        raise DataError(f"{name}: column {column!r} holds {array.type}; expected text or numbers as UTF-8") from None
+        raise DataError(f"{name}: column {column!r} holds {array.type}, which is neither number nor text") from None
     trimmed = pc.utf8_trim_whitespace(text)
     return pc.if_else(pc.equal(trimmed, ""), None, trimmed)
 

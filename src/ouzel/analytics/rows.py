@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow
 
-from ouzel.analytics.cells import prefixed, slots_of_rows, text_column
+from ouzel.analytics.cells import check_column, prefixed, slots_of_rows, text_column
 from ouzel.analytics.conditions import Condition
 from ouzel.errors import DataError, OuzelError
 from ouzel.numerals import as_number
@@ -116,7 +116,7 @@ def _of_table(
         cells = text_column(batch, rule.column, source.name)
         outliers, known = rule.decide(cells, source.name, options.on_error == "skip")
         for column in options.ignore:
-            text_column(batch, column, source.name)
+            check_column(batch, column, source.name)
         names = list(attributes) or [
             column
             for column in batch.schema.names

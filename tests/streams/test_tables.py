@@ -47,6 +47,7 @@ def wrote(tmp_path, name: str, content: Any):
 # name: (file, content, options, examples before the bad row, what the message says, examples with on_error="skip")
 BAD = {
     "too many cells": ("t.csv", "y,x\n1,2\n1,2,3\n0,4\n", {}, 1, "row 3: found 3 cells", 2),
+    "too many cells on two lines": ("t.csv", 'y,x\n1,2\n1,"a\nb",3\n0,4\n', {}, 1, '(1,"a b",3); expected 2', 2),
     "too few cells, far on": ("t.csv", "y,x\n" + "1,2\n" * 300_000 + "1\n0,4\n", {}, 300_000, "row 300002", 300_001),
     "no weight": ("t.csv", "y,x,w\n1,2,1\n1,2,\n0,4,3\n", {"weight": "w"}, 1, "row 3, column 'w': found nothing", 2),
     "weight no number": ("t.csv", "y,x,w\n1,2,a\n0,4,3\n", {"weight": "w"}, 0, "row 2, column 'w': found 'a'", 1),
@@ -295,6 +296,18 @@ def test_numbers_beyond_float64_are_rounded_and_columns_that_happen_to_be_called
     features = examples(path)[0][0][2]
 
     assert features == {feature_id("big"): 2.0**63, feature_id("indices"): 3.0, feature_id("values"): 4.0}
+
+
+@pytest.mark.parametrize("end", ["", "0,3\n0,4\n"])
+def test_a_quotation_that_does_not_end_is_told(tmp_path, end):
+    path = wrote(tmp_path, "t.csv", 'y,x\n1,"2"\n1,"a\n' + end)
+    sound = wrote(tmp_path, "sound.csv", 'y,x\n1,"2"\n1,"a\n' + end + '"\n')
+
+    found, error, _ = examples(path)
+
+    assert found[0] == (1.0, 1.0, {feature_id("x"): 2.0})
+    assert "row 3: found a quotation that does not end (a" in str(error)
+    assert examples(sound)[1] is None
 
 
 def test_a_header_may_be_longer_than_what_is_read_at_once(tmp_path):

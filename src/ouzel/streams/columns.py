@@ -24,7 +24,6 @@ from ouzel.streams.options import Options
 FINITE = "expected a finite number that fits 32-bit floating point, or nothing"
 WEIGHT = "expected a weight, a finite number of 0 or more"
 GROUP = "expected the name or number of a group"
-types = pyarrow.types
 
 
 class Columns:

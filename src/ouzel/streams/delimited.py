@@ -30,10 +30,12 @@ class _Text:
     def __init__(self, file: Any, arriving: bool) -> None:
         self._read = file.read1 if arriving else file.read
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self.quotes = 0  # quotation marks read
 
     def read(self, size: int) -> bytes:
         """The next bytes, at most `size`; a byte replaced becomes three."""
         while data := self._read(max(1, size // 3)):
+            self.quotes += data.count(b'"')
             if data.isascii() and not self._decoder.getstate()[0]:
                 return bytes(data)
             if text := self._decoder.decode(data):
@@ -55,7 +57,7 @@ def lines_above(options: Options) -> int:
 def delimited_batches(
     source: Source, options: Options, format: str, skipped: Callable[[int], None]
 ) -> Iterator[pyarrow.RecordBatch]:
-    """Record batches of a CSV or TSV file, every cell as text, the names of its columns in its first line.
+    """Record batches of a CSV or TSV file, every cell as text, the names of its columns in its header.
 
     A row of more or fewer cells is left out if the options say so; else DataError follows the rows before it.
     """
@@ -73,10 +75,11 @@ def delimited_batches(
         uneven.append(row)
         return "skip"
 
+    given = _Text(file, source.size is None)
     text = pyarrow.large_string()
     try:
         reader = pyarrow.csv.open_csv(
-            pyarrow.PythonFile(_Text(file, source.size is None), mode="r"),
+            pyarrow.PythonFile(given, mode="r"),
             pyarrow.csv.ReadOptions(use_threads=False, block_size=BLOCK, column_names=names),
             pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=refuse),
             pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(names, text), strings_can_be_null=True),
@@ -86,22 +89,34 @@ def delimited_batches(
             return
         raise
     even = 0  # rows given out
+    last = None  # the last cell of the last row
     for batch in reader:
         if options.on_error != "skip" and uneven and uneven[0].number - 1 - even <= batch.num_rows:
             yield batch.slice(0, uneven[0].number - 1 - even)  # Arrow reads ahead
             break
         yield batch
         even += batch.num_rows
+        last = batch.column(-1)[-1].as_py() if batch.num_rows else last
     if options.on_error == "skip":
         skipped(len(uneven))
     elif uneven:
         row = uneven[0]
-        start = row.text if len(row.text) <= 40 else f"{row.text[:40]}…"
         raise bad_line(
-            f"{source.name}: row {lines_above(options) + row.number}: found {row.actual_columns} cells ({start}); "
-            f"expected {row.expected_columns}, as there are columns",
+            f"{source.name}: row {lines_above(options) + row.number}: found {row.actual_columns} cells "
+            f"({_beginning(row.text)}); expected {row.expected_columns}, as there are columns",
             "rows",
         )
+    elif given.quotes % 2 and last is not None and "\n" in last:
+        raise DataError(
+            f"{source.name}: row {lines_above(options) + even}: found a quotation that does not end "
+            f"({_beginning(last)}); close it, or take the mark out"
+        )
+
+
+def _beginning(text: str) -> str:
+    """So much of a text as fits a message."""
+    text = " ".join(text.split())
+    return text if len(text) <= 40 else f"{text[:40]}…"
 
 
 def _header(file: Any, delimiter: str | None, name: str) -> tuple[list[str], str]:

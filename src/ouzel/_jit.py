@@ -160,7 +160,8 @@ def written_out(function: F) -> F:
 def by_term(stub: F) -> Any:
     """Make `stub` a function whose body is chosen by the class of its first argument, in kernels and in Python alike.
 
-    `@stub.of(Class)` registers the body for a NamedTuple class; a user's own class registers the same way.
+    `@stub.of(Class)` registers the body for a NamedTuple class; a user's own class registers the same way. That of
+    `object` serves classes that have none.
 
     >>> from typing import NamedTuple
     >>> class Double(NamedTuple):
@@ -178,11 +179,11 @@ def by_term(stub: F) -> Any:
 
     @functools.wraps(stub)
     def dispatch(term: Any, *rest: Any) -> Any:
-        return bodies[type(term)](term, *rest)
+        return bodies[type(term) if type(term) in bodies else object](term, *rest)
 
     def choose(term: Any, *rest: Any) -> Callable[..., Any] | None:
         kind: Any = getattr(term, "instance_class", None)
-        return bodies.get(kind)
+        return bodies.get(kind, bodies.get(object)) if kind is not None else None
 
     def of(kind: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         def register(body: Callable[..., Any]) -> Callable[..., Any]:

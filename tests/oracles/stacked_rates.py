@@ -3,11 +3,18 @@
 import numpy as np
 
 
-class Models:
-    """Models side by side of one target: each a derivative of its loss and a rate; `ends` clip what the stack sees."""
+def arrived(derivative, prediction, target, push, parts=2000):
+    """Where a prediction ends that goes a push's length down its loss in small steps."""
+    for _ in range(parts):
+        prediction -= push / parts * derivative(prediction, target)
+    return prediction
 
-    def __init__(self, dimension, derivatives, rates, end=4.0):
-        self.derivatives, self.rates, self.end = derivatives, rates, end
+
+class Models:
+    """Models of one target: each a loss's derivative, a rate, and whether safe; the stack sees margins up to `end`."""
+
+    def __init__(self, dimension, derivatives, rates, safe, end=4.0):
+        self.derivatives, self.rates, self.safe, self.end = derivatives, rates, safe, end
         self.largest = np.zeros(dimension)
         self.w = np.zeros((len(rates), dimension))
         self.squares = np.zeros((len(rates), dimension))
@@ -26,13 +33,17 @@ class Models:
         self.t += 1
         self.N += z @ z
         before = self.margins(x)
-        for e, (derivative, rate) in enumerate(zip(self.derivatives, self.rates, strict=True)):
-            g = derivative(before[e], target) * z
+        for e, derivative in enumerate(self.derivatives):
+            slope = derivative(before[e], target)
+            g = slope * z
             self.squares[e] += g**2
             moved = g != 0
-            self.w[e, moved] -= (
-                rate * np.sqrt(self.t / self.N) * g[moved] / (larger[moved] * np.sqrt(self.squares[e, moved]))
-            )
+            root = np.sqrt(self.squares[e, moved])
+            rate = self.rates[e] * np.sqrt(self.t / self.N)
+            if self.safe[e] and moved.any():
+                push = rate * np.sum(z[moved] ** 2 / root)
+                rate *= (before[e] - arrived(derivative, before[e], target, push)) / (push * slope)
+            self.w[e, moved] -= rate * g[moved] / (larger[moved] * root)
         return np.clip(before, -self.end, self.end) if self.t > 1 else np.zeros(len(self.rates))
 
 

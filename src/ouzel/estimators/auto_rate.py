@@ -11,7 +11,7 @@ from ouzel.estimators.regressor import Regressor
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AutoRateClassifier(Classifier):
-    """Normalised AdaGrad at four step sizes, stacked by an online Newton step: nothing to tune.
+    """Normalised AdaGrad by four losses and step sizes, stacked by an online Newton step: nothing to tune.
 
     Parameters
     ----------

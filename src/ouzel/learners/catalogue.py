@@ -36,7 +36,9 @@ class Learner(NamedTuple):
 LEARNERS = {
     learner.name: learner
     for learner in (
-        Learner("auto", "stacked_rates", "no tuning: normalised AdaGrad at four rates, stacked by online Newton"),
+        Learner(
+            "auto", "stacked_rates", "no tuning: normalised AdaGrad by four losses and rates, stacked by online Newton"
+        ),
         Learner("ogd", "gradient", "online gradient descent"),
         Learner("adagrad", "adagrad", "AdaGrad, diagonal, composite mirror descent"),
         Learner("adagrad-rda", "adagrad_rda", "AdaGrad, diagonal, regularised dual averaging"),

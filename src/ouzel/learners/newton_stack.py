@@ -24,6 +24,19 @@ from ouzel.terms.multiclass_losses import derivatives
 
 MODELS = 4
 LEAST_CURVATURE = 1e-3
+FURTHEST = 4.0  # margins the stack sees are clipped to so many units of the target
+
+
+@inlined
+def clipped(margins, unit):
+    """The margins as the stack sees them, where the largest |target| is `unit`."""
+    end = FURTHEST * unit
+    return (
+        min(max(margins[0], -end), end),
+        min(max(margins[1], -end), end),
+        min(max(margins[2], -end), end),
+        min(max(margins[3], -end), end),
+    )
 
 
 @inlined

@@ -43,8 +43,9 @@ def resolve_settings(learner: Learner, given: dict[str, Any]) -> Any:
         values["penalty"] = resolve_penalty(values.get("penalty"), **strengths)
     if "loss" in values:
         values["loss"] = resolve_loss(values["loss"])
-        if isinstance(values["loss"], REGRESSION) and "second_loss" in kind._fields:
-            values.setdefault("second_loss", values["loss"])
+        for name in ("second_loss", "third_loss"):
+            if isinstance(values["loss"], REGRESSION) and name in kind._fields:
+                values.setdefault(name, values["loss"])
         if isinstance(values["loss"], REGRESSION) and "largest" in kind._fields:
             values.setdefault("largest", inf)  # of what size the numbers are is not known
     if "schedule" in values:

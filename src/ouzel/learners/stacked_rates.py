@@ -1,14 +1,15 @@
-"""Normalised AdaGrad at four step sizes side by side, stacked by an online Newton step: nothing to tune.
+"""Normalised AdaGrad of four losses and rates side by side, stacked by an online Newton step: nothing to tune.
 
-What a stream asks of a step size is seldom known before it has gone by. So four linear models learn it at once, two
-with the loss itself and two with the hinge loss (the loss itself again in regression), and their margins m are the
-features of a fifth, tiny model f = u.m that learns by online Newton steps, one O(16) update an example.
+What a stream asks of a loss and a step size is seldom known before it has gone by. So four linear models learn it at
+once, and their margins m are the features of a fifth, tiny model f = u.m (`newton_stack.py`). Three take safe steps,
+by the loss itself, the squared hinge and the hinge. The last takes bold ones by the hinge, for a stream that changes
+or whose features need large weights. In regression all learn the loss itself.
 
-Each of the four takes the normalised adaptive step of Ross, Mineiro & Langford (2013), "Normalized Online Learning",
-UAI, Algorithm 2 (NAG): with n_j the largest |x_j| seen, z_j = x_j / n_j and N the sum of all z_j^2 so far,
-    s_j <- s_j + (g z_j)^2,    w_j <- w_j - rate sqrt(t / N) g z_j / (n_j sqrt(s_j)),
-so that the unit of a feature does not matter; the largest |target| is the unit of the rates. How u
-learns stands in `newton_stack.py`.
+Each takes the normalised adaptive step of Ross, Mineiro & Langford (2013), "Normalized Online Learning", UAI,
+Algorithm 2 (NAG): with n_j the largest |x_j| seen, z_j = x_j / n_j and N the sum of all z_j^2 so far,
+    s_j <- s_j + (g z_j)^2,    w_j <- w_j - share rate sqrt(t / N) g z_j / (n_j sqrt(s_j)),
+so that the unit of a feature does not matter; the largest |target| is the unit of the rates. A bold step has share 1;
+of a safe one, as much is taken as does not overshoot (`terms/advances.py`, by Karampatziakis & Langford, 2011).
 
 With several classes every class has four models of its own, one class against the rest, and one u for all of them
 learns the multinomial loss of the classes' scores. Losses other than the logistic one keep a u for each class.
@@ -22,17 +23,19 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined, kernel
-from ouzel.learners.four_steps import four_steps
-from ouzel.learners.newton_stack import MODELS, combined, learn_joint_stack, learn_stack
+from ouzel.learners.newton_stack import MODELS, clipped, combined, learn_joint_stack, learn_stack
 from ouzel.learners.rows import Rows
-from ouzel.terms.losses import Hinge, Logistic, curvature, derivative
+from ouzel.terms.advances import share
+from ouzel.terms.losses import Hinge, Logistic, SquaredHinge, curvature, derivative
 
-RATES = np.array([0.5, 2.0, 0.5, 8.0])  # the first two learn with the loss, the last two with the hinge loss
-FURTHEST = 4.0  # margins the stack sees are clipped to so many units of the target
+RATES = (1.0, 0.5, 0.5, 8.0)
+ONE = np.float32(1.0)
+TINIEST = np.float32(1e-37)  # gradients are taken for no less
+LARGEST = np.float32(1e18)  # and for no more: its square is finite
 
 
 class State(NamedTuple):
-    table: np.ndarray  # (d, 9) float32  n, four w, four s of each slot; four models learn in one instruction
+    table: np.ndarray  # (d, 9) float32  n, four w, four s^-1/2 (0 where s is 0) of each slot
     stack: np.ndarray  # (4,) float64  u, the same in all states of a model of several classes
     inverse: np.ndarray  # (4, 4) float64  A^-1
     counts: np.ndarray  # (3,) float64  t, N, largest |target|
@@ -40,7 +43,8 @@ class State(NamedTuple):
 
 class Settings(NamedTuple):
     loss: NamedTuple = Logistic()
-    second_loss: NamedTuple = Hinge()  # of the last two models; the loss itself in regression
+    second_loss: NamedTuple = SquaredHinge()  # of the second model; the loss itself in regression
+    third_loss: NamedTuple = Hinge()  # of the third model and the fourth; the same
     learning_rate: float = 1.0  # multiplies all four rates
 
 
@@ -73,27 +77,15 @@ def _margins(state, indices, values):
 
 
 @inlined
-def _clipped(state, margins):
-    """The margins as the stack sees them."""
-    end = FURTHEST * state.counts[2]
-    return (
-        min(max(margins[0], -end), end),
-        min(max(margins[1], -end), end),
-        min(max(margins[2], -end), end),
-        min(max(margins[3], -end), end),
-    )
-
-
-@inlined
 def predict_row(state, indices, values, settings):
     """The margin of one example."""
-    return combined(state.stack, _clipped(state, _margins(state, indices, values)))
+    return combined(state.stack, clipped(_margins(state, indices, values), state.counts[2]))
 
 
 @inlined
-def _rescale(state, indices, values):
-    """Note the largest |x| of each slot, weights keeping their effect; add to N."""
-    total = 0.0
+def _seen(state, indices, values):
+    """Note the largest |x| of each slot, weights keeping their effect, and add to N; return the four margins."""
+    first = second = third = fourth = norm = 0.0
     for k in range(len(indices)):
         row = state.table[indices[k]]
         size = abs(values[k])
@@ -103,40 +95,105 @@ def _rescale(state, indices, values):
                     row[1 + e] *= row[0] / size
             row[0] = size
         if row[0] > 0.0:
-            total += (values[k] / row[0]) ** 2
-    state.counts[1] += total
+            norm += (values[k] / row[0]) ** 2
+            first += values[k] * row[1]
+            second += values[k] * row[2]
+            third += values[k] * row[3]
+            fourth += values[k] * row[4]
+    state.counts[1] += norm
+    return first, second, third, fourth
 
 
 @inlined
 def _learn_models(state, indices, values, target, importance, settings):
     """One step of each of the four models; return the margins before it, as the stack sees them."""
-    _rescale(state, indices, values)
-    margins = _margins(state, indices, values)
-    clipped = _clipped(state, margins)
+    margins = _seen(state, indices, values)
+    clear = clipped(margins, state.counts[2])
     state.counts[0] += 1.0
-    if not isfinite((clipped[0] + clipped[1] + clipped[2] + clipped[3]) * importance) or state.counts[1] <= 0.0:
-        return clipped
+    if not isfinite((clear[0] + clear[1] + clear[2] + clear[3]) * importance) or state.counts[1] <= 0.0:
+        return clear
     state.counts[2] = max(state.counts[2], abs(target))
-    scale = settings.learning_rate * state.counts[2] * sqrt(state.counts[0] / state.counts[1])
-    a = _slope(settings.loss, margins[0], target, importance)
-    b = _slope(settings.loss, margins[1], target, importance)
-    c = _slope(settings.second_loss, margins[2], target, importance)
-    d = _slope(settings.second_loss, margins[3], target, importance)
-    rates = (
-        np.float32(scale * RATES[0]),
-        np.float32(scale * RATES[1]),
-        np.float32(scale * RATES[2]),
-        np.float32(scale * RATES[3]),
-    )
-    four_steps(state.table, indices, values, (a, b, c, d), (rates[0] * a, rates[1] * b, rates[2] * c, rates[3] * d))
-    return clipped
+    slopes = _slopes(settings, margins, target, importance)
+    pushes = _gather(state, indices, values, slopes)
+    _step(state, indices, values, slopes, _rates(state, settings, margins, target, importance, pushes))
+    return clear
 
 
 @inlined
-def _slope(loss, margin, target, importance):
-    """How steep a model's loss is; 0 where that is no number, so that the model learns nothing."""
-    slope = np.float32(importance * derivative(loss, margin, target))
-    return slope if isfinite(slope) else np.float32(0.0)
+def _slopes(settings, margins, target, importance):
+    """Derivatives of the four models' losses, times the importance."""
+    return (
+        _finite(importance * derivative(settings.loss, margins[0], target)),
+        _finite(importance * derivative(settings.second_loss, margins[1], target)),
+        _finite(importance * derivative(settings.third_loss, margins[2], target)),
+        _finite(importance * derivative(settings.third_loss, margins[3], target)),
+    )
+
+
+@inlined
+def _finite(slope):
+    """The slope, or 0 for one whose square may not be finite."""
+    return np.float32(slope) if abs(slope) < LARGEST else np.float32(0.0)
+
+
+@inlined
+def _inverse(before, gradient):
+    """s^-1/2 after a gradient, from that before it; 0 stands for s = 0."""
+    size = abs(gradient)
+    if before == 0.0:
+        return ONE / size if size > TINIEST else before
+    ratio = min(size * before, LARGEST)
+    return before / np.sqrt(ONE + ratio * ratio)
+
+
+@inlined
+def _gather(state, indices, values, slopes):
+    """Add the squares of the gradients to s; return the sums of z^2 / sqrt(s) of the three safe models."""
+    first = second = third = np.float32(0.0)
+    for k in range(len(indices)):
+        row = state.table[indices[k]]
+        if row[0] > 0.0:
+            z = values[k] / row[0]
+            square = z * z
+            if slopes[0] != 0.0:
+                row[5] = _inverse(row[5], slopes[0] * z)
+                first += square * row[5]
+            if slopes[1] != 0.0:
+                row[6] = _inverse(row[6], slopes[1] * z)
+                second += square * row[6]
+            if slopes[2] != 0.0:
+                row[7] = _inverse(row[7], slopes[2] * z)
+                third += square * row[7]
+            if slopes[3] != 0.0:
+                row[8] = _inverse(row[8], slopes[3] * z)
+    return first, second, third
+
+
+@inlined
+def _rates(state, settings, margins, target, importance, pushes):
+    """The rates of the four models, times the shares of the steps to take."""
+    unit = settings.learning_rate * state.counts[2] * sqrt(state.counts[0] / state.counts[1])
+    first, second, third = unit * RATES[0], unit * RATES[1], unit * RATES[2]
+    return (
+        np.float32(first * share(settings.loss, margins[0], target, importance * first * pushes[0])),
+        np.float32(second * share(settings.second_loss, margins[1], target, importance * second * pushes[1])),
+        np.float32(third * share(settings.third_loss, margins[2], target, importance * third * pushes[2])),
+        np.float32(unit * RATES[3]),
+    )
+
+
+@inlined
+def _step(state, indices, values, slopes, rates):
+    """Move the weights of the four models."""
+    steps = (slopes[0] * rates[0], slopes[1] * rates[1], slopes[2] * rates[2], slopes[3] * rates[3])
+    for k in range(len(indices)):
+        row = state.table[indices[k]]
+        if row[0] > 0.0:
+            z = values[k] / row[0] / row[0]
+            row[1] -= steps[0] * z * row[5]
+            row[2] -= steps[1] * z * row[6]
+            row[3] -= steps[2] * z * row[7]
+            row[4] -= steps[3] * z * row[8]
 
 
 @inlined
@@ -225,9 +282,17 @@ def merge(states: list[State], settings: Settings) -> State:
     tables = np.stack([state.table for state in states])
     merged.table[:, 0] = tables[:, :, 0].max(axis=0)
     merged.table[:, 1 : 1 + MODELS] = np.tensordot(share, tables[:, :, 1 : 1 + MODELS], 1)
-    merged.table[:, 1 + MODELS :] = tables[:, :, 1 + MODELS :].sum(axis=0)
+    merged.table[:, 1 + MODELS :] = _pooled(tables[:, :, 1 + MODELS :])
     merged.stack[:] = np.tensordot(share, np.stack([state.stack for state in states]), 1)
     merged.inverse[:] = np.linalg.inv(np.sum([np.linalg.inv(state.inverse) for state in states], axis=0))
     merged.counts[:2] = np.sum([state.counts[:2] for state in states], axis=0)
     merged.counts[2] = max(state.counts[2] for state in states)
     return merged
+
+
+def _pooled(inverses: np.ndarray) -> np.ndarray:
+    """s^-1/2 of the sum of workers' s (workers, d, 4)."""
+    squares = np.zeros(inverses.shape)
+    np.divide(1.0, inverses.astype(float) ** 2, out=squares, where=inverses > 0)
+    total = squares.sum(axis=0)
+    return np.divide(1.0, np.sqrt(total), out=np.zeros(total.shape), where=total > 0)

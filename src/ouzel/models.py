@@ -18,6 +18,7 @@ from ouzel import tasks
 from ouzel.classes import Classes, Label
 from ouzel.errors import OuzelError, RoomError
 from ouzel.learners import catalogue
+from ouzel.learners.heaviest import heaviest_slots
 from ouzel.learners.rows import Rows, largest_id, to_rows
 from ouzel.learners.scoring import is_probabilistic
 from ouzel.learners.settings import resolve_settings
@@ -290,16 +291,6 @@ class Model:
         """A budgeted learner keeps the names of its members only."""
         if self.budgeted:
             self.names.restrict(np.concatenate([self.module.members(state) for state in self.states]) - 1)
-
-
-def heaviest_slots(weights: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Slots and weights of the n largest magnitudes, largest first, ties by slot; zeros are left out."""
-    n = min(n, len(weights))
-    size = np.abs(weights)
-    slots = np.argpartition(-size, n - 1)[:n] if n else np.empty(0, np.int64)
-    slots = slots[np.lexsort((slots, -size[slots]))]
-    slots = slots[size[slots] > 0]
-    return slots, weights[slots]
 
 
 def _memory() -> int:

@@ -9,7 +9,8 @@ import numpy as np
 
 from ouzel.cli.shown import feature_name, figure
 from ouzel.errors import OuzelError
-from ouzel.models import Model, heaviest_slots
+from ouzel.learners.heaviest import heaviest_slots
+from ouzel.models import Model
 
 
 def states_shown(model: Model) -> list[Any]:

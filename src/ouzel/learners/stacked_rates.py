@@ -23,15 +23,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined, kernel
+from ouzel.learners.four_steps import LARGEST, add_squares, move
 from ouzel.learners.newton_stack import MODELS, clipped, combined, learn_joint_stack, learn_stack
 from ouzel.learners.rows import Rows
 from ouzel.terms.advances import share
 from ouzel.terms.losses import Hinge, Logistic, SquaredHinge, curvature, derivative
 
 RATES = (1.0, 0.5, 0.5, 8.0)
-ONE = np.float32(1.0)
-TINIEST = np.float32(1e-37)  # gradients are taken for no less
-LARGEST = np.float32(1e18)  # and for no more: its square is finite
 
 
 class State(NamedTuple):
@@ -114,8 +112,10 @@ def _learn_models(state, indices, values, target, importance, settings):
         return clear
     state.counts[2] = max(state.counts[2], abs(target))
     slopes = _slopes(settings, margins, target, importance)
-    pushes = _gather(state, indices, values, slopes)
-    _step(state, indices, values, slopes, _rates(state, settings, margins, target, importance, pushes))
+    pushes = add_squares(state.table, indices, values, slopes)
+    rates = _rates(state, settings, margins, target, importance, pushes)
+    steps = (slopes[0] * rates[0], slopes[1] * rates[1], slopes[2] * rates[2], slopes[3] * rates[3])
+    move(state.table, indices, values, steps)
     return clear
 
 
@@ -137,39 +137,6 @@ def _finite(slope):
 
 
 @inlined
-def _inverse(before, gradient):
-    """s^-1/2 after a gradient, from that before it; 0 stands for s = 0."""
-    size = abs(gradient)
-    if before == 0.0:
-        return ONE / size if size > TINIEST else before
-    ratio = min(size * before, LARGEST)
-    return before / np.sqrt(ONE + ratio * ratio)
-
-
-@inlined
-def _gather(state, indices, values, slopes):
-    """Add the squares of the gradients to s; return the sums of z^2 / sqrt(s) of the three safe models."""
-    first = second = third = np.float32(0.0)
-    for k in range(len(indices)):
-        row = state.table[indices[k]]
-        if row[0] > 0.0:
-            z = values[k] / row[0]
-            square = z * z
-            if slopes[0] != 0.0:
-                row[5] = _inverse(row[5], slopes[0] * z)
-                first += square * row[5]
-            if slopes[1] != 0.0:
-                row[6] = _inverse(row[6], slopes[1] * z)
-                second += square * row[6]
-            if slopes[2] != 0.0:
-                row[7] = _inverse(row[7], slopes[2] * z)
-                third += square * row[7]
-            if slopes[3] != 0.0:
-                row[8] = _inverse(row[8], slopes[3] * z)
-    return first, second, third
-
-
-@inlined
 def _rates(state, settings, margins, target, importance, pushes):
     """The rates of the four models, times the shares of the steps to take."""
     unit = settings.learning_rate * state.counts[2] * sqrt(state.counts[0] / state.counts[1])
@@ -180,20 +147,6 @@ def _rates(state, settings, margins, target, importance, pushes):
         np.float32(third * share(settings.third_loss, margins[2], target, importance * third * pushes[2])),
         np.float32(unit * RATES[3]),
     )
-
-
-@inlined
-def _step(state, indices, values, slopes, rates):
-    """Move the weights of the four models."""
-    steps = (slopes[0] * rates[0], slopes[1] * rates[1], slopes[2] * rates[2], slopes[3] * rates[3])
-    for k in range(len(indices)):
-        row = state.table[indices[k]]
-        if row[0] > 0.0:
-            z = values[k] / row[0] / row[0]
-            row[1] -= steps[0] * z * row[5]
-            row[2] -= steps[1] * z * row[6]
-            row[3] -= steps[2] * z * row[7]
-            row[4] -= steps[3] * z * row[8]
 
 
 @inlined

@@ -67,12 +67,26 @@ class Classes:
 
     def positions(self, labels: np.ndarray, label_names: Sequence[str] | None) -> np.ndarray:
         """Positions (n,) int64 of a block's labels (n,), new classes taken in the order of first appearance."""
+        found = self._known_positions(labels, label_names)
+        if (found >= 0).all():
+            return found
         values, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
         places = np.empty(len(values), np.int64)
         for k in np.argsort(first):
             value = values[k]
             places[k] = self.position(tidy(value) if label_names is None else label_names[int(value)])
         return places[inverse]
+
+    def _known_positions(self, labels: np.ndarray, label_names: Sequence[str] | None) -> np.ndarray:
+        """The same, -1 for a class not known yet: without a sort of the labels, as most blocks bring nothing new."""
+        if label_names is not None:
+            return np.array([self.find(name) for name in label_names], np.int64)[labels.astype(np.int64)]
+        numbers = sorted((label, place) for label, place in self._position.items() if not isinstance(label, str))
+        if not numbers:
+            return np.full(len(labels), -1)
+        values, places = (np.array(column) for column in zip(*numbers, strict=True))
+        nearest = np.minimum(np.searchsorted(values, labels), len(values) - 1)
+        return np.where(values[nearest] == labels, places[nearest], -1)
 
     def order(self) -> list[int]:
         """Positions in the order of the sorted labels: how results are shown."""

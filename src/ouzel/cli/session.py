@@ -155,10 +155,8 @@ class Session:
     def on_disk(self) -> str:
         """What a session leaves behind that did not come to its end."""
         if self.saved is not None:
-            return (
-                f"{self.output} holds the first {count(self.saved)} examples; the same command with "
-                f"--resume {self.output} goes on after them"
-            )
+            held = "the first example" if self.saved == 1 else f"the first {count(self.saved)} examples"
+            return f"{self.output} holds {held}; the same command with --resume {self.output} goes on after that"
         if not self.model.examples:
             return ""
         learnt = "1 example was" if self.model.examples == 1 else f"{count(self.model.examples)} examples were"

@@ -21,10 +21,11 @@ in_python = in_a_kernel.py_func if hasattr(in_a_kernel, "py_func") else in_a_ker
 
 @pytest.mark.parametrize("count", range(10))
 @pytest.mark.parametrize("width", [4, 12])
-def test_a_kernel_does_what_the_plain_body_says(count, width):
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_a_kernel_does_what_the_plain_body_says(count, width, kind):
     rng = np.random.default_rng(count)
     slots = rng.permutation(30)[:count].astype(np.uint32)
-    values = rng.normal(size=count + 3)  # room to work in is longer than an example
+    values = rng.normal(size=count + 3).astype(kind)  # room to work in is longer than an example
     table, matrix = rng.normal(size=(30, width)), rng.normal(size=(width, width))
     out, step = np.zeros(width), rng.normal(size=width)
     expected = [array.copy() for array in (table, out, step)]

@@ -57,6 +57,7 @@ def _four(builder: Any, address: Any) -> Any:
 def _same(builder: Any, values: Any, k: Any) -> Any:
     """values[k] in all four lanes."""
     value, nothing = builder.load(builder.gep(values.data, [k])), ir.Constant(FOUR, ir.Undefined)
+    value = builder.fpext(value, NUMBER) if value.type != NUMBER else value  # of float32
     first = ir.Constant(ir.IntType(32), 0)
     return builder.shuffle_vector(
         builder.insert_element(nothing, value, first), nothing, ir.Constant(ir.VectorType(first.type, LANES), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 from ouzel.evaluation.shuffles import join
@@ -15,6 +16,7 @@ DOCUMENTS, NAMES = "rcv1_topics_sample.svm.xz", "rcv1_topics_names.txt.xz"
 
 def documents_of(data: Path, topic: str) -> Block:
     """All documents, +1 where they are of the topic."""
-    lines = Source(data / NAMES).open().read().decode().splitlines()
+    with closing(Source(data / NAMES)) as source:
+        lines = source.open().read().decode().splitlines()
     number = {name: number for number, name in map(str.split, lines)}[topic]
     return join(read(data / DOCUMENTS, label_positive=number))

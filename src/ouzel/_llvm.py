@@ -50,18 +50,22 @@ def _row(builder: Any, table: Any, slots: Any, k: Any, column: Any) -> Any:
     return builder.gep(table.data, [builder.add(builder.mul(slot, width), column)])
 
 
-def _four(builder: Any, address: Any) -> Any:
-    return builder.bitcast(address, FOUR.as_pointer())
+def four_at(builder: Any, address: Any) -> Any:
+    """The address of a number as that of four."""
+    return builder.bitcast(address, ir.VectorType(address.type.pointee, LANES).as_pointer())
+
+
+def in_all_lanes(builder: Any, value: Any) -> Any:
+    """One number four times."""
+    nothing, first = ir.Constant(ir.VectorType(value.type, LANES), ir.Undefined), ir.Constant(ir.IntType(32), 0)
+    everywhere = ir.Constant(ir.VectorType(first.type, LANES), None)
+    return builder.shuffle_vector(builder.insert_element(nothing, value, first), nothing, everywhere)
 
 
 def _same(builder: Any, values: Any, k: Any) -> Any:
     """values[k] in all four lanes."""
-    value, nothing = builder.load(builder.gep(values.data, [k])), ir.Constant(FOUR, ir.Undefined)
-    value = builder.fpext(value, NUMBER) if value.type != NUMBER else value  # of float32
-    first = ir.Constant(ir.IntType(32), 0)
-    return builder.shuffle_vector(
-        builder.insert_element(nothing, value, first), nothing, ir.Constant(ir.VectorType(first.type, LANES), None)
-    )
+    value = builder.load(builder.gep(values.data, [k]))
+    return in_all_lanes(builder, builder.fpext(value, NUMBER) if value.type != NUMBER else value)
 
 
 def _length(builder: Any, array: Any) -> Any:
@@ -91,7 +95,7 @@ def _sum_lanes(builder: Any, table: Any, slots: Any, values: Any, column: Any, o
         builder.store(none, total)
 
     def add(k: Any, total: Any) -> None:
-        row = builder.load(_four(builder, _row(builder, table, slots, k, column)), align=8)
+        row = builder.load(four_at(builder, _row(builder, table, slots, k, column)), align=8)
         builder.store(_plus_product(builder, builder.load(total), row, _same(builder, values, k)), total)
 
     n, turns = _length(builder, values if slots is None else slots), INTEGER(len(totals))
@@ -103,7 +107,7 @@ def _sum_lanes(builder: Any, table: Any, slots: Any, values: Any, column: Any, o
         add(k, totals[0])
     a, b, c, d = (builder.load(total) for total in totals)
     total = builder.fadd(builder.fadd(a, b), builder.fadd(c, d))
-    builder.store(total, _four(builder, builder.gep(out.data, [column])), align=8)
+    builder.store(total, four_at(builder, builder.gep(out.data, [column])), align=8)
 
 
 def _combine_lanes(builder: Any, matrix: Any, values: Any, column: Any, out: Any) -> None:
@@ -111,9 +115,9 @@ def _combine_lanes(builder: Any, matrix: Any, values: Any, column: Any, out: Any
 
 
 def _add_lanes(builder: Any, table: Any, slots: Any, values: Any, column: Any, step: Any) -> None:
-    change = builder.load(_four(builder, builder.gep(step.data, [column])), align=8)
+    change = builder.load(four_at(builder, builder.gep(step.data, [column])), align=8)
     with cgutils.for_range(builder, _length(builder, slots)) as loop:
-        row = _four(builder, _row(builder, table, slots, loop.index, column))
+        row = four_at(builder, _row(builder, table, slots, loop.index, column))
         value = _same(builder, values, loop.index)
         builder.store(_plus_product(builder, builder.load(row, align=8), value, change), row, align=8)
 

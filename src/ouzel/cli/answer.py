@@ -45,7 +45,9 @@ def _facts(report: Report) -> list[tuple[str, str]]:
         shown = [part.get("error_rate", part.get("rmse")) for part in report.passes]
         facts.append(("by pass", "   ".join(figure(value) for value in shown)))
     left_out = [f"{count(report.unlabelled)} without a label"] if report.unlabelled else []
-    left_out += [f"{count(report.skipped)} bad lines skipped"] if report.skipped else []
+    left_out += (
+        [f"{count(report.skipped)} bad line{'s' if report.skipped > 1 else ''} skipped"] if report.skipped else []
+    )
     facts.append(("examples", "   ".join([count(report.examples), *left_out])))
     used = report.features_used
     in_use = f" ({count(used)} in use)" if used is not None and used != report.features else ""

@@ -11,7 +11,7 @@ import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 
-from ouzel._llvm import FUSED, INTEGER, in_llvm
+from ouzel._llvm import FUSED, INTEGER, four_at, in_all_lanes, in_llvm
 
 TINIEST = 1e-37  # gradients are taken for no less, nor values
 LARGEST = 1e18  # gradients are taken for no more: the square is finite
@@ -22,13 +22,6 @@ WEIGHTS, ROOTS = 1, 5  # columns
 
 def _all(number: float) -> Any:
     return ir.Constant(FOUR, [number] * 4)
-
-
-def _same(builder: Any, value: Any) -> Any:
-    """A number in all four lanes."""
-    nothing, first = ir.Constant(FOUR, ir.Undefined), ir.Constant(ir.IntType(32), 0)
-    everywhere = ir.Constant(ir.VectorType(first.type, 4), None)
-    return builder.shuffle_vector(builder.insert_element(nothing, value, first), nothing, everywhere)
 
 
 def _vector(builder: Any, numbers: Any) -> Any:
@@ -64,7 +57,7 @@ def _each(builder: Any, table: Any, slots: Any, values: Any, work: Any) -> None:
         scaled = builder.select(known, builder.fdiv(value, size), ir.Constant(ONE_NUMBER, 0.0))
 
         def address(column: int, row: Any = row) -> Any:
-            return builder.bitcast(builder.gep(row, [INTEGER(column)]), FOUR.as_pointer())
+            return four_at(builder, builder.gep(row, [INTEGER(column)]))
 
         work(scaled, builder.select(known, size, ir.Constant(ONE_NUMBER, 1.0)), address)
 
@@ -75,7 +68,7 @@ def _add_squares(builder: Any, table: Any, slots: Any, values: Any, slopes: Any)
     builder.store(none, total)
 
     def work(scaled: Any, size: Any, address: Any) -> None:
-        z, root = _same(builder, scaled), builder.load(address(ROOTS), align=4)
+        z, root = in_all_lanes(builder, scaled), builder.load(address(ROOTS), align=4)
         gradient = _call(builder, "fabs", builder.fmul(slope, z))
         ratio = _call(builder, "minnum", builder.fmul(gradient, root), _all(LARGEST))
         more = builder.fadd(_all(1.0), builder.fmul(ratio, ratio, flags=FUSED), flags=FUSED)
@@ -96,7 +89,7 @@ def _move(builder: Any, table: Any, slots: Any, values: Any, steps: Any) -> None
     step = _vector(builder, steps)
 
     def work(scaled: Any, size: Any, address: Any) -> None:
-        length = builder.fmul(step, _same(builder, builder.fdiv(scaled, size)))
+        length = builder.fmul(step, in_all_lanes(builder, builder.fdiv(scaled, size)))
         change = builder.fmul(length, builder.load(address(ROOTS), align=4), flags=FUSED)
         weights = builder.load(address(WEIGHTS), align=4)
         builder.store(builder.fsub(weights, change, flags=FUSED), address(WEIGHTS), align=4)

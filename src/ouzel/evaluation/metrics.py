@@ -15,19 +15,28 @@ from typing import Any
 
 import numpy as np
 
-from ouzel._jit import kernel
+from ouzel._jit import inlined, kernel
 from ouzel.learners.scoring import is_probabilistic, links_of
 from ouzel.tasks import Learnt
 
 WEIGHT, MISTAKES, LOSS, LOG_LOSS, SQUARES, ABSOLUTES, TARGETS, TARGET_SQUARES = range(8)
 BINS = 1 << 16
+HALF, LAST_BIT, FIRST_BIT = np.uint32(16), np.uint32(31), np.uint32(1 << 31)
 MOST_CONFUSED = 200  # classes up to which a confusion matrix is kept
 SMALLEST_PROBABILITY = 1e-15
 
 
+@inlined
+def bin_of(margin):
+    """The histogram bin of a margin: the leading 16 bits of its float32, arranged to grow with the margin."""
+    bits = np.float32(margin).view(np.uint32)
+    ordered = ~bits if bits >> LAST_BIT else bits | FIRST_BIT
+    return ordered >> HALF
+
+
 @kernel
-def score_two(margins, bins, targets, importances, losses, sums, confusion, histogram):
-    """Add two-class predictions (n,) with targets 0 and 1; `bins` (n,) says where each counts in `histogram` (2, b)."""
+def score_two(margins, targets, importances, losses, sums, confusion, histogram):
+    """Add two-class predictions (n,) with targets 0 and 1; `histogram` is (2, BINS)."""
     for i in range(len(margins)):
         target, importance = targets[i], float(importances[i])
         right = margins[i] > 0.0 if target == 1 else margins[i] < 0.0
@@ -37,7 +46,7 @@ def score_two(margins, bins, targets, importances, losses, sums, confusion, hist
         if not right:
             sums[MISTAKES] += importance
         confusion[target, target if right else 1 - target] += 1
-        histogram[target, bins[i]] += importance
+        histogram[target, bin_of(margins[i])] += importance
 
 
 @kernel
@@ -111,9 +120,7 @@ class Scores:
             links_of(self.loss, margins, predictions)
             score_numbers(predictions, targets, importances, losses, self.sums)
         elif margins.ndim == 1:
-            score_two(
-                margins, bins_of(margins), targets, importances, losses, self.sums, self.confusion, self.histogram
-            )
+            score_two(margins, targets, importances, losses, self.sums, self.confusion, self.histogram)
         else:
             self._widen(margins.shape[1])
             margins = np.ascontiguousarray(margins)
@@ -208,11 +215,3 @@ class Scores:
         within = float((negative * positive).sum() / 2)
         below = np.cumsum(negative) - negative
         return float((positive @ below + within) / pairs), float(within / pairs)
-
-
-def bins_of(margins: np.ndarray) -> np.ndarray:
-    """The histogram bin of each margin: the leading 16 bits of its float32, arranged to grow with the margin."""
-    with np.errstate(over="ignore"):
-        bits = margins.astype(np.float32).view(np.uint32)
-    ordered = np.where(bits >> np.uint32(31), ~bits, bits | np.uint32(1 << 31))
-    return (ordered >> np.uint32(16)).astype(np.uint16)

@@ -9,6 +9,10 @@ import numpy as np
 
 LARGEST = float(np.finfo(np.float32).max)  # of a feature's value, or of a weight
 
+# A block's arrays are made and freed a hundred times a second. The C library of Linux returns arrays of their size to
+# the system, which then fetches the next one page by page, until it has seen a larger one freed.
+np.empty(31 << 20, np.uint8)
+
 
 class Names(NamedTuple):
     """Names of features met in a block: entry k says that `text[starts[k]:ends[k]]` (UTF-8) hashed to `ids[k]`."""

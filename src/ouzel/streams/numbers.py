@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ouzel._jit import inlined
+from ouzel._jit import kernel
 from ouzel.streams.decimals import POWERS, nearest_float
 
 ENOUGH = np.uint64(10**18)  # with one digit more a whole number still fits 64 bits
@@ -13,7 +13,7 @@ MOST_POWER = 1 << 40  # of ten, in an exponent: what is larger is no different
 ZERO, ONE, TEN, ZERO_BYTE = (np.uint64(n) for n in (0, 1, 10, 48))
 
 
-@inlined
+@kernel
 def parse_number(data, at, stop):
     """The number (float64) that starts at `data[at]` and the position behind it; that is `at` itself if none does.
 

@@ -20,6 +20,7 @@ from ouzel.streams.canonical import sort_row
 from ouzel.streams.lines import Parsed, problem_at
 from ouzel.streams.numbers import ONE, parse_number
 from ouzel.streams.options import Options
+from ouzel.streams.plain import plain_features
 
 ADVICE = {
     1: "expected a feature id:value (or is this another format?)",
@@ -96,6 +97,9 @@ def _parse(data, start, stop, skip, offsets, ids, values, labels, groups, label_
         ordered = True
         previous = np.int64(-1)
         while error == 0 and at < stop:
+            at, nnz, ordered, previous = plain_features(data, at, stop, ids, values, nnz, ordered, previous)
+            if at == stop:
+                break
             byte = data[at]
             if byte == 32 or byte == 9 or byte == 13:
                 at += ONE

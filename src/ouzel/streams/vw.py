@@ -17,6 +17,7 @@ from ouzel.streams.canonical import sort_row
 from ouzel.streams.lines import Parsed, problem_at
 from ouzel.streams.numbers import parse_number
 from ouzel.streams.options import Options
+from ouzel.streams.plain import plain_features
 from ouzel.streams.svmlight import with_labels
 
 ADVICE = {
@@ -33,11 +34,11 @@ ADVICE = {
 @kernel
 def _count(data, start, stop):
     """Newlines, blanks and bars of a chunk: bounds on its examples and features."""
-    lines = words = bars = 0
-    for k in range(start, stop):
-        lines += data[k] == 10
-        words += data[k] <= 32
-        bars += data[k] == 124
+    lines = words = bars = np.uint32(0)
+    for k in range(np.uint64(start), np.uint64(stop)):
+        lines += np.uint32(data[k] == 10)
+        words += np.uint32(data[k] <= 32)
+        bars += np.uint32(data[k] == 124)
     return lines, words, bars
 
 
@@ -47,6 +48,17 @@ def _word_end(data, at, stop):
     while at < stop and data[at] > 32 and data[at] != 124:
         at += 1
     return at
+
+
+@kernel
+def _with_room(text, filled, more):
+    """The text with room for so many bytes more."""
+    if filled + more <= len(text):
+        return text
+    longer = np.empty(2 * (filled + more), np.uint8)
+    for k in range(filled):
+        longer[k] = text[k]
+    return longer
 
 
 @kernel
@@ -85,12 +97,13 @@ def _header(data, at, stop):
 
 
 @kernel
-def _parse(data, start, stop, skip, seed, mask, offsets, ids, values, labels, weights, label_spans, starts, ends, text):
-    """Fill the arrays from the text; return (rows, nonzeros, names, name_bytes, lines, skipped, error, where)."""
+def _parse(data, start, stop, skip, seed, mask, offsets, ids, values, labels, weights, label_spans, starts, ends):
+    """Fill the arrays from the text; return (rows, nonzeros, name ids, names, lines, skipped, error, where)."""
     at = np.int64(start)
     row = nnz = named = filled = lines = skipped = 0
     offsets[0] = 0
     name_ids = np.empty(len(starts), np.uint32)
+    text = np.empty(len(name_ids), np.uint8)
     while at < stop:
         byte = data[at]
         if byte == 10:
@@ -107,9 +120,16 @@ def _parse(data, start, stop, skip, seed, mask, offsets, ids, values, labels, we
         scale = 1.0
         ordered = True
         previous = np.int64(-1)
-        while error == 0 and at < stop and data[at] != 10:
+        while error == 0 and at < stop:
+            if space_start == space_end and scale == 1.0:
+                place, nnz, ordered, previous = plain_features(data, at, stop, ids, values, nnz, ordered, previous)
+                at = np.int64(place)
+                if at == stop:
+                    break
             byte = data[at]
-            if byte <= 32 and byte != 10:
+            if byte == 10:
+                break
+            if byte <= 32:
                 at += 1
                 continue
             where = at
@@ -154,6 +174,7 @@ def _parse(data, start, stop, skip, seed, mask, offsets, ids, values, labels, we
                     break
             else:
                 begun = filled
+                text = _with_room(text, filled, colon - at + space_end - space_start + 1)
                 if space_end > space_start:
                     for k in range(space_start, space_end):
                         text[filled] = data[k]
@@ -176,7 +197,7 @@ def _parse(data, start, stop, skip, seed, mask, offsets, ids, values, labels, we
         if error:
             nnz = row_start
             if not skip:
-                return row, nnz, name_ids[:named], filled, lines, skipped, error, where
+                return row, nnz, name_ids[:named], text[:filled], lines, skipped, error, where
             skipped += 1
             while at < stop and data[at] != 10:
                 at += 1
@@ -188,21 +209,7 @@ def _parse(data, start, stop, skip, seed, mask, offsets, ids, values, labels, we
         labels[row], weights[row] = label, importance
         row += 1
         offsets[row] = nnz
-    return row, nnz, name_ids[:named], filled, lines, skipped, 0, stop
-
-
-@kernel
-def _name_bytes(data, start, stop):
-    """A bound on the bytes of all names with their namespaces."""
-    total = space = 0
-    at = start
-    while at < stop:
-        end = _word_end(data, at, stop)
-        total += end - at + space + 1
-        if end < stop and data[end] == 124:
-            space = _word_end(data, end + 1, stop) - end
-        at = end + 1
-    return total
+    return row, nnz, name_ids[:named], text[:filled], lines, skipped, 0, stop
 
 
 def parse_vw(data: np.ndarray, start: int, stop: int, options: Options) -> Parsed:
@@ -214,13 +221,12 @@ def parse_vw(data: np.ndarray, start: int, stop: int, options: Options) -> Parse
     labels, weights = np.empty(lines + 1), np.empty(lines + 1, np.float32)
     spans = np.empty((lines + 1, 2), np.int64)
     starts, ends = np.empty(room, np.uint64), np.empty(room, np.uint64)
-    text = np.empty(_name_bytes(data, start, stop) + 8, np.uint8)
     skip = options.on_error == "skip"
     mask = np.uint32((1 << options.bits) - 1)
-    rows, nonzeros, named, filled, seen, skipped, error, where = _parse(
-        data, start, stop, skip, options.seed, mask, offsets, ids, values, labels, weights, spans, starts, ends, text
+    rows, nonzeros, named, text, seen, skipped, error, where = _parse(
+        data, start, stop, skip, options.seed, mask, offsets, ids, values, labels, weights, spans, starts, ends
     )
-    names = Names(named, starts[: len(named)], ends[: len(named)], text[:filled]) if len(named) else None
+    names = Names(named, starts[: len(named)], ends[: len(named)], text) if len(named) else None
     block = Block(offsets[: rows + 1], ids[:nonzeros], values[:nonzeros], labels[:rows], weights[:rows], names=names)
     problem = problem_at(data, start, where, ADVICE[error]) if error else None
     return with_labels(Parsed(block, seen, skipped, problem), data, start, spans[:rows], options, _label_advice)

@@ -6,7 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+
 import ouzel
+from ouzel._jit import compiled_for, kernel
 
 PROGRAM = """
 import ouzel._jit, ouzel.terms.losses as losses
@@ -32,6 +35,11 @@ class Steep(NamedTuple):
 def _(loss, prediction, target):
     return 7.0
 """
+
+
+@kernel
+def total(values, factor):
+    return factor * values.sum()
 
 
 def test_an_edited_loss_of_equal_size_and_time_stamp_is_seen_by_a_cached_kernel(tmp_path):
@@ -79,3 +87,13 @@ def test_a_loss_of_ones_own_spoils_no_cache_for_who_has_it_not(tmp_path):
     assert run(with_own, package, tmp_path, tmp_path / "mine") == "7.0 ['slope']"
     assert run(PROGRAM, package, tmp_path) == "2.0 ['slope']"
     assert run(with_own, package, tmp_path, tmp_path / "mine") == "7.0 []"
+
+
+def test_a_kernel_compiled_for_its_arguments_does_the_same():
+    values = np.arange(3.0)
+
+    assert compiled_for(total, values, 2.0)(values, 2.0) == total(values, 2.0) == 6.0
+
+
+def test_what_is_not_compiled_is_called_as_it_is():
+    assert compiled_for(len, [1, 2]) is len

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from numba import njit, types
+from numba import njit, typeof, types
 from numba.core import config, event
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.extending import overload
@@ -145,6 +145,15 @@ def inlined(function: F) -> F:
     where a state has many.
     """
     return kernel(function, inline=True)
+
+
+def compiled_for(function: F, *arguments: Any) -> F:
+    """A kernel as compiled for arguments of just these types: a call of it spares finding the types out.
+
+    That is most of the cost of a call that works on one example. What it is called with is not checked any more.
+    """
+    compile: Any = getattr(function, "compile", None)  # there is none where nothing is compiled
+    return compile(tuple(map(typeof, arguments))) if compile else function
 
 
 def written_out(function: F) -> F:

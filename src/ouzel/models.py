@@ -106,8 +106,13 @@ class Model:
         """Whether the state keeps to a byte budget and takes any id."""
         return self.learner.budgeted
 
+    @cached_property
+    def compiled(self) -> dict[tuple[str, int], tuple[Any, Any]]:
+        """For single examples: a state, and a function compiled for it, by its name and the state's place."""
+        return {}
+
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "module"}
+        return {name: value for name, value in self.__dict__.items() if name not in ("module", "compiled")}
 
     @property
     def columns(self) -> int:
@@ -144,26 +149,8 @@ class Model:
 
     def learn_one(self, slots: np.ndarray, values: np.ndarray, label: Any, importance: np.float32) -> None:
         """Learn one example given as slots (uint32, the constant's included) and values (float32) known to be sound."""
-        learn_row, settings = self.module.learn_row, self.settings
         self.examples += 1
-        if self.task == "regression":
-            learn_row(self.states[0], slots, values, float(label), importance, settings)
-            return
-        known = len(self.classes)
-        place = self.classes.position(label)
-        if place == known:
-            self.make_states(known + 1)
-        if self.multiclass:
-            learn_row(self.states[0], slots, values, place, importance, settings, np.empty(self.room))
-        elif self.joint and len(self.states) > 1:
-            row = Rows(np.array([0, len(slots)], np.uint64), slots, values)
-            weight, scores = np.array([importance], np.float32), np.empty((1, self.columns))
-            self.module.learn_classes(self.states, row, np.array([place]), weight, settings, scores)
-        elif len(self.states) == 1:
-            learn_row(self.states[0], slots, values, 1.0 if place == 1 else -1.0, importance, settings)
-        else:
-            for k, state in enumerate(self.states):
-                learn_row(state, slots, values, 1.0 if place == k else -1.0, importance, settings)
+        tasks.learn_one(self, slots, values, label, importance)
         if self.examples % NAMES_EVERY == 0:
             self._forget_names()
 
@@ -185,12 +172,7 @@ class Model:
 
     def margins_one(self, slots: np.ndarray, values: np.ndarray) -> list[float]:
         """The margins of one example, one a column."""
-        predict_row, settings = self.module.predict_row, self.settings
-        if self.multiclass:
-            scores = np.empty(self.room)
-            predict_row(self.states[0], slots, values, settings, scores)
-            return scores.tolist() if self.columns > 1 else [float(scores[1] - scores[0])]
-        return [predict_row(state, slots, values, settings) for state in self.states[: self.columns]]
+        return tasks.margins_one(self, slots, values)
 
     def make_room(self, largest: int) -> None:
         """Have room for feature id `largest` and all below it."""

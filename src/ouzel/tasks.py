@@ -1,11 +1,12 @@
-"""What a model does with a block, by task: numbers to predict, classes, or groups to rank."""
+"""What a model does with a block, or one example, by task: numbers to predict, classes, or groups to rank."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ouzel._jit import compiled_for
 from ouzel.classes import tidy
 from ouzel.errors import OuzelError
 from ouzel.learners.rows import Rows
@@ -117,6 +118,48 @@ def _learn_piece(
     else:
         margins[:] = columns[: margins.shape[1]].T
         one_vs_rest_losses(model.loss, np.ascontiguousarray(margins), positions, losses)
+
+
+def learn_one(model: Model, slots: np.ndarray, values: np.ndarray, label: Any, importance: np.float32) -> None:
+    """Learn one example."""
+    settings = model.settings
+    if model.task == "regression":
+        _call(model, "learn_row", 0, slots, values, float(label), importance, settings)
+        return
+    known = len(model.classes)
+    place = model.classes.position(label)
+    if place == known:
+        model.make_states(known + 1)
+    if model.multiclass:
+        _call(model, "learn_row", 0, slots, values, place, importance, settings, np.empty(model.room))
+    elif len(model.states) == 1:
+        _call(model, "learn_row", 0, slots, values, 1.0 if place == 1 else -1.0, importance, settings)
+    elif model.joint:
+        row = Rows(np.array([0, len(slots)], np.uint64), slots, values)
+        weight, scores = np.array([importance], np.float32), np.empty((1, model.columns))
+        model.module.learn_classes(model.states, row, np.array([place]), weight, settings, scores)
+    else:
+        for k in range(len(model.states)):
+            _call(model, "learn_row", k, slots, values, 1.0 if place == k else -1.0, importance, settings)
+
+
+def margins_one(model: Model, slots: np.ndarray, values: np.ndarray) -> list[float]:
+    """The margins of one example, one a column."""
+    if model.multiclass:
+        scores = np.empty(model.room)
+        _call(model, "predict_row", 0, slots, values, model.settings, scores)
+        return scores.tolist() if model.columns > 1 else [float(scores[1] - scores[0])]
+    return [_call(model, "predict_row", k, slots, values, model.settings) for k in range(model.columns)]
+
+
+def _call(model: Model, name: str, place: int, *arguments: Any) -> Any:
+    """What a function of the learner does with one state and one example, the types of which a learner fixes."""
+    state = model.states[place]
+    known, function = model.compiled.get((name, place), (None, None))
+    if known is not state:
+        function = compiled_for(getattr(model.module, name), state, *arguments)
+        model.compiled[name, place] = state, function
+    return function(state, *arguments)
 
 
 def judge(model: Model, block: Block) -> Learnt:

@@ -18,9 +18,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined, kernel
+from ouzel.learners.rows import longest
 from ouzel.terms.losses import Logistic, derivative
-from ouzel.terms.penalties import NoPenalty, applies, dose, require_separable, shrink
+from ouzel.terms.penalties import NoPenalty, applies, dose, proximal, require_separable, shrink
 
+LARGEST, ZERO, ONE = np.finfo(np.float32).max, np.float32(0.0), np.float32(1.0)
 LONGEST_DEBT = 2.0**24  # rounds; float32 counts no further
 
 
@@ -58,19 +60,11 @@ def current_weight(state, slot, now, settings):
 
 
 @inlined
-def pay(state, slot, now, settings):
-    """Bring a slot up to date; return its weight."""
-    weight = current_weight(state, slot, now, settings)
-    state.table[slot, 0] = weight
-    state.table[slot, 2] = now
-    return weight
-
-
-@inlined
 def pay_all(state, settings):
     """Bring every slot up to date and count rounds from here on."""
+    now = np.float32(state.seen[1])
     for slot in range(len(state.table)):
-        pay(state, slot, np.float32(state.seen[1]), settings)
+        state.table[slot, 0] = current_weight(state, slot, now, settings)
         state.table[slot, 2] = 0.0
     state.seen[1] = 0.0
 
@@ -86,49 +80,66 @@ def predict_row(state, indices, values, settings):
 
 
 @inlined
-def learn_row(state, indices, values, target, importance, settings):
-    """Learn one example in place; return the margin predicted before learning."""
+def _learn(state, indices, values, target, importance, settings, work):
+    """Learn one example; `work` (4, n or more) float32 takes its weights, squares before and after, and doses.
+
+    These are gathered, worked on and put back, so that roots and quotients are taken several at a time.
+    """
+    if applies(settings.penalty) and state.seen[1] >= LONGEST_DEBT:
+        pay_all(state, settings)
+    now, after = np.float32(state.seen[1]), np.float32(state.seen[1] + 1.0)
     margin = 0.0
-    if applies(settings.penalty):
-        if state.seen[1] >= LONGEST_DEBT:
-            pay_all(state, settings)
-        now = np.float32(state.seen[1])
-        for k in range(len(indices)):
-            margin += values[k] * pay(state, indices[k], now, settings)
-    else:
-        margin = predict_row(state, indices, values, settings)
+    for k in range(len(indices)):
+        weight = current_weight(state, indices[k], now, settings)
+        margin += values[k] * weight
+        work[0, k] = weight
+        work[1, k] = state.table[indices[k], 1]
     slope = np.float32(importance * derivative(settings.loss, margin, target))
     if slope != 0.0 and isfinite(slope):
         rate = np.float32(settings.learning_rate)
         damping = np.float32(settings.damping)
-        after = np.float32(state.seen[1] + 1.0)
+        for k in range(len(indices)):
+            weight, before = work[0, k], work[1, k]
+            gradient = slope * values[k]
+            squared = before + gradient * gradient
+            scale = damping + np.sqrt(squared)
+            sound = squared <= LARGEST and scale > 0.0  # 0/0 is 0, and what overflows is left out
+            step = (rate if sound else ZERO) / (scale if sound else ONE)
+            weight -= step * (gradient if sound else ZERO)
+            work[2, k] = squared if sound else before
+            if applies(settings.penalty):
+                work[3, k] = np.float32(dose(settings.penalty, step))
+                weight = np.float32(proximal(settings.penalty, weight, step))
+            work[0, k] = weight
         for k in range(len(indices)):
             slot = indices[k]
-            gradient = slope * values[k]
-            squared = state.table[slot, 1] + gradient * gradient
-            scale = damping + np.sqrt(squared)
-            if not (0.0 < scale < np.inf):  # 0/0 is 0, and what overflows is left out
-                continue
-            step = rate / scale
-            weight = state.table[slot, 0] - step * gradient
+            state.table[slot, 0] = work[0, k]
+            state.table[slot, 1] = work[2, k]
             if applies(settings.penalty):
-                owed = np.float32(dose(settings.penalty, step))
-                weight = np.float32(shrink(settings.penalty, weight, owed))
                 state.table[slot, 2] = after
-                state.table[slot, 3] = owed
-            state.table[slot, 0] = weight
-            state.table[slot, 1] = squared
+                state.table[slot, 3] = work[3, k]
     state.seen[0] += 1.0
     state.seen[1] += 1.0
     return margin
 
 
 @kernel
-def learn_rows(state, rows, targets, importances, settings, margins):
-    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
+def learn_row(state, indices, values, target, importance, settings):
+    """Learn one example in place; return the margin predicted before learning."""
+    return _learn(state, indices, values, target, importance, settings, np.empty((4, len(indices)), np.float32))
+
+
+@inlined
+def _learn_rows(state, rows, targets, importances, settings, margins, work):
     for i in range(len(targets)):
         here = slice(rows.offsets[i], rows.offsets[i + 1])
-        margins[i] = learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
+        margins[i] = _learn(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings, work)
+
+
+def learn_rows(state, rows, targets, importances, settings, margins):
+    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
+    work = np.empty((4, longest(rows.offsets)), np.float32)
+    _learn_rows(state, rows, targets, importances, settings, margins, work)
 
 
 @kernel

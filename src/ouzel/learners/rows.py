@@ -50,3 +50,12 @@ def to_rows(offsets, indices, values, constant, limit):
                 filled += one
         row_offsets[i + 1] = filled
     return Rows(row_offsets, slots[:filled], row_values[:filled])
+
+
+@kernel
+def longest(offsets):
+    """Non-zeros of the longest row."""
+    most = np.int64(0)
+    for i in range(len(offsets) - 1):
+        most = max(most, np.int64(offsets[i + 1] - offsets[i]))
+    return most

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined, kernel
+from ouzel.learners.rows import longest
 from ouzel.sketches.folding import dot, gather
 from ouzel.terms.losses import Logistic
 
@@ -97,15 +98,6 @@ def clip(margin, settings):
 def learnable(slope, square, free):
     """Whether an example's numbers are small enough for what follows to stay finite."""
     return abs(slope) < LIMIT and square < LIMIT and abs(free) < LIMIT
-
-
-@kernel
-def longest(offsets):
-    """Non-zeros of the longest row."""
-    most = np.int64(0)
-    for i in range(len(offsets) - 1):
-        most = max(most, np.int64(offsets[i + 1] - offsets[i]))
-    return most
 
 
 @inlined

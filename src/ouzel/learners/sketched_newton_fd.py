@@ -20,6 +20,7 @@ import numpy as np
 from ouzel._jit import inlined, kernel, written_out
 from ouzel._llvm import LANES, add_lanes, fetch_ahead
 from ouzel.learners import sketched_newton
+from ouzel.learners.rows import longest
 from ouzel.learners.sketched_newton import (
     Settings,
     clip,
@@ -27,7 +28,6 @@ from ouzel.learners.sketched_newton import (
     first_scale,
     is_sketched,
     learnable,
-    longest,
     put,
     rescale,
     scale,

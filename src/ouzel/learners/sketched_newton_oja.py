@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from ouzel._jit import inlined, kernel, written_out
 from ouzel._llvm import add_lanes, fetch_ahead
+from ouzel.learners.rows import longest
 from ouzel.learners.sketched_newton import (
     Settings,
     clip,
@@ -22,7 +23,6 @@ from ouzel.learners.sketched_newton import (
     first_scale,
     is_sketched,
     learnable,
-    longest,
     merge,
     mirror,
     predict_row,

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from ouzel._jit import by_term, inlined
 from ouzel.errors import OuzelError
 
-SMALL = 1e-4  # below which four terms of a series are exact to rounding
+SMALL = 0.01  # below which a few terms of a series are exact to rounding
 
 
 @by_term
@@ -66,9 +66,10 @@ def _applies(penalty):
 
 @inlined
 def _lost(dose):
-    """1 - exp(-dose), by its series where that is as exact: most doses are tiny."""
+    """1 - exp(-dose), by its series where that is as exact: most doses are small."""
     if dose < SMALL:
-        return dose * (1.0 - dose * (0.5 - dose * (1.0 / 6.0 - dose / 24.0)))
+        left = 1.0 - dose * (1.0 / 4) * (1.0 - dose * (1.0 / 5) * (1.0 - dose * (1.0 / 6) * (1.0 - dose * (1.0 / 7))))
+        return dose * (1.0 - dose * 0.5 * (1.0 - dose * (1.0 / 3) * left))
     return -expm1(-dose)
 
 
@@ -76,7 +77,8 @@ def _lost(dose):
 def _log_of_one_and(part):
     """log(1 + part), likewise."""
     if part < SMALL:
-        return part * (1.0 - part * (0.5 - part * (1.0 / 3.0 - part / 4.0)))
+        rest = 1.0 / 4 - part * (1.0 / 5 - part * (1.0 / 6 - part * (1.0 / 7 - part * (1.0 / 8))))
+        return part * (1.0 - part * (0.5 - part * (1.0 / 3 - part * rest)))
     return log1p(part)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow
 import pyarrow.compute as compute
 
-from ouzel._jit import kernel
+from ouzel._jit import inlined, kernel
 from ouzel.sketches.hashing import MOST_ID, murmur3_32
 from ouzel.streams.arrow_types import as_text
 from ouzel.streams.block import LARGEST
@@ -43,6 +43,15 @@ def words_of(array: Any) -> Words:
     return Words(here, text, array.is_valid().to_numpy(zero_copy_only=False))
 
 
+@inlined
+def _append(text, filled, more, start, stop):
+    """Copy `more[start:stop]` behind what `text` holds; return the new end."""
+    for k in range(start, stop):
+        text[filled] = more[k]
+        filled += 1
+    return filled
+
+
 @kernel
 def read_cells(words, prefix, own_id, numeric, seed, mask, ids, values, present, starts, ends, text):
     """Write id, value and presence of each cell, and the names of words to `text`.
@@ -70,10 +79,8 @@ def read_cells(words, prefix, own_id, numeric, seed, mask, ids, values, present,
                 values[i] = value
                 present[i] = value != 0.0
                 continue
-        text[filled : filled + len(prefix)] = prefix
-        filled += len(prefix)
-        text[filled : filled + stop - start] = words.data[start:stop]
-        filled += stop - start
+        filled = _append(text, filled, prefix, 0, len(prefix))
+        filled = _append(text, filled, words.data, start, stop)
         ends[i] = filled
         ids[i] = murmur3_32(text, starts[i], filled, seed) & mask
         values[i] = 1.0
@@ -105,8 +112,7 @@ def read_tokens(words, prefix, seed, mask):
                 at += 1
                 continue
             begun = filled
-            text[filled : filled + len(prefix)] = prefix
-            filled += len(prefix)
+            filled = _append(text, filled, prefix, 0, len(prefix))
             while at < words.offsets[i + 1] and _is_word(words.data[at]):
                 byte = words.data[at]
                 text[filled] = byte + 32 if 65 <= byte <= 90 else byte

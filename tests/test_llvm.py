@@ -8,12 +8,18 @@ from ouzel._jit import kernel
 
 
 @kernel
-def in_a_kernel(table, slots, values, out, matrix, step):
+def in_a_kernel(table, slots, values, out, matrix, turns, step):
     _llvm.fetch_ahead(table, slots)
     for column in range(0, len(out), _llvm.LANES):
         _llvm.sum_lanes(table, slots, values, column, out)
         _llvm.add_lanes(table, slots, values, column, step)
         _llvm.combine_lanes(matrix, out, column, step)
+        _llvm.turn_lanes(matrix, turns, out, column, step)
+    if len(out) == 12:
+        _llvm.add_twelve(table, slots, values, 0, step)
+        _llvm.add_eight(table, slots, values, 4, step)
+        _llvm.sum_twelve(table, slots, values, 0, out)
+        _llvm.sum_eight(table, slots, values, 0, out)
 
 
 in_python = in_a_kernel.py_func if hasattr(in_a_kernel, "py_func") else in_a_kernel
@@ -26,12 +32,12 @@ def test_a_kernel_does_what_the_plain_body_says(count, width, kind):
     rng = np.random.default_rng(count)
     slots = rng.permutation(30)[:count].astype(np.uint32)
     values = rng.normal(size=count + 3).astype(kind)  # room to work in is longer than an example
-    table, matrix = rng.normal(size=(30, width)), rng.normal(size=(width, width))
+    table, matrix, turns = (rng.normal(size=shape) for shape in ((30, width), (width, width), (width, 4)))
     out, step = np.zeros(width), rng.normal(size=width)
-    expected = [array.copy() for array in (table, out, step)]
+    expected = [array.copy() for array in (table, out, matrix, step)]
 
-    in_a_kernel(table, slots, values, out, matrix, step)
-    in_python(expected[0], slots, values, expected[1], matrix, expected[2])
+    in_a_kernel(table, slots, values, out, matrix, turns, step)
+    in_python(expected[0], slots, values, *expected[1:3], turns, expected[3])
 
-    for found, array in zip((table, out, step), expected, strict=True):
-        np.testing.assert_allclose(found, array, atol=1e-12)
+    for found, array in zip((table, out, matrix, step), expected, strict=True):
+        np.testing.assert_allclose(found, array, rtol=1e-9)

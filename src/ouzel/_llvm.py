@@ -8,9 +8,11 @@ A function so written has a plain body too, for where nothing is compiled.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import lower_builtin, type_callable
@@ -87,39 +89,76 @@ def _fetch_ahead(builder: Any, table: Any, slots: Any) -> None:
             builder.call(prefetch, [builder.gep(start, [place]), for_writing, soon, data])
 
 
-def _sum_lanes(builder: Any, table: Any, slots: Any, values: Any, column: Any, out: Any) -> None:
-    """Rows are added to as many sums by turns as keep an addition from waiting for the one before it."""
-    none = ir.Constant(FOUR, None)
-    totals = [cgutils.alloca_once_value(builder, none) for _ in range(4)]
-    for total in totals:
-        builder.store(none, total)
+def _fours(builder: Any, address: Any, groups: int) -> list[Any]:
+    """The addresses of so many times four numbers."""
+    return [four_at(builder, builder.gep(address, [INTEGER(LANES * group)])) for group in range(groups)]
 
-    def add(k: Any, total: Any) -> None:
-        row = builder.load(four_at(builder, _row(builder, table, slots, k, column)), align=8)
-        builder.store(_plus_product(builder, builder.load(total), row, _same(builder, values, k)), total)
 
-    n, turns = _length(builder, values if slots is None else slots), INTEGER(len(totals))
-    whole = builder.and_(n, INTEGER(-len(totals)))
-    with cgutils.for_range_slice(builder, INTEGER(0), whole, turns, inc=True) as (k, _):
-        for place, total in enumerate(totals):
-            add(builder.add(k, INTEGER(place)), total)
-    with cgutils.for_range_slice(builder, whole, n, INTEGER(1), inc=True) as (k, _):
-        add(k, totals[0])
-    a, b, c, d = (builder.load(total) for total in totals)
-    total = builder.fadd(builder.fadd(a, b), builder.fadd(c, d))
-    builder.store(total, four_at(builder, builder.gep(out.data, [column])), align=8)
+def _sums(groups: int, turns: int) -> Callable[..., None]:
+    """Instructions for sums of rows; they are added to as many sums by turns as keep an addition from waiting."""
+
+    def instructions(builder: Any, table: Any, slots: Any, values: Any, column: Any, out: Any) -> None:
+        none = ir.Constant(FOUR, None)
+        totals = [[cgutils.alloca_once_value(builder, none) for _ in range(groups)] for _ in range(turns)]
+        for total in itertools.chain(*totals):
+            builder.store(none, total)
+
+        def add(k: Any, sums: list[Any]) -> None:
+            value = _same(builder, values, k)
+            for total, four in zip(sums, _fours(builder, _row(builder, table, slots, k, column), groups), strict=True):
+                row = builder.load(four, align=8)
+                builder.store(_plus_product(builder, builder.load(total), row, value), total)
+
+        n = _length(builder, values if slots is None else slots)
+        whole = builder.and_(n, INTEGER(-turns))
+        with cgutils.for_range_slice(builder, INTEGER(0), whole, INTEGER(turns), inc=True) as (k, _):
+            for place, sums in enumerate(totals):
+                add(builder.add(k, INTEGER(place)), sums)
+        with cgutils.for_range_slice(builder, whole, n, INTEGER(1), inc=True) as (k, _):
+            add(k, totals[0])
+        for group, four in enumerate(_fours(builder, builder.gep(out.data, [column]), groups)):
+            parts = [builder.load(sums[group]) for sums in totals]
+            while len(parts) > 1:
+                parts = [builder.fadd(a, b) for a, b in zip(parts[::2], parts[1::2], strict=True)]
+            builder.store(parts[0], four, align=8)
+
+    return instructions
+
+
+def _additions(groups: int) -> Callable[..., None]:
+    def instructions(builder: Any, table: Any, slots: Any, values: Any, column: Any, step: Any) -> None:
+        start = builder.gep(step.data, [column])
+        changes = [builder.load(four, align=8) for four in _fours(builder, start, groups)]
+        with cgutils.for_range(builder, _length(builder, slots)) as loop:
+            value = _same(builder, values, loop.index)
+            row = _row(builder, table, slots, loop.index, column)
+            for four, change in zip(_fours(builder, row, groups), changes, strict=True):
+                builder.store(_plus_product(builder, builder.load(four, align=8), value, change), four, align=8)
+
+    return instructions
+
+
+def _turn_lanes(builder: Any, matrix: Any, turns: Any, moves: Any, column: Any, out: Any) -> None:
+    before = cgutils.alloca_once_value(builder, ir.Constant(FOUR, None))
+    place = four_at(builder, builder.gep(out.data, [column]))
+    total = cgutils.alloca_once_value(builder, builder.load(place, align=8))
+    with cgutils.for_range(builder, _length(builder, moves)) as loop:
+        parts = [_row(builder, turns, None, loop.index, INTEGER(part)) for part in range(4)]
+        shrink, pull, decay, push = (in_all_lanes(builder, builder.load(part)) for part in parts)
+        address = four_at(builder, _row(builder, matrix, None, loop.index, column))
+        row, sums = builder.load(address, align=8), builder.load(before)
+        turned = builder.fsub(
+            builder.fmul(row, shrink, flags=FUSED), builder.fmul(pull, sums, flags=FUSED), flags=FUSED
+        )
+        builder.store(turned, address, align=8)
+        builder.store(_plus_product(builder, builder.fmul(push, row, flags=FUSED), sums, decay), before)
+        move = _same(builder, moves, loop.index)
+        builder.store(_plus_product(builder, builder.load(total), turned, move), total)
+    builder.store(builder.load(total), place, align=8)
 
 
 def _combine_lanes(builder: Any, matrix: Any, values: Any, column: Any, out: Any) -> None:
-    _sum_lanes(builder, matrix, None, values, column, out)
-
-
-def _add_lanes(builder: Any, table: Any, slots: Any, values: Any, column: Any, step: Any) -> None:
-    change = builder.load(four_at(builder, builder.gep(step.data, [column])), align=8)
-    with cgutils.for_range(builder, _length(builder, slots)) as loop:
-        row = four_at(builder, _row(builder, table, slots, loop.index, column))
-        value = _same(builder, values, loop.index)
-        builder.store(_plus_product(builder, builder.load(row, align=8), value, change), row, align=8)
+    _sums(1, 4)(builder, matrix, None, values, column, out)
 
 
 @in_llvm(_fetch_ahead)
@@ -127,7 +166,7 @@ def fetch_ahead(table, slots):
     """Have memory send the rows of these slots, which are needed soon."""
 
 
-@in_llvm(_sum_lanes)
+@in_llvm(_sums(1, 4))
 def sum_lanes(table, slots, values, column, out):
     """out = sum of values[k] table[slots[k]] over the slots, in four columns from `column` on."""
     here = slice(column, column + LANES)
@@ -141,8 +180,50 @@ def combine_lanes(matrix, values, column, out):
     out[here] = values @ matrix[:, here]
 
 
-@in_llvm(_add_lanes)
+@in_llvm(_turn_lanes)
+def turn_lanes(matrix, turns, moves, column, out):
+    """Turn rows by running sums down each column, and out += moves @ matrix, in four columns from `column` on.
+
+    Row i of `turns` (m, 4) says by what a row shrinks, what of the sum pulls at it, how the sum decays and what the row
+    adds to it.
+    """
+    here = slice(column, column + LANES)
+    total = np.zeros(LANES)
+    for row, (shrink, pull, decay, push), move in zip(matrix[:, here], turns, moves, strict=True):
+        total, row[:] = total * decay + push * row, row * shrink - pull * total
+        out[here] += move * row
+
+
+@in_llvm(_additions(1))
 def add_lanes(table, slots, values, column, step):
     """table[slots[k]] += values[k] step, for every k, in four columns from `column` on."""
     here = slice(column, column + LANES)
+    table[slots, here] += values[: len(slots), None] * step[here]
+
+
+@in_llvm(_sums(2, 2))
+def sum_eight(table, slots, values, column, out):
+    """`sum_lanes` in eight columns."""
+    here = slice(column, column + 8)
+    out[here] = values[: len(slots)] @ table[slots, here]
+
+
+@in_llvm(_sums(3, 2))
+def sum_twelve(table, slots, values, column, out):
+    """`sum_lanes` in twelve columns."""
+    here = slice(column, column + 12)
+    out[here] = values[: len(slots)] @ table[slots, here]
+
+
+@in_llvm(_additions(2))
+def add_eight(table, slots, values, column, step):
+    """`add_lanes` in eight columns."""
+    here = slice(column, column + 8)
+    table[slots, here] += values[: len(slots), None] * step[here]
+
+
+@in_llvm(_additions(3))
+def add_twelve(table, slots, values, column, step):
+    """`add_lanes` in twelve columns."""
+    here = slice(column, column + 12)
     table[slots, here] += values[: len(slots), None] * step[here]

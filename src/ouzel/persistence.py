@@ -24,7 +24,7 @@ from ouzel.models import SLOT_LIMIT, Model
 from ouzel.streams.features import FeatureNames
 from ouzel.terms.names import from_json, to_json
 
-FORMAT = 2  # 1: before the default took safe steps
+FORMAT = 3  # 1: before the default took safe steps; 2: when sketched Newton kept D
 KEY = "ouzel"  # under which the metadata lie
 NAME_RULE = "murmur3-32"  # how names become ids
 

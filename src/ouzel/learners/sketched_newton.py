@@ -1,7 +1,7 @@
 """What sketched online Newton does whatever its sketch: settings, scaling of features, weights.
 
 Luo, Agarwal, Cesa-Bianchi & Langford (2016), Algorithm 1 and section 5.2. A state has among its arrays a `table` whose
-rows are [u, D, the sketch's columns], `mix` with w = table @ mix, `touched` and `counts` (see `sketches.folding`).
+rows are [u, D^-1/2, the sketch's columns], `mix` with w = table @ mix, `touched` and `counts` (see `sketches.folding`).
 
 With `diagonal` the learner is fed D^-1/2 x, D the sums of squared gradients (0.1 to begin with). The paper has those of
 earlier gradients only; then a feature's first step is longer than all after it by |x| over the root of 0.1, which ruins
@@ -21,8 +21,7 @@ from ouzel.learners.rows import longest
 from ouzel.sketches.folding import dot, gather
 from ouzel.terms.losses import Logistic
 
-FIRST_SCALE = 0.1  # D_1
-SMALLEST_SCALE = 1e-300  # stands for the D of a slot never seen, whose value then is 0
+FIRST_SCALE = 0.1**-0.5  # D_1^-1/2
 LIMIT = 1e30  # a stream that has diverged this far is predicted, but no longer learnt
 
 
@@ -40,13 +39,13 @@ class Settings(NamedTuple):
 
 @inlined
 def first_scale(settings):
-    """D of a slot first seen."""
+    """D^-1/2 of a slot first seen."""
     return FIRST_SCALE if settings.diagonal != 0.0 else 1.0
 
 
 @inlined
 def fetch(table, slots, values, scales):
-    """Write the D of each slot to `scales`; return how many slots with a value were never seen."""
+    """Write the D^-1/2 of each slot to `scales`, 0 if never seen; return how many of those have a value."""
     new = 0
     for k in range(len(slots)):
         scales[k] = table[slots[k], 1]
@@ -56,7 +55,7 @@ def fetch(table, slots, values, scales):
 
 @inlined
 def put(table, slots, scales):
-    """Make `scales` the D of each slot."""
+    """Make `scales` the D^-1/2 of each slot."""
     for k in range(len(slots)):
         table[slots[k], 1] = scales[k]
 
@@ -65,15 +64,16 @@ def put(table, slots, scales):
 def scale(values, scales, scaled):
     """scaled = D^-1/2 x."""
     for k in range(len(values)):
-        scaled[k] = values[k] / np.sqrt(max(scales[k], SMALLEST_SCALE))
+        scaled[k] = values[k] * scales[k]
 
 
 @inlined
 def rescale(values, slope, scales, scaled):
     """Add g^2 to D; scaled = D^-1/2 x."""
     for k in range(len(values)):
-        scales[k] += (slope * values[k]) ** 2
-    scale(values, scales, scaled)
+        part = slope * values[k] * scales[k]
+        scales[k] /= np.sqrt(1.0 + part * part)
+        scaled[k] = values[k] * scales[k]
 
 
 @inlined
@@ -125,7 +125,7 @@ def predict_rows(state, rows, settings, margins):
 
 def weights(state: Any, settings: Settings) -> np.ndarray:
     """The weight of every slot, as it multiplies the example's own values."""
-    return (state.table @ state.mix) / np.sqrt(np.maximum(state.table[:, 1], SMALLEST_SCALE))
+    return (state.table @ state.mix) * state.table[:, 1]
 
 
 def condition_number(state: Any, settings: Settings) -> float:
@@ -156,5 +156,6 @@ def merge(states: list[Any], settings: Settings) -> Any:
         first.touched[start : start + len(slots)] = slots
         first.counts[1] += len(slots)
     mean = np.average([weights(state, settings) for state in states], axis=0, weights=np.maximum(seen, 1e-9))
-    first.table[:, 0] += mean * np.sqrt(first.table[:, 1]) - first.table @ first.mix
+    scales = first.table[:, 1]
+    first.table[:, 0] += np.divide(mean, scales, where=scales > 0.0, out=np.zeros_like(mean)) - first.table @ first.mix
     return first

@@ -216,7 +216,7 @@ def _predict(state, indices, values, settings, work):
             for j in range(len(entry)):
                 entry[j] = state.table[indices[k], j]
             sketch.renew(state, entry, work.spare)
-            margin += dot(entry, state.mix) * values[k] / np.sqrt(entry[1])
+            margin += dot(entry, state.mix) * values[k] * entry[1]
     return clip(margin, settings)
 
 

@@ -2,9 +2,9 @@
 
 Luo, Agarwal, Cesa-Bianchi & Langford (2016), section 4: orthonormal directions V (m, d) are kept as V = F Z and weights
 as w = u + Z'b, since Z and u change where an example has values while V and w change everywhere. A slot is a row
-    [u, D, its column of Z, further columns, zeros up to a multiple of four]
-of one table, so that it costs one cache miss, and w = table @ mix with mix = [1, 0, b, ...]. D > 0 says that the slot
-has been seen.
+    [u, its scale, its column of Z, further columns, zeros up to a multiple of four]
+of one table, so that it costs one cache miss, and w = table @ mix with mix = [1, 0, b, ...]. A scale above 0, by which
+a learner may multiply the slot's values, says that the slot has been seen.
 
 Z and u grow without bound while V and w do not, and digits are lost to their cancelling. So now and then rows are
 folded: V is formed and made orthonormal afresh, F becomes I, and w is split anew with b = Vw, u = w - V'b.
@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from ouzel._jit import inlined, written_out
-from ouzel._llvm import LANES, add_lanes, combine_lanes, sum_lanes
+from ouzel._llvm import LANES, add_eight, add_lanes, add_twelve, combine_lanes, sum_eight, sum_lanes, sum_twelve
 from ouzel.sketches.sorting import sort
 
 LEAD = 2  # columns before those of Z
@@ -24,7 +24,7 @@ NEAR = 1e-6  # from the identity a Gram matrix may be for one Cholesky factor to
 
 
 def width_of(columns: int) -> int:
-    """Columns of a table that holds u, D and so many more."""
+    """Columns of a table that holds u, the scale and so many more."""
     return -(-(LEAD + columns) // LANES) * LANES
 
 
@@ -51,7 +51,7 @@ def unmixed(width: int) -> np.ndarray:
 
 @written_out
 def meet(table, touched, seen, slots, values, first):
-    """List the slots of an example that are new, smallest first but the constant's, 0, last, and set their D.
+    """List the slots of an example that are new, smallest first but the constant's, 0, last, and set their scale.
 
     Return how many are seen now. Sketches that start directions from the first slots seen do better by others than by
     the constant, which is in every example and would be a first direction for good.
@@ -74,17 +74,39 @@ def meet(table, touched, seen, slots, values, first):
 
 
 @inlined
+def _together(left):
+    """How many of the columns that are left to work on at once: a slot is found once for all of them."""
+    return 12 if left >= 12 and left != 16 else 8 if left >= 8 else LANES
+
+
+@inlined
 def gather(table, slots, values, out):
     """out = sum of values[k] table[slots[k]], for every column."""
-    for column in range(0, len(out), LANES):
-        sum_lanes(table, slots, values, column, out)
+    column = 0
+    while column < len(out):
+        count = _together(len(out) - column)
+        if count == 12:
+            sum_twelve(table, slots, values, column, out)
+        elif count == 8:
+            sum_eight(table, slots, values, column, out)
+        else:
+            sum_lanes(table, slots, values, column, out)
+        column += count
 
 
 @inlined
 def add_outer(table, slots, values, step):
     """table[slots[k]] += values[k] step, for every k, in as many columns as `step` has."""
-    for column in range(0, len(step), LANES):
-        add_lanes(table, slots, values, column, step)
+    column = 0
+    while column < len(step):
+        count = _together(len(step) - column)
+        if count == 12:
+            add_twelve(table, slots, values, column, step)
+        elif count == 8:
+            add_eight(table, slots, values, column, step)
+        else:
+            add_lanes(table, slots, values, column, step)
+        column += count
 
 
 @inlined

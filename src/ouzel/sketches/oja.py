@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined, kernel, written_out
-from ouzel._llvm import LANES
+from ouzel._llvm import LANES, turn_lanes
 from ouzel.sketches.folding import (
     LEAD,
     add_outer,
@@ -37,7 +37,7 @@ MOST_GROWTH = 1e4  # of the Gram determinant between folds
 
 class State(NamedTuple):
     # 64 bits throughout: what is kept grows while its combinations stay small.
-    table: np.ndarray  # (d, width) float64  u, D and the column of Z of each slot
+    table: np.ndarray  # (d, width) float64  u, the scale and the column of Z of each slot
     basis: np.ndarray  # (m, width) float64  F, in the columns of Z
     mix: np.ndarray  # (width,) float64  1, 0, b: what makes w out of a row
     mass: np.ndarray  # (m,) float64  P, t times the estimated eigenvalues
@@ -92,7 +92,7 @@ def grow(state: State, dimension: int) -> State:
 
 @written_out
 def welcome(state, slots, values, first):
-    """List the slots that are new with `first` for D; they start the directions that have none yet."""
+    """List the slots that are new with `first` for their scale; they start the directions that have none yet."""
     before = int(state.counts[1])
     seen = meet(state.table, state.touched, before, slots, values, first)
     for k in range(before, min(seen, len(state.mass))):
@@ -108,35 +108,25 @@ def absorb(state, along, square, gamma, turns):
     """
     c = 2.0 * gamma + gamma * gamma * square
     longer = 1.0 + gamma * square
-    before = 1.0
+    before = inverse_before = 1.0
     for i in range(len(along)):
         v = along[i]
         state.mass[i] += v * v
         tau = before + c * v * v  # r_i^2
-        decay, push = before / tau, v / tau
+        inverse = 1.0 / tau
+        decay, push = before * inverse, v * inverse
         shrink = np.sqrt(decay)  # 1 / L_ii
         turns[i, 0], turns[i, 1], turns[i, 2], turns[i, 3] = shrink, c * v * shrink, decay, push
-        along[i] = longer * push / shrink
-        before = tau
+        along[i] = longer * v * inverse_before * shrink  # = longer push / shrink, and a division less
+        before, inverse_before = tau, inverse
     state.counts[2] *= before
 
 
 @inlined
 def turn(basis, mix, turns, moves):
-    """F <- L^-1 F by a running sum down each column, and b <- b + F' moves; four columns at a time, in registers."""
-    for j in range(0, len(mix), LANES):
-        p = q = r = s = 0.0
-        a, b, c, d = mix[j], mix[j + 1], mix[j + 2], mix[j + 3]
-        for i in range(len(moves)):
-            shrink, pull, decay, push, move = turns[i, 0], turns[i, 1], turns[i, 2], turns[i, 3], moves[i]
-            w, x, y, z = basis[i, j], basis[i, j + 1], basis[i, j + 2], basis[i, j + 3]
-            p, w = p * decay + push * w, w * shrink - pull * p
-            q, x = q * decay + push * x, x * shrink - pull * q
-            r, y = r * decay + push * y, y * shrink - pull * r
-            s, z = s * decay + push * z, z * shrink - pull * s
-            basis[i, j], basis[i, j + 1], basis[i, j + 2], basis[i, j + 3] = w, x, y, z
-            a, b, c, d = a + move * w, b + move * x, c + move * y, d + move * z
-        mix[j], mix[j + 1], mix[j + 2], mix[j + 3] = a, b, c, d
+    """F <- L^-1 F by a running sum down each column, and b <- b + F' moves."""
+    for column in range(0, len(mix), LANES):
+        turn_lanes(basis, turns, moves, column, mix)
 
 
 @written_out

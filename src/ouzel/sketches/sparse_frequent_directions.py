@@ -29,11 +29,13 @@ SEEN, FILLED, RECENT, EPOCH = 1, 2, 3, 4  # in counts
 
 
 class State(NamedTuple):
-    table: np.ndarray  # (d, width) float64  u, D of the learner, the columns of V and of G, the epoch they are of
+    table: np.ndarray  # (d, width) float64  u, its scale, the columns of V and of G, the epoch they are of
     mix: np.ndarray  # (width,) float64  1, 0, b, c, 0: what makes w out of a row
     mass: np.ndarray  # (m,) float64  D^2, largest first
     products: np.ndarray  # (m, 2 m) float64  of each vector of the epoch: V g, and G g up to itself
-    turns: np.ndarray  # (epochs, columns, columns) float64  what ends of epochs did to (u, D, v), and products of that
+    turns: (
+        np.ndarray
+    )  # (epochs, columns, columns) float64  what ends of epochs did to (u, scale, v), and products of that
     touched: np.ndarray  # (d,) uint32  slots seen, in order
     recent: np.ndarray  # (d,) uint32  slots of the epoch under way
     counts: np.ndarray  # (5,) float64  t, slots seen, vectors of the epoch, its slots, epochs since the last sweep
@@ -77,7 +79,7 @@ def epochs_between_sweeps(slots, size):
 
 @inlined
 def welcome(state, slots, values, first):
-    """List the slots that are new with `first` for D."""
+    """List the slots that are new with `first` for their scale."""
     before = int(state.counts[SEEN])
     seen = meet(state.table, state.touched, before, slots, values, first)
     for k in range(before, seen):

@@ -31,7 +31,10 @@ def test_items_are_listed_with_their_ratios(ouzel, pair, tmp_path):
 BAD = {
     "no such file": (["absent.csv", "FIRST", "--column", "ip"], "absent.csv: there is no such file"),
     "one file alone": (["FIRST"], "Missing argument 'SECOND'"),
-    "no column": (["FIRST", "SECOND"], "first.csv: is a table; name the column that holds the items with --column"),
+    "no column": (
+        ["FIRST", "SECOND"],
+        "first.csv: is a table; name the column that holds the items with --column NAME",
+    ),
     "another column": (["FIRST", "SECOND", "--column", "mac"], "has no column 'mac'; its columns are ip, port"),
     "half a pair of columns": (["FIRST", "SECOND", "--column", "ip+mac"], "has no column 'mac'"),
     "standard input twice": (["-", "-"], "standard input is one stream"),

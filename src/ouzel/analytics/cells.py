@@ -39,7 +39,7 @@ def check_column(batch: Any, column: str, name: str) -> None:
     if column not in names:
         raise DataError(f"{name}: has no column {column!r}; its columns are {', '.join(names)}")
     if names.count(column) > 1:
-        raise DataError(f"{name}: two columns are named {column!r}; give each a name of its own (--columns of a CSV)")
+        raise DataError(f"{name}: two columns are named {column!r}; give each a name of its own")
 
 
 def text_column(batch: Any, column: str, name: str) -> Any:
@@ -104,10 +104,10 @@ def find_item_format(source: Source, given: str | None, columns: Sequence[str]) 
     if columns:
         format = known or find_format(source, None)
         if format not in TABLES:
-            raise OuzelError(f"{source.name}: is {format}, which has no columns; leave --column out")
+            raise OuzelError(f"{source.name}: is {format}, which has no columns; name none")
         return format
     if known in TABLES:
-        raise OuzelError(f"{source.name}: is a table; name the column that holds the items with --column")
+        raise OuzelError(f"{source.name}: is a table; name the column that holds the items with", column="NAME")
     return known or LINES
 
 
@@ -143,7 +143,9 @@ def lines_of(source: Source) -> Iterator[list[str]]:
     for data, start, stop in chunks_of(source):
         text = bytes(data[start:stop]).decode("utf-8", "replace")
         if "\0" in text:
-            raise DataError(f"{source.name}: holds zero bytes; expected lines of text: name its format with --format")
+            raise DataError(
+                f"{source.name}: holds zero bytes; expected lines of text: name its format with", format="NAME"
+            )
         yield [line for line in map(str.strip, text.split("\n")) if line]
 
 

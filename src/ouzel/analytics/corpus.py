@@ -30,7 +30,9 @@ def texts_of(source: Source, format: str | None, column: str | None, options: Op
                 yield [text for text in text_column(batch, str(column), source.name).to_pylist() if text]
             return
         if known != LINES:
-            raise OuzelError(f"{source.name}: is {known}, which holds no text; expected lines, or a table and --column")
+            raise OuzelError(
+                f"{source.name}: is {known}, which holds no text; expected lines, or a table and", column="NAME"
+            )
         yield from lines_of(source)
 
 

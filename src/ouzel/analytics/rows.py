@@ -136,7 +136,10 @@ def _of_labels(source: Source, format: str, rule: Rule, options: Options) -> Ite
         rule.left_out += int((~known).sum())
         block = block.select(np.flatnonzero(known))
         if block.label_names is not None:
-            raise DataError(f"{source.name}: has labels such as {block.label_names[0]!r}; say --label-positive LABEL")
+            raise DataError(
+                f"{source.name}: has labels such as {block.label_names[0]!r}; say which is an outlier with",
+                label_positive="LABEL",
+            )
         ids = block.indices
         names = {} if block.names is None else _names(block.names)
         offsets = block.offsets.astype(np.int64)

@@ -35,7 +35,7 @@ class Predictions(NamedTuple):
                 shown = self.probabilities if len(self.names) > 2 else self.probabilities[:, 1:]
                 found |= _spread("probability", shown, self.names)
             elif only is not None:
-                raise OuzelError("this model's loss gives no probabilities; train with --loss logistic")
+                raise OuzelError("this model's loss gives no probabilities; train with", loss="logistic")
         return found
 
 
@@ -73,7 +73,7 @@ def write_parquet(parts: Iterator[Predictions], path: str | Path) -> int:
 
     path = Path(path)
     if path.exists() and not path.is_file():
-        raise OuzelError(f"{path}: is no ordinary file; name another, or leave --output out for standard output")
+        raise OuzelError(f"{path}: is no ordinary file; name another, or none for standard output")
     beside = path.with_name(f".{path.name}.partial")
     rows, writer = 0, None
     try:

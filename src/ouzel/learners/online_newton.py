@@ -44,7 +44,8 @@ def check_room(dimension: int, learner: str) -> None:
     if dimension > MOST_SLOTS:
         raise OuzelError(
             f"{learner} keeps a matrix over all features and takes ids below {MOST_SLOTS - 1}; "
-            "larger ones were met; use son-oja or son-fd, renumber the ids, or hash names to few: --bits 11"
+            "larger ones were met; use son-oja or son-fd, renumber the ids, or hash names to few with",
+            bits=11,
         )
 
 

@@ -40,7 +40,7 @@ class Options:
             len(self.delimiter) != 1 or not self.delimiter.isascii() or self.delimiter in '"\r\n\0'
         ):
             raise OuzelError(
-                f"delimiter must be one ASCII character, such as ; (a tab is --format tsv); got {self.delimiter!r}"
+                f"delimiter must be one ASCII character, such as ; (a tab is the format tsv); got {self.delimiter!r}"
             )
         roles = [*filter(None, (self.label, self.weight, self.group)), *self.text]
         twice = next((column for column in roles if roles.count(column) > 1), None)

@@ -18,8 +18,8 @@ def in_a_kernel(table, slots, values, out, matrix, turns, step):
     if len(out) == 12:
         _llvm.add_twelve(table, slots, values, 0, step)
         _llvm.add_eight(table, slots, values, 4, step)
-        _llvm.sum_twelve(table, slots, values, 0, out)
         _llvm.sum_eight(table, slots, values, 0, out)
+        _llvm.sum_twelve(table, slots, values, 0, step)
 
 
 in_python = in_a_kernel.py_func if hasattr(in_a_kernel, "py_func") else in_a_kernel

@@ -189,6 +189,7 @@ class Model:
                 f"feature id {largest} needs {needed / 2**30:.0f} GiB of weights, more than this machine has; "
                 "renumber the ids, or use a learner with a byte budget (awm), which takes any id"
             )
+        self.compiled.clear()  # it holds the states that are replaced
         shape = (self.capacity, self.room) if self.multiclass else (self.capacity,)
         try:
             self.states = [self.module.grow(state, *shape, self.settings) for state in self.states]

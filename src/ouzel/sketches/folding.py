@@ -74,39 +74,27 @@ def meet(table, touched, seen, slots, values, first):
 
 
 @inlined
-def _together(left):
-    """How many of the columns that are left to work on at once: a slot is found once for all of them."""
-    return 12 if left >= 12 and left != 16 else 8 if left >= 8 else LANES
-
-
-@inlined
 def gather(table, slots, values, out):
-    """out = sum of values[k] table[slots[k]], for every column."""
-    column = 0
-    while column < len(out):
-        count = _together(len(out) - column)
-        if count == 12:
-            sum_twelve(table, slots, values, column, out)
-        elif count == 8:
-            sum_eight(table, slots, values, column, out)
-        else:
-            sum_lanes(table, slots, values, column, out)
-        column += count
+    """out = sum of values[k] table[slots[k]], for every column: twelve at once, for which a slot is found once."""
+    whole = len(out) - len(out) % 12
+    for column in range(0, whole, 12):
+        sum_twelve(table, slots, values, column, out)
+    if len(out) - whole == 8:
+        sum_eight(table, slots, values, whole, out)
+    elif len(out) > whole:
+        sum_lanes(table, slots, values, whole, out)
 
 
 @inlined
 def add_outer(table, slots, values, step):
     """table[slots[k]] += values[k] step, for every k, in as many columns as `step` has."""
-    column = 0
-    while column < len(step):
-        count = _together(len(step) - column)
-        if count == 12:
-            add_twelve(table, slots, values, column, step)
-        elif count == 8:
-            add_eight(table, slots, values, column, step)
-        else:
-            add_lanes(table, slots, values, column, step)
-        column += count
+    whole = len(step) - len(step) % 12
+    for column in range(0, whole, 12):
+        add_twelve(table, slots, values, column, step)
+    if len(step) - whole == 8:
+        add_eight(table, slots, values, whole, step)
+    elif len(step) > whole:
+        add_lanes(table, slots, values, whole, step)
 
 
 @inlined

@@ -33,9 +33,7 @@ class State(NamedTuple):
     mix: np.ndarray  # (width,) float64  1, 0, b, c, 0: what makes w out of a row
     mass: np.ndarray  # (m,) float64  D^2, largest first
     products: np.ndarray  # (m, 2 m) float64  of each vector of the epoch: V g, and G g up to itself
-    turns: (
-        np.ndarray
-    )  # (epochs, columns, columns) float64  what ends of epochs did to (u, scale, v), and products of that
+    turns: np.ndarray  # (epochs, columns, columns) float64  what ends of epochs did to (u, scale, v); products of it
     touched: np.ndarray  # (d,) uint32  slots seen, in order
     recent: np.ndarray  # (d,) uint32  slots of the epoch under way
     counts: np.ndarray  # (5,) float64  t, slots seen, vectors of the epoch, its slots, epochs since the last sweep

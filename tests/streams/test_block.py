@@ -1,0 +1,31 @@
+"""Memory of blocks: that which was freed of one serves the next."""
+
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import resource
+import numpy as np
+from ouzel.streams.options import Options
+from ouzel.streams.svmlight import parse_svmlight
+line = b"1 " + b" ".join(b"%d:0.125" % k for k in range(1, 71)) + b"\\n"
+text, width = np.frombuffer(line * 3500, np.uint8).copy(), len(line)
+def faults():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for k in range(20):
+    if k == 10:
+        before = faults()
+    parse_svmlight(text, 0, len(text) - k % 7 * width, Options())
+print((faults() - before) / 10)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="about the C library of Linux")
+def test_pages_are_not_fetched_anew_for_every_block():
+    pages = 2_000_000 // 4096  # of the text, about as many as its block takes
+
+    found = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
+
+    assert float(found.stdout) < pages / 5

@@ -60,15 +60,6 @@ def test_a_file_is_short_documented_and_imports_only_rooms_below_its_own(path):
     assert imported(path) - allowed - {"__version__"} == set()
 
 
-def test_no_kernel_is_where_the_cache_does_not_look():
-    from ouzel._jit import WITHOUT_KERNELS
-
-    for path in FILES:
-        if room_of(path) in WITHOUT_KERNELS:
-            assert "@kernel" not in path.read_text()
-            assert "njit" not in path.read_text()
-
-
 @pytest.mark.parametrize("program", ["import ouzel", "import ouzel.cli.app"])
 def test_what_is_not_used_is_not_loaded(program):
     heavy = ["numba", "sklearn", "scipy", "pyarrow", "matplotlib"]

@@ -65,9 +65,12 @@ def test_an_edited_loss_of_equal_size_and_time_stamp_is_seen_by_a_cached_kernel(
     losses.write_text(losses.read_text().replace(body, body.replace(" - ", " + ")))
     os.utime(losses, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
     third = run()
+    with open(package / "terms" / "norms.py", "a") as other:
+        other.write("# a change that the kernel does not depend on\n")
+    fourth = run()
 
     assert losses.stat().st_size == stamp.st_size
-    assert (first, second, third) == ("2.0 ['slope']", "2.0 []", "4.0 ['slope']")
+    assert (first, second, third, fourth) == ("2.0 ['slope']", "2.0 []", "4.0 ['slope']", "4.0 []")
 
 
 def test_a_loss_of_ones_own_spoils_no_cache_for_who_has_it_not(tmp_path):

@@ -1,14 +1,16 @@
 """The one place that configures Numba: `kernel` compiles a function, `by_term` picks a body by the class of a term.
 
 Numba's disk cache watches the file of the kernel alone, so a kernel that inlined a changed loss would go on running
-the old one. Here every cache entry carries a digest of all of the package's sources, and of the modules that define
-any NamedTuple among the arguments (a user's own loss).
+the old one. Here every cache entry carries a digest of the kernel's module and of all modules of this package that it
+imports, directly or through others; and the same of the modules that define a NamedTuple among the arguments (a
+learner's settings, a user's own loss) or register a body for it.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -22,7 +24,7 @@ from numba.extending import overload
 
 F = TypeVar("F", bound=Callable[..., Any])
 PACKAGE = Path(__file__).parent
-WITHOUT_KERNELS = ("cli", "estimators")  # rooms that no kernel may be in: they change without a new compilation
+IMPORT = re.compile(r"^(?:from|import) (ouzel[\w.]*)(?: import (\([^)]*\)|.*))?", re.MULTILINE)
 
 on_compile: list[Callable[[str], None]] = []
 """Called with a kernel's name just before it is compiled because no cache holds it."""
@@ -43,6 +45,8 @@ class _Stopwatch(event.Listener):
         self.state = (depth - 1, begun, before if depth > 1 else before + time.perf_counter() - begun)
 
 
+_registries: list[dict[type, Callable[..., Any]]] = []  # of every function that `by_term` made
+
 _stopwatch = _Stopwatch()
 event.register("numba:compile", _stopwatch)
 
@@ -54,33 +58,46 @@ def seconds_compiling() -> float:
 
 
 @functools.cache
-def source_digest() -> str:
-    """Digest of every Python source of this package that kernels may be in, by content."""
-    digest = hashlib.sha256()
-    for path in sorted(PACKAGE.rglob("*.py")):
-        place = path.relative_to(PACKAGE)
-        if place.parts[0] not in WITHOUT_KERNELS:
-            digest.update(place.as_posix().encode())
-            digest.update(path.read_bytes())
-    return digest.hexdigest()
+def _source(name: str) -> bytes:
+    """The source of a module of this package, or of another one that has been imported; empty if it has none."""
+    place = PACKAGE.joinpath(*name.split(".")[1:])
+    given = [place.with_suffix(".py"), place / "__init__.py"] if name.split(".")[0] == PACKAGE.name else []
+    given += [Path(getattr(sys.modules.get(name), "__file__", None) or "")]
+    found = next((path for path in given if path.suffix == ".py" and path.is_file()), None)
+    return found.read_bytes() if found else b""
 
 
 @functools.cache
-def _module_digest(name: str) -> str:
-    """Digest of a module's file; empty for this package's own modules, which `source_digest` covers."""
-    file = getattr(sys.modules.get(name), "__file__", None)
-    if file is None or PACKAGE in Path(file).parents:
-        return ""
-    return hashlib.sha256(Path(file).read_bytes()).hexdigest()
+def _imported(name: str) -> frozenset[str]:
+    """Modules of this package that a module imports at its top level: what its kernels may call lies there."""
+    found = set()
+    for home, names in IMPORT.findall(_source(name).decode()):
+        found |= {home, *(f"{home}.{part}" for part in re.findall(r"\w+", names))}
+    return frozenset(module for module in found if _source(module))
+
+
+@functools.cache
+def source_digest(name: str) -> str:
+    """Digest of a module's source and of those of this package that it imports, directly or not, by content."""
+    reached, waiting = {name}, [name]
+    while waiting:
+        new = _imported(waiting.pop()) - reached
+        reached |= new
+        waiting += new
+    digest = hashlib.sha256()
+    for module in sorted(reached):
+        digest.update(f"{module} {len(_source(module))} ".encode() + _source(module))
+    return digest.hexdigest()
 
 
 def _terms(kinds: Any) -> set[str]:
-    """Names of the NamedTuples found anywhere in a signature, with digests of the foreign modules they come from."""
+    """Names of the NamedTuples found anywhere in a signature, with digests of the modules they depend on."""
     found = set()
     for kind in kinds:
         if isinstance(kind, types.BaseNamedTuple):
             term = getattr(kind, "instance_class")  # noqa: B009
-            found.add(f"{term.__module__}.{term.__qualname__} {_module_digest(term.__module__)}")
+            homes = {term.__module__, *(bodies[term].__module__ for bodies in _registries if term in bodies)}
+            found.add(f"{term.__module__}.{term.__qualname__} {sorted(map(source_digest, homes))}")
         if isinstance(kind, types.BaseTuple):
             found |= _terms(getattr(kind, "types"))  # noqa: B009
     return found
@@ -97,7 +114,7 @@ class _Index(IndexDataCacheFile):
 
 
 class _Cache(FunctionCache):
-    """Numba's disk cache, stamped with the digest of the whole package.
+    """Numba's disk cache, stamped with the digest of the sources that a kernel depends on.
 
     Signatures are known by their text: Numba's index would hold a user's own classes, and then no process could read it
     that cannot import them.
@@ -105,7 +122,7 @@ class _Cache(FunctionCache):
 
     def __init__(self, py_func: Callable[..., Any]) -> None:
         super().__init__(py_func)
-        self._cache_file = _Index(self._cache_path, self._impl.filename_base, source_digest())
+        self._cache_file = _Index(self._cache_path, self._impl.filename_base, source_digest(py_func.__module__))
         self._name = py_func.__qualname__
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
@@ -185,6 +202,7 @@ def by_term(stub: F) -> Any:
     12.0
     """
     bodies: dict[type, Callable[..., Any]] = {}
+    _registries.append(bodies)
 
     @functools.wraps(stub)
     def dispatch(term: Any, *rest: Any) -> Any:

@@ -13,11 +13,12 @@ LONGEST = 300  # lines
 
 ROOMS = [
     ["errors", "numerals"],
-    ["_jit", "_llvm", "classes"],
+    ["_jit", "_llvm", "classes", "layout"],
     ["terms"],
     ["sketches"],
     ["learners", "streams"],
     ["tasks", "models"],
+    ["description"],
     ["persistence", "evaluation", "merging"],
     ["estimators"],
     ["analytics"],

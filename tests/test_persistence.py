@@ -8,6 +8,7 @@ from safetensors import numpy as safetensors
 
 from ouzel import persistence
 from ouzel.errors import OuzelError
+from ouzel.layout import flat
 from ouzel.learners import catalogue
 from ouzel.models import Model
 from ouzel.streams.memory import blocks_from
@@ -28,7 +29,7 @@ def learn(model, examples):
 
 
 def arrays(model):
-    return [array.tobytes() for state in model.states for _, array in persistence._flat(state)]
+    return [array.tobytes() for state in model.states for _, array in flat(state)]
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -98,7 +99,7 @@ def test_each_way_a_file_can_be_wrong_has_one_line(tmp_path):
         content[: len(content) // 2]: "not a model file, or one cut short",
         bytes(middle): "the model file is damaged",
         described: "not one that Ouzel wrote",
-        content.replace(b'\\"format\\": 3', b'\\"format\\": 9'): "is a model of format 9",
+        content.replace(b'\\"format\\": 4', b'\\"format\\": 9'): "is a model of format 9",
         content.replace(b'\\"seed\\": 0', b'\\"seed\\": 1'): "the model file is damaged",
     }
 
@@ -129,7 +130,7 @@ def test_each_way_a_file_can_be_wrong_has_one_line(tmp_path):
 def test_a_file_whose_description_is_made_up_is_refused(tmp_path, change):
     model = learn(Model("ogd"), weather(10))
     described = json.dumps(persistence._describe(model, {}) | change)
-    tensors = {f"state.0.{name}": array for name, array in persistence._flat(model.states[0])}
+    tensors = {f"state.0.{name}": array for name, array in flat(model.states[0])}
     metadata = {persistence.KEY: described, "digest": persistence._digest(described, tensors)}
     (tmp_path / "m").write_bytes(safetensors.save(tensors, metadata))
 

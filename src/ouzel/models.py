@@ -7,7 +7,6 @@ every class not seen yet: what a new class starts from.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
@@ -17,6 +16,7 @@ import numpy as np
 from ouzel import tasks
 from ouzel.classes import Classes, Label
 from ouzel.errors import OuzelError, RoomError
+from ouzel.layout import bytes_of, memory
 from ouzel.learners import catalogue
 from ouzel.learners.heaviest import heaviest_slots
 from ouzel.learners.rows import Rows, largest_id, to_rows
@@ -31,6 +31,7 @@ from ouzel.terms.names import name_of
 SMALLEST_TABLE = 1024  # slots of a new state
 SMALLEST_MATRIX = 32  # the same, of a learner that keeps a number for every pair of slots
 SLOT_LIMIT = 1 << 32
+MOST_BITS, MOST_SEED = 31, (1 << 32) - 1  # of the hash of names
 NAMES_EVERY = 4096  # single examples between two looks at which names a budgeted learner still needs
 
 
@@ -40,7 +41,8 @@ class Model:
     `learner` is a name of the catalogue; `settings` are fields of that learner's `Settings`, terms by name or instance.
     `classes` declares the classes beforehand; no other is taken then. `task` is "classification", "regression" or
     "ranking", by default which of the first two the loss is for. `bits` and `seed` say how the stream's names were
-    hashed. A ranking model learns so many `pairs` of each group, 0 for all, drawn with the seed.
+    hashed. A ranking model learns so many `pairs` of each group, 0 for all, drawn with the seed. A model that is not to
+    `begin` has no states: they come from a file.
 
     Examples
     --------
@@ -62,6 +64,7 @@ class Model:
         bits: int = 18,
         seed: int = 0,
         pairs: int = 0,
+        begin: bool = True,
         **settings: Any,
     ) -> None:
         self.learner = catalogue.find(learner)
@@ -73,6 +76,9 @@ class Model:
         self.bits = int(bits)
         self.seed = int(seed)
         self.pairs = int(pairs)
+        for name, value, least, most in (("bits", self.bits, 1, MOST_BITS), ("seed", self.seed, 0, MOST_SEED)):
+            if not least <= value <= most:
+                raise OuzelError(f"{name} lies between {least} and {most}; got {value}")
         if self.task == "ranking" and (self.multiclass or isinstance(self.loss, REGRESSION)):
             raise OuzelError(
                 "ranking takes a learner of two classes and a loss of classes, such as adagrad and hinge; "
@@ -84,7 +90,8 @@ class Model:
         self.dimension = 1  # slots that examples may have used so far; slot 0 is the constant feature
         self.states: list[Any] = []
         self.room = 0  # classes that a multiclass learner's state has columns for
-        self.make_states(len(self.classes))
+        if begin:
+            self.make_states(len(self.classes))
 
     @cached_property
     def module(self) -> Any:
@@ -130,6 +137,16 @@ class Model:
         """Bytes the states hold; a budgeted learner counts as its paper does."""
         count = getattr(self.module, "bytes_used", lambda state: sum(array.nbytes for array in state))
         return sum(int(count(state)) for state in self.states)
+
+    def layouts(self) -> list[Any]:
+        """What each state is made of, by the classes, the dimension and the settings (see `ouzel.layout`)."""
+        if self.multiclass:
+            return [self.module.layout(self.capacity, self._room(len(self.classes)), self.settings)]
+        return [self.module.layout(self.capacity, self.settings)] * self._states(len(self.classes))
+
+    def take(self, states: list[Any]) -> None:
+        """Have these states, which are of `layouts`."""
+        self.states, self.room = states, self._room(len(self.classes)) if self.multiclass else 0
 
     def learn(self, block: Block) -> Learnt:
         """Learn a block; return the margins predicted before each example was learnt, beside its target.
@@ -178,20 +195,19 @@ class Model:
         """Have room for feature id `largest` and all below it."""
         if largest + 2 <= self.dimension:
             return
-        dimension, capacity, bytes_used = self.dimension, self.capacity, self.bytes_used
+        dimension, capacity = self.dimension, self.capacity
         self.dimension = largest + 2
         if self.budgeted or self.capacity == capacity:
             return
-        needed = bytes_used * self.capacity // capacity
-        if needed > _memory():
-            self.dimension = dimension
-            raise RoomError(
-                f"feature id {largest} needs {needed / 2**30:.0f} GiB of weights, more than this machine has; "
-                "renumber the ids, or use a learner with a byte budget (awm), which takes any id"
-            )
-        self.compiled.clear()  # it holds the states that are replaced
         shape = (self.capacity, self.room) if self.multiclass else (self.capacity,)
         try:
+            needed = bytes_of(self.module.layout(*shape, self.settings)) * len(self.states)
+            if needed > memory():
+                raise OuzelError(
+                    f"feature id {largest} needs {needed / 2**30:.0f} GiB of weights, more than this machine has; "
+                    "renumber the ids, or use a learner with a byte budget (awm), which takes any id"
+                )
+            self.compiled.clear()  # it holds the states that are replaced
             self.states = [self.module.grow(state, *shape, self.settings) for state in self.states]
         except OuzelError as error:
             self.dimension = dimension
@@ -224,8 +240,8 @@ class Model:
     def make_states(self, classes: int) -> None:
         """Bring the states up to a number of classes."""
         if self.multiclass:
-            if self.room < max(classes, 2):
-                self.room = max(classes, 2)
+            if self.room < self._room(classes):
+                self.room = self._room(classes)
                 make = self.module.grow if self.states else self.module.init
                 self.states = [make(*self.states, self.capacity, self.room, self.settings)]
             return
@@ -233,8 +249,8 @@ class Model:
         if columns == 1:
             self.states = self.states or [self.module.init(self.capacity, self.settings)]
             return
-        needed = self.bytes_used // max(len(self.states), 1) * columns
-        if needed > _memory():
+        needed = bytes_of(self.module.layout(self.capacity, self.settings)) * columns
+        if needed > memory():
             raise OuzelError(
                 f"{columns} classes need {needed / 2**30:.0f} GiB of weights, more than this machine has; is this the "
                 "label? Numbers to predict want a loss of numbers, such as",
@@ -242,9 +258,17 @@ class Model:
             )
         if len(self.states) == 1:
             self.states = [self.module.mirror(self.states[0]), self.states[0]]
-        unseen = not self.classes.closed
-        while len(self.states) < columns + unseen:
+        while len(self.states) < self._states(classes):
             self.states.append(self._spare_state())
+
+    def _states(self, classes: int) -> int:
+        """States of a binary learner: one, or one a class and one more for the classes not seen yet."""
+        columns = self._columns(classes)
+        return columns if columns == 1 else columns + (not self.classes.closed)
+
+    def _room(self, classes: int) -> int:
+        """Classes that a multiclass learner's state has columns for."""
+        return max(classes, 2)
 
     def _spare_state(self) -> Any:
         """A state for one more class, or for every class not seen yet."""
@@ -274,8 +298,3 @@ class Model:
         """A budgeted learner keeps the names of its members only."""
         if self.budgeted:
             self.names.restrict(np.concatenate([self.module.members(state) for state in self.states]) - 1)
-
-
-def _memory() -> int:
-    """Bytes of memory of this machine."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

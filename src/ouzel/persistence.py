@@ -2,7 +2,9 @@
 
 The file holds every setting and all of the state, so that learning k examples, saving, loading and learning the rest
 gives the bits of learning them all at once. It is written beside its place, synced and renamed: whatever happens, the
-place holds the old file or the new one, whole. Reading it runs no code, and a digest over everything catches damage.
+place holds the old file or the new one, whole. A digest over everything catches damage. Reading runs no code and trusts
+nothing: a file may have been made up, digest and all. Its description is checked value by value (`ouzel.description`),
+its arrays against the layout of the learner's settings (`ouzel.layout`), before a model is made of them.
 """
 
 from __future__ import annotations
@@ -10,31 +12,40 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors import numpy as safetensors
 
+from ouzel.description import describe, model_of
 from ouzel.errors import OuzelError
-from ouzel.learners import catalogue
-from ouzel.models import SLOT_LIMIT, Model
-from ouzel.streams.features import FeatureNames
-from ouzel.terms.names import from_json, to_json
+from ouzel.layout import flat, restored
+from ouzel.models import Model
 
-FORMAT = 3  # 1: before the default took safe steps; 2: when sketched Newton kept D
+FORMAT = 4  # 1: before the default took safe steps; 2: when sketched Newton kept D; 3: when analyses kept lists
 KEY = "ouzel"  # under which the metadata lie
-NAME_RULE = "murmur3-32"  # how names become ids
+BESIDE = "beside."  # before the names of arrays that are not of the model
+UNREADABLE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, MemoryError, RecursionError)
+
+Built = TypeVar("Built")
 
 
-def save(model: Model, path: str | Path, notes: dict[str, Any] | None = None) -> None:
-    """Write a model to one file. `notes` are JSON values that `load_notes` gives back: how the stream was read, say."""
+def save(
+    model: Model, path: str | Path, notes: dict[str, Any] | None = None, beside: tuple[Any, ...] | None = None
+) -> None:
+    """Write a model to one file. `notes` are JSON values that `load_notes` gives back: how the stream was read, say.
+
+    `beside` is a NamedTuple of further arrays, which `load_parts` gives back.
+    """
+    states = {f"state.{place}.": state for place, state in enumerate(model.states)}
+    if beside is not None:
+        states[BESIDE] = beside
     arrays = {
-        f"state.{place}.{name}": np.ascontiguousarray(array)
-        for place, state in enumerate(model.states)
-        for name, array in _flat(state)
+        name: np.ascontiguousarray(array) for prefix, state in states.items() for name, array in flat(state, prefix)
     }
     described = json.dumps(_describe(model, notes or {}), ensure_ascii=False)
     metadata = {KEY: described, "digest": _digest(described, arrays)}
@@ -48,100 +59,58 @@ def load_model(path: str | Path) -> Model:
 
 def load_notes(path: str | Path) -> tuple[Model, dict[str, Any]]:
     """The model that `save` wrote, and the notes saved with it."""
+    return load_parts(path, lambda model, notes, arrays: (model, notes))
+
+
+def load_parts(path: str | Path, build: Callable[[Model, dict[str, Any], dict[str, np.ndarray]], Built]) -> Built:
+    """What is built of the model that `save` wrote, the notes saved with it, and the arrays beside it, by name."""
     path = Path(path)
     metadata, arrays = _read(path)
     try:
         described = json.loads(metadata[KEY])
         if described["format"] != FORMAT:
             raise OuzelError(
-                f"{path}: is a model of format {described['format']}, this version reads format {FORMAT}; "
+                f"is a model of format {described['format']!r}, this version reads format {FORMAT}; "
                 "use the version of Ouzel that wrote it"
             )
         if _digest(metadata[KEY], arrays) != metadata["digest"]:
-            raise OuzelError(f"{path}: the model file is damaged (its digest does not match); copy or train it again")
-        return _rebuild(described, arrays), described["notes"]
+            raise OuzelError("the model file is damaged (its digest does not match); copy or train it again")
     except OuzelError as error:
-        raise OuzelError(str(error) if str(error).startswith(str(path)) else f"{path}: {error}") from None
-    except (KeyError, TypeError, ValueError, AttributeError, MemoryError) as error:
+        raise OuzelError(f"{path}: {error}") from None
+    except UNREADABLE as error:
         raise OuzelError(f"{path}: not a model this version can use ({error!r}); train it again") from None
+    try:
+        del described["format"]
+        parts = _rebuild(described, arrays)
+    except (OuzelError, *UNREADABLE) as error:
+        said = str(error) if isinstance(error, OuzelError) else repr(error)
+        raise OuzelError(f"{path}: not a model this version can use: {said}; train it again") from None
+    try:
+        return build(*parts)
+    except OuzelError as error:
+        raise OuzelError(f"{path}: {error}") from None
 
 
 def _describe(model: Model, notes: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "format": FORMAT,
-        "learner": model.learner.name,
-        "settings": to_json(model.settings),
-        "task": model.task,
-        "intercept": model.intercept,
-        "classes": list(model.classes.known),
-        "closed": model.classes.closed,
-        "names_hashed_by": NAME_RULE,
-        "bits": model.bits,
-        "seed": model.seed,
-        "pairs": model.pairs,
-        "examples": model.examples,
-        "unlabelled": model.unlabelled,
-        "dimension": model.dimension,
-        "room": model.room,
-        "states": len(model.states),
-        "names": model.names.to_json(),
-        "notes": notes,
-    }
+    return {"format": FORMAT, **describe(model, notes)}
 
 
-def _rebuild(described: dict[str, Any], arrays: dict[str, np.ndarray]) -> Model:
-    """The model of checked parts: every array has the shape and type that the learner itself would give it."""
-    learner = catalogue.find(described["learner"])
-    if described["names_hashed_by"] != NAME_RULE:
-        raise OuzelError(f"names were hashed by {described['names_hashed_by']!r}, this version knows {NAME_RULE!r}")
-    settings = from_json(learner.module.Settings, described["settings"])
-    model = Model(
-        learner.name,
-        intercept=described["intercept"],
-        classes=described["classes"] if described["closed"] else None,
-        task=described["task"],
-        bits=described["bits"],
-        seed=described["seed"],
-        pairs=described.get("pairs", 0),
-        **({"loss": settings.loss} if hasattr(settings, "loss") else {}),
-    )
-    model.settings = settings
-    if not described["closed"]:
-        for label in described["classes"]:
-            model.classes.position(label)
-        model.states, model.room = [], 0  # those made above have the sizes of other settings
-        model.make_states(len(model.classes))
-    model.examples, model.unlabelled = int(described["examples"]), int(described["unlabelled"])
-    model.dimension, model.room = int(described["dimension"]), int(described["room"])
-    if not 1 <= model.dimension <= SLOT_LIMIT + 1 or len(model.states) != described["states"]:
-        raise ValueError(f"{described['states']} states of dimension {model.dimension}")
-    shape = (model.capacity, model.room) if learner.multiclass else (model.capacity,)
-    for place in range(len(model.states)):
-        model.states[place] = _restore(learner.module.init(*shape, model.settings), f"state.{place}", arrays)
-    model.names = FeatureNames.from_json(described["names"])
-    return model
-
-
-def _flat(state: Any, prefix: str = "") -> list[tuple[str, np.ndarray]]:
-    """The arrays of a state by name; a state within a state is a dotted name."""
-    found: list[tuple[str, np.ndarray]] = []
-    for name, part in state._asdict().items():
-        found += _flat(part, f"{prefix}{name}.") if isinstance(part, tuple) else [(prefix + name, part)]
-    return found
-
-
-def _restore(fresh: Any, prefix: str, arrays: dict[str, np.ndarray]) -> Any:
-    """A state like `fresh`, with the arrays of the file."""
-    parts = []
-    for name, part in fresh._asdict().items():
-        if isinstance(part, tuple):
-            parts.append(_restore(part, f"{prefix}.{name}", arrays))
-            continue
-        stored = arrays[f"{prefix}.{name}"]
-        if stored.shape != part.shape or stored.dtype != part.dtype:
-            raise ValueError(f"{prefix}.{name} is {stored.dtype} {stored.shape}, not {part.dtype} {part.shape}")
-        parts.append(stored)
-    return type(fresh)(*parts)
+def _rebuild(
+    described: dict[str, Any], arrays: dict[str, np.ndarray]
+) -> tuple[Model, dict[str, Any], dict[str, np.ndarray]]:
+    """A model of checked parts: nothing is made, or taken for what it says it is, before it has been found sound."""
+    model = model_of(described)
+    layouts = {f"state.{place}.": layout for place, layout in enumerate(model.layouts())}
+    beside = {name: array for name, array in arrays.items() if name.startswith(BESIDE)}
+    expected = {name for prefix, layout in layouts.items() for name, _ in flat(layout, prefix)}
+    unknown = sorted(set(arrays) - set(beside) - expected)
+    if unknown:
+        raise OuzelError(f"{unknown[0]} is not an array of this learner")
+    states = [restored(layout, arrays, prefix) for prefix, layout in layouts.items()]
+    for state in states if hasattr(model.module, "check") else []:
+        model.module.check(state, model.settings)
+    model.take(states)
+    return model, described["notes"], beside
 
 
 def _read(path: Path) -> tuple[dict[str, str], dict[str, np.ndarray]]:
@@ -151,10 +120,10 @@ def _read(path: Path) -> tuple[dict[str, str], dict[str, np.ndarray]]:
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 not a dictionary
     except FileNotFoundError:
         raise OuzelError(f"{path}: there is no such model file; `ouzel train … --model {path}` makes one") from None
-    except SafetensorError as error:
-        raise OuzelError(f"{path}: not a model file, or one cut short ({error})") from None
     except OSError as error:
         raise OuzelError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except (SafetensorError, *UNREADABLE) as error:
+        raise OuzelError(f"{path}: not a model file, or one cut short ({error})") from None
     if KEY not in metadata:
         raise OuzelError(f"{path}: a safetensors file, but not one that Ouzel wrote")
     return metadata, arrays

@@ -138,7 +138,7 @@ def test_text_becomes_tokens_as_it_was_said(how, tokens):
     [
         ("[a-z", "regular expression"),
         ("absent_module:f", "cannot import"),
-        ("os:sep", "no function"),
+        ("os:sep", "not a function"),
         ("(a)(b)", "group"),
     ],
 )

@@ -111,7 +111,7 @@ def test_room_that_grows_changes_nothing():
 def test_a_row_catches_up_by_any_way():
     rng = np.random.default_rng(4)
     maps = rng.normal(size=(50, 4, 4))
-    products = lazy_maps.room_for(50, 4)
+    products = np.zeros(lazy_maps.room_for(50, 4))
     for number, turn in enumerate(maps):
         lazy_maps.record(products, number, turn)
     for start, stop in [(0, 50), (7, 43), (31, 32), (16, 48), (5, 5)]:

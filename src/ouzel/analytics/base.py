@@ -8,6 +8,7 @@ being positive: w_i = log(n+ / n-), with n+ and n- the importances of those with
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from inspect import signature
 from math import exp
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
@@ -16,7 +17,9 @@ import numpy as np
 
 from ouzel import persistence
 from ouzel._jit import inlined, kernel
+from ouzel.description import Rule, anything, check, describe, flag, number, text, whole
 from ouzel.errors import OuzelError
+from ouzel.layout import allocate, flat, restored
 from ouzel.learners import active_set_weight_median as awm
 from ouzel.models import Model
 from ouzel.sketches.hashing import MOST_ID, hash_spans
@@ -25,6 +28,7 @@ from ouzel.sketches.top_weights import find
 ONE = np.ones(1, np.float32)
 ALL_BITS = np.uint32(0xFFFFFFFF)
 SETTLING = 4.0  # information from which steps fall
+FIXED = ("learner", "settings", "task", "intercept", "classes", "closed", "bits", "seed")  # in the file of an analysis
 
 Part = TypeVar("Part")
 
@@ -114,14 +118,44 @@ class Analysis:
 
     kind: ClassVar[str]
 
-    def __init__(self, parameters: dict[str, Any], **sizes: Any) -> None:
-        self.parameters = parameters
-        given = {name: parameters[name] for name in ("learning_rate", "l2", "schedule")}
-        self.seed = int(parameters["seed"])
-        self.model = Model(
-            "awm", intercept=False, classes=[-1, 1], seed=self.seed, sketch_seed=self.seed, **given, **sizes
-        )
+    def __init__(self, parameters: dict[str, Any]) -> None:
+        plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in parameters.items()}
+        check(plain, self.rules())
+        self.hold(plain, self.model_of(plain, begin=True), allocate(self.layout(plain)))
+
+    def hold(self, parameters: dict[str, Any], model: Model, beside: Any) -> None:
+        """Be of these parts: new ones, or those of a file."""
+        self.parameters, self.model, self.beside = parameters, model, beside
+        self.seed = model.seed
         self.owners = np.zeros(len(self.state.keys), np.uint32)
+
+    @classmethod
+    def rules(cls) -> dict[str, Rule]:
+        """What each parameter must be, by the type of its default."""
+        kinds = {bool: flag, int: whole(), float: number}
+        rules = {
+            name: kinds.get(type(parameter.default), text)
+            for name, parameter in signature(cls).parameters.items()
+            if name != "kind"
+        }
+        return {**rules, "budget": whole(), "schedule": anything}
+
+    @classmethod
+    def sizes(cls, parameters: dict[str, Any]) -> dict[str, Any]:
+        """The sizes of the sketch that parameters ask for; nonsense is refused."""
+        raise NotImplementedError
+
+    @classmethod
+    def layout(cls, parameters: dict[str, Any]) -> Any:
+        """What the arrays beside the sketch are made of."""
+        raise NotImplementedError
+
+    @classmethod
+    def model_of(cls, parameters: dict[str, Any], begin: bool) -> Model:
+        """The model that parameters ask for."""
+        given = {name: parameters[name] for name in ("learning_rate", "l2", "schedule", "seed")}
+        sizes = {**cls.sizes(parameters), "sketch_seed": parameters["seed"]}
+        return Model("awm", intercept=False, classes=[-1, 1], begin=begin, **given, **sizes)
 
     @property
     def state(self) -> Any:
@@ -164,24 +198,44 @@ class Analysis:
         self.model.names.restrict(awm.members(self.state) - 1)
 
     def notes(self) -> dict[str, Any]:
-        """What a file holds beside the model."""
+        """What a file holds beside the model and arrays."""
         return {}
 
     def restore(self, notes: dict[str, Any]) -> None:
-        """Take back what `notes` gave."""
+        """Take back what `notes` gave, once it is found sound."""
 
     def save(self, path: str | Path) -> None:
         """Write all that was learnt to one file; `load` gives it back."""
         self.forget_names()
-        persistence.save(self.model, path, {"analysis": self.kind, "parameters": self.parameters, **self.notes()})
+        parameters = {name: value for name, value in self.parameters.items() if name != "schedule"}  # the model has it
+        notes = {"analysis": self.kind, "parameters": parameters, **self.notes()}
+        persistence.save(self.model, path, notes, self.beside)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """The analysis that `save` wrote."""
-        model, notes = persistence.load_notes(path)
-        if notes.get("analysis") != cls.kind:
-            raise OuzelError(f"{path}: holds {notes.get('analysis') or 'a model'}, not {cls.kind}")
-        analysis = cls(**notes["parameters"])
-        analysis.model = model
+        """The analysis that `save` wrote. Nothing that the file names is run."""
+        return persistence.load_parts(path, cls.of_parts)
+
+    @classmethod
+    def of_parts(cls, model: Model, notes: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
+        """The analysis of the parts of a file, once they are found to be those of one."""
+        found = notes.pop("analysis", None)
+        if found != cls.kind:
+            known = [kind.kind for kind in Analysis.__subclasses__()]
+            raise OuzelError(f"holds {found if found in known else 'a model'}, not {cls.kind}")
+        stored = notes.pop("parameters", None)
+        rules = {name: rule for name, rule in cls.rules().items() if name != "schedule"}
+        check(stored, rules, "the analysis")
+        parameters = {**stored, "schedule": model.settings.schedule}
+        wanted = describe(cls.model_of(parameters, begin=False), {})
+        held = describe(model, {})
+        if any(wanted[name] != held[name] for name in FIXED):
+            raise OuzelError(f"holds a sketch that is not the one of {cls.kind}; learn it again")
+        layout = cls.layout(parameters)
+        unknown = sorted(set(arrays) - {name for name, _ in flat(layout, persistence.BESIDE)})
+        if unknown:
+            raise OuzelError(f"{unknown[0]} is not an array of {cls.kind}")
+        analysis = cls.__new__(cls)
+        analysis.hold(parameters, model, restored(layout, arrays, persistence.BESIDE))
         analysis.restore(notes)
         return analysis

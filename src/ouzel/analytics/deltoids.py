@@ -15,6 +15,7 @@ import numpy as np
 
 from ouzel.analytics.base import ONE, Analysis, learn_items, slots_of_items
 from ouzel.errors import OuzelError
+from ouzel.layout import int64
 from ouzel.learners.settings import parse_bytes
 
 
@@ -24,6 +25,12 @@ class Deltoid(NamedTuple):
     item: str
     ratio: float  # estimated, of the first stream's occurrences to the second's
     weight: float  # its logarithm
+
+
+class Counts(NamedTuple):
+    """What is kept beside the sketch."""
+
+    seen: np.ndarray  # (2,) int64  items of either stream
 
 
 class RelativeDeltoids(Analysis):
@@ -60,7 +67,7 @@ class RelativeDeltoids(Analysis):
         seed: int = 0,
     ) -> None:
         parameters = {
-            "budget": parse_bytes(budget),
+            "budget": int(parse_bytes(budget)),
             "learning_rate": learning_rate,
             "l2": l2,
             "schedule": schedule,
@@ -69,8 +76,22 @@ class RelativeDeltoids(Analysis):
             "width": width,
             "seed": seed,
         }
-        super().__init__(parameters, budget=parameters["budget"], heap_size=heap_size, width=width)
-        self.seen = np.zeros(2, np.int64)  # items of either stream
+        super().__init__(parameters)
+
+    @classmethod
+    def sizes(cls, parameters: dict[str, Any]) -> dict[str, Any]:
+        """The sizes of the sketch."""
+        return {name: parameters[name] for name in ("budget", "heap_size", "width")}
+
+    @classmethod
+    def layout(cls, parameters: dict[str, Any]) -> Counts:
+        """What the arrays beside the sketch are made of."""
+        return Counts(seen=int64(2))
+
+    @property
+    def seen(self) -> np.ndarray:
+        """Items (2,) of either stream."""
+        return self.beside.seen
 
     def partial_fit(self, items: Sequence[Any] | np.ndarray, stream: Any) -> RelativeDeltoids:
         """Learn items (n,), in the order of their arrival; `stream` says which are of the first (0) or second (1).
@@ -88,7 +109,7 @@ class RelativeDeltoids(Analysis):
         """Learn items by slot (n,) uint32 and stream (n,) 0 or 1; `name_of` tells the name of position k."""
         targets = np.where(which == 0, 1.0, -1.0)
         learn_items(self.state, slots, targets, self._importances(which), ONE, self.model.settings)
-        self.seen += np.bincount(which, minlength=2)
+        self.beside.seen[:] += np.bincount(which, minlength=2)
         self.model.examples += len(slots)
         self.name_members(slots, name_of)
         return self
@@ -116,11 +137,3 @@ class RelativeDeltoids(Analysis):
         first = self.seen.sum() + np.arange(1, len(which) + 1) - second
         own, other = np.where(which == 0, first, second), np.where(which == 0, second, first)
         return np.minimum(1.0, np.maximum(other, 1) / own).astype(np.float32)
-
-    def notes(self) -> dict[str, Any]:
-        """What a file holds beside the model."""
-        return {"seen": self.seen.tolist()}
-
-    def restore(self, notes: dict[str, Any]) -> None:
-        """Take back what `notes` gave."""
-        self.seen = np.array(notes["seen"], np.int64)

@@ -24,6 +24,7 @@ import numpy as np
 from ouzel._jit import inlined, kernel
 from ouzel.analytics.base import ONE, Analysis, pair_slot, slots_of_items, slowing
 from ouzel.errors import OuzelError
+from ouzel.layout import float32, int64, uint32
 from ouzel.learners import active_set_weight_median as awm
 from ouzel.learners.settings import parse_bytes
 from ouzel.sketches.top_weights import find
@@ -49,6 +50,13 @@ class Entries(NamedTuple):
     information: np.ndarray  # (k,) float32
     origins: np.ndarray  # (k, 2) int64  where it stood in the block at work, for its name; -1 where named already
     word: np.ndarray  # (1,) uint32  the slot at work
+
+
+class Beside(NamedTuple):
+    """What is kept beside the sketch."""
+
+    rows: np.ndarray  # (2,) int64  inliers and outliers
+    entries: Entries
 
 
 @inlined
@@ -123,15 +131,8 @@ class StreamingExplainer(Analysis):
         width: int = 0,
         seed: int = 0,
     ) -> None:
-        if order not in (1, 2):
-            raise OuzelError(f"order is 1 for attributes or 2 for pairs of them, too; got {order}")
-        size = int(parse_bytes(budget))
-        entries = heap_size or size // (2 * ENTRY)
-        counters = width or (size - ENTRY * entries) // 4
-        if entries < 1 or counters < 1:
-            raise OuzelError(f"a budget of {size} bytes is too small; give at least {2 * ENTRY} bytes")
         parameters = {
-            "budget": size,
+            "budget": int(parse_bytes(budget)),
             "order": order,
             "balanced": balanced,
             "learning_rate": learning_rate,
@@ -141,14 +142,43 @@ class StreamingExplainer(Analysis):
             "width": width,
             "seed": seed,
         }
-        super().__init__(parameters, heap_size=entries, width=counters)
-        self.entries = Entries(
-            np.zeros(entries, np.uint32),
-            np.zeros(entries, np.float32),
-            np.full((entries, 2), -1, np.int64),
-            np.zeros(1, np.uint32),
+        super().__init__(parameters)
+
+    @classmethod
+    def sizes(cls, parameters: dict[str, Any]) -> dict[str, Any]:
+        """The sizes of the sketch."""
+        order, size = parameters["order"], parameters["budget"]
+        if order not in (1, 2):
+            raise OuzelError(f"order is 1 for attributes or 2 for pairs of them, too; got {order}")
+        entries = parameters["heap_size"] or size // (2 * ENTRY)
+        counters = parameters["width"] or (size - ENTRY * entries) // 4
+        if entries < 1 or counters < 1:
+            raise OuzelError(f"a budget of {size} bytes is too small; give at least {2 * ENTRY} bytes")
+        return {"heap_size": entries, "width": counters}
+
+    @classmethod
+    def layout(cls, parameters: dict[str, Any]) -> Beside:
+        """What the arrays beside the sketch are made of."""
+        entries = cls.sizes(parameters)["heap_size"]
+        return Beside(
+            rows=int64(2),
+            entries=Entries(
+                support=uint32(entries),
+                information=float32(entries, least=0.0),
+                origins=int64(entries, 2, fill=-1, least=-1, most=-1),
+                word=uint32(1, scratch=True),
+            ),
         )
-        self.rows = np.zeros(2, np.int64)  # inliers and outliers
+
+    @property
+    def rows(self) -> np.ndarray:
+        """Numbers (2,) of inliers and outliers."""
+        return self.beside.rows
+
+    @property
+    def entries(self) -> Entries:
+        """What is noted of the attributes in the active set."""
+        return self.beside.entries
 
     @property
     def bytes_used(self) -> int:
@@ -222,20 +252,6 @@ class StreamingExplainer(Analysis):
     def risk(self, attribute: str) -> float:
         """The estimated relative risk of one attribute, `column=value`, as of one without support."""
         return float(self.risks(np.array([self.weight(attribute)]), np.zeros(1))[0])
-
-    def notes(self) -> dict[str, Any]:
-        """What a file holds beside the model."""
-        return {
-            "rows": self.rows.tolist(),
-            "support": self.entries.support.tolist(),
-            "information": self.entries.information.tolist(),
-        }
-
-    def restore(self, notes: dict[str, Any]) -> None:
-        """Take back what `notes` gave."""
-        self.rows = np.array(notes["rows"], np.int64)
-        self.entries.support[:] = notes["support"]
-        self.entries.information[:] = notes["information"]
 
 
 def true_risks(counts: np.ndarray, rows: np.ndarray) -> np.ndarray:

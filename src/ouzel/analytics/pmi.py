@@ -16,17 +16,21 @@ Our readings, and where we depart from the paper:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from ouzel.analytics.base import SETTLING, Analysis, pair_slot, slots_of_items
 from ouzel.analytics.token_pairs import Entries, learn_tokens
-from ouzel.analytics.tokens import Tokens, tokeniser
+from ouzel.analytics.tokens import Tokens, label_of, tokeniser
+from ouzel.description import Rule, check, list_of, pair_of, text, whole
 from ouzel.errors import OuzelError
+from ouzel.layout import float32, int64, uint32
 from ouzel.learners.settings import parse_bytes
+from ouzel.models import Model
 from ouzel.sketches import reservoir
+from ouzel.sketches.hashing import MOST_ID
 
 ENTRY = 20  # bytes of a pair in the active set: id, weight, information, and the ids of its members
 RENEWED = 0.2  # share of tokens that enter the reservoir: it is a sample of some 20,000 recent ones
@@ -42,6 +46,13 @@ class Association(NamedTuple):
     pmi: float  # estimated, in natural units (nats)
 
 
+class Beside(NamedTuple):
+    """What is kept beside the sketch."""
+
+    sample: reservoir.State
+    entries: Entries
+
+
 class StreamingPMI(Analysis):
     """Pairs of tokens by estimated pointwise mutual information, in one pass within a byte budget.
 
@@ -51,7 +62,8 @@ class StreamingPMI(Analysis):
     window : tokens in which both members of a pair must lie
     negatives : examples by chance for each true pair
     sample_size : tokens in the reservoir
-    tokens : how text becomes tokens: "word", "punctuation", "whitespace", a regular expression, "module:function"
+    tokens : how text becomes tokens: "word", "punctuation", "whitespace", a regular expression, a function from a text
+        to its tokens, or "module:function", which is imported; `load` is given either function again
     events : whether a document is one token, an event's name, and windows go over documents
     learning_rate, schedule, l2 : of the AWM-Sketch, for pairs outside of the active set; see `AWMSketchClassifier`
     inner_rate : first step of pairs in the active set
@@ -74,7 +86,7 @@ class StreamingPMI(Analysis):
         window: int = 6,
         negatives: int = 5,
         sample_size: int = 4000,
-        tokens: str = "word",
+        tokens: str | Callable[[str], Iterable[str]] = "word",
         events: bool = False,
         learning_rate: float = 0.05,
         inner_rate: float = 1.0,
@@ -84,25 +96,14 @@ class StreamingPMI(Analysis):
         width: int = 0,
         seed: int = 0,
     ) -> None:
-        size = int(parse_bytes(budget))
-        if window < 2 or negatives < 1 or sample_size < 1 or heap_size < 1:
-            raise OuzelError("window is 2 tokens or more; negatives, sample_size and heap_size are 1 or more")
-        self.longest_name = LONGEST_EVENT if events else LONGEST_NAME
-        names = self.longest_name * (sample_size + 2 * heap_size + window)
-        fixed = ENTRY * heap_size + 4 * (sample_size + window) + names
-        counters = width or (size - fixed) // 4
-        if counters < 1 or (width and fixed + 4 * width > size):
-            needed = fixed + 4 * max(width, 1)
-            raise OuzelError(
-                f"a budget of {size:,} bytes is too small; {sample_size} tokens of a sample, {heap_size} pairs and "
-                f"their names need {needed:,} bytes: give more, or a smaller sample_size or heap_size"
-            )
+        label = label_of(tokens)
         parameters = {
-            "budget": size,
+            "budget": int(parse_bytes(budget)),
             "window": window,
             "negatives": negatives,
             "sample_size": sample_size,
-            "tokens": tokens,
+            "tokens": "" if label else tokens,
+            "own_tokens": label,
             "events": events,
             "learning_rate": learning_rate,
             "inner_rate": inner_rate,
@@ -112,17 +113,60 @@ class StreamingPMI(Analysis):
             "width": width,
             "seed": seed,
         }
-        super().__init__(parameters, heap_size=heap_size, width=counters)
+        super().__init__(parameters)
+        reservoir.begin(self.sample.counts, self.seed)
         self.tokenise = tokeniser(tokens)
-        self.sample = reservoir.init(sample_size, seed)
+
+    def hold(self, parameters: dict[str, Any], model: Model, beside: Any) -> None:
+        """Be of these parts: new ones, or those of a file."""
+        super().hold(parameters, model, beside)
         self.names: dict[int, str] = {}  # of the tokens in the sample, in the window and in pairs of the active set
-        self.entries = Entries(
-            np.zeros(heap_size, np.float32),
-            np.zeros((heap_size, 2), np.uint32),
-            np.zeros(window - 1, np.uint32),
-            np.zeros(2, np.int64),
-            np.zeros(1, np.uint32),
+        self.longest_name = LONGEST_EVENT if parameters["events"] else LONGEST_NAME
+
+    @classmethod
+    def rules(cls) -> dict[str, Rule]:
+        """What each parameter must be."""
+        return {**super().rules(), "own_tokens": text}
+
+    @classmethod
+    def sizes(cls, parameters: dict[str, Any]) -> dict[str, Any]:
+        """The sizes of the sketch: what the other parts leave of the budget."""
+        sample_size, heap_size, width = (parameters[name] for name in ("sample_size", "heap_size", "width"))
+        window, size = parameters["window"], parameters["budget"]
+        if window < 2 or parameters["negatives"] < 1 or sample_size < 1 or heap_size < 1:
+            raise OuzelError("window is 2 tokens or more; negatives, sample_size and heap_size are 1 or more")
+        longest = LONGEST_EVENT if parameters["events"] else LONGEST_NAME
+        fixed = ENTRY * heap_size + 4 * (sample_size + window) + longest * (sample_size + 2 * heap_size + window)
+        counters = width or (size - fixed) // 4
+        if counters < 1 or (width and fixed + 4 * width > size):
+            raise OuzelError(
+                f"a budget of {size:,} bytes is too small; {sample_size} tokens of a sample, {heap_size} pairs and "
+                f"their names need {fixed + 4 * max(width, 1):,} bytes: give more, or less sample_size or heap_size"
+            )
+        return {"heap_size": heap_size, "width": counters}
+
+    @classmethod
+    def layout(cls, parameters: dict[str, Any]) -> Beside:
+        """What the arrays beside the sketch are made of."""
+        pairs = parameters["heap_size"]
+        entries = Entries(
+            information=float32(pairs, least=0.0),
+            members=uint32(pairs, 2),
+            window=uint32(parameters["window"] - 1),
+            position=int64(2),
+            word=uint32(1, scratch=True),
         )
+        return Beside(sample=reservoir.layout(parameters["sample_size"]), entries=entries)
+
+    @property
+    def sample(self) -> reservoir.State:
+        """The reservoir of tokens."""
+        return self.beside.sample
+
+    @property
+    def entries(self) -> Entries:
+        """What is noted of the pairs in the active set, and where the stream stands."""
+        return self.beside.entries
 
     @property
     def bytes_used(self) -> int:
@@ -207,20 +251,27 @@ class StreamingPMI(Analysis):
                 self.names[slot] = _cut(tokens.name_of(int(where[place])), self.longest_name)
 
     def notes(self) -> dict[str, Any]:
-        """What a file holds beside the model."""
-        arrays = {
-            name: getattr(self.entries, name).tolist() for name in ("information", "members", "window", "position")
-        }
-        sample = {"items": self.sample.items.tolist(), "counts": self.sample.counts.tolist()}
-        return {**arrays, "sample": sample, "tokens": [[slot, name] for slot, name in self.names.items()]}
+        """What a file holds beside the model and arrays: the names of tokens."""
+        return {"tokens": [[slot, name] for slot, name in self.names.items()]}
 
     def restore(self, notes: dict[str, Any]) -> None:
-        """Take back what `notes` gave."""
-        for name in ("information", "members", "window", "position"):
-            getattr(self.entries, name)[...] = notes[name]
-        self.sample.items[:] = notes["sample"]["items"]
-        self.sample.counts[:] = np.array(notes["sample"]["counts"], np.uint64)
-        self.names = {int(slot): str(name) for slot, name in notes["tokens"]}
+        """Take back what `notes` gave, once it is found sound."""
+        check(notes, {"tokens": list_of(pair_of(whole(0, MOST_ID + 1), text))}, "the analysis")
+        self.names = dict(notes["tokens"])
+
+    @classmethod
+    def load(cls, path: Any, tokens: str | Callable[[str], Iterable[str]] | None = None) -> Self:
+        """The analysis that `save` wrote. Nothing that the file names is run: give a tokeniser of your own again."""
+        analysis = super().load(path)
+        stored, label = analysis.parameters["tokens"], analysis.parameters["own_tokens"]
+        if label_of(stored):
+            raise OuzelError(f"{path}: names the function {stored!r} to run, which no file of Ouzel does")
+        if not label and tokens not in (None, stored):
+            raise OuzelError(f"{path}: was learnt with tokens={stored!r}, not {tokens!r}; leave tokens out")
+        if label and tokens is None:
+            raise OuzelError(f"{path}: was learnt with a tokeniser of your own, {label!r}; give it again as tokens=…")
+        analysis.tokenise = tokeniser(tokens if label and tokens is not None else stored)
+        return analysis
 
     def save(self, path: Any) -> None:
         """Write all that was learnt to one file; `load` gives it back."""

@@ -6,7 +6,7 @@ import importlib
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,20 +47,29 @@ class Tokens(NamedTuple):
         return [found.name_of(k) for k in range(len(found.slots))]
 
 
-def tokeniser(how: str) -> Tokenise:
-    """What turns texts and the seed of the hash into tokens.
+def label_of(how: Any) -> str:
+    """What a tokeniser of one's own is called, a function or `module:function`; empty for any other."""
+    if isinstance(how, str):
+        return how if FUNCTION.match(how) else ""
+    return f"{getattr(how, '__module__', '')}:{getattr(how, '__qualname__', type(how).__qualname__)}"
+
+
+def tokeniser(how: str | Callable[[str], Iterable[str]]) -> Tokenise:
+    """What turns texts and the seed of the hash into tokens. `module:function` is imported here.
 
     >>> found = tokeniser("word")(["The U.S. said: no"], 0)
     >>> [found.name_of(k) for k in range(len(found.slots))]
     ['the', 'u', 's', 'said', 'no']
     """
+    if not isinstance(how, str):
+        return _by(_called(how, how))
     if how == "word":
         return _words
     if FUNCTION.match(how):
         return _by(_import(how))
     try:
         pattern = re.compile(PATTERNS.get(how, how))
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:
         raise OuzelError(
             f"tokens are word, punctuation, whitespace, module:function or a regular expression; got {how!r} ({error})"
         ) from None
@@ -97,6 +106,11 @@ def _import(how: str) -> Callable[[str], Sequence[str]]:
         found: Any = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as error:
         raise OuzelError(f"tokens: cannot import {how!r} ({error}); expected module:function") from None
+    return _called(found, how)
+
+
+def _called(found: Any, how: Any) -> Callable[[str], Sequence[str]]:
+    """The function, its tokens made text."""
     if not callable(found):
-        raise OuzelError(f"tokens: {how!r} is no function")
+        raise OuzelError(f"tokens: {how!r} is not a function")
     return lambda text: [str(token) for token in found(text)]

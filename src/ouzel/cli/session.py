@@ -16,6 +16,7 @@ from typing import Any, Self
 from ouzel import persistence
 from ouzel.cli.options import DEFAULT_LEARNER
 from ouzel.cli.shown import count
+from ouzel.description import check, either, flag, list_of, nothing, pair_of, table, text, whole
 from ouzel.errors import OuzelError
 from ouzel.evaluation.progressive import Run
 from ouzel.learners.settings import resolve_settings
@@ -23,6 +24,15 @@ from ouzel.learners.words import in_words
 from ouzel.models import Model
 from ouzel.streams.groups import Groups
 from ouzel.streams.reading import Stream, read
+
+RUN = {
+    "sources": list_of(pair_of(text, either(whole(), nothing))),
+    "passes": whole(1, 100_000),
+    "holdout_every": whole(),
+    "finished": flag,
+    "progress": table,
+}
+"""What a model file notes of the run that wrote it."""
 
 
 @dataclass
@@ -91,6 +101,8 @@ class Session:
             if given is not None and given != known:
                 raise _contradiction(resume, name, given, known)
         noted = notes.get("run", {})
+        if noted:
+            check(noted, RUN, f"{resume}: what it notes of its run")
         before, now = noted.get("sources", []), _sources(files)
         same_names = [name for name, _ in before] == [name for name, _ in now]
         cut_off = same_names and not noted.get("finished", True)

@@ -80,6 +80,8 @@ class Curve:
     def restore(self, stored: dict[str, Any]) -> None:
         """Go on from what `to_json` gave."""
         self.spacing = int(stored["spacing"])
+        if self.spacing < 1:
+            raise ValueError("points of a curve at no distance")
         self._points = {int(point[0]): Point(int(point[0]), *map(float, point[1:])) for point in stored["points"]}
 
     def _next(self) -> int:

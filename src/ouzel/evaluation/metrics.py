@@ -189,13 +189,19 @@ class Scores:
             "histogram": [places.tolist(), self.histogram.ravel()[places].tolist()],
         }
 
-    def restore(self, stored: dict[str, Any]) -> None:
-        """Go on from what `to_json` gave."""
-        self.examples = int(stored["examples"])
-        self.sums = np.array(stored["sums"], np.float64)
-        self.confusion = np.array(stored["confusion"], np.int64).reshape(len(stored["confusion"]), -1)
+    def restore(self, stored: dict[str, Any], classes: int = 2) -> None:
+        """Go on from what `to_json` gave of so many classes; a ValueError if it cannot have."""
+        sums, confusion = np.array(stored["sums"], np.float64), np.array(stored["confusion"], np.int64)
         places, counts = stored["histogram"]
-        self.histogram.ravel()[np.array(places, np.int64)] = counts
+        at, held = np.array(places, np.int64), np.array(counts, np.float64)
+        square = (max(len(confusion), 2),) * 2 if len(confusion) or classes <= MOST_CONFUSED else (0,)
+        if (sums.shape, confusion.shape, held.shape) != (self.sums.shape, square, at.shape) or at.ndim != 1:
+            raise ValueError("sums, confusion or histogram of another shape")
+        if len(at) and not 0 <= at.min() <= at.max() < self.histogram.size:
+            raise ValueError("a histogram of other bins")
+        self.examples, self.sums = int(stored["examples"]), sums
+        self.confusion = confusion.reshape(len(confusion), -1)
+        self.histogram.ravel()[at] = held
 
     def _mean(self, which: int) -> float | None:
         return float(self.sums[which] / self.sums[WEIGHT]) if self.sums[WEIGHT] > 0 else None

@@ -122,12 +122,21 @@ class Run:
         }
 
     def restore(self, stored: dict[str, Any]) -> None:
-        """Stand where the run stood that gave `to_json`."""
+        """Stand where the run stood that gave `to_json`; what no run can have given is an OuzelError."""
+        try:
+            self._restore(stored)
+        except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+            raise OuzelError(f"what the file notes of its run is not sound ({error!r}); train it again") from None
+
+    def _restore(self, stored: dict[str, Any]) -> None:
         self.passed, self.row = map(int, stored["position"])
+        if not (0 <= self.passed <= self.passes and self.row >= 0):
+            raise ValueError(f"position {self.position} of {self.passes} passes")
+        classes = len(self.model.classes)
         for scores, part in zip(self.by_pass, stored["by_pass"], strict=False):
-            scores.restore(part)
+            scores.restore(part, classes)
         for holdout, part in zip(self.holdouts, stored["holdouts"], strict=False):
-            holdout.scores.restore(part)
+            holdout.scores.restore(part, classes)
         self.curve.restore(stored["curve"])
         self.nonzeros = int(stored["nonzeros"])
         self.examples = int(stored.get("examples", self.scores.examples))

@@ -28,14 +28,25 @@ import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.errors import OuzelError
+from ouzel.layout import made_from
 from ouzel.sketches import active_set, top_weights
-from ouzel.sketches.active_set import State, change_weight, counters, fold, place, put_back, query, value, width_of
+from ouzel.sketches.active_set import (
+    SMALLEST_SCALE,
+    State,
+    change_weight,
+    counters,
+    fold,
+    place,
+    put_back,
+    query,
+    value,
+    width_of,
+)
 from ouzel.sketches.top_weights import RUN, find, insert, set_weight
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.rates import InverseTime, rate
 
 BUDGETED = True
-SMALLEST_SCALE = 1e-4
 LARGEST_CHANGE = 1e30  # an example that would move a weight further is not learnt
 
 
@@ -68,14 +79,22 @@ def configure(settings: Settings) -> tuple[int, int, int]:
     return heap_size, width, depth
 
 
-def init(dimension: int, settings: Settings) -> State:
-    """A state that has seen nothing; it takes any slot, whatever the dimension."""
-    return active_set.init(*configure(settings), int(settings.sketch_seed))
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state is made of; it takes any slot, whatever the dimension."""
+    return active_set.layout(*configure(settings))
 
 
-def grow(state: State, dimension: int, settings: Settings) -> State:
-    """The same state: its size is its budget."""
-    return state
+def begin(state: State, settings: Settings) -> None:
+    """Let whatever comes enter, and hash as the seed says."""
+    active_set.begin(state, int(settings.sketch_seed))
+
+
+init, grow = made_from(layout, begin)
+
+
+def check(state: State, settings: Settings) -> None:
+    """Refuse an active set whose slots could not be found."""
+    active_set.check(state)
 
 
 @inlined

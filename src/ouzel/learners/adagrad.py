@@ -12,12 +12,13 @@ A box as domain is the penalty `Box`. Balls and norms of all the weights at once
 
 from __future__ import annotations
 
-from math import isfinite
+from math import inf, isfinite
 from typing import NamedTuple
 
 import numpy as np
 
 from ouzel._jit import inlined, kernel
+from ouzel.layout import float32, float64, made_from, require
 from ouzel.learners.rows import longest
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.penalties import NoPenalty, applies, dose, proximal, require_separable, shrink
@@ -39,15 +40,19 @@ class Settings(NamedTuple):
     damping: float = 1e-6
 
 
-def init(dimension: int, settings: Settings) -> State:
-    """A state that has seen nothing, with room for `dimension` slots."""
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state with room for `dimension` slots is made of."""
     require_separable(settings.penalty, "adagrad")
-    return State(np.zeros((dimension, 4 if applies(settings.penalty) else 2), np.float32), np.zeros(2))
+    columns = 4 if applies(settings.penalty) else 2
+    return State(table=float32(dimension, columns, least=(-inf, 0.0, 0.0, 0.0)[:columns]), seen=float64(2, least=0.0))
 
 
-def grow(state: State, dimension: int, settings: Settings) -> State:
-    """The same state with room for `dimension` slots."""
-    return state._replace(table=np.pad(state.table, ((0, dimension - len(state.table)), (0, 0))))
+init, grow = made_from(layout)
+
+
+def check(state: State, settings: Settings) -> None:
+    """Refuse a slot that has paid its penalty for rounds to come."""
+    require((state.table[:, 2:3] <= state.seen[1]).all(), "table has rounds that are not over")
 
 
 @inlined

@@ -20,11 +20,13 @@ import numpy as np
 
 from ouzel._jit import kernel
 from ouzel.errors import OuzelError
+from ouzel.layout import allocate, float64, int64, require
 from ouzel.learners.matrix_metric import decompose, require_solver, solve, times_metric
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.penalties import NoPenalty, SquaredL2, applies, dose, require_separable
 
 LARGEST_BLOCK = 512
+NO_BLOCKS = np.empty(0, np.int64)  # that were given
 
 
 class State(NamedTuple):
@@ -52,7 +54,13 @@ class Settings(NamedTuple):
 
 def init(dimension: int, settings: Settings) -> State:
     """A state that has seen nothing, with room for `dimension` slots, in blocks of `block_size` slots."""
-    return _make(np.empty(0, np.int64), dimension, settings)
+    return _make(NO_BLOCKS, dimension, settings)
+
+
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state with room for `dimension` slots is made of, in blocks of `block_size` slots."""
+    size = _size(settings)
+    return _layout(dimension, -(-dimension // size), size)
 
 
 def with_blocks(blocks: np.ndarray, settings: Settings) -> State:
@@ -66,7 +74,17 @@ def with_blocks(blocks: np.ndarray, settings: Settings) -> State:
     return _make(np.asarray(blocks, np.int64), len(blocks), settings)
 
 
-def _make(blocks: np.ndarray, dimension: int, settings: Settings) -> State:
+def check(state: State, settings: Settings) -> None:
+    """Refuse slots that lie in other blocks than they were given, and blocks ahead of the rounds."""
+    block, position = _arranged(NO_BLOCKS, len(state.block), _size(settings))
+    require(not state.given.any(), "blocks of one's own are not kept in files")
+    require(np.array_equal(state.block, block), "block is not that of each slot")
+    require(np.array_equal(state.position, position), "position is not that of each slot")
+    require((state.stamp <= state.seen[0]).all(), "stamp has rounds to come")
+
+
+def _size(settings: Settings) -> int:
+    """Slots of a block, of settings that the learner can do with."""
     require_separable(settings.penalty, "adagrad-block")
     require_solver(settings.penalty, "adagrad-block")
     if not settings.dual_averaging and not isinstance(settings.penalty, (NoPenalty, SquaredL2)):
@@ -77,6 +95,27 @@ def _make(blocks: np.ndarray, dimension: int, settings: Settings) -> State:
     size = int(settings.block_size)
     if not 1 <= size <= LARGEST_BLOCK:
         raise OuzelError(f"block_size lies between 1 and {LARGEST_BLOCK}; got {size}")
+    return size
+
+
+def _layout(dimension: int, blocks: int, width: int) -> State:
+    return State(
+        block=int64(dimension),
+        position=int64(dimension),
+        weight=float64(blocks, width),
+        gradient=float64(blocks, width),
+        gradient_sum=float64(blocks, width),
+        outer=float64(blocks, width, width),
+        vectors=float64(blocks, width, width),
+        eigenvalues=float64(blocks, width),
+        stamp=int64(blocks, 2),
+        seen=int64(1),
+        given=int64(2),
+    )
+
+
+def _arranged(blocks: np.ndarray, dimension: int, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """The block of each slot (dimension,), `blocks` of the first ones given, and its position there."""
     count = int(blocks.max()) + 1 if len(blocks) else 0
     more = np.arange(dimension - len(blocks))
     block = np.concatenate([blocks, count + more // size])
@@ -84,22 +123,18 @@ def _make(blocks: np.ndarray, dimension: int, settings: Settings) -> State:
     first = np.searchsorted(block[order], block[order])
     position = np.empty(dimension, np.int64)
     position[order] = np.arange(dimension) - first
-    total, width = int(block.max(initial=-1)) + 1, max(size, int(position.max(initial=0)) + 1)
+    return block, position
+
+
+def _make(blocks: np.ndarray, dimension: int, settings: Settings) -> State:
+    size = _size(settings)
+    block, position = _arranged(blocks, dimension, size)
+    width = max(size, int(position.max(initial=0)) + 1)
     if width > LARGEST_BLOCK:
         raise OuzelError(f"a block has at most {LARGEST_BLOCK} features; got one of {width}")
-    return State(
-        block=block,
-        position=position,
-        weight=np.zeros((total, width)),
-        gradient=np.zeros((total, width)),
-        gradient_sum=np.zeros((total, width)),
-        outer=np.zeros((total, width, width)),
-        vectors=np.zeros((total, width, width)),
-        eigenvalues=np.zeros((total, width)),
-        stamp=np.zeros((total, 2), np.int64),
-        seen=np.zeros(1, np.int64),
-        given=np.array([len(blocks), count]),
-    )
+    state: State = allocate(_layout(dimension, int(block.max(initial=-1)) + 1, width))
+    state.given[:] = len(blocks), int(blocks.max(initial=-1)) + 1
+    return state._replace(block=block, position=position)
 
 
 def grow(state: State, dimension: int, settings: Settings) -> State:

@@ -19,6 +19,7 @@ import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.errors import OuzelError
+from ouzel.layout import float64, made_from
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.penalties import NoPenalty
 from ouzel.terms.quadratic import minimise, require_minimiser
@@ -42,23 +43,24 @@ class Settings(NamedTuple):
     dual_averaging: float = 0.0  # 1: eq. (3) in place of eq. (4)
 
 
-def init(dimension: int, settings: Settings) -> State:
-    """A state that has seen nothing, with room for `dimension` slots."""
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state with room for `dimension` slots is made of."""
     require_minimiser(settings.penalty, "adagrad-eager")
     if dimension > MOST_SLOTS:
         raise OuzelError(
             f"adagrad-eager updates every weight on every example and takes feature ids below {MOST_SLOTS - 1}; "
             f"got {dimension - 2}; adagrad and adagrad-rda with l1 or Box have no such limit"
         )
-    return State(np.zeros(dimension), np.zeros(dimension), np.zeros(dimension), np.zeros(1), np.zeros((4, dimension)))
+    return State(
+        weight=float64(dimension),
+        gradient_sum=float64(dimension),
+        squared_sum=float64(dimension, least=0.0),
+        seen=float64(1, least=0.0),
+        work=float64(4, dimension, scratch=True),
+    )
 
 
-def grow(state: State, dimension: int, settings: Settings) -> State:
-    """The same state with room for `dimension` slots."""
-    grown = init(dimension, settings)
-    for larger, array in zip(grown[:3], state[:3], strict=True):
-        larger[: len(array)] = array
-    return grown._replace(seen=state.seen)
+init, grow = made_from(layout)
 
 
 @inlined

@@ -14,13 +14,14 @@ few hundred features; ids beyond the limit are refused.
 
 from __future__ import annotations
 
-from math import isfinite
+from math import inf, isfinite
 from typing import NamedTuple
 
 import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.errors import OuzelError
+from ouzel.layout import check_places, float64, int64, made_from
 from ouzel.learners.matrix_metric import decompose, require_solver, solve, times_metric
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.penalties import NoPenalty, applies
@@ -45,25 +46,29 @@ class Settings(NamedTuple):
     dual_averaging: float = 0.0  # 1: eq. (3) in place of eq. (4)
 
 
-def init(dimension: int, settings: Settings) -> State:
-    """A state that has seen nothing, with room for `dimension` slots."""
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state with room for `dimension` slots is made of."""
     require_solver(settings.penalty, "adagrad-full")
     if dimension > MOST_SLOTS:
         raise OuzelError(
             f"adagrad-full keeps a matrix over all features and takes ids below {MOST_SLOTS - 1}; "
             "larger ones were met; use adagrad-block or adagrad, or renumber the ids"
         )
-    square = np.zeros((dimension, dimension))
-    return State(np.zeros(dimension, np.int64), np.zeros(dimension), np.zeros(dimension), square, np.zeros(2, np.int64))
+    return State(
+        place=int64(dimension, most=dimension),
+        weight=float64(dimension),
+        gradient_sum=float64(dimension),
+        outer=float64(dimension, dimension),
+        counts=int64(2, most=(inf, dimension)),
+    )
 
 
-def grow(state: State, dimension: int, settings: Settings) -> State:
-    """The same state with room for `dimension` slots."""
-    grown = init(dimension, settings)
-    for larger, array in zip(grown[:3], state[:3], strict=True):
-        larger[: len(array)] = array
-    grown.outer[: len(state.outer), : len(state.outer)] = state.outer
-    return grown._replace(counts=state.counts)
+init, grow = made_from(layout)
+
+
+def check(state: State, settings: Settings) -> None:
+    """Refuse slots that do not lie one to a place."""
+    check_places(state.place, int(state.counts[1]), "places")
 
 
 @inlined

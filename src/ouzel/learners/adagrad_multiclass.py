@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel._jit import kernel
+from ouzel.layout import float64, made_from, require
 from ouzel.terms.losses import Hinge
 from ouzel.terms.multiclass_losses import derivatives, require_multiclass
 from ouzel.terms.penalties import NoPenalty
@@ -40,18 +41,21 @@ class Settings(NamedTuple):
     adaptive: float = 1.0
 
 
-def init(dimension: int, classes: int, settings: Settings) -> State:
-    """A state that has seen nothing, with room for `dimension` slots and `classes` classes."""
+def layout(dimension: int, classes: int, settings: Settings) -> State:
+    """What a state with room for so many slots and classes is made of."""
     require_multiclass(settings.loss, "adagrad-multiclass")
     require_minimiser(settings.penalty, "adagrad-multiclass")
-    return State(np.zeros((dimension, 2, classes)), np.zeros(1), np.zeros((6, classes)))
+    return State(
+        table=float64(dimension, 2, classes), seen=float64(1, least=0.0), work=float64(6, classes, scratch=True)
+    )
 
 
-def grow(state: State, dimension: int, classes: int, settings: Settings) -> State:
-    """The same state with room for `dimension` slots and `classes` classes."""
-    grown = init(dimension, classes, settings)
-    grown.table[: len(state.table), :, : state.table.shape[2]] = state.table
-    return grown._replace(seen=state.seen)
+init, grow = made_from(layout)
+
+
+def check(state: State, settings: Settings) -> None:
+    """Refuse sums of squares below 0."""
+    require((state.table[:, 1] >= 0.0).all(), "table has sums of squares below 0")
 
 
 @kernel

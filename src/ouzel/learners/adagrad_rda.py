@@ -9,12 +9,13 @@ of workers merge by addition.
 
 from __future__ import annotations
 
-from math import isfinite
+from math import inf, isfinite
 from typing import NamedTuple
 
 import numpy as np
 
 from ouzel._jit import inlined, kernel
+from ouzel.layout import float64, made_from
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.penalties import NoPenalty, proximal, require_separable
 
@@ -31,15 +32,13 @@ class Settings(NamedTuple):
     damping: float = 1e-6
 
 
-def init(dimension: int, settings: Settings) -> State:
-    """A state that has seen nothing, with room for `dimension` slots."""
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state with room for `dimension` slots is made of."""
     require_separable(settings.penalty, "adagrad-rda")
-    return State(np.zeros((dimension, 2)), np.zeros(1))
+    return State(table=float64(dimension, 2, least=(-inf, 0.0)), seen=float64(1, least=0.0))
 
 
-def grow(state: State, dimension: int, settings: Settings) -> State:
-    """The same state with room for `dimension` slots."""
-    return state._replace(table=np.pad(state.table, ((0, dimension - len(state.table)), (0, 0))))
+init, grow = made_from(layout)
 
 
 @inlined

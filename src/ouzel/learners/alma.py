@@ -17,7 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined, kernel
-from ouzel.learners.multiclass import averaged, best_wrong, grown
+from ouzel.layout import float32, float64, made_from
+from ouzel.learners.multiclass import averaged, best_wrong
 
 MULTICLASS = True
 SMALLEST_SCALE = 1e-6  # below it, the scale is multiplied into theta
@@ -37,14 +38,18 @@ class Settings(NamedTuple):
     step: float = sqrt(2.0)  # C
 
 
-def init(features: int, classes: int, settings: Settings) -> State:
-    """A state that has seen nothing, with room for so many slots and classes."""
-    return State(np.zeros((features, classes), np.float32), np.ones(1), np.zeros(1), np.zeros(1), np.zeros(1))
+def layout(features: int, classes: int, settings: Settings) -> State:
+    """What a state with room for so many slots and classes is made of."""
+    return State(
+        table=float32(features, classes),
+        scale=float64(1, fill=1.0, least=SMALLEST_SCALE, most=1.0),
+        power_sum=float64(1),
+        seen=float64(1, least=0.0),
+        updates=float64(1, least=0.0),
+    )
 
 
-def grow(state: State, features: int, classes: int, settings: Settings) -> State:
-    """The same state with room for more slots and classes."""
-    return state._replace(table=grown(state.table, features, classes))
+init, grow = made_from(layout)
 
 
 @inlined

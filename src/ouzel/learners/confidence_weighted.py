@@ -24,6 +24,7 @@ from ouzel.learners.gaussian import (
     MULTICLASS,
     grow,
     init,
+    layout,
     learn_row,
     learn_rows,
     merge,
@@ -33,7 +34,7 @@ from ouzel.learners.gaussian import (
     weights,
 )
 
-__all__ = ["MULTICLASS", "Settings", "grow", "init", "learn_row", "learn_rows", "merge"]
+__all__ = ["MULTICLASS", "Settings", "grow", "init", "layout", "learn_row", "learn_rows", "merge"]
 __all__ += ["predict_row", "predict_rows", "weights"]
 
 

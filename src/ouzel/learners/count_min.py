@@ -14,14 +14,16 @@ import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.errors import OuzelError
-from ouzel.learners.kept_features import estimates, grow, heaviest_of_mean, members, mirror, top
+from ouzel.layout import float32, made_from
+from ouzel.learners.kept_features import SCALE, check, estimates, heaviest_of_mean, members, mirror, top
 from ouzel.sketches import count_min, top_weights
+from ouzel.sketches.hashing import tabulation
 from ouzel.sketches.top_weights import find, insert, replace, set_weight, smallest
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.rates import InverseTime, rate
 
-__all__ = ["BUDGETED", "Settings", "State", "bytes_used", "estimates", "grow", "init", "learn_row", "learn_rows"]
-__all__ += ["members", "merge", "mirror", "predict_row", "predict_rows", "top"]
+__all__ = ["BUDGETED", "Settings", "State", "bytes_used", "check", "estimates", "grow", "init", "layout", "learn_row"]
+__all__ += ["learn_rows", "members", "merge", "mirror", "predict_row", "predict_rows", "top"]
 
 BUDGETED = True
 SMALLEST_SCALE = 1e-4
@@ -51,15 +53,24 @@ class Settings(NamedTuple):
     sketch_seed: float = 0.0  # of the hash functions
 
 
-def init(dimension: int, settings: Settings) -> State:
-    """A state that has seen nothing; it takes any slot, whatever the dimension."""
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state is made of; it takes any slot, whatever the dimension."""
     size = int(settings.heap_size) or int(settings.budget) // 24
     depth = int(settings.depth) or 2
     width = int(settings.width) or (int(settings.budget) - 12 * size) // (4 * depth)
     if size < 1 or width < 1:
         raise OuzelError(f"a budget of {settings.budget:.0f} bytes is too small; give at least 40 bytes")
-    sketch = count_min.init(width, depth, int(settings.sketch_seed))
-    return State(*top_weights.init(size), np.zeros(size, np.float32), *sketch, np.array([1.0, 0.0]))
+    heap, sketch = top_weights.layout(size), count_min.layout(width, depth)
+    return State(*heap._replace(weights=float32(size, least=0.0)), float32(size), *sketch, scale=SCALE)
+
+
+def begin(state: State, settings: Settings) -> None:
+    """Let whatever comes enter, and hash as the seed says."""
+    top_weights.begin(state)
+    state.tables[...] = tabulation(len(state.tables), int(settings.sketch_seed))
+
+
+init, grow = made_from(layout, begin)
 
 
 count = count_min.update

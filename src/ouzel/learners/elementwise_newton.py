@@ -18,7 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined, kernel
-from ouzel.learners.multiclass import averaged, best_wrong, grown, is_sound, score_row, square_norm
+from ouzel.layout import float32, float64, made_from
+from ouzel.learners.multiclass import averaged, best_wrong, is_sound, score_row, square_norm
 
 MULTICLASS = True
 SMALLEST_SCALE = 1e-6  # below it, a scale is multiplied into its class's weights
@@ -36,15 +37,17 @@ class Settings(NamedTuple):
     learning_rate: float = 0.5  # the step is this over sqrt(t)
 
 
-def init(features: int, classes: int, settings: Settings) -> State:
-    """A state that has seen nothing, with room for so many slots and classes."""
-    return State(np.zeros((features, classes), np.float32), np.ones(classes), np.zeros(1), np.zeros(1))
+def layout(features: int, classes: int, settings: Settings) -> State:
+    """What a state with room for so many slots and classes is made of."""
+    return State(
+        table=float32(features, classes),
+        scale=float64(classes, fill=1.0, least=SMALLEST_SCALE, most=1.0),
+        seen=float64(1, least=0.0),
+        updates=float64(1, least=0.0),
+    )
 
 
-def grow(state: State, features: int, classes: int, settings: Settings) -> State:
-    """The same state with room for more slots and classes."""
-    scale = np.pad(state.scale, (0, classes - len(state.scale)), constant_values=1.0)
-    return state._replace(table=grown(state.table, features, classes), scale=scale)
+init, grow = made_from(layout)
 
 
 @inlined

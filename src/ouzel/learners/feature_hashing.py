@@ -14,6 +14,8 @@ import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.errors import OuzelError
+from ouzel.layout import float32, made_from, uint32
+from ouzel.learners.kept_features import SCALE
 from ouzel.sketches.count_sketch import cell
 from ouzel.sketches.hashing import tabulation
 from ouzel.terms.losses import Logistic, derivative
@@ -42,14 +44,26 @@ class Settings(NamedTuple):
     sketch_seed: float = 0.0  # of the hash functions
 
 
-def init(dimension: int, settings: Settings) -> State:
-    """A state that has seen nothing; it takes any slot, whatever the dimension."""
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state is made of; it takes any slot, whatever the dimension."""
     width = int(settings.budget) // 4
     if width < 1:
         raise OuzelError(f"a budget of {settings.budget:.0f} bytes holds no weight; give at least 4 bytes")
-    tables = tabulation(1, int(settings.sketch_seed))[0]
-    noted = np.zeros(NOTED, np.uint32), np.zeros(NOTED, np.float32)
-    return State(np.zeros(width, np.float32), tables, *noted, np.array([1.0, 0.0]))
+    return State(
+        counters=float32(width),
+        tables=uint32(4, 256),
+        columns=uint32(NOTED, scratch=True),
+        signed=float32(NOTED, scratch=True),
+        scale=SCALE,
+    )
+
+
+def begin(state: State, settings: Settings) -> None:
+    """Hash as the seed says."""
+    state.tables[...] = tabulation(1, int(settings.sketch_seed))[0]
+
+
+init, grow = made_from(layout, begin)
 
 
 @inlined
@@ -120,11 +134,6 @@ def predict_rows(state, rows, settings, margins):
     for i in range(len(margins)):
         here = slice(rows.offsets[i], rows.offsets[i + 1])
         margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
-
-
-def grow(state: State, dimension: int, settings: Settings) -> State:
-    """The same state: its size is its budget."""
-    return state
 
 
 @kernel

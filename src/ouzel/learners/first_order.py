@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel._jit import by_term, inlined, kernel
-from ouzel.learners.multiclass import averaged, best_wrong, grown, is_sound, part, score_row, score_rows, square_norm
+from ouzel.layout import float32, float64, made_from
+from ouzel.learners.multiclass import averaged, best_wrong, is_sound, part, score_row, score_rows, square_norm
 
 MULTICLASS = True
 
@@ -39,14 +40,12 @@ def step(settings: Any, case: Case) -> float:
     """How far to move, tau; 0 where the rule leaves the weights alone."""
 
 
-def init(features: int, classes: int, settings: Any) -> State:
-    """A state that has seen nothing, with room for so many slots and classes."""
-    return State(np.zeros((features, classes), np.float32), np.zeros(1), np.zeros(1))
+def layout(features: int, classes: int, settings: Any) -> State:
+    """What a state with room for so many slots and classes is made of."""
+    return State(table=float32(features, classes), seen=float64(1, least=0.0), updates=float64(1, least=0.0))
 
 
-def grow(state: State, features: int, classes: int, settings: Any) -> State:
-    """The same state with room for more slots and classes."""
-    return state._replace(table=grown(state.table, features, classes))
+init, grow = made_from(layout)
 
 
 @inlined

@@ -9,12 +9,13 @@ up to which it has paid, and pays the difference when it is next needed, exactly
 
 from __future__ import annotations
 
-from math import isfinite, sqrt
+from math import inf, isfinite, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from ouzel._jit import inlined, kernel
+from ouzel.layout import float64, made_from, require
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.penalties import NoPenalty, applies, dose, proximal, require_separable, shrink
 
@@ -30,15 +31,18 @@ class Settings(NamedTuple):
     learning_rate: float = 0.5
 
 
-def init(dimension: int, settings: Settings) -> State:
-    """A state that has seen nothing, with room for `dimension` slots."""
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state with room for `dimension` slots is made of."""
     require_separable(settings.penalty, "fobos")
-    return State(np.zeros((dimension, 2)), np.zeros(2))
+    return State(table=float64(dimension, 2, least=(-inf, 0.0)), clock=float64(2, least=0.0))
 
 
-def grow(state: State, dimension: int, settings: Settings) -> State:
-    """The same state with room for `dimension` slots."""
-    return state._replace(table=np.pad(state.table, ((0, dimension - len(state.table)), (0, 0))))
+init, grow = made_from(layout)
+
+
+def check(state: State, settings: Settings) -> None:
+    """Refuse a slot that has paid its penalty beyond the clock."""
+    require((state.table[:, 1] <= state.clock[1]).all(), "table is ahead of the clock")
 
 
 @inlined

@@ -21,7 +21,8 @@ import numpy as np
 
 from ouzel._jit import by_term, inlined, kernel
 from ouzel.errors import OuzelError
-from ouzel.learners.multiclass import LARGEST, best_wrong, grown, score_row, score_rows
+from ouzel.layout import float32, float64, int64, made_from
+from ouzel.learners.multiclass import LARGEST, best_wrong, score_row, score_rows
 
 MULTICLASS = True
 MOST_SLOTS = 4097  # of a full covariance: ids below 4,096 and the constant
@@ -68,29 +69,27 @@ def move(state: Any, indices: np.ndarray, values: np.ndarray, target: int, wrong
     """Take the steps."""
 
 
-def init(features: int, classes: int, settings: Any) -> Any:
-    """A state that has seen nothing, with room for so many slots and classes: `Full` if the settings say so."""
-    table, prior = np.zeros((features, classes), np.float32), 0.5 * settings.prior
+def layout(features: int, classes: int, settings: Any) -> Any:
+    """What a state with room for so many slots and classes is made of: `Full` if the settings say so."""
+    table, prior, count = float32(features, classes), 0.5 * settings.prior, float64(1, least=0.0)
     if settings.full == 0.0:
-        return Diagonal(table, np.full(features, prior, np.float32), np.zeros(1), np.zeros(1))
+        return Diagonal(table, variance=float32(features, fill=prior, least=0.0), seen=count, updates=count)
     if features > MOST_SLOTS:
         raise OuzelError(
             f"a whole matrix over the features takes ids below {MOST_SLOTS - 1}; larger ones were met; use the learner "
             "of the same name without -full, renumber the ids, or hash names to fewer (bits=12 or less)"
         )
-    extent = np.zeros(1, np.int64)
-    return Full(table, prior * np.eye(features), np.zeros(features), extent, np.zeros(1), np.zeros(1))
+    return Full(
+        table,
+        covariance=float64(features, features, diagonal=prior),
+        product=float64(features, scratch=True),
+        extent=int64(1, most=features),
+        seen=count,
+        updates=count,
+    )
 
 
-def grow(state: Any, features: int, classes: int, settings: Any) -> Any:
-    """The same state with room for more slots and classes; new slots have the prior's variance."""
-    fresh, old = init(features, classes, settings), len(state.table)
-    table = grown(state.table, features, classes)
-    if isinstance(state, Diagonal):
-        fresh.variance[:old] = state.variance
-        return state._replace(table=table, variance=fresh.variance)
-    fresh.covariance[:old, :old] = state.covariance
-    return state._replace(table=table, covariance=fresh.covariance, product=fresh.product)
+init, grow = made_from(layout)
 
 
 @variance_of.of(Diagonal)

@@ -7,14 +7,26 @@ are also what the features are kept for (see `sketches.top_weights`).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 from typing import Any
 
 import numpy as np
 
+from ouzel.layout import float64
+from ouzel.sketches import top_weights
 
-def grow(state: Any, dimension: int, settings: Any) -> Any:
-    """The same state: its size is its budget."""
-    return state
+SCALE = float64(2, fill=(1.0, 0.0), least=(1e-4, 0.0), most=(1.0, inf))
+"""The global scale, multiplied into the weights below 1e-4, and t: what `scale` of the states is."""
+
+
+def begin(state: Any, settings: Any) -> None:
+    """Let whatever comes enter, and let random numbers begin as the seed says."""
+    top_weights.begin(state)
+
+
+def check(state: Any, settings: Any) -> None:
+    """Refuse features that could not be found."""
+    top_weights.check(state)
 
 
 def members(state: Any) -> np.ndarray:

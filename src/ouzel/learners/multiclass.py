@@ -62,11 +62,6 @@ def is_sound(step, square):
     return step != 0.0 and isfinite(step) and square < LARGEST and step * step * square < LARGEST
 
 
-def grown(table: np.ndarray, features: int, classes: int) -> np.ndarray:
-    """A table with more rows and columns, zero where it is new."""
-    return np.pad(table, ((0, features - table.shape[0]), (0, classes - table.shape[1])))
-
-
 def averaged(tables: list[np.ndarray], seen: np.ndarray) -> np.ndarray:
     """The mean of workers' tables by the examples each has seen."""
     share = seen / max(float(seen.sum()), 1.0)

@@ -17,6 +17,7 @@ from ouzel.learners.first_order import (
     State,
     grow,
     init,
+    layout,
     learn_row,
     learn_rows,
     merge,
@@ -26,7 +27,7 @@ from ouzel.learners.first_order import (
     weights,
 )
 
-__all__ = ["MULTICLASS", "Settings", "State", "grow", "init", "learn_row", "learn_rows", "merge"]
+__all__ = ["MULTICLASS", "Settings", "State", "grow", "init", "layout", "learn_row", "learn_rows", "merge"]
 __all__ += ["predict_row", "predict_rows", "weights"]
 
 

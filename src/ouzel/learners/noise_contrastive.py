@@ -27,9 +27,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined, kernel
+from ouzel.layout import float64, made_from, uint64
 from ouzel.learners import active_set_weight_median as awm
 from ouzel.learners.active_set_weight_median import learn_shifted
-from ouzel.sketches import active_set
+from ouzel.sketches import active_set, reservoir
 from ouzel.sketches.reservoir import random_word
 from ouzel.terms.losses import Logistic
 from ouzel.terms.rates import InverseTime
@@ -93,16 +94,29 @@ def _settings(settings: Settings) -> awm.Settings:
     return awm.Settings(LOSS, settings.budget - 4.0, *settings[1:-2])
 
 
-def init(dimension: int, classes: int, settings: Settings) -> State:
-    """A state that has seen nothing; it takes any slot, whatever the dimension."""
-    sketches = [awm.init(dimension, _settings(settings)) for _ in range(classes)]
-    return _stacked(sketches, np.zeros(classes), np.array([0, 2 * int(settings.sketch_seed) + 1], np.uint64))
+def layout(dimension: int, classes: int, settings: Settings) -> State:
+    """What a state for so many classes is made of; it takes any slot, whatever the dimension."""
+    sketch = awm.layout(dimension, _settings(settings))
+    arrays = [
+        part if name in SHARED else part._replace(shape=(classes, *part.shape))
+        for name, part in sketch._asdict().items()
+    ]
+    return State._make([*arrays, float64(classes, least=0.0), uint64(2)])
 
 
-def grow(state: State, dimension: int, classes: int, settings: Settings) -> State:
-    """The same state with room for more classes."""
-    more = [awm.init(dimension, _settings(settings)) for _ in range(classes - len(state.counts))]
-    return _stacked([*_sketches(state), *more], np.pad(state.counts, (0, len(more))), state.random)
+def begin(state: State, settings: Settings) -> None:
+    """Let whatever comes enter any class, and hash and draw as the seed says."""
+    active_set.begin(state, int(settings.sketch_seed))
+    reservoir.begin(state.random, int(settings.sketch_seed))
+
+
+init, grow = made_from(layout, begin)
+
+
+def check(state: State, settings: Settings) -> None:
+    """Refuse sketches whose slots could not be found."""
+    for sketch in _sketches(state):
+        active_set.check(sketch)
 
 
 @inlined

@@ -11,12 +11,14 @@ far, memory is the square of the room for them: for up to some thousand features
 
 from __future__ import annotations
 
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.errors import OuzelError
+from ouzel.layout import check_places, float64, int64, made_from
 from ouzel.learners.sketched_newton import LIMIT
 from ouzel.terms.losses import Logistic, derivative
 
@@ -49,18 +51,23 @@ def check_room(dimension: int, learner: str) -> None:
         )
 
 
-def init(dimension: int, settings: Settings) -> State:
-    """A state that has seen nothing, with room for `dimension` slots."""
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state with room for `dimension` slots is made of."""
     check_room(dimension, "ons")
-    return State(np.zeros(dimension, np.int64), np.zeros(dimension), np.eye(dimension), np.zeros(2, np.int64))
+    return State(
+        place=int64(dimension, most=dimension),
+        weight=float64(dimension),
+        inverse=float64(dimension, dimension, diagonal=1.0),
+        counts=int64(2, most=(inf, dimension)),
+    )
 
 
-def grow(state: State, dimension: int, settings: Settings) -> State:
-    """The same state with room for `dimension` slots."""
-    grown = init(dimension, settings)
-    size = len(state.place)
-    grown.place[:size], grown.weight[:size], grown.inverse[:size, :size] = state.place, state.weight, state.inverse
-    return grown._replace(counts=state.counts)
+init, grow = made_from(layout)
+
+
+def check(state: State, settings: Settings) -> None:
+    """Refuse slots that do not lie one to a place."""
+    check_places(state.place, int(state.counts[1]), "places")
 
 
 @inlined

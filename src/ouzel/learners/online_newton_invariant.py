@@ -16,12 +16,14 @@ An example costs the square of the number of slots seen so far, memory is twice 
 
 from __future__ import annotations
 
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
 from ouzel._jit import kernel
 from ouzel.errors import OuzelError
+from ouzel.layout import check_places, float64, int64, made_from, require
 from ouzel.learners.online_newton import check_room, clip, placed
 from ouzel.learners.sketched_newton import LIMIT
 from ouzel.terms.losses import Logistic, derivative
@@ -46,24 +48,29 @@ class Settings(NamedTuple):
     largest: float = 10.0  # C; none for numbers to predict unless given
 
 
-def init(dimension: int, settings: Settings) -> State:
-    """A state that has seen nothing, with room for `dimension` slots."""
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state with room for `dimension` slots is made of."""
     check_room(dimension, "ons-invariant")
     if not settings.curvature + settings.eta > 0.0:
         raise OuzelError(
             f"ons-invariant needs curvature or eta above 0; got {settings.curvature:g} and {settings.eta:g}"
         )
-    square = np.zeros((dimension, dimension))
-    return State(np.zeros(dimension, np.int64), square, np.zeros(dimension), square.copy(), np.zeros(3, np.int64))
+    return State(
+        place=int64(dimension, most=dimension),
+        basis=float64(dimension, dimension),
+        weight=float64(dimension),
+        inverse=float64(dimension, dimension),
+        counts=int64(3, most=(inf, dimension, dimension)),
+    )
 
 
-def grow(state: State, dimension: int, settings: Settings) -> State:
-    """The same state with room for `dimension` slots."""
-    grown = init(dimension, settings)
-    size = len(state.place)
-    grown.place[:size], grown.weight[:size] = state.place, state.weight
-    grown.basis[:size, :size], grown.inverse[:size, :size] = state.basis, state.inverse
-    return grown._replace(counts=state.counts)
+init, grow = made_from(layout)
+
+
+def check(state: State, settings: Settings) -> None:
+    """Refuse slots that do not lie one to a place, and more directions than slots."""
+    check_places(state.place, int(state.counts[1]), "places")
+    require(state.counts[RANK] <= state.counts[1], "counts have more directions than slots")
 
 
 @kernel

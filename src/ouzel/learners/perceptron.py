@@ -15,6 +15,7 @@ from ouzel.learners.first_order import (
     State,
     grow,
     init,
+    layout,
     learn_row,
     learn_rows,
     merge,
@@ -24,7 +25,7 @@ from ouzel.learners.first_order import (
     weights,
 )
 
-__all__ = ["MULTICLASS", "Settings", "State", "grow", "init", "learn_row", "learn_rows", "merge"]
+__all__ = ["MULTICLASS", "Settings", "State", "grow", "init", "layout", "learn_row", "learn_rows", "merge"]
 __all__ += ["predict_row", "predict_rows", "weights"]
 
 

@@ -15,15 +15,16 @@ import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.errors import OuzelError
-from ouzel.learners.kept_features import estimates, grow, heaviest_of_mean, members, mirror, top
-from ouzel.sketches import top_weights
+from ouzel.layout import float32, made_from, uint64
+from ouzel.learners.kept_features import SCALE, check, estimates, heaviest_of_mean, members, mirror, top
+from ouzel.sketches import reservoir, top_weights
 from ouzel.sketches.reservoir import random_word
 from ouzel.sketches.top_weights import find, insert, replace, rescale, set_weight, smallest
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.rates import InverseTime, rate
 
-__all__ = ["BUDGETED", "Settings", "State", "bytes_used", "estimates", "grow", "init", "learn_row", "learn_rows"]
-__all__ += ["members", "merge", "mirror", "predict_row", "predict_rows", "top"]
+__all__ = ["BUDGETED", "Settings", "State", "bytes_used", "check", "estimates", "grow", "init", "layout", "learn_row"]
+__all__ += ["learn_rows", "members", "merge", "mirror", "predict_row", "predict_rows", "top"]
 
 BUDGETED = True
 SMALLEST_SCALE = 1e-4
@@ -50,17 +51,23 @@ class Settings(NamedTuple):
     sketch_seed: float = 0.0  # of the random numbers
 
 
-def init(dimension: int, settings: Settings) -> State:
-    """A state that has seen nothing; it takes any slot, whatever the dimension."""
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state is made of; it takes any slot, whatever the dimension."""
     size = int(settings.heap_size) or int(settings.budget) // 12
     if size < 1:
         raise OuzelError(f"a budget of {settings.budget:.0f} bytes keeps no feature; give at least 12 bytes")
-    return State(
-        *top_weights.init(size),
-        np.zeros(size, np.float32),
-        np.array([0, 2 * int(settings.sketch_seed) + 1], np.uint64),
-        np.array([1.0, 0.0]),
-    )
+    heap = top_weights.layout(size)
+    priorities = float32(size, least=0.0, finite=False)
+    return State(*heap._replace(weights=priorities), values=float32(size), random=uint64(2), scale=SCALE)
+
+
+def begin(state: State, settings: Settings) -> None:
+    """Let whatever comes enter, and random numbers begin as the seed says."""
+    top_weights.begin(state)
+    reservoir.begin(state.random, int(settings.sketch_seed))
+
+
+init, grow = made_from(layout, begin)
 
 
 @inlined

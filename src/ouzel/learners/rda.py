@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined, kernel
+from ouzel.layout import float64, made_from
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.penalties import NoPenalty, proximal, require_separable
 
@@ -30,15 +31,13 @@ class Settings(NamedTuple):
     learning_rate: float = 0.5
 
 
-def init(dimension: int, settings: Settings) -> State:
-    """A state that has seen nothing, with room for `dimension` slots."""
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state with room for `dimension` slots is made of."""
     require_separable(settings.penalty, "rda")
-    return State(np.zeros(dimension), np.zeros(1))
+    return State(gradient_sum=float64(dimension), seen=float64(1, least=0.0))
 
 
-def grow(state: State, dimension: int, settings: Settings) -> State:
-    """The same state with room for `dimension` slots."""
-    return state._replace(gradient_sum=np.pad(state.gradient_sum, (0, dimension - len(state.gradient_sum))))
+init, grow = made_from(layout)
 
 
 @inlined

@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined, kernel
-from ouzel.learners.multiclass import best_wrong, grown, is_sound, part, square_norm
+from ouzel.layout import float32, float64, made_from
+from ouzel.learners.multiclass import best_wrong, is_sound, part, square_norm
 
 MULTICLASS = True
 
@@ -30,17 +31,17 @@ class Settings(NamedTuple):
     damping: float = 1.0  # a, above 0
 
 
-def init(features: int, classes: int, settings: Settings) -> State:
-    """A state that has seen nothing, with room for so many slots and classes."""
-    energy = np.full(features, settings.damping, np.float32)
-    return State(np.zeros((features, classes), np.float32), energy, np.zeros(1), np.zeros(1))
+def layout(features: int, classes: int, settings: Settings) -> State:
+    """What a state with room for so many slots and classes is made of."""
+    return State(
+        table=float32(features, classes),
+        energy=float32(features, fill=settings.damping, least=0.0),
+        seen=float64(1, least=0.0),
+        updates=float64(1, least=0.0),
+    )
 
 
-def grow(state: State, features: int, classes: int, settings: Settings) -> State:
-    """The same state with room for more slots and classes."""
-    fresh = init(features, classes, settings)
-    fresh.energy[: len(state.energy)] = state.energy
-    return state._replace(table=grown(state.table, features, classes), energy=fresh.energy)
+init, grow = made_from(layout)
 
 
 @inlined

@@ -15,14 +15,26 @@ import numpy as np
 
 from ouzel._jit import kernel
 from ouzel.errors import OuzelError
-from ouzel.learners.multiclass import best_wrong, grown, is_sound, part, square_norm
+from ouzel.layout import float32, float64, int64, made_from
+from ouzel.learners.multiclass import best_wrong, is_sound, part, square_norm
 from ouzel.learners.second_order_perceptron import Settings
 
 MULTICLASS = True
 WHOLE_MATRIX = True
 MOST_SLOTS = 4097  # ids below 4,096 and the constant
 
-__all__ = ["MULTICLASS", "WHOLE_MATRIX", "Settings", "State", "grow", "init", "learn_row", "learn_rows", "merge"]
+__all__ = [
+    "MULTICLASS",
+    "WHOLE_MATRIX",
+    "Settings",
+    "State",
+    "grow",
+    "init",
+    "layout",
+    "learn_row",
+    "learn_rows",
+    "merge",
+]
 __all__ += ["predict_row", "predict_rows", "weights"]
 
 
@@ -34,23 +46,23 @@ class State(NamedTuple):
     updates: np.ndarray  # (1,) float64
 
 
-def init(features: int, classes: int, settings: Settings) -> State:
-    """A state that has seen nothing, with room for so many slots and classes."""
+def layout(features: int, classes: int, settings: Settings) -> State:
+    """What a state with room for so many slots and classes is made of."""
     if features > MOST_SLOTS:
         raise OuzelError(
             f"a whole matrix over the features takes ids below {MOST_SLOTS - 1}; larger ones were met; use the learner "
             "of the same name without -full, renumber the ids, or hash names to fewer (bits=12 or less)"
         )
-    inverse = np.eye(features) / settings.damping
-    table = np.zeros((features, classes), np.float32)
-    return State(table, inverse, np.zeros(1, np.int64), np.zeros(1), np.zeros(1))
+    return State(
+        table=float32(features, classes),
+        inverse=float64(features, features, diagonal=1.0 / settings.damping),
+        extent=int64(1, most=features),
+        seen=float64(1, least=0.0),
+        updates=float64(1, least=0.0),
+    )
 
 
-def grow(state: State, features: int, classes: int, settings: Settings) -> State:
-    """The same state with room for more slots and classes."""
-    fresh, old = init(features, classes, settings), len(state.inverse)
-    fresh.inverse[:old, :old] = state.inverse
-    return state._replace(table=grown(state.table, features, classes), inverse=fresh.inverse)
+init, grow = made_from(layout)
 
 
 @kernel

@@ -19,6 +19,7 @@ import numpy as np
 
 from ouzel._jit import inlined, kernel, written_out
 from ouzel._llvm import LANES, add_lanes, fetch_ahead
+from ouzel.layout import float64, made_from, require
 from ouzel.learners import sketched_newton
 from ouzel.learners.rows import longest
 from ouzel.learners.sketched_newton import (
@@ -75,15 +76,25 @@ def make_room(state, nonzeros):
     return Work(scales, scaled, np.empty(width), shift, np.empty(2 * m), np.empty(width), spare)
 
 
-def init(dimension: int, settings: Settings) -> State:
-    """A state that has seen nothing, with room for `dimension` slots."""
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state with room for `dimension` slots is made of."""
     size = int(settings.sketch_size)
-    return State(*sketch.init(dimension, size), np.zeros((size, 2 * size)))
+    return State(*sketch.layout(dimension, size), factor=float64(size, 2 * size))
 
 
-def grow(state: State, dimension: int, settings: Settings) -> State:
-    """The same state with room for `dimension` slots."""
-    return sketch.grow(state, dimension)
+def begin(state: State, settings: Settings) -> None:
+    """Begin with the sketch."""
+    sketch.begin(state)
+
+
+init, grow = made_from(layout, begin)
+
+
+def check(state: State, settings: Settings) -> None:
+    """Refuse a sketch that contradicts itself, and a factor whose diagonal is below 1."""
+    sketch.check(state)
+    own = np.diagonal(state.factor, len(state.mass))[: int(state.counts[sketch.FILLED])]
+    require((own >= 1.0).all(), "factor is not one of a matrix above the identity")
 
 
 @written_out

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from ouzel._jit import inlined, kernel, written_out
 from ouzel._llvm import add_lanes, fetch_ahead
+from ouzel.layout import made_from
 from ouzel.learners.rows import longest
 from ouzel.learners.sketched_newton import (
     Settings,
@@ -38,18 +39,26 @@ from ouzel.sketches.folding import LEAD, add_outer, dot, gather, multiply, squar
 from ouzel.sketches.oja import State, directions, eigenvalues
 from ouzel.terms.losses import derivative
 
-__all__ = ["Settings", "State", "condition_number", "directions", "eigenvalues", "grow", "init", "learn_row"]
-__all__ += ["learn_rows", "merge", "mirror", "predict_row", "predict_rows", "weights"]
+__all__ = ["Settings", "State", "check", "condition_number", "directions", "eigenvalues", "grow", "init", "layout"]
+__all__ += ["learn_row", "learn_rows", "merge", "mirror", "predict_row", "predict_rows", "weights"]
 
 
-def init(dimension: int, settings: Settings) -> State:
-    """A state that has seen nothing, with room for `dimension` slots."""
-    return oja.init(dimension, int(settings.sketch_size))
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state with room for `dimension` slots is made of."""
+    return oja.layout(dimension, int(settings.sketch_size))
 
 
-def grow(state: State, dimension: int, settings: Settings) -> State:
-    """The same state with room for `dimension` slots."""
-    return oja.grow(state, dimension)
+def begin(state: State, settings: Settings) -> None:
+    """Begin with the sketch."""
+    oja.begin(state)
+
+
+init, grow = made_from(layout, begin)
+
+
+def check(state: State, settings: Settings) -> None:
+    """Refuse a sketch that contradicts itself."""
+    oja.check(state)
 
 
 @written_out

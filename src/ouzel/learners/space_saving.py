@@ -14,14 +14,15 @@ import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.errors import OuzelError
-from ouzel.learners.kept_features import estimates, grow, heaviest_of_mean, members, mirror, top
+from ouzel.layout import float32, made_from
+from ouzel.learners.kept_features import SCALE, begin, check, estimates, heaviest_of_mean, members, mirror, top
 from ouzel.sketches import space_saving, top_weights
 from ouzel.sketches.top_weights import find
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.rates import InverseTime, rate
 
-__all__ = ["BUDGETED", "Settings", "State", "bytes_used", "estimates", "grow", "init", "learn_row", "learn_rows"]
-__all__ += ["members", "merge", "mirror", "predict_row", "predict_rows", "top"]
+__all__ = ["BUDGETED", "Settings", "State", "bytes_used", "check", "estimates", "grow", "init", "layout", "learn_row"]
+__all__ += ["learn_rows", "members", "merge", "mirror", "predict_row", "predict_rows", "top"]
 
 BUDGETED = True
 SMALLEST_SCALE = 1e-4
@@ -46,12 +47,16 @@ class Settings(NamedTuple):
     schedule: NamedTuple = InverseTime()
 
 
-def init(dimension: int, settings: Settings) -> State:
-    """A state that has seen nothing; it takes any slot, whatever the dimension."""
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state is made of; it takes any slot, whatever the dimension."""
     size = int(settings.heap_size) or int(settings.budget) // 12
     if size < 1:
         raise OuzelError(f"a budget of {settings.budget:.0f} bytes keeps no feature; give at least 12 bytes")
-    return State(*top_weights.init(size), np.zeros(size, np.float32), np.array([1.0, 0.0]))
+    counters = top_weights.layout(size)
+    return State(*counters._replace(weights=float32(size, least=0.0)), values=float32(size), scale=SCALE)
+
+
+init, grow = made_from(layout, begin)
 
 
 @inlined

@@ -17,12 +17,13 @@ learns the multinomial loss of the classes' scores. Losses other than the logist
 
 from __future__ import annotations
 
-from math import isfinite, sqrt
+from math import inf, isfinite, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from ouzel._jit import inlined, kernel
+from ouzel.layout import float32, float64, made_from
 from ouzel.learners.four_steps import LARGEST, add_squares, move
 from ouzel.learners.newton_stack import MODELS, clipped, combined, learn_joint_stack, learn_stack
 from ouzel.learners.rows import Rows
@@ -46,19 +47,18 @@ class Settings(NamedTuple):
     learning_rate: float = 1.0  # multiplies all four rates
 
 
-def init(dimension: int, settings: Settings) -> State:
-    """A state that has seen nothing, with room for `dimension` slots."""
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state with room for `dimension` slots is made of."""
+    models = (-inf,) * MODELS
     return State(
-        np.zeros((dimension, 1 + 2 * MODELS), np.float32),
-        np.full(MODELS, 1.0 / MODELS),
-        np.eye(MODELS),
-        np.zeros(3),
+        table=float32(dimension, 1 + 2 * MODELS, least=(0.0, *models, *(0.0,) * MODELS)),
+        stack=float64(MODELS, fill=1.0 / MODELS),
+        inverse=float64(MODELS, MODELS, diagonal=1.0),
+        counts=float64(3, least=0.0),
     )
 
 
-def grow(state: State, dimension: int, settings: Settings) -> State:
-    """The same state with room for `dimension` slots."""
-    return state._replace(table=np.pad(state.table, ((0, dimension - len(state.table)), (0, 0))))
+init, grow = made_from(layout)
 
 
 @inlined

@@ -15,6 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined, kernel
+from ouzel.layout import float32, made_from, require
+from ouzel.learners.kept_features import SCALE, begin
 from ouzel.sketches import top_weights
 from ouzel.sketches.top_weights import find, insert, replace, rescale, set_weight, smallest
 from ouzel.terms.losses import Logistic, derivative
@@ -41,15 +43,18 @@ class Settings(NamedTuple):
     schedule: NamedTuple = InverseTime()
 
 
-def init(dimension: int, settings: Settings) -> State:
-    """A state that has seen nothing, with room for `dimension` slots."""
-    heap = top_weights.init(max(1, int(settings.heap_size)))
-    return State(np.zeros(dimension, np.float32), *heap, np.array([1.0, 0.0]))
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state with room for `dimension` slots is made of."""
+    return State(float32(dimension), *top_weights.layout(max(1, int(settings.heap_size))), scale=SCALE)
 
 
-def grow(state: State, dimension: int, settings: Settings) -> State:
-    """The same state with room for `dimension` slots."""
-    return state._replace(weight=np.pad(state.weight, (0, dimension - len(state.weight))))
+init, grow = made_from(layout, begin)
+
+
+def check(state: State, settings: Settings) -> None:
+    """Refuse a heap whose slots could not be found, or of which there are no weights."""
+    top_weights.check(state)
+    require((state.keys < len(state.weight)).all(), "keys lie beyond the weights")
 
 
 @inlined

@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined, kernel
-from ouzel.learners.first_order import MULTICLASS, State, grow, init, merge, predict_row, predict_rows, weights
+from ouzel.learners.first_order import MULTICLASS, State, grow, init, layout, merge, predict_row, predict_rows, weights
 from ouzel.learners.multiclass import is_sound, score_row, square_norm
 
-__all__ = ["MULTICLASS", "Settings", "State", "grow", "init", "learn_row", "learn_rows", "merge"]
+__all__ = ["MULTICLASS", "Settings", "State", "grow", "init", "layout", "learn_row", "learn_rows", "merge"]
 __all__ += ["predict_row", "predict_rows", "weights"]
 
 

@@ -17,15 +17,17 @@ of 128 weights (256 and 256 from 4 KB to 8 KB; 128 and 256 from 32 KB).
 
 from __future__ import annotations
 
-from math import isfinite, sqrt
+from math import inf, isfinite, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.errors import OuzelError
+from ouzel.layout import float32, float64, made_from, uint32
 from ouzel.sketches import count_sketch, top_weights
 from ouzel.sketches.count_sketch import cell, median, query
+from ouzel.sketches.hashing import tabulation
 from ouzel.sketches.top_weights import find, insert, replace, rescale, set_weight, smallest
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.rates import InverseTime, rate
@@ -81,17 +83,31 @@ def configure(settings: Settings) -> tuple[int, int, int]:
     return heap_size, width, depth
 
 
-def init(dimension: int, settings: Settings) -> State:
-    """A state that has seen nothing; it takes any slot, whatever the dimension."""
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state is made of; it takes any slot, whatever the dimension."""
     heap_size, width, depth = configure(settings)
     return State(
-        *top_weights.init(heap_size),
-        *count_sketch.init(width, depth, int(settings.sketch_seed)),
-        np.zeros((depth, width) if settings.averaging else (0, 0), np.float32),
-        np.zeros((NOTED, depth), np.uint32),
-        np.zeros((NOTED, depth), np.float32),
-        np.array([1.0, 0.0, 0.0, 0.0]),
+        *top_weights.layout(heap_size),
+        *count_sketch.layout(width, depth),
+        lags=float32(*(depth, width) if settings.averaging else (0, 0)),
+        columns=uint32(NOTED, depth, scratch=True),
+        signs=float32(NOTED, depth, scratch=True),
+        scale=float64(4, fill=(1.0, 0.0, 0.0, 0.0), least=(0.0, 0.0, -inf, 0.0), most=(1.0, inf, inf, inf)),
     )
+
+
+def begin(state: State, settings: Settings) -> None:
+    """Let whatever comes enter, and hash as the seed says."""
+    top_weights.begin(state)
+    state.tables[...] = tabulation(len(state.tables), int(settings.sketch_seed))
+
+
+init, grow = made_from(layout, begin)
+
+
+def check(state: State, settings: Settings) -> None:
+    """Refuse entries that could not be found."""
+    top_weights.check(state)
 
 
 @inlined
@@ -210,11 +226,6 @@ def predict_rows(state, rows, settings, margins):
     for i in range(len(margins)):
         here = slice(rows.offsets[i], rows.offsets[i + 1])
         margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
-
-
-def grow(state: State, dimension: int, settings: Settings) -> State:
-    """The same state: its size is its budget."""
-    return state
 
 
 @kernel

@@ -7,17 +7,20 @@ row, slots of S and cells of z lie in one array, so that a slot is found without
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from math import inf
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ouzel._jit import inlined, kernel
+from ouzel.layout import float32, float64, uint32
 from ouzel.sketches import top_weights
 from ouzel.sketches.count_sketch import SIGNS, median
 from ouzel.sketches.hashing import tabulate, tabulation
 from ouzel.sketches.top_weights import RUN, find, insert, locate, replace, rescale, set_weight, smallest
 
 NOTED = 1024  # features of a row whose cells can be noted
+SMALLEST_SCALE = 1e-4  # of the global scale; below it, it is multiplied into the weights
 
 
 class State(NamedTuple):
@@ -33,20 +36,27 @@ class State(NamedTuple):
     scale: np.ndarray  # (2,) float64  the global scale; t
 
 
-def init(heap_size: int, width: int, depth: int, seed: int) -> State:
-    """An empty set of up to `heap_size` slots over a sketch of `depth` rows of `width` counters."""
-    active = top_weights.init(heap_size)
+def layout(heap_size: int, width: int, depth: int) -> State:
+    """What a set of up to `heap_size` slots over a sketch of `depth` rows of `width` counters is made of."""
+    active = top_weights.layout(heap_size)
     noted = NOTED if depth == 1 else 0
     return State(
-        active.keys,
-        np.zeros(RUN * (len(active.bounds) - 1) + depth * width, np.float32),
-        *active[2:],
-        tabulation(depth, seed),
-        np.zeros(depth, np.float32),
-        np.zeros(noted, np.uint32),
-        np.zeros(noted, np.float32),
-        np.array([1.0, 0.0]),
+        *active._replace(weights=float32(RUN * -(-heap_size // RUN) + depth * width)),
+        tables=uint32(depth, 4, 256),
+        rows=float32(depth, scratch=True),
+        cells=uint32(noted, scratch=True),
+        signed=float32(noted, scratch=True),
+        scale=float64(2, fill=(1.0, 0.0), least=(SMALLEST_SCALE, 0.0), most=(1.0, inf)),
     )
+
+
+def begin(state: Any, seed: int) -> None:
+    """Let whatever comes enter, and hash as the seed says."""
+    top_weights.begin(state)
+    state.tables[...] = tabulation(len(state.tables), seed)
+
+
+check = top_weights.check
 
 
 def counters(state: State) -> np.ndarray:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined
+from ouzel.layout import allocate, float32, uint32
 from ouzel.sketches import count_sketch
 from ouzel.sketches.count_sketch import cell
 from ouzel.sketches.hashing import tabulation
@@ -22,6 +23,11 @@ class State(NamedTuple):
     tables: np.ndarray  # (depth, 4, 256) uint32, of the hash functions: a constant of the seed
 
 
+def layout(width: int, depth: int) -> State:
+    """What a sketch is made of."""
+    return State(counters=float32(depth, width, least=0.0), tables=uint32(depth, 4, 256))
+
+
 def init(width: int, depth: int = 4, seed: int = 0) -> State:
     """An empty sketch.
 
@@ -30,7 +36,9 @@ def init(width: int, depth: int = 4, seed: int = 0) -> State:
     >>> float(query(sketch, 17))
     3.0
     """
-    return State(np.zeros((depth, width), np.float32), tabulation(depth, seed))
+    state: State = allocate(layout(width, depth))
+    state.tables[...] = tabulation(depth, seed)
+    return state
 
 
 @inlined

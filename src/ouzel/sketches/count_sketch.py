@@ -13,6 +13,7 @@ import numpy as np
 
 from ouzel._jit import inlined
 from ouzel.errors import OuzelError
+from ouzel.layout import allocate, float32, uint32
 from ouzel.sketches.hashing import tabulate, tabulation
 
 SIGNS = np.array([1.0, -1.0], np.float32)
@@ -24,6 +25,11 @@ class State(NamedTuple):
     sorted: np.ndarray  # (depth,) float32, what the rows say, for `query`
 
 
+def layout(width: int, depth: int) -> State:
+    """What a sketch is made of."""
+    return State(counters=float32(depth, width), tables=uint32(depth, 4, 256), sorted=float32(depth, scratch=True))
+
+
 def init(width: int, depth: int = 5, seed: int = 0) -> State:
     """An empty sketch.
 
@@ -32,7 +38,9 @@ def init(width: int, depth: int = 5, seed: int = 0) -> State:
     >>> float(query(sketch, 17))
     2.5
     """
-    return State(np.zeros((depth, width), np.float32), tabulation(depth, seed), np.zeros(depth, np.float32))
+    state: State = allocate(layout(width, depth))
+    state.tables[...] = tabulation(depth, seed)
+    return state
 
 
 @inlined

@@ -19,34 +19,12 @@ from ouzel._llvm import LANES, add_eight, add_lanes, add_twelve, combine_lanes, 
 from ouzel.sketches.sorting import sort
 
 LEAD = 2  # columns before those of Z
-ALIGNED = 8  # numbers in a cache line
 NEAR = 1e-6  # from the identity a Gram matrix may be for one Cholesky factor to make rows orthonormal to rounding
 
 
 def width_of(columns: int) -> int:
     """Columns of a table that holds u, the scale and so many more."""
     return -(-(LEAD + columns) // LANES) * LANES
-
-
-def zeros(dimension: int, width: int) -> np.ndarray:
-    """A table of zeros whose rows begin at multiples of 32 bytes, so that they lie on as few cache lines as can be."""
-    spare = np.zeros(dimension * width + ALIGNED)
-    start = -spare.ctypes.data // spare.itemsize % ALIGNED
-    return spare[start : start + dimension * width].reshape(dimension, width)
-
-
-def longer(table: np.ndarray, dimension: int) -> np.ndarray:
-    """The same table with room for `dimension` slots."""
-    wider = zeros(dimension, table.shape[1])
-    wider[: len(table)] = table
-    return wider
-
-
-def unmixed(width: int) -> np.ndarray:
-    """`mix` of a table in which all of w is u."""
-    mix = np.zeros(width)
-    mix[0] = 1.0
-    return mix
 
 
 @written_out

@@ -6,16 +6,15 @@ Row v becomes v T_0 T_1 ... as maps come in. A row remembers how many it has gon
 
 from __future__ import annotations
 
-import numpy as np
-
 from ouzel._jit import inlined, kernel
 from ouzel.sketches.folding import combine
 
 
-def room_for(maps: int, size: int) -> np.ndarray:
-    """Room for so many maps (size, size) and the products of their runs; the size is a multiple of four.
+def room_for(maps: int, size: int) -> tuple[int, int, int]:
+    """The shape of so many maps (size, size) and the products of their runs; the size is a multiple of four.
 
-    >>> products = room_for(2, 4)
+    >>> import numpy as np
+    >>> products = np.zeros(room_for(2, 4))
     >>> for number, factor in enumerate((3.0, 5.0)):
     ...     record(products, number, factor * np.eye(4))
     >>> row = np.ones(4)
@@ -23,7 +22,7 @@ def room_for(maps: int, size: int) -> np.ndarray:
     >>> row.tolist()
     [15.0, 15.0, 15.0, 15.0]
     """
-    return np.zeros((2 * maps, size, size))
+    return 2 * maps, size, size
 
 
 @inlined

@@ -12,24 +12,23 @@ seen, so that nothing need be known of the slots beforehand.
 
 from __future__ import annotations
 
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
 from ouzel._jit import inlined, kernel, written_out
 from ouzel._llvm import LANES, turn_lanes
+from ouzel.layout import allocate, check_list, float64, require, uint32
 from ouzel.sketches.folding import (
     LEAD,
     add_outer,
     fold,
     gather,
-    longer,
     meet,
     multiply,
     square_of,
-    unmixed,
     width_of,
-    zeros,
 )
 
 MOST_GROWTH = 1e4  # of the Gram determinant between folds
@@ -67,6 +66,25 @@ def make_room(state, nonzeros):
     return Work(scales, scaled, projected, step, shift, np.empty(m), np.empty((m, 4)), np.zeros(m))
 
 
+def layout(dimension: int, size: int) -> State:
+    """What a sketch of `size` directions with room for `dimension` slots is made of."""
+    width = width_of(size)
+    return State(
+        table=float64(dimension, width, aligned=True),
+        basis=float64(size, width),
+        mix=float64(width),
+        mass=float64(size, least=0.0),
+        touched=uint32(dimension),
+        counts=float64(3, fill=(0.0, 0.0, 1.0), least=(0.0, 0.0, 1.0), most=(inf, dimension, inf)),
+    )
+
+
+def begin(state: State) -> None:
+    """Make F the identity, and all of w be u."""
+    np.fill_diagonal(state.basis[:, LEAD:], 1.0)
+    state.mix[0] = 1.0
+
+
 def init(dimension: int, size: int) -> State:
     """A sketch of `size` directions with room for `dimension` slots.
 
@@ -76,18 +94,15 @@ def init(dimension: int, size: int) -> State:
     >>> eigenvalues(sketch).round(1), directions(sketch).round(3)
     (array([62.4]), array([[0.6, 0.8]]))
     """
-    width = width_of(size)
-    basis = np.zeros((size, width))
-    basis[:, LEAD : LEAD + size] = np.eye(size)
-    touched = np.zeros(dimension, np.uint32)
-    counts = np.array([0.0, 0.0, 1.0])
-    return State(zeros(dimension, width), basis, unmixed(width), np.zeros(size), touched, counts)
+    state: State = allocate(layout(dimension, size))
+    begin(state)
+    return state
 
 
-def grow(state: State, dimension: int) -> State:
-    """The same sketch with room for `dimension` slots."""
-    more = dimension - len(state.table)
-    return state._replace(table=longer(state.table, dimension), touched=np.pad(state.touched, (0, more)))
+def check(state: State) -> None:
+    """Refuse a list of slots that are not those with a scale."""
+    check_list(state.touched[: int(state.counts[1])], state.table[:, 1] != 0.0, "slots seen")
+    require((state.table[:, 1] >= 0.0).all(), "table has scales below 0")
 
 
 @written_out

@@ -11,11 +11,17 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined
+from ouzel.layout import allocate, uint32, uint64
 
 
 class State(NamedTuple):
     items: np.ndarray  # (k,) uint32
     counts: np.ndarray  # (2,) uint64  items seen, state of the random numbers
+
+
+def layout(capacity: int) -> State:
+    """What room for `capacity` items is made of."""
+    return State(items=uint32(capacity), counts=uint64(2))
 
 
 def init(capacity: int, seed: int = 0) -> State:
@@ -27,7 +33,14 @@ def init(capacity: int, seed: int = 0) -> State:
     >>> len(set(sample.items.tolist()))
     3
     """
-    return State(np.zeros(capacity, np.uint32), np.array([0, 2 * seed + 1], np.uint64))
+    state: State = allocate(layout(capacity))
+    begin(state.counts, seed)
+    return state
+
+
+def begin(counts: np.ndarray, seed: int) -> None:
+    """Let random numbers begin as a seed says."""
+    counts[:] = 0, 2 * seed + 1
 
 
 @inlined

@@ -15,12 +15,14 @@ a vector came in, so neither the Gram matrix nor the Gram-Schmidt of the paper i
 
 from __future__ import annotations
 
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
 from ouzel._jit import inlined, kernel
-from ouzel.sketches.folding import LEAD, combine, fold, gather, longer, meet, square_of, unmixed, width_of, zeros
+from ouzel.layout import allocate, check_list, float64, require, uint32
+from ouzel.sketches.folding import LEAD, combine, fold, gather, meet, square_of, width_of
 from ouzel.sketches.lazy_maps import catch_up, record, room_for
 
 TINY = 1e-13  # of the largest: a square that is rounding
@@ -39,6 +41,21 @@ class State(NamedTuple):
     counts: np.ndarray  # (5,) float64  t, slots seen, vectors of the epoch, its slots, epochs since the last sweep
 
 
+def layout(dimension: int, size: int) -> State:
+    """What a sketch of `size` directions with room for `dimension` slots is made of."""
+    epochs = epochs_between_sweeps(dimension, size)
+    return State(
+        table=float64(dimension, width_of(2 * size + 1), aligned=True),
+        mix=float64(width_of(2 * size + 1)),
+        mass=float64(size, least=0.0),
+        products=float64(size, 2 * size),
+        turns=float64(*room_for(epochs, width_of(size))),
+        touched=uint32(dimension),
+        recent=uint32(dimension),
+        counts=float64(5, least=0.0, most=(inf, dimension, max(size - 1, 0), dimension, epochs - 1)),
+    )
+
+
 def init(dimension: int, size: int) -> State:
     """A sketch of `size` directions with room for `dimension` slots.
 
@@ -48,25 +65,28 @@ def init(dimension: int, size: int) -> State:
     >>> matrix(sketch).round(6)[0]
     array([6., 8.])
     """
-    width = width_of(2 * size + 1)
-    slots = np.zeros(dimension, np.uint32)
-    turns = room_for(epochs_between_sweeps(dimension, size), width_of(size))
-    products = np.zeros((size, 2 * size))
-    return State(
-        zeros(dimension, width), unmixed(width), np.zeros(size), products, turns, slots, slots.copy(), np.zeros(5)
-    )
+    state: State = allocate(layout(dimension, size))
+    begin(state)
+    return state
 
 
-def grow(state, dimension: int):
-    """The same sketch with room for `dimension` slots."""
-    more = dimension - len(state.table)
-    maps = 2 * epochs_between_sweeps(dimension, len(state.mass)) - len(state.turns)
-    return state._replace(
-        table=longer(state.table, dimension),
-        turns=np.pad(state.turns, ((0, maps), (0, 0), (0, 0))),
-        touched=np.pad(state.touched, (0, more)),
-        recent=np.pad(state.recent, (0, more)),
-    )
+def begin(state) -> None:
+    """Make all of w be u."""
+    state.mix[0] = 1.0
+
+
+def check(state) -> None:
+    """Refuse lists of slots that are not those with a scale, or with vectors; and slots ahead of the epoch."""
+    m, counts, table = len(state.mass), state.counts, state.table
+    require((counts[1:] == np.floor(counts[1:])).all(), "counts are not whole")
+    check_list(state.touched[: int(counts[SEEN])], table[:, 1] != 0.0, "slots seen")
+    require((table[:, 1] >= 0.0).all(), "table has scales below 0")
+    vectors, stamps = table[:, LEAD + m : LEAD + 2 * m] != 0.0, table[:, LEAD + 2 * m]
+    check_list(state.recent[: int(counts[RECENT])], vectors.any(axis=1), "slots of the epoch")
+    require(not vectors[:, int(counts[FILLED]) :].any(), "table has vectors to come")
+    require((stamps == np.floor(stamps)).all() and (stamps >= 0.0).all(), "table has epochs that are not whole")
+    require((stamps <= counts[EPOCH]).all(), "table has epochs to come")
+    require((stamps[vectors.any(axis=1)] == counts[EPOCH]).all(), "slots of the epoch have another")
 
 
 @kernel

@@ -8,11 +8,13 @@ that stays.)
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ouzel._jit import inlined
+from ouzel.layout import allocate, check_places, float32, int64, require, uint16, uint32
 
 RUN = 64  # entries that share a bound
 
@@ -25,6 +27,23 @@ class State(NamedTuple):
     taken: np.ndarray  # (1,) int64, entries in use
 
 
+def layout(capacity: int) -> State:
+    """What room for `capacity` keys is made of."""
+    size = 1 << max(4, int(16 * capacity - 1).bit_length())
+    return State(
+        keys=uint32(capacity),
+        weights=float32(capacity),
+        bounds=float32(-(-capacity // RUN) + 1, fill=inf, least=-1.0, finite=False),
+        places=(uint16 if capacity < 2**16 else uint32)(size),  # the smaller, the nearer to the processor
+        taken=int64(1, most=capacity),
+    )
+
+
+def begin(state: Any) -> None:
+    """Let whatever comes enter, as long as there is room."""
+    state.bounds[..., -1] = -1.0
+
+
 def init(capacity: int) -> State:
     """Room for `capacity` keys, none taken.
 
@@ -33,11 +52,30 @@ def init(capacity: int) -> State:
     >>> int(find(state, np.uint32(7))), int(find(state, np.uint32(8)))
     (0, -1)
     """
-    bounds = np.full(-(-capacity // RUN) + 1, np.inf, np.float32)
-    bounds[-1] = -1.0  # whatever comes is to enter
-    size = 1 << max(4, int(16 * capacity - 1).bit_length())
-    places = np.zeros(size, np.uint16 if capacity < 2**16 else np.uint32)  # the smaller, the nearer to the processor
-    return State(np.zeros(capacity, np.uint32), np.zeros(capacity, np.float32), bounds, places, np.zeros(1, np.int64))
+    state: State = allocate(layout(capacity))
+    begin(state)
+    return state
+
+
+def check(state: Any) -> None:
+    """Refuse keys that could not be found, or not once each, and bounds above what they bound."""
+    taken, places = int(state.taken[0]), state.places
+    keys = state.keys[:taken]
+    require(len(np.unique(keys)) == taken, "keys are not different")
+    check_places(places, taken, "places of keys")
+    held = np.flatnonzero(places)
+    homes = (keys[places[held] - 1].astype(np.uint64) * np.uint64(2654435769) & np.uint64(0xFFFFFFFF)) * np.uint64(
+        len(places)
+    ) >> np.uint64(32)
+    free = np.flatnonzero(places == 0)  # a search ends at the first: there is one, as most places are free
+    before = free[np.searchsorted(free, held) - 1]  # the last free place before each, around the end
+    mask = len(places) - 1
+    require(((held - homes.astype(np.int64)) & mask < (held - before) & mask).all(), "places of keys cannot be found")
+    sizes = np.abs(state.weights[:taken])
+    least = np.minimum.reduceat(sizes, np.arange(0, taken, RUN)) if taken else sizes
+    require((state.bounds[: len(least)] <= least).all(), "bounds exceed the weights they bound")
+    full = taken == len(state.keys)
+    require(0.0 <= state.bounds[-1] <= least.min() if full else state.bounds[-1] < 0.0, "the bound of all is wrong")
 
 
 @inlined

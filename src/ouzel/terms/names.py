@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import difflib
 import re
+import reprlib
+import sys
+from math import inf
 from typing import Any
 
 from ouzel.errors import OuzelError
@@ -17,6 +20,7 @@ from ouzel.terms.rates import SCHEDULES, rate
 
 NORMS = {"l2-norm": L2Norm, "max-norm": MaxNorm}
 DOMAINS = {"l1-ball": L1Ball, "l2-ball": L2Ball, "box": Box}
+MAY_BE_INFINITE = ("largest", "low", "high")  # of all numbers of settings and terms
 WITH_PARAMETERS = re.compile(r"([^()]+)\((.*)\)")
 
 
@@ -113,19 +117,33 @@ def _term_to_json(value: Any) -> Any:
     return value
 
 
-def from_json(kind: Any, stored: dict[str, Any]) -> Any:
-    """The settings of class `kind` that `to_json` described; a term of your own must have been imported by then."""
-    bodies = (losses.derivative.bodies, proximal.bodies, minimise.bodies, rate.bodies)
-    known = {term.__name__: term for terms in bodies for term in terms}
-    values = dict(stored)
-    for name, value in values.items():
-        if isinstance(value, dict):
-            parameters = {key: number for key, number in value.items() if key != "term"}
-            term = known.get(value["term"])
-            if term is None:
-                raise OuzelError(f"the {name} {value['term']!r} is not known; import the module that defines it first")
-            values[name] = term(**parameters)
-    try:
-        return kind(**values)
-    except TypeError:
-        raise OuzelError(f"settings {sorted(values)} do not fit {kind.__module__}, which has {kind._fields}") from None
+def from_json(kind: Any, stored: Any) -> Any:
+    """The settings of class `kind` that `to_json` described, each of the type of its default.
+
+    A name in a file finds a term among those that are registered, and nothing else: a term of your own must have been
+    imported by then.
+
+    >>> from_json(L1, {"l1": "much"})
+    Traceback (most recent call last):
+    ouzel.errors.OuzelError: l1 of L1 is not a number; got 'much'
+    """
+    if not isinstance(stored, dict) or set(stored) != set(kind._fields):
+        raise OuzelError(f"settings {reprlib.repr(stored)} do not fit {kind.__name__}, which has {kind._fields}")
+    return kind(**{name: _from_json(kind, name, value) for name, value in stored.items()})
+
+
+def _from_json(kind: Any, name: str, value: Any) -> Any:
+    default = kind._field_defaults.get(name, 0.0)
+    if isinstance(default, tuple):
+        registers = (losses.derivative.bodies, proximal.bodies | minimise.bodies, rate.bodies)
+        known = {term.__name__: term for terms in registers if type(default) in terms for term in terms}
+        known.pop("object", None)  # under which a body for all terms is registered
+        term = known.get(str(value.get("term"))) if isinstance(value, dict) else None
+        if term is None:
+            said = reprlib.repr(value)
+            raise OuzelError(f"the {name} {said} is not known; if it is your own, import the module that defines it")
+        return from_json(term, {key: number for key, number in value.items() if key != "term"})
+    sound = not isinstance(value, bool) and isinstance(value, (int, float)) and abs(value) <= sys.float_info.max
+    if not sound and not (name in MAY_BE_INFINITE and value in (-inf, inf)):
+        raise OuzelError(f"{name} of {kind.__name__} is not a number; got {reprlib.repr(value)}")
+    return float(value)

@@ -7,10 +7,9 @@ every class not seen yet: what a new class starts from.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from ouzel.learners.heaviest import heaviest_slots
 from ouzel.learners.rows import Rows, largest_id, to_rows
 from ouzel.learners.scoring import is_probabilistic
 from ouzel.learners.settings import resolve_settings
+from ouzel.ranges import Bits, Count, Seed, memory, ranged
 from ouzel.streams.block import Block
 from ouzel.streams.features import FeatureNames
 from ouzel.tasks import Learnt
@@ -52,6 +52,7 @@ class Model:
     (2, ['dry', 'wet'])
     """
 
+    @ranged
     def __init__(
         self,
         learner: str = "auto",
@@ -59,9 +60,9 @@ class Model:
         intercept: bool = True,
         classes: Iterable[Label] | None = None,
         task: str | None = None,
-        bits: int = 18,
-        seed: int = 0,
-        pairs: int = 0,
+        bits: Bits = 18,
+        seed: Seed = 0,
+        pairs: Annotated[Count, "pairs drawn of each group to rank; 0 for all"] = 0,
         **settings: Any,
     ) -> None:
         self.learner = catalogue.find(learner)
@@ -70,9 +71,9 @@ class Model:
         self.loss = getattr(self.settings, "loss", Hinge())
         self.task = task or ("regression" if isinstance(self.loss, REGRESSION) else "classification")
         self.classes = Classes(classes or (), closed=classes is not None)
-        self.bits = int(bits)
-        self.seed = int(seed)
-        self.pairs = int(pairs)
+        self.bits = bits
+        self.seed = seed
+        self.pairs = pairs
         if self.task == "ranking" and (self.multiclass or isinstance(self.loss, REGRESSION)):
             raise OuzelError(
                 "ranking takes a learner of two classes and a loss of classes, such as adagrad and hinge; "
@@ -183,7 +184,7 @@ class Model:
         if self.budgeted or self.capacity == capacity:
             return
         needed = bytes_used * self.capacity // capacity
-        if needed > _memory():
+        if needed > memory():
             self.dimension = dimension
             raise RoomError(
                 f"feature id {largest} needs {needed / 2**30:.0f} GiB of weights, more than this machine has; "
@@ -234,7 +235,7 @@ class Model:
             self.states = self.states or [self.module.init(self.capacity, self.settings)]
             return
         needed = self.bytes_used // max(len(self.states), 1) * columns
-        if needed > _memory():
+        if needed > memory():
             raise OuzelError(
                 f"{columns} classes need {needed / 2**30:.0f} GiB of weights, more than this machine has; is this the "
                 "label? Numbers to predict want a loss of numbers, such as",
@@ -274,8 +275,3 @@ class Model:
         """A budgeted learner keeps the names of its members only."""
         if self.budgeted:
             self.names.restrict(np.concatenate([self.module.members(state) for state in self.states]) - 1)
-
-
-def _memory() -> int:
-    """Bytes of memory of this machine."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

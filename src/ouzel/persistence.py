@@ -94,7 +94,7 @@ def _rebuild(described: dict[str, Any], arrays: dict[str, np.ndarray]) -> Model:
     learner = catalogue.find(described["learner"])
     if described["names_hashed_by"] != NAME_RULE:
         raise OuzelError(f"names were hashed by {described['names_hashed_by']!r}, this version knows {NAME_RULE!r}")
-    settings = from_json(learner.module.Settings, described["settings"])
+    settings = from_json(learner.module.Settings, described["settings"], learner.name)
     model = Model(
         learner.name,
         intercept=described["intercept"],

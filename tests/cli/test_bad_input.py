@@ -112,17 +112,17 @@ ARGUMENTS = {
     "no such loss": (["train", "FILE", "--loss", "hinged"], "Did you mean 'hinge'"),
     "no such setting": (["train", "FILE", "--set", "learning_rat=1"], "has no setting 'learning_rat'"),
     "a setting without a value": (["train", "FILE", "--set", "learning_rate"], "NAME=VALUE"),
-    "a setting that is no number": (["train", "FILE", "--learning-rate", "fast"], "is a number; got 'fast'"),
-    "a penalty that is no number": (["train", "FILE", "--l1", "much"], "number"),
-    "a negative penalty": (["train", "FILE", "--l1", "-1"], "l1 must be a finite number"),
+    "a setting that is no number": (["train", "FILE", "--learning-rate", "fast"], "learning_rate of auto must be a number from .*; got 'fast'"),
+    "a penalty that is no number": (["train", "FILE", "--learner", "fobos", "--l1", "much"], "l1 must be a number from 0 to 1e9; got 'much'"),
+    "a negative penalty": (["train", "FILE", "--learner", "fobos", "--l1", "-1"], "l1 must be a number from 0 to 1e9; got -1"),
     "a budget that is no size": (["train", "FILE", "--learner", "awm", "--budget", "8 elephants"], "number|size"),
     "a budget for a learner without one": (["train", "FILE", "--budget", "8KB"], "has no setting 'budget'"),
     "no such format": (["train", "FILE", "--format", "excel"], "format must be one of"),
-    "bits beyond reason": (["train", "FILE", "--bits", "60"], "bits must lie between"),
+    "bits beyond reason": (["train", "FILE", "--bits", "60"], "bits must be a whole number from 1 to 31; got 60"),
     "a number that is none": (["train", "FILE", "--bits", "many"], "'--bits'.*valid integer"),
     "no such rule for errors": (["train", "FILE", "--on-error", "ignore"], "on_error must be"),
-    "holding out everything": (["train", "FILE", "--holdout-every", "1"], "holdout_every 2 or more"),
-    "no pass at all": (["train", "FILE", "--passes", "0"], "passes must be 1 or more"),
+    "holding out everything": (["train", "FILE", "--holdout-every", "1"], "holdout_every must be 2 or more"),
+    "no pass at all": (["train", "FILE", "--passes", "0"], "passes must be a whole number from 1 to 1,000,000; got 0"),
     "passes over standard input": (["train", "-", "--passes", "2"], "read once only"),
     "checkpoints of nothing": (["train", "FILE", "--checkpoint-every", "10"], "needs --model"),
     "a model that is a device": (["train", "FILE", "--model", "/dev/null"], "/dev/null: is no ordinary file"),
@@ -213,7 +213,7 @@ def test_a_class_for_every_example_raises_a_doubt(ouzel, tmp_path):
 def test_classes_beyond_memory_are_refused_before_they_take_it(ouzel, tmp_path, monkeypatch):
     path = tmp_path / "numbers.svm"
     path.write_text("".join(f"{k} {k % 3}:1\n" for k in range(50)))
-    monkeypatch.setattr(models, "_memory", lambda: 1 << 18)
+    monkeypatch.setattr(models, "memory", lambda: 1 << 18)
 
     check(ouzel("train", path, "--learner", "adagrad"), "classes need .* is this the label\\?.*--loss squared")
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from math import exp
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from ouzel import persistence
 from ouzel._jit import inlined, kernel
 from ouzel.errors import OuzelError
 from ouzel.learners import active_set_weight_median as awm
+from ouzel.learners.shared_settings import COUNTERS, ENTRIES, byte_budget
 from ouzel.models import Model
 from ouzel.sketches.hashing import MOST_ID, hash_spans
 from ouzel.sketches.top_weights import find
@@ -25,6 +26,10 @@ from ouzel.sketches.top_weights import find
 ONE = np.ones(1, np.float32)
 ALL_BITS = np.uint32(0xFFFFFFFF)
 SETTLING = 4.0  # information from which steps fall
+
+Bytes = Annotated[int, byte_budget(32, each=9), "bytes to keep"]
+HeapSize = Annotated[int, ENTRIES, "size of the active set; 0 for what the budget gives"]
+Width = Annotated[int, COUNTERS, "counters of the sketch; 0 likewise"]
 
 Part = TypeVar("Part")
 

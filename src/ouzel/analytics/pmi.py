@@ -17,15 +17,16 @@ Our readings, and where we depart from the paper:
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ouzel.analytics.base import SETTLING, Analysis, pair_slot, slots_of_items
+from ouzel.analytics.base import SETTLING, Analysis, Bytes, Width, pair_slot, slots_of_items
 from ouzel.analytics.token_pairs import Entries, learn_tokens
 from ouzel.analytics.tokens import Tokens, tokeniser
 from ouzel.errors import OuzelError
-from ouzel.learners.settings import parse_bytes
+from ouzel.learners.shared_settings import L2, Rate
+from ouzel.ranges import Range, Seed, ranged
 from ouzel.sketches import reservoir
 
 ENTRY = 20  # bytes of a pair in the active set: id, weight, information, and the ids of its members
@@ -67,26 +68,25 @@ class StreamingPMI(Analysis):
 
     kind = "pointwise mutual information"
 
+    @ranged
     def __init__(
         self,
-        budget: Any = "1.4MB",
+        budget: Bytes | str = "1.4MB",
         *,
-        window: int = 6,
-        negatives: int = 5,
-        sample_size: int = 4000,
+        window: Annotated[int, Range(2, 10_000, whole=True), "tokens in which both members of a pair lie"] = 6,
+        negatives: Annotated[int, Range(1, 10_000, whole=True), "examples by chance for each true pair"] = 5,
+        sample_size: Annotated[int, Range(1, whole=True, each=36), "tokens in the reservoir"] = 4000,
         tokens: str = "word",
         events: bool = False,
-        learning_rate: float = 0.05,
-        inner_rate: float = 1.0,
-        l2: float = 1e-9,
+        learning_rate: Rate = 0.05,
+        inner_rate: Rate = 1.0,
+        l2: L2 = 1e-9,
         schedule: Any = "inverse-time",
-        heap_size: int = 1024,
-        width: int = 0,
-        seed: int = 0,
+        heap_size: Annotated[int, Range(1, whole=True, each=200), "pairs in the active set"] = 1024,
+        width: Width = 0,
+        seed: Seed = 0,
     ) -> None:
-        size = int(parse_bytes(budget))
-        if window < 2 or negatives < 1 or sample_size < 1 or heap_size < 1:
-            raise OuzelError("window is 2 tokens or more; negatives, sample_size and heap_size are 1 or more")
+        size = int(budget)
         self.longest_name = LONGEST_EVENT if events else LONGEST_NAME
         names = self.longest_name * (sample_size + 2 * heap_size + window)
         fixed = ENTRY * heap_size + 4 * (sample_size + window) + names

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined, kernel
+from ouzel.learners.shared_settings import Damping, Loss, Penalty, Rate
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.penalties import NoPenalty, proximal, require_separable
 
@@ -25,10 +26,10 @@ class State(NamedTuple):
 
 
 class Settings(NamedTuple):
-    loss: NamedTuple = Logistic()
-    penalty: NamedTuple = NoPenalty()
-    learning_rate: float = 0.25
-    damping: float = 1e-6
+    loss: Loss = Logistic()
+    penalty: Penalty = NoPenalty()
+    learning_rate: Rate = 0.25
+    damping: Damping = 1e-6
 
 
 def init(dimension: int, settings: Settings) -> State:

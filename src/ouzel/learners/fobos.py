@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined, kernel
+from ouzel.learners.shared_settings import Loss, Penalty, Rate
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.penalties import NoPenalty, applies, dose, proximal, require_separable, shrink
 
@@ -25,9 +26,9 @@ class State(NamedTuple):
 
 
 class Settings(NamedTuple):
-    loss: NamedTuple = Logistic()
-    penalty: NamedTuple = NoPenalty()
-    learning_rate: float = 0.5
+    loss: Loss = Logistic()
+    penalty: Penalty = NoPenalty()
+    learning_rate: Rate = 0.5
 
 
 def init(dimension: int, settings: Settings) -> State:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.learners.limits import bounded
+from ouzel.learners.shared_settings import Loss, Power, Rate
 from ouzel.terms.losses import Logistic, derivative
 
 
@@ -23,9 +24,9 @@ class State(NamedTuple):
 
 
 class Settings(NamedTuple):
-    loss: NamedTuple = Logistic()
-    learning_rate: float = 0.5
-    power: float = 0.5
+    loss: Loss = Logistic()
+    learning_rate: Rate = 0.5
+    power: Power = 0.5
 
 
 def init(dimension: int, settings: Settings) -> State:

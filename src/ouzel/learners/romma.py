@@ -12,12 +12,13 @@ which leaves an example out.
 from __future__ import annotations
 
 from math import isfinite
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.learners.multiclass import LARGEST, averaged, best_wrong, grown, part, score_row, square_norm
+from ouzel.ranges import SWITCH
 
 MULTICLASS = True
 SMALLEST_SCALE = 1e-6  # below it, or above its inverse, the scale is multiplied into the weights
@@ -33,7 +34,7 @@ class State(NamedTuple):
 
 
 class Settings(NamedTuple):
-    aggressive: float = 0.0  # 1: learn from margins below 1, not from mistakes alone
+    aggressive: Annotated[float, SWITCH, "learn from margins below 1, not from mistakes alone"] = 0.0
 
 
 def init(features: int, classes: int, settings: Settings) -> State:

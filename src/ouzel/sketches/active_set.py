@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined, kernel
+from ouzel.ranges import Seed, Size, ranged
 from ouzel.sketches import top_weights
 from ouzel.sketches.count_sketch import SIGNS, median
 from ouzel.sketches.hashing import tabulate, tabulation
@@ -33,7 +34,8 @@ class State(NamedTuple):
     scale: np.ndarray  # (2,) float64  the global scale; t
 
 
-def init(heap_size: int, width: int, depth: int, seed: int) -> State:
+@ranged
+def init(heap_size: Size, width: Size, depth: Size, seed: Seed) -> State:
     """An empty set of up to `heap_size` slots over a sketch of `depth` rows of `width` counters."""
     active = top_weights.init(heap_size)
     noted = NOTED if depth == 1 else 0

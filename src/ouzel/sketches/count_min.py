@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined
+from ouzel.ranges import Seed, Size, ranged
 from ouzel.sketches import count_sketch
 from ouzel.sketches.count_sketch import cell
 from ouzel.sketches.hashing import tabulation
@@ -22,7 +23,8 @@ class State(NamedTuple):
     tables: np.ndarray  # (depth, 4, 256) uint32, of the hash functions: a constant of the seed
 
 
-def init(width: int, depth: int = 4, seed: int = 0) -> State:
+@ranged
+def init(width: Size, depth: Size = 4, seed: Seed = 0) -> State:
     """An empty sketch.
 
     >>> sketch = init(width=64)

@@ -13,6 +13,7 @@ import numpy as np
 
 from ouzel._jit import inlined
 from ouzel.errors import OuzelError
+from ouzel.ranges import Seed, Size, ranged
 from ouzel.sketches.hashing import tabulate, tabulation
 
 SIGNS = np.array([1.0, -1.0], np.float32)
@@ -24,7 +25,8 @@ class State(NamedTuple):
     sorted: np.ndarray  # (depth,) float32, what the rows say, for `query`
 
 
-def init(width: int, depth: int = 5, seed: int = 0) -> State:
+@ranged
+def init(width: Size, depth: Size = 5, seed: Seed = 0) -> State:
     """An empty sketch.
 
     >>> sketch = init(width=64)

@@ -18,6 +18,7 @@ import numpy as np
 
 from ouzel._jit import inlined, kernel, written_out
 from ouzel._llvm import LANES, turn_lanes
+from ouzel.ranges import Directions, Size, ranged
 from ouzel.sketches.folding import (
     LEAD,
     add_outer,
@@ -67,7 +68,8 @@ def make_room(state, nonzeros):
     return Work(scales, scaled, projected, step, shift, np.empty(m), np.empty((m, 4)), np.zeros(m))
 
 
-def init(dimension: int, size: int) -> State:
+@ranged
+def init(dimension: Size, size: Directions) -> State:
     """A sketch of `size` directions with room for `dimension` slots.
 
     >>> sketch = init(dimension=2, size=1)

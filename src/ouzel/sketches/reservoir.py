@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined
+from ouzel.ranges import Seed, Size, ranged
 
 
 class State(NamedTuple):
@@ -18,7 +19,8 @@ class State(NamedTuple):
     counts: np.ndarray  # (2,) uint64  items seen, state of the random numbers
 
 
-def init(capacity: int, seed: int = 0) -> State:
+@ranged
+def init(capacity: Size, seed: Seed = 0) -> State:
     """Room for `capacity` items.
 
     >>> sample = init(3)

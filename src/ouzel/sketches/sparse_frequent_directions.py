@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined, kernel
+from ouzel.ranges import Directions, Size, ranged
 from ouzel.sketches.folding import LEAD, combine, fold, gather, longer, meet, square_of, unmixed, width_of, zeros
 from ouzel.sketches.lazy_maps import catch_up, record, room_for
 
@@ -39,7 +40,8 @@ class State(NamedTuple):
     counts: np.ndarray  # (5,) float64  t, slots seen, vectors of the epoch, its slots, epochs since the last sweep
 
 
-def init(dimension: int, size: int) -> State:
+@ranged
+def init(dimension: Size, size: Directions) -> State:
     """A sketch of `size` directions with room for `dimension` slots.
 
     >>> sketch = init(dimension=2, size=2)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined
+from ouzel.ranges import Size, ranged
 
 RUN = 64  # entries that share a bound
 
@@ -25,7 +26,8 @@ class State(NamedTuple):
     taken: np.ndarray  # (1,) int64, entries in use
 
 
-def init(capacity: int) -> State:
+@ranged
+def init(capacity: Size) -> State:
     """Room for `capacity` keys, none taken.
 
     >>> state = init(2)

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from ouzel.errors import OuzelError
+from ouzel.ranges import STRENGTH, check, checked
 from ouzel.terms import losses
 from ouzel.terms.losses import LOSSES
 from ouzel.terms.norms import L2Norm, MaxNorm
@@ -32,7 +33,7 @@ def resolve_loss(loss: Any) -> Any:
     if isinstance(loss, str):
         return _named("loss", loss, LOSSES)
     if type(loss) in losses.derivative.bodies:
-        return loss
+        return within_range("loss", loss)
     raise OuzelError(f"loss must be a name or a term with a registered derivative; got {loss!r}")
 
 
@@ -41,7 +42,7 @@ def resolve_schedule(schedule: Any) -> Any:
     if isinstance(schedule, str):
         return _named("schedule", schedule, SCHEDULES)
     if type(schedule) in rate.bodies:
-        return schedule
+        return within_range("schedule", schedule)
     raise OuzelError(f"schedule must be a name or a term with a registered rate; got {schedule!r}")
 
 
@@ -51,10 +52,15 @@ def name_of(term: Any) -> str:
     >>> name_of(losses.Quantile(0.9)), name_of(L1Ball(2.0))
     ('quantile(tau=0.9)', 'l1-ball(radius=2.0)')
     """
+    inside = ", ".join(f"{key}={value}" for key, value in term._asdict().items())
+    return _name(term) + (f"({inside})" if inside else "")
+
+
+def _name(term: Any) -> str:
+    """The name alone, without parameters."""
     named: dict[Any, str] = {type(known): name for name, known in (LOSSES | SCHEDULES).items()}
     named |= {kind: name for name, kind in (NORMS | DOMAINS).items()}
-    inside = ", ".join(f"{key}={value}" for key, value in term._asdict().items())
-    return named.get(type(term), type(term).__name__) + (f"({inside})" if inside else "")
+    return named.get(type(term), type(term).__name__)
 
 
 def _named(what: str, text: str, terms: dict[str, Any], **values: float) -> Any:
@@ -67,10 +73,11 @@ def _named(what: str, text: str, terms: dict[str, Any], **values: float) -> Any:
             term, values = type(term), {**term._asdict(), **values}
         pairs = [pair.split("=") for pair in called[2].split(",")] if called else []
         try:
-            return term(**{**values, **{key.strip(): float(value) for key, value in pairs}})
+            found = term(**{**values, **{key.strip(): float(value) for key, value in pairs}})
         except (TypeError, ValueError):
             form = f"{name}({', '.join(f'{key}=NUMBER' for key in term._fields)})" if term._fields else name
             raise OuzelError(f"the {what} {name} is written {form}; got {text!r}") from None
+        return within_range(what, found)
     close = difflib.get_close_matches(name, terms, 1)
     hint = f". Did you mean {close[0]!r}?" if close else ""
     raise OuzelError(f"{what} must be one of {', '.join(map(repr, terms))} or a {what} term; got {text!r}{hint}")
@@ -87,19 +94,27 @@ def resolve_penalty(penalty: Any = None, *, l1: float = 0.0, l2: float = 0.0) ->
     """
     if penalty is not None and not isinstance(penalty, str):
         if type(penalty) in proximal.bodies or type(penalty) in minimise.bodies:
-            return penalty
+            return within_range("penalty", penalty)
         raise OuzelError(f"penalty must be a term with a registered proximal map; got {penalty!r}")
-    for name, strength in (("l1", l1), ("l2", l2)):
-        if not 0.0 <= strength < float("inf"):
-            raise OuzelError(f"{name} must be a finite number, 0 or more; got {strength!r}")
+    l1, l2 = check("l1", STRENGTH, l1), check("l2", STRENGTH, l2)
     if penalty is not None:
         norm = penalty.partition("(")[0] in NORMS
         return _named("penalty", penalty, NORMS | DOMAINS, **({"l1": l1} if norm else {}))
     if l1 and l2:
-        return ElasticNet(l1, l2)
+        return within_range("penalty", ElasticNet(l1, l2))
     if l1:
         return L1(l1)
     return SquaredL2(l2) if l2 else NoPenalty()
+
+
+RESOLVERS: dict[str, Any] = {"loss": resolve_loss, "second_loss": resolve_loss, "third_loss": resolve_loss}
+RESOLVERS |= {"penalty": resolve_penalty, "schedule": resolve_schedule}
+"""From a name or a term to the term, by the setting that takes it."""
+
+
+def within_range(what: str, term: Any) -> Any:
+    """The term, its parameters checked by what its class declares of them; `what` it is, for the error."""
+    return term._replace(**checked(type(term), term._asdict(), f"of the {what} {_name(term)}"))
 
 
 def to_json(settings: Any) -> dict[str, Any]:
@@ -113,19 +128,22 @@ def _term_to_json(value: Any) -> Any:
     return value
 
 
-def from_json(kind: Any, stored: dict[str, Any]) -> Any:
-    """The settings of class `kind` that `to_json` described; a term of your own must have been imported by then."""
+def from_json(kind: Any, stored: dict[str, Any], learner: str) -> Any:
+    """The settings of a learner, of class `kind`, that `to_json` described; what is out of range is an error.
+
+    A term of your own must have been imported by then.
+    """
     bodies = (losses.derivative.bodies, proximal.bodies, minimise.bodies, rate.bodies)
     known = {term.__name__: term for terms in bodies for term in terms}
     values = dict(stored)
     for name, value in values.items():
-        if isinstance(value, dict):
+        if name in RESOLVERS:
             parameters = {key: number for key, number in value.items() if key != "term"}
             term = known.get(value["term"])
             if term is None:
                 raise OuzelError(f"the {name} {value['term']!r} is not known; import the module that defines it first")
-            values[name] = term(**parameters)
+            values[name] = RESOLVERS[name](term(**parameters))
     try:
-        return kind(**values)
+        return kind(**checked(kind, values, f"of {learner}"))
     except TypeError:
         raise OuzelError(f"settings {sorted(values)} do not fit {kind.__module__}, which has {kind._fields}") from None

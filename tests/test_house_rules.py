@@ -13,6 +13,7 @@ LONGEST = 300  # lines
 
 ROOMS = [
     ["errors", "numerals"],
+    ["ranges"],
     ["_jit", "_llvm", "classes", "layout"],
     ["terms"],
     ["sketches"],

@@ -21,7 +21,8 @@ from ouzel.classes import MOST_CLASSES, Classes
 from ouzel.errors import OuzelError
 from ouzel.learners import catalogue
 from ouzel.learners.settings import resolve_settings
-from ouzel.models import MOST_BITS, MOST_SEED, SLOT_LIMIT, Model
+from ouzel.models import SLOT_LIMIT, Model
+from ouzel.ranges import MOST_BITS, MOST_SEED
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.features import FeatureNames
 from ouzel.streams.options import Options, make_options

@@ -20,13 +20,13 @@ ouzel.errors.OuzelError: seen lies outside of 0 to inf
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ouzel.errors import OuzelError
+from ouzel.ranges import memory
 
 Bound = float | tuple[float, ...]  # of all numbers, or of each place along the last axis
 
@@ -161,11 +161,6 @@ def check_list(slots: np.ndarray, listed: np.ndarray, what: str) -> None:
     """Refuse a list of slots (n,) that does not name each slot marked in `listed` (d,) once, and no other."""
     sound = len(slots) == np.count_nonzero(listed) and (not len(slots) or int(slots.max()) < len(listed))
     require(sound and listed[slots].all() and len(np.unique(slots)) == len(slots), f"{what} do not fit the table")
-
-
-def memory() -> int:
-    """Bytes of memory of this machine."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def _fresh(part: Array) -> np.ndarray:

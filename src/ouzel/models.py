@@ -9,19 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from ouzel import tasks
 from ouzel.classes import Classes, Label
 from ouzel.errors import OuzelError, RoomError
-from ouzel.layout import bytes_of, memory
+from ouzel.layout import bytes_of
 from ouzel.learners import catalogue
 from ouzel.learners.heaviest import heaviest_slots
 from ouzel.learners.rows import Rows, largest_id, to_rows
 from ouzel.learners.scoring import is_probabilistic
 from ouzel.learners.settings import resolve_settings
+from ouzel.ranges import Bits, Count, Seed, memory, ranged
 from ouzel.streams.block import Block
 from ouzel.streams.features import FeatureNames
 from ouzel.tasks import Learnt
@@ -31,7 +32,6 @@ from ouzel.terms.names import name_of
 SMALLEST_TABLE = 1024  # slots of a new state
 SMALLEST_MATRIX = 32  # the same, of a learner that keeps a number for every pair of slots
 SLOT_LIMIT = 1 << 32
-MOST_BITS, MOST_SEED = 31, (1 << 32) - 1  # of the hash of names
 NAMES_EVERY = 4096  # single examples between two looks at which names a budgeted learner still needs
 
 
@@ -54,6 +54,7 @@ class Model:
     (2, ['dry', 'wet'])
     """
 
+    @ranged
     def __init__(
         self,
         learner: str = "auto",
@@ -61,9 +62,9 @@ class Model:
         intercept: bool = True,
         classes: Iterable[Label] | None = None,
         task: str | None = None,
-        bits: int = 18,
-        seed: int = 0,
-        pairs: int = 0,
+        bits: Bits = 18,
+        seed: Seed = 0,
+        pairs: Annotated[Count, "pairs drawn of each group to rank; 0 for all"] = 0,
         begin: bool = True,
         **settings: Any,
     ) -> None:
@@ -73,12 +74,9 @@ class Model:
         self.loss = getattr(self.settings, "loss", Hinge())
         self.task = task or ("regression" if isinstance(self.loss, REGRESSION) else "classification")
         self.classes = Classes(classes or (), closed=classes is not None)
-        self.bits = int(bits)
-        self.seed = int(seed)
-        self.pairs = int(pairs)
-        for name, value, least, most in (("bits", self.bits, 1, MOST_BITS), ("seed", self.seed, 0, MOST_SEED)):
-            if not least <= value <= most:
-                raise OuzelError(f"{name} lies between {least} and {most}; got {value}")
+        self.bits = bits
+        self.seed = seed
+        self.pairs = pairs
         if self.task == "ranking" and (self.multiclass or isinstance(self.loss, REGRESSION)):
             raise OuzelError(
                 "ranking takes a learner of two classes and a loss of classes, such as adagrad and hinge; "

@@ -153,7 +153,7 @@ def test_what_is_no_condition_is_refused(text):
 
 
 def test_wrong_arguments_are_refused():
-    with pytest.raises(OuzelError, match="order is 1"):
+    with pytest.raises(OuzelError, match="order must be a whole number from 1 to 2"):
         ouzel.StreamingExplainer(order=3)
     with pytest.raises(OuzelError, match="too small"):
         ouzel.StreamingExplainer("8B")

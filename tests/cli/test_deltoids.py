@@ -39,12 +39,18 @@ BAD = {
     "half a pair of columns": (["FIRST", "SECOND", "--column", "ip+mac"], "has no column 'mac'"),
     "standard input twice": (["-", "-"], "standard input is one stream"),
     "too small a budget": (["FIRST", "SECOND", "--column", "ip", "--budget", "4"], "too small"),
-    "a budget that is none": (["FIRST", "SECOND", "--column", "ip", "--budget", "much"], "a size is a number of bytes"),
-    "a step that is none": (["FIRST", "SECOND", "--column", "ip", "--learning-rate", "x"], "takes a number; got 'x'"),
+    "a budget that is none": (
+        ["FIRST", "SECOND", "--column", "ip", "--budget", "much"],
+        "budget must be a size in bytes, such as 8KB",
+    ),
+    "a step that is none": (
+        ["FIRST", "SECOND", "--column", "ip", "--learning-rate", "x"],
+        "learning_rate must be a number from .*; got 'x'",
+    ),
     "no such format": (["FIRST", "SECOND", "--format", "excel"], "format must be one of"),
     "a column of lines": (["FIRST", "SECOND", "--column", "ip", "--format", "svmlight"], "has no columns"),
     "nothing in one": (["FIRST", "EMPTY", "--column", "ip"], "empty.csv: there are no items in it"),
-    "fewer than none": (["FIRST", "SECOND", "--column", "ip", "--top", "-1"], "--top is 0 or more"),
+    "fewer than none": (["FIRST", "SECOND", "--column", "ip", "--top", "-1"], "--top must be a whole number from 0"),
     "a binary file": (["BINARY", "BINARY"], "zero bytes; expected lines of text"),
     "a plot of no kind": (["FIRST", "SECOND", "--column", "ip", "--plot", "x.xls"], "ends in .svg"),
 }

@@ -40,7 +40,7 @@ def test_tables_events_and_other_tokens_are_read(ouzel, corpus, tmp_path, monkey
 
 BAD = {
     "no such file": (["absent.txt"], "there is no such file"),
-    "a narrow window": (["FILE", "--window", "1"], "window is 2 tokens or more"),
+    "a narrow window": (["FILE", "--window", "1"], "window must be a whole number from 2 to 10,000; got 1"),
     "too small a budget": (["FILE", "--budget", "8KB"], "a budget of 8,192 bytes is too small"),
     "no tokens": (["FILE", "--tokens", "[a-z"], "regular expression"),
     "no such tokeniser": (["FILE", "--tokens", "absent_module:f"], "cannot import"),
@@ -49,8 +49,8 @@ BAD = {
     "numbers": (["SPARSE"], "is svmlight, which holds no text"),
     "nothing": (["EMPTY"], "there are no tokens in it"),
     "a binary file": (["BINARY"], "holds zero bytes"),
-    "fewer than none": (["FILE", "--top", "-1"], "--top is 0 or more"),
-    "a step that is none": (["FILE", "--learning-rate", "x"], "takes a number"),
+    "fewer than none": (["FILE", "--top", "-1"], "--top must be a whole number from 0"),
+    "a step that is none": (["FILE", "--learning-rate", "x"], "learning_rate must be a number from"),
 }
 
 

@@ -255,7 +255,7 @@ def test_a_header_that_cannot_be_read_is_one_line(tmp_path, header, says):
     [
         ({"delimiter": "ab"}, "delimiter must be one ASCII character"),
         ({"delimiter": "\n"}, "delimiter must be one ASCII character"),
-        ({"skip_lines": -1}, "skip_lines must be 0 or more"),
+        ({"skip_lines": -1}, "skip_lines must be a whole number from 0"),
         ({"label": "a", "text": ["b", "a"]}, "column 'a' is named twice"),
     ],
 )

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from inspect import signature
 from math import exp
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from ouzel.description import Rule, anything, check, describe, flag, number, tex
 from ouzel.errors import OuzelError
 from ouzel.layout import allocate, flat, restored
 from ouzel.learners import active_set_weight_median as awm
+from ouzel.learners.shared_settings import COUNTERS, ENTRIES, byte_budget
 from ouzel.models import Model
 from ouzel.sketches.hashing import MOST_ID, hash_spans
 from ouzel.sketches.top_weights import find
@@ -29,6 +30,10 @@ ONE = np.ones(1, np.float32)
 ALL_BITS = np.uint32(0xFFFFFFFF)
 SETTLING = 4.0  # information from which steps fall
 FIXED = ("learner", "settings", "task", "intercept", "classes", "closed", "bits", "seed")  # in the file of an analysis
+
+Bytes = Annotated[int, byte_budget(32, each=9), "bytes to keep"]
+HeapSize = Annotated[int, ENTRIES, "size of the active set; 0 for what the budget gives"]
+Width = Annotated[int, COUNTERS, "counters of the sketch; 0 likewise"]
 
 Part = TypeVar("Part")
 

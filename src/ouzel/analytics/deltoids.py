@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.analytics.base import ONE, Analysis, learn_items, slots_of_items
+from ouzel.analytics.base import ONE, Analysis, Bytes, HeapSize, Width, learn_items, slots_of_items
 from ouzel.errors import OuzelError
 from ouzel.layout import int64
-from ouzel.learners.settings import parse_bytes
+from ouzel.learners.shared_settings import L2, Rate
+from ouzel.ranges import Seed, ranged
 
 
 class Deltoid(NamedTuple):
@@ -54,20 +55,21 @@ class RelativeDeltoids(Analysis):
 
     kind = "relative deltoids"
 
+    @ranged
     def __init__(
         self,
-        budget: Any = "32KB",
+        budget: Bytes | str = "32KB",
         *,
-        learning_rate: float = 0.5,
-        l2: float = 1e-6,
+        learning_rate: Rate = 0.5,
+        l2: L2 = 1e-6,
         schedule: Any = "inverse-time",
         shares: bool = False,
-        heap_size: int = 0,
-        width: int = 0,
-        seed: int = 0,
+        heap_size: HeapSize = 0,
+        width: Width = 0,
+        seed: Seed = 0,
     ) -> None:
         parameters = {
-            "budget": int(parse_bytes(budget)),
+            "budget": budget,
             "learning_rate": learning_rate,
             "l2": l2,
             "schedule": schedule,

@@ -17,16 +17,17 @@ its weight settles instead of wavering (section 9 leaves rates of their own for 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from ouzel._jit import inlined, kernel
-from ouzel.analytics.base import ONE, Analysis, pair_slot, slots_of_items, slowing
+from ouzel.analytics.base import ONE, Analysis, Bytes, HeapSize, Width, pair_slot, slots_of_items, slowing
 from ouzel.errors import OuzelError
 from ouzel.layout import float32, int64, uint32
 from ouzel.learners import active_set_weight_median as awm
-from ouzel.learners.settings import parse_bytes
+from ouzel.learners.shared_settings import L2, Rate
+from ouzel.ranges import Range, Seed, ranged
 from ouzel.sketches.top_weights import find
 from ouzel.streams.memory import as_table
 
@@ -118,21 +119,22 @@ class StreamingExplainer(Analysis):
 
     kind = "an explanation"
 
+    @ranged
     def __init__(
         self,
-        budget: Any = "32KB",
+        budget: Bytes | str = "32KB",
         *,
-        order: int = 1,
+        order: Annotated[int, Range(1, 2, whole=True), "1 for attributes, 2 for pairs of them, too"] = 1,
         balanced: bool = True,
-        learning_rate: float = 0.5,
-        l2: float = 1e-6,
+        learning_rate: Rate = 0.5,
+        l2: L2 = 1e-6,
         schedule: Any = "inverse-time",
-        heap_size: int = 0,
-        width: int = 0,
-        seed: int = 0,
+        heap_size: HeapSize = 0,
+        width: Width = 0,
+        seed: Seed = 0,
     ) -> None:
         parameters = {
-            "budget": int(parse_bytes(budget)),
+            "budget": budget,
             "order": order,
             "balanced": balanced,
             "learning_rate": learning_rate,

@@ -14,8 +14,9 @@ from math import log
 import numpy as np
 
 from ouzel._jit import inlined, kernel
+from ouzel.analytics.base import Bytes, HeapSize
 from ouzel.errors import OuzelError
-from ouzel.learners.settings import parse_bytes
+from ouzel.ranges import Seed, Size, ranged
 from ouzel.sketches import count_min, top_weights
 from ouzel.sketches.top_weights import find, insert, replace, set_weight, smallest
 
@@ -63,8 +64,11 @@ class PairedCountMin:
     (2048, 7)
     """
 
-    def __init__(self, budget: str | float = "32KB", *, heap_size: int = 0, depth: int = 2, seed: int = 0) -> None:
-        size = int(parse_bytes(budget))
+    @ranged
+    def __init__(
+        self, budget: Bytes | str = "32KB", *, heap_size: HeapSize = 0, depth: Size = 2, seed: Seed = 0
+    ) -> None:
+        size = int(budget)
         items = heap_size or size // 16
         width = (size - 8 * items) // (8 * depth)
         if items < 1 or width < 1:

@@ -17,18 +17,19 @@ Our readings, and where we depart from the paper:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 
-from ouzel.analytics.base import SETTLING, Analysis, pair_slot, slots_of_items
+from ouzel.analytics.base import SETTLING, Analysis, Bytes, Width, pair_slot, slots_of_items
 from ouzel.analytics.token_pairs import Entries, learn_tokens
 from ouzel.analytics.tokens import Tokens, label_of, tokeniser
 from ouzel.description import Rule, check, list_of, pair_of, text, whole
 from ouzel.errors import OuzelError
 from ouzel.layout import float32, int64, uint32
-from ouzel.learners.settings import parse_bytes
+from ouzel.learners.shared_settings import L2, Rate
 from ouzel.models import Model
+from ouzel.ranges import Range, Seed, ranged
 from ouzel.sketches import reservoir
 from ouzel.sketches.hashing import MOST_ID
 
@@ -79,26 +80,27 @@ class StreamingPMI(Analysis):
 
     kind = "pointwise mutual information"
 
+    @ranged
     def __init__(
         self,
-        budget: Any = "1.4MB",
+        budget: Bytes | str = "1.4MB",
         *,
-        window: int = 6,
-        negatives: int = 5,
-        sample_size: int = 4000,
+        window: Annotated[int, Range(2, 10_000, whole=True), "tokens in which both members of a pair lie"] = 6,
+        negatives: Annotated[int, Range(1, 10_000, whole=True), "examples by chance for each true pair"] = 5,
+        sample_size: Annotated[int, Range(1, whole=True, each=36), "tokens in the reservoir"] = 4000,
         tokens: str | Callable[[str], Iterable[str]] = "word",
         events: bool = False,
-        learning_rate: float = 0.05,
-        inner_rate: float = 1.0,
-        l2: float = 1e-9,
+        learning_rate: Rate = 0.05,
+        inner_rate: Rate = 1.0,
+        l2: L2 = 1e-9,
         schedule: Any = "inverse-time",
-        heap_size: int = 1024,
-        width: int = 0,
-        seed: int = 0,
+        heap_size: Annotated[int, Range(1, whole=True, each=200), "pairs in the active set"] = 1024,
+        width: Width = 0,
+        seed: Seed = 0,
     ) -> None:
         label = label_of(tokens)
         parameters = {
-            "budget": int(parse_bytes(budget)),
+            "budget": budget,
             "window": window,
             "negatives": negatives,
             "sample_size": sample_size,

@@ -10,28 +10,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ouzel.cli import options
-from ouzel.errors import OuzelError
 
 if TYPE_CHECKING:
     from ouzel.analytics.base import Analysis
     from ouzel.streams.sources import Source
 
+Budget = Annotated[str, typer.Option(help="Bytes a learner may keep, such as 8KB.")]
 ModelFile = Annotated[str | None, typer.Option("--model", "-m", metavar="OUT", help="Write what was learnt here.")]
 
 
 def numbers(learning_rate: str | None, l2: str | None) -> dict[str, Any]:
-    """Step size and penalty as numbers, those that were given."""
-    given = options.settings_given(None, learning_rate=learning_rate, l2=l2)
-    return {name: options.number(name, value) for name, value in given.items()}
+    """Step size and penalty, those that were given."""
+    return options.settings_given(None, learning_rate=learning_rate, l2=l2)
 
 
 def check(plot: str | None, **counts: int) -> None:
     """Refuse, before anything is read, numbers below 0 and a picture that could not be drawn."""
     from ouzel.evaluation.plots import check_plot_path
 
-    for name, value in counts.items():
-        if value < 0:
-            raise OuzelError(f"--{name.replace('_', '-')} is 0 or more; got {value}")
+    options.check_counts(**counts)
     if plot is not None:
         check_plot_path(plot)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from rich.console import Console
 
 from ouzel.cli.shown import count, figure, heaviest, settings, size
@@ -21,6 +23,8 @@ def show_answer(model: Model, report: Report, top: int) -> None:
         console.print(f"  {name:<13}{value}")
     if top > 0:
         _show_features(console, model, top)
+    for warning in report.warnings:
+        console.print("\n" + textwrap.fill(f"warning: {warning}", WIDTH))
     console.print()
 
 
@@ -37,6 +41,9 @@ def _facts(report: Report) -> list[tuple[str, str]]:
     else:
         facts.append(("rmse", f"{figure(report.rmse)}   mae {figure(report.mae)}   r2 {figure(report.r2)}"))
         facts.append(("mean loss", figure(report.mean_loss)))
+    if report.baseline is not None:
+        of = "the mean so far" if report.task == "regression" else "the class most frequent so far"
+        facts.append(("baseline", f"{figure(report.baseline)}   always predicting {of}"))
     for number, part in enumerate(report.holdout, 1):
         name = "held out" if len(report.holdout) == 1 else f"held out {number}"
         chosen = part.get("error_rate", part.get("rmse"))

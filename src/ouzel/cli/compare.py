@@ -8,7 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from ouzel.cli import options
-from ouzel.errors import OuzelError
+from ouzel.ranges import Range, check
+
+JOBS = Range(1, 1024, whole=True)
 
 
 def compare(
@@ -51,8 +53,8 @@ def compare(
     reading = options.reading_options(
         label, label_positive, weight, text, ignore, columns, skip_lines, delimiter, on_error, bits, seed
     )
-    if jobs < 1 or shuffles < 0 or top < 0:
-        raise OuzelError("--jobs is 1 or more, --shuffles and --top 0 or more")
+    check("--jobs", JOBS, jobs)
+    options.check_counts(shuffles=shuffles, top=top)
     from ouzel.evaluation import grids
     from ouzel.evaluation.plots import check_plot_path
 

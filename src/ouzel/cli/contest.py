@@ -17,6 +17,8 @@ from ouzel.evaluation.recovery import recovery_error
 from ouzel.learners import catalogue
 from ouzel.streams.reading import read
 
+BLANK = "\N{NO-BREAK SPACE}"  # in the place of a mark: a plain one would be cut off
+
 
 def compare_once(
     files: list[str],
@@ -89,7 +91,7 @@ def _print_table(contestants: list[Contestant], recovered: dict[int, float | Non
     for row in rows:
         entry = row[0]
         candidate = entry.candidate
-        mark = "*" if entry.figure == least else "\N{NO-BREAK SPACE}"  # a plain one would be cut off
+        mark = "*" if entry.figure == least else BLANK
         cells = [candidate.learner]
         if stepped:
             cells.append(", ".join(step_name(tied.candidate.step) for tied in row))
@@ -98,11 +100,14 @@ def _print_table(contestants: list[Contestant], recovered: dict[int, float | Non
         if budgeted:
             cells.append("-" if candidate.budget is None else size(candidate.budget))
         last = figure(recovered[id(entry)]) if top else "-" if entry.nonzeros is None else count(entry.nonzeros)
-        cells += [f"{figure(entry.figure)}{mark}", figure(entry.scores.mean_loss), last, f"{entry.seconds:.3f}"]
+        loss = f"{figure(entry.scores.mean_loss)}{'!' if entry.warnings else BLANK}"
+        cells += [f"{figure(entry.figure)}{mark}", loss, last, f"{entry.seconds:.3f}"]
         table.add_row(*cells)
     console = Console(highlight=False)
     console.print(table)
     console.print(f"\n* the best of {len(contestants)} candidates over {count(first.scores.examples)} examples")
+    if any(row[0].warnings for row in rows):
+        console.print("! diverged: far worse than a prediction without features; try smaller steps")
 
 
 def _draw(

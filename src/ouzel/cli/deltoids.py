@@ -20,7 +20,7 @@ def deltoids(
         list[str] | None, typer.Option(help="Column of a table with the items; A+B joins columns; may be repeated.")
     ] = None,
     top: Annotated[int, typer.Option(help="Items to show.")] = 20,
-    budget: options.Budget = "32KB",
+    budget: analysis.Budget = "32KB",
     shares: Annotated[bool, typer.Option("--shares", help="Compare shares of the streams, not counts.")] = False,
     exact: Annotated[bool, typer.Option("--exact", help="Count exactly, too: true ratios, and recall.")] = False,
     compare: Annotated[

@@ -34,7 +34,7 @@ def explain(
     top: Annotated[int, typer.Option(help="Attributes to show.")] = 20,
     side: Annotated[str, typer.Option(help="high, low or both: risks above or below those of other rows.")] = "high",
     min_support: Annotated[int, typer.Option(help="Rows that an attribute must have had.")] = 1,
-    budget: options.Budget = "32KB",
+    budget: analysis.Budget = "32KB",
     unbalanced: Annotated[
         bool, typer.Option("--unbalanced", help="Let all rows count alike, however rare outliers are (the paper).")
     ] = False,

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 import textwrap
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ouzel.cli import options
+
+if TYPE_CHECKING:
+    from ouzel.learners.words import Described
+
+COLUMN = 30  # where what a setting takes begins
 
 
 def learners(
@@ -26,26 +31,37 @@ def learners(
         if json_:
             print(json.dumps(found))
             return
-        for known, summary in found.items():
-            print(textwrap.fill(summary, 79, initial_indent=f"{known:<26}", subsequent_indent=" " * 26))
+        for entry, summary in found.items():
+            print(textwrap.fill(summary, 79, initial_indent=f"{entry:<26}", subsequent_indent=" " * 26))
         return
 
-    from ouzel.cli.shown import settings
+    from ouzel.learners.words import described
 
     learner = catalogue.find(name)
-    values = _defaults(learner)
+    known = described(learner)
     if json_:
-        print(json.dumps({"name": name, "summary": learner.summary, "settings": values}, default=str))
+        values = {setting: about.default for setting, about in known.items() if setting != "penalty"}
+        ranges = {setting: {"takes": about.takes, "about": about.about} for setting, about in known.items()}
+        answer = {"name": name, "summary": learner.summary, "settings": values, "ranges": ranges}
+        print(json.dumps(answer, default=str))
         return
     print(f"{name}: {learner.summary}\n")
-    for setting, value in values.items():
-        print(f"  --set {settings({setting: value})}")
+    for setting, about in known.items():
+        print(_lines(setting, about))
 
 
-def _defaults(learner: Any) -> dict[str, float | str]:
-    """The settings in the words of --set; a penalty by its two usual strengths."""
-    from ouzel.learners.settings import resolve_settings
-    from ouzel.learners.words import in_words
+def _lines(setting: str, known: Described) -> str:
+    """A setting with its default as --set takes it, and beside it what it takes and what it is."""
+    from ouzel.cli.shown import settings
 
-    chosen = resolve_settings(learner, {})
-    return in_words(chosen) | ({"l1": 0.0, "l2": 0.0} if "penalty" in chosen._fields else {})
+    given = f"  {setting}" if setting == "penalty" else f"  --set {settings({setting: known.default})}"
+    text = _block(known.about)
+    takes = _block(known.takes)
+    first = f"{given:<{COLUMN - 1}} {takes.lstrip()}" if len(given) < COLUMN else f"{given}\n{takes}"
+    return f"{first}\n{text}"
+
+
+def _block(text: str) -> str:
+    """A text in the second column."""
+    margin = " " * COLUMN
+    return textwrap.fill(text, 79, initial_indent=margin, subsequent_indent=margin, break_on_hyphens=False)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ouzel.errors import OuzelError
-from ouzel.numerals import is_number
+from ouzel.ranges import COUNT, check
 
 DEFAULT_LEARNER = "auto"
 
@@ -91,9 +91,6 @@ def reading_options(
 def settings_given(pairs: list[str] | None, **flags: str | None) -> dict[str, str]:
     """The settings of a learner that were given, by flags of their own and by --set."""
     given = {name: value for name, value in flags.items() if value is not None}
-    for name in ("l1", "l2"):
-        if name in given and not is_number(given[name]):
-            raise OuzelError(f"--{name} takes a number, such as 1e-6; got {given[name]!r}")
     for pair in pairs or ():
         name, equals, value = pair.partition("=")
         if not equals or not name or not value:
@@ -102,8 +99,8 @@ def settings_given(pairs: list[str] | None, **flags: str | None) -> dict[str, st
     return given
 
 
-def number(name: str, text: str) -> float:
-    """The number that an option was given."""
-    if not is_number(text):
-        raise OuzelError(f"--{name.replace('_', '-')} takes a number; got {text!r}")
-    return float(text)
+def check_counts(**counts: int | None) -> None:
+    """Refuse numbers below 0 given for options that count something."""
+    for name, value in counts.items():
+        if value is not None:
+            check(f"--{name.replace('_', '-')}", COUNT, value)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def pmi(
     files: options.Files,
     window: Annotated[int, typer.Option(help="Tokens in which both members of a pair must lie.")] = 6,
-    budget: options.Budget = "1.4MB",
+    budget: analysis.Budget = "1.4MB",
     tokens: Annotated[
         str,
         typer.Option(metavar="HOW", help="word, punctuation, whitespace, a regular expression, or module:function."),

@@ -70,8 +70,6 @@ class Session:
         pairs: int | None = None,
     ) -> Self:
         """A session that begins, or that goes on from the file `resume`."""
-        if checkpoint_every < 0:
-            raise OuzelError(f"--checkpoint-every takes a number of examples; got {checkpoint_every}")
         if checkpoint_every and output is None:
             raise OuzelError("--checkpoint-every needs --model OUT: the file to write")
         if output is not None:

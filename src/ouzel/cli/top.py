@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from ouzel.cli import options
+from ouzel.ranges import COUNT, check
 
 
 def top(
@@ -24,12 +25,12 @@ def top(
 
     Example: ouzel top a9a.ouzel -n 20
     """
+    check("-n", COUNT, n)
     from ouzel import persistence
     from ouzel.cli import sketch
     from ouzel.cli.shown import heaviest
 
     learnt = persistence.load_model(model)
-    n = max(n, 0)
     states = sketch.states_shown(learnt)
     columns = heaviest(learnt, n)
     spectra = [sketch.spectrum(learnt, state) for state in states]

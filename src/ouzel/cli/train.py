@@ -66,8 +66,9 @@ def train(
     reading = options.reading_options(
         label, label_positive, weight, text, ignore, columns, skip_lines, delimiter, on_error, bits, seed, group, query
     )
-    if task not in (None, "ranking") or (pairs is not None and pairs < 0):
-        raise OuzelError("--task takes ranking, and classes or numbers follow from --loss; --pairs is 0 (all) or more")
+    if task not in (None, "ranking"):
+        raise OuzelError(f"--task takes ranking, and classes or numbers follow from --loss; got {task!r}")
+    options.check_counts(checkpoint_every=checkpoint_every, pairs=pairs, top=top)
     settings = options.settings_given(
         set_, loss=loss, learning_rate=learning_rate, l1=l1, l2=l2, budget=budget, sketch_size=sketch_size
     )

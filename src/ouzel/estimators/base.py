@@ -17,6 +17,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from ouzel.estimators.river import RiverProtocol
 from ouzel.models import Model
+from ouzel.ranges import Bits, Passes, Seed, checked
 from ouzel.streams.block import Block
 from ouzel.streams.memory import to_block
 
@@ -40,9 +41,9 @@ class Estimator(RiverProtocol, BaseEstimator):
     task: ClassVar[str]  # "classification" or "regression"
 
     fit_intercept: bool = True
-    passes: int = 1
-    bits: int = 18
-    seed: int = 0
+    passes: Passes = 1
+    bits: Bits = 18
+    seed: Seed = 0
 
     def top_weights(self, n: int = 20) -> Any:
         """The n heaviest (feature, weight), heaviest first; features are names where names are known.
@@ -100,13 +101,14 @@ class Estimator(RiverProtocol, BaseEstimator):
         return {name: value for name, value in self.get_params(deep=False).items() if name not in COMMON}
 
     def _new_model(self, classes: Iterable[Any] | None = None) -> Model:
+        given = checked(Estimator, {name: getattr(self, name) for name in ("passes", "bits", "seed")})
         return Model(
             self._learner_name(),
             task=self.task,
             classes=classes,
             intercept=self.fit_intercept,
-            bits=self.bits,
-            seed=self.seed,
+            bits=given["bits"],
+            seed=given["seed"],
             **self._settings(),
         )
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ouzel.errors import OuzelError
 from ouzel.evaluation.curve import Curve
+from ouzel.evaluation.divergence import warnings_of
 from ouzel.evaluation.grids import Candidate
 from ouzel.evaluation.metrics import Scores
 from ouzel.models import Model
@@ -43,6 +44,11 @@ class Contestant:
             return None
         return int(np.count_nonzero(self.model.weights()[:, 1:]))
 
+    @property
+    def warnings(self) -> list[str]:
+        """What to tell of it beside its figures: that it diverged."""
+        return warnings_of(self.model, self.scores)
+
     def learn(self, block: Block) -> None:
         """Predict, count and learn a block."""
         begun = time.perf_counter()
@@ -62,6 +68,7 @@ class Contestant:
             "updates": self.updates,
             "bytes_used": self.model.bytes_used,
             "seconds": self.seconds,
+            "warnings": self.warnings,
         }
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ouzel.errors import OuzelError
 from ouzel.learners import catalogue
-from ouzel.learners.settings import parse_bytes
+from ouzel.ranges import parse_bytes
 
 MOST_VALUES = 1000
 

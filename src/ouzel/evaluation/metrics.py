@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ouzel._jit import inlined, kernel
+from ouzel.evaluation.baseline import Baseline
 from ouzel.learners.scoring import is_probabilistic, links_of
 from ouzel.tasks import Learnt
 
@@ -110,11 +111,13 @@ class Scores:
         self.sums = np.zeros(8)
         self.confusion: np.ndarray = np.zeros((2, 2), np.int64)  # (classes, classes), rows are true; (0, 0) if too many
         self.histogram = np.zeros((2, 0 if task == "regression" else BINS))
+        self._constant = Baseline(task)
 
     def add(self, learnt: Learnt) -> None:
         """Count a block's predictions."""
         margins, targets, importances, losses = learnt
         self.examples += len(targets)
+        self._constant.add(learnt)
         if self.task == "regression":
             predictions = np.empty(len(margins))
             links_of(self.loss, margins, predictions)
@@ -165,6 +168,11 @@ class Scores:
         return float(1.0 - self.sums[SQUARES] / spread) if self.task == "regression" and spread > 0 else None
 
     @property
+    def baseline(self) -> float | None:
+        """The error rate of always saying the class most frequent so far, or the RMSE of the mean of numbers so far."""
+        return self._constant.score
+
+    @property
     def auc(self) -> float | None:
         """Area under the ROC curve of two classes, to within `auc_error`."""
         return self._area()[0]
@@ -176,7 +184,7 @@ class Scores:
 
     def figures(self) -> dict[str, float | None]:
         """Every figure that the task has, by name."""
-        names = ("error_rate", "accuracy", "mean_loss", "log_loss", "auc", "auc_error", "rmse", "mae", "r2")
+        names = ("error_rate", "accuracy", "mean_loss", "log_loss", "auc", "auc_error", "rmse", "mae", "r2", "baseline")
         return {name: getattr(self, name) for name in names}
 
     def to_json(self) -> dict[str, Any]:
@@ -186,6 +194,7 @@ class Scores:
             "examples": self.examples,
             "sums": self.sums.tolist(),
             "confusion": self.confusion.tolist(),
+            "baseline": self._constant.to_json(),
             "histogram": [places.tolist(), self.histogram.ravel()[places].tolist()],
         }
 
@@ -202,6 +211,7 @@ class Scores:
         self.examples, self.sums = int(stored["examples"]), sums
         self.confusion = confusion.reshape(len(confusion), -1)
         self.histogram.ravel()[at] = held
+        self._constant.restore(stored["baseline"])
 
     def _mean(self, which: int) -> float | None:
         return float(self.sums[which] / self.sums[WEIGHT]) if self.sums[WEIGHT] > 0 else None

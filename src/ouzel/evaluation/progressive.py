@@ -7,7 +7,7 @@ examples held out, are reported beside it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Annotated, Any
 
 from ouzel.errors import OuzelError, RoomError
 from ouzel.evaluation.clock import Clock
@@ -17,8 +17,10 @@ from ouzel.evaluation.metrics import Scores
 from ouzel.evaluation.report import Report
 from ouzel.evaluation.seen import FeaturesSeen
 from ouzel.models import Model
+from ouzel.ranges import Count, Passes, ranged
 from ouzel.streams.block import Block
 
+Holdouts = Annotated[Count, "every n-th example is predicted and never learnt; 0 for none, else 2 or more"]
 Reading = Iterable[Block] | Callable[[], Iterable[Block]]
 
 
@@ -52,12 +54,10 @@ def progressive_validation(
 class Run:
     """One progressive validation under way: where it stands in its stream, what it has counted."""
 
-    def __init__(self, model: Model, *, holdout_every: int = 0, passes: int = 1) -> None:
-        if holdout_every < 0 or holdout_every == 1 or passes < 1:
-            raise OuzelError(
-                "passes must be 1 or more and holdout_every 2 or more (0 holds out nothing); "
-                f"got passes={passes}, holdout_every={holdout_every}"
-            )
+    @ranged
+    def __init__(self, model: Model, *, holdout_every: Holdouts = 0, passes: Passes = 1) -> None:
+        if holdout_every == 1:
+            raise OuzelError("holdout_every must be 2 or more, or 0 to hold out nothing; got 1")
         if model.task == "ranking" and holdout_every:
             raise OuzelError(
                 "a ranking learns groups, of which holdout_every would hold out single examples; leave it out"
@@ -86,11 +86,12 @@ class Run:
         """Passes ended and examples of the present pass behind us."""
         return self.passed, self.row
 
+    @ranged
     def over(
         self,
         stream: Reading,
         on_progress: Callable[[Run], None] | None = None,
-        checkpoint_every: int = 0,
+        checkpoint_every: Annotated[Count, "examples between two checkpoints; 0 for none"] = 0,
         on_checkpoint: Callable[[], None] | None = None,
     ) -> None:
         """Run over the stream, from where this run stands; call `on_checkpoint` every so many examples."""

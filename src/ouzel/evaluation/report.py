@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ouzel.evaluation.curve import Point
+from ouzel.evaluation.divergence import warnings_of
 from ouzel.learners.words import in_words
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ class Report:
     rmse: float | None
     mae: float | None
     r2: float | None
+    baseline: float | None  # error rate of the class most frequent so far, or RMSE of the mean so far
+    warnings: list[str]  # of a run that diverged: what, and what to try
     classes: list[Any]
     confusion: list[list[int]] | None  # rows are the true class, columns the predicted, in the order of `classes`
     holdout: list[dict[str, Any]]  # figures of held-out examples, one entry a pass
@@ -82,6 +85,7 @@ class Report:
             seconds_learning=run.clock.seconds["learning"],
             seconds_compiling=run.clock.seconds["compiling"],
             curve=run.curve.points,
+            warnings=warnings_of(model, scores),
             **scores.figures(),
         )
 

@@ -22,13 +22,14 @@ to S, half to one row of z.
 from __future__ import annotations
 
 from math import isfinite
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.errors import OuzelError
 from ouzel.layout import made_from
+from ouzel.learners.shared_settings import L2, Depth, HeapSize, Loss, Rate, Schedule, SketchSeed, Width, byte_budget
 from ouzel.sketches import active_set, top_weights
 from ouzel.sketches.active_set import (
     SMALLEST_SCALE,
@@ -51,15 +52,15 @@ LARGEST_CHANGE = 1e30  # an example that would move a weight further is not lear
 
 
 class Settings(NamedTuple):
-    loss: NamedTuple = Logistic()
-    budget: float = 8192.0  # bytes; heap_size, width and depth follow from it where they are 0
-    heap_size: float = 0.0
-    width: float = 0.0
-    depth: float = 0.0
-    learning_rate: float = 0.1
-    l2: float = 1e-6
-    schedule: NamedTuple = InverseTime()
-    sketch_seed: float = 0.0  # of the hash functions
+    loss: Loss = Logistic()
+    budget: Annotated[float, byte_budget(12.0, each=9), "bytes to keep"] = 8192.0
+    heap_size: HeapSize = 0.0
+    width: Width = 0.0
+    depth: Depth = 0.0
+    learning_rate: Rate = 0.1
+    l2: L2 = 1e-6
+    schedule: Schedule = InverseTime()
+    sketch_seed: SketchSeed = 0.0
 
 
 def configure(settings: Settings) -> tuple[int, int, int]:

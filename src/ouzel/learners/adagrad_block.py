@@ -14,7 +14,7 @@ rounds, and others are refused. An example costs the cube of the block size for 
 from __future__ import annotations
 
 from math import isfinite
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from ouzel._jit import kernel
 from ouzel.errors import OuzelError
 from ouzel.layout import allocate, float64, int64, require
 from ouzel.learners.matrix_metric import decompose, require_solver, solve, times_metric
+from ouzel.learners.shared_settings import Damping, DualAveraging, Loss, Penalty, Rate
+from ouzel.ranges import Range
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.penalties import NoPenalty, SquaredL2, applies, dose, require_separable
 
@@ -44,12 +46,12 @@ class State(NamedTuple):
 
 
 class Settings(NamedTuple):
-    loss: NamedTuple = Logistic()
-    penalty: NamedTuple = NoPenalty()
-    learning_rate: float = 0.25
-    damping: float = 1e-6
-    block_size: float = 8.0
-    dual_averaging: float = 0.0  # 1: eq. (3) in place of eq. (4)
+    loss: Loss = Logistic()
+    penalty: Penalty = NoPenalty()
+    learning_rate: Rate = 0.25
+    damping: Damping = 1e-6
+    block_size: Annotated[float, Range(1.0, LARGEST_BLOCK, whole=True), "features in a block"] = 8.0
+    dual_averaging: DualAveraging = 0.0
 
 
 def init(dimension: int, settings: Settings) -> State:

@@ -20,6 +20,7 @@ import numpy as np
 from ouzel._jit import inlined, kernel
 from ouzel.errors import OuzelError
 from ouzel.layout import float64, made_from
+from ouzel.learners.shared_settings import Damping, DualAveraging, Loss, Penalty, Rate
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.penalties import NoPenalty
 from ouzel.terms.quadratic import minimise, require_minimiser
@@ -36,11 +37,11 @@ class State(NamedTuple):
 
 
 class Settings(NamedTuple):
-    loss: NamedTuple = Logistic()
-    penalty: NamedTuple = NoPenalty()  # or a domain
-    learning_rate: float = 0.25
-    damping: float = 1e-6
-    dual_averaging: float = 0.0  # 1: eq. (3) in place of eq. (4)
+    loss: Loss = Logistic()
+    penalty: Penalty = NoPenalty()
+    learning_rate: Rate = 0.25
+    damping: Damping = 1e-6
+    dual_averaging: DualAveraging = 0.0
 
 
 def layout(dimension: int, settings: Settings) -> State:

@@ -13,12 +13,14 @@ the l2 norm in an uneven metric have no closed form. With `adaptive` 0 this is p
 from __future__ import annotations
 
 from math import isfinite, sqrt
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from ouzel._jit import kernel
 from ouzel.layout import float64, made_from, require
+from ouzel.learners.shared_settings import Damping, Loss, Penalty, Rate
+from ouzel.ranges import SWITCH
 from ouzel.terms.losses import Hinge
 from ouzel.terms.multiclass_losses import derivatives, require_multiclass
 from ouzel.terms.penalties import NoPenalty
@@ -34,11 +36,11 @@ class State(NamedTuple):
 
 
 class Settings(NamedTuple):
-    loss: NamedTuple = Hinge()
-    penalty: NamedTuple = NoPenalty()
-    learning_rate: float = 0.25
-    damping: float = 1e-6
-    adaptive: float = 1.0
+    loss: Loss = Hinge()
+    penalty: Penalty = NoPenalty()
+    learning_rate: Rate = 0.25
+    damping: Damping = 1e-6
+    adaptive: Annotated[float, SWITCH, "a step size for each feature, or one for all"] = 1.0
 
 
 def layout(dimension: int, classes: int, settings: Settings) -> State:

@@ -16,6 +16,7 @@ import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.layout import float64, made_from
+from ouzel.learners.shared_settings import Damping, Loss, Penalty, Rate
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.penalties import NoPenalty, proximal, require_separable
 
@@ -26,10 +27,10 @@ class State(NamedTuple):
 
 
 class Settings(NamedTuple):
-    loss: NamedTuple = Logistic()
-    penalty: NamedTuple = NoPenalty()
-    learning_rate: float = 0.25
-    damping: float = 1e-6
+    loss: Loss = Logistic()
+    penalty: Penalty = NoPenalty()
+    learning_rate: Rate = 0.25
+    damping: Damping = 1e-6
 
 
 def layout(dimension: int, settings: Settings) -> State:

@@ -12,13 +12,15 @@ second row. An importance weight multiplies the step.
 from __future__ import annotations
 
 from math import isfinite, sqrt
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.multiclass import averaged, best_wrong
+from ouzel.learners.shared_settings import PRICE
+from ouzel.ranges import Range
 
 MULTICLASS = True
 SMALLEST_SCALE = 1e-6  # below it, the scale is multiplied into theta
@@ -33,9 +35,9 @@ class State(NamedTuple):
 
 
 class Settings(NamedTuple):
-    p: float = 2.0  # of the norm, 2 or more; large p suits few relevant features
-    approximation: float = 0.9  # alpha, above 0 and at most 1: how much of the largest margin may be missed
-    step: float = sqrt(2.0)  # C
+    p: Annotated[float, Range(2.0, 64.0), "of the norm; large p suits few relevant features"] = 2.0
+    approximation: Annotated[float, Range(1e-9, 1.0), "alpha, the share of the largest margin to reach"] = 0.9
+    step: Annotated[float, PRICE, "C, the size of steps"] = sqrt(2.0)
 
 
 def layout(features: int, classes: int, settings: Settings) -> State:

@@ -17,7 +17,7 @@ Every example is to be right whatever it costs, so an importance weight has no m
 from __future__ import annotations
 
 from math import erfc, exp, log, pi, sqrt
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from ouzel._jit import inlined
 from ouzel.learners.gaussian import (
@@ -33,16 +33,18 @@ from ouzel.learners.gaussian import (
     step,
     weights,
 )
+from ouzel.learners.shared_settings import Confidence, Full, Prior
+from ouzel.ranges import SWITCH
 
 __all__ = ["MULTICLASS", "Settings", "grow", "init", "layout", "learn_row", "learn_rows", "merge"]
 __all__ += ["predict_row", "predict_rows", "weights"]
 
 
 class Settings(NamedTuple):
-    confidence: float = 0.75  # eta, above one half
-    by_variance: float = 0.0  # 1: the form in the variance
-    prior: float = 1.0  # variance of the weights of a margin before any example
-    full: float = 0.0  # 1: the whole covariance, not its diagonal
+    confidence: Confidence = 0.75
+    by_variance: Annotated[float, SWITCH, "the form in the variance, not in the deviation"] = 0.0
+    prior: Prior = 1.0
+    full: Full = 0.0
 
 
 @inlined

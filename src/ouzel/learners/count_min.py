@@ -8,7 +8,7 @@ count and a weight: 12 bytes an entry), half the sketch's, in two rows.
 from __future__ import annotations
 
 from math import isfinite
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ouzel._jit import inlined, kernel
 from ouzel.errors import OuzelError
 from ouzel.layout import float32, made_from
 from ouzel.learners.kept_features import SCALE, check, estimates, heaviest_of_mean, members, mirror, top
+from ouzel.learners.shared_settings import L2, Depth, HeapSize, Loss, Rate, Schedule, SketchSeed, Width, byte_budget
 from ouzel.sketches import count_min, top_weights
 from ouzel.sketches.hashing import tabulation
 from ouzel.sketches.top_weights import find, insert, replace, set_weight, smallest
@@ -42,15 +43,15 @@ class State(NamedTuple):
 
 
 class Settings(NamedTuple):
-    loss: NamedTuple = Logistic()
-    budget: float = 8192.0  # bytes
-    heap_size: float = 0.0  # these instead of what the budget gives
-    width: float = 0.0
-    depth: float = 0.0
-    learning_rate: float = 0.1
-    l2: float = 1e-6
-    schedule: NamedTuple = InverseTime()
-    sketch_seed: float = 0.0  # of the hash functions
+    loss: Loss = Logistic()
+    budget: Annotated[float, byte_budget(24.0, each=7), "bytes to keep"] = 8192.0
+    heap_size: HeapSize = 0.0
+    width: Width = 0.0
+    depth: Depth = 0.0
+    learning_rate: Rate = 0.1
+    l2: L2 = 1e-6
+    schedule: Schedule = InverseTime()
+    sketch_seed: SketchSeed = 0.0
 
 
 def layout(dimension: int, settings: Settings) -> State:

@@ -13,13 +13,14 @@ An importance weight multiplies the step.
 from __future__ import annotations
 
 from math import exp, sqrt
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.multiclass import averaged, best_wrong, is_sound, score_row, square_norm
+from ouzel.learners.shared_settings import PRICE, Rate
 
 MULTICLASS = True
 SMALLEST_SCALE = 1e-6  # below it, a scale is multiplied into its class's weights
@@ -33,8 +34,8 @@ class State(NamedTuple):
 
 
 class Settings(NamedTuple):
-    regularization: float = 0.001  # lambda
-    learning_rate: float = 0.5  # the step is this over sqrt(t)
+    regularization: Annotated[float, PRICE, "lambda"] = 0.001
+    learning_rate: Annotated[Rate, "the step is this over sqrt(t)"] = 0.5
 
 
 def layout(features: int, classes: int, settings: Settings) -> State:

@@ -8,7 +8,7 @@ given ones. Merging averages.
 from __future__ import annotations
 
 from math import isfinite
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ouzel._jit import inlined, kernel
 from ouzel.errors import OuzelError
 from ouzel.layout import float32, made_from, uint32
 from ouzel.learners.kept_features import SCALE
+from ouzel.learners.shared_settings import L2, Loss, Rate, Schedule, SketchSeed, byte_budget
 from ouzel.sketches.count_sketch import cell
 from ouzel.sketches.hashing import tabulation
 from ouzel.terms.losses import Logistic, derivative
@@ -36,12 +37,12 @@ class State(NamedTuple):
 
 
 class Settings(NamedTuple):
-    loss: NamedTuple = Logistic()
-    budget: float = 8192.0  # bytes
-    learning_rate: float = 0.1
-    l2: float = 1e-6
-    schedule: NamedTuple = InverseTime()
-    sketch_seed: float = 0.0  # of the hash functions
+    loss: Loss = Logistic()
+    budget: Annotated[float, byte_budget(4.0), "bytes to keep"] = 8192.0
+    learning_rate: Rate = 0.1
+    l2: L2 = 1e-6
+    schedule: Schedule = InverseTime()
+    sketch_seed: SketchSeed = 0.0
 
 
 def layout(dimension: int, settings: Settings) -> State:

@@ -16,6 +16,7 @@ import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.layout import float64, made_from, require
+from ouzel.learners.shared_settings import Loss, Penalty, Rate
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.penalties import NoPenalty, applies, dose, proximal, require_separable, shrink
 
@@ -26,9 +27,9 @@ class State(NamedTuple):
 
 
 class Settings(NamedTuple):
-    loss: NamedTuple = Logistic()
-    penalty: NamedTuple = NoPenalty()
-    learning_rate: float = 0.5
+    loss: Loss = Logistic()
+    penalty: Penalty = NoPenalty()
+    learning_rate: Rate = 0.5
 
 
 def layout(dimension: int, settings: Settings) -> State:

@@ -15,6 +15,7 @@ import numpy as np
 from ouzel._jit import inlined, kernel
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.limits import bounded
+from ouzel.learners.shared_settings import Loss, Power, Rate
 from ouzel.terms.losses import Logistic, derivative
 
 
@@ -24,9 +25,9 @@ class State(NamedTuple):
 
 
 class Settings(NamedTuple):
-    loss: NamedTuple = Logistic()
-    learning_rate: float = 0.5
-    power: float = 0.5
+    loss: Loss = Logistic()
+    learning_rate: Rate = 0.5
+    power: Power = 0.5
 
 
 def layout(dimension: int, settings: Settings) -> State:

@@ -9,7 +9,7 @@ every slot, is left out: no prediction changes. An importance weight has no mean
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from ouzel.learners.gaussian import (
     MULTICLASS,
@@ -24,16 +24,18 @@ from ouzel.learners.gaussian import (
     step,
     weights,
 )
+from ouzel.learners.shared_settings import Full, Prior
+from ouzel.ranges import Range
 
 __all__ = ["MULTICLASS", "Settings", "grow", "init", "layout", "learn_row", "learn_rows", "merge"]
 __all__ += ["predict_row", "predict_rows", "weights"]
 
 
 class Settings(NamedTuple):
-    shrinkage: float = 0.1  # c, below 1
-    decay: float = 0.3  # b, at most 1
-    prior: float = 1.0  # variance of the weights of a margin before any example
-    full: float = 0.0  # 1: the whole covariance, not its diagonal
+    shrinkage: Annotated[float, Range(0.0, 1.0, below=True), "c"] = 0.1
+    decay: Annotated[float, Range(0.0, 1.0), "b; round t takes the share c b^t from the ellipsoid"] = 0.3
+    prior: Prior = 1.0
+    full: Full = 0.0
 
 
 @step.of(Settings)

@@ -26,14 +26,15 @@ from ouzel.learners.first_order import (
     step,
     weights,
 )
+from ouzel.learners.shared_settings import Power, Rate
 
 __all__ = ["MULTICLASS", "Settings", "State", "grow", "init", "layout", "learn_row", "learn_rows", "merge"]
 __all__ += ["predict_row", "predict_rows", "weights"]
 
 
 class Settings(NamedTuple):
-    learning_rate: float = 1.0
-    power: float = 0.5
+    learning_rate: Rate = 1.0
+    power: Power = 0.5
 
 
 @step.of(Settings)

@@ -8,7 +8,7 @@ else r is infinite and nothing moves. An importance weight divides r, as in `aro
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from ouzel.learners.gaussian import (
     MULTICLASS,
@@ -23,15 +23,16 @@ from ouzel.learners.gaussian import (
     step,
     weights,
 )
+from ouzel.learners.shared_settings import PRICE, Full, Prior
 
 __all__ = ["MULTICLASS", "Settings", "grow", "init", "layout", "learn_row", "learn_rows", "merge"]
 __all__ += ["predict_row", "predict_rows", "weights"]
 
 
 class Settings(NamedTuple):
-    bound: float = 10.0  # b
-    prior: float = 1.0  # variance of the weights of a margin before any example
-    full: float = 0.0  # 1: the whole covariance, not its diagonal
+    bound: Annotated[float, PRICE, "b; where the variance is below 1 / b nothing is learnt"] = 10.0
+    prior: Prior = 1.0
+    full: Full = 0.0
 
 
 @step.of(Settings)

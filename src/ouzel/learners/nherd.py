@@ -23,15 +23,16 @@ from ouzel.learners.gaussian import (
     step,
     weights,
 )
+from ouzel.learners.shared_settings import Aggressiveness, Full, Prior
 
 __all__ = ["MULTICLASS", "Settings", "grow", "init", "layout", "learn_row", "learn_rows", "merge"]
 __all__ += ["predict_row", "predict_rows", "weights"]
 
 
 class Settings(NamedTuple):
-    aggressiveness: float = 1.0  # C
-    prior: float = 1.0  # variance of the weights of a margin before any example
-    full: float = 0.0  # 1: the whole covariance, not its diagonal
+    aggressiveness: Aggressiveness = 1.0
+    prior: Prior = 1.0
+    full: Full = 0.0
 
 
 @step.of(Settings)

@@ -22,7 +22,7 @@ class has the whole budget, 4 bytes of it for its count. Draws repeat with the s
 from __future__ import annotations
 
 from math import log
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,8 @@ from ouzel._jit import inlined, kernel
 from ouzel.layout import float64, made_from, uint64
 from ouzel.learners import active_set_weight_median as awm
 from ouzel.learners.active_set_weight_median import learn_shifted
+from ouzel.learners.shared_settings import L2, Depth, HeapSize, Rate, Schedule, SketchSeed, Width, byte_budget
+from ouzel.ranges import SWITCH, Range
 from ouzel.sketches import active_set, reservoir
 from ouzel.sketches.reservoir import random_word
 from ouzel.terms.losses import Logistic
@@ -59,16 +61,16 @@ class State(NamedTuple):
 
 
 class Settings(NamedTuple):
-    budget: float = 8192.0  # bytes of each class
-    heap_size: float = 0.0
-    width: float = 0.0
-    depth: float = 0.0
-    learning_rate: float = 0.1
-    l2: float = 1e-6
-    schedule: NamedTuple = InverseTime()
-    sketch_seed: float = 0.0  # of the hash functions and the draws
-    noise: float = 10.0  # k, classes drawn an example, 1 or more
-    scored: float = 1.0  # 0: no prediction before an example is learnt
+    budget: Annotated[float, byte_budget(28.0, each=9), "bytes to keep for each class"] = 8192.0
+    heap_size: HeapSize = 0.0
+    width: Width = 0.0
+    depth: Depth = 0.0
+    learning_rate: Rate = 0.1
+    l2: L2 = 1e-6
+    schedule: Schedule = InverseTime()
+    sketch_seed: SketchSeed = 0.0
+    noise: Annotated[float, Range(1.0, 65536.0, whole=True), "k, classes drawn an example"] = 10.0
+    scored: Annotated[float, SWITCH, "predict an example before it is learnt"] = 1.0
 
 
 def _sketches(state: State) -> list[active_set.State]:

@@ -12,13 +12,14 @@ far, memory is the square of the room for them: for up to some thousand features
 from __future__ import annotations
 
 from math import inf
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.errors import OuzelError
 from ouzel.layout import check_places, float64, int64, made_from
+from ouzel.learners.shared_settings import Bound, Curvature, Eta, Largest, Loss, Rate
 from ouzel.learners.sketched_newton import LIMIT
 from ouzel.terms.losses import Logistic, derivative
 
@@ -33,12 +34,12 @@ class State(NamedTuple):
 
 
 class Settings(NamedTuple):
-    loss: NamedTuple = Logistic()
-    learning_rate: float = 1.0  # 1 / alpha
-    curvature: float = 0.25  # sigma: 1/4 at a logistic loss's steepest, 1 / (8 C^2) for the square loss
-    eta: float = 0.0  # for losses without curvature: added as eta / sqrt(t)
-    bound: float = 1.0  # beyond `largest`: 0 clips predictions, 1 projects weights (Lemma 1)
-    largest: float = 10.0  # C; none for numbers to predict unless given
+    loss: Loss = Logistic()
+    learning_rate: Annotated[Rate, "step size, 1 / alpha"] = 1.0
+    curvature: Curvature = 0.25
+    eta: Eta = 0.0
+    bound: Bound = 1.0
+    largest: Largest = 10.0
 
 
 def check_room(dimension: int, learner: str) -> None:

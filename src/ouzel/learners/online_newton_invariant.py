@@ -25,6 +25,7 @@ from ouzel._jit import kernel
 from ouzel.errors import OuzelError
 from ouzel.layout import check_places, float64, int64, made_from, require
 from ouzel.learners.online_newton import check_room, clip, placed
+from ouzel.learners.shared_settings import Bound, Curvature, Eta, Largest, Loss
 from ouzel.learners.sketched_newton import LIMIT
 from ouzel.terms.losses import Logistic, derivative
 
@@ -41,11 +42,11 @@ class State(NamedTuple):
 
 
 class Settings(NamedTuple):
-    loss: NamedTuple = Logistic()
-    curvature: float = 0.25  # sigma: 1/4 at a logistic loss's steepest, 1 / (8 C^2) for the square loss
-    eta: float = 0.0  # for losses without curvature: added as eta / sqrt(t)
-    bound: float = 1.0  # beyond `largest`: 0 clips predictions, 1 projects weights (Lemma 2)
-    largest: float = 10.0  # C; none for numbers to predict unless given
+    loss: Loss = Logistic()
+    curvature: Curvature = 0.25
+    eta: Eta = 0.0
+    bound: Bound = 1.0
+    largest: Largest = 10.0
 
 
 def layout(dimension: int, settings: Settings) -> State:

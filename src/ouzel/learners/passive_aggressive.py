@@ -11,7 +11,7 @@ An importance weight multiplies C in PA-I and PA-II; PA knows no price, and one 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from ouzel.learners.first_order import (
     MULTICLASS,
@@ -27,14 +27,16 @@ from ouzel.learners.first_order import (
     step,
     weights,
 )
+from ouzel.learners.shared_settings import Aggressiveness
+from ouzel.ranges import Choice
 
 __all__ = ["MULTICLASS", "Settings", "State", "grow", "init", "layout", "learn_row", "learn_rows", "merge"]
 __all__ += ["predict_row", "predict_rows", "weights"]
 
 
 class Settings(NamedTuple):
-    aggressiveness: float = 1.0  # C
-    variant: float = 0.0  # 0: PA, 1: PA-I, 2: PA-II
+    aggressiveness: Aggressiveness = 1.0
+    variant: Annotated[float, Choice(("pa", "pa1", "pa2")), "the rule"] = 0.0
 
 
 @step.of(Settings)

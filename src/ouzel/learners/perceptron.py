@@ -8,7 +8,7 @@ An importance weight multiplies the step.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from ouzel.learners.first_order import (
     MULTICLASS,
@@ -24,13 +24,14 @@ from ouzel.learners.first_order import (
     step,
     weights,
 )
+from ouzel.learners.shared_settings import Rate
 
 __all__ = ["MULTICLASS", "Settings", "State", "grow", "init", "layout", "learn_row", "learn_rows", "merge"]
 __all__ += ["predict_row", "predict_rows", "weights"]
 
 
 class Settings(NamedTuple):
-    learning_rate: float = 1.0  # the predicted classes do not depend on it
+    learning_rate: Annotated[Rate, "step size; the predicted classes do not depend on it"] = 1.0
 
 
 @step.of(Settings)

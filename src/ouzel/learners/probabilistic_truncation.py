@@ -9,7 +9,7 @@ order of the keys, does not underflow, and changes by |w'| / |w|. An entry is an
 from __future__ import annotations
 
 from math import isfinite, log
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ouzel._jit import inlined, kernel
 from ouzel.errors import OuzelError
 from ouzel.layout import float32, made_from, uint64
 from ouzel.learners.kept_features import SCALE, check, estimates, heaviest_of_mean, members, mirror, top
+from ouzel.learners.shared_settings import L2, HeapSize, Loss, Rate, Schedule, SketchSeed, byte_budget
 from ouzel.sketches import reservoir, top_weights
 from ouzel.sketches.reservoir import random_word
 from ouzel.sketches.top_weights import find, insert, replace, rescale, set_weight, smallest
@@ -42,13 +43,13 @@ class State(NamedTuple):
 
 
 class Settings(NamedTuple):
-    loss: NamedTuple = Logistic()
-    budget: float = 8192.0  # bytes
-    heap_size: float = 0.0  # instead of what the budget gives
-    learning_rate: float = 0.1
-    l2: float = 1e-6
-    schedule: NamedTuple = InverseTime()
-    sketch_seed: float = 0.0  # of the random numbers
+    loss: Loss = Logistic()
+    budget: Annotated[float, byte_budget(12.0, each=12), "bytes to keep"] = 8192.0
+    heap_size: HeapSize = 0.0
+    learning_rate: Rate = 0.1
+    l2: L2 = 1e-6
+    schedule: Schedule = InverseTime()
+    sketch_seed: SketchSeed = 0.0
 
 
 def layout(dimension: int, settings: Settings) -> State:

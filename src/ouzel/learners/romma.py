@@ -12,13 +12,14 @@ which leaves an example out.
 from __future__ import annotations
 
 from math import isfinite
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.multiclass import LARGEST, averaged, best_wrong, part, score_row, square_norm
+from ouzel.ranges import SWITCH
 
 MULTICLASS = True
 SMALLEST_SCALE = 1e-6  # below it, or above its inverse, the scale is multiplied into the weights
@@ -34,7 +35,7 @@ class State(NamedTuple):
 
 
 class Settings(NamedTuple):
-    aggressive: float = 0.0  # 1: learn from margins below 1, not from mistakes alone
+    aggressive: Annotated[float, SWITCH, "learn from margins below 1, not from mistakes alone"] = 0.0
 
 
 def layout(features: int, classes: int, settings: Settings) -> State:

@@ -9,13 +9,14 @@ An importance weight multiplies the step of v.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.multiclass import best_wrong, is_sound, part, square_norm
+from ouzel.learners.shared_settings import PRICE
 
 MULTICLASS = True
 
@@ -28,7 +29,7 @@ class State(NamedTuple):
 
 
 class Settings(NamedTuple):
-    damping: float = 1.0  # a, above 0
+    damping: Annotated[float, PRICE, "a, the diagonal of the correlation matrix to begin with"] = 1.0
 
 
 def layout(features: int, classes: int, settings: Settings) -> State:

@@ -12,12 +12,14 @@ are made so, and what is sketched and the step have the current gradient in D as
 from __future__ import annotations
 
 from math import inf
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.learners.rows import longest
+from ouzel.learners.shared_settings import Bound, Curvature, Eta, Largest, Loss, Rate
+from ouzel.ranges import DIRECTIONS, SWITCH, Range
 from ouzel.sketches.folding import dot, gather
 from ouzel.terms.losses import Logistic
 
@@ -26,15 +28,15 @@ LIMIT = 1e30  # a stream that has diverged this far is predicted, but no longer 
 
 
 class Settings(NamedTuple):
-    loss: NamedTuple = Logistic()
-    sketch_size: float = 10.0  # m
-    learning_rate: float = 1.0  # 1 / alpha
-    curvature: float = 0.25  # sigma: 1/4 at a logistic loss's steepest, 1 / (8 C^2) for the square loss
-    eta: float = 0.0  # for losses without curvature: added as eta / sqrt(t)
-    sketch_every: float = 1.0  # the sketch takes in every so many-th gradient
-    diagonal: float = 1.0  # whether features are fed as D^-1/2 x (section 5.2)
-    bound: float = 0.0  # beyond `largest`: 0 clips predictions, 1 projects weights (Lemma 1)
-    largest: float = inf  # C
+    loss: Loss = Logistic()
+    sketch_size: Annotated[float, DIRECTIONS, "m, directions that the sketch keeps"] = 10.0
+    learning_rate: Annotated[Rate, "step size beyond the sketch, 1 / alpha"] = 1.0
+    curvature: Curvature = 0.25
+    eta: Eta = 0.0
+    sketch_every: Annotated[float, Range(1.0, 1e9, whole=True), "take in every so many-th gradient"] = 1.0
+    diagonal: Annotated[float, SWITCH, "feed features as D^-1/2 x (section 5.2)"] = 1.0
+    bound: Bound = 0.0
+    largest: Largest = inf
 
 
 @inlined

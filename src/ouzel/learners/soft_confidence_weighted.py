@@ -11,7 +11,7 @@ with n = v + 1 / (2 C), where that is positive. An importance weight multiplies 
 from __future__ import annotations
 
 from math import sqrt
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from ouzel.learners.confidence_weighted import covariance_step, mean_step, normal_quantile
 from ouzel.learners.gaussian import (
@@ -27,17 +27,19 @@ from ouzel.learners.gaussian import (
     step,
     weights,
 )
+from ouzel.learners.shared_settings import Aggressiveness, Confidence, Full, Prior
+from ouzel.ranges import SWITCH
 
 __all__ = ["MULTICLASS", "Settings", "grow", "init", "layout", "learn_row", "learn_rows", "merge"]
 __all__ += ["predict_row", "predict_rows", "weights"]
 
 
 class Settings(NamedTuple):
-    confidence: float = 0.75  # eta, above one half
-    aggressiveness: float = 1.0  # C
-    squared: float = 0.0  # 0: SCW-I, 1: SCW-II
-    prior: float = 1.0  # variance of the weights of a margin before any example
-    full: float = 0.0  # 1: the whole covariance, not its diagonal
+    confidence: Confidence = 0.75
+    aggressiveness: Aggressiveness = 1.0
+    squared: Annotated[float, SWITCH, "SCW-II, not SCW-I"] = 0.0
+    prior: Prior = 1.0
+    full: Full = 0.0
 
 
 @step.of(Settings)

@@ -18,7 +18,7 @@ learns the multinomial loss of the classes' scores. Losses other than the logist
 from __future__ import annotations
 
 from math import inf, isfinite, sqrt
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from ouzel.layout import float32, float64, made_from
 from ouzel.learners.four_steps import LARGEST, add_squares, move
 from ouzel.learners.newton_stack import MODELS, clipped, combined, learn_joint_stack, learn_stack
 from ouzel.learners.rows import Rows
+from ouzel.learners.shared_settings import Loss, Rate
 from ouzel.terms.advances import share
 from ouzel.terms.losses import Hinge, Logistic, SquaredHinge, curvature, derivative
 
@@ -41,10 +42,10 @@ class State(NamedTuple):
 
 
 class Settings(NamedTuple):
-    loss: NamedTuple = Logistic()
-    second_loss: NamedTuple = SquaredHinge()  # of the second model; the loss itself in regression
-    third_loss: NamedTuple = Hinge()  # of the third model and the fourth; the same
-    learning_rate: float = 1.0  # multiplies all four rates
+    loss: Loss = Logistic()
+    second_loss: Annotated[Any, "of the second model; the loss itself in regression"] = SquaredHinge()
+    third_loss: Annotated[Any, "of the third and fourth model; the same"] = Hinge()
+    learning_rate: Annotated[Rate, "multiplies the step sizes of all four models"] = 1.0
 
 
 def layout(dimension: int, settings: Settings) -> State:

@@ -8,7 +8,7 @@ scale. An entry is an id and a weight: 8 bytes.
 from __future__ import annotations
 
 from math import isfinite
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ouzel._jit import inlined, kernel
 from ouzel.errors import OuzelError
 from ouzel.layout import made_from
 from ouzel.learners.kept_features import SCALE, begin, check, estimates, heaviest_of_mean, members, mirror, top
+from ouzel.learners.shared_settings import L2, HeapSize, Loss, Rate, Schedule, byte_budget
 from ouzel.sketches import top_weights
 from ouzel.sketches.top_weights import find, insert, replace, rescale, set_weight, smallest
 from ouzel.terms.losses import Logistic, derivative
@@ -38,12 +39,12 @@ class State(NamedTuple):
 
 
 class Settings(NamedTuple):
-    loss: NamedTuple = Logistic()
-    budget: float = 8192.0  # bytes
-    heap_size: float = 0.0  # instead of what the budget gives
-    learning_rate: float = 0.1
-    l2: float = 1e-6
-    schedule: NamedTuple = InverseTime()
+    loss: Loss = Logistic()
+    budget: Annotated[float, byte_budget(8.0, each=17), "bytes to keep"] = 8192.0
+    heap_size: HeapSize = 0.0
+    learning_rate: Rate = 0.1
+    l2: L2 = 1e-6
+    schedule: Schedule = InverseTime()
 
 
 def layout(dimension: int, settings: Settings) -> State:

@@ -10,13 +10,15 @@ enters when it is next met, as with any heap that follows a stream.
 from __future__ import annotations
 
 from math import isfinite
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.layout import float32, made_from, require
 from ouzel.learners.kept_features import SCALE, begin
+from ouzel.learners.shared_settings import L2, Loss, Rate, Schedule
+from ouzel.ranges import Range
 from ouzel.sketches import top_weights
 from ouzel.sketches.top_weights import find, insert, replace, rescale, set_weight, smallest
 from ouzel.terms.losses import Logistic, derivative
@@ -36,11 +38,11 @@ class State(NamedTuple):
 
 
 class Settings(NamedTuple):
-    loss: NamedTuple = Logistic()
-    heap_size: float = 128.0
-    learning_rate: float = 0.1
-    l2: float = 1e-6
-    schedule: NamedTuple = InverseTime()
+    loss: Loss = Logistic()
+    heap_size: Annotated[float, Range(1.0, whole=True, each=136), "heaviest features known by name"] = 128.0
+    learning_rate: Rate = 0.1
+    l2: L2 = 1e-6
+    schedule: Schedule = InverseTime()
 
 
 def layout(dimension: int, settings: Settings) -> State:

@@ -9,20 +9,21 @@ An importance weight multiplies the step. With two classes this is the perceptro
 from __future__ import annotations
 
 from math import isfinite
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.learners.first_order import MULTICLASS, State, grow, init, layout, merge, predict_row, predict_rows, weights
 from ouzel.learners.multiclass import is_sound, score_row, square_norm
+from ouzel.learners.shared_settings import Rate
 
 __all__ = ["MULTICLASS", "Settings", "State", "grow", "init", "layout", "learn_row", "learn_rows", "merge"]
 __all__ += ["predict_row", "predict_rows", "weights"]
 
 
 class Settings(NamedTuple):
-    learning_rate: float = 1.0  # the predicted classes do not depend on it
+    learning_rate: Annotated[Rate, "step size; the predicted classes do not depend on it"] = 1.0
 
 
 @inlined

@@ -18,13 +18,15 @@ of 128 weights (256 and 256 from 4 KB to 8 KB; 128 and 256 from 32 KB).
 from __future__ import annotations
 
 from math import inf, isfinite, sqrt
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.errors import OuzelError
 from ouzel.layout import float32, float64, made_from, uint32
+from ouzel.learners.shared_settings import L2, Depth, HeapSize, Loss, Rate, Schedule, SketchSeed, Width, byte_budget
+from ouzel.ranges import STRENGTH, SWITCH
 from ouzel.sketches import count_sketch, top_weights
 from ouzel.sketches.count_sketch import cell, median, query
 from ouzel.sketches.hashing import tabulation
@@ -53,17 +55,17 @@ class State(NamedTuple):
 
 
 class Settings(NamedTuple):
-    loss: NamedTuple = Logistic()
-    budget: float = 8192.0  # bytes
-    heap_size: float = 0.0  # these instead of what the budget gives
-    width: float = 0.0
-    depth: float = 0.0
-    learning_rate: float = 0.1
-    l2: float = 1e-6
-    schedule: NamedTuple = InverseTime()
-    sketch_seed: float = 0.0  # of the hash functions
-    averaging: float = 0.0  # 1: weights are those of the mean iterate
-    radius: float = 0.0  # of the l2 ball that z is kept in; 0 for none
+    loss: Loss = Logistic()
+    budget: Annotated[float, byte_budget(20.0), "bytes to keep"] = 8192.0
+    heap_size: HeapSize = 0.0
+    width: Width = 0.0
+    depth: Depth = 0.0
+    learning_rate: Rate = 0.1
+    l2: L2 = 1e-6
+    schedule: Schedule = InverseTime()
+    sketch_seed: SketchSeed = 0.0
+    averaging: Annotated[float, SWITCH, "weights are those of the mean iterate"] = 0.0
+    radius: Annotated[float, STRENGTH, "of the l2 ball that the sketch is kept in; 0 for none"] = 0.0
 
 
 def configure(settings: Settings) -> tuple[int, int, int]:

@@ -2,39 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from ouzel.errors import OuzelError
-from ouzel.terms.names import name_of
+from ouzel.learners.catalogue import Learner
+from ouzel.learners.settings import resolve_settings
+from ouzel.ranges import STRENGTH, Choice, declared
+from ouzel.terms.losses import LOSSES
+from ouzel.terms.names import DOMAINS, NORMS, name_of
 from ouzel.terms.penalties import L1, ElasticNet, NoPenalty, SquaredL2
+from ouzel.terms.rates import SCHEDULES
 
-SWITCHES = {"adaptive", "aggressive", "averaging", "by_variance", "diagonal", "dual_averaging", "full", "scored"}
-SWITCHES |= {"squared"}
-YES = {"yes": 1.0, "no": 0.0}
-BOUNDS = {"clip": 0.0, "project": 1.0}  # what Newton methods do about predictions beyond `largest`
+TERMS = {"loss": LOSSES, "second_loss": LOSSES, "third_loss": LOSSES, "schedule": SCHEDULES}
 
 
-def choices_of(kind: Any, name: str) -> dict[str, float]:
-    """What may be said of a setting of the class `kind` by word, and the number it stands for."""
-    if name == "bound" and "largest" in kind._fields:
-        return BOUNDS
-    return YES if name in SWITCHES else {}
+class Described(NamedTuple):
+    """A setting of a learner, for people."""
+
+    default: float | str
+    takes: str
+    about: str
 
 
-def number_of(kind: Any, name: str, value: Any) -> Any:
-    """The number that a word for a setting stands for; what is no word of it is left as it is.
+def described(learner: Learner) -> dict[str, Described]:
+    """Every setting of a learner by name: its default, what it takes, and what it is.
 
-    >>> from ouzel.learners.sketched_newton import Settings
-    >>> number_of(Settings, "bound", "project"), number_of(Settings, "learning_rate", "0.5")
-    (1.0, '0.5')
+    >>> from ouzel.learners.catalogue import find
+    >>> described(find("ogd"))["power"]
+    Described(default=0.5, takes='a number from 0 to 10', about='how fast steps fall: as 1 / t^power')
     """
-    choices = choices_of(kind, name)
-    if not choices or not isinstance(value, str) or value in choices:
-        return choices.get(value, value) if isinstance(value, str) else value
-    try:
-        return float(value)
-    except ValueError:
-        raise OuzelError(f"setting {name!r} is {' or '.join(choices)}; got {value!r}") from None
+    chosen = resolve_settings(learner, {})
+    defaults = in_words(chosen)
+    found = {}
+    for name, (takes, _, about, _) in declared(learner.module.Settings).items():
+        if name == "penalty":
+            for strength, what in (("l1", "of the l1 penalty: weights become exactly zero"), ("l2", "of the ridge")):
+                found[strength] = Described(0.0, STRENGTH.text(), f"strength {what}")
+            found[name] = Described("none", f"{', '.join([*NORMS, *DOMAINS])}; not all learners take all", about)
+        else:
+            text = f"one of {', '.join(TERMS[name])}" if name in TERMS else takes.text() if takes else ""
+            found[name] = Described(defaults[name], text, about)
+    return found
 
 
 def in_words(settings: Any) -> dict[str, float | str]:
@@ -45,15 +52,17 @@ def in_words(settings: Any) -> dict[str, float | str]:
     >>> words["loss"], words["bound"], words["diagonal"], words["sketch_size"]
     ('logistic', 'clip', 'yes', 10.0)
     """
+    kind: Any = type(settings)
+    known = declared(kind)
     found: dict[str, float | str] = {}
     for name, value in settings._asdict().items():
+        takes = known[name].takes
         if name == "penalty":
             found |= _penalty(value)
         elif isinstance(value, tuple):
             found[name] = name_of(value)
         else:
-            said = {number: word for word, number in choices_of(type(settings), name).items()}
-            found[name] = said.get(value, value)
+            found[name] = takes.words[int(value)] if isinstance(takes, Choice) else value
     return found
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ouzel._jit import inlined
 from ouzel.layout import allocate, float32, uint32
+from ouzel.ranges import Seed, Size, ranged
 from ouzel.sketches import count_sketch
 from ouzel.sketches.count_sketch import cell
 from ouzel.sketches.hashing import tabulation
@@ -28,7 +29,8 @@ def layout(width: int, depth: int) -> State:
     return State(counters=float32(depth, width, least=0.0), tables=uint32(depth, 4, 256))
 
 
-def init(width: int, depth: int = 4, seed: int = 0) -> State:
+@ranged
+def init(width: Size, depth: Size = 4, seed: Seed = 0) -> State:
     """An empty sketch.
 
     >>> sketch = init(width=64)

@@ -14,6 +14,7 @@ import numpy as np
 from ouzel._jit import inlined
 from ouzel.errors import OuzelError
 from ouzel.layout import allocate, float32, uint32
+from ouzel.ranges import Seed, Size, ranged
 from ouzel.sketches.hashing import tabulate, tabulation
 
 SIGNS = np.array([1.0, -1.0], np.float32)
@@ -30,7 +31,8 @@ def layout(width: int, depth: int) -> State:
     return State(counters=float32(depth, width), tables=uint32(depth, 4, 256), sorted=float32(depth, scratch=True))
 
 
-def init(width: int, depth: int = 5, seed: int = 0) -> State:
+@ranged
+def init(width: Size, depth: Size = 5, seed: Seed = 0) -> State:
     """An empty sketch.
 
     >>> sketch = init(width=64)

@@ -15,13 +15,15 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel._jit import kernel
+from ouzel.ranges import Directions, Size, ranged
 
 
 class State(NamedTuple):
     rows: np.ndarray  # (m, d) float64  S, the last row 0
 
 
-def init(dimension: int, size: int) -> State:
+@ranged
+def init(dimension: Size, size: Directions) -> State:
     """An empty sketch of `size` rows.
 
     >>> sketch = init(dimension=2, size=2)

@@ -20,6 +20,7 @@ import numpy as np
 from ouzel._jit import inlined, kernel, written_out
 from ouzel._llvm import LANES, turn_lanes
 from ouzel.layout import allocate, check_list, float64, require, uint32
+from ouzel.ranges import Directions, Size, ranged
 from ouzel.sketches.folding import (
     LEAD,
     add_outer,
@@ -85,7 +86,8 @@ def begin(state: State) -> None:
     state.mix[0] = 1.0
 
 
-def init(dimension: int, size: int) -> State:
+@ranged
+def init(dimension: Size, size: Directions) -> State:
     """A sketch of `size` directions with room for `dimension` slots.
 
     >>> sketch = init(dimension=2, size=1)

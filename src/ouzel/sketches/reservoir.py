@@ -12,6 +12,7 @@ import numpy as np
 
 from ouzel._jit import inlined
 from ouzel.layout import allocate, uint32, uint64
+from ouzel.ranges import Seed, Size, ranged
 
 
 class State(NamedTuple):
@@ -24,7 +25,8 @@ def layout(capacity: int) -> State:
     return State(items=uint32(capacity), counts=uint64(2))
 
 
-def init(capacity: int, seed: int = 0) -> State:
+@ranged
+def init(capacity: Size, seed: Seed = 0) -> State:
     """Room for `capacity` items.
 
     >>> sample = init(3)

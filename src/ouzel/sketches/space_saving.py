@@ -10,13 +10,15 @@ from __future__ import annotations
 import numpy as np
 
 from ouzel._jit import inlined
+from ouzel.ranges import Size, ranged
 from ouzel.sketches import top_weights
 from ouzel.sketches.top_weights import State, find, heaviest, insert, replace, set_weight, smallest
 
 __all__ = ["State", "heaviest", "init", "merge", "update"]
 
 
-def init(capacity: int) -> State:
+@ranged
+def init(capacity: Size) -> State:
     """Room for `capacity` counters.
 
     >>> counters = init(2)

@@ -22,6 +22,7 @@ import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.layout import allocate, check_list, float64, require, uint32
+from ouzel.ranges import Directions, Size, ranged
 from ouzel.sketches.folding import LEAD, combine, fold, gather, meet, square_of, width_of
 from ouzel.sketches.lazy_maps import catch_up, record, room_for
 
@@ -56,7 +57,8 @@ def layout(dimension: int, size: int) -> State:
     )
 
 
-def init(dimension: int, size: int) -> State:
+@ranged
+def init(dimension: Size, size: Directions) -> State:
     """A sketch of `size` directions with room for `dimension` slots.
 
     >>> sketch = init(dimension=2, size=2)

@@ -15,6 +15,7 @@ import numpy as np
 
 from ouzel._jit import inlined
 from ouzel.layout import allocate, check_places, float32, int64, require, uint16, uint32
+from ouzel.ranges import Size, ranged
 
 RUN = 64  # entries that share a bound
 
@@ -44,7 +45,8 @@ def begin(state: Any) -> None:
     state.bounds[..., -1] = -1.0
 
 
-def init(capacity: int) -> State:
+@ranged
+def init(capacity: Size) -> State:
     """Room for `capacity` keys, none taken.
 
     >>> state = init(2)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Annotated, Any
 
 from ouzel.errors import OuzelError
+from ouzel.ranges import Bits, Count, Seed, checked
 
 ON_ERROR = ("raise", "skip")
 
@@ -14,8 +15,8 @@ ON_ERROR = ("raise", "skip")
 class Options:
     """Options of `ouzel.read`; a reader takes note of those that its format has a use for."""
 
-    bits: int = 18  # names of features hash to so many bits
-    seed: int = 0  # of that hash
+    bits: Bits = 18
+    seed: Seed = 0
     label: str | None = None  # the column of a table that holds the label
     label_positive: str | None = None  # this label (or any list of labels with it) is +1, every other -1
     weight: str | None = None  # the column with importance weights
@@ -23,19 +24,17 @@ class Options:
     text: tuple[str, ...] = ()  # columns read as words
     ignore: tuple[str, ...] = ()  # columns left out
     columns: tuple[str, ...] = ()  # names of the columns of a table without a header
-    skip_lines: int = 0  # lines to leave out at the start of a table
+    skip_lines: Annotated[Count, "lines to leave out at the start of a table"] = 0
     delimiter: str | None = None  # of a CSV file
     query: str | None = None  # a file with the number of examples of each group, as LightGBM has them
     unlabelled: bool = False  # whether a table may lack a label, as for prediction
     on_error: str = "raise"  # what to do about a bad line: "raise", or "skip" and count it
 
     def __post_init__(self) -> None:
-        if not 1 <= self.bits <= 31:
-            raise OuzelError(f"bits must lie between 1 and 31; got {self.bits}")
+        for name, value in checked(Options, vars(self)).items():
+            object.__setattr__(self, name, value)
         if self.on_error not in ON_ERROR:
             raise OuzelError(f"on_error must be 'raise' or 'skip'; got {self.on_error!r}")
-        if self.skip_lines < 0:
-            raise OuzelError(f"skip_lines must be 0 or more; got {self.skip_lines}")
         if self.delimiter is not None and (
             len(self.delimiter) != 1 or not self.delimiter.isascii() or self.delimiter in '"\r\n\0'
         ):

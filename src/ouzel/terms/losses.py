@@ -22,9 +22,10 @@ A loss of your own is a NamedTuple in an importable module with three bodies reg
 from __future__ import annotations
 
 from math import exp, log1p
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from ouzel._jit import by_term
+from ouzel.ranges import Range
 
 
 @by_term
@@ -139,7 +140,7 @@ def _(loss, prediction, target):
 class Quantile(NamedTuple):
     """The pinball loss: tau (y - p) where y > p, (1 - tau) (p - y) elsewhere; tau = 1/2 is half the absolute error."""
 
-    tau: float = 0.5
+    tau: Annotated[float, Range(0.0, 1.0, above=True, below=True), "the quantile to predict"] = 0.5
 
 
 @value.of(Quantile)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import difflib
 import re
 import reprlib
-import sys
-from math import inf
 from typing import Any
 
 from ouzel.errors import OuzelError
+from ouzel.ranges import STRENGTH, check, checked
 from ouzel.terms import losses
 from ouzel.terms.losses import LOSSES
 from ouzel.terms.norms import L2Norm, MaxNorm
@@ -20,7 +19,6 @@ from ouzel.terms.rates import SCHEDULES, rate
 
 NORMS = {"l2-norm": L2Norm, "max-norm": MaxNorm}
 DOMAINS = {"l1-ball": L1Ball, "l2-ball": L2Ball, "box": Box}
-MAY_BE_INFINITE = ("largest", "low", "high")  # of all numbers of settings and terms
 WITH_PARAMETERS = re.compile(r"([^()]+)\((.*)\)")
 
 
@@ -36,7 +34,7 @@ def resolve_loss(loss: Any) -> Any:
     if isinstance(loss, str):
         return _named("loss", loss, LOSSES)
     if type(loss) in losses.derivative.bodies:
-        return loss
+        return within_range("loss", loss)
     raise OuzelError(f"loss must be a name or a term with a registered derivative; got {loss!r}")
 
 
@@ -45,7 +43,7 @@ def resolve_schedule(schedule: Any) -> Any:
     if isinstance(schedule, str):
         return _named("schedule", schedule, SCHEDULES)
     if type(schedule) in rate.bodies:
-        return schedule
+        return within_range("schedule", schedule)
     raise OuzelError(f"schedule must be a name or a term with a registered rate; got {schedule!r}")
 
 
@@ -55,10 +53,15 @@ def name_of(term: Any) -> str:
     >>> name_of(losses.Quantile(0.9)), name_of(L1Ball(2.0))
     ('quantile(tau=0.9)', 'l1-ball(radius=2.0)')
     """
+    inside = ", ".join(f"{key}={value}" for key, value in term._asdict().items())
+    return _name(term) + (f"({inside})" if inside else "")
+
+
+def _name(term: Any) -> str:
+    """The name alone, without parameters."""
     named: dict[Any, str] = {type(known): name for name, known in (LOSSES | SCHEDULES).items()}
     named |= {kind: name for name, kind in (NORMS | DOMAINS).items()}
-    inside = ", ".join(f"{key}={value}" for key, value in term._asdict().items())
-    return named.get(type(term), type(term).__name__) + (f"({inside})" if inside else "")
+    return named.get(type(term), type(term).__name__)
 
 
 def _named(what: str, text: str, terms: dict[str, Any], **values: float) -> Any:
@@ -71,10 +74,11 @@ def _named(what: str, text: str, terms: dict[str, Any], **values: float) -> Any:
             term, values = type(term), {**term._asdict(), **values}
         pairs = [pair.split("=") for pair in called[2].split(",")] if called else []
         try:
-            return term(**{**values, **{key.strip(): float(value) for key, value in pairs}})
+            found = term(**{**values, **{key.strip(): float(value) for key, value in pairs}})
         except (TypeError, ValueError):
             form = f"{name}({', '.join(f'{key}=NUMBER' for key in term._fields)})" if term._fields else name
             raise OuzelError(f"the {what} {name} is written {form}; got {text!r}") from None
+        return within_range(what, found)
     close = difflib.get_close_matches(name, terms, 1)
     hint = f". Did you mean {close[0]!r}?" if close else ""
     raise OuzelError(f"{what} must be one of {', '.join(map(repr, terms))} or a {what} term; got {text!r}{hint}")
@@ -91,19 +95,27 @@ def resolve_penalty(penalty: Any = None, *, l1: float = 0.0, l2: float = 0.0) ->
     """
     if penalty is not None and not isinstance(penalty, str):
         if type(penalty) in proximal.bodies or type(penalty) in minimise.bodies:
-            return penalty
+            return within_range("penalty", penalty)
         raise OuzelError(f"penalty must be a term with a registered proximal map; got {penalty!r}")
-    for name, strength in (("l1", l1), ("l2", l2)):
-        if not 0.0 <= strength < float("inf"):
-            raise OuzelError(f"{name} must be a finite number, 0 or more; got {strength!r}")
+    l1, l2 = check("l1", STRENGTH, l1), check("l2", STRENGTH, l2)
     if penalty is not None:
         norm = penalty.partition("(")[0] in NORMS
         return _named("penalty", penalty, NORMS | DOMAINS, **({"l1": l1} if norm else {}))
     if l1 and l2:
-        return ElasticNet(l1, l2)
+        return within_range("penalty", ElasticNet(l1, l2))
     if l1:
         return L1(l1)
     return SquaredL2(l2) if l2 else NoPenalty()
+
+
+RESOLVERS: dict[str, Any] = {"loss": resolve_loss, "second_loss": resolve_loss, "third_loss": resolve_loss}
+RESOLVERS |= {"penalty": resolve_penalty, "schedule": resolve_schedule}
+"""From a name or a term to the term, by the setting that takes it."""
+
+
+def within_range(what: str, term: Any) -> Any:
+    """The term, its parameters checked by what its class declares of them; `what` it is, for the error."""
+    return term._replace(**checked(type(term), term._asdict(), f"of the {what} {_name(term)}"))
 
 
 def to_json(settings: Any) -> dict[str, Any]:
@@ -143,7 +155,6 @@ def _from_json(kind: Any, name: str, value: Any) -> Any:
             said = reprlib.repr(value)
             raise OuzelError(f"the {name} {said} is not known; if it is your own, import the module that defines it")
         return from_json(term, {key: number for key, number in value.items() if key != "term"})
-    sound = not isinstance(value, bool) and isinstance(value, (int, float)) and abs(value) <= sys.float_info.max
-    if not sound and not (name in MAY_BE_INFINITE and value in (-inf, inf)):
+    if type(value) not in (int, float):
         raise OuzelError(f"{name} of {kind.__name__} is not a number; got {reprlib.repr(value)}")
     return float(value)

@@ -6,9 +6,10 @@ Duchi, Hazan & Singer (2011), sections 5.3 to 5.5. Not squared: their kink at 0 
 from __future__ import annotations
 
 from math import sqrt
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from ouzel._jit import kernel
+from ouzel.ranges import STRENGTH
 from ouzel.terms.penalties import applies
 from ouzel.terms.quadratic import minimise
 from ouzel.terms.thresholds import level_of
@@ -54,7 +55,7 @@ def length_of(vector):
 class L2Norm(NamedTuple):
     """l1 ||x||_2; over the rows of a matrix, the mixed l1/l2 norm."""
 
-    l1: float
+    l1: Annotated[float, STRENGTH, "strength"]
 
 
 @minimise.of(L2Norm)
@@ -77,7 +78,7 @@ def _(penalty, linear, metric, strength, out, work):
 class MaxNorm(NamedTuple):
     """l1 max |x_j|; over the rows of a matrix, the mixed l1/l-infinity norm."""
 
-    l1: float
+    l1: Annotated[float, STRENGTH, "strength"]
 
 
 @minimise.of(MaxNorm)

@@ -18,10 +18,11 @@ own registers the same bodies.
 from __future__ import annotations
 
 from math import expm1, log1p
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from ouzel._jit import by_term, inlined
 from ouzel.errors import OuzelError
+from ouzel.ranges import STRENGTH, Range
 
 SMALL = 0.01  # below which a few terms of a series are exact to rounding
 
@@ -114,7 +115,7 @@ def _(penalty, weight, step):
 class L1(NamedTuple):
     """l1 |w|: soft thresholding, exact zeros."""
 
-    l1: float
+    l1: Annotated[float, STRENGTH, "strength"]
 
 
 @value.of(L1)
@@ -140,7 +141,7 @@ def _(penalty, weight, dose):
 class SquaredL2(NamedTuple):
     """l2 w^2 / 2: shrinkage by a factor."""
 
-    l2: float
+    l2: Annotated[float, STRENGTH, "strength"]
 
 
 @value.of(SquaredL2)
@@ -166,8 +167,8 @@ def _(penalty, weight, dose):
 class ElasticNet(NamedTuple):
     """l1 |w| + l2 w^2 / 2."""
 
-    l1: float
-    l2: float
+    l1: Annotated[float, STRENGTH, "strength"]
+    l2: Annotated[float, Range(1e-30, 1e9), "strength; SquaredL2 and L1 are the forms without the other"]
 
 
 @value.of(ElasticNet)

@@ -7,9 +7,11 @@ acts on single weights and so has the bodies of a separable penalty too: `penalt
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from math import inf
+from typing import Annotated, NamedTuple
 
 from ouzel._jit import kernel
+from ouzel.ranges import STRENGTH, Range
 from ouzel.terms.norms import shift_of
 from ouzel.terms.penalties import applies, dose, proximal, shrink, value
 from ouzel.terms.quadratic import minimise, separable
@@ -19,7 +21,7 @@ from ouzel.terms.thresholds import level_of
 class L1Ball(NamedTuple):
     """sum |x_j| <= radius."""
 
-    radius: float
+    radius: Annotated[float, STRENGTH, "radius of the ball"]
 
 
 @minimise.of(L1Ball)
@@ -52,7 +54,7 @@ def _size(vector):
 class L2Ball(NamedTuple):
     """||x||_2 <= radius."""
 
-    radius: float
+    radius: Annotated[float, STRENGTH, "radius of the ball"]
 
 
 @minimise.of(L2Ball)
@@ -82,8 +84,8 @@ def _free(linear, metric, out):
 class Box(NamedTuple):
     """low <= x_j <= high for every weight; 0 lies between them."""
 
-    low: float
-    high: float
+    low: Annotated[float, Range(-inf, 0.0), "the least weight"]
+    high: Annotated[float, Range(0.0, inf), "the largest weight"]
 
 
 minimise.of(Box)(separable)

@@ -77,8 +77,6 @@ def _make(blocks: np.ndarray, dimension: int, settings: Settings) -> State:
             "adagrad-block-rda takes it"
         )
     size = int(settings.block_size)
-    if not 1 <= size <= LARGEST_BLOCK:
-        raise OuzelError(f"block_size lies between 1 and {LARGEST_BLOCK}; got {size}")
     count = int(blocks.max()) + 1 if len(blocks) else 0
     more = np.arange(dimension - len(blocks))
     block = np.concatenate([blocks, count + more // size])

@@ -13,7 +13,6 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined, kernel
-from ouzel.errors import OuzelError
 from ouzel.learners.shared_settings import L2, Loss, Rate, Schedule, SketchSeed, byte_budget
 from ouzel.sketches.count_sketch import cell
 from ouzel.sketches.hashing import tabulation
@@ -46,8 +45,6 @@ class Settings(NamedTuple):
 def init(dimension: int, settings: Settings) -> State:
     """A state that has seen nothing; it takes any slot, whatever the dimension."""
     width = int(settings.budget) // 4
-    if width < 1:
-        raise OuzelError(f"a budget of {settings.budget:.0f} bytes holds no weight; give at least 4 bytes")
     tables = tabulation(1, int(settings.sketch_seed))[0]
     noted = np.zeros(NOTED, np.uint32), np.zeros(NOTED, np.float32)
     return State(np.zeros(width, np.float32), tables, *noted, np.array([1.0, 0.0]))

@@ -14,7 +14,6 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined, kernel
-from ouzel.errors import OuzelError
 from ouzel.learners.kept_features import estimates, grow, heaviest_of_mean, members, mirror, top
 from ouzel.learners.shared_settings import L2, HeapSize, Loss, Rate, Schedule, SketchSeed, byte_budget
 from ouzel.sketches import top_weights
@@ -54,8 +53,6 @@ class Settings(NamedTuple):
 def init(dimension: int, settings: Settings) -> State:
     """A state that has seen nothing; it takes any slot, whatever the dimension."""
     size = int(settings.heap_size) or int(settings.budget) // 12
-    if size < 1:
-        raise OuzelError(f"a budget of {settings.budget:.0f} bytes keeps no feature; give at least 12 bytes")
     return State(
         *top_weights.init(size),
         np.zeros(size, np.float32),

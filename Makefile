@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 DATA ?= ../shared/data
 
-.PHONY: demo test test-long lint bench commands docs clean help
+.PHONY: demo test test-long lint bench commands settings docs clean help
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -27,6 +27,9 @@ bench: .venv/ready-bench  ## measure speed and default errors beside Vowpal Wabb
 
 commands: .venv/ready  ## write docs/commands.md anew, after a change of the command line
 	$(BIN)/python -m typer ouzel.cli.app utils docs --name ouzel --output docs/commands.md
+
+settings: .venv/ready  ## write docs/settings.md anew, after a change of a setting
+	$(BIN)/python -m ouzel.cli.settings_page > docs/settings.md
 
 docs: .venv/ready-docs  ## build the documentation into site/
 	$(BIN)/mkdocs build --strict

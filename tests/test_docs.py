@@ -34,6 +34,12 @@ def test_the_page_of_commands_says_what_their_help_says(tmp_path):
     assert (ROOT / "docs" / "commands.md").read_text() == page.read_text(), "run `make commands`"
 
 
+def test_the_page_of_settings_says_what_is_declared():
+    from ouzel.cli.settings_page import page
+
+    assert (ROOT / "docs" / "settings.md").read_text() == page(), "run `make settings`"
+
+
 def test_every_learner_has_a_card():
     from ouzel.learners.catalogue import LEARNERS
 

@@ -6,11 +6,12 @@ Rosenblatt (1958), "The Perceptron", Psychological Review 65. On a mistake, y (w
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from ouzel._jit import inlined, kernel
+from ouzel.ranges import Range
 
 
 class State(NamedTuple):
@@ -19,7 +20,7 @@ class State(NamedTuple):
 
 
 class Settings(NamedTuple):
-    learning_rate: float = 1.0
+    learning_rate: Annotated[float, Range(1e-30, 1e9), "step size"] = 1.0
 
 
 def init(dimension: int, settings: Settings) -> State:

@@ -22,7 +22,7 @@ from ouzel.learners.heaviest import heaviest_slots
 from ouzel.learners.rows import Rows, largest_id, to_rows
 from ouzel.learners.scoring import is_probabilistic
 from ouzel.learners.settings import resolve_settings
-from ouzel.ranges import Bits, Count, Seed, memory, ranged
+from ouzel.ranges import Bits, Range, Seed, memory, ranged
 from ouzel.streams.block import Block
 from ouzel.streams.features import FeatureNames
 from ouzel.tasks import Learnt
@@ -64,7 +64,7 @@ class Model:
         task: str | None = None,
         bits: Bits = 18,
         seed: Seed = 0,
-        pairs: Annotated[Count, "pairs drawn of each group to rank; 0 for all"] = 0,
+        pairs: Annotated[int, Range(0, whole=True, each=64), "pairs drawn of each group to rank; 0 for all"] = 0,
         begin: bool = True,
         **settings: Any,
     ) -> None:

@@ -67,7 +67,7 @@ class Range(NamedTuple):
         kind = "size in bytes, such as 8KB," if self.size else kind
         high = min(self.high, memory() // self.each) if self.each and here else self.high
         if -inf < self.low and high < inf and not (self.above or self.below):
-            limit = " (the memory of this machine)" if high != self.high else ""
+            limit = " (what this machine's memory holds)" if high != self.high else ""
             return f"a {kind} from {_short(self.low)} to {_short(high)}{limit}"
         first = f"above {_short(self.low)}" if self.above else f"of {_short(self.low)} or more"
         last = f"{'below' if self.below else 'of at most'} {_short(high)}"

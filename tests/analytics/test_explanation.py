@@ -155,7 +155,7 @@ def test_what_is_no_condition_is_refused(text):
 def test_wrong_arguments_are_refused():
     with pytest.raises(OuzelError, match="order must be a whole number from 1 to 2"):
         ouzel.StreamingExplainer(order=3)
-    with pytest.raises(OuzelError, match="too small"):
+    with pytest.raises(OuzelError, match="budget must be a size in bytes, such as 8KB, from 32 to"):
         ouzel.StreamingExplainer("8B")
     with pytest.raises(OuzelError, match="side must be one of"):
         ouzel.StreamingExplainer().top(side="middle")

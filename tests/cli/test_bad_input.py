@@ -114,16 +114,13 @@ ARGUMENTS = {
     "a setting without a value": (["train", "FILE", "--set", "learning_rate"], "NAME=VALUE"),
     "a setting that is no number": (
         ["train", "FILE", "--learning-rate", "fast"],
-        "learning_rate of auto must be a number from .*; got 'fast'",
+        "learning_rate of auto .* 'fast'",
     ),
     "a penalty that is no number": (
         ["train", "FILE", "--learner", "fobos", "--l1", "much"],
-        "l1 must be a number from 0 to 1e9; got 'much'",
+        "l1 must .* 'much'",
     ),
-    "a negative penalty": (
-        ["train", "FILE", "--learner", "fobos", "--l1", "-1"],
-        "l1 must be a number from 0 to 1e9; got -1",
-    ),
+    "a negative penalty": (["train", "FILE", "--learner", "fobos", "--l1", "-1"], "l1 must be a number .* got -1"),
     "a budget that is no size": (["train", "FILE", "--learner", "awm", "--budget", "8 elephants"], "number|size"),
     "a budget for a learner without one": (["train", "FILE", "--budget", "8KB"], "has no setting 'budget'"),
     "no such format": (["train", "FILE", "--format", "excel"], "format must be one of"),
@@ -131,7 +128,7 @@ ARGUMENTS = {
     "a number that is none": (["train", "FILE", "--bits", "many"], "'--bits'.*valid integer"),
     "no such rule for errors": (["train", "FILE", "--on-error", "ignore"], "on_error must be"),
     "holding out everything": (["train", "FILE", "--holdout-every", "1"], "holdout_every must be 2 or more"),
-    "no pass at all": (["train", "FILE", "--passes", "0"], "passes must be a whole number from 1 to 1,000,000; got 0"),
+    "no pass at all": (["train", "FILE", "--passes", "0"], "passes must be a whole number from 1 to 1,000; got 0"),
     "passes over standard input": (["train", "-", "--passes", "2"], "read once only"),
     "checkpoints of nothing": (["train", "FILE", "--checkpoint-every", "10"], "needs --model"),
     "a model that is a device": (["train", "FILE", "--model", "/dev/null"], "/dev/null: is no ordinary file"),

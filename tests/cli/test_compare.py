@@ -125,3 +125,15 @@ def test_the_demo_says_who_wins(ouzel, tmp_path):
     assert "wins" in ran.out
     assert (tmp_path / "demo.png").stat().st_size > 1000
     assert max(map(len, ran.out.splitlines())) <= 80 + len(str(tmp_path))
+
+
+def test_an_entry_that_diverged_is_marked(ouzel, tmp_path):
+    path = tmp_path / "numbers.svm"
+    path.write_text("".join(f"{40 + k % 7} 1:{30 + k % 5} 2:{k % 11}\n" for k in range(300)))
+    arguments = ["compare", path, "--learners", "ogd,auto", "--loss", "squared"]
+
+    table = ouzel(*arguments).out
+
+    marked = [line for line in table.splitlines() if "!" in line]
+    assert [line.split()[0] for line in marked] == ["ogd", "!"]
+    assert [bool(entry["warnings"]) for entry in ouzel(*arguments, "--json").json] == [True, False]

@@ -38,14 +38,11 @@ BAD = {
     "another column": (["FIRST", "SECOND", "--column", "mac"], "has no column 'mac'; its columns are ip, port"),
     "half a pair of columns": (["FIRST", "SECOND", "--column", "ip+mac"], "has no column 'mac'"),
     "standard input twice": (["-", "-"], "standard input is one stream"),
-    "too small a budget": (["FIRST", "SECOND", "--column", "ip", "--budget", "4"], "too small"),
-    "a budget that is none": (
-        ["FIRST", "SECOND", "--column", "ip", "--budget", "much"],
-        "budget must be a size in bytes, such as 8KB",
-    ),
+    "too small a budget": (["FIRST", "SECOND", "--column", "ip", "--budget", "4"], "budget must be"),
+    "a budget that is none": (["FIRST", "SECOND", "--column", "ip", "--budget", "much"], "budget must be a size"),
     "a step that is none": (
         ["FIRST", "SECOND", "--column", "ip", "--learning-rate", "x"],
-        "learning_rate must be a number from .*; got 'x'",
+        "learning_rate .* got 'x'",
     ),
     "no such format": (["FIRST", "SECOND", "--format", "excel"], "format must be one of"),
     "a column of lines": (["FIRST", "SECOND", "--column", "ip", "--format", "svmlight"], "has no columns"),

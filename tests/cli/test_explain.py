@@ -107,20 +107,14 @@ BAD = {
     "no truth": (["FILE", "--outlier-column", "purpose"], "expected 0 or 1.*--label-positive"),
     "another attribute": (["FILE", "--outlier", "amount > 5", "--attributes", "colour"], "has no column 'colour'"),
     "another column to ignore": (["FILE", "--outlier", "amount > 5", "--ignore", "colour"], "has no column 'colour'"),
-    "an order of three": (
-        ["FILE", "--outlier", "amount > 5", "--order", "3"],
-        "order must be a whole number from 1 to 2; got 3",
-    ),
+    "an order of three": (["FILE", "--outlier", "amount > 5", "--order", "3"], "order must be .* from 1 to 2; got 3"),
     "no side": (["FILE", "--outlier", "amount > 5", "--side", "left"], "--side is one of high, low, both"),
-    "too small a budget": (["FILE", "--outlier", "amount > 5", "--budget", "8"], "too small"),
+    "too small a budget": (["FILE", "--outlier", "amount > 5", "--budget", "8"], "budget must be"),
     "no such file": (["absent.csv", "--outlier", "amount > 5"], "there is no such file"),
     "a condition on sparse rows": (["SPARSE", "--outlier", "amount > 5"], "which has no columns"),
     "nothing to explain by": (["ALONE", "--outlier", "amount > 5"], "has no column beside 'amount'"),
     "a header alone": (["HEADER", "--outlier", "amount > 5"], "there are no rows"),
-    "negative": (
-        ["FILE", "--outlier", "amount > 5", "--min-support", "-1"],
-        "--min-support must be a whole number from 0 to 1e15; got -1",
-    ),
+    "negative": (["FILE", "--outlier", "amount > 5", "--min-support", "-1"], "--min-support must be .* got -1"),
 }
 
 

@@ -316,7 +316,10 @@ def test_learners_are_listed_and_their_settings_told(ouzel, small):
     settings = [line.split()[1] for line in ouzel("learners", "son-oja").out.splitlines() if "--set" in line]
 
     assert names == list(LEARNERS)
-    assert max(map(len, ouzel("learners").out.splitlines())) <= 80
+    for shown in ("learners",), ("learners", "wm"), ("learners", "adagrad-eager"):
+        assert max(map(len, ouzel(*shown).out.splitlines())) <= 80
+    assert "a whole number from 0 to 4,096" in ouzel("learners", "son-oja").out
+    assert ouzel("learners", "son-oja", "--json").json["ranges"]["bound"]["takes"] == "clip or project"
     given = [part for setting in settings for part in ("--set", setting)]
     trained = ouzel("train", small, "--learner", "son-oja", *given, "--json").json
     assert trained["settings"] == {**ouzel("learners", "son-oja", "--json").json["settings"], "largest": "inf"}
@@ -346,3 +349,18 @@ def test_many_classes_fit_the_screen(ouzel, tmp_path):
 
     assert max(map(len, lines)) <= 80
     assert [line.strip() for line in lines if "more:" in line] == ["… and of 10 more: ouzel top MODEL"]
+
+
+def test_divergence_is_said_beside_the_baseline(ouzel, tmp_path):
+    path = tmp_path / "numbers.svm"
+    path.write_text("".join(f"{40 + k % 7} 1:{30 + k % 5} 2:{k % 11}\n" for k in range(300)))
+    arguments = ["train", path, "--learner", "ogd", "--loss", "squared"]
+
+    shown, answer = ouzel(*arguments), ouzel(*arguments, "--json").json
+
+    assert shown.status == 0
+    assert " ".join(shown.out.split()).endswith("try a smaller learning rate, or the learner auto")
+    assert "always predicting the mean so far" in shown.out
+    assert max(map(len, shown.out.splitlines())) <= 80
+    assert answer["baseline"] < 4
+    assert len(answer["warnings"]) == 1

@@ -14,7 +14,7 @@ from ouzel.models import Model
 from ouzel.ranges import Choice, declared
 from ouzel.streams.block import Block
 
-MANY = 300  # of what only memory bounds
+MANY = 50  # of what only memory bounds
 COSTLY = {"sketch_size": 40, "block_size": 20, "noise": 100}  # what large values of do is take time
 NEEDED = {("ons-invariant", "curvature"): {"eta": 0.1}}  # one of the two is above 0
 

@@ -91,7 +91,7 @@ class StreamingPMI(Analysis):
         tokens: str | Callable[[str], Iterable[str]] = "word",
         events: bool = False,
         learning_rate: Rate = 0.05,
-        inner_rate: Rate = 1.0,
+        inner_rate: Annotated[Rate, "first step of pairs in the active set"] = 1.0,
         l2: L2 = 1e-9,
         schedule: Any = "inverse-time",
         heap_size: Annotated[int, Range(1, whole=True, each=200), "pairs in the active set"] = 1024,

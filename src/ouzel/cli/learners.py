@@ -38,15 +38,15 @@ def learners(
     from ouzel.learners.words import described
 
     learner = catalogue.find(name)
-    known = described(learner)
+    given = described(learner)
     if json_:
-        values = {setting: about.default for setting, about in known.items() if setting != "penalty"}
-        ranges = {setting: {"takes": about.takes, "about": about.about} for setting, about in known.items()}
+        values = {setting: about.default for setting, about in given.items() if setting != "penalty"}
+        ranges = {setting: {"takes": about.takes, "about": about.about} for setting, about in given.items()}
         answer = {"name": name, "summary": learner.summary, "settings": values, "ranges": ranges}
         print(json.dumps(answer, default=str))
         return
     print(f"{name}: {learner.summary}\n")
-    for setting, about in known.items():
+    for setting, about in given.items():
         print(_lines(setting, about))
 
 

@@ -17,9 +17,10 @@ from ouzel.evaluation.metrics import Scores
 from ouzel.evaluation.report import Report
 from ouzel.evaluation.seen import FeaturesSeen
 from ouzel.models import Model
-from ouzel.ranges import Count, Passes, ranged
+from ouzel.ranges import Count, Range, ranged
 from ouzel.streams.block import Block
 
+Passes = Annotated[int, Range(1, 1000, whole=True), "passes over the stream"]
 Holdouts = Annotated[Count, "every n-th example is predicted and never learnt; 0 for none, else 2 or more"]
 Reading = Iterable[Block] | Callable[[], Iterable[Block]]
 

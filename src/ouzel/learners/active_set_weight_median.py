@@ -53,7 +53,7 @@ LARGEST_CHANGE = 1e30  # an example that would move a weight further is not lear
 
 class Settings(NamedTuple):
     loss: Loss = Logistic()
-    budget: Annotated[float, byte_budget(12.0, each=9), "bytes to keep"] = 8192.0
+    budget: Annotated[float, byte_budget(16.0, each=9), "bytes to keep"] = 8192.0
     heap_size: HeapSize = 0.0
     width: Width = 0.0
     depth: Depth = 0.0

@@ -95,8 +95,6 @@ def _size(settings: Settings) -> int:
             "adagrad-block-rda takes it"
         )
     size = int(settings.block_size)
-    if not 1 <= size <= LARGEST_BLOCK:
-        raise OuzelError(f"block_size lies between 1 and {LARGEST_BLOCK}; got {size}")
     return size
 
 

@@ -13,7 +13,6 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined, kernel
-from ouzel.errors import OuzelError
 from ouzel.layout import float32, made_from, uint32
 from ouzel.learners.kept_features import SCALE
 from ouzel.learners.shared_settings import L2, Loss, Rate, Schedule, SketchSeed, byte_budget
@@ -48,8 +47,6 @@ class Settings(NamedTuple):
 def layout(dimension: int, settings: Settings) -> State:
     """What a state is made of; it takes any slot, whatever the dimension."""
     width = int(settings.budget) // 4
-    if width < 1:
-        raise OuzelError(f"a budget of {settings.budget:.0f} bytes holds no weight; give at least 4 bytes")
     return State(
         counters=float32(width),
         tables=uint32(4, 256),

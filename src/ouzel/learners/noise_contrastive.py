@@ -61,7 +61,7 @@ class State(NamedTuple):
 
 
 class Settings(NamedTuple):
-    budget: Annotated[float, byte_budget(28.0, each=9), "bytes to keep for each class"] = 8192.0
+    budget: Annotated[float, byte_budget(20.0, each=9), "bytes to keep for each class"] = 8192.0
     heap_size: HeapSize = 0.0
     width: Width = 0.0
     depth: Depth = 0.0

@@ -14,9 +14,8 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined, kernel
-from ouzel.errors import OuzelError
 from ouzel.layout import float32, made_from, uint64
-from ouzel.learners.kept_features import SCALE, check, estimates, heaviest_of_mean, members, mirror, top
+from ouzel.learners.kept_features import SCALE, check, estimates, grow, heaviest_of_mean, members, mirror, top
 from ouzel.learners.shared_settings import L2, HeapSize, Loss, Rate, Schedule, SketchSeed, byte_budget
 from ouzel.sketches import reservoir, top_weights
 from ouzel.sketches.reservoir import random_word
@@ -55,8 +54,6 @@ class Settings(NamedTuple):
 def layout(dimension: int, settings: Settings) -> State:
     """What a state is made of; it takes any slot, whatever the dimension."""
     size = int(settings.heap_size) or int(settings.budget) // 12
-    if size < 1:
-        raise OuzelError(f"a budget of {settings.budget:.0f} bytes keeps no feature; give at least 12 bytes")
     heap = top_weights.layout(size)
     priorities = float32(size, least=0.0, finite=False)
     return State(*heap._replace(weights=priorities), values=float32(size), random=uint64(2), scale=SCALE)

@@ -13,9 +13,8 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined, kernel
-from ouzel.errors import OuzelError
 from ouzel.layout import made_from
-from ouzel.learners.kept_features import SCALE, begin, check, estimates, heaviest_of_mean, members, mirror, top
+from ouzel.learners.kept_features import SCALE, begin, check, estimates, grow, heaviest_of_mean, members, mirror, top
 from ouzel.learners.shared_settings import L2, HeapSize, Loss, Rate, Schedule, byte_budget
 from ouzel.sketches import top_weights
 from ouzel.sketches.top_weights import find, insert, replace, rescale, set_weight, smallest
@@ -50,8 +49,6 @@ class Settings(NamedTuple):
 def layout(dimension: int, settings: Settings) -> State:
     """What a state is made of; it takes any slot, whatever the dimension."""
     size = int(settings.heap_size) or int(settings.budget) // 8
-    if size < 1:
-        raise OuzelError(f"a budget of {settings.budget:.0f} bytes keeps no feature; give at least 8 bytes")
     return State(*top_weights.layout(size), scale=SCALE)
 
 

@@ -56,7 +56,7 @@ class State(NamedTuple):
 
 class Settings(NamedTuple):
     loss: Loss = Logistic()
-    budget: Annotated[float, byte_budget(20.0), "bytes to keep"] = 8192.0
+    budget: Annotated[float, byte_budget(16.0), "bytes to keep"] = 8192.0
     heap_size: HeapSize = 0.0
     width: Width = 0.0
     depth: Depth = 0.0

@@ -1,0 +1,120 @@
+"""The baseline is what a constant would have scored; a run far beyond it is told."""
+
+import numpy as np
+import pytest
+
+import ouzel
+from ouzel.errors import OuzelError
+from ouzel.evaluation.baseline import Baseline
+from ouzel.evaluation.compare import compare
+from ouzel.evaluation.grids import Candidate
+from ouzel.evaluation.progressive import progressive_validation
+from ouzel.models import Model
+from ouzel.streams.memory import blocks_from
+from ouzel.tasks import Learnt
+
+
+def learnt(targets, weights, width=None):
+    n = len(targets)
+    return Learnt(np.zeros(n if width is None else (n, width)), targets, weights, np.zeros(n))
+
+
+def cut(whole, at):
+    return [Learnt(*(part[start:stop] for part in whole)) for start, stop in zip([0, *at], [*at, None], strict=True)]
+
+
+def scored(task, parts):
+    baseline = Baseline(task)
+    for part in parts:
+        baseline.add(part)
+    return baseline
+
+
+@pytest.mark.parametrize("classes", [2, 5])
+def test_the_class_most_frequent_so_far_is_what_the_baseline_says(classes):
+    random = np.random.default_rng(classes)
+    targets, weights = random.integers(0, classes, 300), random.integers(0, 3, 300).astype(np.float32)
+    counts, leader, mistakes = np.zeros(classes), -1, 0.0
+    for target, weight in zip(targets, weights, strict=True):
+        mistakes += weight * (target != leader)
+        counts[target] += weight
+        if leader < 0 < weight or (leader >= 0 and counts[target] > counts[leader]):
+            leader = target
+
+    whole = learnt(targets, weights, None if classes == 2 else classes)
+
+    assert scored("classification", [whole]).score == pytest.approx(mistakes / weights.sum())
+    assert scored("classification", cut(whole, [1, 77, 78])).score == scored("classification", [whole]).score
+
+
+def test_the_mean_so_far_is_what_the_baseline_of_numbers_says():
+    random = np.random.default_rng(0)
+    targets, weights = 40 + random.standard_normal(200), random.integers(1, 3, 200).astype(np.float32)
+    means = [np.average(targets[:k], weights=weights[:k]) if k else 0.0 for k in range(200)]
+    rmse = np.sqrt(np.average((targets - means) ** 2, weights=weights))
+
+    whole = learnt(targets, weights)
+
+    assert scored("regression", [whole]).score == pytest.approx(rmse)
+    assert scored("regression", cut(whole, [3, 150])).score == scored("regression", [whole]).score
+
+
+def test_a_baseline_goes_on_from_what_was_stored_and_refuses_what_is_no_baseline():
+    random = np.random.default_rng(1)
+    whole = learnt(random.integers(0, 4, 100), np.ones(100, np.float32), 4)
+    first, second = cut(whole, [60])
+    begun, resumed = scored("classification", [first]), Baseline("classification")
+
+    resumed.restore(begun.to_json())
+    resumed.add(second)
+
+    assert resumed.score == scored("classification", [whole]).score
+    for bad in ({"sums": [0.0], "counts": [0.0, 0.0]}, {"sums": [0.0, 0.0, 0.0, 9.0], "counts": [0.0, 0.0]}):
+        with pytest.raises(OuzelError, match="damaged"):
+            resumed.restore(bad)
+
+
+def numbers(scale):
+    random = np.random.default_rng(2)
+    return [({"a": scale * x, "b": scale * y}, 40.0 + x) for x, y in random.random((400, 2))]
+
+
+def test_a_run_that_diverged_says_so_and_what_to_try():
+    report = progressive_validation(ouzel.OnlineGradientRegressor(learning_rate=2.0), blocks_from(numbers(30.0)))
+
+    (warning,) = report.warnings
+    assert report.baseline < 3.0
+    assert "is far above that of always predicting the mean" in warning
+    assert warning.endswith("try a smaller learning rate, or the learner auto")
+    assert report.to_json()["warnings"] == [warning]
+
+
+def test_a_run_that_did_not_diverge_says_nothing():
+    report = progressive_validation(ouzel.AutoRateRegressor(), blocks_from(numbers(30.0)))
+
+    assert report.warnings == []
+
+
+def test_labels_that_do_not_vary_are_no_divergence():
+    stream = blocks_from([({"a": 1.0}, 5.0)] * 2000)
+
+    assert progressive_validation(ouzel.OnlineGradientRegressor(learning_rate=0.01), stream).warnings == []
+
+
+def test_margins_of_classes_that_run_away_are_told_where_a_loss_is_minimised():
+    random = np.random.default_rng(3)
+    examples = [({"a": 1e5 * x, "b": 1e5 * y}, int(x + 0.1 * y > 0.4)) for x, y in random.standard_normal((300, 2))]
+    reports = {
+        name: progressive_validation(Model(name), blocks_from(examples)) for name in ("ogd", "auto", "perceptron")
+    }
+
+    assert "is far above that of margins of 0 (0.693)" in reports["ogd"].warnings[0]
+    assert reports["auto"].warnings == reports["perceptron"].warnings == []
+
+
+def test_a_comparison_tells_which_entries_diverged():
+    entries = [Candidate("ogd", None, None, None, {"loss": "squared", "learning_rate": rate}) for rate in (1e-4, 2.0)]
+
+    found = compare(entries, blocks_from(numbers(30.0)))
+
+    assert [bool(entry.to_json()["warnings"]) for entry in found] == [False, True]

@@ -1,0 +1,238 @@
+"""Every setting has a range, declared beside it and checked wherever a user's value enters."""
+
+import os
+import subprocess
+import sys
+from math import inf, nan, nextafter
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import ouzel
+from ouzel import persistence
+from ouzel.analytics.deltoids import RelativeDeltoids
+from ouzel.analytics.explanation import StreamingExplainer
+from ouzel.analytics.paired_count_min import PairedCountMin
+from ouzel.analytics.pmi import StreamingPMI
+from ouzel.errors import OuzelError
+from ouzel.evaluation.progressive import Run
+from ouzel.learners.catalogue import LEARNERS
+from ouzel.learners.settings import resolve_settings
+from ouzel.models import Model
+from ouzel.ranges import Choice, Range, checked, declared, memory
+from ouzel.sketches import active_set, count_min, count_sketch, frequent_directions, oja, reservoir, space_saving
+from ouzel.sketches import sparse_frequent_directions as sparse
+from ouzel.streams.options import Options
+from ouzel.terms import losses, norms, penalties, projections
+from ouzel.terms.names import resolve_loss, resolve_penalty
+
+TERMS = {"loss", "second_loss", "third_loss", "penalty", "schedule"}
+
+
+def outside(takes):
+    """Values that a setting must refuse."""
+    if isinstance(takes, Choice):
+        return [nan, inf, -1, len(takes.words), 0.5, "perhaps", None]
+    below = takes.low if takes.above else nextafter(takes.low, -inf)
+    above = [takes.high if takes.below else nextafter(takes.high, inf)] if takes.high < inf else []
+    above += [memory() + 1.0, 1e30] if takes.each else []
+    infinite = [value for value, bound in ((inf, takes.high), (-inf, takes.low)) if value != bound or takes.each]
+    return [nan, "nan", "fast", None, (1.0,), *above, *infinite, *([below] if below > -inf else [])]
+
+
+def test_every_setting_of_every_learner_says_what_it_takes_and_what_it_is():
+    for learner in LEARNERS.values():
+        settings = declared(learner.module.Settings)
+        for name, default in learner.module.Settings._field_defaults.items():
+            assert settings[name].about, (learner.name, name)
+            if name not in TERMS:
+                assert settings[name].takes.number(default) == default, (learner.name, name)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_setting_out_of_range_is_one_line(name):
+    learner = LEARNERS[name]
+    for setting, (takes, *_) in declared(learner.module.Settings).items():
+        for value in outside(takes) if takes else []:
+            if value is None:
+                continue  # nothing was given
+            with pytest.raises(OuzelError) as caught:
+                resolve_settings(learner, {setting: value})
+
+            assert str(caught.value).startswith(f"{setting} of {name} must be ")
+            assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_stored_setting_out_of_range_is_one_line(name):
+    learner = LEARNERS[name]
+    sound = persistence.to_json(resolve_settings(learner, {}))
+    assert persistence.from_json(learner.module.Settings, sound, name) == resolve_settings(learner, {})
+    for setting, (takes, *_) in declared(learner.module.Settings).items():
+        for value in outside(takes) if takes else [nan, 0.5]:
+            with pytest.raises(
+                (OuzelError, TypeError, AttributeError)
+            ) as caught:  # a file's reader tells of the others
+                persistence.from_json(learner.module.Settings, {**sound, setting: value}, name)
+
+            assert takes is None or str(caught.value).startswith(f"{setting} of {name} must be ")
+
+
+def test_a_model_file_with_a_setting_out_of_range_is_one_line(tmp_path, monkeypatch):
+    path = tmp_path / "m.ouzel"
+    model = Model("ogd")
+    model.settings = model.settings._replace(learning_rate=nan)
+    persistence.save(model, path)
+
+    with pytest.raises(OuzelError, match=r"m.ouzel: learning_rate of ogd must be a number from 1e-30 to 1e9; got nan"):
+        persistence.load_model(path)
+
+
+@pytest.mark.long
+def test_every_learner_stays_finite_with_a_setting_at_either_end_of_its_range():
+    found = _ends(*LEARNERS)
+
+    assert found == ""
+
+
+def test_learners_of_every_kind_stay_finite_at_the_ends_of_ranges():
+    found = _ends("auto", "ogd", "adagrad", "adagrad-rda", "fobos", "son-oja", "arow", "scw2", "pa1", "alma", "hashing")
+
+    assert found == ""
+
+
+def _ends(*learners):
+    program = Path(__file__).with_name("learners") / "ends_of_ranges.py"
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    ran = subprocess.run([sys.executable, program, *learners], env=environment, capture_output=True, text=True)
+    return ran.stdout + ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("kind", "bad"),
+    [
+        (losses.Quantile, {"tau": 1.0}),
+        (losses.Quantile, {"tau": nan}),
+        (penalties.L1, {"l1": -1e-9}),
+        (penalties.SquaredL2, {"l2": inf}),
+        (penalties.ElasticNet, {"l1": 0.1, "l2": 0.0}),
+        (norms.L2Norm, {"l1": -1.0}),
+        (norms.MaxNorm, {"l1": nan}),
+        (projections.L1Ball, {"radius": -1.0}),
+        (projections.L2Ball, {"radius": nan}),
+        (projections.Box, {"low": 1.0, "high": 2.0}),
+        (projections.Box, {"low": -1.0, "high": -0.5}),
+    ],
+)
+def test_a_term_out_of_range_is_refused_as_a_name_and_as_an_instance(kind, bad):
+    resolve = resolve_loss if kind is losses.Quantile else resolve_penalty
+    with pytest.raises(OuzelError, match="must be a number"):
+        resolve(kind(**bad))
+    with pytest.raises(OuzelError, match="must be a number"):
+        Model("adagrad-eager", **{"loss" if kind is losses.Quantile else "penalty": kind(**bad)})
+
+
+def test_a_term_of_ones_own_without_ranges_is_taken_as_it_is():
+    class Half(NamedTuple):
+        of: float = nan
+
+    @losses.derivative.of(Half)
+    def _(loss, prediction, target):
+        return 0.5
+
+    assert isinstance(resolve_loss(Half()), Half)
+
+
+def test_a_box_may_be_open_on_a_side():
+    assert resolve_penalty("box(low=0,high=inf)") == projections.Box(0.0, inf)
+
+
+@pytest.mark.parametrize(
+    ("make", "bad"),
+    [
+        (StreamingPMI, {"window": 1}),
+        (StreamingPMI, {"negatives": 0}),
+        (StreamingPMI, {"sample_size": 1e30}),
+        (StreamingPMI, {"heap_size": 0}),
+        (StreamingPMI, {"inner_rate": nan}),
+        (StreamingPMI, {"budget": inf}),
+        (StreamingExplainer, {"order": 1.5}),
+        (StreamingExplainer, {"budget": "31B"}),
+        (StreamingExplainer, {"seed": -1}),
+        (RelativeDeltoids, {"learning_rate": -1}),
+        (RelativeDeltoids, {"l2": nan}),
+        (RelativeDeltoids, {"width": -1}),
+        (RelativeDeltoids, {"budget": "much"}),
+        (PairedCountMin, {"depth": 0}),
+        (count_min.init, {"width": 0}),
+        (count_sketch.init, {"width": 4, "depth": -1}),
+        (space_saving.init, {"capacity": 1e30}),
+        (reservoir.init, {"capacity": 3, "seed": -1}),
+        (active_set.init, {"heap_size": 0, "width": 1, "depth": 1, "seed": 0}),
+        (frequent_directions.init, {"dimension": 3, "size": -1}),
+        (sparse.init, {"dimension": 3, "size": 1e9}),
+        (oja.init, {"dimension": 0, "size": 1}),
+        (Model, {"bits": 0}),
+        (Model, {"seed": 2**32}),
+        (Model, {"pairs": -1}),
+        (Options, {"bits": 32}),
+        (Options, {"seed": -1}),
+        (Options, {"skip_lines": -1}),
+    ],
+)
+def test_an_argument_out_of_range_is_one_line(make, bad):
+    with pytest.raises(OuzelError, match=rf"^{list(bad)[-1]}|^{next(iter(bad))}") as caught:
+        make(**bad)
+
+    assert "must be a" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("bad", [{"passes": 0}, {"passes": nan}, {"holdout_every": -1}, {"holdout_every": 1}])
+def test_a_run_of_nonsense_is_one_line(bad):
+    with pytest.raises(OuzelError, match="must be"):
+        Run(Model("ogd"), **bad)
+
+
+@pytest.mark.parametrize("bad", [{"learning_rate": nan}, {"passes": 0}, {"bits": 99}, {"seed": 0.5}, {"damping": -1}])
+def test_an_estimator_says_the_same_when_it_is_fitted(bad):
+    model = ouzel.AdaGradClassifier(**bad)
+
+    with pytest.raises(OuzelError, match=rf"^{next(iter(bad))}( of adagrad)? must be a"):
+        model.fit(np.eye(2), [0, 1])
+
+
+def test_numbers_come_in_the_type_that_is_declared():
+    class Both(NamedTuple):
+        real: float
+
+    settings = resolve_settings(LEARNERS["awm"], {"budget": "8KB", "heap_size": np.int64(4), "learning_rate": "0.5"})
+
+    assert [type(value) for value in settings[1:6]] == [float] * 5
+    assert settings.budget == 8192.0
+    assert checked(Both, {"real": "as it is"}) == {"real": "as it is"}
+
+
+def test_what_memory_bounds_says_so():
+    message = rf"^budget of awm must be a size .* to [\d,e]+ \(what this machine's memory holds\); got '{memory()}KB'"
+    with pytest.raises(OuzelError, match=message):
+        resolve_settings(LEARNERS["awm"], {"budget": f"{memory()}KB"})
+
+
+@pytest.mark.parametrize(
+    ("takes", "text"),
+    [
+        (Range(0.0, 1.0), "a number from 0 to 1"),
+        (Range(0.0, 1.0, above=True, below=True), "a number above 0 and below 1"),
+        (Range(0.0, 1.0, below=True), "a number of 0 or more and below 1"),
+        (Range(1e-30, inf), "a number of 1e-30 or more; infinity is allowed"),
+        (Range(-inf, 0.0), "a number of at most 0; infinity is allowed"),
+        (Range(1, whole=True, each=8), "a whole number of 1 or more, as memory allows"),
+        (Choice(("clip", "project")), "clip or project"),
+        (Choice(("pa", "pa1", "pa2")), "pa, pa1 or pa2"),
+    ],
+)
+def test_a_range_is_told_in_words(takes, text):
+    assert takes.text() == text

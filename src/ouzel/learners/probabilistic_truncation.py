@@ -15,7 +15,7 @@ import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.layout import float32, made_from, uint64
-from ouzel.learners.kept_features import SCALE, check, estimates, grow, heaviest_of_mean, members, mirror, top
+from ouzel.learners.kept_features import SCALE, check, estimates, heaviest_of_mean, members, mirror, top
 from ouzel.learners.shared_settings import L2, HeapSize, Loss, Rate, Schedule, SketchSeed, byte_budget
 from ouzel.sketches import reservoir, top_weights
 from ouzel.sketches.reservoir import random_word

@@ -14,7 +14,7 @@ import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.layout import made_from
-from ouzel.learners.kept_features import SCALE, begin, check, estimates, grow, heaviest_of_mean, members, mirror, top
+from ouzel.learners.kept_features import SCALE, begin, check, estimates, heaviest_of_mean, members, mirror, top
 from ouzel.learners.shared_settings import L2, HeapSize, Loss, Rate, Schedule, byte_budget
 from ouzel.sketches import top_weights
 from ouzel.sketches.top_weights import find, insert, replace, rescale, set_weight, smallest

@@ -15,6 +15,7 @@ from ouzel._llvm import FUSED, INTEGER, four_at, in_all_lanes, in_llvm
 
 TINIEST = 1e-37  # gradients are taken for no less, nor values
 LARGEST = 1e18  # gradients are taken for no more: the square is finite
+FURTHEST = 1e36  # no weight goes further than this over n: products with values are finite
 ONE_NUMBER, FOUR = ir.FloatType(), ir.VectorType(ir.FloatType(), 4)
 QUARTET = types.UniTuple(types.float32, 4)
 WEIGHTS, ROOTS = 1, 5  # columns
@@ -92,7 +93,10 @@ def _move(builder: Any, table: Any, slots: Any, values: Any, steps: Any) -> None
         length = builder.fmul(step, in_all_lanes(builder, builder.fdiv(scaled, size)))
         change = builder.fmul(length, builder.load(address(ROOTS), align=4), flags=FUSED)
         weights = builder.load(address(WEIGHTS), align=4)
-        builder.store(builder.fsub(weights, change, flags=FUSED), address(WEIGHTS), align=4)
+        moved = builder.fsub(weights, change, flags=FUSED)
+        effect = builder.fmul(_call(builder, "fabs", moved), in_all_lanes(builder, size))
+        sound = builder.fcmp_ordered("<=", effect, _all(FURTHEST))
+        builder.store(builder.select(sound, moved, weights), address(WEIGHTS), align=4)
 
     _each(builder, table, slots, values, work)
 
@@ -118,8 +122,10 @@ def add_squares(table, slots, values, slopes):
 
 @in_llvm(_move)
 def move(table, slots, values, steps):
-    """w <- w - step z / (n s^1/2), z = x / n."""
+    """w <- w - step z / (n s^1/2), z = x / n; a weight stays where it would go too far."""
     for slot, value in zip(slots, values, strict=True):
         row = table[slot]
         if row[0] > TINIEST:
-            row[WEIGHTS : WEIGHTS + 4] -= np.array(steps) * (value / row[0] / row[0]) * row[ROOTS : ROOTS + 4]
+            weights = row[WEIGHTS : WEIGHTS + 4]
+            moved = weights - np.array(steps) * (value / row[0] / row[0]) * row[ROOTS : ROOTS + 4]
+            weights[:] = np.where(np.abs(moved) * row[0] <= FURTHEST, moved, weights)

@@ -1,4 +1,4 @@
-"""The k keys of largest |weight|: exact weights, the smallest found fast.
+"""The k keys of largest |weight|: exact weights, or counts, the smallest found fast.
 
 Keys lie in an open-addressing table. Entries stand in runs of 64, each with a lower bound of its smallest |weight|: a
 weight that changes at most lowers a bound, and only when the smallest entry is asked for are bounds made exact, the
@@ -19,25 +19,28 @@ RUN = 64  # entries that share a bound
 
 class State(NamedTuple):
     keys: np.ndarray  # (k,) uint32
-    weights: np.ndarray  # (k,) float32; a learner may keep more behind them
-    bounds: np.ndarray  # (ceil(k / 64) + 1,) float32, at most the smallest |weight| of a run; last, of all when full
+    weights: np.ndarray  # (k,) float32, or uint32 for counts; a learner may keep more behind them
+    bounds: (
+        np.ndarray
+    )  # (ceil(k / 64) + 1,) float32, int64 for counts, at most the smallest |weight| of a run; last, of all when full
     places: np.ndarray  # (2^p,) uint16 or uint32, the entry + 1 of the key that has this place; 0 where empty
     taken: np.ndarray  # (1,) int64, entries in use
 
 
-def init(capacity: int) -> State:
-    """Room for `capacity` keys, none taken.
+def init(capacity: int, kind: type = np.float32) -> State:
+    """Room for `capacity` keys, none taken; `kind` is what the weights are, np.float32 or np.uint32.
 
     >>> state = init(2)
     >>> insert(state, np.uint32(7), np.float32(-0.5))
     >>> int(find(state, np.uint32(7))), int(find(state, np.uint32(8)))
     (0, -1)
     """
-    bounds = np.full(-(-capacity // RUN) + 1, np.inf, np.float32)
-    bounds[-1] = -1.0  # whatever comes is to enter
+    runs = -(-capacity // RUN) + 1
+    bounds = np.full(runs, np.inf, np.float32) if kind is np.float32 else np.full(runs, np.iinfo(np.int64).max)
+    bounds[-1] = -1  # whatever comes is to enter
     size = 1 << max(4, int(16 * capacity - 1).bit_length())
     places = np.zeros(size, np.uint16 if capacity < 2**16 else np.uint32)  # the smaller, the nearer to the processor
-    return State(np.zeros(capacity, np.uint32), np.zeros(capacity, np.float32), bounds, places, np.zeros(1, np.int64))
+    return State(np.zeros(capacity, np.uint32), np.zeros(capacity, kind), bounds, places, np.zeros(1, np.int64))
 
 
 @inlined
@@ -112,7 +115,7 @@ def smallest(state):
 @inlined
 def _least(weights):
     """The smallest |weight|: eight at a time, for no processor takes the least of a sequence faster than one by one."""
-    a = b = c = d = np.float32(np.inf)
+    a = b = c = d = abs(weights[0])
     k = 0
     while k + 4 <= len(weights):
         a = min(a, abs(weights[k]))
@@ -184,5 +187,5 @@ def rescale(state, factor):
 def heaviest(state: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Keys and weights of the n largest magnitudes, largest first, ties by key; of any state with these fields."""
     keys, weights = state.keys[: state.taken[0]], state.weights[: state.taken[0]]
-    order = np.lexsort((keys, -np.abs(weights)))[:n]
+    order = np.lexsort((keys, -np.abs(weights.astype(np.float64))))[:n]
     return keys[order], weights[order]

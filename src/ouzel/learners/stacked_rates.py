@@ -25,13 +25,15 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined, kernel
-from ouzel.learners.four_steps import LARGEST, add_squares, move
+from ouzel.learners.four_steps import LARGEST, add_squares, add_squares_by_dither, move
 from ouzel.learners.newton_stack import MODELS, clipped, combined, learn_joint_stack, learn_stack
 from ouzel.learners.rows import Rows
 from ouzel.terms.advances import share
 from ouzel.terms.losses import Hinge, Logistic, SquaredHinge, curvature, derivative
 
 RATES = (1.0, 0.5, 0.5, 8.0)
+LONG = 2.0**20  # examples, from which on sums of squares are rounded by a dither lest they stop
+GOLDEN = 0.6180339887498949  # parts of one over: its multiples' fractional parts are spread most evenly
 
 
 class State(NamedTuple):
@@ -118,7 +120,11 @@ def _learn_models(state, indices, values, target, importance, settings):
         return clear
     state.counts[2] = max(state.counts[2], abs(target))
     slopes = _slopes(settings, margins, target, importance)
-    pushes = add_squares(state.table, indices, values, slopes)
+    if state.counts[0] < LONG:
+        pushes = add_squares(state.table, indices, values, slopes)
+    else:
+        dither = np.float32((state.counts[0] * GOLDEN) % 1.0)
+        pushes = add_squares_by_dither(state.table, indices, values, slopes, dither)
     rates = _rates(state, settings, margins, target, importance, pushes)
     steps = (slopes[0] * rates[0], slopes[1] * rates[1], slopes[2] * rates[2], slopes[3] * rates[3])
     move(state.table, indices, values, steps)

@@ -15,8 +15,10 @@ ALIKE = ("learner", "settings", "intercept", "task", "bits", "seed")
 def merge(models: Sequence[Any]) -> Any:
     """One model, or estimator, of several of a kind that learnt parts of a stream: shards, devices, days.
 
-    Learners whose states are sums (`adagrad-rda`, `rda`, `hashing`, …) merge exactly or nearly so; others average by
-    the examples each has seen: their cards in docs/learners.md say which. None of the models is changed.
+    Learners whose states are sums of gradients (`adagrad-rda`, `rda`, …) add them up; others, `hashing` among them,
+    average their weights by the examples each has seen, and add up what are sums: their cards in docs/learners.md say
+    which. One model alone stays what it is, to the bit; models that have learnt nothing change nothing; the order of
+    models changes no prediction by more than rounding. None of the models is changed.
 
     Examples
     --------
@@ -51,8 +53,10 @@ def _merge_models(models: Sequence[Model]) -> Model:
     labels = list(dict.fromkeys(label for model in models for label in model.classes.known))
     dimension = max(model.dimension for model in models)
     merged = _prepared(first, labels, dimension)
-    states = [_in_order(_prepared(model, labels, dimension), labels) for model in models]
-    merged.states = [first.module.merge(list(alike), first.settings) for alike in zip(*states, strict=True)]
+    learnt = [model for model in models if model.examples] or [first]  # one that has learnt nothing says nothing
+    states = [_in_order(_prepared(model, labels, dimension), labels) for model in learnt]
+    alike = zip(*states, strict=True)
+    merged.states = states[0] if len(states) == 1 else [first.module.merge(list(a), first.settings) for a in alike]
     merged.classes.rename(labels)
     merged.examples = sum(model.examples for model in models)
     merged.unlabelled = sum(model.unlabelled for model in models)

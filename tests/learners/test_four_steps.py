@@ -3,7 +3,7 @@
 import numpy as np
 
 from ouzel._jit import kernel
-from ouzel.learners.four_steps import add_squares, move
+from ouzel.learners.four_steps import add_squares, add_squares_by_dither, move
 
 
 @kernel
@@ -33,3 +33,41 @@ def test_a_kernel_does_what_the_plain_bodies_say():
         np.testing.assert_allclose(found, expected, rtol=1e-5)
         np.testing.assert_allclose(pushes, pushes_expected, rtol=1e-5)
         assert np.isfinite(found).all()
+
+
+@kernel
+def many_times(table, slots, values, slopes, times, dithered):
+    for t in range(times):
+        if dithered:
+            add_squares_by_dither(table, slots, values, slopes, np.float32((t * 0.6180339887498949) % 1.0))
+        else:
+            add_squares(table, slots, values, slopes)
+
+
+def test_sums_of_squares_go_on_where_single_precision_would_stop():
+    slopes = (np.float32(1.0), np.float32(0.5), np.float32(0.1), np.float32(0.0))
+    start = np.array([[1.0, 0, 0, 0, 0, 2.0**-12, 2.0**-12, 2.0**-12, 2.0**-12]], np.float32)  # s = 2^24
+    slots, values = np.zeros(1, np.uint32), np.ones(1, np.float32)
+    stopped, going = start.copy(), start.copy()
+
+    many_times(stopped, slots, values, slopes, 2000, False)
+    many_times(going, slots, values, slopes, 50_000, True)
+
+    np.testing.assert_array_equal(stopped, start)
+    expected = 2.0**24 + 5e4 * np.array(slopes, float) ** 2
+    np.testing.assert_allclose(going[0, 5:].astype(float) ** -2, expected, rtol=3e-6)
+
+
+def test_dithered_changes_are_those_of_the_plain_body():
+    rng = np.random.default_rng(2)
+    table = np.abs(rng.normal(size=(30, 9))).astype(np.float32)
+    table[3:6, 5:] = 0.0
+    slots, values = rng.permutation(30).astype(np.uint32), (10.0 ** rng.uniform(-5, 0, 30)).astype(np.float32)
+    slopes = tuple(np.float32(slope) for slope in (1.0, 0.01, 1e-4, 0.0))
+    found, expected = table.copy(), table.copy()
+
+    many_times(found, slots, values, slopes, 1, True)
+    add_squares_by_dither(expected, slots, values, slopes, np.float32(0.0))
+
+    np.testing.assert_allclose(found, expected, rtol=2.0**-23)
+    assert (found[:, 5:] != table[:, 5:]).any()

@@ -13,7 +13,7 @@ def zipf(count, seed):
 
 def all_of(module, state, keys):
     for key in keys:
-        module.update(state, key, 1.0)
+        module.update(state, key, 1)
     return state
 
 
@@ -76,6 +76,42 @@ def test_merged_counters_keep_the_bound_of_the_joint_stream():
     held = dict(zip(*map(np.ndarray.tolist, space_saving.heaviest(space_saving.merge(parts), 60)), strict=True))
 
     assert all(abs(count - true[key]) <= 4000 / 60 + 1 for key, count in held.items())
+
+
+@pytest.mark.parametrize("count", [2**24, 2**31, 2**32 - 3])
+def test_counts_go_on_to_the_largest_of_32_bits_and_stay_there(count):
+    sketch, summary = count_min.init(64, 2), space_saving.init(2)
+    for module, state in ((count_min, sketch), (space_saving, summary)):
+        module.update(state, np.uint32(7), count)
+        module.update(state, np.uint32(7), 1)
+        module.update(state, np.uint32(7), 1)
+
+    assert int(count_min.query(sketch, np.uint32(7))) == count + 2
+    assert space_saving.heaviest(summary, 1)[1].tolist() == [count + 2]
+    assert int(count_min.query(count_min.merge([sketch, sketch]), np.uint32(7))) == min(2 * count + 4, 2**32 - 1)
+    assert space_saving.merge([summary, summary]).weights[0] == min(2 * count + 4, 2**32 - 1)
+
+
+def test_a_full_counter_is_not_passed_by_others_and_does_not_begin_again():
+    summary = space_saving.init(2)
+    space_saving.update(summary, np.uint32(7), 2**32 - 1)
+    for key in (7, 8, 9, 9):
+        space_saving.update(summary, np.uint32(key), 1)
+
+    assert [keys.tolist() for keys in space_saving.heaviest(summary, 2)] == [[7, 9], [2**32 - 1, 3]]
+
+
+def test_the_least_of_many_counts_is_found_whatever_run_it_is_in():
+    counts = dict(enumerate(np.random.default_rng(5).permutation(200).tolist()))
+    summary = space_saving.init(200)
+    for key, count in counts.items():
+        space_saving.update(summary, np.uint32(key), count + 2**31)
+
+    for new in range(1000, 1100):
+        space_saving.update(summary, np.uint32(new), 3)
+        gone = set(counts) - set(summary.keys.tolist())
+        assert [counts[key] for key in gone] == [min(counts.values())]
+        counts[new] = counts.pop(*gone) + 3
 
 
 def test_a_reservoir_is_a_uniform_sample():

@@ -33,9 +33,9 @@ def count_items(first, second, heap, slots, which):
     for k in range(len(slots)):
         slot = slots[k]
         if which[k] == 0:
-            count_min.update(first, slot, 1.0)
+            count_min.update(first, slot, 1)
         else:
-            count_min.update(second, slot, 1.0)
+            count_min.update(second, slot, 1)
         weight = np.float32(log_ratio(first, second, slot))
         entry = find(heap, slot)
         if entry >= 0:

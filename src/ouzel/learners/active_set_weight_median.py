@@ -9,7 +9,8 @@ where it holds a feature and from the mean over z's rows elsewhere, and eta_t th
             if |w~| is above the smallest in S, i takes its place and the evicted j is put back, so that
             query(z, j) is its last weight;  otherwise z takes the update.
 While S is not full, features enter it directly. The constant feature competes for a place like any other. Features are
-treated in the order of the row.
+treated in the order of the row. Where -eta_t y l'(y tau) underflows to 0 in single precision, or the loss is flat, the
+example only decays weights: Algorithm 2 would let its features compete for a place in S with their changes of 0.
 
 S and z lie one behind the other in one array, so that with a sketch of one row (the default, and the paper's best)
 every feature has one cell, found without branches that depend on where it is: `learn_row` notes the cells when it
@@ -29,10 +30,10 @@ import numpy as np
 from ouzel._jit import inlined, kernel
 from ouzel.errors import OuzelError
 from ouzel.layout import made_from
+from ouzel.learners.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product, shares
 from ouzel.learners.shared_settings import L2, Depth, HeapSize, Loss, Rate, Schedule, SketchSeed, Width, byte_budget
 from ouzel.sketches import active_set, top_weights
 from ouzel.sketches.active_set import (
-    SMALLEST_SCALE,
     State,
     change_weight,
     counters,
@@ -45,10 +46,9 @@ from ouzel.sketches.active_set import (
 )
 from ouzel.sketches.top_weights import RUN, find, insert, set_weight
 from ouzel.terms.losses import Logistic, derivative
-from ouzel.terms.rates import InverseTime, rate
+from ouzel.terms.rates import InverseTime
 
 BUDGETED = True
-LARGEST_CHANGE = 1e30  # an example that would move a weight further is not learnt
 
 
 class Settings(NamedTuple):
@@ -106,10 +106,10 @@ def predict_row(state, indices, values, settings):
         width = width_of(state)
         for k in range(len(indices)):
             cell, sign = place(state, indices[k], width)
-            margin += sign * values[k] * state.weights[cell]
+            margin += product(sign * values[k], state.weights[cell])
     else:
         for k in range(len(indices)):
-            margin += values[k] * value(state, indices[k])
+            margin += product(values[k], value(state, indices[k]))
     return margin * state.scale[0]
 
 
@@ -131,22 +131,20 @@ def learn_shifted(state, indices, values, target, importance, shift, loss, setti
         signed = sign * values[k]
         state.cells[k] = cell
         state.signed[k] = signed
-        margin += signed * state.weights[cell]
+        margin += product(signed, state.weights[cell])
         largest = max(largest, abs(signed))
     for k in range(noted, len(indices)):
-        margin += values[k] * value(state, indices[k])
+        margin += product(values[k], value(state, indices[k]))
         largest = max(largest, abs(values[k]))
     margin *= state.scale[0]
     slope = importance * derivative(loss, margin + shift, target)
-    step = rate(settings.schedule, settings.learning_rate, settings.l2, state.scale[1])
-    state.scale[1] += 1.0
-    if not isfinite(slope):
+    if importance == 0.0 or not isfinite(slope):
         return margin
-    state.scale[0] *= 1.0 - settings.l2 * step
+    step = next_step(state, settings)
     if state.scale[0] < SMALLEST_SCALE:
         fold(state)
-    factor = np.float32(step * slope / state.scale[0])
-    if factor != 0.0 and abs(factor) * largest < LARGEST_CHANGE:
+    factor = factor_of(state, step * slope, largest)
+    if factor != 0.0:
         _move(state, indices, values, factor, noted, width)
         for k in range(noted, len(indices)):
             change_weight(state, indices[k], -factor * values[k])
@@ -228,21 +226,22 @@ def mirror(state: State) -> State:
 
 
 def merge(states: list[State], settings: Settings) -> State:
-    """The average model: each sketch, with its active set put back, is the sketch of a model; their mean is of theirs.
+    """The average model, by the examples each worker has seen: the mean of sketches is the sketch of the mean weights.
 
-    Not the state of one pass over all streams, as learning is not linear. The heaviest features of all enter the set.
+    The heaviest features of all workers' sets enter the merged set; any other is put into the sketch, so that the
+    sketch's estimate is its mean weight, the heaviest last, as evictions come. One state alone stays what it is. Not
+    the state of one pass over all streams, as learning is not linear.
     """
     merged = init(0, settings)
-    seen = np.array([state.scale[1] for state in states])
     slots = np.unique(np.concatenate([state.keys[: state.taken[0]] for state in states]))
-    shares = seen / max(seen.sum(), 1.0)
-    for state, share in zip(states, shares, strict=True):
-        whole = State(*(array.copy() for array in state))
-        put_back(whole)
-        merged.weights[:] += (share * whole.scale[0] * whole.weights).astype(np.float32)
-    merged.weights[: RUN * (len(merged.bounds) - 1)] = 0.0
-    mean = np.sum([share * estimates(state, slots, settings) for state, share in zip(states, shares, strict=True)], 0)
-    for k in np.argsort(-np.abs(mean), kind="stable")[: len(merged.keys)]:
+    mean = np.zeros(len(slots))
+    for state, share in zip(states, shares(states), strict=True):
+        counters(merged)[:] += (share * state.scale[0] * counters(state)).astype(np.float32)
+        mean += share * estimates(state, slots, settings)
+    order = np.argsort(-np.abs(mean), kind="stable")
+    heavy, light = order[: len(merged.keys)], order[len(merged.keys) :][::-1]
+    for k in heavy:
         insert(merged, slots[k], np.float32(mean[k]))
-    merged.scale[1] = seen.sum()
+    put_back(merged, slots[light], mean[light].astype(np.float32))
+    merged.scale[1] = sum(state.scale[1] for state in states)
     return merged

@@ -11,7 +11,8 @@ u being the new variance of the margin. By the variance, m >= phi v: Dredze, Cra
 "Confidence-Weighted Linear Classification", ICML, equations (9) to (12). When m < phi v,
     alpha = [-(1 + 2 phi m) + sqrt((1 + 2 phi m)^2 - 8 phi (m - phi v))] / (4 phi v),
     beta = 2 alpha phi / (1 + 2 alpha phi v).
-Every example is to be right whatever it costs, so an importance weight has no meaning but 0, which leaves it out.
+Every example is to be right whatever it costs, so an importance weight has no meaning but 0, which leaves it out, and
+variances keep falling on a stream that no weights fit, down to the floor of `gaussian`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,11 @@
 """Weights of the most frequent features, found by a CountMin sketch and a heap.
 
 The baseline of Tai, Sharan, Bailis & Valiant (2018), "Sketching Linear Classifiers over Data Streams", SIGMOD, section
-7.1: online gradient descent on the features in a heap by estimated count. Half of the budget is the heap's (an id, a
-count and a weight: 12 bytes an entry), half the sketch's, in two rows.
+7.1: online gradient descent on the features in a heap by estimated count. Every occurrence counts once, whatever the
+example's importance. A feature enters the heap where its estimate is above (not equal to) the least count there, and
+begins with the weight 0; a count in the heap is the estimate of when its feature last occurred, at most today's. Counts
+stop at 2^32 - 1. Half of the budget is the heap's (an id, a count and a weight: 12 bytes an entry), half the sketch's,
+in two rows.
 """
 
 from __future__ import annotations
@@ -15,29 +18,38 @@ import numpy as np
 from ouzel._jit import inlined, kernel
 from ouzel.errors import OuzelError
 from ouzel.layout import float32, made_from
-from ouzel.learners.kept_features import SCALE, check, estimates, heaviest_of_mean, members, mirror, top
+from ouzel.learners.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product
+from ouzel.learners.kept_features import (
+    SCALE,
+    check,
+    estimates,
+    kept_by_any,
+    mean_weights,
+    members,
+    mirror,
+    top,
+)
 from ouzel.learners.shared_settings import L2, Depth, HeapSize, Loss, Rate, Schedule, SketchSeed, Width, byte_budget
 from ouzel.sketches import count_min, top_weights
 from ouzel.sketches.hashing import tabulation
 from ouzel.sketches.top_weights import find, insert, replace, set_weight, smallest
 from ouzel.terms.losses import Logistic, derivative
-from ouzel.terms.rates import InverseTime, rate
+from ouzel.terms.rates import InverseTime
 
 __all__ = ["BUDGETED", "Settings", "State", "bytes_used", "check", "estimates", "grow", "init", "layout", "learn_row"]
 __all__ += ["learn_rows", "members", "merge", "mirror", "predict_row", "predict_rows", "top"]
 
 BUDGETED = True
-SMALLEST_SCALE = 1e-4
 
 
 class State(NamedTuple):
     keys: np.ndarray  # (k,) uint32  slots
-    weights: np.ndarray  # (k,) float32  counts
-    bounds: np.ndarray  # (ceil(k / 64) + 1,) float32  see top_weights
+    weights: np.ndarray  # (k,) uint32  counts
+    bounds: np.ndarray  # (ceil(k / 64) + 1,) int64  see top_weights
     places: np.ndarray  # (2^p,) uint16, see top_weights
     taken: np.ndarray  # (1,) int64
     values: np.ndarray  # (k,) float32  weights over the scale
-    counters: np.ndarray  # (depth, width) float32  of the sketch
+    counters: np.ndarray  # (depth, width) uint32  of the sketch
     tables: np.ndarray  # (depth, 4, 256) uint32, a constant of the seed
     scale: np.ndarray  # (2,) float64  the global scale; t
 
@@ -61,8 +73,8 @@ def layout(dimension: int, settings: Settings) -> State:
     width = int(settings.width) or (int(settings.budget) - 12 * size) // (4 * depth)
     if size < 1 or width < 1:
         raise OuzelError(f"a budget of {settings.budget:.0f} bytes is too small; give at least 40 bytes")
-    heap, sketch = top_weights.layout(size), count_min.layout(width, depth)
-    return State(*heap._replace(weights=float32(size, least=0.0)), float32(size), *sketch, scale=SCALE)
+    heap, sketch = top_weights.layout(size, counting=True), count_min.layout(width, depth)
+    return State(*heap, float32(size), *sketch, scale=SCALE)
 
 
 def begin(state: State, settings: Settings) -> None:
@@ -85,7 +97,7 @@ def predict_row(state, indices, values, settings):
     for k in range(len(indices)):
         entry = find(state, indices[k])
         if entry >= 0:
-            margin += values[k] * state.values[entry]
+            margin += product(values[k], state.values[entry])
     return margin * state.scale[0]
 
 
@@ -100,7 +112,7 @@ def _fold(state):
 @inlined
 def _learn_feature(state, slot, change):
     """Count a slot, and move its weight by `change` if it is, or gets, in the heap."""
-    count(state, slot, 1.0)
+    count(state, slot, 1)
     often = occurrences(state, slot)
     entry = find(state, slot)
     if entry >= 0:
@@ -119,20 +131,23 @@ def _learn_feature(state, slot, change):
 @inlined
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
-    margin = predict_row(state, indices, values, settings)
+    margin = 0.0
+    largest = np.float32(0.0)
+    for k in range(len(indices)):
+        largest = max(largest, abs(values[k]))
+        entry = find(state, indices[k])
+        if entry >= 0:
+            margin += product(values[k], state.values[entry])
+    margin *= state.scale[0]
     slope = importance * derivative(settings.loss, margin, target)
-    step = rate(settings.schedule, settings.learning_rate, settings.l2, state.scale[1])
-    state.scale[1] += 1.0
-    if not isfinite(slope):
+    if importance == 0.0 or not isfinite(slope):
         return margin
-    state.scale[0] *= 1.0 - settings.l2 * step
+    step = next_step(state, settings)
     if state.scale[0] < SMALLEST_SCALE:
         _fold(state)
-    factor = np.float32(step * slope / state.scale[0])
+    factor = factor_of(state, step * slope, largest)
     for k in range(len(indices)):
-        change = -factor * values[k]
-        if isfinite(change):
-            _learn_feature(state, indices[k], change)
+        _learn_feature(state, indices[k], -factor * values[k])
     return margin
 
 
@@ -158,10 +173,16 @@ def bytes_used(state: State) -> int:
 
 
 def merge(states: list[State], settings: Settings) -> State:
-    """The average model, cut to the heaviest features that there is room for; not the state of one pass over all."""
-    merged = init(0, settings)
+    """The average model, by the examples each worker has seen, of the features most frequent in all streams together.
+
+    Sketches add up, and say which of the workers' features those are; weights are not those of one pass over all.
+    """
+    merged = init(0, settings)._replace(**count_min.merge(states)._asdict())
     merged.scale[1] = sum(state.scale[1] for state in states)
-    for slot, weight in heaviest_of_mean(states, settings, len(merged.keys)):
-        insert(merged, slot, np.float32(0.0))
-        merged.values[merged.taken[0] - 1] = weight
+    slots = kept_by_any(states)
+    weights = mean_weights(states, slots, settings)
+    counts = np.array([occurrences(merged, slot) for slot in slots], np.int64)
+    for k in np.argsort(-counts, kind="stable")[: len(merged.keys)]:
+        insert(merged, slots[k], np.uint32(counts[k]))
+        merged.values[merged.taken[0] - 1] = weights[k]
     return merged

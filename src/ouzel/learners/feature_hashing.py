@@ -2,7 +2,7 @@
 
 Weinberger, Dasgupta, Langford, Smola & Attenberg (2009), "Feature Hashing for Large Scale Multitask Learning", ICML.
 The budget is all weights, 4 bytes each; no id is kept, so that there is no list of heavy features, only `estimates` of
-given ones. Merging averages.
+given ones. Merging averages by the examples each worker has seen.
 """
 
 from __future__ import annotations
@@ -14,16 +14,15 @@ import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.layout import float32, made_from, uint32
+from ouzel.learners.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product, shares
 from ouzel.learners.kept_features import SCALE
 from ouzel.learners.shared_settings import L2, Loss, Rate, Schedule, SketchSeed, byte_budget
 from ouzel.sketches.count_sketch import cell
 from ouzel.sketches.hashing import tabulation
 from ouzel.terms.losses import Logistic, derivative
-from ouzel.terms.rates import InverseTime, rate
+from ouzel.terms.rates import InverseTime
 
 BUDGETED = True
-SMALLEST_SCALE = 1e-4
-LARGEST_CHANGE = 1e30  # an example that would move a weight further is not learnt
 NOTED = 1024  # features of a row that are hashed once; the rest of a longer row is hashed twice
 
 
@@ -70,7 +69,7 @@ def predict_row(state, indices, values, settings):
     margin = 0.0
     for k in range(len(indices)):
         column, sign = cell(state.tables, indices[k], len(state.counters))
-        margin += sign * values[k] * state.counters[column]
+        margin += product(sign * values[k], state.counters[column])
     return margin * state.scale[0]
 
 
@@ -93,28 +92,25 @@ def learn_row(state, indices, values, target, importance, settings):
         signed = sign * values[k]
         state.columns[k] = column
         state.signed[k] = signed
-        margin += signed * state.counters[column]
+        margin += product(signed, state.counters[column])
         largest = max(largest, abs(signed))
     for k in range(noted, len(indices)):
         column, sign = cell(state.tables, indices[k], len(state.counters))
-        margin += sign * values[k] * state.counters[column]
+        margin += product(sign * values[k], state.counters[column])
         largest = max(largest, abs(values[k]))
     margin *= state.scale[0]
     slope = importance * derivative(settings.loss, margin, target)
-    step = rate(settings.schedule, settings.learning_rate, settings.l2, state.scale[1])
-    state.scale[1] += 1.0
-    if not isfinite(slope):
+    if importance == 0.0 or not isfinite(slope):
         return margin
-    state.scale[0] *= 1.0 - settings.l2 * step
+    step = next_step(state, settings)
     if state.scale[0] < SMALLEST_SCALE:
         _fold(state)
-    factor = np.float32(step * slope / state.scale[0])
-    if abs(factor) * largest < LARGEST_CHANGE:
-        for k in range(noted):
-            state.counters[state.columns[k]] -= factor * state.signed[k]
-        for k in range(noted, len(indices)):
-            column, sign = cell(state.tables, indices[k], len(state.counters))
-            state.counters[column] -= factor * sign * values[k]
+    factor = factor_of(state, step * slope, largest)
+    for k in range(noted):
+        state.counters[state.columns[k]] -= factor * state.signed[k]
+    for k in range(noted, len(indices)):
+        column, sign = cell(state.tables, indices[k], len(state.counters))
+        state.counters[column] -= factor * sign * values[k]
     return margin
 
 
@@ -172,8 +168,7 @@ def mirror(state: State) -> State:
 def merge(states: list[State], settings: Settings) -> State:
     """Average the weights of workers by the examples each has seen."""
     merged = init(0, settings)
-    seen = np.array([state.scale[1] for state in states])
     counters = np.stack([state.counters * state.scale[0] for state in states])
-    merged.counters[:] = np.tensordot(seen / max(seen.sum(), 1.0), counters, 1)
-    merged.scale[1] = seen.sum()
+    merged.counters[:] = np.tensordot(shares(states), counters, 1)
+    merged.scale[1] = sum(state.scale[1] for state in states)
     return merged

@@ -1,6 +1,9 @@
 """What `stacked_rates` does to every feature of an example, for its four models in one instruction each.
 
-A row of its table is [n, four w, four s^-1/2], all float32.
+A row of its table is [n, four w, four s^-1/2], all float32. After some 2^22 equal gradients what one more takes from
+s^-1/2 is less than the spacing of single precision, and would be lost: rates would fall no more. In long streams it is
+rounded by a dither, a fraction u of the spacing: s^-1/2 falls by one spacing if it should fall by more than u of it,
+else not at all. Of u spread evenly over [0, 1) the expected change is the true one.
 """
 
 from __future__ import annotations
@@ -15,9 +18,12 @@ from ouzel._llvm import FUSED, INTEGER, four_at, in_all_lanes, in_llvm
 
 TINIEST = 1e-37  # gradients are taken for no less, nor values
 LARGEST = 1e18  # gradients are taken for no more: the square is finite
-ONE_NUMBER, FOUR = ir.FloatType(), ir.VectorType(ir.FloatType(), 4)
+FURTHEST = 1e36  # no weight goes further than this over n: products with values are finite
+ONE_NUMBER, FOUR, BITS = ir.FloatType(), ir.VectorType(ir.FloatType(), 4), ir.VectorType(ir.IntType(32), 4)
 QUARTET = types.UniTuple(types.float32, 4)
 WEIGHTS, ROOTS = 1, 5  # columns
+EXPONENT = 0x7F800000  # of the bits of a number in single precision
+SPACING = 2.0**-23  # of numbers from 1 to 2
 
 
 def _all(number: float) -> Any:
@@ -62,7 +68,18 @@ def _each(builder: Any, table: Any, slots: Any, values: Any, work: Any) -> None:
         work(scaled, builder.select(known, size, ir.Constant(ONE_NUMBER, 1.0)), address)
 
 
-def _add_squares(builder: Any, table: Any, slots: Any, values: Any, slopes: Any) -> Any:
+def _fallen(builder: Any, root: Any, ratio: Any, rounded: Any, dither: Any) -> Any:
+    """root / sqrt(1 + ratio^2): as rounded, or by dither where it falls by less than the spacing of its numbers."""
+    lost = builder.fmul(builder.fmul(root, ratio), builder.fmul(ratio, _all(0.5)))
+    bits = builder.bitcast(root, BITS)
+    exponent = builder.bitcast(builder.and_(bits, ir.Constant(BITS, [EXPONENT] * 4)), FOUR)
+    spacing = builder.fmul(exponent, _all(SPACING))
+    falls = builder.fcmp_ordered(">", lost, builder.fmul(in_all_lanes(builder, dither), spacing))
+    stepped = builder.bitcast(builder.sub(bits, builder.zext(falls, BITS)), FOUR)
+    return builder.select(builder.fcmp_ordered("<", lost, spacing), stepped, rounded)
+
+
+def _add_squares(builder: Any, table: Any, slots: Any, values: Any, slopes: Any, dither: Any = None) -> Any:
     slope, none = _vector(builder, slopes), _all(0.0)
     total = cgutils.alloca_once_value(builder, none)
     builder.store(none, total)
@@ -73,6 +90,7 @@ def _add_squares(builder: Any, table: Any, slots: Any, values: Any, slopes: Any)
         ratio = _call(builder, "minnum", builder.fmul(gradient, root), _all(LARGEST))
         more = builder.fadd(_all(1.0), builder.fmul(ratio, ratio, flags=FUSED), flags=FUSED)
         later = builder.fdiv(root, _call(builder, "sqrt", more))
+        later = later if dither is None else _fallen(builder, root, ratio, later, dither)
         first = builder.select(
             builder.fcmp_ordered(">", gradient, _all(TINIEST)), builder.fdiv(_all(1.0), gradient), none
         )
@@ -92,7 +110,10 @@ def _move(builder: Any, table: Any, slots: Any, values: Any, steps: Any) -> None
         length = builder.fmul(step, in_all_lanes(builder, builder.fdiv(scaled, size)))
         change = builder.fmul(length, builder.load(address(ROOTS), align=4), flags=FUSED)
         weights = builder.load(address(WEIGHTS), align=4)
-        builder.store(builder.fsub(weights, change, flags=FUSED), address(WEIGHTS), align=4)
+        moved = builder.fsub(weights, change, flags=FUSED)
+        effect = builder.fmul(_call(builder, "fabs", moved), in_all_lanes(builder, size))
+        sound = builder.fcmp_ordered("<=", effect, _all(FURTHEST))
+        builder.store(builder.select(sound, moved, weights), address(WEIGHTS), align=4)
 
     _each(builder, table, slots, values, work)
 
@@ -100,6 +121,16 @@ def _move(builder: Any, table: Any, slots: Any, values: Any, steps: Any) -> None
 @in_llvm(_add_squares, QUARTET)
 def add_squares(table, slots, values, slopes):
     """s <- s + (slope z)^2, z = x / n; the sums of z^2 s^-1/2 of the four models, 0 for those whose slope is 0."""
+    return _plain_add_squares(table, slots, values, slopes, None)
+
+
+@in_llvm(_add_squares, QUARTET)
+def add_squares_by_dither(table, slots, values, slopes, dither):
+    """The same where changes of s^-1/2 below its spacing are rounded by the fraction `dither` (float32) of it."""
+    return _plain_add_squares(table, slots, values, slopes, dither)
+
+
+def _plain_add_squares(table, slots, values, slopes, dither):
     sums = np.zeros(4, np.float32)
     for slot, value in zip(slots, values, strict=True):
         row = table[slot]
@@ -109,6 +140,9 @@ def add_squares(table, slots, values, slopes):
             if root > 0.0:
                 ratio = min(gradient * root, np.float32(LARGEST))
                 row[ROOTS + e] = root / np.sqrt(1.0 + ratio * ratio)
+                lost, spacing = 0.5 * root * ratio * ratio, np.spacing(root)
+                if dither is not None and lost < spacing:
+                    row[ROOTS + e] = root - spacing * (lost > dither * spacing)
             elif gradient > TINIEST:
                 row[ROOTS + e] = 1.0 / gradient
             if slopes[e] != 0.0:
@@ -118,8 +152,10 @@ def add_squares(table, slots, values, slopes):
 
 @in_llvm(_move)
 def move(table, slots, values, steps):
-    """w <- w - step z / (n s^1/2), z = x / n."""
+    """w <- w - step z / (n s^1/2), z = x / n; a weight stays where it would go too far."""
     for slot, value in zip(slots, values, strict=True):
         row = table[slot]
         if row[0] > TINIEST:
-            row[WEIGHTS : WEIGHTS + 4] -= np.array(steps) * (value / row[0] / row[0]) * row[ROOTS : ROOTS + 4]
+            weights = row[WEIGHTS : WEIGHTS + 4]
+            moved = weights - np.array(steps) * (value / row[0] / row[0]) * row[ROOTS : ROOTS + 4]
+            weights[:] = np.where(np.abs(moved) * row[0] <= FURTHEST, moved, weights)

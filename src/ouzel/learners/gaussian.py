@@ -10,6 +10,10 @@ Two classes are the binary rule itself: w = w_1 - w_0 has the covariance 2 S, wh
 becomes 2 S - beta (2 S) x x'(2 S). With three classes or more the two rows are independent before the step; after it
 each has S - beta S x x'S and the two are correlated, which is forgotten: share = 1. A diagonal S forgets correlations
 anyway; there share = 2 throughout makes fewer mistakes more often than not (docs/multiclass.md).
+
+No variance falls below 1e-12, a floor that the papers do not have: a diagonal one stops there, and a full covariance
+has as much added where an example's would fall below. So S stays positive where rules drive it to 0 (`cw` does, on a
+stream that no weights fit), and a feature that has reached the floor goes on moving a little.
 """
 
 from __future__ import annotations

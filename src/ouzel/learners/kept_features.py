@@ -6,17 +6,17 @@ are also what the features are kept for (see `sketches.top_weights`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import inf
 from typing import Any
 
 import numpy as np
 
 from ouzel.layout import float64
+from ouzel.learners.decaying_weights import SMALLEST_SCALE, shares
 from ouzel.sketches import top_weights
 
-SCALE = float64(2, fill=(1.0, 0.0), least=(1e-4, 0.0), most=(1.0, inf))
-"""The global scale, multiplied into the weights below 1e-4, and t: what `scale` of the states is."""
+SCALE = float64(2, fill=(1.0, 0.0), least=(SMALLEST_SCALE, 0.0), most=(1.0, inf))
+"""The global scale, multiplied into the weights where it is small, and t: what `scale` of the states is."""
 
 
 def begin(state: Any, settings: Any) -> None:
@@ -58,9 +58,12 @@ def mirror(state: Any) -> Any:
     return copies._replace(**{signed: -getattr(copies, signed)})
 
 
-def heaviest_of_mean(states: list[Any], settings: Any, count: int) -> Iterator[tuple[np.uint32, np.float32]]:
-    """Slots and weights of the average model, as many of the heaviest, the heaviest first."""
-    slots = np.unique(np.concatenate([members(state) for state in states])).astype(np.uint32)
-    mean = np.mean([estimates(state, slots, settings) for state in states], axis=0)
-    for k in np.argsort(-np.abs(mean), kind="stable")[:count]:
-        yield slots[k], np.float32(mean[k])
+def kept_by_any(states: list[Any]) -> np.ndarray:
+    """Slots (n,) uint32 that any of the workers keeps, in rising order."""
+    return np.unique(np.concatenate([state.keys[: state.taken[0]] for state in states]))
+
+
+def mean_weights(states: list[Any], slots: np.ndarray, settings: Any) -> np.ndarray:
+    """Weights (n,) float32 of slots in the average model, by the examples each worker has learnt."""
+    found = np.stack([estimates(state, slots, settings) for state in states])
+    return np.tensordot(shares(states), found, 1).astype(np.float32)

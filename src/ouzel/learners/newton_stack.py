@@ -66,16 +66,18 @@ def _bend(inverse, margins, bend):
         along(inverse, 2, margins),
         along(inverse, 3, margins),
     )
-    shrink = 1.0 + bend * combined(step, margins)
-    for i in range(MODELS):
-        for j in range(MODELS):
-            inverse[i, j] -= bend / shrink * step[i] * step[j]
+    square = combined(step, margins)
+    if square > 0.0:  # m' A^-1 m is not, but for rounding, where A has grown beyond what double precision inverts
+        shrink = 1.0 + bend * square
+        for i in range(MODELS):
+            for j in range(MODELS):
+                inverse[i, j] -= bend / shrink * step[i] * step[j]
 
 
 @inlined
-def learn_stack(state, margins, unit, slope, bend):
+def learn_stack(state, margins, unit, slope, bend, importance):
     """One step for u, margins taken in a unit, from the first two derivatives of the loss."""
-    bend = max(bend, LEAST_CURVATURE)
+    slope, bend = importance * slope, importance * max(bend, LEAST_CURVATURE)
     if isfinite(slope) and isfinite(bend) and unit > 0.0:
         seen = (margins[0] / unit, margins[1] / unit, margins[2] / unit, margins[3] / unit)
         _bend(state.inverse, seen, bend)
@@ -91,7 +93,7 @@ def learn_joint_stack(state, views, positions, importances, scores):
     for i in range(len(positions)):
         for c in range(classes):
             scores[i, c] = combined(state.stack, views[c, i])
-        if not isfinite(scores[i].sum() * importances[i]):
+        if importances[i] == 0.0 or not isfinite(scores[i].sum() * importances[i]):
             continue
         derivatives(Logistic(), scores[i], positions[i], shares)
         slope[:] = 0.0

@@ -164,6 +164,8 @@ def learn_row(state, indices, values, target, importance, settings, scores):
         predict_row(state, indices, values, settings, scores)
     else:
         scores[:] = np.nan
+    if importance == 0.0:
+        return
     state.counts[target] += 1.0
     total = state.counts.sum()
     shift = -log(max(settings.noise, 1.0))
@@ -211,7 +213,8 @@ def bytes_used(state: State) -> int:
 
 
 def merge(states: list[State], settings: Settings) -> State:
-    """The average model of each class (see awm); counts add up."""
+    """The average model of each class (see awm); counts add up, random numbers go on as with who has seen most."""
     own = _settings(settings)
     merged = [awm.merge(list(sketches), own) for sketches in zip(*map(_sketches, states), strict=True)]
-    return _stacked(merged, np.sum([state.counts for state in states], axis=0), states[0].random.copy())
+    longest = max(states, key=lambda state: (state.counts.sum(), int(state.random[1])))
+    return _stacked(merged, np.sum([state.counts for state in states], axis=0), longest.random.copy())

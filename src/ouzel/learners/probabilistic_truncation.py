@@ -3,7 +3,9 @@
 Tai, Sharan, Bailis & Valiant (2018), "Sketching Linear Classifiers over Data Streams", SIGMOD, Algorithm 4, after
 Efraimidis & Spirakis (2006). A feature has the key r^(1/|w|), r uniform; when its weight changes from w to w' the key
 becomes key^(|w|/|w'|); the smallest key is dropped. Kept here is the priority -1 / log(key) = |w| / -log(r): it has the
-order of the keys, does not underflow, and changes by |w'| / |w|. An entry is an id, a weight and a priority: 12 bytes.
+order of the keys, does not underflow, and changes by |w'| / |w|. A weight that was 0 draws r anew. The features of an
+example that are kept are moved first; then the others enter, each in the place of the lowest priority if its own is
+above, which leaves what one cut after all updates leaves. An entry is an id, a weight and a priority: 12 bytes.
 """
 
 from __future__ import annotations
@@ -15,19 +17,30 @@ import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.layout import float32, made_from, uint64
-from ouzel.learners.kept_features import SCALE, check, estimates, heaviest_of_mean, members, mirror, top
+from ouzel.learners.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product, shares
+from ouzel.learners.kept_features import (
+    SCALE,
+    check,
+    estimates,
+    kept_by_any,
+    mean_weights,
+    members,
+    mirror,
+    top,
+)
+from ouzel.learners.rows import longest
 from ouzel.learners.shared_settings import L2, HeapSize, Loss, Rate, Schedule, SketchSeed, byte_budget
 from ouzel.sketches import reservoir, top_weights
 from ouzel.sketches.reservoir import random_word
 from ouzel.sketches.top_weights import find, insert, replace, rescale, set_weight, smallest
 from ouzel.terms.losses import Logistic, derivative
-from ouzel.terms.rates import InverseTime, rate
+from ouzel.terms.rates import InverseTime
 
 __all__ = ["BUDGETED", "Settings", "State", "bytes_used", "check", "estimates", "grow", "init", "layout", "learn_row"]
 __all__ += ["learn_rows", "members", "merge", "mirror", "predict_row", "predict_rows", "top"]
 
 BUDGETED = True
-SMALLEST_SCALE = 1e-4
+HIGHEST = 1e38  # priority
 
 
 class State(NamedTuple):
@@ -75,7 +88,7 @@ def predict_row(state, indices, values, settings):
     for k in range(len(indices)):
         entry = find(state, indices[k])
         if entry >= 0:
-            margin += values[k] * state.values[entry]
+            margin += product(values[k], state.values[entry])
     return margin * state.scale[0]
 
 
@@ -92,7 +105,19 @@ def _fold(state):
 def _priority(state, size):
     """A new priority for a weight of this size."""
     uniform = (np.float64(random_word(state.random) >> np.uint64(11)) + 0.5) / 9007199254740992.0
-    return np.float32(size / -log(uniform))
+    return np.float32(min(size / -log(uniform), HIGHEST))
+
+
+@inlined
+def _move(state, entry, change):
+    """Move the weight of an entry by `change`, and its priority in proportion."""
+    before = abs(state.values[entry])
+    state.values[entry] += change
+    after = abs(state.values[entry])
+    if before > 0.0 and state.weights[entry] > 0.0:
+        set_weight(state, entry, np.float32(min(state.weights[entry] * (after / before), HIGHEST)))
+    else:
+        set_weight(state, entry, _priority(state, after))
 
 
 @inlined
@@ -100,13 +125,7 @@ def _learn_feature(state, slot, change):
     """Move the weight of a slot by `change`; one not kept draws a priority and may take the place of the lowest."""
     entry = find(state, slot)
     if entry >= 0:
-        before = abs(state.values[entry])
-        state.values[entry] += change
-        after = abs(state.values[entry])
-        if before > 0.0:
-            set_weight(state, entry, state.weights[entry] * (after / before))
-        else:
-            set_weight(state, entry, _priority(state, after))
+        _move(state, entry, change)
     elif change != 0.0:
         priority = _priority(state, abs(change))
         if state.taken[0] < len(state.keys):
@@ -120,31 +139,49 @@ def _learn_feature(state, slot, change):
 
 
 @inlined
-def learn_row(state, indices, values, target, importance, settings):
-    """Learn one example in place; return the margin predicted before learning."""
-    margin = predict_row(state, indices, values, settings)
+def _learn(state, indices, values, target, importance, settings, entries):
+    """Learn one example; `entries` (n or more,) int64 takes where its features are kept, -1 for those that are not."""
+    margin = 0.0
+    largest = np.float32(0.0)
+    for k in range(len(indices)):
+        entries[k] = find(state, indices[k])
+        largest = max(largest, abs(values[k]))
+        if entries[k] >= 0:
+            margin += product(values[k], state.values[entries[k]])
+    margin *= state.scale[0]
     slope = importance * derivative(settings.loss, margin, target)
-    step = rate(settings.schedule, settings.learning_rate, settings.l2, state.scale[1])
-    state.scale[1] += 1.0
-    if not isfinite(slope):
+    if importance == 0.0 or not isfinite(slope):
         return margin
-    state.scale[0] *= 1.0 - settings.l2 * step
+    step = next_step(state, settings)
     if state.scale[0] < SMALLEST_SCALE:
         _fold(state)
-    factor = np.float32(step * slope / state.scale[0])
+    factor = factor_of(state, step * slope, largest)
     for k in range(len(indices)):
         change = -factor * values[k]
-        if isfinite(change):
-            _learn_feature(state, indices[k], change)
+        if entries[k] >= 0 and change != 0.0:
+            _move(state, entries[k], change)
+    for k in range(len(indices)):
+        if entries[k] < 0:
+            _learn_feature(state, indices[k], -factor * values[k])
     return margin
 
 
 @kernel
-def learn_rows(state, rows, targets, importances, settings, margins):
-    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
+def learn_row(state, indices, values, target, importance, settings):
+    """Learn one example in place; return the margin predicted before learning."""
+    return _learn(state, indices, values, target, importance, settings, np.empty(len(indices), np.int64))
+
+
+@inlined
+def _learn_rows(state, rows, targets, importances, settings, margins, entries):
     for i in range(len(targets)):
         here = slice(rows.offsets[i], rows.offsets[i + 1])
-        margins[i] = learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
+        margins[i] = _learn(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings, entries)
+
+
+def learn_rows(state, rows, targets, importances, settings, margins):
+    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
+    _learn_rows(state, rows, targets, importances, settings, margins, np.empty(longest(rows.offsets), np.int64))
 
 
 @kernel
@@ -161,10 +198,34 @@ def bytes_used(state: State) -> int:
 
 
 def merge(states: list[State], settings: Settings) -> State:
-    """The average model, cut to the heaviest features that there is room for; not the state of one pass over all."""
-    merged = init(0, settings)
+    """The average model, by the examples each worker has seen, cut to the features of highest priority.
+
+    A feature keeps the r of the worker with the largest part in its weight, and its priority is |w| / -log(r) again;
+    random numbers go on as with the worker that has seen most. Not the state of one pass over all streams.
+    """
+    longest = max(states, key=lambda state: (state.scale[1], int(state.random[1])))
+    merged = init(0, settings)._replace(random=longest.random.copy())
     merged.scale[1] = sum(state.scale[1] for state in states)
-    for slot, weight in heaviest_of_mean(states, settings, len(merged.keys)):
-        insert(merged, slot, abs(weight))
-        merged.values[merged.taken[0] - 1] = weight
+    slots = kept_by_any(states)
+    weights = mean_weights(states, slots, settings)
+    priorities = np.abs(weights) * _drawn(states, slots, settings)
+    for k in np.argsort(-priorities, kind="stable")[: len(merged.keys)]:
+        insert(merged, slots[k], priorities[k])
+        merged.values[merged.taken[0] - 1] = weights[k]
     return merged
+
+
+def _drawn(states: list[State], slots: np.ndarray, settings: Settings) -> np.ndarray:
+    """1 / -log(r) (n,) float32 of each slot, from the worker with the largest part in its mean weight."""
+    parts = [
+        share * np.abs(estimates(state, slots, settings)) for state, share in zip(states, shares(states), strict=True)
+    ]
+    inverses = np.zeros((len(states), len(slots)))
+    for inverse, state in zip(inverses, states, strict=True):
+        kept = slice(0, state.taken[0])
+        size = np.abs(state.values[kept].astype(float))
+        places = np.searchsorted(slots, state.keys[kept])
+        np.divide(state.weights[kept], size, out=size, where=size > 0.0)
+        inverse[places] = size
+    order = np.lexsort((inverses, np.array(parts)), axis=0)
+    return np.minimum(np.take_along_axis(inverses, order[-1:], axis=0)[0], HIGHEST).astype(np.float32)

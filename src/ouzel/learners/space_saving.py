@@ -2,7 +2,8 @@
 
 The baseline of Tai, Sharan, Bailis & Valiant (2018), "Sketching Linear Classifiers over Data Streams", SIGMOD, section
 7.1: online gradient descent on the features that a SpaceSaving summary holds; a feature that takes over an entry starts
-from the weight 0. An entry is an id, a count and a weight: 12 bytes.
+from the weight 0. Every occurrence counts once, whatever the example's importance; counts stop at 2^32 - 1. An entry is
+an id, a count and a weight: 12 bytes.
 """
 
 from __future__ import annotations
@@ -14,24 +15,33 @@ import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.layout import float32, made_from
-from ouzel.learners.kept_features import SCALE, begin, check, estimates, heaviest_of_mean, members, mirror, top
+from ouzel.learners.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product
+from ouzel.learners.kept_features import (
+    SCALE,
+    begin,
+    check,
+    estimates,
+    mean_weights,
+    members,
+    mirror,
+    top,
+)
 from ouzel.learners.shared_settings import L2, HeapSize, Loss, Rate, Schedule, byte_budget
 from ouzel.sketches import space_saving, top_weights
 from ouzel.sketches.top_weights import find
 from ouzel.terms.losses import Logistic, derivative
-from ouzel.terms.rates import InverseTime, rate
+from ouzel.terms.rates import InverseTime
 
 __all__ = ["BUDGETED", "Settings", "State", "bytes_used", "check", "estimates", "grow", "init", "layout", "learn_row"]
 __all__ += ["learn_rows", "members", "merge", "mirror", "predict_row", "predict_rows", "top"]
 
 BUDGETED = True
-SMALLEST_SCALE = 1e-4
 
 
 class State(NamedTuple):
     keys: np.ndarray  # (k,) uint32  slots
-    weights: np.ndarray  # (k,) float32  counts
-    bounds: np.ndarray  # (ceil(k / 64) + 1,) float32  see top_weights
+    weights: np.ndarray  # (k,) uint32  counts
+    bounds: np.ndarray  # (ceil(k / 64) + 1,) int64  see top_weights
     places: np.ndarray  # (2^p,) uint16, see top_weights
     taken: np.ndarray  # (1,) int64
     values: np.ndarray  # (k,) float32  weights over the scale
@@ -50,8 +60,7 @@ class Settings(NamedTuple):
 def layout(dimension: int, settings: Settings) -> State:
     """What a state is made of; it takes any slot, whatever the dimension."""
     size = int(settings.heap_size) or int(settings.budget) // 12
-    counters = top_weights.layout(size)
-    return State(*counters._replace(weights=float32(size, least=0.0)), values=float32(size), scale=SCALE)
+    return State(*top_weights.layout(size, counting=True), values=float32(size), scale=SCALE)
 
 
 init, grow = made_from(layout, begin)
@@ -64,7 +73,7 @@ def predict_row(state, indices, values, settings):
     for k in range(len(indices)):
         entry = find(state, indices[k])
         if entry >= 0:
-            margin += values[k] * state.values[entry]
+            margin += product(values[k], state.values[entry])
     return margin * state.scale[0]
 
 
@@ -82,27 +91,30 @@ count = space_saving.update
 @inlined
 def _learn_feature(state, slot, change):
     """Count a slot, and move its weight by `change`."""
-    entry, new = count(state, slot, 1.0)
+    entry, new = count(state, slot, 1)
     state.values[entry] = change if new else state.values[entry] + change
 
 
 @inlined
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
-    margin = predict_row(state, indices, values, settings)
+    margin = 0.0
+    largest = np.float32(0.0)
+    for k in range(len(indices)):
+        largest = max(largest, abs(values[k]))
+        entry = find(state, indices[k])
+        if entry >= 0:
+            margin += product(values[k], state.values[entry])
+    margin *= state.scale[0]
     slope = importance * derivative(settings.loss, margin, target)
-    step = rate(settings.schedule, settings.learning_rate, settings.l2, state.scale[1])
-    state.scale[1] += 1.0
-    if not isfinite(slope):
+    if importance == 0.0 or not isfinite(slope):
         return margin
-    state.scale[0] *= 1.0 - settings.l2 * step
+    step = next_step(state, settings)
     if state.scale[0] < SMALLEST_SCALE:
         _fold(state)
-    factor = np.float32(step * slope / state.scale[0])
+    factor = factor_of(state, step * slope, largest)
     for k in range(len(indices)):
-        change = -factor * values[k]
-        if isfinite(change):
-            _learn_feature(state, indices[k], change)
+        _learn_feature(state, indices[k], -factor * values[k])
     return margin
 
 
@@ -128,10 +140,13 @@ def bytes_used(state: State) -> int:
 
 
 def merge(states: list[State], settings: Settings) -> State:
-    """The average model, cut to the heaviest features that there is room for; not the state of one pass over all."""
+    """The average model, by the examples each worker has seen, of the features most frequent in all streams together.
+
+    Counts add up as summaries of SpaceSaving do; weights are not those of one pass over all.
+    """
     merged = init(0, settings)
+    merged = merged._replace(**space_saving.merge(states)._asdict())
+    taken = merged.taken[0]
+    merged.values[:taken] = mean_weights(states, merged.keys[:taken], settings)
     merged.scale[1] = sum(state.scale[1] for state in states)
-    for slot, weight in heaviest_of_mean(states, settings, len(merged.keys)):
-        top_weights.insert(merged, slot, np.float32(0.0))
-        merged.values[merged.taken[0] - 1] = weight
     return merged

@@ -8,7 +8,9 @@ or whose features need large weights. In regression all learn the loss itself.
 Each takes the normalised adaptive step of Ross, Mineiro & Langford (2013), "Normalized Online Learning", UAI,
 Algorithm 2 (NAG): with n_j the largest |x_j| seen, z_j = x_j / n_j and N the sum of all z_j^2 so far,
     s_j <- s_j + (g z_j)^2,    w_j <- w_j - share rate sqrt(t / N) g z_j / (n_j sqrt(s_j)),
-so that the unit of a feature does not matter; the largest |target| is the unit of the rates. A bold step has share 1;
+so that the unit of a feature does not matter; the largest |target| is the unit of the rates. Where |x_j| is above n_j,
+w_j is first multiplied by n_j / |x_j|: what a value beyond all seen before adds to the margin is what the largest seen
+would have added. That is so in predictions as well, which change no weight. A bold step has share 1;
 of a safe one, as much is taken as does not overshoot (`terms/advances.py`, by Karampatziakis & Langford, 2011).
 
 With several classes every class has four models of its own, one class against the rest, and one u for all of them
@@ -24,7 +26,7 @@ import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.layout import float32, float64, made_from
-from ouzel.learners.four_steps import LARGEST, add_squares, move
+from ouzel.learners.four_steps import LARGEST, add_squares, add_squares_by_dither, move
 from ouzel.learners.newton_stack import MODELS, clipped, combined, learn_joint_stack, learn_stack
 from ouzel.learners.rows import Rows
 from ouzel.learners.shared_settings import Loss, Rate
@@ -32,6 +34,8 @@ from ouzel.terms.advances import share
 from ouzel.terms.losses import Hinge, Logistic, SquaredHinge, curvature, derivative
 
 RATES = (1.0, 0.5, 0.5, 8.0)
+LONG = 2.0**20  # examples, from which on sums of squares are rounded by a dither lest they stop
+GOLDEN = 0.6180339887498949  # parts of one over: its multiples' fractional parts are spread most evenly
 
 
 class State(NamedTuple):
@@ -64,14 +68,16 @@ init, grow = made_from(layout)
 
 @inlined
 def _margins(state, indices, values):
-    """The margins of the four models."""
+    """The margins of the four models, as they are before the example is learnt; see `_seen`."""
     first = second = third = fourth = 0.0
     for k in range(len(indices)):
         row = state.table[indices[k]]
-        first += values[k] * row[1]
-        second += values[k] * row[2]
-        third += values[k] * row[3]
-        fourth += values[k] * row[4]
+        size = abs(values[k])
+        kept = row[0] / size if size > row[0] else np.float32(1.0)
+        first += values[k] * (row[1] * kept)
+        second += values[k] * (row[2] * kept)
+        third += values[k] * (row[3] * kept)
+        fourth += values[k] * (row[4] * kept)
     return first, second, third, fourth
 
 
@@ -106,6 +112,8 @@ def _seen(state, indices, values):
 @inlined
 def _learn_models(state, indices, values, target, importance, settings):
     """One step of each of the four models; return the margins before it, as the stack sees them."""
+    if importance == 0.0:
+        return clipped(_margins(state, indices, values), state.counts[2])
     margins = _seen(state, indices, values)
     clear = clipped(margins, state.counts[2])
     state.counts[0] += 1.0
@@ -113,7 +121,11 @@ def _learn_models(state, indices, values, target, importance, settings):
         return clear
     state.counts[2] = max(state.counts[2], abs(target))
     slopes = _slopes(settings, margins, target, importance)
-    pushes = add_squares(state.table, indices, values, slopes)
+    if state.counts[0] < LONG:
+        pushes = add_squares(state.table, indices, values, slopes)
+    else:
+        dither = np.float32((state.counts[0] * GOLDEN) % 1.0)
+        pushes = add_squares_by_dither(state.table, indices, values, slopes, dither)
     rates = _rates(state, settings, margins, target, importance, pushes)
     steps = (slopes[0] * rates[0], slopes[1] * rates[1], slopes[2] * rates[2], slopes[3] * rates[3])
     move(state.table, indices, values, steps)
@@ -155,9 +167,9 @@ def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
     margins = _learn_models(state, indices, values, target, importance, settings)
     margin = combined(state.stack, margins)
-    slope = importance * derivative(settings.loss, margin, target)
-    bend = importance * curvature(settings.loss, margin, target)
-    learn_stack(state, margins, state.counts[2], slope, bend)
+    if importance != 0.0:
+        slope, bend = derivative(settings.loss, margin, target), curvature(settings.loss, margin, target)
+        learn_stack(state, margins, state.counts[2], slope, bend, importance)
     return margin
 
 
@@ -229,16 +241,22 @@ def mirror(state: State) -> State:
 
 
 def merge(states: list[State], settings: Settings) -> State:
-    """Average the weights and the stack of workers by the examples each has seen; sums of squares add up."""
+    """Average the weights and the stack of workers by the examples each has seen; sums of squares add up.
+
+    Weights of a worker that has seen smaller values than another are those it would have had it seen the largest.
+    """
     seen = np.array([state.counts[0] for state in states])
     share = seen / max(seen.sum(), 1.0)
     merged = State(*(array.copy() for array in states[0]))
     tables = np.stack([state.table for state in states])
     merged.table[:, 0] = tables[:, :, 0].max(axis=0)
-    merged.table[:, 1 : 1 + MODELS] = np.tensordot(share, tables[:, :, 1 : 1 + MODELS], 1)
+    largest = merged.table[:, 0]
+    kept = np.divide(tables[:, :, 0], largest, out=np.ones(tables.shape[:2], np.float32), where=largest > 0)
+    merged.table[:, 1 : 1 + MODELS] = np.tensordot(share, tables[:, :, 1 : 1 + MODELS] * kept[:, :, None], 1)
     merged.table[:, 1 + MODELS :] = _pooled(tables[:, :, 1 + MODELS :])
     merged.stack[:] = np.tensordot(share, np.stack([state.stack for state in states]), 1)
-    merged.inverse[:] = np.linalg.inv(np.sum([np.linalg.inv(state.inverse) for state in states], axis=0))
+    learnt = [np.linalg.inv(state.inverse) - np.eye(MODELS) for state in states]  # all began with A = I
+    merged.inverse[:] = np.linalg.inv(np.eye(MODELS) + np.sum(learnt, axis=0))
     merged.counts[:2] = np.sum([state.counts[:2] for state in states], axis=0)
     merged.counts[2] = max(state.counts[2] for state in states)
     return merged

@@ -1,8 +1,9 @@
 """Simple truncation: after every example only the K heaviest weights are kept.
 
 Tai, Sharan, Bailis & Valiant (2018), "Sketching Linear Classifiers over Data Streams", SIGMOD, Algorithm 3. A feature
-that is not kept has the weight 0; its update enters if it is above the smallest kept. The decay of weights is a global
-scale. An entry is an id and a weight: 8 bytes.
+that is not kept has the weight 0. Those of an example that are kept are moved first; then the others enter, each in the
+place of the smallest kept if it is above it, which leaves what one cut after all updates leaves. The decay of weights
+is a global scale. An entry is an id and a weight: 8 bytes.
 """
 
 from __future__ import annotations
@@ -14,18 +15,29 @@ import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.layout import made_from
-from ouzel.learners.kept_features import SCALE, begin, check, estimates, heaviest_of_mean, members, mirror, top
+from ouzel.learners.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product
+from ouzel.learners.kept_features import (
+    SCALE,
+    begin,
+    check,
+    estimates,
+    kept_by_any,
+    mean_weights,
+    members,
+    mirror,
+    top,
+)
+from ouzel.learners.rows import longest
 from ouzel.learners.shared_settings import L2, HeapSize, Loss, Rate, Schedule, byte_budget
 from ouzel.sketches import top_weights
 from ouzel.sketches.top_weights import find, insert, replace, rescale, set_weight, smallest
 from ouzel.terms.losses import Logistic, derivative
-from ouzel.terms.rates import InverseTime, rate
+from ouzel.terms.rates import InverseTime
 
 __all__ = ["BUDGETED", "Settings", "State", "bytes_used", "check", "estimates", "grow", "init", "layout", "learn_row"]
 __all__ += ["learn_rows", "members", "merge", "mirror", "predict_row", "predict_rows", "top"]
 
 BUDGETED = True
-SMALLEST_SCALE = 1e-4
 
 
 class State(NamedTuple):
@@ -62,7 +74,7 @@ def predict_row(state, indices, values, settings):
     for k in range(len(indices)):
         entry = find(state, indices[k])
         if entry >= 0:
-            margin += values[k] * state.weights[entry]
+            margin += product(values[k], state.weights[entry])
     return margin * state.scale[0]
 
 
@@ -88,31 +100,49 @@ def _learn_feature(state, slot, change):
 
 
 @inlined
-def learn_row(state, indices, values, target, importance, settings):
-    """Learn one example in place; return the margin predicted before learning."""
-    margin = predict_row(state, indices, values, settings)
+def _learn(state, indices, values, target, importance, settings, entries):
+    """Learn one example; `entries` (n or more,) int64 takes where its features are kept, -1 for those that are not."""
+    margin = 0.0
+    largest = np.float32(0.0)
+    for k in range(len(indices)):
+        entries[k] = find(state, indices[k])
+        largest = max(largest, abs(values[k]))
+        if entries[k] >= 0:
+            margin += product(values[k], state.weights[entries[k]])
+    margin *= state.scale[0]
     slope = importance * derivative(settings.loss, margin, target)
-    step = rate(settings.schedule, settings.learning_rate, settings.l2, state.scale[1])
-    state.scale[1] += 1.0
-    if not isfinite(slope):
+    if importance == 0.0 or not isfinite(slope):
         return margin
-    state.scale[0] *= 1.0 - settings.l2 * step
+    step = next_step(state, settings)
     if state.scale[0] < SMALLEST_SCALE:
         _fold(state)
-    factor = np.float32(step * slope / state.scale[0])
+    factor = factor_of(state, step * slope, largest)
     for k in range(len(indices)):
         change = -factor * values[k]
-        if isfinite(change):
-            _learn_feature(state, indices[k], change)
+        if entries[k] >= 0 and change != 0.0:
+            set_weight(state, entries[k], state.weights[entries[k]] + change)
+    for k in range(len(indices)):
+        if entries[k] < 0:
+            _learn_feature(state, indices[k], -factor * values[k])
     return margin
 
 
 @kernel
-def learn_rows(state, rows, targets, importances, settings, margins):
-    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
+def learn_row(state, indices, values, target, importance, settings):
+    """Learn one example in place; return the margin predicted before learning."""
+    return _learn(state, indices, values, target, importance, settings, np.empty(len(indices), np.int64))
+
+
+@inlined
+def _learn_rows(state, rows, targets, importances, settings, margins, entries):
     for i in range(len(targets)):
         here = slice(rows.offsets[i], rows.offsets[i + 1])
-        margins[i] = learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
+        margins[i] = _learn(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings, entries)
+
+
+def learn_rows(state, rows, targets, importances, settings, margins):
+    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
+    _learn_rows(state, rows, targets, importances, settings, margins, np.empty(longest(rows.offsets), np.int64))
 
 
 @kernel
@@ -129,9 +159,14 @@ def bytes_used(state: State) -> int:
 
 
 def merge(states: list[State], settings: Settings) -> State:
-    """The average model, cut to the heaviest features that there is room for; not the state of one pass over all."""
+    """The average model, by the examples each worker has seen, cut to the heaviest features that there is room for.
+
+    Not the state of one pass over all streams, as learning is not linear.
+    """
     merged = init(0, settings)
     merged.scale[1] = sum(state.scale[1] for state in states)
-    for slot, weight in heaviest_of_mean(states, settings, len(merged.keys)):
-        insert(merged, slot, weight)
+    slots = kept_by_any(states)
+    weights = mean_weights(states, slots, settings)
+    for k in np.argsort(-np.abs(weights), kind="stable")[: len(merged.keys)]:
+        insert(merged, slots[k], weights[k])
     return merged

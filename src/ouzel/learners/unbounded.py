@@ -16,15 +16,14 @@ import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.layout import float32, made_from, require
+from ouzel.learners.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product, shares
 from ouzel.learners.kept_features import SCALE, begin
 from ouzel.learners.shared_settings import L2, Loss, Rate, Schedule
 from ouzel.ranges import Range
 from ouzel.sketches import top_weights
 from ouzel.sketches.top_weights import find, insert, replace, rescale, set_weight, smallest
 from ouzel.terms.losses import Logistic, derivative
-from ouzel.terms.rates import InverseTime, rate
-
-SMALLEST_SCALE = 1e-4
+from ouzel.terms.rates import InverseTime
 
 
 class State(NamedTuple):
@@ -64,39 +63,38 @@ def predict_row(state, indices, values, settings):
     """The margin of one example."""
     margin = 0.0
     for k in range(len(indices)):
-        margin += values[k] * state.weight[indices[k]]
+        margin += product(values[k], state.weight[indices[k]])
     return margin * state.scale[0]
 
 
 @inlined
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
-    margin = predict_row(state, indices, values, settings)
+    margin = 0.0
+    largest = np.float32(0.0)
+    for k in range(len(indices)):
+        margin += product(values[k], state.weight[indices[k]])
+        largest = max(largest, abs(values[k]))
+    margin *= state.scale[0]
     slope = importance * derivative(settings.loss, margin, target)
-    step = rate(settings.schedule, settings.learning_rate, settings.l2, state.scale[1])
-    state.scale[1] += 1.0
-    if not isfinite(slope):
+    if importance == 0.0 or not isfinite(slope):
         return margin
-    state.scale[0] *= 1.0 - settings.l2 * step
+    step = next_step(state, settings)
     if state.scale[0] < SMALLEST_SCALE:
         _fold(state)
-    factor = np.float32(step * slope / state.scale[0])
-    if isfinite(factor):
-        for k in range(len(indices)):
-            before = state.weight[indices[k]]
-            after = before - factor * values[k]
-            state.weight[indices[k]] = after
-            if max(abs(before), abs(after)) >= state.bounds[-1]:
-                _follow(state, indices[k], before, after)
+    factor = factor_of(state, step * slope, largest)
+    for k in range(len(indices)):
+        before = state.weight[indices[k]]
+        after = before - factor * values[k]
+        state.weight[indices[k]] = after
+        if max(abs(before), abs(after)) >= state.bounds[-1]:
+            _follow(state, indices[k], after)
     return margin
 
 
 @inlined
-def _follow(state, slot, before, weight):
-    """Let the heap know of a new weight; one that is no number any more is taken back."""
-    if not isfinite(weight):
-        state.weight[slot] = before
-        return
+def _follow(state, slot, weight):
+    """Let the heap know of a new weight."""
     entry = find(state, slot)
     if entry >= 0:
         set_weight(state, entry, weight)
@@ -153,11 +151,10 @@ def mirror(state: State) -> State:
 
 def merge(states: list[State], settings: Settings) -> State:
     """Average the weights of workers by the examples each has seen."""
-    seen = np.array([state.scale[1] for state in states])
-    mean = np.tensordot(seen / max(seen.sum(), 1.0), np.stack([weights(state, settings) for state in states]), 1)
+    mean = np.tensordot(shares(states), np.stack([weights(state, settings) for state in states]), 1)
     merged = init(len(mean), settings)
     merged.weight[:] = mean
     for slot in np.argsort(-np.abs(mean), kind="stable")[: len(merged.keys)]:
         insert(merged, np.uint32(slot), np.float32(mean[slot]))
-    merged.scale[1] = seen.sum()
+    merged.scale[1] = sum(state.scale[1] for state in states)
     return merged

@@ -25,6 +25,7 @@ import numpy as np
 from ouzel._jit import inlined, kernel
 from ouzel.errors import OuzelError
 from ouzel.layout import float32, float64, made_from, uint32
+from ouzel.learners.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product, shares
 from ouzel.learners.shared_settings import L2, Depth, HeapSize, Loss, Rate, Schedule, SketchSeed, Width, byte_budget
 from ouzel.ranges import STRENGTH, SWITCH
 from ouzel.sketches import count_sketch, top_weights
@@ -32,10 +33,9 @@ from ouzel.sketches.count_sketch import cell, median, query
 from ouzel.sketches.hashing import tabulation
 from ouzel.sketches.top_weights import find, insert, replace, rescale, set_weight, smallest
 from ouzel.terms.losses import Logistic, derivative
-from ouzel.terms.rates import InverseTime, rate
+from ouzel.terms.rates import InverseTime
 
 BUDGETED = True
-SMALLEST_SCALE = 1e-4
 NOTED = 256  # features of a row whose cells are noted; the rest of a longer row is hashed twice
 
 
@@ -121,7 +121,7 @@ def predict_row(state, indices, values, settings):
         for r in range(state.counters.shape[0]):
             column, sign = cell(state.tables[r], indices[k], state.counters.shape[1])
             total += sign * state.counters[r, column]
-        margin += values[k] * total / state.counters.shape[0]
+        margin += product(values[k], total) / state.counters.shape[0]
     return margin * state.scale[0]
 
 
@@ -188,25 +188,23 @@ def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
     depth, noted = state.counters.shape[0], len(state.columns)
     margin = 0.0
+    largest = np.float32(0.0)
     for k in range(len(indices)):
-        margin += values[k] * _note(state, indices[k], k % noted) / depth
+        margin += product(values[k], _note(state, indices[k], k % noted)) / depth
+        largest = max(largest, abs(values[k]))
     margin *= state.scale[0]
     slope = importance * derivative(settings.loss, margin, target)
-    step = rate(settings.schedule, settings.learning_rate, settings.l2, state.scale[1])
-    state.scale[1] += 1.0
-    state.scale[3] += state.scale[0]
-    if not isfinite(slope):
+    if importance == 0.0 or not isfinite(slope):
         return margin
-    state.scale[0] *= 1.0 - settings.l2 * step
+    state.scale[3] += state.scale[0]
+    step = next_step(state, settings)
     if state.scale[0] < SMALLEST_SCALE:
         _fold(state, settings)
-    factor = np.float32(step * slope / state.scale[0])
+    factor = factor_of(state, step * slope, largest)
     for k in range(len(indices)):
         if len(indices) > noted:
             _note(state, indices[k], k % noted)
-        change = -factor * values[k]
-        if isfinite(change):
-            _learn_feature(state, indices[k], k % noted, change, settings)
+        _learn_feature(state, indices[k], k % noted, -factor * values[k], settings)
     if settings.radius > 0.0:
         size = state.scale[0] * sqrt(max(state.scale[2], 0.0) / depth)
         if size > settings.radius:
@@ -280,10 +278,9 @@ def merge(states: list[State], settings: Settings) -> State:
     Not the state of one pass over all streams, as learning is not linear. Sums of iterates add up.
     """
     merged = init(0, settings)
-    seen = np.array([state.scale[1] for state in states])
     counters = np.stack([state.counters * state.scale[0] for state in states])
-    merged.counters[:] = np.tensordot(seen / max(seen.sum(), 1.0), counters, 1)
-    merged.scale[1] = seen.sum()
+    merged.counters[:] = np.tensordot(shares(states), counters, 1)
+    merged.scale[1] = sum(state.scale[1] for state in states)
     merged.scale[2] = (merged.counters.astype(np.float64) ** 2).sum()
     if settings.averaging:
         merged.lags[:] = -np.sum([_sum_of_iterates(state) for state in states], axis=0)

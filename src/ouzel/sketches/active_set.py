@@ -151,8 +151,7 @@ def fold(state):
 
 
 @kernel
-def put_back(state):
-    """Let the sketch estimate every active feature by its weight."""
-    for entry in range(state.taken[0]):
-        slot = state.keys[entry]
-        update(state, slot, state.weights[entry] - query(state, slot))
+def put_back(state, slots, weights):
+    """Let the sketch estimate slots (n,) by their weights (n,), those it is told last without error."""
+    for k in range(len(slots)):
+        update(state, slots[k], weights[k] - query(state, slots[k]))

@@ -2,7 +2,7 @@
 
 Cormode & Muthukrishnan (2005), "An Improved Data Stream Summary: The Count-Min Sketch and its Applications". Each row
 adds the count to one counter; the least of a key's counters exceeds its count by at most e N / width with probability
-1 - e^-depth, N the total. Sketches of one seed add up.
+1 - e^-depth, N the total. Sketches of one seed add up. Counters are exact up to 2^32 - 1, where they stop.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined
-from ouzel.layout import allocate, float32, uint32
+from ouzel.layout import allocate, uint32
 from ouzel.ranges import Seed, Size, ranged
-from ouzel.sketches import count_sketch
-from ouzel.sketches.count_sketch import cell
+from ouzel.sketches.count_sketch import cell, require_alike
+from ouzel.sketches.counters import MOST, added_up, raised
 from ouzel.sketches.hashing import tabulation
 
 
 class State(NamedTuple):
-    counters: np.ndarray  # (depth, width) float32
+    counters: np.ndarray  # (depth, width) uint32
     tables: np.ndarray  # (depth, 4, 256) uint32, of the hash functions: a constant of the seed
 
 
 def layout(width: int, depth: int) -> State:
     """What a sketch is made of."""
-    return State(counters=float32(depth, width, least=0.0), tables=uint32(depth, 4, 256))
+    return State(counters=uint32(depth, width), tables=uint32(depth, 4, 256))
 
 
 @ranged
@@ -34,9 +34,9 @@ def init(width: Size, depth: Size = 4, seed: Seed = 0) -> State:
     """An empty sketch.
 
     >>> sketch = init(width=64)
-    >>> update(sketch, 17, 3.0)
-    >>> float(query(sketch, 17))
-    3.0
+    >>> update(sketch, 17, 3)
+    >>> int(query(sketch, 17))
+    3
     """
     state: State = allocate(layout(width, depth))
     state.tables[...] = tabulation(depth, seed)
@@ -45,16 +45,16 @@ def init(width: Size, depth: Size = 4, seed: Seed = 0) -> State:
 
 @inlined
 def update(state, key, count):
-    """Count a key so many times more."""
+    """Count a key so many times more, a whole number."""
     for r in range(state.counters.shape[0]):
         column, _ = cell(state.tables[r], key, state.counters.shape[1])
-        state.counters[r, column] += np.float32(count)
+        state.counters[r, column] = raised(state.counters[r, column], count)
 
 
 @inlined
 def query(state, key):
     """At least how often a key has occurred."""
-    least = np.float32(np.inf)
+    least = np.uint32(MOST)
     for r in range(state.counters.shape[0]):
         column, _ = cell(state.tables[r], key, state.counters.shape[1])
         least = min(least, state.counters[r, column])
@@ -63,4 +63,5 @@ def query(state, key):
 
 def merge(states: list[Any]) -> State:
     """The sketch of all the streams together; a sketch of another seed or shape is an error."""
-    return states[0]._replace(counters=count_sketch.merge(states).counters)
+    require_alike(states)
+    return State(added_up([state.counters for state in states]), states[0].tables)

@@ -92,9 +92,14 @@ def query(state, key):
     return median(state.sorted)
 
 
-def merge(states: list[Any]) -> Any:
-    """The sketch of all the streams together; a sketch of another seed or shape is an error."""
+def require_alike(states: list[Any]) -> None:
+    """Raise an error unless the sketches are of one seed and shape."""
     for state in states[1:]:
         if state.counters.shape != states[0].counters.shape or not np.array_equal(state.tables, states[0].tables):
             raise OuzelError("sketches merge only if they have one seed, width and depth")
+
+
+def merge(states: list[Any]) -> Any:
+    """The sketch of all the streams together; a sketch of another seed or shape is an error."""
+    require_alike(states)
     return states[0]._replace(counters=np.sum(np.stack([state.counters for state in states]), axis=0))

@@ -1,4 +1,4 @@
-"""The k keys of largest |weight|: exact weights, the smallest found fast.
+"""The k keys of largest |weight|: exact weights, or counts, the smallest found fast.
 
 Keys lie in an open-addressing table. Entries stand in runs of 64, each with a lower bound of its smallest |weight|: a
 weight that changes at most lowers a bound, and only when the smallest entry is asked for are bounds made exact, the
@@ -18,23 +18,27 @@ from ouzel.layout import allocate, check_places, float32, int64, require, uint16
 from ouzel.ranges import Size, ranged
 
 RUN = 64  # entries that share a bound
+HIGHEST = int(np.iinfo(np.int64).max)  # the bound of a run of counts that holds none
 
 
 class State(NamedTuple):
     keys: np.ndarray  # (k,) uint32
-    weights: np.ndarray  # (k,) float32; a learner may keep more behind them
-    bounds: np.ndarray  # (ceil(k / 64) + 1,) float32, at most the smallest |weight| of a run; last, of all when full
+    weights: np.ndarray  # (k,) float32, or uint32 for counts; a learner may keep more behind them
+    bounds: (
+        np.ndarray
+    )  # (ceil(k / 64) + 1,) float32, int64 for counts, at most the smallest |weight| of a run; last, of all when full
     places: np.ndarray  # (2^p,) uint16 or uint32, the entry + 1 of the key that has this place; 0 where empty
     taken: np.ndarray  # (1,) int64, entries in use
 
 
-def layout(capacity: int) -> State:
-    """What room for `capacity` keys is made of."""
+def layout(capacity: int, counting: bool = False) -> State:
+    """What room for `capacity` keys is made of; `counting`, their weights are whole numbers (uint32)."""
     size = 1 << max(4, int(16 * capacity - 1).bit_length())
+    runs = -(-capacity // RUN) + 1
     return State(
         keys=uint32(capacity),
-        weights=float32(capacity),
-        bounds=float32(-(-capacity // RUN) + 1, fill=inf, least=-1.0, finite=False),
+        weights=(uint32 if counting else float32)(capacity),
+        bounds=int64(runs, fill=HIGHEST, least=-1) if counting else float32(runs, fill=inf, least=-1.0, finite=False),
         places=(uint16 if capacity < 2**16 else uint32)(size),  # the smaller, the nearer to the processor
         taken=int64(1, most=capacity),
     )
@@ -42,19 +46,19 @@ def layout(capacity: int) -> State:
 
 def begin(state: Any) -> None:
     """Let whatever comes enter, as long as there is room."""
-    state.bounds[..., -1] = -1.0
+    state.bounds[..., -1] = -1
 
 
 @ranged
-def init(capacity: Size) -> State:
-    """Room for `capacity` keys, none taken.
+def init(capacity: Size, counting: bool = False) -> State:
+    """Room for `capacity` keys, none taken; `counting`, their weights are whole numbers (uint32).
 
     >>> state = init(2)
     >>> insert(state, np.uint32(7), np.float32(-0.5))
     >>> int(find(state, np.uint32(7))), int(find(state, np.uint32(8)))
     (0, -1)
     """
-    state: State = allocate(layout(capacity))
+    state: State = allocate(layout(capacity, counting))
     begin(state)
     return state
 
@@ -152,7 +156,7 @@ def smallest(state):
 @inlined
 def _least(weights):
     """The smallest |weight|: eight at a time, for no processor takes the least of a sequence faster than one by one."""
-    a = b = c = d = np.float32(np.inf)
+    a = b = c = d = abs(weights[0])
     k = 0
     while k + 4 <= len(weights):
         a = min(a, abs(weights[k]))
@@ -224,5 +228,5 @@ def rescale(state, factor):
 def heaviest(state: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Keys and weights of the n largest magnitudes, largest first, ties by key; of any state with these fields."""
     keys, weights = state.keys[: state.taken[0]], state.weights[: state.taken[0]]
-    order = np.lexsort((keys, -np.abs(weights)))[:n]
+    order = np.lexsort((keys, -np.abs(weights.astype(np.float64))))[:n]
     return keys[order], weights[order]

@@ -27,6 +27,7 @@ from ouzel.errors import OuzelError
 from ouzel.learners import active_set_weight_median as awm
 from ouzel.learners.settings import parse_bytes
 from ouzel.sketches.top_weights import find
+from ouzel.streams.guard import one_line
 from ouzel.streams.memory import as_table
 
 SIDES = ("high", "low", "both")
@@ -162,7 +163,8 @@ class StreamingExplainer(Analysis):
         """
         flags = np.asarray(outliers, np.bool_)
         if hasattr(rows, "__arrow_c_stream__"):
-            rows = as_table(rows).to_pylist()
+            with one_line("table"):
+                rows = as_table(rows).to_pylist()
         names, offsets = [], [0]
         for row in rows:
             names += [f"{column}={value}" for column, value in row.items() if value is not None]

@@ -39,6 +39,7 @@ def compare(
     skip_lines: options.SkipLines = None,
     delimiter: options.Delimiter = None,
     on_error: options.OnError = None,
+    limit: options.Limit = None,
     bits: options.Bits = None,
     seed: options.Seed = None,
     plot: options.Plot = None,
@@ -49,7 +50,7 @@ def compare(
     Example: ouzel compare a9a.svm.xz --learners ogd,son-oja
     """
     reading = options.reading_options(
-        label, label_positive, weight, text, ignore, columns, skip_lines, delimiter, on_error, bits, seed
+        label, label_positive, weight, text, ignore, columns, skip_lines, delimiter, on_error, bits, seed, limit=limit
     )
     if jobs < 1 or shuffles < 0 or top < 0:
         raise OuzelError("--jobs is 1 or more, --shuffles and --top 0 or more")

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import difflib
-from math import inf
+from math import inf, isnan
 from typing import Any
 
 from ouzel.errors import OuzelError
 from ouzel.learners.catalogue import Learner
 from ouzel.learners.words import number_of
+from ouzel.numerals import as_size
 from ouzel.terms.losses import REGRESSION
 from ouzel.terms.names import resolve_loss, resolve_penalty, resolve_schedule
-
-UNITS = {"": 1, "B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}
 
 
 def parse_bytes(size: str | float) -> float:
@@ -23,12 +22,10 @@ def parse_bytes(size: str | float) -> float:
     """
     if not isinstance(size, str):
         return float(size)
-    number = size.strip().rstrip("BbKkMmGgi")
-    unit = size.strip()[len(number) :].upper().replace("I", "").strip()
-    try:
-        return float(number) * UNITS[unit]
-    except (ValueError, KeyError):
-        raise OuzelError(f"a size is a number of bytes such as 8KB or 1.4MB; got {size!r}") from None
+    found = as_size(size)
+    if isnan(found):
+        raise OuzelError(f"a size is a number of bytes such as 8KB or 1.4MB; got {size!r}")
+    return found
 
 
 def resolve_settings(learner: Learner, given: dict[str, Any]) -> Any:

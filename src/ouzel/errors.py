@@ -8,7 +8,8 @@ from typing import Any
 class OuzelError(ValueError):
     """Bad input, a bad setting or a bad file: one line that says where, what was found, and what to do.
 
-    `options` end the line: arguments that help. The command line calls them by its own names.
+    `options` end the line: arguments that help. The command line calls them by its own names: an argument that is a
+    dictionary, such as `limits`, is a flag with NAME=VALUE there.
 
     >>> error = OuzelError("a.svm:3:4: found 'x'; mend it, or leave such lines out with", on_error="skip")
     >>> str(error)
@@ -18,7 +19,7 @@ class OuzelError(ValueError):
     """
 
     def __init__(self, message: str, **options: Any) -> None:
-        flags = [f"--{name.replace('_', '-')} {_as_flag(value)}" for name, value in options.items()]
+        flags = [_as_flag(name, value) for name, value in options.items()]
         arguments = [f"{name}={value!r}" for name, value in options.items()]
         self.on_command_line = " ".join([message, *flags])
         super().__init__(" ".join([message, ", ".join(arguments)]) if options else message)
@@ -32,10 +33,14 @@ class RoomError(OuzelError):
     """Features for which a learner has no room; of the block that has them nothing was learnt."""
 
 
-def bad_line(message: str, unit: str = "lines") -> DataError:
-    """The error of one bad line (or row) of a stream that can do without it."""
+def bad_line(message: str, unit: str = "lines", limits: dict[str, str] | None = None) -> DataError:
+    """The error of one bad line (or row) of a stream that can do without it; larger `limits` would let it pass."""
+    if limits is not None:
+        return DataError(f"{message}; raise the limit, or leave such {unit} out, with", limits=limits, on_error="skip")
     return DataError(f"{message}; mend it, or leave such {unit} out with", on_error="skip")
 
 
-def _as_flag(value: Any) -> str:
-    return ",".join(value) if isinstance(value, tuple) else str(value)
+def _as_flag(name: str, value: Any) -> str:
+    if isinstance(value, dict):
+        return " ".join(f"--{name.removesuffix('s')} {key}={item}" for key, item in value.items())
+    return f"--{name.replace('_', '-')} {','.join(value) if isinstance(value, tuple) else value}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from math import nan
 
+UNITS = {"": 1, "B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}
+
 
 def as_number(text: str) -> float:
     """The number that a text says, NaN if it says none.
@@ -28,3 +30,14 @@ def is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def as_size(text: str) -> float:
+    """The bytes that a size such as "8KB" or "1.4 MiB" says (1 KB is 1,024 bytes), NaN if it says none.
+
+    >>> as_size("8KB"), as_size("100"), as_size("8 elephants")
+    (8192.0, 100.0, nan)
+    """
+    number = text.strip().rstrip("BbKkMmGgi")
+    unit = text.strip()[len(number) :].upper().replace("I", "")
+    return as_number(number) * UNITS.get(unit, nan)

@@ -23,18 +23,17 @@ import os
 import re
 import typing
 from collections.abc import Callable, Mapping
-from math import inf
+from math import inf, isnan
 from types import NoneType
 from typing import Annotated, Any, NamedTuple, ParamSpec, TypeVar
 
 from ouzel.errors import OuzelError
-from ouzel.numerals import is_number
+from ouzel.numerals import as_size, is_number
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 EXPONENT = re.compile(r"e\+?(-?)0*")  # as in 1e+09 and 1e-06
-UNITS = {"": 1, "B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}
 
 
 class Range(NamedTuple):
@@ -127,7 +126,7 @@ def declared(source: Any) -> dict[str, Setting]:
     """What the annotations of a class or function say of its fields or arguments, by name.
 
     >>> declared(Range)["low"]
-    Setting(takes=None, kind=<class 'float'>, about='')
+    Setting(takes=None, kind=<class 'float'>, about='', optional=False)
     """
     try:
         hints = typing.get_type_hints(source, include_extras=True)
@@ -206,13 +205,10 @@ def parse_bytes(size: str | float) -> float:
     """
     if not isinstance(size, str):
         return float(size)
-    if is_number(size):
-        return float(size)
-    number = size.strip().rstrip("BbKkMmGgi")
-    unit = size.strip()[len(number) :].upper().replace("I", "").strip()
-    if not is_number(number) or unit not in UNITS:
+    found = as_size(size)
+    if isnan(found):
         raise OuzelError(f"a size is a number of bytes such as 8KB or 1.4MB; got {size!r}")
-    return float(number) * UNITS[unit]
+    return found
 
 
 @functools.cache

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,9 +16,11 @@ from ouzel.streams.arrow_types import as_text
 from ouzel.streams.cells import words_of
 from ouzel.streams.chunks import chunks_of
 from ouzel.streams.formats import BY_SUFFIX, FORMATS, find_format
+from ouzel.streams.guard import reading
+from ouzel.streams.limits import USUAL, Limits
 from ouzel.streams.options import Options
 from ouzel.streams.reading import Stream
-from ouzel.streams.sources import BROKEN, Source
+from ouzel.streams.sources import Source
 from ouzel.streams.tables import TABLES, record_batches, rows_stored
 
 LINES = "lines"
@@ -116,7 +117,7 @@ def items_of(source: Source, format: str, columns: Sequence[str], options: Optio
 
     A column may be several joined by +. With more than one column a row has an item of each, named `column=cell`.
     """
-    with closing(source):
+    with reading(source, format):
         if format == LINES:
             yield from _lines(source, options)
         elif format in TABLES:
@@ -138,9 +139,9 @@ def _cells(source: Source, format: str, columns: list[list[str]], options: Optio
         yield Items(slots, name_of, batch.num_rows)
 
 
-def lines_of(source: Source) -> Iterator[list[str]]:
+def lines_of(source: Source, limits: Limits = USUAL) -> Iterator[list[str]]:
     """The lines of a text by blocks, trimmed; blank ones are left out."""
-    for data, start, stop in chunks_of(source):
+    for data, start, stop in chunks_of(source, limits):
         text = bytes(data[start:stop]).decode("utf-8", "replace")
         if "\0" in text:
             raise DataError(
@@ -150,7 +151,7 @@ def lines_of(source: Source) -> Iterator[list[str]]:
 
 
 def _lines(source: Source, options: Options) -> Iterator[Items]:
-    for texts in lines_of(source):
+    for texts in lines_of(source, options.limits):
         lines = pyarrow.array(texts, pyarrow.large_string())
         slots, _ = slots_of_column(lines, options.seed)
         yield Items(slots, lambda k, lines=lines: str(lines[k].as_py()), len(lines))  # type: ignore[misc]
@@ -162,18 +163,16 @@ def _features(source: Source, format: str, options: Options) -> Iterator[Items]:
         yield Items(ids + np.uint32(1), lambda k, ids=ids: str(ids[k]), block.rows)  # type: ignore[misc]
 
 
-def count_rows(source: Source, format: str) -> int | None:
+def count_rows(source: Source, format: str, limits: Limits = USUAL) -> int | None:
     """Rows of a file, roughly, for mixing two of them evenly; None for a pipe, which can be read once only."""
     if source.path is None or source.size is None:
         return None
-    with closing(Source(source.path)) as another:
+    another = Source(source.path)
+    with reading(another, format):
         if format in ("parquet", "arrow"):
-            return rows_stored(another, format)
-        try:
-            file = another.open()
-            count = 0
-            while data := file.read(1 << 20):
-                count += data.count(b"\n")
-        except (*BROKEN, OSError) as error:
-            raise source.broken(error) from None
-    return max(count, 1)
+            return rows_stored(another, format, limits)
+        file = another.open()
+        count = 0
+        while data := file.read(1 << 20):
+            count += data.count(b"\n")
+        return max(count, 1)

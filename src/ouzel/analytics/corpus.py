@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from ouzel.analytics.pmi import StreamingPMI
 from ouzel.analytics.token_pairs import true_pairs
 from ouzel.analytics.tokens import Tokens
 from ouzel.errors import OuzelError
+from ouzel.streams.guard import reading
 from ouzel.streams.options import Options
 from ouzel.streams.sources import Source
 from ouzel.streams.tables import TABLES, record_batches
@@ -24,7 +24,7 @@ def texts_of(source: Source, format: str | None, column: str | None, options: Op
     """The lines of a text, or the cells of a table's column, by blocks; blank ones are left out."""
     columns = [] if column is None else [column]
     known = find_item_format(source, format, columns)
-    with closing(source):
+    with reading(source, known):
         if known in TABLES:
             for batch in record_batches(source, options, known, lambda count: None, columns):
                 yield [text for text in text_column(batch, str(column), source.name).to_pylist() if text]
@@ -33,7 +33,7 @@ def texts_of(source: Source, format: str | None, column: str | None, options: Op
             raise OuzelError(
                 f"{source.name}: is {known}, which holds no text; expected lines, or a table and", column="NAME"
             )
-        yield from lines_of(source)
+        yield from lines_of(source, options.limits)
 
 
 class Corpus:

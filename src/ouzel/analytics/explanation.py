@@ -29,6 +29,7 @@ from ouzel.learners import active_set_weight_median as awm
 from ouzel.learners.shared_settings import L2, Rate
 from ouzel.ranges import Range, Seed, ranged
 from ouzel.sketches.top_weights import find
+from ouzel.streams.guard import one_line
 from ouzel.streams.memory import as_table
 
 SIDES = ("high", "low", "both")
@@ -194,7 +195,8 @@ class StreamingExplainer(Analysis):
         """
         flags = np.asarray(outliers, np.bool_)
         if hasattr(rows, "__arrow_c_stream__"):
-            rows = as_table(rows).to_pylist()
+            with one_line("table"):
+                rows = as_table(rows).to_pylist()
         names, offsets = [], [0]
         for row in rows:
             names += [f"{column}={value}" for column, value in row.items() if value is not None]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -16,6 +15,7 @@ from ouzel.errors import DataError, OuzelError
 from ouzel.numerals import as_number
 from ouzel.streams.columns import is_named
 from ouzel.streams.formats import find_format
+from ouzel.streams.guard import reading
 from ouzel.streams.options import Options
 from ouzel.streams.reading import Stream
 from ouzel.streams.sources import Source
@@ -91,7 +91,7 @@ def rows_of(
 ) -> Generator[Attributes]:
     """The rows of a source by blocks. Attributes are all columns but the rule's and those ignored, or those named."""
     known = find_format(source, format)
-    with closing(source):
+    with reading(source, known):
         if known in TABLES:
             yield from _of_table(source, known, rule, options, attributes)
         elif rule.condition is not None or rule.column is not None:

@@ -18,6 +18,7 @@ from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.cells import read_tokens, words_of
 
 PATTERNS = {"punctuation": r"[\w']+|[^\w\s]", "whitespace": r"\S+"}
+NOTHING = np.empty(0, np.uint8)
 FUNCTION = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*$")
 
 Tokenise = Callable[[Sequence[str], int], "Tokens"]
@@ -83,7 +84,8 @@ def tokeniser(how: str | Callable[[str], Iterable[str]]) -> Tokenise:
 def _words(texts: Sequence[str], seed: int) -> Tokens:
     """Letters, digits and apostrophes, in lower case, by a kernel."""
     array = pyarrow.array(texts, pyarrow.large_string())
-    ends, ids, starts, stops, text = read_tokens(words_of(array), np.empty(0, np.uint8), np.uint32(seed), ALL_BITS)
+    words, whole = words_of(array), np.zeros(len(array), np.uint8)
+    ends, ids, starts, stops, text = read_tokens(words, NOTHING, len(words.data), np.uint32(seed), ALL_BITS, whole)
 
     def name_of(k: int) -> str:
         return bytes(text[int(starts[k]) : int(stops[k])]).decode("utf-8", "replace")

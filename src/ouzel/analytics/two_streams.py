@@ -106,6 +106,6 @@ def open_both(
         raise OuzelError("standard input is one stream; name another file or pipe beside it")
     sources = [Source(path) for path in paths]
     formats = [find_item_format(source, format, columns) for source in sources]
-    lengths = [count_rows(source, how) for source, how in zip(sources, formats, strict=True)]
+    lengths = [count_rows(source, how, options.limits) for source, how in zip(sources, formats, strict=True)]
     first, second = (items_of(source, how, columns, options) for source, how in zip(sources, formats, strict=True))
     return sources, side_by_side(first, second, (lengths[0], lengths[1]))

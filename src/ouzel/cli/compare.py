@@ -41,6 +41,7 @@ def compare(
     skip_lines: options.SkipLines = None,
     delimiter: options.Delimiter = None,
     on_error: options.OnError = None,
+    limit: options.Limit = None,
     bits: options.Bits = None,
     seed: options.Seed = None,
     plot: options.Plot = None,
@@ -51,7 +52,7 @@ def compare(
     Example: ouzel compare a9a.svm.xz --learners ogd,son-oja
     """
     reading = options.reading_options(
-        label, label_positive, weight, text, ignore, columns, skip_lines, delimiter, on_error, bits, seed
+        label, label_positive, weight, text, ignore, columns, skip_lines, delimiter, on_error, bits, seed, limit=limit
     )
     check("--jobs", JOBS, jobs)
     options.check_counts(shuffles=shuffles, top=top)

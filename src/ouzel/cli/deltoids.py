@@ -36,6 +36,7 @@ def deltoids(
     skip_lines: options.SkipLines = None,
     delimiter: options.Delimiter = None,
     on_error: options.OnError = None,
+    limit: options.Limit = None,
     seed: options.Seed = None,
     plot: options.Plot = None,
     json_: options.Json = False,
@@ -45,7 +46,7 @@ def deltoids(
     Example: ouzel deltoids today.csv yesterday.csv --column source_ip
     """
     reading = options.reading_options(
-        columns=columns, skip_lines=skip_lines, delimiter=delimiter, on_error=on_error, seed=seed
+        columns=columns, skip_lines=skip_lines, delimiter=delimiter, on_error=on_error, seed=seed, limit=limit
     )
     numbers = analysis.numbers(learning_rate, l2)
     analysis.check(plot, top=top)

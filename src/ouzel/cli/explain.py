@@ -49,6 +49,7 @@ def explain(
     skip_lines: options.SkipLines = None,
     delimiter: options.Delimiter = None,
     on_error: options.OnError = None,
+    limit: options.Limit = None,
     seed: options.Seed = None,
     plot: options.Plot = None,
     json_: options.Json = False,
@@ -58,7 +59,13 @@ def explain(
     Example: ouzel explain expenses.csv --outlier 'amount > p80'
     """
     reading = options.reading_options(
-        ignore=ignore, columns=columns, skip_lines=skip_lines, delimiter=delimiter, on_error=on_error, seed=seed
+        ignore=ignore,
+        columns=columns,
+        skip_lines=skip_lines,
+        delimiter=delimiter,
+        on_error=on_error,
+        seed=seed,
+        limit=limit,
     )
     numbers = analysis.numbers(learning_rate, l2)
     analysis.check(plot, top=top, min_support=min_support)

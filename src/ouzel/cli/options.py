@@ -10,6 +10,7 @@ from ouzel.errors import OuzelError
 from ouzel.ranges import COUNT, check
 
 DEFAULT_LEARNER = "auto"
+EXAMPLES = {"set": "--set learning_rate=0.1", "limit": "--limit line=1GB"}
 
 Files = Annotated[list[str], typer.Argument(metavar="FILE", help="Files in any format, in order; - is standard input.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
@@ -34,6 +35,13 @@ Delimiter = Annotated[
     str | None, typer.Option(help="What parts the cells of a CSV file (else , tab ; or |, as in its header).")
 ]
 OnError = Annotated[str | None, typer.Option(help="What to do about a bad line: raise, or skip (and count it).")]
+Limit = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=SIZE",
+        help="What a piece of a file may take: line=64MB, word=1MB, unpacked=1GB, batch=1GB; may be repeated.",
+    ),
+]
 Bits = Annotated[int | None, typer.Option(help="Names of features hash to so many bits (18).")]
 Seed = Annotated[int | None, typer.Option(help="Seed of that hash, and of random orders (0).")]
 
@@ -68,6 +76,7 @@ def reading_options(
     seed: int | None = None,
     group: str | None = None,
     query: str | None = None,
+    limit: list[str] | None = None,
 ) -> dict[str, Any]:
     """The options of reading that were given."""
     given = {
@@ -84,6 +93,7 @@ def reading_options(
         "seed": seed,
         "group": group,
         "query": query,
+        "limits": dict(_pair("limit", pair) for pair in limit) if limit else None,
     }
     return {name: value for name, value in given.items() if value is not None}
 
@@ -92,10 +102,8 @@ def settings_given(pairs: list[str] | None, **flags: str | None) -> dict[str, st
     """The settings of a learner that were given, by flags of their own and by --set."""
     given = {name: value for name, value in flags.items() if value is not None}
     for pair in pairs or ():
-        name, equals, value = pair.partition("=")
-        if not equals or not name or not value:
-            raise OuzelError(f"--set takes NAME=VALUE, such as --set learning_rate=0.1; got {pair!r}")
-        given[name.strip().replace("-", "_")] = value.strip()
+        name, value = _pair("set", pair)
+        given[name.replace("-", "_")] = value
     return given
 
 
@@ -104,3 +112,11 @@ def check_counts(**counts: int | None) -> None:
     for name, value in counts.items():
         if value is not None:
             check(f"--{name.replace('_', '-')}", COUNT, value)
+
+
+def _pair(flag: str, pair: str) -> tuple[str, str]:
+    """The two halves of NAME=VALUE."""
+    name, _, value = map(str.strip, pair.partition("="))
+    if not name or not value:
+        raise OuzelError(f"--{flag} takes NAME=VALUE, such as {EXAMPLES[flag]}; got {pair!r}")
+    return name, value

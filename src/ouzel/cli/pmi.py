@@ -40,6 +40,7 @@ def pmi(
     skip_lines: options.SkipLines = None,
     delimiter: options.Delimiter = None,
     on_error: options.OnError = None,
+    limit: options.Limit = None,
     seed: options.Seed = None,
     plot: options.Plot = None,
     json_: options.Json = False,
@@ -49,7 +50,7 @@ def pmi(
     Example: ouzel pmi corpus.txt --window 6 --budget 1.4MB
     """
     reading = options.reading_options(
-        columns=columns, skip_lines=skip_lines, delimiter=delimiter, on_error=on_error, seed=seed
+        columns=columns, skip_lines=skip_lines, delimiter=delimiter, on_error=on_error, seed=seed, limit=limit
     )
     numbers = analysis.numbers(learning_rate, l2)
     analysis.check(plot, top=top)

@@ -31,6 +31,7 @@ def predict(
     skip_lines: options.SkipLines = None,
     delimiter: options.Delimiter = None,
     on_error: options.OnError = None,
+    limit: options.Limit = None,
     json_: Annotated[bool, typer.Option("--json", help="Print a JSON object a line.")] = False,
 ) -> None:
     """Predict a stream with a model; how its columns are read is in the model file.
@@ -45,7 +46,7 @@ def predict(
 
     learnt, notes = persistence.load_notes(model)
     given = options.reading_options(
-        label, None, None, text, ignore, columns, skip_lines, delimiter, on_error, learnt.bits, learnt.seed
+        label, None, None, text, ignore, columns, skip_lines, delimiter, on_error, learnt.bits, learnt.seed, limit=limit
     )
     stored = {name: value for name, value in notes.get("reading", {}).items() if name not in ("group", "query")}
     alike = Alike()

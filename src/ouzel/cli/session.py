@@ -207,7 +207,7 @@ def _check_agreement(
     for name, value in reading.items():
         before = noted.get(name)
         before = tuple(before) if isinstance(before, list) else before
-        if name not in ("on_error", "query") and value != before:
+        if name not in ("on_error", "query", "limits") and value != before:
             raise _contradiction(path, name, value, "none" if before is None else before)
 
 

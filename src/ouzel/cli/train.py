@@ -50,6 +50,7 @@ def train(
     skip_lines: options.SkipLines = None,
     delimiter: options.Delimiter = None,
     on_error: options.OnError = None,
+    limit: options.Limit = None,
     bits: options.Bits = None,
     seed: options.Seed = None,
     group: options.Group = None,
@@ -64,7 +65,20 @@ def train(
     Example: ouzel train a9a.svm.xz --learner adagrad --model a9a.ouzel
     """
     reading = options.reading_options(
-        label, label_positive, weight, text, ignore, columns, skip_lines, delimiter, on_error, bits, seed, group, query
+        label,
+        label_positive,
+        weight,
+        text,
+        ignore,
+        columns,
+        skip_lines,
+        delimiter,
+        on_error,
+        bits,
+        seed,
+        group,
+        query,
+        limit,
     )
     if task not in (None, "ranking"):
         raise OuzelError(f"--task takes ranking, and classes or numbers follow from --loss; got {task!r}")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow
+import pyarrow.compute as compute
 
 types = pyarrow.types
 
@@ -72,8 +73,30 @@ def numbers_of(array: Any, null: float) -> np.ndarray:
     return np.asarray(array.cast(pyarrow.float64(), safe=False).fill_null(null).to_numpy(zero_copy_only=False))
 
 
+def text_size(array: Any) -> int:
+    """Bytes of the text in a column, roughly, with what stands in it once for many cells counted for each of them."""
+    if types.is_dictionary(array.type):
+        lengths = compute.binary_length(as_text(array.dictionary))
+        return int(compute.sum(lengths.take(array.indices)).as_py() or 0)
+    if is_view(array.type):
+        views = np.frombuffer(array.buffers()[1], np.int32).reshape(-1, 4)
+        return int(views[array.offset : array.offset + len(array), 0].sum(dtype=np.int64))
+    return int(array.nbytes)
+
+
 def flat(table: Any) -> Any:
-    """An Arrow table with a column `outer.inner` for each member of an object."""
+    """An Arrow table with a column `outer.inner` for each member of an object, and no types of an extension."""
     while any(types.is_struct(field.type) for field in table.schema):
         table = table.flatten()
+    for k, field in enumerate(table.schema):
+        if isinstance(field.type, pyarrow.BaseExtensionType):
+            table = table.set_column(k, field.name, _as_stored(table.column(k)))
     return table
+
+
+def _as_stored(column: Any) -> Any:
+    """A column of an extension's type as what it is made of; a UUID as its text."""
+    if getattr(column.type, "extension_name", "") == "arrow.uuid":
+        texts = [None if cell is None else str(cell) for cell in column.to_pylist()]
+        return pyarrow.chunked_array([texts], pyarrow.string())
+    return column.cast(column.type.storage_type)

@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow
 import pyarrow.compute as compute
 
 from ouzel._jit import inlined, kernel
-from ouzel.sketches.hashing import MOST_ID, murmur3_32
-from ouzel.streams.arrow_types import as_text
+from ouzel.sketches.hashing import murmur3_32
+from ouzel.streams.arrow_types import as_text, is_number, numbers_of
 from ouzel.streams.block import LARGEST
 from ouzel.streams.numbers import parse_number
+
+NOT_FINITE, TOO_LONG = np.uint8(1), np.uint8(2)  # what is wrong with a cell
+INFINITY = np.frombuffer(b"infinity", np.uint8)
 
 
 class Words(NamedTuple):
@@ -40,7 +42,15 @@ def words_of(array: Any) -> Words:
     _, offsets, data = array.buffers()
     here = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
     text = np.empty(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
+    check_offsets(here, len(array), len(text))
     return Words(here, text, array.is_valid().to_numpy(zero_copy_only=False))
+
+
+def check_offsets(offsets: np.ndarray, rows: int, size: int) -> None:
+    """Raise ValueError unless offsets (rows + 1,) ascend within `size` entries: kernels have no checks of bounds."""
+    sound = len(offsets) == rows + 1 and offsets[0] >= 0 and offsets[-1] <= size and (offsets[1:] >= offsets[:-1]).all()
+    if not sound:
+        raise ValueError(f"offsets of {rows} cells do not ascend within the {size} entries that there are")
 
 
 @inlined
@@ -52,12 +62,26 @@ def _append(text, filled, more, start, stop):
     return filled
 
 
+@inlined
+def _says_infinite(data, start, stop):
+    """Whether a cell is `inf` or `infinity`, in letters of any case, with a sign or without."""
+    if data[start] == 43 or data[start] == 45:
+        start += 1
+    if stop - start != 3 and stop - start != 8:
+        return False
+    same = 0
+    for k in range(stop - start):
+        same += data[start + k] | 32 == INFINITY[k]
+    return same == stop - start
+
+
 @kernel
-def read_cells(words, prefix, own_id, numeric, seed, mask, ids, values, present, starts, ends, text):
+def read_cells(words, prefix, own_id, numeric, longest, seed, mask, ids, values, present, refused, starts, ends, text):
     """Write id, value and presence of each cell, and the names of words to `text`.
 
     A cell that reads as a number (if `numeric`) is the value of feature `own_id`; any other is `prefix` and the cell,
-    hashed, with value 1. Blanks around a cell do not count; an empty cell is absent.
+    hashed, with value 1. Blanks around a cell do not count; an empty cell is absent. `refused` (n,) uint8 says what is
+    wrong: NOT_FINITE of a number, TOO_LONG of a word of more than `longest` bytes.
     """
     filled = 0
     for i in range(len(words.valid)):
@@ -79,6 +103,12 @@ def read_cells(words, prefix, own_id, numeric, seed, mask, ids, values, present,
                 values[i] = value
                 present[i] = value != 0.0
                 continue
+            if end == stop or _says_infinite(words.data, start, stop):
+                refused[i] = NOT_FINITE
+                continue
+        if stop - start > longest:
+            refused[i] = TOO_LONG
+            continue
         filled = _append(text, filled, prefix, 0, len(prefix))
         filled = _append(text, filled, words.data, start, stop)
         ends[i] = filled
@@ -94,8 +124,11 @@ def _is_word(byte):
 
 
 @kernel
-def read_tokens(words, prefix, seed, mask):
-    """Tokens of each cell, in lower case: (offsets (n + 1,), ids, starts, ends, text)."""
+def read_tokens(words, prefix, longest, seed, mask, refused):
+    """Tokens of each cell, in lower case: (offsets (n + 1,), ids, starts, ends, text).
+
+    `refused` (n,) uint8 becomes TOO_LONG where one has more than `longest` bytes.
+    """
     size = 0
     for i in range(len(words.valid)):
         size += words.offsets[i + 1] - words.offsets[i]
@@ -118,6 +151,8 @@ def read_tokens(words, prefix, seed, mask):
                 text[filled] = byte + 32 if 65 <= byte <= 90 else byte
                 filled += 1
                 at += 1
+            if filled - begun > longest + len(prefix):
+                refused[i] = TOO_LONG
             starts[count] = begun
             ends[count] = filled
             ids[count] = murmur3_32(text, begun, filled, seed) & mask
@@ -126,38 +161,29 @@ def read_tokens(words, prefix, seed, mask):
     return offsets, ids[:count], starts[:count], ends[:count], text
 
 
-def read_list(array: Any, words: Words, prefix: np.ndarray, seed: int, mask: np.uint32) -> tuple[np.ndarray, ...]:
+def read_list(
+    array: Any, words: Words, prefix: np.ndarray, longest: int, seed: int, mask: np.uint32, refused: np.ndarray
+) -> tuple[np.ndarray, ...]:
     """The items of lists, whose text is `words`, each hashed behind the prefix: as `read_tokens` gives them."""
     n = len(words.valid)
+    lengths = compute.list_value_length(array).fill_null(0).to_numpy(zero_copy_only=False)
+    rows = np.concatenate([[0], np.cumsum(lengths)])
+    check_offsets(rows, len(array), n)
     ids, values, present = np.empty(n, np.uint32), np.empty(n, np.float32), np.empty(n, np.bool_)
     starts, ends = np.empty(n, np.uint64), np.empty(n, np.uint64)
+    wrong = np.zeros(n, np.uint8)
     text = np.empty(int(words.offsets[-1] - words.offsets[0]) + n * len(prefix), np.uint8)
-    read_cells(words, prefix, np.uint32(0), False, seed, mask, ids, values, present, starts, ends, text)
+    read_cells(words, prefix, np.uint32(0), False, longest, seed, mask, ids, values, present, wrong, starts, ends, text)
+    if is_number(array.type.value_type):
+        wrong[~(np.abs(numbers_of(array.flatten(), 0.0)) <= LARGEST)] = NOT_FINITE
+    if wrong.any():
+        for kind in (NOT_FINITE, TOO_LONG):
+            refused[any_in_row(wrong == kind, rows)] = kind
     counted = np.concatenate([[0], np.cumsum(present)])
-    lengths = compute.list_value_length(array).fill_null(0).to_numpy(zero_copy_only=False)
-    offsets = counted[np.concatenate([[0], np.cumsum(lengths)])].astype(np.int64)
-    return offsets, ids[present], starts[present], ends[present], text
+    return counted[rows].astype(np.int64), ids[present], starts[present], ends[present], text
 
 
-def read_sparse(batch: Any) -> tuple[np.ndarray, ...]:
-    """Rows whose features stand in two list columns: offsets (n + 1,), ids, values.
-
-    And which rows (n,) have other values than a finite one for each id, and which have what is no id.
-    """
-    ids = batch.column("indices").cast(pyarrow.large_list(pyarrow.int64()))
-    values = batch.column("values").cast(pyarrow.large_list(pyarrow.float32()))
-    lengths, others = (compute.list_value_length(lists).fill_null(0).to_numpy() for lists in (ids, values))
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
-    numbers = values.flatten().fill_null(np.nan).to_numpy()
-    unsound = lengths != others
-    if not unsound.any():
-        unsound = _any_in_row(~np.isfinite(numbers), offsets)
-    whole = ids.flatten().fill_null(-1).to_numpy()
-    wrong = _any_in_row((whole < 0) | (whole > MOST_ID), offsets)
-    return offsets, whole.astype(np.uint32), numbers.copy(), unsound, wrong
-
-
-def _any_in_row(flags: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+def any_in_row(flags: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """Whether any entry of each row is so."""
     return np.diff(np.concatenate([[0], np.cumsum(flags)])[offsets]) > 0
 

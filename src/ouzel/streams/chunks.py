@@ -7,25 +7,26 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.errors import DataError
-from ouzel.streams.sources import BROKEN, Source
+from ouzel.streams.limits import Limits
+from ouzel.streams.sources import Source
 
 CHUNK = 1 << 21  # bytes: what one thread parses at a time
-LONGEST_LINE = 1 << 28
 
 Chunk = tuple[np.ndarray, int, int]  # (bytes) uint8, start, stop
 
 
-def chunks_of(source: Source) -> Iterator[Chunk]:
+def chunks_of(source: Source, limits: Limits | None = None) -> Iterator[Chunk]:
     """Whole lines of a source; the last may lack its newline. What a pipe has brought is given out at once.
 
     Every chunk has a buffer of its own, so that one is filled while others are parsed, and memory stays the same
-    however long the file is.
+    however long the file is. Raises DataError at a line beyond the limit, or where an archive is damaged, after the
+    lines before it.
     """
+    limits = limits or Limits()
     file: Any = source.open()
     rest = np.empty(0, np.uint8)  # the beginning of a line whose end is still to come
     while True:
-        buffer = np.empty(len(rest) + max(CHUNK, len(rest)), np.uint8)
+        buffer = np.empty(len(rest) + max(CHUNK, min(len(rest), limits.line)), np.uint8)
         buffer[: len(rest)] = rest
         more, error = _fill(file, buffer[len(rest) :].data, source.size is None)
         filled = len(rest) + more
@@ -37,8 +38,8 @@ def chunks_of(source: Source) -> Iterator[Chunk]:
         if not more:
             break
         rest = buffer[cut:filled].copy()
-        if len(rest) > LONGEST_LINE:
-            raise DataError(f"{source.name}: has a line of more than {LONGEST_LINE >> 20} MiB; is it a text file?")
+        if len(rest) > limits.line:
+            raise limits.exceeded(source.name, "line", f"has a line of {len(rest):,} bytes or more")
     if len(rest):
         yield rest, 0, len(rest)
 
@@ -57,7 +58,7 @@ def _fill(file: Any, buffer: memoryview, arriving: bool) -> tuple[int, Exception
             return len(data), None
         while filled < len(buffer) and (count := file.readinto1(buffer[filled:])):
             filled += count
-    except (*BROKEN, OSError) as error:
+    except OSError as error:
         return filled, error
     return filled, None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import re
 from collections.abc import Callable, Iterator
@@ -14,39 +13,13 @@ import pyarrow.csv
 
 from ouzel.errors import DataError, bad_line
 from ouzel.numerals import is_number
+from ouzel.streams.cell_text import CellText
 from ouzel.streams.formats import DELIMITERS
 from ouzel.streams.options import Options
 from ouzel.streams.sources import Source
 
 BLOCK = 3 << 20  # bytes
 QUOTED = re.compile(r'"[^"]*"?')
-
-
-class _Text:
-    """A file for Arrow's reader, which stops at what is no UTF-8: here that is replaced. Gives what has arrived."""
-
-    closed = False
-
-    def __init__(self, file: Any, arriving: bool) -> None:
-        self._read = file.read1 if arriving else file.read
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self.quotes = 0  # quotation marks read
-
-    def read(self, size: int) -> bytes:
-        """The next bytes, at most `size`; a byte replaced becomes three."""
-        while data := self._read(max(1, size // 3)):
-            self.quotes += data.count(b'"')
-            if data.isascii() and not self._decoder.getstate()[0]:
-                return bytes(data)
-            if text := self._decoder.decode(data):
-                return text.encode()
-        return self._decoder.decode(b"", final=True).encode()
-
-    def readable(self) -> bool:
-        return True
-
-    def close(self) -> None:
-        pass
 
 
 def lines_above(options: Options) -> int:
@@ -61,36 +34,18 @@ def delimited_batches(
 
     A row of more or fewer cells is left out if the options say so; else DataError follows the rows before it.
     """
-    file: Any = source.open()
+    text = CellText(source, options.limits)
     for _ in range(options.skip_lines):
-        file.readline()
+        text.line()
     delimiter = options.delimiter or ("\t" if format == "tsv" else None)
     if options.columns:
         names, delimiter = list(options.columns), delimiter or ","
     else:
-        names, delimiter = _header(file, delimiter, source.name)
+        names, delimiter = _header(text, delimiter)
     uneven: list[Any] = []
-
-    def refuse(row: Any) -> str:
-        uneven.append(row)
-        return "skip"
-
-    given = _Text(file, source.size is None)
-    text = pyarrow.large_string()
-    try:
-        reader = pyarrow.csv.open_csv(
-            pyarrow.PythonFile(given, mode="r"),
-            pyarrow.csv.ReadOptions(use_threads=False, block_size=BLOCK, column_names=names),
-            pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=refuse),
-            pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(names, text), strings_can_be_null=True),
-        )
-    except pyarrow.ArrowInvalid as error:
-        if "Empty CSV file" in str(error):
-            return
-        raise
     even = 0  # rows given out
     last = None  # the last cell of the last row
-    for batch in reader:
+    for batch in _whole_rows(_parsed(text, names, delimiter, uneven), text):
         if options.on_error != "skip" and uneven and uneven[0].number - 1 - even <= batch.num_rows:
             yield batch.slice(0, uneven[0].number - 1 - even)  # Arrow reads ahead
             break
@@ -106,11 +61,53 @@ def delimited_batches(
             f"({_beginning(row.text)}); expected {row.expected_columns}, as there are columns",
             "rows",
         )
-    elif given.quotes % 2 and last is not None and "\n" in last:
+    if text.damage is not None:
+        raise source.broken(text.damage)
+    if options.on_error != "skip" and text.quotes % 2 and last is not None and "\n" in last:
         raise DataError(
             f"{source.name}: row {lines_above(options) + even}: found a quotation that does not end "
             f"({_beginning(last)}); close it, or take the mark out"
         )
+
+
+def _parsed(text: CellText, names: list[str], delimiter: str, uneven: list[Any]) -> Iterator[pyarrow.RecordBatch]:
+    """Record batches as PyArrow parses them; rows that it refuses are left out, and noted."""
+
+    def refuse(row: Any) -> str:
+        uneven.append(row)
+        return "skip"
+
+    kinds = dict.fromkeys(names, pyarrow.large_string())
+    try:
+        yield from pyarrow.csv.open_csv(
+            pyarrow.PythonFile(text, mode="r"),
+            pyarrow.csv.ReadOptions(use_threads=False, block_size=BLOCK, column_names=names),
+            pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=refuse),
+            pyarrow.csv.ConvertOptions(column_types=kinds, strings_can_be_null=True),
+        )
+    except pyarrow.ArrowInvalid as error:
+        if "straddling" in str(error):
+            raise DataError(
+                f"{text.name}: found a quotation with newlines that does not end within {BLOCK >> 20} MB; "
+                "close it, or take the mark out"
+            ) from error
+        if "Empty CSV file" not in str(error):
+            raise
+    finally:
+        text.end()
+
+
+def _whole_rows(batches: Iterator[Any], text: CellText) -> Iterator[Any]:
+    """The batches, but for the last row where a damaged archive ends within a quotation."""
+    kept: list[Any] = []  # Arrow reads ahead: the damage is known before the last batch is given out
+    for batch in batches:
+        if text.damage is not None and text.quotes % 2:
+            kept.append(batch)
+        else:
+            yield batch
+    yield from kept[:-1]
+    for batch in kept[-1:]:
+        yield batch.slice(0, max(0, batch.num_rows - 1))
 
 
 def _beginning(text: str) -> str:
@@ -119,9 +116,10 @@ def _beginning(text: str) -> str:
     return text if len(text) <= 40 else f"{text[:40]}…"
 
 
-def _header(file: Any, delimiter: str | None, name: str) -> tuple[list[str], str]:
+def _header(text: CellText, delimiter: str | None) -> tuple[list[str], str]:
     """Names of columns, and what parts them: what parts the header outside of quotation marks."""
-    lines = (line.decode("utf-8", "replace") for line in file)
+    name = text.name
+    lines = _lines(text)
     first = next((line for line in lines if line.strip("\r\n")), None)
     if first is None:
         raise DataError(f"{name}: is empty; there is nothing to learn from")
@@ -139,3 +137,12 @@ def _header(file: Any, delimiter: str | None, name: str) -> tuple[list[str], str
     if all(is_number(word) for word in names):
         raise DataError(f"{name}: has no header; name its {len(names)} columns with", columns=("A", "B", "…"))
     return [word.strip() for word in names], delimiter
+
+
+def _lines(text: CellText) -> Iterator[str]:
+    """The lines of a header."""
+    size = 0
+    while line := text.line():
+        size += len(line)
+        text.check_line(size)
+        yield line

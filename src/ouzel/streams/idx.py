@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 
 import numpy as np
 
 from ouzel.errors import DataError
 from ouzel.streams.block import Block
+from ouzel.streams.guard import reading
+from ouzel.streams.limits import Limits
 from ouzel.streams.memory import to_block
-from ouzel.streams.sources import BROKEN, Source
+from ouzel.streams.sources import Source
 
 IMAGES, LABELS = 0x803, 0x801
 ROWS = 1000
 
 
-def read_idx(source: Source) -> Iterator[Block]:
+def read_idx(source: Source, limits: Limits) -> Iterator[Block]:
     """Blocks of an images file and the labels file that belongs to it, where there is one."""
-    images = _array(source, IMAGES).reshape(-1)
+    images = _array(source, IMAGES, limits)
     count = int.from_bytes(images[:4].tobytes(), "big")
     size = int.from_bytes(images[4:8].tobytes(), "big") * int.from_bytes(images[8:12].tobytes(), "big")
     pixels = images[12:]
@@ -27,8 +28,9 @@ def read_idx(source: Source) -> Iterator[Block]:
     labels = np.full(count, np.nan)
     partner = source.name.replace("images-idx3", "labels-idx1")
     if source.path is not None and partner != source.name:
-        with closing(Source(partner)) as source:
-            labels = _array(source, LABELS)[4:].astype(np.float64)
+        beside = Source(partner)
+        with reading(beside, "idx"):
+            labels = _array(beside, LABELS, limits)[4:].astype(np.float64)
         if len(labels) != count:
             raise DataError(f"{partner}: has {len(labels)} labels for {count} images")
     pixels = pixels.reshape(count, size)
@@ -36,12 +38,9 @@ def read_idx(source: Source) -> Iterator[Block]:
         yield to_block(pixels[start : start + ROWS] / np.float32(255), labels[start : start + ROWS])
 
 
-def _array(source: Source, magic: int) -> np.ndarray:
+def _array(source: Source, magic: int, limits: Limits) -> np.ndarray:
     """The bytes behind the magic number."""
-    try:
-        data = source.open().read()
-    except (*BROKEN, OSError) as error:
-        raise source.broken(error) from None
+    data = source.read_all(limits)
     if int.from_bytes(data[:4], "big") != magic:
-        raise DataError(f"{source.name}: is no idx file of {'images' if magic == IMAGES else 'labels'}")
+        raise DataError(f"{source.name}: is not an idx file of {'images' if magic == IMAGES else 'labels'}")
     return np.frombuffer(data, np.uint8)[4:]

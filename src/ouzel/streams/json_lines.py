@@ -14,8 +14,9 @@ from ouzel.classes import Label, tidy
 from ouzel.errors import DataError
 from ouzel.streams.block import LARGEST, Block
 from ouzel.streams.chunks import chunks_of
+from ouzel.streams.guard import reason_of
 from ouzel.streams.labels import INFINITE, as_sign, find_label, group_id, is_infinite, label_of, own_name
-from ouzel.streams.lines import Problem
+from ouzel.streams.lines import Problem, too_long
 from ouzel.streams.memory import blocks_from
 from ouzel.streams.options import Options
 from ouzel.streams.sources import Source
@@ -23,6 +24,10 @@ from ouzel.streams.sources import Source
 WORD = re.compile(rb"[A-Za-z0-9'\x80-\xff]+")  # as `cells.read_tokens` parts text
 SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # half a character, which is none unless the other half follows
 EXAMPLE = 'expected an object such as {"label": 1, "price": 2.5}'
+
+
+class LongWordError(ValueError):
+    """A label, a name or a word beyond the limit."""
 
 
 def _whole(digits: str) -> int | float:
@@ -46,7 +51,7 @@ def json_rows(
     so; else DataError follows what was made before it.
     """
     lines = 0
-    for data, start, stop in chunks_of(source):
+    for data, start, stop in chunks_of(source, options.limits):
         made: list[Made] = []
         problem = None
         text = bytes(data[start:stop]).split(b"\n")
@@ -63,6 +68,8 @@ def json_rows(
                     continue
                 column = error.colno if isinstance(error, json.JSONDecodeError) else 1
                 problem = Problem(number, column, *_said(error))
+                if isinstance(error, LongWordError):
+                    problem = too_long(problem, options.limits)
                 break
         yield made
         if problem is not None:
@@ -127,8 +134,8 @@ def _said(error: Exception) -> tuple[str, str]:
         return "half of a surrogate pair", "expected text whose characters are whole"
     if isinstance(error, RecursionError):
         return "objects or lists too deep in one another", EXAMPLE
-    found, _, expected = str(error).partition("; ")
-    return found, expected
+    found, parted, expected = str(error).rpartition("; ")
+    return (reason_of(found), expected) if parted else (reason_of(expected), EXAMPLE)
 
 
 def _object(line: bytes) -> dict[str, Any]:
@@ -150,7 +157,9 @@ def _example(row: dict[str, Any], label: str | None, options: Options) -> Exampl
         raise ValueError(f"{label!r}: {given}; expected a label, a number or a name")
     if is_infinite(given):
         raise ValueError(f"{label!r}: {given}; {INFINITE}")
+    longest = options.limits.word
     target = label_of(given)
+    _check_length(label, target, longest)
     if options.label_positive is not None:
         target = as_sign(target, options.label_positive)
     weight = 1.0
@@ -164,15 +173,18 @@ def _example(row: dict[str, Any], label: str | None, options: Options) -> Exampl
         group = _group(row, options)
     features: dict[Any, Any] = {}
     for name, value in row.items():
+        _check_length(name, name, longest)
         if isinstance(value, list):
-            features |= dict.fromkeys((f"{name}={word}" for word in _words(name, value)), 1.0)
+            features |= dict.fromkeys((f"{name}={word}" for word in _words(name, value, longest)), 1.0)
         elif name in options.text and value is not None:
             prefix = f"{name}=" if len(options.text) > 1 else ""
             for word in WORD.findall(str(value).encode()):
+                _check_length(name, word, longest)
                 token = prefix + word.lower().decode()
                 features[token] = features.get(token, 0.0) + 1.0
         elif isinstance(value, str):
             if word := value.strip(" "):  # what is empty or 0 is no feature, as in other tables
+                _check_length(name, word, longest)
                 features[own_name(name)] = word
         elif value is not None:
             if not abs(value) <= LARGEST:
@@ -189,13 +201,23 @@ def _group(row: dict[str, Any], options: Options) -> int:
     return group_id(group, options.seed)
 
 
-def _words(name: str, items: list[Any]) -> Iterator[str]:
+def _check_length(name: str | None, word: Any, longest: int) -> None:
+    if isinstance(word, (str, bytes)) and len(word) > longest:
+        raise LongWordError(f"{name!r}: {word!r}; ")
+
+
+def _words(name: str, items: list[Any], longest: int) -> Iterator[str]:
     """The items of a list as the words that other tables have for them."""
     for item in items:
         if isinstance(item, (dict, list)):
             raise ValueError(f"{name!r}: {json.dumps(item)} in a list; expected words and numbers there")
-        if isinstance(item, float) and np.isfinite(item):
-            item = tidy(item)
+        if isinstance(item, (int, float)):
+            if not abs(item) <= LARGEST:
+                raise ValueError(
+                    f"{name!r}: {item} in a list; expected a finite number that fits 32-bit floating point"
+                )
+            item = item if isinstance(item, int) else tidy(item)
         word = item if isinstance(item, str) else "" if item is None else json.dumps(item)
         if word := word.strip(" "):
+            _check_length(name, word, longest)
             yield word

@@ -8,6 +8,7 @@ import numpy as np
 
 from ouzel.errors import DataError, bad_line
 from ouzel.streams.block import Block
+from ouzel.streams.limits import Limits
 
 ZERO_BYTE = "a zero byte"
 
@@ -19,6 +20,7 @@ class Problem(NamedTuple):
     column: int  # bytes from the start of the line, from 1
     found: str
     advice: str
+    limits: dict[str, str] | None = None  # larger ones, with which it would not be bad
 
     def message(self, name: str, lines_before: int) -> str:
         """The one line that people read."""
@@ -27,7 +29,7 @@ class Problem(NamedTuple):
     def error(self, name: str, lines_before: int) -> DataError:
         """What is raised of it; of a binary file there is no line to leave out."""
         message = self.message(name, lines_before)
-        return DataError(message) if self.found == ZERO_BYTE else bad_line(message)
+        return DataError(message) if self.found == ZERO_BYTE else bad_line(message, limits=self.limits)
 
 
 class Parsed(NamedTuple):
@@ -37,6 +39,11 @@ class Parsed(NamedTuple):
     lines: int
     skipped: int
     problem: Problem | None
+
+
+def too_long(problem: Problem, limits: Limits) -> Problem:
+    """The problem with a label or a name that takes more than the limit of a word."""
+    return problem._replace(advice=limits.of_words, limits=limits.longer("word"))
 
 
 def problem_at(data: np.ndarray, start: int, position: int, advice: str) -> Problem:

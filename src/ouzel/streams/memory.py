@@ -12,9 +12,11 @@ import scipy.sparse as sparse
 
 from ouzel.classes import Label
 from ouzel.errors import DataError
-from ouzel.sketches.hashing import feature_id
+from ouzel.sketches.hashing import MOST_ID, feature_id
 from ouzel.streams.block import LARGEST, Block, Names
 from ouzel.streams.canonical import canonical_rows
+from ouzel.streams.guard import one_line
+from ouzel.streams.limits import UNLIMITED
 from ouzel.streams.options import Options
 
 ROWS = 4096
@@ -34,13 +36,15 @@ def to_block(
     if np.ndim(X) != 2:
         raise DataError(f"examples are the rows of an array of two dimensions; got one of {np.ndim(X)}")
     if sparse.issparse(X):
-        X = X.tocsr()
+        X = _sound(X)
         if not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
         offsets, indices, data = X.indptr, X.indices, X.data
     else:
         X = np.asarray(X)
+        if X.shape[1] > MOST_ID + 1:
+            raise DataError(f"the array has {X.shape[1]} columns; expected ids of features from 0 to {MOST_ID}")
         mask = X != 0
         offsets = np.concatenate([[0], np.cumsum(np.count_nonzero(mask, axis=1))])
         indices = np.broadcast_to(np.arange(X.shape[1], dtype=np.uint32), X.shape)[mask]
@@ -60,6 +64,19 @@ def to_block(
         as_weights(weights, n),
         label_names=label_names,
     )
+
+
+def _sound(X: Any) -> Any:
+    """A SciPy matrix in compressed sparse rows whose offsets and ids are in order; DataError if they are not."""
+    with one_line("sparse matrix"):
+        if hasattr(X, "check_format"):
+            X.check_format(full_check=True)  # kernels and SciPy itself trust offsets and ids
+        X = X.tocsr()
+    if X.shape[1] > MOST_ID + 1 and X.nnz and X.indices.max() > MOST_ID:
+        k = int(np.argmax(X.indices > MOST_ID))
+        row = int(np.searchsorted(X.indptr, k, side="right")) - 1
+        raise DataError(f"row {row}: found the id {X.indices[k]} of a feature; expected ids from 0 to {MOST_ID}")
+    return X
 
 
 def blocks_from(
@@ -82,11 +99,11 @@ def blocks_from(
     >>> block.values.tolist(), block.labels.tolist()
     ([2.5, 1.0], [1.0])
     """
-    options = Options(bits=bits, seed=seed)
+    options = Options(bits=bits, seed=seed, limits=UNLIMITED)
     if hasattr(data, "__arrow_c_stream__"):
         yield from _of_table(data, labels, weights, options, block_rows)
     elif sparse.issparse(data) or isinstance(data, np.ndarray):
-        X = data.tocsr() if sparse.issparse(data) else data
+        X = _sound(data) if sparse.issparse(data) else data
         codes, names = encode_labels(labels, X.shape[0])
         weights = None if weights is None else as_weights(weights, X.shape[0])
         for start in range(0, X.shape[0], block_rows):
@@ -151,12 +168,11 @@ def as_table(data: Any) -> Any:
 
     from ouzel.streams.arrow_types import flat
 
-    try:
+    with one_line("table"):
         table = pyarrow.table(data)
-    except (ValueError, pyarrow.ArrowTypeError) as error:
-        raise DataError(f"table: cannot be read ({'; '.join(map(str, error.args))})") from None
-    index = (table.schema.pandas_metadata or {}).get("index_columns", [])
-    return flat(table.drop_columns([column for column in index if isinstance(column, str)]))
+        table.validate(full=True)  # a kernel trusts the offsets it is given
+        index = (table.schema.pandas_metadata or {}).get("index_columns", [])
+        return flat(table.drop_columns([column for column in index if isinstance(column, str)]))
 
 
 def _of_table(data: Any, labels: Any, weights: Any, options: Options, block_rows: int) -> Iterator[Block]:
@@ -167,11 +183,12 @@ def _of_table(data: Any, labels: Any, weights: Any, options: Options, block_rows
     importances = as_weights(weights, table.num_rows)
     columns = Columns(options, table.schema, label=None)
     start = 0
-    for batch in table.to_batches(max_chunksize=block_rows):
-        for block in columns.blocks(batch, lambda _: None):
-            here = slice(start, start + block.rows)  # fewer than the batch has if a row is refused
-            yield block._replace(labels=codes[here], label_names=names, weights=importances[here])
-        start += batch.num_rows
+    with one_line("table"):
+        for batch in table.to_batches(max_chunksize=block_rows):
+            for block in columns.blocks(batch, lambda _: None):
+                here = slice(start, start + block.rows)
+                yield block._replace(labels=codes[here], label_names=names, weights=importances[here])
+                start += block.rows
 
 
 def _of_dictionaries(rows: list[Any], options: Options) -> Block:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from ouzel.errors import OuzelError
 from ouzel.ranges import Bits, Count, Seed, checked
+from ouzel.streams.limits import USUAL, Limits
 
 ON_ERROR = ("raise", "skip")
 
@@ -29,6 +30,7 @@ class Options:
     query: str | None = None  # a file with the number of examples of each group, as LightGBM has them
     unlabelled: bool = False  # whether a table may lack a label, as for prediction
     on_error: str = "raise"  # what to do about a bad line: "raise", or "skip" and count it
+    limits: Limits = USUAL  # of what a piece of the stream may take; given as {"line": "1GB"}
 
     def __post_init__(self) -> None:
         for name, value in checked(Options, vars(self)).items():
@@ -58,4 +60,6 @@ def make_options(given: dict[str, Any]) -> Options:
         k: (v,) if k in lists and isinstance(v, str) else tuple(v) if k in lists else v for k, v in given.items()
     }
     values: dict[str, Any] = {name: value for name, value in tidy.items() if value is not None}
+    if "limits" in values:
+        values["limits"] = Limits.of(values["limits"])
     return Options(**values)

@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -19,11 +18,14 @@ from ouzel.errors import DataError
 from ouzel.streams.block import Block
 from ouzel.streams.chunks import Chunk, chunks_of
 from ouzel.streams.formats import find_format
+from ouzel.streams.guard import reading, reason_of
+from ouzel.streams.limits import Limits
 from ouzel.streams.lines import Parsed
 from ouzel.streams.options import Options, make_options
 from ouzel.streams.sources import Source
 
 AHEAD = 4  # chunks parsed before they are asked for
+MOST_EXAMPLES = 1 << 60
 PARSERS = max(1, min(2, len(os.sched_getaffinity(0)))) if hasattr(os, "sched_getaffinity") else 2
 
 Parser = Callable[[np.ndarray, int, int, Options], Parsed]
@@ -60,7 +62,7 @@ class Stream:
         self.seconds = 0.0  # spent waiting for blocks
         sizes = [source.size for source in sources]
         self.size = None if None in sizes else sum(size or 0 for size in sizes)
-        self._groups = _group_ends(options.query) if options.query else None
+        self._groups = _group_ends(options.query, options.limits) if options.query else None
         self._blocks = self._read()
 
     @property
@@ -92,7 +94,7 @@ class Stream:
 
     def _read(self) -> Iterator[Block]:
         for source, format in zip(self.sources, self.formats, strict=True):
-            with closing(source):
+            with reading(source, format):
                 for block in self._blocks_of(source, format):
                     if block.rows:
                         if self._groups is not None:
@@ -113,7 +115,7 @@ class Stream:
         if format == "idx":
             from ouzel.streams.idx import read_idx
 
-            return read_idx(source)
+            return read_idx(source, self.options.limits)
         from ouzel.streams.tables import read_table
 
         return read_table(source, self.options, format, self._count_skipped)
@@ -123,7 +125,7 @@ class Stream:
 
     def _lines(self, source: Source, parse: Parser) -> Iterator[Block]:
         lines = 0
-        for parsed in _in_threads(chunks_of(source), partial(_parse_chunk, parse, self.options)):
+        for parsed in _in_threads(chunks_of(source, self.options.limits), partial(_parse_chunk, parse, self.options)):
             self.skipped += parsed.skipped
             yield parsed.block
             if parsed.problem is not None:
@@ -179,11 +181,16 @@ def _in_threads(chunks: Iterator[Chunk], parse: Callable[[Chunk], Parsed]) -> It
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _group_ends(path: str) -> np.ndarray:
+def _group_ends(path: str, limits: Limits) -> np.ndarray:
     """Where each group ends, from a file with one size a line."""
-    with closing(Source(path)) as source:
+    source = Source(path)
+    with reading(source, "query"):
         try:
-            sizes = np.array([int(line) for line in source.open().read().split()])
-        except ValueError as error:
-            raise DataError(f"{path}: expected the number of examples of each group, one a line ({error})") from None
-    return np.cumsum(sizes)
+            sizes = np.array([int(line) for line in source.read_all(limits).split()], np.int64)
+            if (sizes < 0).any() or sizes.sum(dtype=np.float64) > MOST_EXAMPLES:
+                raise ValueError(f"found {sizes.min()} to {sizes.max()}")
+        except (OverflowError, ValueError) as error:
+            raise DataError(
+                f"{path}: expected the number of examples of each group, one a line ({reason_of(error)})"
+            ) from None
+        return np.cumsum(sizes)

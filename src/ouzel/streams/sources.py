@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-import bz2
 import codecs
 import io
-import lzma
 import os
 import select
 import sys
-import zlib
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, BinaryIO, cast
 
-import zstandard
-
 from ouzel.errors import DataError
+from ouzel.streams.limits import Limits
+from ouzel.streams.unpacking import DamagedError, Unpacking, find_unpacker
 
-UNPACKERS: dict[bytes, Callable[[], Any]] = {
-    b"\x1f\x8b": lambda: zlib.decompressobj(wbits=31),
-    b"BZh": bz2.BZ2Decompressor,
-    b"\xfd7zXZ\x00": lzma.LZMADecompressor,
-    b"\x28\xb5\x2f\xfd": lambda: zstandard.ZstdDecompressor().decompressobj(),
-}
-"""What unpacks an archive, by the bytes that gzip, bzip2, xz and zstd files begin with."""
-UNPACKERS |= {bytes([k]) + b"\x2a\x4d\x18": UNPACKERS[b"\x28\xb5\x2f\xfd"] for k in range(0x50, 0x60)}
-"""A zstd file may begin with a frame to be skipped, as those of pzstd do."""
+COPIED = 1 << 20  # bytes at a time
 
-BROKEN = (EOFError, lzma.LZMAError, zlib.error, zstandard.ZstdError)
 SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
-PIECE = 1 << 13  # bytes unpacked at a time: small, as each may become a thousand
 
 
 class Arriving(io.RawIOBase):
@@ -62,47 +50,6 @@ class Arriving(io.RawIOBase):
     def _waiting(self) -> bool:
         """Whether more has arrived already."""
         return bool(select.select([self.descriptor], [], [], 0)[0])
-
-
-class Unpacking(io.RawIOBase):
-    """The content of an archive: its members one after the other, unpacked as their bytes arrive."""
-
-    def __init__(self, packed: io.BufferedReader, unpacker: Callable[[], Any]) -> None:
-        self.packed = packed
-        self.unpacker = unpacker
-        self.member: Any = None  # None between members
-        self.unpacked = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while not self.unpacked:
-            piece = self.packed.read1(PIECE)
-            if not piece:
-                if self.member is not None:
-                    raise EOFError("it ends early")
-                return 0
-            self.unpacked = memoryview(self._unpack(piece))
-        count = min(len(buffer), len(self.unpacked))
-        buffer[:count] = self.unpacked[:count]
-        self.unpacked = self.unpacked[count:]
-        return count
-
-    def _unpack(self, piece: bytes) -> bytes:
-        found = []
-        while piece:
-            if self.member is None:
-                piece = piece.lstrip(b"\0")  # members may be padded
-                if not piece:
-                    break
-                self.member = self.unpacker()
-            found.append(self.member.decompress(piece))
-            if not self.member.eof:
-                break
-            piece = self.member.unused_data
-            self.member = None
-        return b"".join(found)
 
 
 class Source:
@@ -151,7 +98,7 @@ class Source:
                 mark = file.peek(4)[:4]
                 if mark.startswith(codecs.BOM_UTF8):
                     file.read(len(codecs.BOM_UTF8))
-            except (*BROKEN, OSError) as error:
+            except OSError as error:
                 raise self.broken(error) from None
             if mark.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
                 raise DataError(f"{self.name}: holds UTF-16 text; save it as UTF-8")
@@ -164,14 +111,39 @@ class Source:
             if self.path is None or self.size is None:
                 return cast(io.BufferedReader, self.open()).peek(size)[:size]
             with closing(Source(self.path)) as another:
-                return another.open().read(size)
-        except (*BROKEN, OSError) as error:
+                return _beginning(another.open(), size)
+        except OSError as error:
             raise self.broken(error) from None
+
+    def read_all(self, limits: Limits) -> bytes:
+        """All decompressed bytes, of a file that is small."""
+        data = self.open().read(limits.unpacked + 1)
+        self._check_unpacked(len(data), limits)
+        return data
+
+    @contextmanager
+    def stored(self, limits: Limits) -> Iterator[Any]:
+        """The decompressed bytes to jump about in: the file's path, or a copy on disk for as long as it is needed."""
+        if self.path is not None and self.size is not None and not self.compressed:
+            yield str(self.path)
+            return
+        with TemporaryFile() as copy:
+            file = self.open()
+            while data := file.read(COPIED):
+                self._check_unpacked(copy.tell() + len(data), limits)
+                copy.write(data)
+            copy.seek(0)
+            yield copy
+
+    def _check_unpacked(self, size: int, limits: Limits) -> None:
+        if size > limits.unpacked:
+            what = "unpacks to" if self.compressed else "holds"
+            raise limits.exceeded(self.name, "unpacked", f"{what} {size:,} bytes or more")
 
     def broken(self, error: Exception) -> DataError:
         """What to say of an archive that does not unpack, or of a disk that does not read."""
         reason = " ".join(str(error).split())
-        if self._unpacker is None:
+        if not isinstance(error, DamagedError):
             return DataError(f"{self.name}: cannot be read ({reason})")
         return DataError(f"{self.name}: the compressed file is damaged ({reason}); unpack or copy it again")
 
@@ -193,5 +165,17 @@ class Source:
                 head = self._packed.peek(8)
             except OSError as error:
                 raise DataError(f"{self.name}: cannot be read ({error.strerror})") from None
-            self._unpacker = next((unpacker for magic, unpacker in UNPACKERS.items() if head.startswith(magic)), None)
+            self._unpacker = find_unpacker(head)
         return self._packed
+
+
+def _beginning(file: Any, size: int) -> bytes:
+    """The first bytes of a file, as many as there are before its end or a damage."""
+    head = b""
+    try:
+        while len(head) < size and (data := file.read1(size - len(head))):
+            head += data
+    except DamagedError:
+        if not head:
+            raise
+    return head

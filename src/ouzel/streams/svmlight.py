@@ -17,7 +17,7 @@ from ouzel.numerals import as_number
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import LARGEST, Block
 from ouzel.streams.canonical import sort_row
-from ouzel.streams.lines import Parsed, problem_at
+from ouzel.streams.lines import Parsed, problem_at, too_long
 from ouzel.streams.numbers import ONE, parse_number
 from ouzel.streams.options import Options
 from ouzel.streams.plain import plain_features
@@ -209,7 +209,11 @@ def with_labels(
         block = block.select(np.setdiff1d(np.arange(block.rows), wrong))
         return parsed._replace(block=block, skipped=parsed.skipped + len(wrong))
     first = wrong[0]
-    problem = problem_at(data, start, int(spans[first, 0]), advice(data, spans[first]))
+    span = spans[first]
+    if span[1] - span[0] > options.limits.word:
+        problem = too_long(problem_at(data, start, int(span[0]), ""), options.limits)
+    else:
+        problem = problem_at(data, start, int(span[0]), advice(data, span))
     return parsed._replace(block=block.slice(0, int(first)), problem=problem)
 
 
@@ -223,6 +227,9 @@ def name_labels(block: Block, data: np.ndarray, spans: np.ndarray, options: Opti
     wrong: list[int] = []
     codes: dict[str, int] = {}
     for row in named:
+        if spans[row, 1] - spans[row, 0] > options.limits.word:
+            wrong.append(int(row))
+            continue
         word = bytes(data[spans[row, 0] : spans[row, 1]]).decode("utf-8", "replace")
         if positive is not None:
             labels[row] = 1.0 if positive in word.split(",") else -1.0

@@ -14,7 +14,8 @@ from ouzel._jit import kernel
 from ouzel.sketches.hashing import MOST_ID, murmur3_32
 from ouzel.streams.block import LARGEST, Block, Names
 from ouzel.streams.canonical import sort_row
-from ouzel.streams.lines import Parsed, problem_at
+from ouzel.streams.limits import in_units
+from ouzel.streams.lines import Parsed, problem_at, too_long
 from ouzel.streams.numbers import parse_number
 from ouzel.streams.options import Options
 from ouzel.streams.plain import plain_features
@@ -29,6 +30,8 @@ ADVICE = {
     6: "expected a finite label",
     7: "expected a finite number as the namespace's scale",
 }
+
+MOST_TEXT = 1 << 26  # bytes of names noted of a chunk: as many as are kept of all chunks, see `features.FeatureNames`
 
 
 @kernel
@@ -97,8 +100,14 @@ def _header(data, at, stop):
 
 
 @kernel
-def _parse(data, start, stop, skip, seed, mask, offsets, ids, values, labels, weights, label_spans, starts, ends):
-    """Fill the arrays from the text; return (rows, nonzeros, name ids, names, lines, skipped, error, where)."""
+def _parse(
+    data, start, stop, skip, longest, most, seed, mask, offsets, ids, values, labels, weights, label_spans, starts, ends
+):
+    """Fill the arrays from the text; return (rows, nonzeros, name ids, names, lines, skipped, error, where).
+
+    A name has at most `longest` bytes, all names of a line with their namespaces `most`. Those of the chunk are noted
+    as far as they take MOST_TEXT bytes.
+    """
     at = np.int64(start)
     row = nnz = named = filled = lines = skipped = 0
     offsets[0] = 0
@@ -114,6 +123,7 @@ def _parse(data, start, stop, skip, seed, mask, offsets, ids, values, labels, we
             at += 1
             continue
         row_start = nnz
+        named_bytes = 0  # in this line
         label, span_start, span_end, importance, error, where, at = _header(data, at, stop)
         label_spans[row, 0], label_spans[row, 1] = span_start, span_end
         space_start = space_end = at
@@ -173,8 +183,13 @@ def _parse(data, start, stop, skip, seed, mask, offsets, ids, values, labels, we
                     error = 3
                     break
             else:
+                size = colon - at + space_end - space_start + 1
+                named_bytes += size
+                if size > longest + 1 or named_bytes > most:
+                    error = 8 if size > longest + 1 else 9
+                    break
                 begun = filled
-                text = _with_room(text, filled, colon - at + space_end - space_start + 1)
+                text = _with_room(text, filled, size)
                 if space_end > space_start:
                     for k in range(space_start, space_end):
                         text[filled] = data[k]
@@ -185,9 +200,12 @@ def _parse(data, start, stop, skip, seed, mask, offsets, ids, values, labels, we
                     text[filled] = data[k]
                     filled += 1
                 identity = np.int64(murmur3_32(text, begun, filled, seed) & mask)
-                name_ids[named] = identity
-                starts[named], ends[named] = begun, filled
-                named += 1
+                if filled <= MOST_TEXT:
+                    name_ids[named] = identity
+                    starts[named], ends[named] = begun, filled
+                    named += 1
+                else:
+                    filled = begun
             ids[nnz] = identity
             values[nnz] = value
             ordered &= identity > previous
@@ -222,13 +240,34 @@ def parse_vw(data: np.ndarray, start: int, stop: int, options: Options) -> Parse
     spans = np.empty((lines + 1, 2), np.int64)
     starts, ends = np.empty(room, np.uint64), np.empty(room, np.uint64)
     skip = options.on_error == "skip"
+    limits = options.limits
     mask = np.uint32((1 << options.bits) - 1)
     rows, nonzeros, named, text, seen, skipped, error, where = _parse(
-        data, start, stop, skip, options.seed, mask, offsets, ids, values, labels, weights, spans, starts, ends
+        data,
+        start,
+        stop,
+        skip,
+        limits.word,
+        limits.line,
+        options.seed,
+        mask,
+        offsets,
+        ids,
+        values,
+        labels,
+        weights,
+        spans,
+        starts,
+        ends,
     )
     names = Names(named, starts[: len(named)], ends[: len(named)], text) if len(named) else None
     block = Block(offsets[: rows + 1], ids[:nonzeros], values[:nonzeros], labels[:rows], weights[:rows], names=names)
-    problem = problem_at(data, start, where, ADVICE[error]) if error else None
+    problem = problem_at(data, start, where, ADVICE.get(error, "")) if error else None
+    if problem is not None and error == 8:
+        problem = too_long(problem, limits)
+    elif problem is not None and error == 9:
+        advice = f"with the namespaces repeated, the names of its line take more than {in_units(limits.line)}"
+        problem = problem._replace(advice=advice, limits=limits.longer("line"))
     return with_labels(Parsed(block, seen, skipped, problem), data, start, spans[:rows], options, _label_advice)
 
 

@@ -13,7 +13,7 @@ LONGEST = 300  # lines
 
 ROOMS = [
     ["errors", "numerals"],
-    ["_jit", "_llvm", "classes"],
+    ["_jit", "_llvm", "classes", "files"],
     ["terms"],
     ["sketches"],
     ["learners", "streams"],

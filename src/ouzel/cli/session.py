@@ -18,6 +18,7 @@ from ouzel.cli.options import DEFAULT_LEARNER
 from ouzel.cli.shown import count
 from ouzel.errors import OuzelError
 from ouzel.evaluation.progressive import Run
+from ouzel.files import check_place
 from ouzel.learners.settings import resolve_settings
 from ouzel.learners.words import in_words
 from ouzel.models import Model
@@ -65,7 +66,7 @@ class Session:
         if checkpoint_every and output is None:
             raise OuzelError("--checkpoint-every needs --model OUT: the file to write")
         if output is not None:
-            persistence.check_place(Path(output))
+            check_place(Path(output))
         if (passes or 1) > 1 and "-" in files:
             raise OuzelError("standard input can be read once only; for --passes put it in a file first")
         if resume is None or (resume == output and not Path(resume).exists()):

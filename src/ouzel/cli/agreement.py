@@ -10,6 +10,10 @@ from ouzel.learners.words import in_words
 from ouzel.models import Model
 
 
+class ContradictionError(OuzelError):
+    """What is asked for, or what a source holds, contradicts what a model has learnt."""
+
+
 def check_agreement(
     path: str,
     model: Model,
@@ -39,10 +43,10 @@ def check_agreement(
             raise contradiction(path, name, value, "none" if before is None else before)
 
 
-def contradiction(path: str, name: str, given: Any, stored: Any) -> OuzelError:
+def contradiction(path: str, name: str, given: Any, stored: Any) -> ContradictionError:
     """What to say of an option that contradicts the model that is to go on."""
     learnt = "without it" if stored == "none" else f"with {stored}"
-    return OuzelError(
+    return ContradictionError(
         f"--{name.replace('_', '-')} {given} contradicts {path}, which was learnt {learnt}; "
         "leave the option out, or begin a new model without --resume"
     )

@@ -7,7 +7,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
-from ouzel.cli.sources import NEW, OLD, Following, Ledger
+from ouzel.cli.following import NEW, OLD, Following
+from ouzel.cli.sources import Ledger
 from ouzel.streams.block import Block
 
 

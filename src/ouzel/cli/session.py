@@ -134,9 +134,7 @@ class Session:
         learnt = count(self.model.examples)
         if not self.ledger.resumed:
             self.ledger.begin_afresh()
-            self.remarks.append(
-                f"{self.resume}: has learnt {learnt} examples; learning what is new in the files given"
-            )
+            self.remarks.append(f"{self.resume}: has learnt {learnt} examples; learning what is new in the files given")
             return
         for name, given in self.given.items():
             if given is not None and given != self.noted[name]:

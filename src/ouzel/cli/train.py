@@ -134,6 +134,7 @@ def _go(session: Session, quiet: bool) -> OuzelError | None:
 
     An interruption, and a bad line, say what is on disk.
     """
+    from ouzel.cli.agreement import ContradictionError
     from ouzel.cli.screen import Screen
 
     with Screen(session.title, quiet=quiet) as screen:
@@ -161,7 +162,8 @@ def _go(session: Session, quiet: bool) -> OuzelError | None:
         except KeyboardInterrupt:
             raise Interrupted(session.cut_off()) from None
         except (OuzelError, OSError) as error:
-            if note := session.cut_off():
+            note = session.cut_off()
+            if note and not (isinstance(error, ContradictionError) and session.run.position == session.begun_at):
                 error.add_note(note)
             raise
         finally:

@@ -14,7 +14,7 @@ LONGEST = 300  # lines
 ROOMS = [
     ["errors", "numerals"],
     ["ranges"],
-    ["_jit", "_llvm", "classes", "layout"],
+    ["_jit", "_llvm", "classes", "layout", "files"],
     ["terms"],
     ["sketches"],
     ["learners", "streams"],

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from safetensors import numpy as safetensors
 
-from ouzel import persistence
+from ouzel import files, persistence
 from ouzel.errors import OuzelError
 from ouzel.layout import flat
 from ouzel.learners import catalogue
@@ -77,7 +77,7 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch)
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(persistence.os, "fsync", full)
+    monkeypatch.setattr(files.os, "fsync", full)
     with pytest.raises(OuzelError, match=r"cannot be written \(No space left on device\)"):
         persistence.save(learn(Model("ogd"), weather(20)), path)
 

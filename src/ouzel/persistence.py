@@ -1,19 +1,18 @@
 """A model in one file: safetensors arrays with JSON metadata.
 
 The file holds every setting and all of the state, so that learning k examples, saving, loading and learning the rest
-gives the bits of learning them all at once. It is written beside its place, synced and renamed: whatever happens, the
-place holds the old file or the new one, whole. A digest over everything catches damage. Reading runs no code and trusts
-nothing: a file may have been made up, digest and all. Its description is checked value by value (`ouzel.description`),
-its arrays against the layout of the learner's settings (`ouzel.layout`), before a model is made of them.
+gives the bits of learning them all at once, and the same run writes the same bytes. It is written beside its place,
+synced and renamed: whatever happens, the place holds the old file or the new one, whole. A digest over everything
+catches damage. Reading runs no code and trusts nothing: a file may have been made up, digest and all. Its description
+is checked value by value (`ouzel.description`), its arrays against the layout of the learner's settings
+(`ouzel.layout`), before a model is made of them.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,6 +22,7 @@ from safetensors import numpy as safetensors
 
 from ouzel.description import describe, model_of
 from ouzel.errors import OuzelError
+from ouzel.files import write_atomically
 from ouzel.layout import flat, restored
 from ouzel.models import Model
 
@@ -49,7 +49,20 @@ def save(
     }
     described = json.dumps(_describe(model, notes or {}), ensure_ascii=False)
     metadata = {KEY: described, "digest": _digest(described, arrays)}
-    _replace(Path(path), safetensors.save(arrays, metadata))
+    header, data = _in_order(safetensors.save(arrays, metadata))
+    with write_atomically(path) as file:
+        file.write(header)
+        file.write(data)
+
+
+def _in_order(content: bytes) -> tuple[bytes, memoryview]:
+    """The header and the data of a safetensors file; the library writes the entries of the header in random order."""
+    start = 8 + int.from_bytes(content[:8], "little")
+    header = json.dumps(
+        json.loads(content[8:start]), sort_keys=True, ensure_ascii=False, separators=(",", ":")
+    ).encode()
+    header += b" " * (-len(header) % 8)  # the arrays are aligned
+    return len(header).to_bytes(8, "little") + header, memoryview(content)[start:]
 
 
 def load_model(path: str | Path) -> Model:
@@ -135,43 +148,3 @@ def _digest(described: str, arrays: dict[str, np.ndarray]) -> str:
         digest.update(name.encode())
         digest.update(np.ascontiguousarray(arrays[name]).data.cast("B") if arrays[name].size else b"")
     return digest.hexdigest()
-
-
-def check_place(path: Path) -> None:
-    """Refuse a place that no model could be written to: no folder, no rights, or what is there is no ordinary file."""
-    folder = path.absolute().parent
-    if not folder.is_dir():
-        raise OuzelError(f"{path}: there is no folder {folder}; make it first")
-    if path.exists() and not path.is_file():
-        raise OuzelError(f"{path}: is no ordinary file, and a model's file is replaced as a whole; name another")
-    if not os.access(folder, os.W_OK):
-        raise OuzelError(f"{path}: cannot be written: no right to write in the folder {folder}")
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Put a file in its place in one step, on disk when this returns."""
-    check_place(path)
-    beside = path.with_name(f".{path.name}.partial")  # one name, so that a killed run leaves at most one behind
-    try:
-        with open(beside, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-        _sync_folder(path.parent)
-    except BaseException as error:
-        with suppress(OSError):
-            beside.unlink()
-        if isinstance(error, OSError):
-            raise OuzelError(f"{path}: cannot be written ({error.strerror or error})") from None
-        raise
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a rename in the folder survive a loss of power, where the system can."""
-    if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

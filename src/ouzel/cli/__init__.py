@@ -9,6 +9,9 @@ from contextlib import suppress
 
 def main() -> None:
     """Run `ouzel` with the arguments of the process."""
+    from ouzel.cli.standard_streams import make_usable
+
+    make_usable()
     from ouzel.cli.app import run
 
     status = run(sys.argv[1:])

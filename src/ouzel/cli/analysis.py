@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ouzel.cli import options
+from ouzel.cli import options, outcome
 
 if TYPE_CHECKING:
     from ouzel.analytics.base import Analysis
@@ -55,14 +54,4 @@ def hand_over(
     show: Callable[[], None],
 ) -> None:
     """Save and draw what was found if asked to; then print it as JSON if there is an `answer`, else show it."""
-    if model is not None:
-        found.save(model)
-    if plot is not None:
-        draw(plot)
-    if answer is not None:
-        print(json.dumps(answer()))
-        return
-    show()
-    for path, what in ((model, "model written to"), (plot, "picture drawn in")):
-        if path is not None:
-            print(f"{what} {path}")
+    outcome.hand_over([(model, "model written to", found.save), (plot, "picture drawn in", draw)], answer, show)

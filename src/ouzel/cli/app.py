@@ -9,7 +9,7 @@ import typer
 from typer.exceptions import Exit, TyperException
 
 from ouzel.cli import compare, deltoids, demo, explain, learners, pmi, predict, reproduce, top, train
-from ouzel.cli.interrupted import Interrupted
+from ouzel.cli.interrupted import Interrupted, Signals
 from ouzel.errors import OuzelError
 
 BAD_INPUT = 2
@@ -49,6 +49,11 @@ def _version(version: bool = typer.Option(False, "--version", help="Print the ve
 
 def run(arguments: list[str]) -> int:
     """The exit status of `ouzel` with these arguments."""
+    with Signals() as signals:
+        return signals.status(_run(arguments))
+
+
+def _run(arguments: list[str]) -> int:
     try:
         status = app(arguments or ["--help"], prog_name="ouzel", standalone_mode=False)
         sys.stdout.flush()
@@ -66,7 +71,8 @@ def run(arguments: list[str]) -> int:
     except MemoryError:
         return _complain("out of memory; use a learner with a byte budget (--learner awm), or fewer --bits")
     except OSError as error:
-        return _complain("; ".join([f"{error.filename or 'output'}: {error.strerror or error}", *_notes(error)]))
+        reason = f"{error.filename or 'standard output'}: {error.strerror or error}"
+        return _complain("; ".join([reason, *_notes(error)]))
 
 
 def _notes(error: Exception) -> list[str]:

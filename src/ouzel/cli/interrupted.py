@@ -1,34 +1,64 @@
-"""A user's interruption: it waits until examples are learnt whole, and has something to say."""
+"""What stops a command from outside: Ctrl-C, and the signals by which systems end processes."""
 
 from __future__ import annotations
 
 import signal
+import threading
+from contextlib import suppress
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from ouzel.evaluation.progressive import Run
 
+ENDINGS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]  # Windows has no SIGHUP
+
 
 class Interrupted(Exception):  # noqa: N818 it is no error; Typer keeps KeyboardInterrupt to itself
     """What was saved before the command was stopped."""
 
 
+class Signals:
+    """While a command runs, signals that end processes unwind it as Ctrl-C does, so that nothing learnt is lost.
+
+    One that was ignored when the command began (`nohup`, a job in the background) stays ignored.
+    """
+
+    def __init__(self) -> None:
+        self.ending = 0  # the signal that asked for the end, if one did
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        self._before = _handle(ENDINGS, self._end)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        _restore(self._before)
+
+    def status(self, status: int) -> int:
+        """The exit status of a command that came to its end with a status: that of the signal, if there was one."""
+        return 128 + self.ending if self.ending else status
+
+    def _end(self, number: int, frame: FrameType | None) -> None:
+        self.ending = number
+        raise KeyboardInterrupt
+
+
 class Patience:
-    """While a run is at work, Ctrl-C waits for the end of the block that is being learnt; a second one does not."""
+    """While a run is at work, a signal waits for the end of the block that is being learnt; a second one does not."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
         self.begun_at = run.position
         self.asked = 0
-        self.before: Any = None
+        self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
-        self.before = signal.signal(signal.SIGINT, self._ask)
+        self._before = _handle([signal.SIGINT, *ENDINGS], self._ask)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        signal.signal(signal.SIGINT, self.before)
+        _restore(self._before)
 
     def check(self) -> None:
         """Stop here if that was asked for."""
@@ -37,5 +67,22 @@ class Patience:
 
     def _ask(self, number: int, frame: FrameType | None) -> None:
         self.asked += 1
+        before = self._before[number]
+        if number in ENDINGS and callable(before):
+            with suppress(KeyboardInterrupt):
+                before(number, frame)  # that of the command takes note of it
         if self.asked > 1 or self.run.clock.now == "reading" or self.run.position == self.begun_at:
             raise KeyboardInterrupt
+
+
+def _handle(numbers: list[int], handler: Any) -> dict[int, Any]:
+    """Have a handler for some signals, those that are ignored left out; the handlers there were before."""
+    if threading.current_thread() is not threading.main_thread():
+        return {}  # only the main thread is told of signals
+    heeded = [number for number in numbers if signal.getsignal(number) not in (signal.SIG_IGN, None)]
+    return {number: signal.signal(number, handler) for number in heeded}
+
+
+def _restore(before: dict[int, Any]) -> None:
+    for number, handler in before.items():
+        signal.signal(number, handler)

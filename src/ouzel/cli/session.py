@@ -1,32 +1,34 @@
 """One training from the command line: a new model, or one that goes on from a file; and what is on disk of it.
 
-The model file notes how the stream was read and how far, so that going on needs no flag repeated. A run that was cut
-off goes on with the example after its last checkpoint if it is given the same files; a finished one learns whatever
-files it is given.
+The model file notes how the stream was read, and of each source what was read of it, so that going on needs no flag
+repeated and learns nothing twice. A run that was cut off goes on with the example after its last checkpoint; a finished
+one learns what the files given hold that it has not learnt.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
 from ouzel import persistence
+from ouzel.cli.agreement import check_agreement, contradiction
+from ouzel.cli.going_on import GoingOn
 from ouzel.cli.options import DEFAULT_LEARNER
 from ouzel.cli.shown import count
-from ouzel.description import check, either, flag, list_of, nothing, pair_of, table, text, whole
+from ouzel.cli.sources import Ledger, Record, behind_in_pass, check_order, name_of
+from ouzel.description import check, flag, list_of, table, text, whole
 from ouzel.errors import OuzelError
 from ouzel.evaluation.progressive import Run
-from ouzel.learners.settings import resolve_settings
-from ouzel.learners.words import in_words
+from ouzel.files import check_place
 from ouzel.models import Model
 from ouzel.streams.groups import Groups
-from ouzel.streams.reading import Stream, read
+from ouzel.streams.reading import read
 
 RUN = {
-    "sources": list_of(pair_of(text, either(whole(), nothing))),
+    "files": list_of(text),
+    "sources": list_of(table),  # of which `Record` says what they hold
+    "earlier": list_of(table),
     "passes": whole(1, 100_000),
     "holdout_every": whole(),
     "finished": flag,
@@ -46,10 +48,16 @@ class Session:
     format: str | None
     output: str | None
     checkpoint_every: int
+    resume: str | None = None
+    noted: dict[str, Any] = field(default_factory=dict)  # of the run that the file to go on from holds
+    given: dict[str, Any] = field(default_factory=dict)  # flags that a run that was cut off must agree with
     remarks: list[str] = field(default_factory=list)  # for the user, before the run begins
-    finished: bool = False  # nothing is left to learn
+    written: bool = False  # whether this session has written its file
     saved: int | None = None  # examples the model on disk has learnt
     begun_at: tuple[int, int] = (0, 0)  # where the run stood when this session took it up
+    ledger: Ledger = field(default_factory=Ledger)
+    stream: Any = None  # of the present pass
+    opened_at: tuple[int, int] | None = None  # where the run stood at its beginning, once the run has begun it
 
     @classmethod
     def start(
@@ -68,12 +76,15 @@ class Session:
         checkpoint_every: int,
         task: str | None = None,
         pairs: int | None = None,
+        again: bool = False,
     ) -> Self:
         """A session that begins, or that goes on from the file `resume`."""
         if checkpoint_every and output is None:
             raise OuzelError("--checkpoint-every needs --model OUT: the file to write")
+        if again and resume is None:
+            raise OuzelError("--again needs --resume MODEL: the model that has learnt the files before")
         if output is not None:
-            persistence.check_place(Path(output))
+            check_place(Path(output))
         if (passes or 1) > 1 and "-" in files:
             raise OuzelError("standard input can be read once only; for --passes put it in a file first")
         if resume is None or (resume == output and not Path(resume).exists()):
@@ -94,36 +105,19 @@ class Session:
 
         model, notes = persistence.load_notes(resume)
         stored = notes.get("reading", {})
-        _check_agreement(resume, model, stored, learner, settings, intercept, reading)
+        if "query" in stored and "query" not in reading:
+            raise OuzelError(f"{resume}: was learnt with the groups of {stored['query']}; give them again with --query")
+        check_agreement(resume, model, stored, learner, settings, intercept, reading)
         for name, given, known in (("task", task, model.task), ("pairs", pairs, model.pairs)):
             if given is not None and given != known:
-                raise _contradiction(resume, name, given, known)
+                raise contradiction(resume, name, given, known)
+        run = Run(model, passes=1 if passes is None else passes, holdout_every=holdout_every or 0)
+        session = cls(files, model, run, {**stored, **reading}, format, output, checkpoint_every, resume)
+        session.given = {"passes": passes, "holdout_every": holdout_every}
         noted = notes.get("run", {})
         if noted:
             check(noted, RUN, f"{resume}: what it notes of its run")
-        before, now = noted.get("sources", []), _sources(files)
-        same_names = [name for name, _ in before] == [name for name, _ in now]
-        cut_off = same_names and not noted.get("finished", True)
-        if cut_off:
-            for name, given in (("passes", passes), ("holdout_every", holdout_every)):
-                if given is not None and given != noted[name]:
-                    raise _contradiction(resume, name, given, noted[name])
-            passes, holdout_every = noted["passes"], noted["holdout_every"] or None
-        run = Run(model, passes=1 if passes is None else passes, holdout_every=holdout_every or 0)
-        session = cls(files, model, run, {**stored, **reading}, format, output, checkpoint_every)
-        if cut_off:
-            run.restore(noted["progress"])
-            session.saved = model.examples
-            session.begun_at = run.position
-            session.remarks.append(f"{resume}: going on after {count(model.examples)} examples")
-        elif before == now and checkpoint_every and resume == output:
-            run.restore(noted["progress"])
-            session.finished = True
-            session.remarks.append(
-                f"{resume}: this run is finished; without --checkpoint-every it learns the files again"
-            )
-        else:
-            session.remarks.append(f"{resume}: has learnt {count(model.examples)} examples; learning the files given")
+        session.recall(noted, again)
         return session
 
     @property
@@ -132,25 +126,86 @@ class Session:
         first = "standard input" if self.files[0] == "-" else Path(self.files[0]).name
         return first if len(self.files) == 1 else f"{first} and {len(self.files) - 1} more"
 
-    def open(self) -> Stream | Groups:
-        """The files as a stream, from the beginning."""
-        stream = read(self.files, format=self.format, **self.reading)
-        return Groups(stream) if self.model.task == "ranking" else stream
+    def recall(self, noted: dict[str, Any], again: bool) -> None:
+        """Take note of what the model to go on from has read; with `again` its files are learnt as if they were new."""
+        assert self.resume is not None
+        sources, earlier = (Record.from_json(noted.get(name, [])) for name in ("sources", "earlier"))
+        if again or noted.get("finished", True) or not sources:
+            self.ledger = Ledger(earlier=[*earlier, *sources], model=self.resume, recognising=not again)
+        else:
+            check_order([name_of(file) for file in self.files], noted["files"], self.resume)
+            self.ledger = Ledger(sources, earlier, model=self.resume)
+        self.noted = noted
+        self.saved = self.model.examples if self.resume == self.output else None
+
+    def recognise(self) -> None:
+        """Read as far as tells whether the files are those of the run that was cut off, and stand where it stood."""
+        if self.resume is None:
+            return
+        self.stream = self._open()
+        self.stream.recognise()
+        learnt = count(self.model.examples)
+        if not self.ledger.resumed:
+            self.ledger.begin_afresh()
+            self.remarks.append(f"{self.resume}: has learnt {learnt} examples; learning what is new in the files given")
+            return
+        for name, given in self.given.items():
+            if given is not None and given != self.noted[name]:
+                raise contradiction(self.resume, name, given, self.noted[name])
+        self._restore()
+        self.begun_at = self.run.position
+        self.remarks.append(f"{self.resume}: going on after {learnt} examples")
+
+    def open(self) -> Any:
+        """The files as a stream, from the beginning, or from where the run stands if there is a ledger of it."""
+        if self.stream is None or self.opened_at is not None:
+            self.stream = self._open()
+        self.opened_at = self.run.position
+        return self.stream
+
+    def close(self) -> None:
+        """Stop reading."""
+        if self.stream is not None:
+            self.stream.close()
+
+    def end(self) -> None:
+        """Save the model of a run that has come to its end; if nothing was new, show what the earlier run found."""
+        records = self.ledger.claimed.values()
+        if self.noted and not self.ledger.resumed and not any(record.examples > record.before for record in records):
+            self._restore()
+            if self.resume == self.output:
+                return
+        self.save(finished=True)
 
     def save(self, finished: bool) -> None:
         """Write the model to its file, if it has one."""
         if self.output is None:
             return
+        if self.opened_at is not None and self.opened_at[0] == self.run.passed:
+            self.stream.learnt(self.run.row - self.opened_at[1])
         every = self.run.holdouts[0].every if self.run.holdouts else 0
         noted = {
-            "sources": _sources(self.files),
+            "files": [name_of(file) for file in self.files],
+            **self.ledger.to_json(),
             "passes": self.run.passes,
             "holdout_every": every,
             "finished": finished,
             "progress": self.run.to_json(),
         }
-        persistence.save(self.model, self.output, {"reading": self.reading, "run": noted})
+        sizes = {"query": name_of(self.reading["query"])} if "query" in self.reading else {}
+        persistence.save(self.model, self.output, {"reading": {**self.reading, **sizes}, "run": noted})
         self.saved = self.model.examples
+        self.written = True
+
+    def left_out(self) -> list[str]:
+        """What to say of sources that earlier runs have learnt."""
+        return [
+            f"{record.name}: "
+            + ("all" if record.before == record.examples else "the first")
+            + f" {count(record.before)} examples were learnt before and are left out; --again learns them once more"
+            for record in self.ledger.claimed.values()
+            if record.before and record not in self.ledger.cut_off
+        ]
 
     def cut_off(self) -> str:
         """Save what was learnt before an error or an interruption, if the model is whole; say what is on disk."""
@@ -173,47 +228,24 @@ class Session:
         lost = f"{learnt} learnt before it and no model was written"
         return f"{lost}; --model OUT writes one" if self.output is None else lost
 
+    def _open(self) -> Any:
+        stream: Any = read(self.files, format=self.format, **self.reading)
+        if self.model.task == "ranking":
+            stream = Groups(stream)
+        if self.output is None and self.resume is None:
+            return stream
+        passed, row = self.noted["progress"]["position"] if self.ledger.cut_off else (0, 0)
+        behind = behind_in_pass(self.ledger.cut_off, row) if passed else {}
+        return GoingOn(stream, self.files, self.ledger, behind, lambda block: self.run.features.add(block))
 
-def _sources(files: Sequence[str]) -> list[list[Any]]:
-    """The files by place and size."""
-    return [
-        [file, None] if file == "-" or not Path(file).is_file() else [os.path.abspath(file), os.path.getsize(file)]
-        for file in files
-    ]
-
-
-def _check_agreement(
-    path: str,
-    model: Model,
-    stored: dict[str, Any],
-    learner: str | None,
-    settings: dict[str, str],
-    intercept: bool,
-    reading: dict[str, Any],
-) -> None:
-    """Refuse a flag that contradicts what the model was learnt with."""
-    if learner is not None and learner != model.learner.name:
-        raise _contradiction(path, "learner", learner, model.learner.name)
-    if not intercept and model.intercept:
-        raise _contradiction(path, "no_intercept", "given", "an intercept")
-    given = resolve_settings(model.learner, dict(settings))
-    for name, value in settings.items():
-        here = name if name in given._fields else "penalty"
-        wanted, stored_value = getattr(given, here), getattr(model.settings, here)
-        if (type(wanted), wanted) != (type(stored_value), stored_value):  # terms without parameters are equal tuples
-            known = in_words(model.settings)
-            raise _contradiction(path, name, value, known.get(name, "none"))
-    noted = {**stored, "bits": model.bits, "seed": model.seed}
-    for name, value in reading.items():
-        before = noted.get(name)
-        before = tuple(before) if isinstance(before, list) else before
-        if name not in ("on_error", "query", "limits") and value != before:
-            raise _contradiction(path, name, value, "none" if before is None else before)
-
-
-def _contradiction(path: str, name: str, given: Any, stored: Any) -> OuzelError:
-    learnt = "without it" if stored == "none" else f"with {stored}"
-    return OuzelError(
-        f"--{name.replace('_', '-')} {given} contradicts {path}, which was learnt {learnt}; "
-        "leave the option out, or begin a new model without --resume"
-    )
+    def _restore(self) -> None:
+        """Have the run that the file to go on from holds, and what was read of its features meanwhile."""
+        features = self.run.features
+        try:
+            self.run = Run(self.model, passes=self.noted["passes"], holdout_every=self.noted["holdout_every"])
+            self.run.restore(self.noted["progress"])
+        except (LookupError, TypeError, ValueError) as error:
+            raise OuzelError(
+                f"{self.resume}: what it notes of its run makes no sense ({error!r}); learn the files with --again"
+            ) from None
+        self.run.features = features

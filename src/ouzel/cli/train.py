@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +10,7 @@ import typer
 
 from ouzel.cli import options
 from ouzel.cli.interrupted import Interrupted, Patience
+from ouzel.cli.outcome import hand_over
 from ouzel.errors import OuzelError
 
 if TYPE_CHECKING:
@@ -29,6 +30,9 @@ def train(
     resume: Annotated[
         str | None, typer.Option(metavar="MODEL", help="Go on with this model: settings come from the file.")
     ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="With --resume: learn the files from their beginning, known or not.")
+    ] = False,
     checkpoint_every: Annotated[int, typer.Option(help="Write the model every so many examples.")] = 0,
     passes: Annotated[int | None, typer.Option(help="Passes over the files (1).")] = None,
     holdout_every: Annotated[int | None, typer.Option(help="Predict every n-th example and never learn it.")] = None,
@@ -86,76 +90,100 @@ def train(
     settings = options.settings_given(
         set_, loss=loss, learning_rate=learning_rate, l1=l1, l2=l2, budget=budget, sketch_size=sketch_size
     )
-    from ouzel.cli.session import Session
     from ouzel.evaluation.plots import check_plot_path
+    from ouzel.files import locked
 
     if plot is not None:
         check_plot_path(plot)
-    session = Session.start(
-        files,
-        learner=learner,
-        settings=settings,
-        intercept=not no_intercept,
-        reading=reading,
-        format=format,
-        passes=passes,
-        holdout_every=holdout_every,
-        output=model,
-        resume=resume,
-        checkpoint_every=checkpoint_every,
-        task=task,
-        pairs=pairs,
-    )
-    _go(session, quiet=json_)
+    with nullcontext() if model is None else locked(model):
+        from ouzel.cli.session import Session
+
+        session = Session.start(
+            files,
+            learner=learner,
+            settings=settings,
+            intercept=not no_intercept,
+            reading=reading,
+            format=format,
+            passes=passes,
+            holdout_every=holdout_every,
+            output=model,
+            resume=resume,
+            checkpoint_every=checkpoint_every,
+            task=task,
+            pairs=pairs,
+            again=again,
+        )
+        failed = _go(session, quiet=json_)
+    _hand_over(session, failed, plot, top, json_)
+
+
+def _hand_over(session: Session, failed: OuzelError | None, plot: str | None, top: int, json_: bool) -> None:
+    """Draw the curve, and print the answer; the model has been written, unless that failed."""
     report = session.run.report()
-    if json_:
-        print(json.dumps({**report.to_json(), "model": model}))
-    else:
+
+    def draw(path: str) -> None:
+        from ouzel.evaluation.plots import draw_curves
+
+        draw_curves({report.learner: report.curve}, path, report.task)
+
+    def show() -> None:
         from ouzel.cli.answer import show_answer
 
         show_answer(session.model, report, top)
-    if not session.finished:  # only now: the answer is not lost if a disk is full
-        session.save(finished=True)
-    if model is not None and not json_:
-        print(f"model written to {model}")
-    if plot is not None:
-        from ouzel.evaluation.plots import draw_curves
 
-        draw_curves({report.learner: report.curve}, plot, report.task)
-        if not json_:
-            print(f"curve drawn in {plot}")
+    def saved(path: str) -> None:
+        if failed is not None:
+            raise failed
+
+    model = session.output if session.written or failed else None
+    hand_over(
+        [(model, "model written to", saved), (plot, "curve drawn in", draw)],
+        (lambda: {**report.to_json(), "model": session.output}) if json_ else None,
+        show,
+    )
 
 
-def _go(session: Session, quiet: bool) -> None:
-    """Run the session with a screen; an interruption, and a bad line, say what is on disk."""
+def _go(session: Session, quiet: bool) -> OuzelError | None:
+    """Run the session with a screen, and save its model; return why that was not possible.
+
+    An interruption, and a bad line, say what is on disk.
+    """
+    from ouzel.cli.agreement import ContradictionError
     from ouzel.cli.screen import Screen
 
-    title = session.title
-    with Screen(title, quiet=quiet) as screen:
-        for line in session.remarks:
-            screen.console.print(line, soft_wrap=True, markup=False)
-        if session.finished:
-            return
-
-        def open_stream() -> Any:
-            screen.stream = session.open()
-            return screen.stream
-
-        def show(run: Run) -> None:
-            screen.show(run)
-            patience.check()
-
-        patience = Patience(session.run)
+    with Screen(session.title, quiet=quiet) as screen:
         try:
+            session.recognise()
+            for line in session.remarks:
+                screen.console.print(line, soft_wrap=True, markup=False)
+            patience = Patience(session.run)
+
+            def open_stream() -> Any:
+                screen.stream = session.open()
+                return screen.stream
+
+            def show(run: Run) -> None:
+                screen.show(run)
+                patience.check()
+
+            failed = None
             with patience:
                 session.run.over(open_stream, show, session.checkpoint_every, partial(session.save, finished=False))
+                try:
+                    session.end()
+                except OuzelError as error:
+                    failed = error
         except KeyboardInterrupt:
             raise Interrupted(session.cut_off()) from None
         except (OuzelError, OSError) as error:
-            if note := session.cut_off():
+            note = session.cut_off()
+            if note and not (isinstance(error, ContradictionError) and session.run.position == session.begun_at):
                 error.add_note(note)
             raise
         finally:
-            if screen.stream is not None:
-                screen.stream.close()
+            session.close()
         screen.finish(session.run)
+        for line in session.left_out():
+            screen.console.print(line, soft_wrap=True, markup=False)
+    return failed

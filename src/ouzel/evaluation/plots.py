@@ -8,6 +8,7 @@ from typing import Any
 
 from ouzel.errors import OuzelError
 from ouzel.evaluation.curve import Point
+from ouzel.files import check_place, write_atomically
 
 SUFFIXES = (".svg", ".png", ".pdf")
 COLOURS = ("#1b6ca8", "#d1495b", "#2e933c", "#edae49", "#7b4ea3", "#5a5a5a", "#00798c", "#b5651d")
@@ -23,8 +24,7 @@ def check_plot_path(path: str) -> None:
     """Refuse, before any work is done, a file that could not be drawn to."""
     if Path(path).suffix.lower() not in SUFFIXES:
         raise OuzelError(f"{path}: a plot's name ends in {', '.join(SUFFIXES)}")
-    if not Path(path).absolute().parent.is_dir():
-        raise OuzelError(f"{path}: there is no folder {Path(path).absolute().parent}; make it first")
+    check_place(Path(path))
 
 
 def draw_curves(curves: Mapping[str, Sequence[Point]], path: str, task: str = "classification") -> None:
@@ -137,9 +137,7 @@ def _powers_of_two(lines: Mapping[str, Line]) -> bool:
     return bool(values) and all(value > 0 and float(value).hex().startswith("0x1.0000000000000p") for value in values)
 
 
-def save(figure: Any, path: str) -> None:
-    """Write a figure to its file."""
-    try:
-        figure.savefig(path, dpi=150)
-    except OSError as error:
-        raise OuzelError(f"{path}: cannot be written ({error.strerror or error})") from None
+def save(figure: Any, path: str | Path) -> None:
+    """Write a figure to its file, whole or not at all."""
+    with write_atomically(path) as file:
+        figure.savefig(file, dpi=150, format=Path(path).suffix[1:].lower())

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from ouzel.errors import OuzelError
+from ouzel.files import write_atomically
 from ouzel.learners.scoring import is_probabilistic, links_of, probabilities
 from ouzel.models import Model
 from ouzel.streams.block import Block
@@ -67,28 +68,17 @@ def predictions_of(model: Model, block: Block) -> Predictions:
 
 
 def write_parquet(parts: Iterator[Predictions], path: str | Path) -> int:
-    """Write predictions to a Parquet file, in one step at the end; returns how many."""
+    """Write predictions, one part or more, to a Parquet file, in one step at the end; return how many."""
     import pyarrow
-    from pyarrow import parquet
+    from pyarrow.parquet import ParquetWriter
 
-    path = Path(path)
-    if path.exists() and not path.is_file():
-        raise OuzelError(f"{path}: is no ordinary file; name another, or none for standard output")
-    beside = path.with_name(f".{path.name}.partial")
-    rows, writer = 0, None
-    try:
-        for part in parts:
-            table = pyarrow.table(part.columns(None))
-            writer = writer or parquet.ParquetWriter(beside, table.schema)
+    tables = (pyarrow.table(part.columns(None)) for part in parts)
+    first = next(tables)
+    rows = 0
+    with write_atomically(path) as file, ParquetWriter(file, first.schema) as writer:
+        for table in chain([first], tables):
             writer.write_table(table)
             rows += table.num_rows
-        if writer is not None:
-            writer.close()
-            os.replace(beside, path)
-    except OSError as error:
-        raise OuzelError(f"{path}: cannot be written ({os.strerror(error.errno) if error.errno else error})") from None
-    finally:
-        beside.unlink(missing_ok=True)
     return rows
 
 

@@ -95,7 +95,10 @@ class Run:
         checkpoint_every: Annotated[Count, "examples between two checkpoints; 0 for none"] = 0,
         on_checkpoint: Callable[[], None] | None = None,
     ) -> None:
-        """Run over the stream, from where this run stands; call `on_checkpoint` every so many examples."""
+        """Run over the stream, from where this run stands; call `on_checkpoint` every so many examples.
+
+        A stream that `leaves_out` what the run has behind it begins with what comes then.
+        """
         if self.passes > 1 and not callable(stream) and iter(stream) is stream:
             raise OuzelError("this stream can be read once only; for more passes give a function that opens it")
         while self.passed < self.passes:
@@ -112,7 +115,7 @@ class Run:
         return Report.of(self)
 
     def to_json(self) -> dict[str, Any]:
-        """Where the run stands and all it has counted; to be taken when `over` calls `on_checkpoint`."""
+        """Where the run stands and all it has counted, no time; to be taken when `over` calls `on_checkpoint`."""
         return {
             "position": list(self.position),
             "by_pass": [scores.to_json() for scores in self.by_pass[: self.passed + 1]],
@@ -120,7 +123,6 @@ class Run:
             "curve": self.curve.to_json(),
             "examples": self.examples,
             "nonzeros": self.nonzeros,
-            "seconds": self.clock.seconds,
         }
 
     def restore(self, stored: dict[str, Any]) -> None:
@@ -142,7 +144,6 @@ class Run:
         self.curve.restore(stored["curve"])
         self.nonzeros = int(stored["nonzeros"])
         self.examples = int(stored.get("examples", self.scores.examples))
-        self.clock.seconds |= dict(stored["seconds"])
 
     def _one_pass(
         self,
@@ -153,7 +154,7 @@ class Run:
     ) -> None:
         stretch = self.holdouts[0].stretch if self.holdouts else 1
         due = self.row + checkpoint_every
-        behind = self.row  # examples to leave out, learnt before a checkpoint
+        behind = 0 if getattr(blocks, "leaves_out", False) else self.row  # examples learnt before a checkpoint
         iterator = iter(blocks)
         while True:
             with self.clock.on("reading"):

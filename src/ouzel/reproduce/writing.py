@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.figure import Figure
 
-from ouzel.evaluation.plots import COLOURS, MARKERS
+from ouzel.evaluation.plots import COLOURS, MARKERS, save
 
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -51,7 +51,7 @@ def draw_bars(path: Path, groups: Sequence[str], series: Mapping[str, Sequence[f
     axes.set_ylabel(y)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize=8, ncols=2)
-    figure.savefig(path, dpi=150)
+    save(figure, path)
 
 
 class Band(NamedTuple):
@@ -101,4 +101,4 @@ def draw_bands(
     for axes in grid[len(panels) :]:
         axes.set_visible(False)
     grid[0].legend(frameon=False, fontsize=8)
-    figure.savefig(path, dpi=150)
+    save(figure, path)

@@ -88,8 +88,8 @@ class FeatureNames:
         self._seen[np.fromiter(self._names, np.int64, len(self._names)) & (len(self._seen) - 1)] = 1
 
     def to_json(self) -> list[Any]:
-        """Pairs of id and name."""
-        return [[feature, name] for feature, name in self._names.items()]
+        """Pairs of id and name, by id: the order in which they came may depend on where a stream was cut."""
+        return [[feature, name] for feature, name in sorted(self._names.items())]
 
     @classmethod
     def from_json(cls, pairs: list[Any]) -> FeatureNames:

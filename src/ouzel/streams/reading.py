@@ -58,6 +58,7 @@ class Stream:
         self.options = options
         self.formats = [find_format(source, format) for source in sources]
         self.examples = 0
+        self.begins: list[int] = []  # examples before each source that has been begun
         self.skipped = 0  # bad lines left out
         self.seconds = 0.0  # spent waiting for blocks
         sizes = [source.size for source in sources]
@@ -94,6 +95,7 @@ class Stream:
 
     def _read(self) -> Iterator[Block]:
         for source, format in zip(self.sources, self.formats, strict=True):
+            self.begins.append(self.examples)
             with reading(source, format):
                 for block in self._blocks_of(source, format):
                     if block.rows:

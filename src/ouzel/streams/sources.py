@@ -26,6 +26,8 @@ class Arriving(io.RawIOBase):
     """Bytes of a pipe as they arrive: a read returns all that is there, and waits only when nothing is."""
 
     def __init__(self, path: Path | None) -> None:
+        if path is None and sys.stdin is None:
+            raise DataError("standard input: is closed; name a file, or pipe the data in")
         self.file = io.FileIO(sys.stdin.fileno() if path is None else str(path), closefd=path is not None)
         self.descriptor = self.file.fileno()
 

@@ -1,0 +1,42 @@
+"""What becomes of an outcome: files first, then words."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ouzel.errors import OuzelError
+
+Written = tuple[str | None, str, Callable[[str], Any]]  # a file, what to say of it, and what writes it
+
+
+def hand_over(files: Sequence[Written], answer: Callable[[], dict[str, Any]] | None, show: Callable[[], None]) -> None:
+    """Write the files asked for; then print as JSON if there is an `answer`, else show it and name the files.
+
+    The files are on disk before the first word, which nobody may read. A file that cannot be written takes away neither
+    the others nor the words: its error comes last.
+    """
+    written, failed = [], None
+    for path, what, write in files:
+        if path is not None:
+            try:
+                write(path)
+                written.append(f"{what} {path}")
+            except OuzelError as error:
+                failed = failed or error
+    try:
+        if answer is not None:
+            print(json.dumps(answer()))
+        else:
+            show()
+            for line in written:
+                print(line)
+        sys.stdout.flush()
+    except OSError as error:
+        for line in written:
+            error.add_note(line)
+        raise
+    if failed is not None:
+        raise failed

@@ -79,9 +79,7 @@ class Campaign:
         whole = sum(kinds[name].weight for name in targets)
         self.counted = inputs is not None  # else time decides
         share = (inputs or 0) / whole if self.counted else 1.0
-        self.tallies = {
-            name: Tally(kinds[name](), kinds[name].weight * share, seed * 10_000_000) for name in targets
-        }
+        self.tallies = {name: Tally(kinds[name](), kinds[name].weight * share, seed * 10_000_000) for name in targets}
         if kills is not None and "kills" in self.tallies:
             self.tallies["kills"].wanted = kills
         self.began = time.monotonic()
@@ -96,9 +94,10 @@ class Campaign:
         say("loading kernels")
         for tally in self.tallies.values():
             tally.target.warm()
-        threads = len(os.listdir("/proc/self/task"))
-        if threads > 1:
-            say(f"{threads} threads run where workers are forked: what hangs may be the fork's fault")
+        names = [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")]
+        threads = [name for name in names[1:] if not name.startswith("jemalloc")]  # whose thread survives a fork
+        if threads:
+            say(f"{threads} run where workers are forked: what hangs may be the fork's fault")
 
     def run(self, show: Callable[[Campaign], None]) -> None:
         """Attack; `show` is called often."""

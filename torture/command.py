@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -115,6 +116,12 @@ def _alone(target, name: Name, data: bytes | None) -> int:  # type: ignore[no-un
     return int(any(verdict.kind not in FINE for _, verdict in found))
 
 
+def guided(arguments: argparse.Namespace) -> int:
+    """Atheris on one target, in a process that is its own from the first import on."""
+    seconds = str(60.0 * arguments.minutes)
+    return subprocess.run([sys.executable, "-m", "torture.guided", arguments.target, seconds], check=False).returncode
+
+
 class Line:
     """The line that moves while the attack goes on."""
 
@@ -143,7 +150,9 @@ class Line:
         at_work = " ".join(sorted({worker.job.target.name for worker in campaign.running}))
         minutes = campaign.elapsed / 60
         rate = inputs / max(campaign.elapsed, 1.0)
-        self.say(f"{minutes:.1f} min  {inputs:,} inputs  {rate:,.0f}/s  {kills:,} kills  {failed:,} failed  [{at_work}]")
+        self.say(
+            f"{minutes:.1f} min  {inputs:,} inputs  {rate:,.0f}/s  {kills:,} kills  {failed:,} failed  [{at_work}]"
+        )
 
     def end(self) -> None:
         """Leave the line."""
@@ -163,7 +172,7 @@ def _warm() -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m torture", description=__doc__)
-    commands = parser.add_subparsers(required=True, metavar="run | replay | docs | targets")
+    commands = parser.add_subparsers(required=True, metavar="run | replay | guided | docs | targets")
     command = commands.add_parser("run", help="attack")
     command.add_argument("--minutes", type=float, default=10.0, help="how long (10)")
     command.add_argument("--inputs", type=int, help="or how many inputs, divided by the targets' weights")
@@ -181,6 +190,10 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--here", action="store_true", help="in this process: for a debugger")
     command.add_argument("--learners", help="as they were given to the run")
     command.set_defaults(do=replay)
+    command = commands.add_parser("guided", help="let Atheris, if it is installed, find its way through a target")
+    command.add_argument("target", choices=list(TARGETS))
+    command.add_argument("--minutes", type=float, default=5.0, help="how long (5)")
+    command.set_defaults(do=guided)
     command = commands.add_parser("docs", help="write the figures of a run into docs/reliability.md")
     command.add_argument("figures", nargs="?", type=Path, default=LAST)
     command.set_defaults(do=lambda arguments: refresh(arguments.figures) or 0)

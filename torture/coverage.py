@@ -1,4 +1,4 @@
-"""Which lines of the package have run, for breeding inputs that reach new ones: Python 3.12 tells it for next to nothing.
+"""Which lines of the package have run, for breeding inputs that reach new ones: cheap from Python 3.12 on.
 
 Each line reports itself once and is then switched off. Under Python 3.11, and in compiled kernels, an input is new by
 what became of it alone; `torture guided` has Atheris look closer.

@@ -1,4 +1,4 @@
-"""Mutations of bytes: flips, splices, truncations, duplications, dictionary words, numbers and offsets at their extremes."""
+"""Mutations of bytes: flips, splices, truncations, duplications, words of a dictionary, extreme numbers and offsets."""
 
 from __future__ import annotations
 
@@ -11,19 +11,27 @@ LONGEST = 1 << 16  # bytes that an input may grow to
 
 WORDS = (
     b"\n", b"\r\n", b"\r", b"\t", b" ", b",", b";", b":", b"|", b'"', b"'", b"\0", b"\\", b"#", b"{", b"}", b"[", b"]",
-    b"\xef\xbb\xbf", b"\xff\xfe", b"\xc3", b"\xf0\x9f\xa6\x86", b"\xed\xa0\x80", b"\\ud800", b"\\u0000", b"\xe2\x80\xa8",
+    b"\xef\xbb\xbf", b"\xff\xfe", b"\xc3", b"\xf0\x9f\xa6\x86", b"\xed\xa0\x80", b"\\ud800", b"\\u0000",
+    b"\xe2\x80\xa8",
     b"null", b"true", b"false", b"NaN", b"NA", b"nan", b"inf", b"-inf", b"Infinity", b"1_000", b"0x1p3", b"\xd9\xa3",
     b"qid:", b"1:1", b"4294967295:1", b"label", b"target", b"indices", b"values", b"y", b"PAR1", b"ARROW1", b"\x1f\x8b",
 )  # fmt: skip
 NUMBERS = (
-    b"0", b"-0", b"1", b"-1", b"1e39", b"-1e39", b"3.4028235e38", b"3.4028236e38", b"1e308", b"1e309", b"1e-45", b"1e-320",
-    b"1e999999999", b"127", b"128", b"255", b"256", b"32768", b"65535", b"65536", b"16777217", b"2147483647", b"2147483648",
+    b"0", b"-0", b"1", b"-1", b"1e39", b"-1e39", b"3.4028235e38", b"3.4028236e38", b"1e308", b"1e309", b"1e-45",
+    b"1e-320",
+    b"1e999999999", b"127", b"128", b"255", b"256", b"32768", b"65535", b"65536", b"16777217", b"2147483647",
+    b"2147483648",
     b"-2147483649", b"4294967294", b"4294967295", b"4294967296", b"9223372036854775807", b"9223372036854775808",
-    b"18446744073709551615", b"18446744073709551616", b"99999999999999999999999999", b"." , b"1.", b".5", b"1e", b"+1", b"--1",
-    b"0." + b"0" * 60 + b"1", b"1" * 400, b"1.7976931348623157e308", b"2.2250738585072011e-308", b"nan", b"inf", b"-Infinity",
+    b"18446744073709551615", b"18446744073709551616", b"99999999999999999999999999", b"." , b"1.", b".5", b"1e",
+    b"+1", b"--1",
+    b"0." + b"0" * 60 + b"1", b"1" * 400, b"1.7976931348623157e308", b"2.2250738585072011e-308", b"nan", b"inf",
+    b"-Infinity",
 )  # fmt: skip
 DECIMAL = re.compile(rb"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
-EXTREMES = (0, 1, -1, 2, 7, 127, 128, 255, 256, 32767, 65535, 2**24 + 1, 2**30, 2**31 - 1, -(2**31), 2**32 - 1, 2**40, 2**62, 2**63 - 1, -(2**63))  # fmt: skip
+EXTREMES = (
+    0, 1, -1, 2, 7, 127, 128, 255, 256, 32767, 65535, 2**24 + 1, 2**30, 2**31 - 1, -(2**31), 2**32 - 1, 2**40,
+    2**62, 2**63 - 1, -(2**63),
+)  # fmt: skip
 WIDTHS = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 

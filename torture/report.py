@@ -50,7 +50,9 @@ def figures(campaign: Campaign, arguments: list[str]) -> dict[str, Any]:
 
 def table(found: dict[str, Any]) -> str:
     """The figures for a terminal, and every kind of failure with the names of inputs that show it."""
-    head = f"{'target':<10} {'inputs':>9} {'ok':>9} {'refused':>9} {'failed':>7} {'kills':>6} {'a second':>8} {'MiB':>5}"
+    head = (
+        f"{'target':<10} {'inputs':>9} {'ok':>9} {'refused':>9} {'failed':>7} {'kills':>6} {'a second':>8} {'MiB':>5}"
+    )
     lines = [head]
     for name, each in found["targets"].items():
         rate = each["inputs"] / max(each["seconds"], 0.1)
@@ -85,8 +87,8 @@ def in_docs(found: dict[str, Any]) -> str:
         lines.append(f"| `{name}` | {each['about']} | {inputs} | {each['ok']:,} | {each['refused']:,} | {failures} |")
     lines += [
         "",
-        f"Together {found['inputs']:,} inputs, {found['binary_inputs']:,} of them bytes of Arrow, Parquet or model files, "
-        f"{found['kills']:,} kills, {found['failed']:,} failures.",
+        f"Together {found['inputs']:,} inputs, {found['binary_inputs']:,} of them bytes of Arrow, Parquet or model "
+        f"files, {found['kills']:,} kills, {found['failed']:,} failures.",
         "",
         END,
     ]

@@ -1,4 +1,4 @@
-"""A page of memory that a worker and its watchdog share: what is at work, and what has been counted; a death loses none."""
+"""A page of memory that a worker and its watchdog share: what is at work, and counts that a death does not lose."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class Slot:
     def begin(self, name: Name) -> None:
         """Note that this input is at work."""
         text = str(name).encode()
-        struct.pack_into(f"<H{len(text)}s", self.page, TEXT, len(text), text)
+        struct.pack_into(f"<BH{len(text)}s", self.page, TEXT, 1, len(text), text)
         self.tick()
 
     def end(self, kind: str) -> None:
         """Note what became of it."""
-        struct.pack_into("<H", self.page, TEXT, 0)
+        struct.pack_into("<B", self.page, TEXT, 0)
         self._add(FIRST + 8 * KINDS.index(kind), 1)
         self.tick()
 
@@ -64,8 +64,13 @@ class Slot:
     @property
     def at_work(self) -> Name | None:
         """The input at work, if one is."""
-        (length,) = struct.unpack_from("<H", self.page, TEXT)
-        return Name.parse(self.page[TEXT + 2 : TEXT + 2 + length].decode()) if length else None
+        return self.last if self.page[TEXT] else None
+
+    @property
+    def last(self) -> Name | None:
+        """The input at work, or the one before."""
+        (length,) = struct.unpack_from("<H", self.page, TEXT + 1)
+        return Name.parse(self.page[TEXT + 3 : TEXT + 3 + length].decode()) if length else None
 
     def _add(self, place: int, count: int) -> None:
         (before,) = struct.unpack_from("<Q", self.page, place)

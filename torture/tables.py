@@ -17,8 +17,14 @@ import pyarrow.parquet
 Values = Callable[[Random], Any]
 
 FLOATS = (0.0, -0.0, 1.0, -2.5, 1e-45, 5e-324, 3.4e38, 3.5e38, 1e39, -1e308, math.inf, -math.inf, math.nan)
-TEXTS = ("Rome", "x", "", "1", "-3.5", "1e39", "inf", "nan", "NA", "a b c", "été", "🦆", "x=y", "\x00", "a\nb", "w" * 300, "1:2", " ")  # fmt: skip
-NAMES = ("label", "y", "target", "city", "v", "a", "b", "indices", "values", "7", "4294967295", "99999999999", "", "__index_level_0__", "text", "weight", "group", "é", "a.b")  # fmt: skip
+TEXTS = (
+    "Rome", "x", "", "1", "-3.5", "1e39", "inf", "nan", "NA", "a b c", "été", "🦆", "x=y", "\x00", "a\nb", "w" *
+    300, "1:2", " ",
+)  # fmt: skip
+NAMES = (
+    "label", "y", "target", "city", "v", "a", "b", "indices", "values", "7", "4294967295", "99999999999", "",
+    "__index_level_0__", "text", "weight", "group", "é", "a.b",
+)  # fmt: skip
 
 
 def _integers(bits: int, signed: bool) -> Values:

@@ -27,7 +27,7 @@ class Worker:
     def __init__(self, job: Job) -> None:
         self.job = job
         self.slot = Slot()
-        self.log = tempfile.TemporaryFile()
+        self.log = tempfile.TemporaryFile()  # noqa: SIM115 closed with the worker
         self.began = time.monotonic()
         self.scratch = tempfile.mkdtemp(prefix="job-", dir=os.environ.get(SCRATCH))
         reading, writing = os.pipe()
@@ -62,7 +62,7 @@ class Worker:
             self.ticks, self.moved = self.slot.ticks, now
         resident = _resident(self.pid)
         self.peak = max(self.peak, resident)
-        if resident > self.job.memory:
+        if resident > self.job.memory and self.slot.at_work is not None:  # else the worker has seen it, and ends
             return True, self._kill("memory", f"more than {self.job.memory >> 20} MiB")
         if now - self.moved > patience:
             return True, self._kill("hang", f"no progress for {patience:.0f} s")
@@ -90,7 +90,6 @@ class Worker:
 
     def _kill(self, kind: str, what: str) -> list[tuple[Name, Verdict]]:
         """Ask for a stack, then kill: what the worker was at is the culprit."""
-        name = self.slot.at_work
         os.kill(self.pid, signal.SIGUSR1)
         time.sleep(0.3)
         log = self._log()
@@ -99,23 +98,23 @@ class Worker:
         except ProcessLookupError:
             os.kill(self.pid, signal.SIGKILL)
         os.waitpid(self.pid, 0)
-        return self._blame(name, Verdict(kind, f"{_where(log)}", f"{what}\n{log[-4000:]}"))
+        return self._blame(Verdict(kind, f"{_where(log)}", f"{what}\n{log[-4000:]}"))
 
     def _end(self, status: int) -> list[tuple[Name, Verdict]]:
         code = os.waitstatus_to_exitcode(status)
         if code in (0, OUT_OF_MEMORY):
             return []
         log = self._log()
-        name = self.slot.at_work
         if code == HARNESS:
-            raise RuntimeError(f"the harness failed at {name}:\n{log[-4000:]}")
+            raise RuntimeError(f"the harness failed at {self.slot.last}:\n{log[-4000:]}")
         cause = signal.Signals(-code).name if code < 0 else f"status {code}"
-        return self._blame(name, Verdict("dead", f"{cause} at {_where(log)}", log[-4000:]))
+        return self._blame(Verdict("dead", f"{cause} at {_where(log)}", log[-4000:]))
 
-    def _blame(self, name: Name | None, verdict: Verdict) -> list[tuple[Name, Verdict]]:
-        name = name or Name(self.job.target.name, (self.job.first,))
-        self.slot.end(verdict.kind)
-        return [(name, verdict)]
+    def _blame(self, verdict: Verdict) -> list[tuple[Name, Verdict]]:
+        """A failure of the input at work; of the one before it, where damage shows late."""
+        if self.slot.at_work is not None:
+            self.slot.end(verdict.kind)
+        return [(self.slot.last or Name(self.job.target.name, (self.job.first,)), verdict)]
 
     def _log(self) -> str:
         self.log.seek(0)

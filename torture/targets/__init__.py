@@ -21,7 +21,8 @@ from torture.targets.vw import VowpalWabbit
 TARGETS: dict[str, type[Target]] = {
     target.name: target
     for target in (
-        Svmlight, VowpalWabbit, Csv, Tsv, JsonLines, Parquet, Arrow, Idx, Packed, Bombs, Models, Arrays, Numbers, Commands,
+    Svmlight, VowpalWabbit, Csv, Tsv, JsonLines, Parquet, Arrow, Idx, Packed, Bombs, Models, Arrays, Numbers,
+    Commands,
         Analyses, Kills,
     )
 }  # fmt: skip

@@ -14,7 +14,19 @@ LINES = (
     b"a b c\n\n\xc3\xa9 \xf0\x9f\xa6\x86 a\n" * 5,
     b"10.0.0.1\n10.0.0.2\n10.0.0.1\n" * 9,
 )
-CONDITIONS = ("a > 1", "a > p80", "a = x", "b = z", "label > 0", "a > nan", "a > 1e999", "a >", "p80", "a > p101", "y = yes")
+CONDITIONS = (
+    "a > 1",
+    "a > p80",
+    "a = x",
+    "b = z",
+    "label > 0",
+    "a > nan",
+    "a > 1e999",
+    "a >",
+    "p80",
+    "a > p101",
+    "y = yes",
+)
 
 
 class Analyses(Commands):
@@ -47,7 +59,9 @@ class Analyses(Commands):
         else:
             arguments += ["--sample-size", "100", "--heap-size", "16", "--budget", "64KB"]
             arguments += random.choice(([], ["--column", random.choice(columns)], ["--events"]))
-            arguments += random.choice(([], ["--tokens", random.choice(("whitespace", "punctuation", "[a-z", "(", ""))]))
+            arguments += random.choice(
+                ([], ["--tokens", random.choice(("whitespace", "punctuation", "[a-z", "(", ""))])
+            )
         if random.random() < 0.5:
             arguments.append("--exact")
         if random.random() < 0.3:

@@ -13,10 +13,31 @@ import scipy.sparse as sparse
 from torture.targets.base import Target, check_finite
 
 ESTIMATORS = (
-    "OnlineGradientClassifier", "OnlineGradientRegressor", "AutoRateClassifier", "AdaGradClassifier", "FeatureHashingClassifier",
+    "OnlineGradientClassifier", "OnlineGradientRegressor", "AutoRateClassifier", "AdaGradClassifier",
+    "FeatureHashingClassifier",
     "AWMSketchClassifier", "PerceptronClassifier", "AROWClassifier", "SketchedNewtonClassifier", "AdaGradRanker",
 )  # fmt: skip
-TYPES = ("f2", "f4", "f8", "g", "i1", "i8", "u1", "u4", "u8", "?", "c8", "O", "U3", "S2", "M8[s]", "m8[s]", ">f8", ">i4", "V4")
+TYPES = (
+    "f2",
+    "f4",
+    "f8",
+    "g",
+    "i1",
+    "i8",
+    "u1",
+    "u4",
+    "u8",
+    "?",
+    "c8",
+    "O",
+    "U3",
+    "S2",
+    "M8[s]",
+    "m8[s]",
+    ">f8",
+    ">i4",
+    "V4",
+)
 IDS = (0, 1, 5, 2**16, 2**31 - 1, 2**31, 2**32 - 2, 2**32 - 1, 2**32, 2**32 + 1, 2**40, 2**62, 2**63 - 1, -1)
 VALUES = (0.0, 1.0, -2.5, 1e-45, 3.4e38, 3.5e38, 1e39, 1e308, np.inf, -np.inf, np.nan)
 ANSWERED = (f"sklearn{'/'}", "scipy/sparse")  # whose own checks of arrays speak for themselves
@@ -81,14 +102,16 @@ def _examples(random: Random, rows: int) -> Any:
         return _dense(random, rows)
     if some < 0.9:
         return _sparse(random, rows)
-    return random.choice((None, [], [[]], [[1, 2], [3]], "text", 3.5, [{"a": 1}], np.zeros((2, 3, 4)), np.float64(1), [[None]]))
+    return random.choice(
+        (None, [], [[]], [[1, 2], [3]], "text", 3.5, [{"a": 1}], np.zeros((2, 3, 4)), np.float64(1), [[None]])
+    )
 
 
 def _dense(random: Random, rows: int) -> Any:
     columns = random.choice((0, 1, 3, 8))
     with np.errstate(all="ignore"):
-        X = np.array([[random.choice(VALUES) if random.random() < 0.1 else random.gauss(0, 1) for _ in range(columns)] for _ in range(rows)])  # fmt: skip
-        X = X.reshape(rows, columns)
+        cells = [random.choice(VALUES) if random.random() < 0.1 else random.gauss(0, 1) for _ in range(rows * columns)]
+        X = np.array(cells).reshape(rows, columns)
         if random.random() < 0.6:
             try:
                 X = X.astype(random.choice(TYPES))
@@ -149,7 +172,9 @@ def _labels(random: Random, rows: int) -> Any:
         return np.array(cells, object)
     if some < 0.9:
         return np.array([random.gauss(0, 1) for _ in range(rows)])
-    return random.choice((None, 3, np.zeros((rows, 2)), np.zeros(rows + 1), np.array(["a"] * rows), np.zeros(rows, "M8[s]")))
+    return random.choice(
+        (None, 3, np.zeros((rows, 2)), np.zeros(rows + 1), np.array(["a"] * rows), np.zeros(rows, "M8[s]"))
+    )
 
 
 def _weights(random: Random, rows: int) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import lzma
 from collections.abc import Callable
 from pathlib import Path
@@ -34,7 +35,7 @@ VW = "".join(
     for label, numbers, word in ROW
 ).encode()
 JSON = "".join(
-    '{"label": %d, "word": "%s", %s}\n' % (label, word, ", ".join(f'"f{k}": {x}' for k, x in enumerate(numbers)))
+    json.dumps({"label": label, "word": word, **{f"f{k}": x for k, x in enumerate(numbers)}}) + "\n"
     for label, numbers, word in ROW
 ).encode()
 
@@ -79,7 +80,10 @@ def _one(name: str) -> Callable[[Sources], tuple[list[str], bytes]]:
 
 
 FORMS: dict[str, Callable[[Sources], tuple[list[str], bytes]]] = {
-    **{name: _one(name) for name in ("a.svm", "a.csv", "a.vw", "a.jsonl", "a.svm.gz", "a.csv.xz", "a.parquet", "a.arrow")},
+    **{
+        name: _one(name)
+        for name in ("a.svm", "a.csv", "a.vw", "a.jsonl", "a.svm.gz", "a.csv.xz", "a.parquet", "a.arrow")
+    },
     "two files": lambda sources: ([sources["first.svm"], sources["second.svm"]], b""),
     "-": lambda sources: (["-"], TEXT),
     "packed -": lambda sources: (["-"], gzip.compress(TEXT, 1, mtime=0)),

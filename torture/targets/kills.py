@@ -21,8 +21,10 @@ from torture.comparing import difference
 from torture.learners import chosen, settings_of
 from torture.targets import kill_data
 from torture.targets.base import Target
+from torture.targets.delimited import Csv
 from torture.targets.numbers import warm_catalogue
 from torture.targets.svmlight import Svmlight
+from torture.targets.vw import VowpalWabbit
 from torture.verdicts import Failure, scrubbed
 
 COLD = 0.05  # share of processes that start from nothing
@@ -50,7 +52,8 @@ class Kills(Target):
         self.stop()
 
     def warm(self) -> None:
-        Svmlight().warm()
+        for kind in (Svmlight, VowpalWabbit, Csv):
+            kind().warm()
         warm_catalogue()
 
     def start(self) -> None:
@@ -66,13 +69,13 @@ class Kills(Target):
         learner = random.choice(chosen())
         form = random.choice(list(kill_data.FORMS))
         extra: list[str] = []
-        checkpoints = random.choice((0, 1, 7, 100, 333, 1000))
+        checkpoints = random.choice((0, 30, 100, 333, 1000))
         if random.random() < 0.2 and not form.endswith("-"):
             extra += ["--passes", "2"]
         if random.random() < 0.2:
             extra += ["--holdout-every", random.choice(("2", "7"))]
-        kills = random.choice((1, 1, 2, 3))
-        return json.dumps({"learner": learner, "form": form, "every": checkpoints, "extra": extra, "kills": kills, "seed": random.getrandbits(32)}).encode()  # fmt: skip
+        spec = {"learner": learner, "form": form, "every": checkpoints, "extra": extra}
+        return json.dumps({**spec, "kills": random.choice((1, 1, 2, 3)), "seed": random.getrandbits(32)}).encode()
 
     def mutate(self, data: bytes, random: Random) -> bytes:
         return self.make(random)
@@ -163,7 +166,8 @@ def _become(arguments: list[str], folder: Path) -> NoReturn:
     try:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         os.chdir(folder)
-        for descriptor, name, flags in ((0, "stdin", os.O_RDONLY), (1, "out", os.O_WRONLY | os.O_CREAT), (2, "err", os.O_WRONLY | os.O_CREAT)):  # fmt: skip
+        new = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+        for descriptor, (name, flags) in enumerate((("stdin", os.O_RDONLY), ("out", new), ("err", new))):
             os.dup2(os.open(folder / name, flags), descriptor)
         sys.stdin, sys.stdout, sys.stderr = (os.fdopen(k, mode) for k, mode in ((0, "r"), (1, "w"), (2, "w")))
         sys.argv = ["ouzel", *arguments]
@@ -210,4 +214,3 @@ def _check_model(path: Path) -> None:
             persistence.load_model(path)
         except ouzel.OuzelError as error:
             raise Failure("unsound", f"the model after a kill: {scrubbed(str(error))}") from None
-

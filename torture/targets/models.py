@@ -39,7 +39,9 @@ def sound_models(folder: Path) -> None:
     for learner in chosen():
         for task, rows in (("classes", ROWS), ("numbers", NUMBERS), ("three", [*ROWS, ({"a": 2.0}, "eggs")])):
             path = folder / f"{learner}-{task}.ouzel"
-            if path.exists() or (task != "classes" and learner not in ("ogd", "auto", "adagrad", "arow", "son-fd", "awm")):
+            if path.exists() or (
+                task != "classes" and learner not in ("ogd", "auto", "adagrad", "arow", "son-fd", "awm")
+            ):
                 continue
             try:
                 loss = {"loss": "squared"} if task == "numbers" else {}

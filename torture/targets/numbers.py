@@ -102,7 +102,10 @@ def stream(spec: dict[str, Any], task: str, random: Random) -> Any:
                     values.append(random.choice(LARGE) if extreme else random.choice(palette) * random.choice((1, -1)))
             offsets.append(len(indices))
         if task == "regression":
-            labels = [random.choice((0.0, 1.0, 5.0, *((1e10, 1e30, 1e300) if spec["values"] == "large" else ()))) for _ in range(count)]
+            labels = [
+                random.choice((0.0, 1.0, 5.0, *((1e10, 1e30, 1e300) if spec["values"] == "large" else ())))
+                for _ in range(count)
+            ]
         else:
             labels = [float(random.randrange(spec["classes"])) for _ in range(count)]
         weights = [random.choice(IMPORTANCES) for _ in range(count)]

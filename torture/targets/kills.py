@@ -179,6 +179,7 @@ def _become(arguments: list[str], folder: Path) -> NoReturn:
 
         traceback.print_exc()
     finally:
+        sys.stderr.flush()
         os._exit(71)
 
 

@@ -21,9 +21,9 @@ from torture.verdicts import BROKEN, FINE, KINDS, Verdict
 from torture.watchdog import Worker, in_a_fork
 from torture.worker import Job
 
-JOB = 6.0  # seconds
+JOB = 8.0  # seconds
 LONGEST_JOB = 4000  # inputs
-PARENTS = 24  # inputs handed to a job to breed from
+PARENTS = 12  # inputs handed to a job to breed from
 POLL = 0.05  # seconds between two looks of the watchdog
 MEMORY = 2 << 30
 
@@ -33,7 +33,7 @@ class Tally:
     """The figures of one target."""
 
     target: Target
-    wanted: float  # inputs, or a weight where time decides
+    wanted: float  # inputs, or a share of the time
     next_seed: int
     kinds: dict[str, int] = field(default_factory=lambda: dict.fromkeys(KINDS, 0))
     kills: int = 0
@@ -78,8 +78,13 @@ class Campaign:
         self.random = Random(seed)
         whole = sum(kinds[name].weight for name in targets)
         self.counted = inputs is not None  # else time decides
-        share = (inputs or 0) / whole if self.counted else 1.0
-        self.tallies = {name: Tally(kinds[name](), kinds[name].weight * share, seed * 10_000_000) for name in targets}
+        each = (inputs or 0) / whole
+        self.tallies = {
+            name: Tally(
+                kinds[name](), kinds[name].weight * each if self.counted else kinds[name].share, seed * 10_000_000
+            )
+            for name in targets
+        }
         if kills is not None and "kills" in self.tallies:
             self.tallies["kills"].wanted = kills
         self.began = time.monotonic()
@@ -125,7 +130,7 @@ class Campaign:
             behind = [tally for tally in self.tallies.values() if not self.counted or self._left(tally) > 0]
             if not behind:
                 return False
-            tally = min(behind, key=lambda each: (each.inputs + each.at_work) / each.wanted)
+            tally = min(behind, key=self._done)
             count = min(LONGEST_JOB, self._left(tally)) if self.counted else LONGEST_JOB
             left = JOB if self.seconds is None else min(JOB, max(1.0, self.seconds / 20))
             parents = self.random.sample(tally.parents, min(PARENTS, len(tally.parents)))
@@ -134,6 +139,14 @@ class Campaign:
             tally.at_work += count if self.counted else 1
             self.running.append(Worker(job))
         return not self.over
+
+    def _done(self, tally: Tally) -> float:
+        """How far a target has come, beside the others: by inputs, or by time."""
+        if self.counted:
+            return (tally.inputs + tally.at_work) / tally.wanted
+        now = time.monotonic()
+        running = sum(now - worker.began + 1.0 for worker in self.running if worker.job.target is tally.target)
+        return (tally.seconds + running) / tally.wanted
 
     def _left(self, tally: Tally) -> int:
         return int(tally.wanted + 0.5) - tally.inputs - tally.at_work

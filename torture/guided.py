@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 import zlib
 from pathlib import Path
 
@@ -17,6 +18,7 @@ ABSENT = "Atheris is not installed; `pip install atheris` has wheels for Linux a
 def fuzz(target_name: str, seconds: int) -> None:
     """Give this process to libFuzzer for so long; failures are kept as files that `replay` takes."""
     os.environ["NUMBA_DISABLE_JIT"] = "1"
+    warnings.simplefilter("ignore")  # hashes overflow by design; NumPy says so of what kernels do in silence
     try:
         import atheris
     except ImportError:

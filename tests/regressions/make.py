@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import struct
+import tempfile
 import uuid
 from pathlib import Path
 
@@ -16,6 +17,8 @@ import pyarrow.parquet
 import zstandard
 from safetensors import numpy as safetensors
 from safetensors import safe_open
+
+import ouzel
 
 HERE = Path(__file__).parent
 WORDS = pa.table({"label": [1, 0, 1], "city": ["Rome", "x", "y"]})
@@ -112,15 +115,12 @@ def bombs():
     yield "zeros.parquet.zst", unending(b"PAR1", b"\0", 2 << 30)
 
 
-def forged(change):
+def forged(change, model=None):
     """A model file with a right digest, after a change of its metadata and arrays."""
-    import tempfile
-
-    import ouzel
-
+    model = model or ouzel.StreamingPMI(budget="4KB", sample_size=10, heap_size=4, window=3).partial_fit(["a b c"] * 9)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "m")
-        ouzel.StreamingPMI(budget="4KB", sample_size=10, heap_size=4, window=3).partial_fit(["a b c"] * 9).save(path)
+        model.save(path)
         with safe_open(path, "np") as file:
             metadata, arrays = file.metadata(), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     described = json.loads(metadata["ouzel"])
@@ -136,7 +136,10 @@ def forged(change):
 def model_files():
     """Models that lie."""
     yield "names-code.model", forged(lambda d, a: d["notes"]["parameters"].update(tokens="os:system"))
-    yield "dimension.model", forged(lambda d, a: d.update(dimension=2**31))
+    yield (
+        "dimension.model",
+        forged(lambda d, a: d.update(dimension=2**31), ouzel.OnlineGradientClassifier().fit([[1.0], [2.0]], [0, 1])),
+    )
     yield "budget.model", forged(lambda d, a: d["settings"].update(width=2.0**40, heap_size=2.0**40))
     yield "infinite.model", forged(lambda d, a: d.update(examples=float("inf")))
     yield "nan.model", forged(lambda d, a: next(v for v in a.values() if v.dtype == np.float32).fill(np.nan))

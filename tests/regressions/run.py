@@ -1,6 +1,6 @@
 """Run `ouzel` on many lines of arguments, each in a process forked from this one, which pays for the imports once.
 
-Reads a JSON list from standard input, each entry a list of commands to run one after another; writes how each entry ended.
+Reads a JSON list from standard input, each entry commands to run one after another; writes how each ended.
 """
 
 import json
@@ -68,7 +68,7 @@ if __name__ == "__main__":
 
     import ouzel.cli.app
     import ouzel.models
-    import ouzel.streams.tables  # noqa: F401
+    import ouzel.streams.tables
 
     for block in ouzel.blocks_from(pyarrow.table({"a": [1.5, 2.0], "b": ["x", "y"]}), [0, 1]):
         ouzel.Model("ogd").learn(block)  # loads the kernels that most commands take

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from random import Random
 from typing import Any
 
 from torture import mutation
 from torture.targets import delimited, json_lines
+from torture.targets.base import Target, reading_threads
 from torture.targets.commands import Commands, check_ran, invoke
 
 LINES = (
@@ -31,8 +33,19 @@ CONDITIONS = (
 
 class Analyses(Commands):
     name = "analyses"
-    weight = 1.5
+    weight = 0.8
     about = "explain, deltoids and pmi on hostile files"
+
+    def warm(self) -> None:
+        super().warm()
+        Target.start(self)
+        sparse, lines = self.place(b"1 1:1 2:1\n0 2:1 3:2\n" * 9, ".svm"), self.place(LINES[0], ".txt")
+        with reading_threads(False), contextlib.suppress(Exception):
+            for order in ("1", "2"):
+                invoke("explain", sparse, "--order", order, "--exact", "--json")
+            invoke("deltoids", lines, lines, "--compare", "--json")
+            invoke("pmi", lines, "--exact", "--json", "--budget", "64KB", "--sample-size", "50", "--heap-size", "16")
+        self.stop()
 
     def make(self, random: Random) -> bytes:
         samples = (*LINES, *delimited.SAMPLES, *json_lines.SAMPLES)

@@ -26,6 +26,7 @@ class Target:
 
     name: ClassVar[str]
     weight: ClassVar[float]  # of every hundred inputs, about so many
+    share: ClassVar[float] = 5.0  # of the time, beside those of the others, where time decides
     about: ClassVar[str]  # one line
     binary: ClassVar[bool] = False  # whether inputs are bytes of Arrow, Parquet or model files
     breeding: ClassVar[float] = 0.4  # share of inputs that are mutations of those that were new

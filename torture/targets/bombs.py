@@ -42,6 +42,7 @@ KINDS: dict[str, tuple[bytes, bytes, str]] = {
 class Bombs(Target):
     name = "bombs"
     weight = 0.004
+    share = 2.0
     about = "archives of gigabytes, lines and words without end"
     breeding = 0.0
     patience = 300.0

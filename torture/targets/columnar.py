@@ -17,6 +17,7 @@ class Columnar(ReaderTarget):
     """What both formats share."""
 
     binary = True
+    share = 10.0
     kinds = mutation.BINARY
 
     def samples(self) -> Sequence[bytes]:

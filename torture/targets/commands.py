@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from torture.targets.base import Target
+from torture.targets.base import Target, reading_threads
 from torture.targets.packed import Packed
 from torture.verdicts import Failure, of_message, scrubbed
 
@@ -75,7 +75,7 @@ def check_json(text: str) -> None:
 
 class Commands(Target):
     name = "commands"
-    weight = 1.5
+    weight = 0.8
     about = "train, predict and top on hostile files"
     breeding = 0.2
 
@@ -87,6 +87,13 @@ class Commands(Target):
 
     def warm(self) -> None:
         Packed().warm()
+        Target.start(self)
+        path = self.place(b"+1 1:1 2:1\n-1 2:1 3:2\n" * 9, ".svm")
+        with reading_threads(False), contextlib.suppress(Exception):
+            for learner in LEARNERS:
+                invoke("train", path, "--learner", learner, "--model", self.folder / "m.ouzel", "--json")
+            invoke("predict", self.folder / "m.ouzel", path)
+        self.stop()
 
     def make(self, random: Random) -> bytes:
         if random.random() < 0.2:

@@ -36,6 +36,7 @@ LONGEST = 90.0  # seconds that one process may take
 class Kills(Target):
     name = "kills"
     weight = 0.1
+    share = 15.0
     about = "kill -9, SIGTERM, SIGINT; resumed, and compared with an unbroken run"
     breeding = 0.0
     patience = 200.0

@@ -2,8 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 DATA ?= ../shared/data
+MINUTES ?= 10
 
-.PHONY: demo test test-long lint bench commands settings docs clean help
+.PHONY: demo test test-long torture lint bench commands settings docs clean help
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -16,6 +17,9 @@ test: .venv/ready-test  ## run the test suite
 
 test-long: .venv/ready-test  ## run the tests that take minutes
 	$(BIN)/python -m pytest -m long
+
+torture: .venv/ready  ## attack the program for MINUTES=10: kills, fuzzers, extreme numbers
+	$(BIN)/python -m torture run --minutes $(MINUTES)
 
 lint: .venv/ready-lint  ## check format, style and types
 	$(BIN)/ruff format --check .

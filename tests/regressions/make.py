@@ -1,0 +1,152 @@
+"""The files of this folder, made anew: `python tests/regressions/make.py`. Each broke the program once."""
+
+import decimal
+import gzip
+import hashlib
+import io
+import json
+import struct
+import tempfile
+import uuid
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.ipc
+import pyarrow.parquet
+import zstandard
+from safetensors import numpy as safetensors
+from safetensors import safe_open
+
+import ouzel
+
+HERE = Path(__file__).parent
+WORDS = pa.table({"label": [1, 0, 1], "city": ["Rome", "x", "y"]})
+SVM = b"+1 1:1 2:0.5\n-1 1:-1 3:2\n" * 10
+
+
+def stream(table, new=pa.ipc.new_stream):
+    """The bytes of an Arrow stream, or of a file."""
+    sink = io.BytesIO()
+    with new(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
+
+
+def parquet(**columns):
+    """The bytes of a Parquet file."""
+    sink = io.BytesIO()
+    pa.parquet.write_table(pa.table(columns), sink, compression="none")
+    return sink.getvalue()
+
+
+def changed(data, before, after):
+    """The data with one part of it, which must be there, replaced by another of its length."""
+    place = data.find(before)
+    assert place > 0
+    assert len(before) == len(after)
+    return data[:place] + after + data[place + len(before) :]
+
+
+def offsets(*numbers):
+    """Arrow's offsets, 32 bits each."""
+    return struct.pack(f"<{len(numbers)}i", *numbers)
+
+
+def unending(head, piece, size):
+    """A small zstd archive of a beginning and `size` bytes of a piece repeated."""
+    packer = zstandard.ZstdCompressor(level=19).compressobj()
+    parts = [packer.compress(head)]
+    megabyte = piece * ((1 << 20) // len(piece))
+    parts += [packer.compress(megabyte) for _ in range(size >> 20)]
+    return b"".join([*parts, packer.flush()])
+
+
+def arrow_files():
+    """Damage that Arrow does not see unless it is asked to look."""
+    city = offsets(0, 4, 5, 6)
+    yield "damaged.arrow", changed(stream(WORDS), city, offsets(0, 4, 5, 2**30))
+    yield "foreign.arrow", changed(stream(WORDS), city, offsets(0, 400, 5, 6))
+    yield "negative.arrow", changed(stream(WORDS), city, offsets(0, -4, 5, 6))
+    yield "foreign.feather", changed(stream(WORDS, pa.ipc.new_file), city, offsets(0, 4, 400, 6))
+    yield "bad-utf8.arrow", changed(stream(WORDS), b"Romexy", b"R\xff\xfeexy")
+    lists = pa.table({"label": [1, 0], "indices": [[1, 2], [3]], "values": [[1.0, 2.0], [3.0]]})
+    yield "lists.arrow", changed(stream(lists), offsets(0, 2, 3), offsets(0, 2, 2**29))
+    codes = pa.table({"label": [1, 0, 1], "city": pa.array(["Rome", "x", "Rome"]).dictionary_encode()})
+    yield "codes.arrow", changed(stream(codes), offsets(0, 1, 0), offsets(0, 77777, 0))
+    yield "field-name.arrow", stream(WORDS).replace(b"city", b"\xff\xfety")
+
+
+def parquet_files():
+    """Labels of every unusual kind, and a damaged page."""
+    yield "far-dates.parquet", parquet(label=pa.array([2**62, 0], pa.timestamp("us")), a=[1.0, 2.0])
+    yield "far-days.parquet", parquet(label=pa.array([2**31 - 1, 0], pa.date32()), a=[1.0, 2.0])
+    ids = pa.ExtensionArray.from_storage(pa.uuid(), pa.array([uuid.UUID(int=k).bytes for k in (1, 2)], pa.binary(16)))
+    yield "uuid.parquet", parquet(label=ids, a=[1.0, 2.0])
+    wide = [decimal.Decimal(2**100), decimal.Decimal(1)]
+    yield "decimal128.parquet", parquet(label=pa.array(wide, pa.decimal128(38, 0)), a=[1.0, 2.0])
+    yield "decimal-cells.parquet", parquet(label=[1, 0], a=pa.array(wide, pa.decimal128(38, 0)))
+    yield "bytes.parquet", parquet(label=pa.array([b"\xff\xfe", b"a"]), a=[1.0, 2.0])
+    yield "durations.parquet", parquet(label=[1, 0], a=pa.array([2**62, -1], pa.duration("s")))
+    yield (
+        "damaged.parquet",
+        changed(parquet(label=[1, 0] * 50, a=["x", "yz"] * 50), b"\x02\x00\x00\x00yz", b"\xff\xff\xff\x7fyz"),
+    )
+
+
+def text_files():
+    """Text that was read wrongly, or said too much about."""
+    yield "junk-behind.svm.gz", gzip.compress(SVM, mtime=0) + b"junk"
+    yield "infinite.csv", b"label,a\n1,1e39\n0,inf\n1,-inf\n0,1e400\n1,nan\n"
+    yield "several-lines.csv", b'kind,"two\nlines",b\n1,2,3\n'
+    yield "regression.csv", b"label,a\n" + b"".join(b"%d.%d,%d\n" % (k * 37 % 101, k, k) for k in range(250))
+    yield "five.svm", b"-1 1:1e25\n1 1:1e25 2:1e25\n-1 1:-1e25 2:1e25\n1 1:1e25 2:-1e25\n-1 2:1e25\n"
+    yield "outlier.svm", SVM + b"-1 1:3e38 2:3e38\n" + SVM
+    yield "underflow.svm", b"1 1:3000\n1 1:1600 2:1\n-1 2:-1\n"
+    yield "small.svm", SVM
+    yield "empty-images.idx", struct.pack(">4I", 0x803, 2**32 - 1, 0, 0)
+    yield "nested.jsonl", b'{"label": 1, "a": ' + b"[" * 20_000 + b"\n"
+
+
+def bombs():
+    """Small files that become large."""
+    yield "header.csv.zst", unending(b"label,", b"abcdefg," * 64, 1 << 30)
+    yield "word.svm.zst", unending(b"1 1:1\n", b"abcdefgh", 20 << 20)
+    yield "zeros.parquet.zst", unending(b"PAR1", b"\0", 2 << 30)
+
+
+def forged(change, model=None):
+    """A model file with a right digest, after a change of its metadata and arrays."""
+    model = model or ouzel.StreamingPMI(budget="4KB", sample_size=10, heap_size=4, window=3).partial_fit(["a b c"] * 9)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "m")
+        model.save(path)
+        with safe_open(path, "np") as file:
+            metadata, arrays = file.metadata(), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    described = json.loads(metadata["ouzel"])
+    change(described, arrays)
+    text = json.dumps(described, ensure_ascii=False)
+    digest = hashlib.sha256(text.encode())
+    for name in sorted(arrays):
+        digest.update(name.encode())
+        digest.update(np.ascontiguousarray(arrays[name]).data.cast("B") if arrays[name].size else b"")
+    return safetensors.save(arrays, {"ouzel": text, "digest": digest.hexdigest()})
+
+
+def model_files():
+    """Models that lie."""
+    yield "names-code.model", forged(lambda d, a: d["notes"]["parameters"].update(tokens="os:system"))
+    yield (
+        "dimension.model",
+        forged(lambda d, a: d.update(dimension=2**31), ouzel.OnlineGradientClassifier().fit([[1.0], [2.0]], [0, 1])),
+    )
+    yield "budget.model", forged(lambda d, a: d["settings"].update(width=2.0**40, heap_size=2.0**40))
+    yield "infinite.model", forged(lambda d, a: d.update(examples=float("inf")))
+    yield "nan.model", forged(lambda d, a: next(v for v in a.values() if v.dtype == np.float32).fill(np.nan))
+
+
+if __name__ == "__main__":
+    for part in (arrow_files, parquet_files, text_files, bombs, model_files):
+        for name, content in part():
+            (HERE / name).write_bytes(content)
+            print(f"{len(content):>8,}  {name}")

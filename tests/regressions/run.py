@@ -1,0 +1,75 @@
+"""Run `ouzel` on many lines of arguments, each in a process forked from this one, which pays for the imports once.
+
+Reads a JSON list from standard input, each entry commands to run one after another; writes how each ended.
+"""
+
+import json
+import os
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+LONGEST = 300  # seconds: a kernel may have to be compiled
+
+
+def become(words, out, err):
+    """Turn this forked process into `ouzel`."""
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(out.fileno(), 1)
+    os.dup2(err.fileno(), 2)
+    sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w")
+    sys.argv = ["ouzel", *words]
+    from ouzel.cli import main
+
+    try:
+        main()
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+    finally:
+        sys.stderr.flush()
+        os._exit(1)
+
+
+def outcome(words):
+    """Status (a signal's number below 0), output, and the most memory, in MiB, of one command."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        process = os.fork()
+        if not process:
+            become(words, out, err)
+        deadline = time.monotonic() + LONGEST
+        while not (ended := os.wait4(process, os.WNOHANG))[0]:
+            time.sleep(0.01)
+            resident = int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+            if time.monotonic() > deadline or resident > 3 << 30:
+                os.kill(process, signal.SIGKILL)
+        texts = []
+        for file in (out, err):
+            file.seek(0)
+            texts.append(file.read().decode("utf-8", "replace")[-20_000:])
+        status = os.waitstatus_to_exitcode(ended[1])
+        return {"status": status, "out": texts[0], "err": texts[1], "mib": ended[2].ru_maxrss >> 10}
+
+
+def one_after_another(commands):
+    """The outcome of the first command that does not end well, else of the last."""
+    for words in commands:
+        ended = outcome(words)
+        if ended["status"] != 0:
+            break
+    return ended
+
+
+if __name__ == "__main__":
+    import pyarrow
+
+    import ouzel.cli.app
+    import ouzel.models
+    import ouzel.streams.tables
+
+    for block in ouzel.blocks_from(pyarrow.table({"a": [1.5, 2.0], "b": ["x", "y"]}), [0, 1]):
+        ouzel.Model("ogd").learn(block)  # loads the kernels that most commands take
+    json.dump([one_after_another(commands) for commands in json.load(sys.stdin)], sys.stdout)

@@ -7,6 +7,8 @@ more than N / k times is among them, and no count is more than N / k too high. C
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ouzel._jit import inlined
@@ -44,7 +46,7 @@ def update(state, key, count):
     return entry, True
 
 
-def merge(states: list[State]) -> State:
+def merge(states: list[Any]) -> State:
     """Counters of all the streams together: counts add, a key without a counter having the smallest one's count.
 
     As Agarwal et al. (2012), "Mergeable Summaries", show, the error bound stays that of the joint stream.

@@ -160,3 +160,14 @@ def test_the_default_is_no_worse_than_vowpal_wabbits_default(data, name, options
     report = progressive_validation(Model(), read(data(name), **options))
 
     assert report.error_rate <= published
+
+
+def test_a_merge_takes_the_weights_of_small_values_as_if_the_largest_had_been_seen():
+    X, y = stream(80, 3, seed=9)
+    small, large = (Model("auto", intercept=False) for _ in range(2))
+    scores_of(small, X, y)
+    scores_of(large, 8.0 * X, y)
+
+    merged = stacked_rates.merge([small.states[0], large.states[0]], stacked_rates.Settings())
+
+    np.testing.assert_allclose(merged.table[1:4, :5], large.states[0].table[1:4, :5], rtol=1e-4, atol=1e-6)

@@ -85,7 +85,12 @@ class Model:
         self.dimension = 1  # slots that examples may have used so far; slot 0 is the constant feature
         self.states: list[Any] = []
         self.room = 0  # classes that a multiclass learner's state has columns for
-        self.make_states(len(self.classes))
+        try:
+            self.make_states(len(self.classes))
+        except MemoryError:
+            raise OuzelError(
+                f"{learner} with these settings needs more memory than there is; lower those that are sizes"
+            ) from None
 
     @cached_property
     def module(self) -> Any:

@@ -221,6 +221,11 @@ def test_what_memory_bounds_says_so():
         resolve_settings(LEARNERS["awm"], {"budget": f"{memory()}KB"})
 
 
+def test_sizes_that_only_together_exceed_memory_are_one_line():
+    with pytest.raises(OuzelError, match="wm with these settings needs more memory than there is"):
+        Model("wm", width=memory() // 8, depth=memory() // 16384)
+
+
 @pytest.mark.parametrize(
     ("takes", "text"),
     [

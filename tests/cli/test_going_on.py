@@ -1,7 +1,10 @@
 """A model knows what it has read: nothing is learnt twice, and what contradicts it is told."""
 
 import gzip
+import json
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -265,8 +268,6 @@ def test_every_format_goes_on(trained, tmp_path, format):
         elif format == "parquet":
             parquet.write_table(part, "t.parquet", row_group_size=400)
         else:
-            import json
-
             rows_ = part.to_pylist()
             text = [json.dumps(row) if format == "jsonl" else _vw(row) for row in rows_]
             (tmp_path / f"t.{format}").write_text("\n".join(text) + "\n")
@@ -286,6 +287,43 @@ def test_every_format_goes_on(trained, tmp_path, format):
 
 def _vw(row):
     return f"{1 if row['y'] == 'dry' else -1} | x:{row['x']} {row['word']}"
+
+
+def test_a_pipe_is_recognised_by_what_it_brings(trained):
+    def piped(model, lines, *arguments):
+        command = [sys.executable, "-m", "ouzel", "train", "-", "--model", model, "--json", *arguments]
+        ran = subprocess.run(command, input="".join(lines), capture_output=True, text=True)
+        return json.loads(ran.stdout) if ran.returncode == 0 else ran.stderr
+
+    write("all.svm", LINES)
+    trained("whole", "all.svm", *OGD)
+    assert "m holds the first 1,400 examples" in piped("m", [*LINES[:1400], BAD], *OGD)
+
+    assert "has changed: its first 1,400 examples" in piped("m", [*LINES[:1300], *LINES[1301:]], "--resume", "m")
+    assert piped("m", LINES[:2000], "--resume", "m")["examples"] == 2000  # those before included
+    assert piped("m", LINES[2000:], "--resume", "m")["examples"] == 1000
+    assert states("m") == states("whole")
+    assert piped("m", LINES[:2000], "--resume", "m")["examples"] == 1000  # of the run before
+    assert states("m") == states("whole")
+
+
+def test_groups_by_sizes_are_to_be_given_again_and_no_folder_is_noted(trained, tmp_path):
+    write("a.svm", LINES[:40])
+    (tmp_path / "sizes").write_text("8\n" * 10)
+    ranking = ("--task", "ranking", "--learner", "adagrad", "--query", tmp_path / "sizes")
+    trained("m", "a.svm", *ranking)
+    write("a.svm", LINES[:80])
+
+    assert (
+        "was learnt with the groups of sizes; give them again with --query"
+        in trained("m", "a.svm", "--resume", "m").err
+    )
+    ran = trained("m", "a.svm", "--resume", "m", "--query", tmp_path / "sizes")
+    trained("whole", "a.svm", *ranking)
+
+    assert ran.json["examples"] == 40
+    assert np.array_equal(load_model("m").weights(), load_model("whole").weights())
+    assert str(tmp_path).encode() not in (tmp_path / "m").read_bytes()
 
 
 def test_a_model_without_notes_learns_what_it_is_given(trained, tmp_path):

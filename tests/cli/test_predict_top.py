@@ -34,6 +34,16 @@ def test_one_kind_alone_has_no_header(ouzel, model, small):
     assert set(labels) == {"-1", "1"}
 
 
+def test_predictions_that_break_off_leave_the_file_of_before(ouzel, model, small, tmp_path):
+    (tmp_path / "p.parquet").write_bytes(b"before")
+    (tmp_path / "bad.svm").write_text(small.read_text() + "+1 1:x\n")
+    ran = ouzel("predict", model, tmp_path / "bad.svm", "-o", tmp_path / "p.parquet")
+
+    assert ran.status == 2
+    assert (tmp_path / "p.parquet").read_bytes() == b"before"
+    assert [entry for entry in tmp_path.iterdir() if entry.name.startswith(".")] == []
+
+
 def test_json_lines_and_parquet_say_the_same(ouzel, model, small, tmp_path):
     rows = [json.loads(line) for line in ouzel("predict", model, small, "--json").out.splitlines()]
     ran = ouzel("predict", model, small, "-o", tmp_path / "p.parquet")

@@ -1,10 +1,13 @@
 """Nothing learnt is lost: to closed or full outputs, other processes, signals, or a disk that takes no more."""
 
+import array
+import fcntl
 import json
 import os
 import signal
 import subprocess
 import sys
+import termios
 import time
 
 import pytest
@@ -140,6 +143,23 @@ def test_a_signal_to_end_saves_what_was_learnt(folder, number, status):
     assert b"ouzel: stopped; m holds the first 300 examples" in err
     assert load_model(folder / "m").examples == 300
     assert sorted(entry.name for entry in folder.iterdir()) == ["m", "small.svm", "words.csv"]
+
+
+def test_an_analysis_that_is_told_to_end_saves_and_shows_what_it_found(folder):
+    command = [*OUZEL, "explain", "-", "--format", "csv", "--label", "y", "--label-positive", "rain", "--model", "m"]
+    ran = subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+    ran.stdin.write((folder / "words.csv").read_bytes())
+    waiting = array.array("i", [1])
+    while waiting[0]:
+        time.sleep(0.05)
+        fcntl.ioctl(ran.stdin, termios.FIONREAD, waiting)
+    time.sleep(0.5)
+    ran.send_signal(signal.SIGTERM)
+    out, _ = ran.communicate(timeout=60)
+
+    assert ran.returncode == 143
+    assert b"stopped; " in out
+    assert load_model(folder / "m")
 
 
 def test_a_signal_that_was_ignored_stays_ignored(folder):

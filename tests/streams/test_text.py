@@ -57,6 +57,12 @@ def test_svmlight_is_read_as_the_oracle_reads_it(lines):
         np.testing.assert_allclose(list(features.values()), list(true_features.values()), rtol=2e-7)
 
 
+def test_numbers_keep_their_value_beside_labels_that_are_names():
+    labels = [label for label, _ in rows_of(parse(parse_svmlight, "+1 1:1\n-1 1:1\nyes 1:1\n0 1:1\n2.5 1:1\n").block)]
+
+    assert labels == [1, -1, "yes", 0, 2.5]
+
+
 @given(NUMBERS)
 @settings(max_examples=200)
 def test_numbers_are_read_to_two_ulps(word):

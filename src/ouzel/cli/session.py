@@ -7,12 +7,13 @@ one learns what the files given hold that it has not learnt.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
 from ouzel import persistence
-from ouzel.cli.agreement import check_agreement, contradiction
+from ouzel.cli.agreement import ContradictionError, check_agreement, contradiction
 from ouzel.cli.going_on import GoingOn
 from ouzel.cli.options import DEFAULT_LEARNER
 from ouzel.cli.shown import count
@@ -22,6 +23,7 @@ from ouzel.errors import OuzelError
 from ouzel.evaluation.progressive import Run
 from ouzel.files import check_place
 from ouzel.models import Model
+from ouzel.streams.block import Block
 from ouzel.streams.groups import Groups
 from ouzel.streams.reading import read
 
@@ -57,6 +59,7 @@ class Session:
     begun_at: tuple[int, int] = (0, 0)  # where the run stood when this session took it up
     ledger: Ledger = field(default_factory=Ledger)
     stream: Any = None  # of the present pass
+    on_known: Callable[[], None] = lambda: None  # called as examples are passed over
     opened_at: tuple[int, int] | None = None  # where the run stood at its beginning, once the run has begun it
 
     @classmethod
@@ -130,10 +133,15 @@ class Session:
         """Take note of what the model to go on from has read; with `again` its files are learnt as if they were new."""
         assert self.resume is not None
         sources, earlier = (Record.from_json(noted.get(name, [])) for name in ("sources", "earlier"))
+        if noted.get("sources") and not sources and not again:
+            raise ContradictionError(
+                f"{self.resume}: notes in a way that this version does not know what it has read; "
+                "learn the files from their first example with --again"
+            )
         if again or noted.get("finished", True) or not sources:
             self.ledger = Ledger(earlier=[*earlier, *sources], model=self.resume, recognising=not again)
         else:
-            check_order([name_of(file) for file in self.files], noted["files"], self.resume)
+            check_order([name_of(file) for file in self.files], noted.get("files", []), self.resume)
             self.ledger = Ledger(sources, earlier, model=self.resume)
         self.noted = noted
         self.saved = self.model.examples if self.resume == self.output else None
@@ -236,7 +244,12 @@ class Session:
             return stream
         passed, row = self.noted["progress"]["position"] if self.ledger.cut_off else (0, 0)
         behind = behind_in_pass(self.ledger.cut_off, row) if passed else {}
-        return GoingOn(stream, self.files, self.ledger, behind, lambda block: self.run.features.add(block))
+        return GoingOn(stream, self.files, self.ledger, behind, self._pass_over)
+
+    def _pass_over(self, block: Block) -> None:
+        """Count the features of examples that are not learnt again."""
+        self.run.features.add(block)
+        self.on_known()
 
     def _restore(self) -> None:
         """Have the run that the file to go on from holds, and what was read of its features meanwhile."""

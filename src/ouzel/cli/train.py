@@ -153,6 +153,12 @@ def _go(session: Session, quiet: bool) -> OuzelError | None:
     from ouzel.cli.screen import Screen
 
     with Screen(session.title, quiet=quiet) as screen:
+
+        def stand() -> None:
+            screen.stream = session.stream
+            screen.stand(session.run.scores)
+
+        session.on_known = stand
         try:
             session.recognise()
             for line in session.remarks:

@@ -221,7 +221,7 @@ def name_labels(block: Block, data: np.ndarray, spans: np.ndarray, options: Opti
     """Labels that are no numbers as names, or as members of `label_positive`; and the rows whose label is neither."""
     positive = options.label_positive
     named = np.flatnonzero(spans[:, 0] >= 0)
-    labels = block.labels
+    labels = block.labels.copy()  # it is compared below with what is written here
     if positive is not None:
         labels = np.where(np.isnan(labels), np.nan, np.where(labels == as_number(positive), 1.0, -1.0))
     wrong: list[int] = []

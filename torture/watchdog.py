@@ -118,7 +118,7 @@ class Worker:
 
     def _log(self) -> str:
         self.log.seek(0)
-        return self.log.read().decode("utf-8", "replace")
+        return self.log.read().decode("utf-8", "replace").partition("\nExtension modules:")[0]
 
 
 def _where(log: str) -> str:

@@ -119,7 +119,9 @@ def _alone(target, name: Name, data: bytes | None) -> int:  # type: ignore[no-un
 def guided(arguments: argparse.Namespace) -> int:
     """Atheris on one target, in a process that is its own from the first import on."""
     seconds = str(60.0 * arguments.minutes)
-    return subprocess.run([sys.executable, "-m", "torture.guided", arguments.target, seconds], check=False).returncode
+    with scratch():  # here, as libFuzzer ends its process at once
+        command = [sys.executable, "-m", "torture.guided", arguments.target, seconds]
+        return subprocess.run(command, check=False).returncode
 
 
 class Line:

@@ -30,7 +30,7 @@ def fuzz(target_name: str, seconds: int) -> None:
         import ouzel.streams.svmlight
         import ouzel.streams.tables
         import ouzel.streams.vw  # noqa: F401
-    from torture.journal import HERE, keep
+    from torture.journal import FAILURES, HERE, keep
     from torture.names import Name
     from torture.targets import TARGETS
     from torture.targets.base import SCRATCH
@@ -53,6 +53,9 @@ def fuzz(target_name: str, seconds: int) -> None:
             print(f"{verdict.kind}: {verdict.signature}\n  {keep(name, data)}", flush=True)
 
     limits = [f"-max_total_time={seconds}", "-max_len=4096", "-timeout=60", "-rss_limit_mb=2048", "-verbosity=0"]
+    failures = FAILURES / target_name
+    failures.mkdir(parents=True, exist_ok=True)
+    limits.append(f"-artifact_prefix={failures}/")
     atheris.Setup([sys.argv[0], *limits, str(corpus), folder], once)
     atheris.Fuzz()
 

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import time
+import zlib
 from pathlib import Path
 
 from torture.campaign import MEMORY, Campaign, scratch
@@ -77,7 +78,9 @@ def replay(arguments: argparse.Namespace) -> int:
     path = Path(arguments.input)
     with scratch():
         if path.is_file():
-            name = Name(path.parent.name, tuple(map(int, path.name.split("."))))
+            seeds = path.name.split(".")
+            plain = all(seed.isdigit() for seed in seeds)  # else libFuzzer has named it
+            name = Name(path.parent.name, tuple(map(int, seeds)) if plain else (zlib.crc32(path.read_bytes()),))
         else:
             name = Name.parse(arguments.input)
         target = TARGETS[name.target]()
@@ -119,7 +122,9 @@ def _alone(target, name: Name, data: bytes | None) -> int:  # type: ignore[no-un
 def guided(arguments: argparse.Namespace) -> int:
     """Atheris on one target, in a process that is its own from the first import on."""
     seconds = str(60.0 * arguments.minutes)
-    return subprocess.run([sys.executable, "-m", "torture.guided", arguments.target, seconds], check=False).returncode
+    with scratch():  # here, as libFuzzer ends its process at once
+        command = [sys.executable, "-m", "torture.guided", arguments.target, seconds]
+        return subprocess.run(command, check=False).returncode
 
 
 class Line:

@@ -30,31 +30,34 @@ def fuzz(target_name: str, seconds: int) -> None:
         import ouzel.streams.svmlight
         import ouzel.streams.tables
         import ouzel.streams.vw  # noqa: F401
-    from torture.campaign import scratch
-    from torture.journal import HERE, keep
+    from torture.journal import FAILURES, HERE, keep
     from torture.names import Name
     from torture.targets import TARGETS
+    from torture.targets.base import SCRATCH
     from torture.verdicts import FINE, judge
 
-    with scratch() as folder:
-        target = TARGETS[target_name]()
-        target.start()
-        corpus = HERE / "corpus" / target_name
-        corpus.mkdir(parents=True, exist_ok=True)
-        for seed in range(40):
-            Path(folder, f"seed-{seed}").write_bytes(target.data(Name(target_name, (seed,))))
-        known: set[str] = set()
+    target = TARGETS[target_name]()
+    target.start()
+    folder = os.environ[SCRATCH]
+    corpus = HERE / "corpus" / target_name
+    corpus.mkdir(parents=True, exist_ok=True)
+    for seed in range(40):
+        Path(folder, f"seed-{seed}").write_bytes(target.data(Name(target_name, (seed,))))
+    known: set[str] = set()
 
-        def once(data: bytes) -> None:
-            name = Name(target_name, (zlib.crc32(data),))
-            verdict = judge(lambda: target.run(data, name.randomness("run")))
-            if verdict.kind not in FINE and verdict.signature not in known:
-                known.add(verdict.signature)
-                print(f"{verdict.kind}: {verdict.signature}\n  {keep(name, data)}", flush=True)
+    def once(data: bytes) -> None:
+        name = Name(target_name, (zlib.crc32(data),))
+        verdict = judge(lambda: target.run(data, name.randomness("run")))
+        if verdict.kind not in FINE and verdict.signature not in known:
+            known.add(verdict.signature)
+            print(f"{verdict.kind}: {verdict.signature}\n  {keep(name, data)}", flush=True)
 
-        limits = [f"-max_total_time={seconds}", "-max_len=4096", "-timeout=60", "-rss_limit_mb=2048", "-verbosity=0"]
-        atheris.Setup([sys.argv[0], *limits, str(corpus), str(folder)], once)
-        atheris.Fuzz()
+    limits = [f"-max_total_time={seconds}", "-max_len=4096", "-timeout=60", "-rss_limit_mb=2048", "-verbosity=0"]
+    failures = FAILURES / target_name
+    failures.mkdir(parents=True, exist_ok=True)
+    limits.append(f"-artifact_prefix={failures}/")
+    atheris.Setup([sys.argv[0], *limits, str(corpus), folder], once)
+    atheris.Fuzz()
 
 
 if __name__ == "__main__":

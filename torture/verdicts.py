@@ -56,7 +56,7 @@ def of_message(message: str) -> Verdict:
     """A refusal, if it is one line that a person can read."""
     if "\n" in message.strip() or len(message) > LONGEST_MESSAGE:
         shape = "many lines" if "\n" in message.strip() else f"more than {LONGEST_MESSAGE} characters"
-        return Verdict("unsound", f"a message of {shape}: {scrubbed(message)[:80]}", message[:4000])
+        return Verdict("unsound", f"a message of {shape}: {_opening(message)}", message[:4000])
     return Verdict("refused", scrubbed(message))
 
 
@@ -70,6 +70,12 @@ def scrubbed(message: str) -> str:
     text = re.sub(r"(/[\w.-]+)+/", "", text)
     text = re.sub(r"0x[0-9a-f]+|\d+", "#", text)
     return text.encode("ascii", "replace").decode()[:160] if not text.isascii() and "…" not in text else text[:160]
+
+
+def _opening(message: str) -> str:
+    """The first words of a message, behind the name of a file."""
+    words = re.findall(r"[a-z]{2,}", message.partition(": ")[2][:60])
+    return " ".join(words[:3])
 
 
 def _first_line(error: BaseException) -> str:

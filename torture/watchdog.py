@@ -98,6 +98,8 @@ class Worker:
         except ProcessLookupError:
             os.kill(self.pid, signal.SIGKILL)
         os.waitpid(self.pid, 0)
+        if kind == "memory" and self.slot.at_work is None:
+            return []  # the worker saw it in the meantime, and has told
         return self._blame(Verdict(kind, f"{_where(log)}", f"{what}\n{log[-4000:]}"))
 
     def _end(self, status: int) -> list[tuple[Name, Verdict]]:
@@ -118,7 +120,7 @@ class Worker:
 
     def _log(self) -> str:
         self.log.seek(0)
-        return self.log.read().decode("utf-8", "replace")
+        return self.log.read().decode("utf-8", "replace").partition("\nExtension modules:")[0]
 
 
 def _where(log: str) -> str:

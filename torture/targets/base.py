@@ -18,7 +18,7 @@ from torture.slot import Slot
 from torture.verdicts import Failure
 
 SCRATCH = "TORTURE_SCRATCH"  # the environment variable that names the folder of a run
-LARGEST_LEARNT = 1 << 20  # a feature id below which a learner without a budget is tried
+LARGEST_LEARNT = 1 << 16  # a feature id below which a learner without a budget is tried
 
 
 class Target:

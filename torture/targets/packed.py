@@ -5,7 +5,9 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import os
 from collections.abc import Callable
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -60,7 +62,20 @@ class Packed(ReaderTarget):
         options: dict[str, Any] = target.options(random)
         if random.random() < 0.8:
             options["format"] = target.format
+        if len(data) < PIPE and random.random() < 0.15:
+            return through_a_pipe(data, options, random)
         return read_and_learn(self.place(data, random.choice(("", ".gz", ".svm.gz", ".csv.zst"))), options, random)
+
+
+def through_a_pipe(data: bytes, options: dict[str, Any], random: Random) -> str:
+    """Read what comes through a pipe, as standard input does."""
+    reading, writing = os.pipe()
+    try:
+        os.write(writing, data)
+        os.close(writing)
+        return read_and_learn(Path(f"/dev/fd/{reading}"), options, random)
+    finally:
+        os.close(reading)
 
 
 def pack_somehow(data: bytes, random: Random) -> bytes:

@@ -11,6 +11,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined, kernel
+from ouzel.layout import float32, float64, made_from
 from ouzel.ranges import Range
 
 
@@ -23,14 +24,12 @@ class Settings(NamedTuple):
     learning_rate: Annotated[float, Range(1e-30, 1e9), "step size"] = 1.0
 
 
-def init(dimension: int, settings: Settings) -> State:
-    """A state that has seen nothing, with room for `dimension` slots."""
-    return State(np.zeros(dimension, np.float32), np.zeros(1))
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state with room for `dimension` slots is made of."""
+    return State(weight=float32(dimension), seen=float64(1, least=0.0))
 
 
-def grow(state: State, dimension: int, settings: Settings) -> State:
-    """The same state with room for `dimension` slots."""
-    return state._replace(weight=np.pad(state.weight, (0, dimension - len(state.weight))))
+init, grow = made_from(layout)
 
 
 @inlined

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from ouzel.classes import MOST_CLASSES, Classes
 from ouzel.errors import OuzelError
+from ouzel.layout import MOST_COUNT
 from ouzel.learners import catalogue
 from ouzel.learners.settings import resolve_settings
 from ouzel.models import SLOT_LIMIT, Model
@@ -29,7 +30,6 @@ from ouzel.streams.options import Options, make_options
 from ouzel.terms.names import from_json, to_json
 
 NAME_RULE = "murmur3-32"  # how names become ids
-MOST = 2**63 - 1
 
 
 class Rule(NamedTuple):
@@ -39,9 +39,9 @@ class Rule(NamedTuple):
     words: str
 
 
-def whole(least: int = 0, most: int = MOST) -> Rule:
+def whole(least: int = 0, most: int = MOST_COUNT) -> Rule:
     """A whole number of a range."""
-    words = f"a whole number from {least} to {most}" if most < MOST else f"a whole number, {least} or more"
+    words = f"a whole number from {least} to {most}" if most < MOST_COUNT else f"a whole number, {least} or more"
     return Rule(lambda value: type(value) is int and least <= value <= most, words)
 
 
@@ -50,7 +50,7 @@ def one_of(*known: Any) -> Rule:
     return Rule(lambda value: isinstance(value, str) and value in known, " or ".join(map(repr, known)))
 
 
-def list_of(rule: Rule, most: int = MOST) -> Rule:
+def list_of(rule: Rule, most: int = MOST_COUNT) -> Rule:
     """A list of what another rule holds of."""
     return Rule(
         lambda value: isinstance(value, list) and len(value) <= most and all(map(rule.holds, value)),

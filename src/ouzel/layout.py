@@ -31,6 +31,7 @@ from ouzel.ranges import memory
 Bound = float | tuple[float, ...]  # of all numbers, or of each place along the last axis
 
 ALIGNED = 64  # bytes of a cache line
+MOST_COUNT = 2**53  # up to which floats count by ones, too
 
 
 class Array(NamedTuple):
@@ -63,23 +64,23 @@ def float64(*shape: int, **rest: Any) -> Any:
 
 
 def int64(*shape: int, **rest: Any) -> Any:
-    """An array of counts or positions: 0 or more unless `least` says otherwise."""
-    return Array(shape, np.int64, **{"least": 0, **rest})
+    """An array of counts or positions: 0 or more, and no more than anything counts to, unless `rest` says otherwise."""
+    return Array(shape, np.int64, **{"least": 0, "most": MOST_COUNT, **rest})
 
 
 def uint64(*shape: int, **rest: Any) -> Any:
     """An array of random words, or of counts."""
-    return Array(shape, np.uint64, **rest)
+    return Array(shape, np.uint64, **{"least": 0, **rest})
 
 
 def uint16(*shape: int, **rest: Any) -> Any:
     """An array of positions below 2^16."""
-    return Array(shape, np.uint16, **rest)
+    return Array(shape, np.uint16, **{"least": 0, **rest})
 
 
 def uint32(*shape: int, **rest: Any) -> Any:
     """An array of slots, or of random words."""
-    return Array(shape, np.uint32, **rest)
+    return Array(shape, np.uint32, **{"least": 0, **rest})
 
 
 def made_from(layout: Callable[..., Any], begin: Callable[..., None] | None = None) -> tuple[Any, Any]:

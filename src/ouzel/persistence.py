@@ -29,7 +29,7 @@ from ouzel.models import Model
 FORMAT = 4  # 1: before the default took safe steps; 2: when sketched Newton kept D; 3: when analyses kept lists
 KEY = "ouzel"  # under which the metadata lie
 BESIDE = "beside."  # before the names of arrays that are not of the model
-UNREADABLE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, MemoryError, RecursionError)
+UNREADABLE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 
 Built = TypeVar("Built")
 
@@ -135,6 +135,8 @@ def _read(path: Path) -> tuple[dict[str, str], dict[str, np.ndarray]]:
         raise OuzelError(f"{path}: there is no such model file; `ouzel train … --model {path}` makes one") from None
     except OSError as error:
         raise OuzelError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except MemoryError:
+        raise OuzelError(f"{path}: is larger than the memory that is left") from None
     except (SafetensorError, *UNREADABLE) as error:
         raise OuzelError(f"{path}: not a model file, or one cut short ({error})") from None
     if KEY not in metadata:

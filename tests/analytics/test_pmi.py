@@ -1,5 +1,8 @@
 """Pointwise mutual information: planted and real associations are found, and estimated well."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +12,7 @@ from ouzel.analytics.corpus import Corpus
 from ouzel.analytics.tokens import tokeniser
 from ouzel.errors import OuzelError
 from ouzel.sketches import reservoir
+from tests.forging import parts_of, write
 
 
 def planted(seed=0, documents=4000, length=40, words=300, pairs=30):
@@ -145,6 +149,46 @@ def test_text_becomes_tokens_as_it_was_said(how, tokens):
 def test_what_makes_no_tokens_is_refused(how, message):
     with pytest.raises(OuzelError, match=message):
         tokeniser(how)
+
+
+def test_a_file_runs_nothing_that_it_names(tmp_path):
+    path = tmp_path / "model"
+    ouzel.StreamingPMI("400KB").partial_fit(["the prime minister said"] * 50).save(path)
+    described, arrays = parts_of(path)
+    (tmp_path / "spy.py").write_text(f"open({str(tmp_path / 'RAN')!r}, 'w')\ndef split(text): return text.split()\n")
+    described["notes"]["parameters"]["tokens"] = "spy:split"
+    write(path, described, arrays)
+
+    ran = subprocess.run(
+        [sys.executable, "-c", f"import ouzel; ouzel.StreamingPMI.load({str(path)!r})"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+
+    assert "names the function 'spy:split' to run, which no file of Ouzel does" in ran.stderr
+    assert not (tmp_path / "RAN").exists()
+
+
+@pytest.mark.parametrize("tokens", [str.split, "shlex:split"])
+def test_a_tokeniser_of_ones_own_is_given_again(tmp_path, tokens):
+    whole = ouzel.StreamingPMI("400KB", tokens=tokens).partial_fit(["The Prime Minister said"] * 50)
+    whole.save(tmp_path / "model")
+
+    with pytest.raises(OuzelError, match=r"a tokeniser of your own, '.*:(str\.)?split'; give it again as tokens="):
+        ouzel.StreamingPMI.load(tmp_path / "model")
+    again = ouzel.StreamingPMI.load(tmp_path / "model", tokens=tokens)
+
+    again.partial_fit(["The Prime Minister said"])
+    assert again.top(3, settled=False) == whole.partial_fit(["The Prime Minister said"]).top(3, settled=False)
+
+
+def test_other_tokens_than_those_learnt_are_refused(tmp_path):
+    ouzel.StreamingPMI("400KB", tokens="whitespace").save(tmp_path / "model")
+
+    assert ouzel.StreamingPMI.load(tmp_path / "model", tokens="whitespace").seen == 0
+    with pytest.raises(OuzelError, match="was learnt with tokens='whitespace', not 'word'; leave tokens out"):
+        ouzel.StreamingPMI.load(tmp_path / "model", tokens="word")
 
 
 def test_wrong_arguments_are_refused():

@@ -14,14 +14,14 @@ few hundred features; ids beyond the limit are refused.
 
 from __future__ import annotations
 
-from math import inf, isfinite
+from math import isfinite
 from typing import NamedTuple
 
 import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.errors import OuzelError
-from ouzel.layout import check_places, float64, int64, made_from
+from ouzel.layout import MOST_COUNT, check_places, float64, int64, made_from
 from ouzel.learners.matrix_metric import decompose, require_solver, solve, times_metric
 from ouzel.learners.shared_settings import Damping, DualAveraging, Loss, Penalty, Rate
 from ouzel.terms.losses import Logistic, derivative
@@ -60,7 +60,7 @@ def layout(dimension: int, settings: Settings) -> State:
         weight=float64(dimension),
         gradient_sum=float64(dimension),
         outer=float64(dimension, dimension),
-        counts=int64(2, most=(inf, dimension)),
+        counts=int64(2, most=(MOST_COUNT, dimension)),
     )
 
 

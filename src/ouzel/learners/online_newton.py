@@ -11,14 +11,13 @@ far, memory is the square of the room for them: for up to some thousand features
 
 from __future__ import annotations
 
-from math import inf
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.errors import OuzelError
-from ouzel.layout import check_places, float64, int64, made_from
+from ouzel.layout import MOST_COUNT, check_places, float64, int64, made_from
 from ouzel.learners.shared_settings import Bound, Curvature, Eta, Largest, Loss, Rate
 from ouzel.learners.sketched_newton import LIMIT
 from ouzel.terms.losses import Logistic, derivative
@@ -59,7 +58,7 @@ def layout(dimension: int, settings: Settings) -> State:
         place=int64(dimension, most=dimension),
         weight=float64(dimension),
         inverse=float64(dimension, dimension, diagonal=1.0),
-        counts=int64(2, most=(inf, dimension)),
+        counts=int64(2, most=(MOST_COUNT, dimension)),
     )
 
 

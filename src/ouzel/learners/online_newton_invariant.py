@@ -16,14 +16,13 @@ An example costs the square of the number of slots seen so far, memory is twice 
 
 from __future__ import annotations
 
-from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
 from ouzel._jit import kernel
 from ouzel.errors import OuzelError
-from ouzel.layout import check_places, float64, int64, made_from, require
+from ouzel.layout import MOST_COUNT, check_places, float64, int64, made_from, require
 from ouzel.learners.online_newton import check_room, clip, placed
 from ouzel.learners.shared_settings import Bound, Curvature, Eta, Largest, Loss
 from ouzel.learners.sketched_newton import LIMIT
@@ -61,7 +60,7 @@ def layout(dimension: int, settings: Settings) -> State:
         basis=float64(dimension, dimension),
         weight=float64(dimension),
         inverse=float64(dimension, dimension),
-        counts=int64(3, most=(inf, dimension, dimension)),
+        counts=int64(3, most=(MOST_COUNT, dimension, dimension)),
     )
 
 

@@ -6,12 +6,13 @@ probability k / t.
 
 from __future__ import annotations
 
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
 from ouzel._jit import inlined
-from ouzel.layout import allocate, uint32, uint64
+from ouzel.layout import MOST_COUNT, allocate, uint32, uint64
 from ouzel.ranges import Seed, Size, ranged
 
 
@@ -22,7 +23,7 @@ class State(NamedTuple):
 
 def layout(capacity: int) -> State:
     """What room for `capacity` items is made of."""
-    return State(items=uint32(capacity), counts=uint64(2))
+    return State(items=uint32(capacity), counts=uint64(2, most=(MOST_COUNT, inf)))
 
 
 @ranged

@@ -1,0 +1,182 @@
+"""A model file may have been made up, digest and all: it is refused in one line, or a model that works."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ouzel
+from ouzel import persistence
+from ouzel.errors import OuzelError
+from ouzel.learners import catalogue
+from ouzel.models import Model
+from tests.forging import examples, learn, parts_of, write
+
+FORGER = Path(__file__).parent / "forging.py"
+KINDS = ("auto", "adagrad", "awm", "wm", "unbounded", "son-oja", "son-fd", "ons", "arow-full", "awm-nce")
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_forged_files_are_refused_or_work(name):
+    ran = subprocess.run([sys.executable, FORGER, name, "150", "0"], capture_output=True, text=True)
+
+    assert ran.returncode == 0, ran.stderr
+    assert 0 < int(ran.stdout) < 150  # some changes are harmless, most are not
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", catalogue.LEARNERS)
+def test_many_forged_files_are_refused_or_work(name):
+    ran = subprocess.run([sys.executable, FORGER, name, "2000", "1"], capture_output=True, text=True)
+
+    assert ran.returncode == 0, ran.stderr
+
+
+def forged(tmp_path, name, change, **settings):
+    """A file of a learner's model, its description and arrays changed."""
+    path = tmp_path / "m"
+    persistence.save(learn(Model(name, bits=8, **settings), examples(60)), path)
+    described, arrays = parts_of(path)
+    change(described, arrays)
+    write(path, described, arrays)
+    return path
+
+
+def told(**values):
+    return lambda described, arrays: described.update(values)
+
+
+def told_settings(**values):
+    return lambda described, arrays: described["settings"].update(values)
+
+
+def put(name, place, value):
+    def change(described, arrays):
+        arrays[f"state.0.{name}"][place] = value
+
+    return change
+
+
+def swap_places(described, arrays):
+    """Let two keys be found where the other is looked for."""
+    places = arrays["state.0.places"]
+    first, second = np.flatnonzero(places)[:2]
+    places[first], places[second] = places[second], places[first]
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        (
+            "ogd",
+            told(dimension=2**31),
+            r"but the settings ask for float32 \(2147483649,\)",
+        ),
+        ("ogd", told(dimension=1.5), "dimension is not a whole number from 1"),
+        ("ogd", told(examples=-1), "examples is not a whole number"),
+        ("ogd", told(examples=True), "examples is not a whole number"),
+        ("ogd", told(closed=1), "closed is not true or false"),
+        ("ogd", told(classes=[1, 1.0]), "classes are not different"),
+        ("ogd", told(classes=[float("nan"), 1]), "classes is not a list"),
+        ("ogd", told(names=[[2**32, "x"]]), "names is not a list"),
+        ("ogd", told(names=[[1, "\ud800"]]), "names is not a list"),
+        ("ogd", told(task="guessing"), "task is not 'classification' or"),
+        ("ogd", told(more=1), "the description has"),
+        ("ogd", told(notes={"reading": {"bits": "18"}}), "bits is not a whole number"),
+        ("ogd", told(notes={"reading": {"code": "x"}}), "the way of reading has"),
+        ("ogd", told_settings(learning_rate=float("inf")), "learning_rate of Settings is not a number; got inf"),
+        ("ogd", told_settings(learning_rate="0.5"), "learning_rate of Settings is not a number"),
+        ("ogd", told_settings(loss={"term": "Popen", "args": 1}), "the loss .* is not known"),
+        ("ogd", told_settings(loss={"term": "L1", "l1": 1.0}), "the loss .* is not known"),
+        ("ogd", told_settings(loss={"term": "Quantile", "tau": None}), "tau of Quantile is not a number"),
+        ("ogd", put("weight", 3, np.nan), "weight holds what is not a number"),
+        ("ogd", put("seen", 0, -1.0), "seen lies outside of 0 to inf"),
+        ("awm", told_settings(budget=2.0**40), "but the settings ask for"),
+        ("awm", told_settings(budget=float("inf")), "budget of Settings is not a number"),
+        ("awm", put("taken", 0, 10**9), "taken lies outside of 0 to 64"),
+        ("awm", put("taken", 0, 3), "places of keys are not those of 3"),
+        ("awm", put("places", slice(None), 1), "places of keys are not"),
+        ("awm", swap_places, "places of keys cannot be found"),
+        ("awm", put("keys", 1, 0), "keys are not different|cannot be found"),
+        ("awm", put("bounds", 0, np.inf), "bounds exceed"),
+        ("awm", put("scale", 0, 0.0), "scale lies outside of"),
+        ("son-oja", put("touched", 0, 10**6), "slots seen do not fit the table"),
+        ("son-oja", put("counts", 1, 2.0), "slots seen do not fit the table"),
+        ("son-fd", put("counts", 4, 1e6), "counts lies outside of"),
+        ("son-fd", put("table", (5, 22), 7.0), "table has epochs to come"),
+        ("ons", put("place", 1, 200), "place lies outside of|places are not those"),
+    ],
+)
+def test_each_lie_has_its_line(tmp_path, name, change, message):
+    settings = {"budget": 1024.0} if name == "awm" else {}
+    path = forged(tmp_path, name, change, **settings)
+
+    with pytest.raises(OuzelError, match=message) as caught:
+        persistence.load_model(path)
+
+    assert str(caught.value).startswith(f"{path}: not a model this version can use: ")
+
+
+def test_arrays_that_no_learner_has_are_refused(tmp_path):
+    path = forged(tmp_path, "ogd", lambda described, arrays: arrays.update({"state.1.weight": np.zeros(2)}))
+
+    with pytest.raises(OuzelError, match=r"state\.1\.weight is not an array of this learner"):
+        persistence.load_model(path)
+
+
+@pytest.mark.parametrize("name", catalogue.LEARNERS)
+@pytest.mark.parametrize("scale", [1.0, 1e15, 1e30])
+def test_every_state_that_learning_leads_to_is_sound(tmp_path, name, scale):
+    pairs = [({key: scale * x for key, x in features.items()}, label) for features, label in examples(60)]
+    model = learn(Model(name, bits=8), pairs)
+
+    persistence.save(model, tmp_path / "m")
+
+    assert persistence.load_model(tmp_path / "m").examples == 60
+
+
+def analysis(kind):
+    if kind is ouzel.StreamingPMI:
+        return kind("200KB", sample_size=50, heap_size=16).partial_fit(["the prime minister said"] * 50)
+    if kind is ouzel.RelativeDeltoids:
+        return kind("1KB").partial_fit(["a", "b", "a"] * 50, [0, 1, 0] * 50)
+    return kind("1KB").partial_fit([{"city": "Rome"}, {"city": "Bonn"}] * 50, [True, False] * 50)
+
+
+@pytest.mark.parametrize("kind", [ouzel.StreamingPMI, ouzel.RelativeDeltoids, ouzel.StreamingExplainer])
+def test_forged_analyses_are_refused_or_work(tmp_path, kind):
+    from tests import forging
+
+    path, random = tmp_path / "m", np.random.default_rng(0)
+    analysis(kind).save(path)
+    described, arrays = parts_of(path)
+    refused = 0
+    for _ in range(300):
+        write(path, *forging.forged(described, arrays, random))
+        try:
+            kind.load(path).top(5)
+        except OuzelError as error:
+            refused += str(error).startswith(f"{path}: ")
+    assert 200 < refused < 300
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "message"),
+    [
+        (ouzel.StreamingPMI, {"sample_size": 10**9, "budget": 10**12}, "but the settings ask for"),
+        (ouzel.StreamingPMI, {"heap_size": 10**9, "budget": 10**12}, "a sketch that is not the one"),
+        (ouzel.RelativeDeltoids, {"shares": "yes"}, "shares is not true or false"),
+        (ouzel.StreamingExplainer, {"order": 7}, "order is 1"),
+    ],
+)
+def test_parameters_of_an_analysis_that_lie_are_refused(tmp_path, kind, change, message):
+    path = tmp_path / "m"
+    analysis(kind).save(path)
+    described, arrays = parts_of(path)
+    described["notes"]["parameters"].update(change)
+    write(path, described, arrays)
+
+    with pytest.raises(OuzelError, match=message):
+        kind.load(path)

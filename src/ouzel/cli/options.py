@@ -39,7 +39,7 @@ Limit = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME=SIZE",
-        help="What a piece of a file may take: line=64MB, word=1MB, unpacked=1GB, batch=1GB; may be repeated.",
+        help="What a piece of a file may take: line=32MB, word=1MB, unpacked=1GB, batch=1GB; may be repeated.",
     ),
 ]
 Bits = Annotated[int | None, typer.Option(help="Names of features hash to so many bits (18).")]

@@ -20,7 +20,7 @@ class Limits:
     (True, 1048576)
     """
 
-    line: int = 64 << 20  # a line of text, a row of a CSV file or its header
+    line: int = 32 << 20  # a line of text, a row of a CSV file or its header
     word: int = 1 << 20  # a label, the name of a feature or a column, a word
     unpacked: int = 1 << 30  # a file that must be unpacked, or copied from a pipe, before it can be read
     batch: int = 1 << 30  # a record batch of an Arrow file, a row group of a Parquet file as it is stored

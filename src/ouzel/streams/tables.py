@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pyarrow
-import pyarrow.parquet
 
 from ouzel.streams.arrow_messages import arrow_batches
 from ouzel.streams.arrow_types import flat
@@ -18,6 +17,7 @@ from ouzel.streams.labels import find_label
 from ouzel.streams.limits import Limits
 from ouzel.streams.memory import ROWS
 from ouzel.streams.options import Options
+from ouzel.streams.parquet import parquet_tables, rows_of_parquet
 from ouzel.streams.sources import Source
 
 TABLES = ("csv", "tsv", "parquet", "arrow", "jsonl")
@@ -56,7 +56,8 @@ def record_batches(
         yield from json_batches(source, options, skipped, needed)
     else:
         limits = options.limits
-        for part in _parquet(source, options.ignore, limits) if format == "parquet" else arrow_batches(source, limits):
+        parquet = format == "parquet"
+        for part in parquet_tables(source, options.ignore, limits) if parquet else arrow_batches(source, limits):
             part.validate(full=True)  # a kernel trusts the offsets it is given
             for start in range(0, max(1, part.num_rows), ROWS):
                 table = flat(part.slice(start, ROWS))
@@ -67,32 +68,7 @@ def rows_stored(source: Source, format: str, limits: Limits) -> int:
     """The number of rows of a Parquet or Arrow file; uses the source up."""
     if format == "arrow":
         return sum(part.num_rows for part in arrow_batches(source, limits))
-    with source.stored(limits) as stored, pyarrow.parquet.ParquetFile(stored) as file:
-        return int(file.metadata.num_rows)
-
-
-def _parquet(source: Source, ignored: Sequence[str], limits: Limits) -> Iterator[Any]:
-    """Tables of at most ROWS rows, the first of none; the cells of ignored columns are not read, but null."""
-    with source.stored(limits) as stored, pyarrow.parquet.ParquetFile(stored) as file:
-        schema = file.schema_arrow
-        yield pyarrow.Table.from_batches([], schema)
-        read = [name for name in schema.names if name not in ignored]
-        if source.compressed or (source.size or limits.unpacked) > limits.batch:  # else no part of it is
-            _check_groups(file.metadata, source.name, limits)
-        for batch in file.iter_batches(ROWS, columns=read):
-            table = pyarrow.Table.from_batches([batch])
-            for name in schema.names:
-                if name in ignored:
-                    table = table.append_column(name, pyarrow.nulls(len(table)))
-            yield table
-
-
-def _check_groups(metadata: Any, name: str, limits: Limits) -> None:
-    """Refuse a Parquet file whose columns, of which each is taken into memory as it is stored, are too large."""
-    for group in map(metadata.row_group, range(metadata.num_row_groups)):
-        size = sum(group.column(k).total_compressed_size for k in range(group.num_columns))
-        if size > limits.batch:
-            raise limits.exceeded(name, "batch", f"has a row group of {size:,} bytes")
+    return rows_of_parquet(source, limits)
 
 
 def _empty(schema: Any) -> Any:

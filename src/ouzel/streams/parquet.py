@@ -1,0 +1,96 @@
+"""Parquet files as tables of so many rows as fit, whatever a page or a dictionary of words unpacks to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow
+import pyarrow.compute as compute
+from pyarrow.parquet import ParquetFile
+
+from ouzel.streams.arrow_types import as_text
+from ouzel.streams.limits import Limits
+from ouzel.streams.memory import ROWS
+from ouzel.streams.sources import Source
+
+ROOM = 1 << 26  # bytes that the words of one column may take in one table
+FEW = 64  # rows at a time where little is known of their size
+
+
+def parquet_tables(source: Source, ignored: Sequence[str], limits: Limits) -> Iterator[Any]:
+    """Tables of at most ROWS rows, the first of none; the cells of ignored columns are not read, but null."""
+    with source.stored(limits) as stored, ParquetFile(stored) as file:
+        schema = file.schema_arrow
+        yield pyarrow.Table.from_batches([], schema)
+        read = [name for name in schema.names if name not in ignored]
+        words = _columns_of_words(file, read)
+        with ParquetFile(stored, metadata=file.metadata, read_dictionary=[name for name, _ in words]) as coded:
+            for groups, rows in _runs(coded, words, source, limits):
+                for batch in file.iter_batches(rows, row_groups=groups, columns=read):
+                    table = pyarrow.Table.from_batches([batch])
+                    for name in schema.names:
+                        if name in ignored:
+                            table = table.append_column(name, pyarrow.nulls(len(table)))
+                    yield table
+
+
+def rows_of_parquet(source: Source, limits: Limits) -> int:
+    """The number of rows that a Parquet file says it has."""
+    with source.stored(limits) as stored, ParquetFile(stored) as file:
+        return int(file.metadata.num_rows)
+
+
+def _columns_of_words(file: ParquetFile, read: Sequence[str]) -> list[tuple[str, int]]:
+    """Names and positions of the columns that hold text, those within lists and objects left out."""
+    columns = [file.schema.column(k) for k in range(len(file.schema))]
+    return [
+        (column.name, k)
+        for k, column in enumerate(columns)
+        if column.physical_type == "BYTE_ARRAY" and column.path == column.name and column.name in read
+    ]
+
+
+def _runs(
+    coded: ParquetFile, words: list[tuple[str, int]], source: Source, limits: Limits
+) -> Iterator[tuple[list[int], int]]:
+    """Row groups that follow one another, and how many of their rows are taken at a time."""
+    run: list[int] = []
+    before = ROWS
+    for number in range(coded.num_row_groups):
+        rows = _rows_at_once(coded, number, words, source, limits)
+        if run and rows != before:
+            yield run, before
+            run = []
+        run.append(number)
+        before = rows
+    if run:
+        yield run, before
+
+
+def _rows_at_once(coded: ParquetFile, number: int, words: list[tuple[str, int]], source: Source, limits: Limits) -> int:
+    """How many rows of a row group are taken at a time: ROWS, unless its words may be long.
+
+    A word may stand in a dictionary once for all its rows, or be packed to next to nothing.
+    """
+    group = coded.metadata.row_group(number)
+    if source.compressed or (source.size or limits.unpacked) > limits.batch:  # else no part of it is
+        stored = sum(group.column(k).total_compressed_size for k in range(group.num_columns))
+        if stored > limits.batch:
+            raise limits.exceeded(source.name, "batch", f"has a row group of {stored:,} bytes")
+    rows = ROWS
+    doubtful = []
+    for name, k in words:
+        column = group.column(k)
+        size = column.total_uncompressed_size
+        if size > limits.batch:
+            rows = FEW
+        if column.has_dictionary_page and size * min(group.num_rows, ROWS) > ROOM:
+            doubtful.append(name)
+    if doubtful:
+        for batch in coded.iter_batches(1, row_groups=[number], columns=doubtful):
+            for array in batch.columns:
+                longest = compute.max(compute.binary_length(as_text(array.dictionary))).as_py() or 0
+                rows = min(rows, max(1, ROOM // max(longest, 1)))
+            break
+    return rows

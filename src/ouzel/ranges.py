@@ -126,7 +126,7 @@ def declared(source: Any) -> dict[str, Setting]:
     """What the annotations of a class or function say of its fields or arguments, by name.
 
     >>> declared(Range)["low"]
-    Setting(takes=None, kind=<class 'float'>, about='')
+    Setting(takes=None, kind=<class 'float'>, about='', optional=False)
     """
     try:
         hints = typing.get_type_hints(source, include_extras=True)

@@ -110,7 +110,9 @@ def test_a_change_of_what_was_learnt_is_a_contradiction(trained, row, name):
     cut_off(trained, "m", "a.svm", at=2000)
     write(name, [*LINES[:row], "-1 1:0.25\n", *LINES[row + 1 :]])
 
-    assert contradicts(trained("m", name, "--resume", "m"), rf"{name}: has changed: its first [\d,]+ examples are not")
+    assert contradicts(
+        trained("m", name, "--resume", "m"), rf"{name}: has changed: its first ([\d,]+ )?examples? (is|are) not"
+    )
 
 
 def test_a_finished_file_that_has_changed_or_shrunk_is_a_contradiction(trained):

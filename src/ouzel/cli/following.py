@@ -86,16 +86,15 @@ class Following:
         self.candidates = [record for record in before if n <= record.examples and record.agrees(self.digest)]
         if not self.candidates:
             if self.sure or self._named(before[0]):
-                raise self._contradiction(
-                    f"has changed: its first {count(n)} examples are not those that {self._reader}"
-                )
+                those = "example is not the one" if n == 1 else f"{count(n)} examples are not those"
+                raise self._contradiction(f"has changed: its first {those} that {self._reader}")
             self._be_new()
             return
         found = self.candidates[0]
         self.sure = self.sure or n >= SURE or n == found.examples or (found.name == self.name and not found.piped)
         only = len(self.candidates) == 1 or n >= SURE or n == found.examples
         if self.record is None and self.sure and only:
-            self.record = self.ledger.claim(self.place, found, self.path)
+            self.record, self.candidates = self.ledger.claim(self.place, found, self.path), [found]
         if n == found.examples:
             self.following = False
 

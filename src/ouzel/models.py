@@ -78,7 +78,7 @@ class Model:
         self.pairs = int(pairs)
         for name, value, least, most in (("bits", self.bits, 1, MOST_BITS), ("seed", self.seed, 0, MOST_SEED)):
             if not least <= value <= most:
-                raise OuzelError(f"{name} lies between {least} and {most}; got {value}")
+                raise OuzelError(f"{name} must lie between {least} and {most}; got {value}")
         if self.task == "ranking" and (self.multiclass or isinstance(self.loss, REGRESSION)):
             raise OuzelError(
                 "ranking takes a learner of two classes and a loss of classes, such as adagrad and hinge; "

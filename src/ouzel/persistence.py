@@ -114,11 +114,11 @@ def _rebuild(
     """A model of checked parts: nothing is made, or taken for what it says it is, before it has been found sound."""
     model = model_of(described)
     layouts = {f"state.{place}.": layout for place, layout in enumerate(model.layouts())}
-    beside = {name: array for name, array in arrays.items() if name.startswith(BESIDE)}
     expected = {name for prefix, layout in layouts.items() for name, _ in flat(layout, prefix)}
-    unknown = sorted(set(arrays) - set(beside) - expected)
-    if unknown:
-        raise OuzelError(f"{unknown[0]} is not an array of this learner")
+    beside = {name: array for name, array in arrays.items() if name.startswith(BESIDE)}
+    known = expected | (set(beside) if "analysis" in described["notes"] else set())
+    for name in set(arrays) - known:
+        raise OuzelError(f"{name!r} is not an array of this learner")
     states = [restored(layout, arrays, prefix) for prefix, layout in layouts.items()]
     for state in states if hasattr(model.module, "check") else []:
         model.module.check(state, model.settings)

@@ -237,9 +237,8 @@ class Analysis:
         if any(wanted[name] != held[name] for name in FIXED):
             raise OuzelError(f"holds a sketch that is not the one of {cls.kind}; learn it again")
         layout = cls.layout(parameters)
-        unknown = sorted(set(arrays) - {name for name, _ in flat(layout, persistence.BESIDE)})
-        if unknown:
-            raise OuzelError(f"{unknown[0]} is not an array of {cls.kind}")
+        for name in set(arrays) - {name for name, _ in flat(layout, persistence.BESIDE)}:
+            raise OuzelError(f"{name!r} is not an array of {cls.kind}")
         analysis = cls.__new__(cls)
         analysis.hold(parameters, model, restored(layout, arrays, persistence.BESIDE))
         analysis.restore(notes)

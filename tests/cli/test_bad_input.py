@@ -4,6 +4,9 @@ import gzip
 import lzma
 import re
 
+import numpy as np
+import pyarrow
+import pyarrow.ipc
 import pytest
 
 from ouzel import models, persistence
@@ -136,6 +139,8 @@ ARGUMENTS = {
     "a model in no folder": (["train", "FILE", "--model", "nowhere/m"], "there is no folder"),
     "a plot of no kind": (["train", "FILE", "--plot", "error.xls"], "ends in .svg"),
     "a plot in no folder": (["train", "FILE", "--plot", "nowhere/error.png"], "there is no folder"),
+    "no such limit": (["train", "FILE", "--limit", "lines=1GB"], "there is no limit 'lines' of reading"),
+    "a limit without a size": (["train", "FILE", "--limit", "line"], "--limit takes NAME=VALUE.*--limit line=1GB"),
     "resuming from nothing": (["train", "FILE", "--resume", "absent"], "no such model file"),
     "resuming from data": (["train", "FILE", "--resume", "FILE"], "not a model file"),
     "predicting without a model": (["predict", "absent", "FILE"], "no such model file"),
@@ -234,3 +239,40 @@ def test_features_without_room_leave_what_was_learnt_before_them(ouzel, tmp_path
 
     check(ran, f"4000000000|2,048|2048.*m holds the first {load_model(tmp_path / 'm').examples} examples")
     assert load_model(tmp_path / "m").examples >= 90
+
+
+@pytest.mark.parametrize("command", ["train", "compare", "explain", "pmi", "predict"])
+def test_a_limit_is_named_and_can_be_raised(ouzel, tmp_path, command):
+    path, model = tmp_path / "long.csv", tmp_path / "m"
+    path.write_text("y,x\n1,2\n0,a b" + " " * 5_000_000 + "\n")
+    arguments = {
+        "train": ["train", path],
+        "predict": ["predict", model, path],
+        "compare": ["compare", path, "--learners", "ogd"],
+        "explain": ["explain", path, "--outlier-column", "y"],
+        "pmi": ["pmi", path, "--column", "x"],
+    }[command]
+    ouzel("train", path, "--learner", "ogd", "--model", model, "--limit", "line=8MB")
+
+    check(ouzel(*arguments, "--limit", "line=3MB"), "more than the limit of 3MB; .* raise it with --limit line=6MB")
+    assert ouzel(*arguments, "--limit", "line=8MB").status == 0
+
+
+def test_a_model_goes_on_with_other_limits(ouzel, small, tmp_path):
+    model = tmp_path / "m"
+    ouzel("train", small, "--model", model, "--limit", "line=1MB")
+
+    assert ouzel("train", small, "--resume", model, "--model", model, "--limit", "line=2MB").status == 0
+
+
+@pytest.mark.parametrize("command", [["explain", "--outlier-column", "label"], ["pmi", "--column", "city"]])
+def test_damaged_tables_are_one_line_in_the_analyses_too(ouzel, tmp_path, command):
+    path = tmp_path / "t.arrow"
+    table = pyarrow.table({"label": [1, 0, 1], "city": ["Rome", "x", "y"]})
+    with pyarrow.ipc.new_stream(path, table.schema) as file:
+        file.write_table(table)
+    offsets, wrong = (np.array(ends, np.int32).tobytes() for ends in ([0, 4, 5, 6], [0, 400, 5, 6]))
+    path.write_bytes(path.read_bytes().replace(offsets, wrong))
+
+    check(ouzel(command[0], path, *command[1:]), "t.arrow: is not a sound arrow file")
+    check(ouzel("deltoids", path, path, "--column", "city"), "t.arrow: is not a sound arrow file")

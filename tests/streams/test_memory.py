@@ -6,9 +6,11 @@ import polars as pl
 import pyarrow
 import pyarrow.parquet
 import pytest
+import scipy.sparse as sparse
 
+import ouzel
 from ouzel.errors import DataError
-from ouzel.streams.memory import blocks_from
+from ouzel.streams.memory import blocks_from, to_block
 from ouzel.streams.reading import read
 
 FRAME = pd.DataFrame(
@@ -118,3 +120,40 @@ def test_what_is_no_data_is_one_line(data, labels, says):
         list(blocks_from(data, labels))
 
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["csr_matrix", "csc_matrix", "coo_matrix", "csr_array"])
+@pytest.mark.parametrize("identity", [2**32 - 1, 2**32, 2**40])
+def test_ids_beyond_the_largest_are_refused_in_sparse_matrices(kind, identity):
+    shape = (2, 3) if kind == "csc_matrix" else (2, 2**41)  # compressed columns of so many take too much room
+    X = getattr(sparse, kind)(([1.0, 2.0], ([0, 1], [1, 2 if kind == "csc_matrix" else identity])), shape=shape)
+    if kind == "csc_matrix":
+        assert to_block(X).indices.tolist() == [1, 2]
+        return
+
+    says = f"row 1: found the id {identity} of a feature; expected ids from 0 to 4294967294"
+    for convert in (to_block, lambda X: list(blocks_from(X, [1, 0]))):
+        with pytest.raises(DataError, match=says):
+            convert(X)
+    for estimator in (ouzel.AdaGradClassifier(), ouzel.AWMSketchClassifier(budget="8KB")):
+        with pytest.raises(DataError, match=says):
+            estimator.partial_fit(X, [1, 0], classes=[0, 1])
+    X = getattr(sparse, kind)(([1.0, 2.0], ([0, 1], [1, 2**32 - 2])), shape=shape)
+    assert to_block(X).indices.tolist() == [1, 2**32 - 2]
+
+
+@pytest.mark.parametrize(
+    ("indptr", "indices"), [([0, 1, 2], [0, -1]), ([0, 1, 2], [0, 7]), ([0, 2, 1], [0, 1]), ([0, 1, 9], [0, 1])]
+)
+def test_sparse_matrices_whose_offsets_or_ids_are_out_of_order_are_refused(indptr, indices):
+    X = sparse.csr_matrix((2, 3))
+    X.data, X.indptr, X.indices = np.ones(2), np.array(indptr, np.int32), np.array(indices, np.int32)
+
+    for convert in (to_block, lambda X: list(blocks_from(X, [1, 0]))):
+        with pytest.raises(DataError, match="sparse matrix: cannot be read"):
+            convert(X)
+
+
+def test_an_array_of_too_many_columns_is_refused():
+    with pytest.raises(DataError, match="the array has 4294967296 columns"):
+        to_block(np.broadcast_to(np.zeros(1), (0, 2**32)))

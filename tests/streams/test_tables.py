@@ -70,6 +70,48 @@ BAD = {
         "row 2, column 'values'",
         1,
     ),
+    "too large a number": ("t.csv", "y,x\n1,2\n1,1e39\n0,4\n", {}, 1, "row 3, column 'x': found '1e39'; expected a", 2),
+    "a number below all": ("t.tsv", "y\tx\n1\t2\n1\t-1e999\n", {}, 1, "row 3, column 'x': found '-1e999'", 1),
+    "inf": ("t.csv", "y,x\n1,2\n1, inf\n0,4\n", {}, 1, "row 3, column 'x': found ' inf'; expected a finite", 2),
+    "-inf": ("t.csv", "y,x\n1,2\n1,-inf\n0,4\n", {}, 1, "row 3, column 'x': found '-inf'; expected a finite", 2),
+    "Infinity": ("t.csv", "y,x\n1,2\n1,+Infinity\n0,4\n", {}, 1, "row 3, column 'x': found '+Infinity'", 2),
+    "too large a double": ("t.parquet", {"y": [1, 0], "x": [1.0, 1e39]}, {}, 1, "row 2, column 'x': found 1e+39", 1),
+    "infinity in a list": (
+        "t.parquet",
+        {"y": [1, 0], "x": [[1.0], [np.inf]]},
+        {},
+        1,
+        "row 2, column 'x': found [inf]",
+        1,
+    ),
+    "sparse and too large": (
+        "t.parquet",
+        {"y": [1, 0], "indices": [[1], [2]], "values": [[1.0], [1e39]]},
+        {},
+        1,
+        "row 2, column 'values': found [1e+39]",
+        1,
+    ),
+    "JSON with too large a number": ("t.jsonl", '{"y":1}\n{"y":1,"x":1e39}\n', {}, 1, ":2:1: found 'x': 1e+39", 1),
+    "JSON with infinity": ("t.jsonl", '{"y":1}\n{"y":1,"x":-Infinity}\n', {}, 1, ":2:1: found 'x': -inf", 1),
+    "JSON with it in a list": (
+        "t.jsonl",
+        '{"y":1}\n{"y":1,"x":[1e39]}\n',
+        {},
+        1,
+        ":2:1: found 'x': 1e+39 in a list",
+        1,
+    ),
+    "VW with too large a number": (
+        "t.vw",
+        "1 | a\n1 | a:1e39\n",
+        {},
+        1,
+        ":2:5: found 'a:1e39'; expected a value",
+        1,
+    ),
+    "VW with infinity": ("t.vw", "1 | a\n1 | a:inf\n", {}, 1, "t.vw:2:7: found 'inf'; expected a finite", 1),
+    "svmlight with infinity": ("t.svm", "1 1:1\n1 1:-inf\n", {}, 1, "t.svm:2:5: found '-inf'; expected a finite", 1),
     "infinite label": ("t.csv", "y,x\n1,2\ninf,3\n0,4\n", {}, 1, "row 3, column 'y': found 'inf'", 2),
     "infinite number as label": ("t.parquet", {"y": [1.0, -np.inf], "x": [1, 2]}, {}, 1, "row 2, column 'y'", 1),
     "no id": (
@@ -185,6 +227,17 @@ def test_json_has_the_features_that_parquet_has(tmp_path):
 
     for options in ({}, {"label": "object.inner.deep"}, {"text": "object.word"}, {"ignore": ["object.word", "word"]}):
         assert examples(lines, **options) == examples(parquet, **options)
+
+
+def test_words_that_only_look_like_infinity_are_words_and_nothing_is_absent(tmp_path):
+    words = ["info", "in", "infinit", "infinity!", "INFINITIVE", "-i", "e39", "1e39x", "--inf"]
+    path = wrote(tmp_path, "t.csv", "y,x\n" + "".join(f"1,{word}\n" for word in (*words, "NA", "nan", "", "NaN")))
+
+    found, error, _ = examples(path)
+
+    assert error is None
+    assert [features for _, _, features in found[: len(words)]] == [{feature_id(f"x={word}"): 1.0} for word in words]
+    assert [features for _, _, features in found[len(words) :]] == [{}, {}, {}, {}][: len(found) - len(words)]
 
 
 def test_a_column_that_is_neither_number_nor_text_is_refused(tmp_path):

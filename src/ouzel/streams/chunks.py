@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.streams.limits import Limits
-from ouzel.streams.sources import Source
+from ouzel.streams.sources import UNPACKED, Source
 
 CHUNK = 1 << 21  # bytes: what one thread parses at a time
 
@@ -23,12 +23,11 @@ def chunks_of(source: Source, limits: Limits | None = None) -> Iterator[Chunk]:
     lines before it.
     """
     limits = limits or Limits()
-    file: Any = source.open()
     rest = np.empty(0, np.uint8)  # the beginning of a line whose end is still to come
     while True:
         buffer = np.empty(len(rest) + max(CHUNK, min(len(rest), limits.line)), np.uint8)
         buffer[: len(rest)] = rest
-        more, error = _fill(file, buffer[len(rest) :].data, source.size is None)
+        more, error = _fill(source, buffer[len(rest) :].data)
         filled = len(rest) + more
         cut = _after_last_newline(buffer, len(rest), filled)
         if cut:
@@ -44,19 +43,21 @@ def chunks_of(source: Source, limits: Limits | None = None) -> Iterator[Chunk]:
         yield rest, 0, len(rest)
 
 
-def _fill(file: Any, buffer: memoryview, arriving: bool) -> tuple[int, Exception | None]:
+def _fill(source: Source, buffer: memoryview) -> tuple[int, Exception | None]:
     """Read into a buffer, of a pipe what is there; how much came, and the error that ended it.
 
-    Of a pipe `readinto1` would wait for more after what has been peeked at; `readinto` would lose what came before an
-    error.
+    Of a pipe `readinto1` would wait for more after what has been peeked at. `readinto` would lose what came before an
+    error, and so does `readinto1` if asked for more than it holds: of an archive only so much is asked for.
     """
+    file: Any = source.open()
     filled = 0
+    most = UNPACKED if source.compressed else len(buffer)
     try:
-        if arriving:
+        if source.size is None:
             data = file.read1(len(buffer))
             buffer[: len(data)] = data
             return len(data), None
-        while filled < len(buffer) and (count := file.readinto1(buffer[filled:])):
+        while filled < len(buffer) and (count := file.readinto1(buffer[filled : filled + most])):
             filled += count
     except OSError as error:
         return filled, error

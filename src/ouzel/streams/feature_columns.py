@@ -165,8 +165,11 @@ def read_sparse(batch: Any) -> tuple[Features, np.ndarray, np.ndarray]:
 
 
 @contextmanager
-def converting(batch: Any, column: str, name: str) -> Iterator[None]:
-    """Convert the cells of a column in here: what a library refuses is one line that names the column."""
+def converting(batch: Any, column: str, name: str, role: str = "ignore") -> Iterator[None]:
+    """Convert the cells of a column in here: what a library refuses is one line that names the column.
+
+    `role` is the option that names such a column, or that leaves it out.
+    """
     try:
         yield
     except Exception as error:
@@ -174,7 +177,9 @@ def converting(batch: Any, column: str, name: str) -> Iterator[None]:
             raise
         kind = batch.schema.field(column).type
         found = f"{name}: column {column!r} holds {kind}, which does not read as numbers or text ({reason_of(error)})"
-        raise DataError(f"{found}; leave it out with", ignore=column) from error
+        if role == "ignore":
+            raise DataError(f"{found}; leave it out with", ignore=column) from error
+        raise DataError(f"{found}; name another column with", **{role: "NAME"}) from error
 
 
 def _join(spans: list[Spans]) -> Names | None:

@@ -15,18 +15,19 @@ from ouzel.streams.memory import ROWS
 from ouzel.streams.sources import Source
 
 ROOM = 1 << 26  # bytes that the words of one column may take in one table
+BUFFER = 1 << 20  # bytes of a column that are read at a time
 FEW = 64  # rows at a time where little is known of their size
 
 
 def parquet_tables(source: Source, ignored: Sequence[str], limits: Limits) -> Iterator[Any]:
     """Tables of at most ROWS rows, the first of none; the cells of ignored columns are not read, but null."""
-    with source.stored(limits) as stored, ParquetFile(stored) as file:
+    with source.stored(limits) as stored, ParquetFile(stored, buffer_size=BUFFER) as file:
         schema = file.schema_arrow
         yield pyarrow.Table.from_batches([], schema)
         read = [name for name in schema.names if name not in ignored]
         words = _columns_of_words(file, read)
-        with ParquetFile(stored, metadata=file.metadata, read_dictionary=[name for name, _ in words]) as coded:
-            for groups, rows in _runs(coded, words, source, limits):
+        with ParquetFile(stored, buffer_size=BUFFER, read_dictionary=list(words)) as coded:
+            for groups, rows in _runs(coded, words, limits):
                 for batch in file.iter_batches(rows, row_groups=groups, columns=read):
                     table = pyarrow.Table.from_batches([batch])
                     for name in schema.names:
@@ -41,24 +42,22 @@ def rows_of_parquet(source: Source, limits: Limits) -> int:
         return int(file.metadata.num_rows)
 
 
-def _columns_of_words(file: ParquetFile, read: Sequence[str]) -> list[tuple[str, int]]:
+def _columns_of_words(file: ParquetFile, read: Sequence[str]) -> dict[str, int]:
     """Names and positions of the columns that hold text, those within lists and objects left out."""
     columns = [file.schema.column(k) for k in range(len(file.schema))]
-    return [
-        (column.name, k)
+    return {
+        column.name: k
         for k, column in enumerate(columns)
         if column.physical_type == "BYTE_ARRAY" and column.path == column.name and column.name in read
-    ]
+    }
 
 
-def _runs(
-    coded: ParquetFile, words: list[tuple[str, int]], source: Source, limits: Limits
-) -> Iterator[tuple[list[int], int]]:
+def _runs(coded: ParquetFile, words: dict[str, int], limits: Limits) -> Iterator[tuple[list[int], int]]:
     """Row groups that follow one another, and how many of their rows are taken at a time."""
     run: list[int] = []
     before = ROWS
     for number in range(coded.num_row_groups):
-        rows = _rows_at_once(coded, number, words, source, limits)
+        rows = _rows_at_once(coded, number, words, limits)
         if run and rows != before:
             yield run, before
             run = []
@@ -68,29 +67,20 @@ def _runs(
         yield run, before
 
 
-def _rows_at_once(coded: ParquetFile, number: int, words: list[tuple[str, int]], source: Source, limits: Limits) -> int:
+def _rows_at_once(coded: ParquetFile, number: int, words: dict[str, int], limits: Limits) -> int:
     """How many rows of a row group are taken at a time: ROWS, unless its words may be long.
 
     A word may stand in a dictionary once for all its rows, or be packed to next to nothing.
     """
     group = coded.metadata.row_group(number)
-    if source.compressed or (source.size or limits.unpacked) > limits.batch:  # else no part of it is
-        stored = sum(group.column(k).total_compressed_size for k in range(group.num_columns))
-        if stored > limits.batch:
-            raise limits.exceeded(source.name, "batch", f"has a row group of {stored:,} bytes")
+    if not words or group.total_byte_size * min(group.num_rows, ROWS) <= ROOM:
+        return ROWS
     rows = ROWS
-    doubtful = []
-    for name, k in words:
-        column = group.column(k)
-        size = column.total_uncompressed_size
-        if size > limits.batch:
-            rows = FEW
-        if column.has_dictionary_page and size * min(group.num_rows, ROWS) > ROOM:
-            doubtful.append(name)
-    if doubtful:
-        for batch in coded.iter_batches(1, row_groups=[number], columns=doubtful):
-            for array in batch.columns:
-                longest = compute.max(compute.binary_length(as_text(array.dictionary))).as_py() or 0
-                rows = min(rows, max(1, ROOM // max(longest, 1)))
-            break
-    return rows
+    for batch in coded.iter_batches(1, row_groups=[number], columns=list(words)):
+        for array in batch.columns:
+            longest = compute.max(compute.binary_length(as_text(array.dictionary))).as_py() or 0
+            rows = min(rows, max(1, ROOM // max(longest, 1)))
+        break
+    # Only now: what describes a column has been checked by reading it. PyArrow ends the process if it is damaged.
+    sizes = [group.column(k).total_uncompressed_size for k in words.values()]
+    return min(rows, FEW) if max(sizes) > limits.batch else rows

@@ -17,6 +17,7 @@ from ouzel.errors import DataError
 from ouzel.streams.limits import Limits
 from ouzel.streams.unpacking import DamagedError, Unpacking, find_unpacker
 
+UNPACKED = 1 << 17  # bytes of an archive's content that are held
 COPIED = 1 << 20  # bytes at a time
 
 SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
@@ -95,7 +96,7 @@ class Source:
         """The decompressed bytes, a buffered reader, without the mark of UTF-8; `read1` gives what has arrived."""
         if self._file is None:
             packed = self._start()
-            file = packed if self._unpacker is None else io.BufferedReader(Unpacking(packed, self._unpacker), 1 << 17)
+            file = packed if self._unpacker is None else io.BufferedReader(Unpacking(packed, self._unpacker), UNPACKED)
             try:
                 mark = file.peek(4)[:4]
                 if mark.startswith(codecs.BOM_UTF8):

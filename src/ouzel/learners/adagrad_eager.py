@@ -19,6 +19,7 @@ import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.errors import OuzelError
+from ouzel.learners.limits import has_square
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.penalties import NoPenalty
 from ouzel.terms.quadratic import minimise, require_minimiser
@@ -74,6 +75,8 @@ def predict_row(state, indices, values, settings):
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
     margin = predict_row(state, indices, values, settings)
+    if importance == 0.0:
+        return margin
     slope = importance * derivative(settings.loss, margin, target)
     state.seen[0] += 1.0
     if not isfinite(slope):
@@ -81,7 +84,7 @@ def learn_row(state, indices, values, target, importance, settings):
     linear, metric = state.work[0], state.work[1]
     for k in range(len(indices)):
         gradient = slope * values[k]
-        if isfinite(gradient * gradient):
+        if has_square(gradient):
             state.gradient_sum[indices[k]] += gradient
             state.squared_sum[indices[k]] += gradient * gradient
     rate = settings.learning_rate
@@ -92,7 +95,7 @@ def learn_row(state, indices, values, target, importance, settings):
     if not dual:
         for k in range(len(indices)):
             gradient = slope * values[k]
-            if metric[indices[k]] > 0.0 and isfinite(gradient * gradient):
+            if has_square(gradient):
                 linear[indices[k]] += rate * gradient
     strength = rate * state.seen[0] if dual else rate
     minimise(settings.penalty, linear, metric, strength, state.weight, state.work[2:])

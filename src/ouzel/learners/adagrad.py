@@ -7,7 +7,8 @@ the sum of squared gradients of coordinate j and r the penalty, on every example
 A coordinate whose gradient is zero keeps its rate, so what the penalty does to it over several rounds is known in
 closed form: it is made up for when the coordinate is next needed, exactly, and an example costs its non-zeros alone.
 
-A box as domain is the penalty `Box`. Balls and norms of all the weights at once have no lazy form: `adagrad_eager`.
+Sums of squares go on counting in single precision (`dithered_sums`). A box as domain is the penalty `Box`. Balls and
+norms of all the weights at once have no lazy form: `adagrad_eager`.
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.layout import float32, float64, made_from, require
+from ouzel.learners.dithered_sums import dither_of, dithered_sum
+from ouzel.learners.limits import LARGEST_SQUARE
 from ouzel.learners.rows import longest
 from ouzel.learners.shared_settings import Damping, Loss, Penalty, Rate
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.penalties import NoPenalty, applies, dose, proximal, require_separable, shrink
 
-LARGEST, ZERO, ONE = np.finfo(np.float32).max, np.float32(0.0), np.float32(1.0)
+LARGEST, ZERO, ONE = np.float32(LARGEST_SQUARE), np.float32(0.0), np.float32(1.0)
 LONGEST_DEBT = 2.0**24  # rounds; float32 counts no further
 
 
@@ -82,6 +85,15 @@ def predict_row(state, indices, values, settings):
     margin = 0.0
     for k in range(len(indices)):
         margin += values[k] * current_weight(state, indices[k], now, settings)
+    return margin if isfinite(margin) else _wide_margin(state, indices, values, now, settings)
+
+
+@inlined
+def _wide_margin(state, indices, values, now, settings):
+    """The margin where products overflow single precision."""
+    margin = 0.0
+    for k in range(len(indices)):
+        margin += np.float64(values[k]) * current_weight(state, indices[k], now, settings)
     return margin
 
 
@@ -91,6 +103,8 @@ def _learn(state, indices, values, target, importance, settings, work):
 
     These are gathered, worked on and put back, so that roots and quotients are taken several at a time.
     """
+    if importance == 0.0:
+        return predict_row(state, indices, values, settings)
     if applies(settings.penalty) and state.seen[1] >= LONGEST_DEBT:
         pay_all(state, settings)
     now, after = np.float32(state.seen[1]), np.float32(state.seen[1] + 1.0)
@@ -100,16 +114,19 @@ def _learn(state, indices, values, target, importance, settings, work):
         margin += values[k] * weight
         work[0, k] = weight
         work[1, k] = state.table[indices[k], 1]
+    if not isfinite(margin):
+        margin = _wide_margin(state, indices, values, now, settings)
     slope = np.float32(importance * derivative(settings.loss, margin, target))
     if slope != 0.0 and isfinite(slope):
         rate = np.float32(settings.learning_rate)
         damping = np.float32(settings.damping)
+        dither = dither_of(state.seen[0])
         for k in range(len(indices)):
             weight, before = work[0, k], work[1, k]
             gradient = slope * values[k]
-            squared = before + gradient * gradient
+            squared = dithered_sum(before, before + gradient * gradient, slope * gradient * values[k], dither)
             scale = damping + np.sqrt(squared)
-            sound = squared <= LARGEST and scale > 0.0  # 0/0 is 0, and what overflows is left out
+            sound = squared <= LARGEST and scale > 0.0  # 0/0 is 0
             step = (rate if sound else ZERO) / (scale if sound else ONE)
             weight -= step * (gradient if sound else ZERO)
             work[2, k] = squared if sound else before

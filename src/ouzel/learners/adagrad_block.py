@@ -13,7 +13,6 @@ rounds, and others are refused. An example costs the cube of the block size for 
 
 from __future__ import annotations
 
-from math import isfinite
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -21,6 +20,7 @@ import numpy as np
 from ouzel._jit import kernel
 from ouzel.errors import OuzelError
 from ouzel.layout import allocate, float64, int64, require
+from ouzel.learners.limits import bound_all, has_square
 from ouzel.learners.matrix_metric import decompose, require_solver, solve, times_metric
 from ouzel.learners.shared_settings import Damping, DualAveraging, Loss, Penalty, Rate
 from ouzel.ranges import Range
@@ -156,6 +156,7 @@ def _weights_now(state, block, weight, settings):
     if settings.dual_averaging != 0.0:
         linear = rate * state.gradient_sum[block]
         solve(settings.penalty, vectors, eigenvalues, linear, rate * state.seen[0], weight)
+        bound_all(weight)
         return
     along = vectors.T @ weight
     for j in range(len(along)):
@@ -199,6 +200,7 @@ def _update_block(state, block, settings):
     else:
         linear = rate * gradient - times_metric(vectors, eigenvalues, weight)
         solve(settings.penalty, vectors, eigenvalues, linear, rate, weight)
+    bound_all(weight)
     state.stamp[block] = state.seen[0]
     gradient[:] = 0.0
 
@@ -206,6 +208,8 @@ def _update_block(state, block, settings):
 @kernel
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
+    if importance == 0.0:
+        return predict_row(state, indices, values, settings)
     margin = 0.0
     for k in range(len(indices)):
         block = state.block[indices[k]]
@@ -215,10 +219,10 @@ def learn_row(state, indices, values, target, importance, settings):
         margin += values[k] * state.weight[block, state.position[indices[k]]]
     slope = importance * derivative(settings.loss, margin, target)
     state.seen[0] += 1
-    if slope != 0.0 and isfinite(slope * slope):
+    if slope != 0.0:
         for k in range(len(indices)):
             gradient = slope * values[k]
-            if isfinite(gradient * gradient):
+            if has_square(gradient):
                 state.gradient[state.block[indices[k]], state.position[indices[k]]] = gradient
         for k in range(len(indices)):
             block = state.block[indices[k]]

@@ -20,6 +20,7 @@ import numpy as np
 from ouzel._jit import inlined, kernel
 from ouzel.errors import OuzelError
 from ouzel.layout import float64, made_from
+from ouzel.learners.limits import has_square
 from ouzel.learners.shared_settings import Damping, DualAveraging, Loss, Penalty, Rate
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.penalties import NoPenalty
@@ -77,6 +78,8 @@ def predict_row(state, indices, values, settings):
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
     margin = predict_row(state, indices, values, settings)
+    if importance == 0.0:
+        return margin
     slope = importance * derivative(settings.loss, margin, target)
     state.seen[0] += 1.0
     if not isfinite(slope):
@@ -84,7 +87,7 @@ def learn_row(state, indices, values, target, importance, settings):
     linear, metric = state.work[0], state.work[1]
     for k in range(len(indices)):
         gradient = slope * values[k]
-        if isfinite(gradient * gradient):
+        if has_square(gradient):
             state.gradient_sum[indices[k]] += gradient
             state.squared_sum[indices[k]] += gradient * gradient
     rate = settings.learning_rate
@@ -95,7 +98,7 @@ def learn_row(state, indices, values, target, importance, settings):
     if not dual:
         for k in range(len(indices)):
             gradient = slope * values[k]
-            if metric[indices[k]] > 0.0 and isfinite(gradient * gradient):
+            if has_square(gradient):
                 linear[indices[k]] += rate * gradient
     strength = rate * state.seen[0] if dual else rate
     minimise(settings.penalty, linear, metric, strength, state.weight, state.work[2:])

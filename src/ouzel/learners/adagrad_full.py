@@ -22,13 +22,13 @@ import numpy as np
 from ouzel._jit import inlined, kernel
 from ouzel.errors import OuzelError
 from ouzel.layout import MOST_COUNT, check_places, float64, int64, made_from
+from ouzel.learners.limits import LARGEST_SQUARE, bound_all
 from ouzel.learners.matrix_metric import decompose, require_solver, solve, times_metric
 from ouzel.learners.shared_settings import Damping, DualAveraging, Loss, Penalty, Rate
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.penalties import NoPenalty, applies
 
 MOST_SLOTS = 2049  # ids below 2,048 and the constant
-LARGEST_SQUARE = 1e40  # of a gradient's length; a larger one is left out
 
 
 class State(NamedTuple):
@@ -96,6 +96,8 @@ def _place(state, slot):
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
     margin = predict_row(state, indices, values, settings)
+    if importance == 0.0:
+        return margin
     slope = importance * derivative(settings.loss, margin, target)
     state.counts[0] += 1
     if not isfinite(slope) or (slope == 0.0 and not applies(settings.penalty)):
@@ -107,7 +109,7 @@ def learn_row(state, indices, values, target, importance, settings):
             gradient[_place(state, indices[k])] = slope * values[k]
             size += (slope * values[k]) ** 2
     count = state.counts[1]
-    if count == 0 or not size < LARGEST_SQUARE:
+    if count == 0 or not size <= LARGEST_SQUARE:
         return margin
     gradient = gradient[:count]
     weight = state.weight[:count]
@@ -124,6 +126,7 @@ def learn_row(state, indices, values, target, importance, settings):
     else:
         linear = rate * gradient - times_metric(vectors, eigenvalues, weight)
         solve(settings.penalty, vectors, eigenvalues, linear, rate, weight)
+    bound_all(weight)
     return margin
 
 

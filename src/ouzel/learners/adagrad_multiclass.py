@@ -12,13 +12,14 @@ the l2 norm in an uneven metric have no closed form. With `adaptive` 0 this is p
 
 from __future__ import annotations
 
-from math import isfinite, sqrt
+from math import sqrt
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from ouzel._jit import kernel
 from ouzel.layout import float64, made_from, require
+from ouzel.learners.limits import has_square
 from ouzel.learners.shared_settings import Damping, Loss, Penalty, Rate
 from ouzel.ranges import SWITCH
 from ouzel.terms.losses import Hinge
@@ -94,6 +95,8 @@ def predict_row(state, indices, values, settings, scores):
 def learn_row(state, indices, values, target, importance, settings, scores):
     """Learn one example of the class at position `target`; `scores` takes the prediction made before learning."""
     predict_row(state, indices, values, settings, scores)
+    if importance == 0.0:
+        return
     slopes = state.work[3]
     derivatives(settings.loss, scores, target, slopes)
     state.seen[0] += 1.0
@@ -101,7 +104,7 @@ def learn_row(state, indices, values, target, importance, settings, scores):
         sums = state.table[indices[k]]
         for c in range(len(slopes)):
             gradient = importance * slopes[c] * values[k]
-            if gradient != 0.0 and isfinite(gradient * gradient):
+            if has_square(gradient):
                 sums[0, c] += gradient
                 sums[1, c] += gradient * gradient
 

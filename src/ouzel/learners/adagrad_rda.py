@@ -9,13 +9,14 @@ of workers merge by addition.
 
 from __future__ import annotations
 
-from math import inf, isfinite
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.layout import float64, made_from
+from ouzel.learners.limits import has_square
 from ouzel.learners.shared_settings import Damping, Loss, Penalty, Rate
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.penalties import NoPenalty, proximal, require_separable
@@ -57,7 +58,7 @@ def predict_row(state, indices, values, settings):
     """The margin of one example."""
     margin = 0.0
     for k in range(len(indices)):
-        margin += values[k] * weight_of(state, indices[k], settings)
+        margin += np.float64(values[k]) * weight_of(state, indices[k], settings)
     return margin
 
 
@@ -65,11 +66,13 @@ def predict_row(state, indices, values, settings):
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
     margin = predict_row(state, indices, values, settings)
+    if importance == 0.0:
+        return margin
     slope = importance * derivative(settings.loss, margin, target)
-    if slope != 0.0 and isfinite(slope):
+    if slope != 0.0:
         for k in range(len(indices)):
             gradient = slope * values[k]
-            if isfinite(gradient * gradient):
+            if has_square(gradient):
                 state.table[indices[k], 0] += gradient
                 state.table[indices[k], 1] += gradient * gradient
     state.seen[0] += 1.0

@@ -74,7 +74,7 @@ def predict_row(state, indices, values, settings, scores):
     for k in range(len(indices)):
         row = state.table[indices[k]]
         for c in range(len(scores)):
-            scores[c] += values[k] * _primal(row[c], settings.p)
+            scores[c] += np.float64(values[k]) * _primal(row[c], settings.p)
     factor = state.scale[0]
     if settings.p != 2.0 and state.power_sum[0] > 0.0:
         factor *= state.power_sum[0] ** (2.0 / settings.p - 1.0)
@@ -86,6 +86,8 @@ def predict_row(state, indices, values, settings, scores):
 def learn_row(state, indices, values, target, importance, settings, scores):
     """Learn one example in place; `scores` (classes,) takes what was predicted before."""
     predict_row(state, indices, values, settings, scores)
+    if importance == 0.0:
+        return
     wrong = best_wrong(scores, target)
     p = settings.p
     state.seen[0] += 1.0

@@ -19,7 +19,8 @@ import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.layout import float32, float64, made_from
-from ouzel.learners.multiclass import averaged, best_wrong, is_sound, score_row, square_norm
+from ouzel.learners.limits import is_sound
+from ouzel.learners.multiclass import averaged, best_wrong, score_row, square_norm
 from ouzel.learners.shared_settings import PRICE, Rate
 
 MULTICLASS = True
@@ -63,6 +64,8 @@ def predict_row(state, indices, values, settings, scores):
 def learn_row(state, indices, values, target, importance, settings, scores):
     """Learn one example in place; `scores` (classes,) takes what was predicted before."""
     predict_row(state, indices, values, settings, scores)
+    if importance == 0.0:
+        return
     wrong = best_wrong(scores, target)
     state.seen[0] += 1.0
     step = importance * settings.learning_rate / sqrt(state.seen[0])
@@ -77,6 +80,8 @@ def _newton(state, indices, values, c, sign, score, step, settings):
     """Update one class."""
     small = exp(-abs(score))
     bend = small / (1.0 + small) ** 2  # f (1 - f), the same for both signs
+    if not bend + settings.regularization > 0.0:  # nothing is left of the gradient, nor of the decay
+        return
     newton = step / (bend + settings.regularization)
     state.scale[c] *= max(1.0 - newton * settings.regularization, SMALLEST_SCALE)  # no decay beyond 0, or of sign
     if state.scale[c] < SMALLEST_SCALE:

@@ -14,7 +14,8 @@ import numpy as np
 
 from ouzel._jit import by_term, inlined, kernel
 from ouzel.layout import float32, float64, made_from
-from ouzel.learners.multiclass import averaged, best_wrong, is_sound, part, score_row, score_rows, square_norm
+from ouzel.learners.limits import is_sound
+from ouzel.learners.multiclass import averaged, best_wrong, part, score_row, score_rows, square_norm
 
 MULTICLASS = True
 
@@ -58,6 +59,8 @@ def predict_row(state, indices, values, settings, scores):
 def learn_row(state, indices, values, target, importance, settings, scores):
     """Learn one example in place; `scores` (classes,) takes what was predicted before."""
     score_row(state.table, indices, values, scores)
+    if importance == 0.0:
+        return
     wrong = best_wrong(scores, target)
     square = square_norm(values)
     state.seen[0] += 1.0

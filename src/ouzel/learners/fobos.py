@@ -9,13 +9,14 @@ up to which it has paid, and pays the difference when it is next needed, exactly
 
 from __future__ import annotations
 
-from math import inf, isfinite, sqrt
+from math import inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.layout import float64, made_from, require
+from ouzel.learners.limits import is_moderate
 from ouzel.learners.shared_settings import Loss, Penalty, Rate
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.penalties import NoPenalty, applies, dose, proximal, require_separable, shrink
@@ -57,7 +58,7 @@ def predict_row(state, indices, values, settings):
     """The margin of one example."""
     margin = 0.0
     for k in range(len(indices)):
-        margin += values[k] * current_weight(state, indices[k], settings)
+        margin += np.float64(values[k]) * current_weight(state, indices[k], settings)
     return margin
 
 
@@ -65,17 +66,20 @@ def predict_row(state, indices, values, settings):
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
     margin = predict_row(state, indices, values, settings)
+    if importance == 0.0:
+        return margin
     slope = importance * derivative(settings.loss, margin, target)
     step = settings.learning_rate / sqrt(state.clock[0] + 1.0)
     after = state.clock[1] + dose(settings.penalty, step)
-    if slope != 0.0 and isfinite(slope):
+    if slope != 0.0:
         for k in range(len(indices)):
             slot = indices[k]
-            weight = current_weight(state, slot, settings) - step * slope * values[k]
-            if applies(settings.penalty):
-                weight = proximal(settings.penalty, weight, step)
-                state.table[slot, 1] = after
-            if isfinite(weight):
+            move = step * slope * values[k]
+            if is_moderate(move):
+                weight = current_weight(state, slot, settings) - move
+                if applies(settings.penalty):
+                    weight = proximal(settings.penalty, weight, step)
+                    state.table[slot, 1] = after
                 state.table[slot, 0] = weight
     state.clock[0] += 1.0
     state.clock[1] = after

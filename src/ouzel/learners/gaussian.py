@@ -26,7 +26,8 @@ import numpy as np
 from ouzel._jit import by_term, inlined, kernel
 from ouzel.errors import OuzelError
 from ouzel.layout import float32, float64, int64, made_from
-from ouzel.learners.multiclass import LARGEST, best_wrong, score_row, score_rows
+from ouzel.learners.limits import LIMIT, is_sound
+from ouzel.learners.multiclass import best_wrong, score_row, score_rows
 
 MULTICLASS = True
 MOST_SLOTS = 4097  # of a full covariance: ids below 4,096 and the constant
@@ -163,14 +164,16 @@ def predict_row(state, indices, values, settings, scores):
 def learn_row(state, indices, values, target, importance, settings, scores):
     """Learn one example in place; `scores` (classes,) takes what was predicted before."""
     score_row(state.table, indices, values, scores)
+    if importance == 0.0:
+        return
     wrong = best_wrong(scores, target)
     margin = scores[target] - scores[wrong]
     variance = 2.0 * variance_of(state, indices, values)
     state.seen[0] += 1.0
-    if not (isfinite(margin * margin) and 0.0 < variance < LARGEST and importance > 0.0):
+    if not (isfinite(margin * margin) and 0.0 < variance < LIMIT):
         return
     alpha, beta = step(settings, Case(margin, variance, importance, state.seen[0]))
-    if alpha > 0.0 and isfinite(alpha * alpha * variance) and isfinite(beta):
+    if alpha > 0.0 and is_sound(alpha, variance) and isfinite(beta):
         state.updates[0] += 1.0
         move(state, indices, values, target, wrong, alpha, beta)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.layout import float32, float64, made_from
-from ouzel.learners.limits import bounded
+from ouzel.learners.limits import bounded, is_moderate, margin_of
 from ouzel.learners.shared_settings import Loss, Power, Rate
 from ouzel.terms.losses import Logistic, derivative
 
@@ -41,22 +41,23 @@ init, grow = made_from(layout)
 @inlined
 def predict_row(state, indices, values, settings):
     """The margin of one example."""
-    margin = 0.0
-    for k in range(len(indices)):
-        margin += values[k] * state.weight[indices[k]]
-    return margin
+    return margin_of(state.weight, indices, values)
 
 
 @inlined
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
     margin = predict_row(state, indices, values, settings)
+    if importance == 0.0:
+        return margin
     state.seen[0] += 1.0
     slope = importance * derivative(settings.loss, margin, target)
-    if slope != 0.0 and isfinite(slope):
-        step = slope * settings.learning_rate / state.seen[0] ** settings.power
+    step = slope * settings.learning_rate / state.seen[0] ** settings.power
+    if step != 0.0 and isfinite(step):
         for k in range(len(indices)):
-            state.weight[indices[k]] = bounded(state.weight[indices[k]] - step * values[k])
+            move = step * values[k]
+            if is_moderate(move):
+                state.weight[indices[k]] = bounded(state.weight[indices[k]] - move)
     return margin
 
 

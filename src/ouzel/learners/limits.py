@@ -1,13 +1,72 @@
-"""How far weights go: a stream that has diverged keeps predicting numbers."""
+"""What is too large to learn: one rule for every learner.
+
+Values, targets and importances may be any finite numbers of single precision; products and squares of them need not be.
+- A margin is a number: where single precision overflows, the sum is taken again in double (`margin_of`).
+- An example is predicted but not learnt where its squared length, its slope, its margin or the step it asks for passes
+  LIMIT (`learnable`, `is_sound`): whatever a few of those are multiplied to, a state can hold.
+- A feature is left out of an example's step where its gradient has no square in single precision, up to 1.8e19
+  (`is_moderate`), and of sums of squares, whose roots are divided by, also where that square is 0 (`has_square`).
+So no state holds NaN or infinity, and learning goes on after a row of the largest numbers with the wrong label.
+"""
 
 from __future__ import annotations
 
+from math import isfinite
+
+import numpy as np
+
 from ouzel._jit import inlined
 
-LARGEST = 1e18  # times any value of a feature, summed over an example, a number that squares still
+LIMIT = 1e30  # of a squared length, a slope, a margin
+LARGEST_SQUARE = float(np.finfo(np.float32).max)  # of the gradient of a feature
+LARGEST = 1e18  # of a weight that is moved by plain steps: a stream that has diverged keeps predicting numbers
 
 
 @inlined
 def bounded(weight):
     """The weight, kept within plus and minus LARGEST; infinity included, not NaN."""
     return min(max(weight, -LARGEST), LARGEST)
+
+
+@inlined
+def bound_all(weights):
+    """Keep each of the weights (d,) within plus and minus LARGEST."""
+    for j in range(len(weights)):
+        weights[j] = bounded(weights[j])
+
+
+@inlined
+def learnable(slope, square, margin):
+    """Whether an example's numbers are small enough for what follows to stay finite."""
+    return abs(slope) < LIMIT and square < LIMIT and abs(margin) < LIMIT
+
+
+@inlined
+def is_sound(step, square):
+    """Whether to step x so far, `square` being x'x: a step that is not 0, and none too long for single precision."""
+    return step != 0.0 and isfinite(step) and square < LIMIT and step * step * square < LIMIT
+
+
+@inlined
+def is_moderate(gradient):
+    """Whether the square of a gradient (float64), or of a step, is a number of single precision."""
+    return gradient * gradient <= LARGEST_SQUARE
+
+
+@inlined
+def has_square(gradient):
+    """Whether, besides, that square is above 0: a sum of squares of which one is not has a root to divide by."""
+    return 0.0 < gradient * gradient <= LARGEST_SQUARE
+
+
+@inlined
+def margin_of(weight, indices, values):
+    """w'x, of weights (d,) in single precision: finite for any finite numbers."""
+    margin = 0.0
+    for k in range(len(indices)):
+        margin += values[k] * weight[indices[k]]
+    if not isfinite(margin):
+        margin = 0.0
+        for k in range(len(indices)):
+            margin += np.float64(values[k]) * weight[indices[k]]
+    return margin

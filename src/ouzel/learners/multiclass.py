@@ -13,8 +13,6 @@ import numpy as np
 
 from ouzel._jit import inlined, kernel
 
-LARGEST = 1e30  # squared length of an example or a step; beyond it an example is left out, lest weights overflow
-
 
 @inlined
 def score_row(table, indices, values, scores):
@@ -26,6 +24,22 @@ def score_row(table, indices, values, scores):
         row = table[indices[k]]
         for c in range(classes):
             scores[c] += values[k] * row[c]
+    total = 0.0
+    for c in range(classes):
+        total += scores[c]
+    if not isfinite(total):
+        _score_widely(table, indices, values, scores)
+
+
+@inlined
+def _score_widely(table, indices, values, scores):
+    """The same in double precision, where single overflows."""
+    for c in range(len(scores)):
+        scores[c] = 0.0
+    for k in range(len(indices)):
+        row = table[indices[k]]
+        for c in range(len(scores)):
+            scores[c] += np.float64(values[k]) * row[c]
 
 
 @inlined
@@ -54,12 +68,6 @@ def part(table, indices, values, target, wrong, step):
         change = np.float32(step * values[k])
         table[indices[k], target] += change
         table[indices[k], wrong] -= change
-
-
-@inlined
-def is_sound(step, square):
-    """Whether to step x so far: a step that is not 0, and none too long for single precision."""
-    return step != 0.0 and isfinite(step) and square < LARGEST and step * step * square < LARGEST
 
 
 def averaged(tables: list[np.ndarray], seen: np.ndarray) -> np.ndarray:

@@ -18,8 +18,8 @@ import numpy as np
 from ouzel._jit import inlined, kernel
 from ouzel.errors import OuzelError
 from ouzel.layout import MOST_COUNT, check_places, float64, int64, made_from
+from ouzel.learners.limits import learnable
 from ouzel.learners.shared_settings import Bound, Curvature, Eta, Largest, Loss, Rate
-from ouzel.learners.sketched_newton import LIMIT
 from ouzel.terms.losses import Logistic, derivative
 
 MOST_SLOTS = 2049  # ids below 2,048 and the constant
@@ -99,9 +99,11 @@ def clip(margin, settings):
 @kernel
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
-    count = placed(state, indices, values)
     free = free_margin(state, indices, values)
     margin = clip(free, settings)
+    if importance == 0.0:
+        return margin
+    count = placed(state, indices, values)
     state.counts[0] += 1
     slope = importance * derivative(settings.loss, margin, target)
     along = np.zeros(count)  # alpha A^-1 x
@@ -116,7 +118,7 @@ def learn_row(state, indices, values, target, importance, settings):
         place = state.place[indices[k]] - 1
         if place >= 0:
             square += values[k] * along[place]
-    if not (abs(slope) < LIMIT and length < LIMIT and abs(free) < LIMIT and square > 0.0):
+    if not (learnable(slope, length, free) and square > 0.0):
         return margin
     weight = state.weight[:count]
     if settings.bound != 0.0 and free != margin:

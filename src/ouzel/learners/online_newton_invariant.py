@@ -23,9 +23,9 @@ import numpy as np
 from ouzel._jit import kernel
 from ouzel.errors import OuzelError
 from ouzel.layout import MOST_COUNT, check_places, float64, int64, made_from, require
+from ouzel.learners.limits import learnable
 from ouzel.learners.online_newton import check_room, clip, placed
 from ouzel.learners.shared_settings import Bound, Curvature, Eta, Largest, Loss
-from ouzel.learners.sketched_newton import LIMIT
 from ouzel.terms.losses import Logistic, derivative
 
 OUTSIDE = 1e-8  # of its length that an example has beyond the range to count as outside it
@@ -94,6 +94,8 @@ def parts(state, indices, values):
 @kernel
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
+    if importance == 0.0:
+        return predict_row(state, indices, values, settings)
     count = placed(state, indices, values)
     along, rest, beyond, whole = parts(state, indices, values)
     rank = len(along)
@@ -103,7 +105,7 @@ def learn_row(state, indices, values, target, importance, settings):
     margin = clip(free, settings)
     state.counts[0] += 1
     slope = importance * derivative(settings.loss, margin, target)
-    if not (abs(slope) < LIMIT and whole < LIMIT and abs(free) < LIMIT) or whole == 0.0:
+    if not learnable(slope, whole, free) or whole == 0.0:
         return margin
     inverse = state.inverse[:rank, :rank]
     solved = np.zeros(rank)  # B^-1 c

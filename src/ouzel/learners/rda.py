@@ -9,13 +9,14 @@ As in `adagrad_rda` no weights are stored, an example costs its non-zeros alone,
 
 from __future__ import annotations
 
-from math import isfinite, sqrt
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.layout import float64, made_from
+from ouzel.learners.limits import is_moderate
 from ouzel.learners.shared_settings import Loss, Penalty, Rate
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.penalties import NoPenalty, proximal, require_separable
@@ -55,7 +56,7 @@ def predict_row(state, indices, values, settings):
     """The margin of one example."""
     margin = 0.0
     for k in range(len(indices)):
-        margin += values[k] * weight_of(state.gradient_sum[indices[k]], state.seen[0], settings)
+        margin += np.float64(values[k]) * weight_of(state.gradient_sum[indices[k]], state.seen[0], settings)
     return margin
 
 
@@ -63,10 +64,14 @@ def predict_row(state, indices, values, settings):
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
     margin = predict_row(state, indices, values, settings)
+    if importance == 0.0:
+        return margin
     slope = importance * derivative(settings.loss, margin, target)
-    if slope != 0.0 and isfinite(slope):
+    if slope != 0.0:
         for k in range(len(indices)):
-            state.gradient_sum[indices[k]] += slope * values[k]
+            gradient = slope * values[k]
+            if is_moderate(gradient):
+                state.gradient_sum[indices[k]] += gradient
     state.seen[0] += 1.0
     return margin
 

@@ -7,29 +7,37 @@ feature vector (x for the true class, -x for the best wrong one), n = 2 x'x, N =
 These are the shortest weights with the margin 1 in the half space W has come from. Multiplying by c is a scale for all
 weights. With two classes it is the binary rule for w_1 - w_0. Importance weights have no meaning in the rule but 0,
 which leaves an example out.
+
+N is that of the weights as they are kept: the recurrence c^2 N + 2 c d m + d^2 n multiplies an error of N by
+n N / (n N - m^2) each time, and after some hundred mistakes is far from any norm. So squares are added for what an
+example changes, and summed afresh when the scale is multiplied into every weight, before cancellation can cost more
+than a few digits. On classes that no plane parts, N grows without end and the 1 beside it is soon nothing: then only
+the direction of W matters, and its length is kept to LONGEST.
 """
 
 from __future__ import annotations
 
-from math import isfinite
+from math import isfinite, sqrt
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.layout import float32, float64, made_from
-from ouzel.learners.multiclass import LARGEST, averaged, best_wrong, part, score_row, square_norm
+from ouzel.learners.limits import LIMIT, is_sound
+from ouzel.learners.multiclass import averaged, best_wrong, score_row, square_norm
 from ouzel.ranges import SWITCH
 
 MULTICLASS = True
-SMALLEST_SCALE = 1e-6  # below it, or above its inverse, the scale is multiplied into the weights
+LONGEST = 1e10
+SMALLEST_SCALE = 1e-3  # below it, or above its inverse, the scale is multiplied into the weights
 PARALLEL = 1e-12  # where W and z are parallel but for rounding, the half spaces are the same
 
 
 class State(NamedTuple):
     table: np.ndarray  # (d, classes) float32  W over the scale
     scale: np.ndarray  # (1,) float64
-    square: np.ndarray  # (1,) float64  N = ||W||^2
+    square: np.ndarray  # (1,) float64  N = ||W||^2, of the table times the scale
     seen: np.ndarray  # (1,) float64
     updates: np.ndarray  # (1,) float64
 
@@ -64,12 +72,14 @@ def predict_row(state, indices, values, settings, scores):
 def learn_row(state, indices, values, target, importance, settings, scores):
     """Learn one example in place; `scores` (classes,) takes what was predicted before."""
     predict_row(state, indices, values, settings, scores)
+    if importance == 0.0:
+        return
     wrong = best_wrong(scores, target)
     margin = scores[target] - scores[wrong]
     norm = 2.0 * square_norm(values)
     state.seen[0] += 1.0
     mistaken = margin < 1.0 if settings.aggressive != 0.0 else not margin > 0.0
-    if not (mistaken and isfinite(margin) and 0.0 < norm < LARGEST and importance > 0.0):
+    if not (mistaken and isfinite(margin) and 1.0 / LIMIT < norm < LIMIT):
         return
     total = state.square[0]
     keep, step = 1.0, 1.0 / norm
@@ -78,15 +88,41 @@ def learn_row(state, indices, values, target, importance, settings, scores):
         if below <= PARALLEL * norm * total:
             return
         keep, step = (norm * total - margin) / below, total * (1.0 - margin) / below
+    if not is_sound(step, norm):
+        return
     state.updates[0] += 1.0
     state.scale[0] *= keep
-    state.square[0] = keep * keep * total + 2.0 * keep * step * margin + step * step * norm
+    added = _add(state.table, indices, values, target, wrong, step / state.scale[0])
+    state.square[0] = max(keep * keep * total + state.scale[0] ** 2 * added, 0.0)
+    if state.square[0] > LONGEST**2:
+        state.scale[0] *= LONGEST / sqrt(state.square[0])
+        state.square[0] = LONGEST**2
     if not SMALLEST_SCALE < state.scale[0] < 1.0 / SMALLEST_SCALE:
-        for slot in range(state.table.shape[0]):
-            for c in range(state.table.shape[1]):
-                state.table[slot, c] *= state.scale[0]
-        state.scale[0] = 1.0
-    part(state.table, indices, values, target, wrong, step / state.scale[0])
+        _fold(state)
+
+
+@inlined
+def _add(table, indices, values, target, wrong, step):
+    """Move w_target by step x and w_wrong by -step x; return by how much the table's sum of squares grows."""
+    added = 0.0
+    for k in range(len(indices)):
+        row, change = table[indices[k]], np.float32(step * values[k])
+        before = np.float64(row[target]) ** 2 + np.float64(row[wrong]) ** 2
+        row[target] += change
+        row[wrong] -= change
+        added += np.float64(row[target]) ** 2 + np.float64(row[wrong]) ** 2 - before
+    return added
+
+
+@kernel
+def _fold(state):
+    """Multiply the scale into the table, and sum up afresh."""
+    state.square[0] = 0.0
+    for slot in range(state.table.shape[0]):
+        for c in range(state.table.shape[1]):
+            state.table[slot, c] *= state.scale[0]
+            state.square[0] += np.float64(state.table[slot, c]) ** 2
+    state.scale[0] = 1.0
 
 
 @kernel

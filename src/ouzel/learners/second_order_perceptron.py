@@ -15,7 +15,9 @@ import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.layout import float32, float64, made_from
-from ouzel.learners.multiclass import best_wrong, is_sound, part, square_norm
+from ouzel.learners.dithered_sums import dither_of, dithered_sum
+from ouzel.learners.limits import is_sound
+from ouzel.learners.multiclass import best_wrong, part, square_norm
 from ouzel.learners.shared_settings import PRICE
 
 MULTICLASS = True
@@ -62,13 +64,18 @@ def predict_row(state, indices, values, settings, scores):
 def learn_row(state, indices, values, target, importance, settings, scores):
     """Learn one example in place; `scores` (classes,) takes what was predicted before."""
     predict_row(state, indices, values, settings, scores)
+    if importance == 0.0:
+        return
     wrong = best_wrong(scores, target)
     state.seen[0] += 1.0
     if not scores[target] - scores[wrong] > 0.0 and is_sound(importance, square_norm(values)):
         state.updates[0] += 1.0
         part(state.table, indices, values, target, wrong, importance)
+        dither = dither_of(state.seen[0])
         for k in range(len(indices)):
-            state.energy[indices[k]] += values[k] * values[k]
+            energy = state.energy[indices[k]]
+            more = energy + values[k] * values[k]
+            state.energy[indices[k]] = dithered_sum(energy, more, np.float64(values[k]) * values[k], dither)
 
 
 @kernel
@@ -89,7 +96,7 @@ def predict_rows(state, rows, settings, scores):
 
 def weights(state: State, settings: Settings) -> np.ndarray:
     """Weights (slots, classes), before the example to be predicted counts in A."""
-    return state.table / np.maximum(state.energy, 1e-30)[:, None]
+    return (state.table / np.maximum(state.energy.astype(np.float64), 1e-30)[:, None]).astype(np.float32)
 
 
 def merge(states: list[State], settings: Settings) -> State:

@@ -16,7 +16,8 @@ import numpy as np
 from ouzel._jit import kernel
 from ouzel.errors import OuzelError
 from ouzel.layout import float32, float64, int64, made_from
-from ouzel.learners.multiclass import best_wrong, is_sound, part, square_norm
+from ouzel.learners.limits import is_sound
+from ouzel.learners.multiclass import best_wrong, part, square_norm
 from ouzel.learners.second_order_perceptron import Settings
 
 MULTICLASS = True
@@ -102,6 +103,8 @@ def predict_row(state, indices, values, settings, scores):
 def learn_row(state, indices, values, target, importance, settings, scores):
     """Learn one example in place; `scores` (classes,) takes what was predicted before."""
     predict_row(state, indices, values, settings, scores)
+    if importance == 0.0:
+        return
     wrong = best_wrong(scores, target)
     state.seen[0] += 1.0
     if scores[target] - scores[wrong] > 0.0 or not is_sound(importance, square_norm(values)):

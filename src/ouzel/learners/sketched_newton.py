@@ -24,7 +24,6 @@ from ouzel.sketches.folding import dot, gather
 from ouzel.terms.losses import Logistic
 
 FIRST_SCALE = 0.1**-0.5  # D_1^-1/2
-LIMIT = 1e30  # a stream that has diverged this far is predicted, but no longer learnt
 
 
 class Settings(NamedTuple):
@@ -97,13 +96,8 @@ def clip(margin, settings):
 
 
 @inlined
-def learnable(slope, square, free):
-    """Whether an example's numbers are small enough for what follows to stay finite."""
-    return abs(slope) < LIMIT and square < LIMIT and abs(free) < LIMIT
-
-
-@inlined
-def _predict(state, indices, values, settings, scales, projected):
+def predict_in(state, indices, values, settings, scales, projected):
+    """The margin of one example, with room for its scales and projection."""
     fetch(state.table, indices, values, scales)
     scale(values, scales, scales)
     gather(state.table, indices, scales, projected)
@@ -113,7 +107,7 @@ def _predict(state, indices, values, settings, scales, projected):
 @kernel
 def predict_row(state, indices, values, settings):
     """The margin of one example, clipped to the largest allowed."""
-    return _predict(state, indices, values, settings, np.empty(len(indices)), np.empty(len(state.mix)))
+    return predict_in(state, indices, values, settings, np.empty(len(indices)), np.empty(len(state.mix)))
 
 
 @kernel
@@ -122,7 +116,7 @@ def predict_rows(state, rows, settings, margins):
     scales, projected = np.empty(longest(rows.offsets)), np.empty(len(state.mix))
     for i in range(len(margins)):
         here = slice(rows.offsets[i], rows.offsets[i + 1])
-        margins[i] = _predict(state, rows.indices[here], rows.values[here], settings, scales, projected)
+        margins[i] = predict_in(state, rows.indices[here], rows.values[here], settings, scales, projected)
 
 
 def weights(state: Any, settings: Settings) -> np.ndarray:

@@ -21,6 +21,7 @@ from ouzel._jit import inlined, kernel, written_out
 from ouzel._llvm import LANES, add_lanes, fetch_ahead
 from ouzel.layout import float64, made_from, require
 from ouzel.learners import sketched_newton
+from ouzel.learners.limits import learnable
 from ouzel.learners.rows import longest
 from ouzel.learners.sketched_newton import (
     Settings,
@@ -28,7 +29,6 @@ from ouzel.learners.sketched_newton import (
     fetch,
     first_scale,
     is_sketched,
-    learnable,
     put,
     rescale,
     scale,
@@ -99,6 +99,8 @@ def check(state: State, settings: Settings) -> None:
 
 @written_out
 def _learn(state, indices, values, target, importance, settings, work):
+    if importance == 0.0:
+        return _predict(state, indices, values, settings, work)
     if fetch(state.table, indices, values, work.scales) > 0:
         sketch.welcome(state, indices, values, first_scale(settings))
         fetch(state.table, indices, values, work.scales)
@@ -134,7 +136,7 @@ def _learn(state, indices, values, target, importance, settings, work):
 def _sketch(state, indices, square, slope, settings, work):
     """Sketch the gradient, and bring `projected` up to date."""
     factor = sketch_scale(slope, state.counts[0], settings)
-    if len(state.mass) > 0 and factor != 0.0 and is_sketched(state.counts[0], settings):
+    if len(state.mass) > 0 and factor * factor * square > 0.0 and is_sketched(state.counts[0], settings):
         column = sketch.enter(state, indices, work.scaled, factor, work.projected, square)
         if sketch.epoch_is_full(state):  # the step is then taken with the new directions
             sketch.end_epoch(state)

@@ -15,6 +15,7 @@ from __future__ import annotations
 from ouzel._jit import inlined, kernel, written_out
 from ouzel._llvm import add_lanes, fetch_ahead
 from ouzel.layout import made_from
+from ouzel.learners.limits import learnable
 from ouzel.learners.rows import longest
 from ouzel.learners.sketched_newton import (
     Settings,
@@ -23,9 +24,9 @@ from ouzel.learners.sketched_newton import (
     fetch,
     first_scale,
     is_sketched,
-    learnable,
     merge,
     mirror,
+    predict_in,
     predict_row,
     predict_rows,
     put,
@@ -63,6 +64,8 @@ def check(state: State, settings: Settings) -> None:
 
 @written_out
 def _learn(state, indices, values, target, importance, settings, work):
+    if importance == 0.0:
+        return predict_in(state, indices, values, settings, work.scales, work.projected)
     if fetch(state.table, indices, values, work.scales) > 0:
         oja.welcome(state, indices, values, first_scale(settings))
         fetch(state.table, indices, values, work.scales)

@@ -15,7 +15,8 @@ import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.learners.first_order import MULTICLASS, State, grow, init, layout, merge, predict_row, predict_rows, weights
-from ouzel.learners.multiclass import is_sound, score_row, square_norm
+from ouzel.learners.limits import is_sound
+from ouzel.learners.multiclass import score_row, square_norm
 from ouzel.learners.shared_settings import Rate
 
 __all__ = ["MULTICLASS", "Settings", "State", "grow", "init", "layout", "learn_row", "learn_rows", "merge"]
@@ -30,6 +31,8 @@ class Settings(NamedTuple):
 def learn_row(state, indices, values, target, importance, settings, scores):
     """Learn one example in place; `scores` (classes,) takes what was predicted before."""
     score_row(state.table, indices, values, scores)
+    if importance == 0.0:
+        return
     state.seen[0] += 1.0
     at_fault = 0
     for c in range(len(scores)):

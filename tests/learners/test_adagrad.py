@@ -6,7 +6,7 @@ import pytest
 from ouzel.errors import OuzelError
 from ouzel.learners import adagrad, adagrad_rda, gradient
 from ouzel.learners.rows import Rows
-from ouzel.terms.losses import Hinge, Logistic, derivative
+from ouzel.terms.losses import Absolute, Hinge, Logistic, derivative
 from ouzel.terms.norms import L2Norm
 from ouzel.terms.penalties import L1, ElasticNet, NoPenalty, SquaredL2
 from ouzel.terms.projections import Box
@@ -185,3 +185,17 @@ def test_a_rare_feature_is_learnt_at_once_where_gradient_descent_is_slow(module)
 
     assert (margins * signs < 1.0 - 1e-6).sum() == d
     assert np.maximum(1.0 - slow * signs, 0.0).sum() > d / (2 * 0.011)  # d / (2 epsilon)
+
+
+@pytest.mark.parametrize("importance", [1.0, 0.3, 1e-3])
+def test_sums_of_squares_go_on_counting(importance):
+    count, settings = 100_000, adagrad.Settings(loss=Absolute())
+    state = adagrad.init(1, settings)
+    state.table[0, 1] = before = 2.0**24  # where 1 more is lost in single precision
+    rows = Rows(np.arange(count + 1).astype(np.uint64), np.zeros(count, np.uint32), np.ones(count, np.float32))
+    importances = np.full(count, importance, np.float32)
+
+    adagrad.learn_rows(state, rows, np.full(count, 1e9), importances, settings, np.empty(count))
+
+    grown = float(state.table[0, 1]) - before
+    assert abs(grown - count * importance**2) < 10.0  # spacings of 2

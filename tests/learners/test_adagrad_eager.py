@@ -5,6 +5,7 @@ import pytest
 
 from ouzel.errors import OuzelError
 from ouzel.learners import adagrad, adagrad_eager, adagrad_rda
+from ouzel.learners.rows import Rows
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.norms import L2Norm, MaxNorm
 from ouzel.terms.penalties import ElasticNet
@@ -77,3 +78,15 @@ def test_growing_changes_nothing():
 def test_too_many_features_are_refused_with_a_way_out():
     with pytest.raises(OuzelError, match="adagrad-rda"):
         adagrad_eager.init(2**21, adagrad_eager.Settings())
+
+
+@pytest.mark.parametrize("term", [L1Ball(2.0), L2Ball(0.5), MaxNorm(1e-4)])
+def test_a_gradient_whose_square_is_nothing_is_not_divided_by(term):
+    settings = adagrad_eager.Settings(Logistic(), term, dual_averaging=1.0)
+    values = np.array([3000.0, 1600.0, 1.0], np.float32)  # the second example is very right, its gradient 1e-174
+    rows = Rows(np.array([0, 1, 3], np.uint64), np.array([0, 0, 1], np.uint32), values)
+
+    state, _ = learn(adagrad_eager, rows, np.ones(2), 2, settings)
+
+    assert np.isfinite(state.weight).all()
+    assert state.weight[0] > 0.2

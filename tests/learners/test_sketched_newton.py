@@ -95,6 +95,24 @@ def test_labels_all_alike_and_nothing_but_zeros_are_learnt_without_a_nan(learner
         assert np.isfinite(learner.weights(state, settings)).all()
 
 
+def with_empty_examples(rows, labels, every):
+    """The same stream with an example without features after every so many."""
+    places = np.arange(every, len(labels), every)
+    lengths = np.insert(np.diff(rows.offsets.astype(np.int64)), places, 0)
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.uint64)
+    return rows._replace(offsets=offsets), np.insert(labels, places, 1.0)
+
+
+def test_examples_without_features_take_no_place_in_an_epoch():
+    rows, labels = sparse_stream(300, 8, 3, seed=6)
+    settings = fd.Settings(sketch_size=4.0)
+
+    state, _ = learn(fd, rows, labels, 8, settings)
+    other, _ = learn(fd, *with_empty_examples(rows, labels, 5), 8, settings)
+
+    np.testing.assert_array_equal(fd.weights(state, settings), fd.weights(other, settings))
+
+
 def orthonormality_error(learner, state):
     V = learner.directions(state)
     V = V[abs(V).max(axis=1) > 0.0]

@@ -16,7 +16,7 @@ import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.layout import float64, made_from, require
-from ouzel.learners.limits import is_moderate
+from ouzel.learners.limits import reach_of
 from ouzel.learners.shared_settings import Loss, Penalty, Rate
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.penalties import NoPenalty, applies, dose, proximal, require_separable, shrink
@@ -72,11 +72,11 @@ def learn_row(state, indices, values, target, importance, settings):
     step = settings.learning_rate / sqrt(state.clock[0] + 1.0)
     after = state.clock[1] + dose(settings.penalty, step)
     if slope != 0.0:
+        reach = reach_of(step * slope)
         for k in range(len(indices)):
             slot = indices[k]
-            move = step * slope * values[k]
-            if is_moderate(move):
-                weight = current_weight(state, slot, settings) - move
+            if abs(values[k]) < reach:
+                weight = current_weight(state, slot, settings) - step * slope * values[k]
                 if applies(settings.penalty):
                     weight = proximal(settings.penalty, weight, step)
                     state.table[slot, 1] = after

@@ -7,14 +7,13 @@ The first example steps by the full learning rate; power = 1/2 is the paper's st
 
 from __future__ import annotations
 
-from math import isfinite
 from typing import NamedTuple
 
 import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.layout import float32, float64, made_from
-from ouzel.learners.limits import bounded, is_moderate, margin_of
+from ouzel.learners.limits import bounded, margin_of, reach_of
 from ouzel.learners.shared_settings import Loss, Power, Rate
 from ouzel.terms.losses import Logistic, derivative
 
@@ -53,11 +52,11 @@ def learn_row(state, indices, values, target, importance, settings):
     state.seen[0] += 1.0
     slope = importance * derivative(settings.loss, margin, target)
     step = slope * settings.learning_rate / state.seen[0] ** settings.power
-    if step != 0.0 and isfinite(step):
+    if step != 0.0:
+        reach = reach_of(step)
         for k in range(len(indices)):
-            move = step * values[k]
-            if is_moderate(move):
-                state.weight[indices[k]] = bounded(state.weight[indices[k]] - move)
+            if abs(values[k]) < reach:
+                state.weight[indices[k]] = bounded(state.weight[indices[k]] - step * values[k])
     return margin
 
 

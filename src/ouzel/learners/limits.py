@@ -4,14 +4,14 @@ Values, targets and importances may be any finite numbers of single precision; p
 - A margin is a number: where single precision overflows, the sum is taken again in double (`margin_of`).
 - An example is predicted but not learnt where its squared length, its slope, its margin or the step it asks for passes
   LIMIT (`learnable`, `is_sound`): whatever a few of those are multiplied to, a state can hold.
-- A feature is left out of an example's step where its gradient has no square in single precision, up to 1.8e19
-  (`is_moderate`), and of sums of squares, whose roots are divided by, also where that square is 0 (`has_square`).
+- A feature is left out of an example's step where its gradient has no square in single precision, from 1.8e19 on
+  (`reach_of`), and of sums of squares, whose roots are divided by, also where that square is 0 (`has_square`).
 So no state holds NaN or infinity, and learning goes on after a row of the largest numbers with the wrong label.
 """
 
 from __future__ import annotations
 
-from math import isfinite
+from math import isfinite, sqrt
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from ouzel._jit import inlined
 
 LIMIT = 1e30  # of a squared length, a slope, a margin
 LARGEST_SQUARE = float(np.finfo(np.float32).max)  # of the gradient of a feature
+ROOT_OF_LARGEST = sqrt(LARGEST_SQUARE)
 LARGEST = 1e18  # of a weight that is moved by plain steps: a stream that has diverged keeps predicting numbers
 
 
@@ -48,14 +49,14 @@ def is_sound(step, square):
 
 
 @inlined
-def is_moderate(gradient):
-    """Whether the square of a gradient (float64), or of a step, is a number of single precision."""
-    return gradient * gradient <= LARGEST_SQUARE
+def reach_of(slope):
+    """Values below this, times the slope (not 0), have a square in single precision: 0 where nothing has one."""
+    return ROOT_OF_LARGEST / abs(slope)
 
 
 @inlined
 def has_square(gradient):
-    """Whether, besides, that square is above 0: a sum of squares of which one is not has a root to divide by."""
+    """Whether a gradient (float64) has a square to add to a sum, the root of which is then above 0."""
     return 0.0 < gradient * gradient <= LARGEST_SQUARE
 
 

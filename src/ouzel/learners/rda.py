@@ -16,7 +16,7 @@ import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.layout import float64, made_from
-from ouzel.learners.limits import is_moderate
+from ouzel.learners.limits import reach_of
 from ouzel.learners.shared_settings import Loss, Penalty, Rate
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.penalties import NoPenalty, proximal, require_separable
@@ -68,10 +68,10 @@ def learn_row(state, indices, values, target, importance, settings):
         return margin
     slope = importance * derivative(settings.loss, margin, target)
     if slope != 0.0:
+        reach = reach_of(slope)
         for k in range(len(indices)):
-            gradient = slope * values[k]
-            if is_moderate(gradient):
-                state.gradient_sum[indices[k]] += gradient
+            if abs(values[k]) < reach:
+                state.gradient_sum[indices[k]] += slope * values[k]
     state.seen[0] += 1.0
     return margin
 

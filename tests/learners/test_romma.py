@@ -1,0 +1,46 @@
+"""ROMMA knows the norm of its weights, and so goes on learning where no plane parts the classes."""
+
+import numpy as np
+import pytest
+
+from ouzel.learners import romma
+from ouzel.learners.rows import Rows
+
+
+def noisy(rng, count, features):
+    """Dense rows, and targets of a plane of which a tenth is wrong."""
+    values = rng.normal(size=(count, features)).astype(np.float32)
+    targets = (values @ np.ones(features) > 0) ^ (rng.random(count) < 0.1)
+    offsets = np.arange(0, count * features + 1, features).astype(np.uint64)
+    slots = np.tile(np.arange(features), count).astype(np.uint32)
+    return Rows(offsets, slots, values.ravel()), targets.astype(np.int64)
+
+
+def learn(state, rows, targets, settings):
+    scores = np.empty((len(targets), 2))
+    romma.learn_rows(state, rows, targets, np.ones(len(targets), np.float32), settings, scores)
+    return scores
+
+
+@pytest.mark.parametrize("aggressive", [0.0, 1.0])
+def test_the_norm_kept_is_that_of_the_weights(aggressive):
+    rng, settings = np.random.default_rng(0), romma.Settings(aggressive)
+    state = romma.init(20, 2, settings)
+
+    for _ in range(30):
+        learn(state, *noisy(rng, 200, 20), settings)
+        actual = float(((state.table.astype(np.float64) * state.scale) ** 2).sum())
+
+        assert state.square[0] == pytest.approx(actual, rel=1e-4)
+
+
+def test_weights_without_end_keep_their_direction():
+    rng, settings = np.random.default_rng(1), romma.Settings()
+    state = romma.init(20, 2, settings)
+
+    learn(state, *noisy(rng, 20_000, 20), settings)
+    rows, targets = noisy(rng, 20_000, 20)
+    scores = learn(state, rows, targets, settings)
+
+    assert state.square[0] <= romma.LONGEST**2 * 1.001
+    assert np.mean((scores[:, 1] > scores[:, 0]) != targets) < 0.3

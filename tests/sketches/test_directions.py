@@ -100,7 +100,7 @@ def test_room_that_grows_changes_nothing():
     A, m = matrix(600, 40, 6, seed=3, nonzeros=4), 4
     A[:300, 20:] = 0.0
     grown = sketched(A[:300, :20], m)
-    grown = sparse_directions.grow(grown, 40)
+    grown = sparse_directions.grow(grown, 40, m)
     for row in A[300:]:
         slots = np.flatnonzero(row).astype(np.uint32)
         sparse_directions.update(grown, slots, row[slots])

@@ -82,12 +82,7 @@ def layout(dimension: int, settings: Settings) -> State:
     return State(*sketch.layout(dimension, size), factor=float64(size, 2 * size))
 
 
-def begin(state: State, settings: Settings) -> None:
-    """Begin with the sketch."""
-    sketch.begin(state)
-
-
-init, grow = made_from(layout, begin)
+init, grow = made_from(layout, sketch.begin)
 
 
 def check(state: State, settings: Settings) -> None:

@@ -49,12 +49,7 @@ def layout(dimension: int, settings: Settings) -> State:
     return oja.layout(dimension, int(settings.sketch_size))
 
 
-def begin(state: State, settings: Settings) -> None:
-    """Begin with the sketch."""
-    oja.begin(state)
-
-
-init, grow = made_from(layout, begin)
+init, grow = made_from(layout, oja.begin)
 
 
 def check(state: State, settings: Settings) -> None:

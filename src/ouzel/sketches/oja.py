@@ -13,13 +13,13 @@ seen, so that nothing need be known of the slots beforehand.
 from __future__ import annotations
 
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ouzel._jit import inlined, kernel, written_out
 from ouzel._llvm import LANES, turn_lanes
-from ouzel.layout import allocate, check_list, float64, require, uint32
+from ouzel.layout import check_list, float64, made_from, require, uint32
 from ouzel.ranges import Directions, Size, ranged
 from ouzel.sketches.folding import (
     LEAD,
@@ -67,8 +67,16 @@ def make_room(state, nonzeros):
     return Work(scales, scaled, projected, step, shift, np.empty(m), np.empty((m, 4)), np.zeros(m))
 
 
-def layout(dimension: int, size: int) -> State:
-    """What a sketch of `size` directions with room for `dimension` slots is made of."""
+@ranged
+def layout(dimension: Size, size: Directions) -> State:
+    """What a sketch of `size` directions with room for `dimension` slots is made of.
+
+    >>> sketch = init(2, 1)
+    >>> for x, y in [(3.0, 4.0), (-6.0, -8.0)] * 50:
+    ...     update(sketch, np.array([0, 1], np.uint32), np.array([x, y]))
+    >>> eigenvalues(sketch).round(1), directions(sketch).round(3)
+    (array([62.4]), array([[0.6, 0.8]]))
+    """
     width = width_of(size)
     return State(
         table=float64(dimension, width, aligned=True),
@@ -80,25 +88,13 @@ def layout(dimension: int, size: int) -> State:
     )
 
 
-def begin(state: State) -> None:
+def begin(state: Any, settings: Any) -> None:
     """Make F the identity, and all of w be u."""
     np.fill_diagonal(state.basis[:, LEAD:], 1.0)
     state.mix[0] = 1.0
 
 
-@ranged
-def init(dimension: Size, size: Directions) -> State:
-    """A sketch of `size` directions with room for `dimension` slots.
-
-    >>> sketch = init(dimension=2, size=1)
-    >>> for x, y in [(3.0, 4.0), (-6.0, -8.0)] * 50:
-    ...     update(sketch, np.array([0, 1], np.uint32), np.array([x, y]))
-    >>> eigenvalues(sketch).round(1), directions(sketch).round(3)
-    (array([62.4]), array([[0.6, 0.8]]))
-    """
-    state: State = allocate(layout(dimension, size))
-    begin(state)
-    return state
+init, grow = made_from(layout, begin)
 
 
 def check(state: State) -> None:

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel._jit import inlined, kernel
-from ouzel.layout import allocate, check_list, float64, require, uint32
+from ouzel.layout import check_list, float64, made_from, require, uint32
 from ouzel.ranges import Directions, Size, ranged
 from ouzel.sketches.folding import LEAD, combine, fold, gather, meet, square_of, width_of
 from ouzel.sketches.lazy_maps import catch_up, record, room_for
@@ -42,8 +42,16 @@ class State(NamedTuple):
     counts: np.ndarray  # (5,) float64  t, slots seen, vectors of the epoch, its slots, epochs since the last sweep
 
 
-def layout(dimension: int, size: int) -> State:
-    """What a sketch of `size` directions with room for `dimension` slots is made of."""
+@ranged
+def layout(dimension: Size, size: Directions) -> State:
+    """What a sketch of `size` directions with room for `dimension` slots is made of.
+
+    >>> sketch = init(2, 2)
+    >>> for _ in range(4):
+    ...     update(sketch, np.array([0, 1], np.uint32), np.array([3.0, 4.0]))
+    >>> matrix(sketch).round(6)[0]
+    array([6., 8.])
+    """
     epochs = epochs_between_sweeps(dimension, size)
     return State(
         table=float64(dimension, width_of(2 * size + 1), aligned=True),
@@ -57,24 +65,12 @@ def layout(dimension: int, size: int) -> State:
     )
 
 
-@ranged
-def init(dimension: Size, size: Directions) -> State:
-    """A sketch of `size` directions with room for `dimension` slots.
-
-    >>> sketch = init(dimension=2, size=2)
-    >>> for _ in range(4):
-    ...     update(sketch, np.array([0, 1], np.uint32), np.array([3.0, 4.0]))
-    >>> matrix(sketch).round(6)[0]
-    array([6., 8.])
-    """
-    state: State = allocate(layout(dimension, size))
-    begin(state)
-    return state
-
-
-def begin(state) -> None:
+def begin(state, settings) -> None:
     """Make all of w be u."""
     state.mix[0] = 1.0
+
+
+init, grow = made_from(layout, begin)
 
 
 def check(state) -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Any
+
+LINE_END = re.compile(r"\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]\s*")
 
 
 class OuzelError(ValueError):
@@ -19,6 +23,7 @@ class OuzelError(ValueError):
     """
 
     def __init__(self, message: str, **options: Any) -> None:
+        message = LINE_END.sub(" ", message)  # whatever is quoted in it
         flags = [_as_flag(name, value) for name, value in options.items()]
         arguments = [f"{name}={value!r}" for name, value in options.items()]
         self.on_command_line = " ".join([message, *flags])
@@ -38,6 +43,16 @@ def bad_line(message: str, unit: str = "lines", limits: dict[str, str] | None = 
     if limits is not None:
         return DataError(f"{message}; raise the limit, or leave such {unit} out, with", limits=limits, on_error="skip")
     return DataError(f"{message}; mend it, or leave such {unit} out with", on_error="skip")
+
+
+def listed(names: Sequence[str], most: int = 20) -> str:
+    """Names for a message, or the first of them if there are many.
+
+    >>> listed(["a", "b"]), listed([f"c{k}" for k in range(30)], most=2)
+    ('a, b', 'c0, c1, … (30 in all)')
+    """
+    shown = ", ".join(name if len(name) <= 40 else f"{name[:40]}…" for name in names[:most])
+    return shown if len(names) <= most else f"{shown}, … ({len(names)} in all)"
 
 
 def _as_flag(name: str, value: Any) -> str:

@@ -11,7 +11,7 @@ import pyarrow
 import pyarrow.compute as pc
 
 from ouzel.analytics.base import slots_of_text
-from ouzel.errors import DataError, OuzelError
+from ouzel.errors import DataError, OuzelError, listed
 from ouzel.streams.arrow_types import as_text
 from ouzel.streams.cells import words_of
 from ouzel.streams.chunks import chunks_of
@@ -38,7 +38,7 @@ def check_column(batch: Any, column: str, name: str) -> None:
     """Refuse a column that is not there, or there twice."""
     names = batch.schema.names
     if column not in names:
-        raise DataError(f"{name}: has no column {column!r}; its columns are {', '.join(names)}")
+        raise DataError(f"{name}: has no column {column!r}; its columns are {listed(names)}")
     if names.count(column) > 1:
         raise DataError(f"{name}: two columns are named {column!r}; give each a name of its own")
 

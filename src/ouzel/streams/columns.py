@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow
 
 from ouzel.classes import Label
-from ouzel.errors import DataError, bad_line
+from ouzel.errors import DataError, bad_line, listed
 from ouzel.numerals import as_number
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.arrow_types import cells_of, encoded, is_list, is_number, is_single, numbers_of
@@ -49,9 +49,9 @@ class Columns:
             twice = next(column for column in names if names.count(column) > 1)
             raise DataError(f"{name}: two columns are named {twice!r}; give each a name of its own")
         given = [label, options.weight, options.group, *options.text, *options.ignore]
-        for column in filter(None, given):
+        for column in (name for name in given if name is not None):
             if column not in names:
-                raise DataError(f"{name}: has no column {column!r}; its columns are {', '.join(names)}")
+                raise DataError(f"{name}: has no column {column!r}; its columns are {listed(names)}")
             kind = schema.field(column).type
             if column in (label, options.group) and not is_single(kind):
                 raise DataError(f"{name}: column {column!r} holds {kind}; expected numbers or names")

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ouzel.classes import Label, tidy
-from ouzel.errors import DataError
+from ouzel.errors import DataError, listed
 from ouzel.numerals import is_number
 from ouzel.sketches.hashing import MOST_ID, feature_id
 from ouzel.streams.options import Options
@@ -29,11 +29,11 @@ def find_label(options: Options, columns: list[str], name: str) -> str | None:
         return None
     if any(_reads_as_number(column) for column in columns):
         raise DataError(
-            f"{name}: which column is the label? {', '.join(columns[:5])}, … are no names; name all columns with",
+            f"{name}: which column is the label? {listed(columns[:5])}, … are no names; name all columns with",
             columns=("A", "B", "…"),
             label="NAME",
         )
-    raise DataError(f"{name}: which column is the label? There are {', '.join(columns)}; name it with", label="NAME")
+    raise DataError(f"{name}: which column is the label? There are {listed(columns)}; name it with", label="NAME")
 
 
 def _reads_as_number(column: str) -> bool:

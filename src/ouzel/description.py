@@ -26,6 +26,7 @@ from ouzel.models import SLOT_LIMIT, Model
 from ouzel.ranges import MOST_BITS, MOST_SEED
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.features import FeatureNames
+from ouzel.streams.limits import Limits
 from ouzel.streams.options import Options, make_options
 from ouzel.terms.names import from_json, to_json
 
@@ -159,7 +160,7 @@ def model_of(described: Any) -> Model:
 
 def _check_reading(stored: Any) -> None:
     """Refuse options of reading that `ouzel.read` would not take."""
-    kinds: dict[Any, Rule] = {tuple: list_of(text), bool: flag, int: whole()}
+    kinds: dict[Any, Rule] = {tuple: list_of(text), bool: flag, int: whole(), Limits: table}
     rules = {field.name: kinds.get(type(field.default), text) for field in fields(Options)}
     check(stored, {name: rules[name] for name in rules if name in stored}, "the way of reading")
     make_options(stored)

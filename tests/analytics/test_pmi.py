@@ -192,7 +192,7 @@ def test_other_tokens_than_those_learnt_are_refused(tmp_path):
 
 
 def test_wrong_arguments_are_refused():
-    with pytest.raises(OuzelError, match="window is 2 tokens or more"):
+    with pytest.raises(OuzelError, match="window must be a whole number from 2 to 10,000"):
         ouzel.StreamingPMI(window=1)
     with pytest.raises(OuzelError, match=r"too small; .* need [\d,]+ bytes"):
         ouzel.StreamingPMI("100KB")

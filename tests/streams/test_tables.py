@@ -305,7 +305,7 @@ def test_a_header_that_cannot_be_read_is_one_line(tmp_path, header, says):
 
 def test_names_with_newlines_and_thousands_of_names_are_one_short_line(tmp_path):
     odd = wrote(tmp_path, "odd.parquet", {"la\nbel": [1], "b\r\n\u2028c": [2]})
-    wide = wrote(tmp_path, "wide.csv", ",".join(f"column {k}" for k in range(5000)) + "\n")
+    wide = wrote(tmp_path, "wide.csv", ",".join(f"column {k}" for k in range(5000)) + "\n" + "1," * 4999 + "1\n")
 
     assert "There are la bel, b c; name it" in str(examples(odd)[1])
     assert "column 19, … (5000 in all); name it" in str(examples(wide)[1])

@@ -12,6 +12,8 @@ import numpy as np
 
 from ouzel._jit import inlined, kernel
 from ouzel.layout import float32, float64, made_from
+from ouzel.learners.limits import is_sound, margin_of
+from ouzel.learners.multiclass import square_norm
 from ouzel.ranges import Range
 
 
@@ -35,19 +37,18 @@ init, grow = made_from(layout)
 @inlined
 def predict_row(state, indices, values, settings):
     """The margin of one example."""
-    margin = 0.0
-    for k in range(len(indices)):
-        margin += values[k] * state.weight[indices[k]]
-    return margin
+    return margin_of(state.weight, indices, values)
 
 
 @inlined
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
     margin = predict_row(state, indices, values, settings)
+    if importance == 0.0:
+        return margin
     state.seen[0] += 1.0
-    if not (margin * target > 0.0):  # so written, a margin that is no number counts as a mistake
-        step = importance * settings.learning_rate * target
+    step = importance * settings.learning_rate * target
+    if margin * target <= 0.0 and is_sound(step, square_norm(values)):
         for k in range(len(indices)):
             state.weight[indices[k]] += step * values[k]
     return margin

@@ -27,10 +27,11 @@ def test_nothing_finite_makes_a_learner_predict_or_keep_what_is_not(name):
     assert [offence for offence in found if offence[1]] == []
 
 
-@every_learner
-def test_nor_does_it_under_any_loss_penalty_or_setting(name):
+@pytest.mark.parametrize("thorough", [False, pytest.param(True, marks=pytest.mark.long)])
+@pytest.mark.parametrize("names", [LEARNERS[start : start + 8] for start in range(0, len(LEARNERS), 8)], ids="-".join)
+def test_nor_does_it_under_any_loss_penalty_or_setting(names, thorough):
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
-    command = [sys.executable, "-m", "tests.checks.extremes", name]
+    command = [sys.executable, "-m", "tests.checks.extremes", *names, *(["--all"] if thorough else [])]
 
     found = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment)
 

@@ -133,6 +133,7 @@ def test_a_layout_takes_no_memory_whatever_the_size(monkeypatch):
     monkeypatch.setattr(layout.np, "zeros", None)
     for name in ("awm", "auto", "son-oja", "unbounded"):
         learner = catalogue.find(name)
-        sizes = {"budget": 2.0**60} if name == "awm" else {}
+        settings = resolve_settings(learner, {})
+        settings = settings._replace(budget=2.0**60) if name == "awm" else settings
 
-        assert bytes_of(learner.module.layout(2**50, resolve_settings(learner, sizes))) > 2**50
+        assert bytes_of(learner.module.layout(2**50, settings)) > 2**50

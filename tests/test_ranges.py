@@ -22,11 +22,11 @@ from ouzel.learners.catalogue import LEARNERS
 from ouzel.learners.settings import resolve_settings
 from ouzel.models import Model
 from ouzel.ranges import Choice, Range, checked, declared, memory
-from ouzel.sketches import active_set, count_min, count_sketch, frequent_directions, oja, reservoir, space_saving
+from ouzel.sketches import count_min, count_sketch, frequent_directions, oja, reservoir, space_saving
 from ouzel.sketches import sparse_frequent_directions as sparse
 from ouzel.streams.options import Options
 from ouzel.terms import losses, norms, penalties, projections
-from ouzel.terms.names import resolve_loss, resolve_penalty
+from ouzel.terms.names import from_json, resolve_loss, resolve_penalty, to_json
 
 TERMS = {"loss", "second_loss", "third_loss", "penalty", "schedule"}
 
@@ -65,19 +65,23 @@ def test_a_setting_out_of_range_is_one_line(name):
             assert "\n" not in str(caught.value)
 
 
+def restored(learner, stored):
+    """Settings as a model file brings them."""
+    return resolve_settings(learner, from_json(learner.module.Settings, stored)._asdict())
+
+
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_stored_setting_out_of_range_is_one_line(name):
     learner = LEARNERS[name]
-    sound = persistence.to_json(resolve_settings(learner, {}))
-    assert persistence.from_json(learner.module.Settings, sound, name) == resolve_settings(learner, {})
+    sound = to_json(resolve_settings(learner, {}))
+    assert restored(learner, sound) == resolve_settings(learner, {})
     for setting, (takes, *_) in declared(learner.module.Settings).items():
         for value in outside(takes) if takes else [nan, 0.5]:
-            with pytest.raises(
-                (OuzelError, TypeError, AttributeError)
-            ) as caught:  # a file's reader tells of the others
-                persistence.from_json(learner.module.Settings, {**sound, setting: value}, name)
+            with pytest.raises(OuzelError) as caught:
+                restored(learner, {**sound, setting: value})
 
-            assert takes is None or str(caught.value).startswith(f"{setting} of {name} must be ")
+            if takes is not None and isinstance(value, (int, float)):
+                assert str(caught.value).startswith(f"{setting} of {name} must be ")
 
 
 def test_a_model_file_with_a_setting_out_of_range_is_one_line(tmp_path, monkeypatch):
@@ -86,7 +90,9 @@ def test_a_model_file_with_a_setting_out_of_range_is_one_line(tmp_path, monkeypa
     model.settings = model.settings._replace(learning_rate=nan)
     persistence.save(model, path)
 
-    with pytest.raises(OuzelError, match=r"m.ouzel: learning_rate of ogd must be a number from 1e-30 to 1e9; got nan"):
+    with pytest.raises(
+        OuzelError, match=r"m.ouzel: .*learning_rate of ogd must be a number from 1e-30 to 1e9; got nan"
+    ):
         persistence.load_model(path)
 
 
@@ -170,7 +176,6 @@ def test_a_box_may_be_open_on_a_side():
         (count_sketch.init, {"width": 4, "depth": -1}),
         (space_saving.init, {"capacity": 1e30}),
         (reservoir.init, {"capacity": 3, "seed": -1}),
-        (active_set.init, {"heap_size": 0, "width": 1, "depth": 1, "seed": 0}),
         (frequent_directions.init, {"dimension": 3, "size": -1}),
         (sparse.init, {"dimension": 3, "size": 1e9}),
         (oja.init, {"dimension": 0, "size": 1}),

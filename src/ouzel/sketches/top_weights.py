@@ -35,10 +35,11 @@ def layout(capacity: int, counting: bool = False) -> State:
     """What room for `capacity` keys is made of; `counting`, their weights are whole numbers (uint32)."""
     size = 1 << max(4, int(16 * capacity - 1).bit_length())
     runs = -(-capacity // RUN) + 1
+    counts, sizes = int64(runs, fill=HIGHEST, least=-1, most=HIGHEST), float32(runs, fill=inf, least=-1.0, finite=False)
     return State(
         keys=uint32(capacity),
         weights=(uint32 if counting else float32)(capacity),
-        bounds=int64(runs, fill=HIGHEST, least=-1) if counting else float32(runs, fill=inf, least=-1.0, finite=False),
+        bounds=counts if counting else sizes,
         places=(uint16 if capacity < 2**16 else uint32)(size),  # the smaller, the nearer to the processor
         taken=int64(1, most=capacity),
     )

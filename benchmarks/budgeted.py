@@ -16,7 +16,7 @@ from zipf_rows import zipf_block
 
 from ouzel.learners import catalogue
 from ouzel.learners.rows import Rows
-from ouzel.learners.settings import resolve_settings
+from ouzel.model.settings import resolve_settings
 from ouzel.streams.block import Block
 
 ROWS, NONZEROS, FEATURES = 200_000, 76, 47_236

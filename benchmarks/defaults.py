@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 
 from ouzel.evaluation.progressive import progressive_validation
-from ouzel.models import Model
+from ouzel.model.model import Model
 from ouzel.streams.block import Block
-from ouzel.streams.reading import read
+from ouzel.streams.read import read
 
 SETS = {
     "a9a.svm.xz": {},

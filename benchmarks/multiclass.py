@@ -12,10 +12,10 @@ import time
 
 import numpy as np
 
-from ouzel.evaluation.grids import learner_names
+from ouzel.evaluation.comparison.grid import learner_names
 from ouzel.learners import catalogue
 from ouzel.learners.rows import Rows
-from ouzel.learners.settings import resolve_settings
+from ouzel.model.settings import resolve_settings
 
 ROWS, FEATURES, SHARE, CLASSES = 60_000, 780, 0.2, 10
 GROWING_CLASSES, GROWING_SHARES = (5, 10, 20, 40), (0.05, 0.1, 0.2, 0.4)

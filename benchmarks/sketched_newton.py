@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 from zipf_rows import zipf_block
 
-from ouzel.learners import adagrad, sketched_newton_fd, sketched_newton_oja
+from ouzel.learners.gradient import adagrad
+from ouzel.learners.newton import sketched_fd, sketched_oja
 from ouzel.learners.rows import Rows
 from ouzel.streams.block import Block
 
@@ -96,11 +97,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         passes = {
             "adagrad": kernel_pass(block, adagrad, FEATURES),
-            "son-oja, m = 10": kernel_pass(block, sketched_newton_oja, FEATURES),
-            "son-oja, m = 10, no diagonal": kernel_pass(block, sketched_newton_oja, FEATURES, diagonal=0.0),
-            "son-oja, m = 10, every 10th": kernel_pass(block, sketched_newton_oja, FEATURES, sketch_every=10.0),
-            "son-oja, m = 0": kernel_pass(block, sketched_newton_oja, FEATURES, sketch_size=0.0),
-            "son-fd, m = 10": kernel_pass(block, sketched_newton_fd, FEATURES),
+            "son-oja, m = 10": kernel_pass(block, sketched_oja, FEATURES),
+            "son-oja, m = 10, no diagonal": kernel_pass(block, sketched_oja, FEATURES, diagonal=0.0),
+            "son-oja, m = 10, every 10th": kernel_pass(block, sketched_oja, FEATURES, sketch_every=10.0),
+            "son-oja, m = 0": kernel_pass(block, sketched_oja, FEATURES, sketch_size=0.0),
+            "son-fd, m = 10": kernel_pass(block, sketched_fd, FEATURES),
             "Vowpal Wabbit --OjaNewton, cache": vw_pass(block, Path(name)),
         }
         times = best_of(passes, given.rounds)
@@ -114,7 +115,7 @@ def main() -> None:
     shapes = [(count, FEATURES) for count in (10, 20, 40, 80, 160)]
     shapes += [(NONZEROS, features) for features in (1_000, 10_000, 100_000, 1_000_000)]
     for nonzeros, features in shapes:
-        run = kernel_pass(zipf_block(rows, nonzeros, features), sketched_newton_oja, features)
+        run = kernel_pass(zipf_block(rows, nonzeros, features), sketched_oja, features)
         took = best_of({"": run}, 3)[""]
         print(f"{nonzeros:>9} {features:>10,} {took / rows * 1e6:>11.2f}")
 

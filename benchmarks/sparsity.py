@@ -18,11 +18,11 @@ from pathlib import Path
 import numpy as np
 from defaults import write_vw
 
-from ouzel.evaluation.plots import draw_lines
-from ouzel.evaluation.shuffles import join
-from ouzel.reproduce.single_pass import grid, hold_out, one_pass
+from ouzel.evaluation.comparison.shuffles import join
+from ouzel.plotting.curves import draw_lines
+from ouzel.reproduce.adagrad.single_pass import grid, hold_out, one_pass
 from ouzel.streams.block import Block
-from ouzel.streams.reading import read
+from ouzel.streams.read import read
 
 LEARNERS = ("adagrad-rda", "adagrad", "rda", "fobos")
 STRENGTHS = [10.0 ** (k / 3) for k in range(-21, -7)]

@@ -17,10 +17,10 @@ import numpy as np
 from safetensors import numpy as safetensors
 from safetensors import safe_open
 
-from ouzel import persistence
 from ouzel.errors import OuzelError
 from ouzel.layout import flat
-from ouzel.models import Model
+from ouzel.model import persistence
+from ouzel.model.model import Model
 from ouzel.streams.memory import blocks_from
 
 LONGEST = 60  # seconds that a file may take

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import ouzel
-from ouzel import persistence
 from ouzel.errors import OuzelError
 from ouzel.learners import catalogue
-from ouzel.models import Model
+from ouzel.model import persistence
+from ouzel.model.model import Model
 from tests.forging import examples, learn, parts_of, write
 
 FORGER = Path(__file__).parent / "forging.py"

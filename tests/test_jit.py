@@ -9,17 +9,17 @@ from pathlib import Path
 import numpy as np
 
 import ouzel
-from ouzel._jit import compiled_for, kernel
+from ouzel.kernels.jit import compiled_for, kernel
 
 PROGRAM = """
-import ouzel._jit, ouzel.terms.losses as losses
+import ouzel.kernels.jit, ouzel.terms.losses as losses
 compiled = []
-ouzel._jit.on_compile.append(compiled.append)
+ouzel.kernels.jit.on_compile.append(compiled.append)
 from caller import slope
 print(slope(losses.Squared(), 3.0, 1.0), compiled)
 """
 CALLER = """
-from ouzel._jit import kernel
+from ouzel.kernels.jit import kernel
 from ouzel.terms.losses import derivative
 @kernel
 def slope(loss, prediction, target):

@@ -9,7 +9,7 @@ from ouzel import layout
 from ouzel.errors import OuzelError
 from ouzel.layout import allocate, bytes_of, check_list, flat, float32, float64, made_from, restored, uint32
 from ouzel.learners import catalogue
-from ouzel.learners.settings import resolve_settings
+from ouzel.model.settings import resolve_settings
 
 
 class Inner(NamedTuple):

@@ -3,23 +3,23 @@
 import numpy as np
 import pytest
 
-from ouzel import _llvm
-from ouzel._jit import kernel
+from ouzel.kernels import simd
+from ouzel.kernels.jit import kernel
 
 
 @kernel
 def in_a_kernel(table, slots, values, out, matrix, turns, step):
-    _llvm.fetch_ahead(table, slots)
-    for column in range(0, len(out), _llvm.LANES):
-        _llvm.sum_lanes(table, slots, values, column, out)
-        _llvm.add_lanes(table, slots, values, column, step)
-        _llvm.combine_lanes(matrix, out, column, step)
-        _llvm.turn_lanes(matrix, turns, out, column, step)
+    simd.fetch_ahead(table, slots)
+    for column in range(0, len(out), simd.LANES):
+        simd.sum_lanes(table, slots, values, column, out)
+        simd.add_lanes(table, slots, values, column, step)
+        simd.combine_lanes(matrix, out, column, step)
+        simd.turn_lanes(matrix, turns, out, column, step)
     if len(out) == 12:
-        _llvm.add_twelve(table, slots, values, 0, step)
-        _llvm.add_eight(table, slots, values, 4, step)
-        _llvm.sum_eight(table, slots, values, 0, out)
-        _llvm.sum_twelve(table, slots, values, 0, step)
+        simd.add_twelve(table, slots, values, 0, step)
+        simd.add_eight(table, slots, values, 4, step)
+        simd.sum_eight(table, slots, values, 0, out)
+        simd.sum_twelve(table, slots, values, 0, step)
 
 
 in_python = in_a_kernel.py_func if hasattr(in_a_kernel, "py_func") else in_a_kernel

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from safetensors import numpy as safetensors
 
-from ouzel import files, persistence
+from ouzel import files
 from ouzel.errors import OuzelError
 from ouzel.layout import flat
 from ouzel.learners import catalogue
-from ouzel.models import Model
+from ouzel.model import persistence
+from ouzel.model.model import Model
 from ouzel.streams.memory import blocks_from
 
 

@@ -11,22 +11,24 @@ import numpy as np
 import pytest
 
 import ouzel
-from ouzel import persistence
-from ouzel.analytics.deltoids import RelativeDeltoids
-from ouzel.analytics.explanation import StreamingExplainer
-from ouzel.analytics.paired_count_min import PairedCountMin
-from ouzel.analytics.pmi import StreamingPMI
+from ouzel.analytics.deltoids.paired_count_min import PairedCountMin
+from ouzel.analytics.deltoids.relative_deltoids import RelativeDeltoids
+from ouzel.analytics.explanation.explainer import StreamingExplainer
+from ouzel.analytics.pmi.streaming_pmi import StreamingPMI
 from ouzel.errors import OuzelError
 from ouzel.evaluation.progressive import Run
 from ouzel.learners.catalogue import LEARNERS
-from ouzel.learners.settings import resolve_settings
-from ouzel.models import Model
+from ouzel.model import persistence
+from ouzel.model.model import Model
+from ouzel.model.settings import resolve_settings
 from ouzel.ranges import Choice, Range, checked, declared, memory
-from ouzel.sketches import count_min, count_sketch, frequent_directions, oja, reservoir, space_saving
-from ouzel.sketches import sparse_frequent_directions as sparse
+from ouzel.sketches import count_min, count_sketch, reservoir, space_saving
+from ouzel.sketches.spectral import frequent_directions, oja
+from ouzel.sketches.spectral import sparse_frequent_directions as sparse
 from ouzel.streams.options import Options
-from ouzel.terms import losses, norms, penalties, projections
+from ouzel.terms import losses
 from ouzel.terms.names import from_json, resolve_loss, resolve_penalty, to_json
+from ouzel.terms.penalties import domains, norms, separable
 
 TERMS = {"loss", "second_loss", "third_loss", "penalty", "schedule"}
 
@@ -121,15 +123,15 @@ def _ends(*learners):
     [
         (losses.Quantile, {"tau": 1.0}),
         (losses.Quantile, {"tau": nan}),
-        (penalties.L1, {"l1": -1e-9}),
-        (penalties.SquaredL2, {"l2": inf}),
-        (penalties.ElasticNet, {"l1": 0.1, "l2": 0.0}),
+        (separable.L1, {"l1": -1e-9}),
+        (separable.SquaredL2, {"l2": inf}),
+        (separable.ElasticNet, {"l1": 0.1, "l2": 0.0}),
         (norms.L2Norm, {"l1": -1.0}),
         (norms.MaxNorm, {"l1": nan}),
-        (projections.L1Ball, {"radius": -1.0}),
-        (projections.L2Ball, {"radius": nan}),
-        (projections.Box, {"low": 1.0, "high": 2.0}),
-        (projections.Box, {"low": -1.0, "high": -0.5}),
+        (domains.L1Ball, {"radius": -1.0}),
+        (domains.L2Ball, {"radius": nan}),
+        (domains.Box, {"low": 1.0, "high": 2.0}),
+        (domains.Box, {"low": -1.0, "high": -0.5}),
     ],
 )
 def test_a_term_out_of_range_is_refused_as_a_name_and_as_an_instance(kind, bad):
@@ -152,7 +154,7 @@ def test_a_term_of_ones_own_without_ranges_is_taken_as_it_is():
 
 
 def test_a_box_may_be_open_on_a_side():
-    assert resolve_penalty("box(low=0,high=inf)") == projections.Box(0.0, inf)
+    assert resolve_penalty("box(low=0,high=inf)") == domains.Box(0.0, inf)
 
 
 @pytest.mark.parametrize(

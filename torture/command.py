@@ -168,11 +168,11 @@ class Line:
 def _warm() -> None:
     """Import, before workers are forked, what all of them need; nothing here may start a thread."""
     import ouzel.estimators
-    import ouzel.models
-    import ouzel.persistence
-    import ouzel.streams.svmlight
-    import ouzel.streams.tables
-    import ouzel.streams.vw  # noqa: F401
+    import ouzel.model.model
+    import ouzel.model.persistence
+    import ouzel.streams.tables.batches
+    import ouzel.streams.text.svmlight
+    import ouzel.streams.text.vw  # noqa: F401
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -25,11 +25,11 @@ def fuzz(target_name: str, seconds: int) -> None:
         sys.exit(f"torture: {ABSENT}")
     with atheris.instrument_imports(include=["ouzel"], enable_loader_override=False):
         import ouzel.estimators
-        import ouzel.models
+        import ouzel.model.model
         import ouzel.streams.idx
-        import ouzel.streams.svmlight
-        import ouzel.streams.tables
-        import ouzel.streams.vw  # noqa: F401
+        import ouzel.streams.tables.batches
+        import ouzel.streams.text.svmlight
+        import ouzel.streams.text.vw  # noqa: F401
     from torture.journal import FAILURES, HERE, keep
     from torture.names import Name
     from torture.targets import TARGETS

@@ -10,10 +10,10 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ouzel._jit import inlined, kernel
+from ouzel.kernels.jit import inlined, kernel
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.limits import is_sound, margin_of
-from ouzel.learners.multiclass import square_norm
+from ouzel.learners.scores import square_norm
 from ouzel.ranges import Range
 
 

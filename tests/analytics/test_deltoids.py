@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 import ouzel
+from ouzel.analytics.deltoids.paired_count_min import PairedCountMin
+from ouzel.analytics.deltoids.two_streams import TwoStreams
 from ouzel.analytics.exact import log_ratios
-from ouzel.analytics.paired_count_min import PairedCountMin
-from ouzel.analytics.two_streams import TwoStreams
 from ouzel.errors import OuzelError
 
 FEATURES = ("src", "dst", "sport", "dport", "src sport", "dst dport", "src dst", "src dport", "src sport dst dport")

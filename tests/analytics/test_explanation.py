@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 import ouzel
-from ouzel.analytics.conditions import Condition, RunningQuantile
-from ouzel.analytics.explained import Explained
-from ouzel.analytics.explanation import true_risks
-from ouzel.analytics.rows import Attributes, Rule
+from ouzel.analytics.explanation.conditions import Condition, RunningQuantile
+from ouzel.analytics.explanation.explained import Explained
+from ouzel.analytics.explanation.explainer import true_risks
+from ouzel.analytics.explanation.rows import Attributes, Rule
 from ouzel.errors import OuzelError
 
 COLUMNS = 4

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import ouzel
-from ouzel.analytics.corpus import Corpus
-from ouzel.analytics.explained import Explained
-from ouzel.analytics.pictures import draw_deltoids, draw_explanation, draw_pmi
-from ouzel.analytics.rows import Attributes, Rule
-from ouzel.analytics.two_streams import TwoStreams
+from ouzel.analytics.deltoids.two_streams import TwoStreams
+from ouzel.analytics.explanation.explained import Explained
+from ouzel.analytics.explanation.rows import Attributes, Rule
+from ouzel.analytics.pmi.corpus import Corpus
+from ouzel.plotting.analyses import draw_deltoids, draw_explanation, draw_pmi
 
 
 @pytest.mark.parametrize("exact", [False, True])

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 import ouzel
-from ouzel.analytics.corpus import Corpus
-from ouzel.analytics.tokens import tokeniser
+from ouzel.analytics.pmi.corpus import Corpus
+from ouzel.analytics.pmi.tokens import tokeniser
 from ouzel.errors import OuzelError
 from ouzel.sketches import reservoir
 from tests.forging import parts_of, write

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ouzel.analytics.cells import Items, count_rows, items_of
-from ouzel.analytics.side_by_side import side_by_side
-from ouzel.analytics.two_streams import open_both
+from ouzel.analytics.deltoids.side_by_side import side_by_side
+from ouzel.analytics.deltoids.two_streams import open_both
+from ouzel.analytics.items import Items, count_rows, items_of
 from ouzel.errors import DataError
-from ouzel.streams import chunks
 from ouzel.streams.options import Options
-from ouzel.streams.sources import Source
+from ouzel.streams.sources import chunks
+from ouzel.streams.sources.source import Source
 
 TABLE = pd.DataFrame({"ip": ["10.0.0.1", " 10.0.0.2", None, "10.0.0.1"], "port": ["80", "443", "22", "80"]})
 

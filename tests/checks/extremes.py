@@ -11,9 +11,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ouzel import OuzelError, models
-from ouzel.learners import catalogue, matrix_metric
-from ouzel.models import Model
+from ouzel import OuzelError
+from ouzel.learners import catalogue
+from ouzel.learners.gradient import matrix_metric
+from ouzel.model import model
+from ouzel.model.model import Model
 from ouzel.streams.block import Block
 from ouzel.terms.losses import LOSSES, REGRESSION
 
@@ -182,7 +184,7 @@ def cases(name: str, thorough: bool) -> Iterator[tuple[dict, str, Block, int]]:
 
 def main(names: list[str]) -> None:
     """Print every offence."""
-    models.SMALLEST_TABLE, matrix_metric.MOST_SWEEPS = 8, 30
+    model.SMALLEST_TABLE, matrix_metric.MOST_SWEEPS = 8, 30
     thorough = "--all" in names
     for name in (name for name in names if name != "--all"):
         for settings, kind, block, classes in cases(name, thorough):

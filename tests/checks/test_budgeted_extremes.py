@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ouzel.learners import catalogue
-from ouzel.models import Model
+from ouzel.model.model import Model
 from ouzel.streams.block import Block
 from tests.checks.test_merging_laws import arrays_of
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ouzel.learners import catalogue
-from ouzel.models import Model
+from ouzel.model.model import Model
 from tests.checks.extremes import LARGEST, ROWS, block_of, numbers, offences, ordinary, streams
 
 ROOT = Path(__file__).parents[2]

@@ -5,9 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
-from ouzel import persistence
 from ouzel.learners import catalogue
-from ouzel.models import Model
+from ouzel.model import persistence
+from ouzel.model.model import Model
 from ouzel.streams.block import Block
 
 every_learner = pytest.mark.parametrize("name", catalogue.LEARNERS)

@@ -7,7 +7,7 @@ import pytest
 
 import ouzel
 from ouzel.learners import catalogue
-from ouzel.models import Model
+from ouzel.model.model import Model
 from ouzel.streams.memory import blocks_from
 
 every_learner = pytest.mark.parametrize("name", catalogue.LEARNERS)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ouzel.learners import catalogue
-from ouzel.models import Model
+from ouzel.model.model import Model
 from ouzel.streams.memory import blocks_from
 
 ROWS, FEATURES = 60, 6

@@ -9,11 +9,11 @@ import pyarrow
 import pyarrow.ipc
 import pytest
 
-from ouzel import models, persistence
 from ouzel.errors import DataError, OuzelError
-from ouzel.persistence import load_model
-from ouzel.streams import chunks
-from ouzel.streams.reading import read
+from ouzel.model import model, persistence
+from ouzel.model.persistence import load_model
+from ouzel.streams.read import read
+from ouzel.streams.sources import chunks
 
 GOOD = b"+1 1:1 2:0.5\n-1 1:-1 3:2\n"
 
@@ -224,7 +224,7 @@ def test_a_class_for_every_example_raises_a_doubt(ouzel, tmp_path):
 def test_classes_beyond_memory_are_refused_before_they_take_it(ouzel, tmp_path, monkeypatch):
     path = tmp_path / "numbers.svm"
     path.write_text("".join(f"{k} {k % 3}:1\n" for k in range(50)))
-    monkeypatch.setattr(models, "memory", lambda: 1 << 18)
+    monkeypatch.setattr(model, "memory", lambda: 1 << 18)
 
     check(ouzel("train", path, "--learner", "adagrad"), "classes need .* is this the label\\?.*--loss squared")
 

@@ -9,11 +9,11 @@ import sys
 import numpy as np
 import pytest
 
-from ouzel.cli.going_on import GoingOn
-from ouzel.cli.sources import Ledger
-from ouzel.persistence import load_model, load_notes
-from ouzel.streams import chunks
-from ouzel.streams.reading import read
+from ouzel.model.persistence import load_model, load_notes
+from ouzel.streams.read import read
+from ouzel.streams.sources import chunks
+from ouzel.training.resumption import GoingOn
+from ouzel.training.source_records import Ledger
 
 from .conftest import lines_of
 
@@ -233,7 +233,7 @@ def test_two_files_of_one_name_are_told_apart_by_what_follows(trained, tmp_path)
 
 
 def test_a_file_changed_between_two_passes_is_a_contradiction(trained, monkeypatch):
-    from ouzel.cli.session import Session
+    from ouzel.training.session import Session
 
     write("a.svm", LINES)
     opened, open_ = [], Session.open

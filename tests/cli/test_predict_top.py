@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow.parquet as parquet
 import pytest
 
-from ouzel import persistence
+from ouzel.model import persistence
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import ouzel as library
-from ouzel.persistence import load_model
-from ouzel.streams import chunks
+from ouzel.model.persistence import load_model
+from ouzel.streams.sources import chunks
 
 ADAGRAD = ("--task", "ranking", "--learner", "adagrad", "--loss", "hinge")
 

@@ -12,9 +12,10 @@ import time
 
 import pytest
 
-from ouzel import files, persistence
+from ouzel import files
 from ouzel.errors import OuzelError
-from ouzel.persistence import load_model
+from ouzel.model import persistence
+from ouzel.model.persistence import load_model
 
 from .conftest import lines_of
 
@@ -63,10 +64,10 @@ def test_the_files_are_written_whoever_reads_the_answer(folder, command, output)
 
 
 def test_the_model_is_on_disk_before_the_first_word(ouzel, folder, monkeypatch):
-    from ouzel.cli import answer
+    from ouzel.cli.ui import summary
 
     seen = []
-    monkeypatch.setattr(answer, "show_answer", lambda *_: seen.append((folder / "m").exists()))
+    monkeypatch.setattr(summary, "show_answer", lambda *_: seen.append((folder / "m").exists()))
     ouzel("train", folder / "small.svm", *OGD, "--model", folder / "m")
 
     assert seen == [True]

@@ -15,7 +15,7 @@ import pytest
 import zstandard
 
 from ouzel.learners.catalogue import LEARNERS
-from ouzel.persistence import load_model, load_notes
+from ouzel.model.persistence import load_model, load_notes
 
 from .conftest import lines_of
 
@@ -284,7 +284,7 @@ def test_ctrl_c_waits_for_the_block_and_keeps_what_was_learnt(tmp_path):
 
 
 def test_an_interruption_says_what_is_on_disk(ouzel, small, tmp_path, monkeypatch):
-    from ouzel.models import Model
+    from ouzel.model.model import Model
 
     learn, learnt = Model.learn, []
 

@@ -5,7 +5,7 @@ import pytest
 
 import ouzel
 from ouzel.streams.groups import whole_groups
-from ouzel.streams.reading import read
+from ouzel.streams.read import read
 
 
 def queries(groups=60, size=8):

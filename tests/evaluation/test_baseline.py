@@ -6,12 +6,12 @@ import pytest
 import ouzel
 from ouzel.errors import OuzelError
 from ouzel.evaluation.baseline import Baseline
-from ouzel.evaluation.compare import compare
-from ouzel.evaluation.grids import Candidate
+from ouzel.evaluation.comparison.compare import compare
+from ouzel.evaluation.comparison.grid import Candidate
 from ouzel.evaluation.progressive import progressive_validation
-from ouzel.models import Model
+from ouzel.model.model import Model
+from ouzel.model.tasks import Learnt
 from ouzel.streams.memory import blocks_from
-from ouzel.tasks import Learnt
 
 
 def learnt(targets, weights, width=None):

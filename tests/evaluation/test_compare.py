@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from ouzel.errors import OuzelError
-from ouzel.evaluation.compare import best_of_rows, compare
-from ouzel.evaluation.grids import candidates, learner_names, parse_range, step_size
+from ouzel.evaluation.comparison.compare import best_of_rows, compare
+from ouzel.evaluation.comparison.grid import candidates, learner_names, parse_range, step_size
+from ouzel.evaluation.comparison.shuffles import compare_orders, join
 from ouzel.evaluation.progressive import progressive_validation
-from ouzel.evaluation.shuffles import compare_orders, join
-from ouzel.models import Model
+from ouzel.model.model import Model
 from ouzel.streams.memory import blocks_from
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn import metrics as theirs
 
 from ouzel.evaluation.metrics import Scores, bin_of
-from ouzel.models import Learnt
+from ouzel.model.model import Learnt
 from ouzel.terms.losses import Hinge, Logistic, Poisson, Squared
 
 

@@ -6,7 +6,7 @@ import pytest
 import ouzel
 from ouzel.errors import OuzelError
 from ouzel.evaluation.progressive import Run, progressive_validation
-from ouzel.models import Model
+from ouzel.model.model import Model
 from ouzel.streams.memory import blocks_from
 
 

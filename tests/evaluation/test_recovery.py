@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from ouzel.evaluation.recovery import recovery_error, relative_error
-from ouzel.models import Model
+from ouzel.evaluation.comparison.recovery import recovery_error, relative_error
+from ouzel.model.model import Model
 from ouzel.streams.memory import blocks_from
 
 

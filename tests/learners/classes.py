@@ -4,7 +4,7 @@ import numpy as np
 
 from ouzel.learners import catalogue
 from ouzel.learners.rows import Rows
-from ouzel.learners.settings import resolve_settings
+from ouzel.model.settings import resolve_settings
 
 GAUSSIAN = ["cw", "cw-variance", "arow", "scw1", "scw2", "narow", "nherd", "iellip"]
 FULL = [f"{name}-full" for name in ("sop", *GAUSSIAN)]

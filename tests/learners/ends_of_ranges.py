@@ -10,7 +10,7 @@ from math import inf, nextafter
 import numpy as np
 
 from ouzel.learners.catalogue import LEARNERS
-from ouzel.models import Model
+from ouzel.model.model import Model
 from ouzel.ranges import Choice, declared
 from ouzel.streams.block import Block
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from ouzel.errors import OuzelError
-from ouzel.learners import adagrad, adagrad_rda, gradient
+from ouzel.learners.gradient import adagrad, adagrad_rda, ogd
 from ouzel.learners.rows import Rows
 from ouzel.terms.losses import Absolute, Hinge, Logistic, derivative
-from ouzel.terms.norms import L2Norm
-from ouzel.terms.penalties import L1, ElasticNet, NoPenalty, SquaredL2
-from ouzel.terms.projections import Box
+from ouzel.terms.penalties.domains import Box
+from ouzel.terms.penalties.norms import L2Norm
+from ouzel.terms.penalties.separable import L1, ElasticNet, NoPenalty, SquaredL2
 from tests.learners.streams import dense, learn, row, sparse_rows
 from tests.oracles.adagrad import Eager
 
@@ -181,7 +181,7 @@ def test_a_rare_feature_is_learnt_at_once_where_gradient_descent_is_slow(module)
     rows = Rows(np.arange(len(slots) + 1).astype(np.uint64), slots, signs.astype(np.float32))
 
     _, margins = learn(module, rows, signs, d, module.Settings(Hinge(), Box(-1.0, 1.0), 1.0, 0.0))
-    _, slow = learn(gradient, rows, signs, d, gradient.Settings(Hinge(), 1.0))
+    _, slow = learn(ogd, rows, signs, d, ogd.Settings(Hinge(), 1.0))
 
     assert (margins * signs < 1.0 - 1e-6).sum() == d
     assert np.maximum(1.0 - slow * signs, 0.0).sum() > d / (2 * 0.011)  # d / (2 epsilon)

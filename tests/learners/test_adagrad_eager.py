@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from ouzel.errors import OuzelError
-from ouzel.learners import adagrad, adagrad_eager, adagrad_rda
+from ouzel.learners.gradient import adagrad, adagrad_eager, adagrad_rda
 from ouzel.learners.rows import Rows
 from ouzel.terms.losses import Logistic, derivative
-from ouzel.terms.norms import L2Norm, MaxNorm
-from ouzel.terms.penalties import ElasticNet
-from ouzel.terms.projections import L1Ball, L2Ball
+from ouzel.terms.penalties.domains import L1Ball, L2Ball
+from ouzel.terms.penalties.norms import L2Norm, MaxNorm
+from ouzel.terms.penalties.separable import ElasticNet
 from tests.learners.streams import dense, learn, sparse_rows
 
 DIMENSION, ROUNDS = 20, 300

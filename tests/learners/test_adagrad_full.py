@@ -5,13 +5,13 @@ import pytest
 from scipy.optimize import minimize
 
 from ouzel.errors import OuzelError
-from ouzel.learners import adagrad_block, adagrad_full
-from ouzel.learners.matrix_metric import solve, times_metric
+from ouzel.learners.gradient import adagrad_block, adagrad_full
+from ouzel.learners.gradient.matrix_metric import solve, times_metric
 from ouzel.learners.rows import Rows
 from ouzel.terms.losses import Hinge, Logistic, derivative
-from ouzel.terms.norms import L2Norm, MaxNorm
-from ouzel.terms.penalties import L1, ElasticNet, SquaredL2
-from ouzel.terms.projections import Box, L2Ball
+from ouzel.terms.penalties.domains import Box, L2Ball
+from ouzel.terms.penalties.norms import L2Norm, MaxNorm
+from ouzel.terms.penalties.separable import L1, ElasticNet, SquaredL2
 from tests.learners.streams import dense, learn, sparse_rows
 from tests.oracles.adagrad import Full
 

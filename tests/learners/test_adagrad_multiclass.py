@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from ouzel.learners import adagrad_multiclass as learner
+from ouzel.learners.gradient import adagrad_multiclass as learner
 from ouzel.learners.rows import Rows
 from ouzel.terms.losses import Hinge, Logistic
 from ouzel.terms.multiclass_losses import derivatives
-from ouzel.terms.norms import L2Norm, MaxNorm
-from ouzel.terms.penalties import L1, NoPenalty
-from ouzel.terms.quadratic import minimise
+from ouzel.terms.penalties.diagonal_prox import minimise
+from ouzel.terms.penalties.norms import L2Norm, MaxNorm
+from ouzel.terms.penalties.separable import L1, NoPenalty
 from tests.learners.streams import dense, sparse_rows
 
 DIMENSION, CLASSES, ROUNDS = 25, 4, 300

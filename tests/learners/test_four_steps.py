@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ouzel._jit import kernel
-from ouzel.learners.four_steps import add_squares, add_squares_by_dither, move
+from ouzel.kernels.jit import kernel
+from ouzel.learners.auto.simd import add_squares, add_squares_by_dither, move
 
 
 @kernel

@@ -6,8 +6,8 @@ from scipy.optimize import minimize
 from scipy.special import ndtri
 
 from ouzel.learners import catalogue
-from ouzel.learners.confidence_weighted import normal_quantile
-from ouzel.learners.settings import resolve_settings
+from ouzel.learners.gaussian.confidence_weighted import normal_quantile
+from ouzel.model.settings import resolve_settings
 from tests.learners.classes import GAUSSIAN, learn, stream
 from tests.oracles.margin_rules import PHI, RULES, margins, scores
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from ouzel.learners import active_set_weight_median as awm
 from ouzel.learners import catalogue
+from ouzel.learners.budget import awm
 from ouzel.learners.rows import Rows
-from ouzel.learners.settings import resolve_settings
+from ouzel.model.settings import resolve_settings
 from ouzel.sketches import active_set
 from tests.learners.streams import learn, sparse_rows
 

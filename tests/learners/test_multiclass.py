@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ouzel.learners import catalogue
-from ouzel.learners.settings import resolve_settings
+from ouzel.model.settings import resolve_settings
 from tests.learners.classes import ALL, GAUSSIAN, learn, rows_of, stream
 
 

@@ -5,13 +5,13 @@ import pytest
 
 import ouzel
 from ouzel.errors import OuzelError
-from ouzel.learners import noise_contrastive as nce
-from ouzel.learners.noise_contrastive import Settings
+from ouzel.learners.budget import awm_nce as nce
+from ouzel.learners.budget.awm_nce import Settings
 from ouzel.learners.rows import Rows
-from ouzel.models import Model
-from ouzel.persistence import load_model, save
+from ouzel.model.model import Model
+from ouzel.model.persistence import load_model, save
 from ouzel.streams.memory import blocks_from
-from ouzel.terms.rates import InverseRoot
+from ouzel.terms.schedules import InverseRoot
 from tests.learners.streams import row, sparse_rows
 
 MASK = 2**64 - 1

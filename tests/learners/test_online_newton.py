@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from ouzel.errors import OuzelError
-from ouzel.learners import online_newton as ons
-from ouzel.learners import online_newton_invariant as invariant
+from ouzel.learners.newton import online_newton as ons
+from ouzel.learners.newton import online_newton_invariant as invariant
 from ouzel.learners.rows import Rows
 from ouzel.terms.losses import Logistic, Squared
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from ouzel.learners import fobos, rda
+from ouzel.learners.gradient import fobos, rda
 from ouzel.terms.losses import Logistic, derivative
-from ouzel.terms.penalties import L1, ElasticNet
-from ouzel.terms.projections import Box
+from ouzel.terms.penalties.domains import Box
+from ouzel.terms.penalties.separable import L1, ElasticNet
 from tests.learners.streams import dense, learn, sparse_rows
 from tests.oracles.adagrad import Eager
 

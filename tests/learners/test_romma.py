@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ouzel.learners import romma
+from ouzel.learners.margin import romma
 from ouzel.learners.rows import Rows
 
 

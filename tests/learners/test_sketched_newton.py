@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from ouzel.learners import sketched_newton_fd as fd
-from ouzel.learners import sketched_newton_oja as oja
+from ouzel.learners.newton import sketched_fd as fd
+from ouzel.learners.newton import sketched_oja as oja
 from ouzel.learners.rows import Rows
 from ouzel.terms.losses import Logistic, Squared
 from tests.oracles.sketched_newton import DenseFrequentDirections, DenseOja

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ouzel.learners import probabilistic_truncation, truncation
+from ouzel.learners.budget import probabilistic_truncation, truncation
 from ouzel.learners.rows import Rows
 from tests.learners.streams import learn, row, sparse_rows
 from tests.oracles.truncation import ProbabilisticTruncation, Truncation

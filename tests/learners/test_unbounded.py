@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from ouzel.learners import unbounded
+from ouzel.learners.budget import unbounded
+from ouzel.learners.budget.unbounded import Settings
 from ouzel.learners.rows import Rows
-from ouzel.learners.unbounded import Settings
 from ouzel.terms.names import LOSSES
-from ouzel.terms.rates import SCHEDULES
+from ouzel.terms.schedules import SCHEDULES
 from tests.learners.streams import dense, learn, sparse_rows
 
 

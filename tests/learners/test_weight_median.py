@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 
-from ouzel.learners import active_set_weight_median as awm
-from ouzel.learners import unbounded
-from ouzel.learners import weight_median as wm
+from ouzel.learners.budget import awm, unbounded, wm
 from ouzel.learners.rows import Rows
 from ouzel.terms.names import LOSSES
-from ouzel.terms.rates import SCHEDULES
+from ouzel.terms.schedules import SCHEDULES
 from tests.learners.streams import learn, row, sparse_rows
 from tests.oracles.weight_median import ActiveSet, WeightMedian
 

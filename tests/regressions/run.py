@@ -67,8 +67,8 @@ if __name__ == "__main__":
     import pyarrow
 
     import ouzel.cli.app
-    import ouzel.models
-    import ouzel.streams.tables
+    import ouzel.model.model
+    import ouzel.streams.tables.batches
 
     for block in ouzel.blocks_from(pyarrow.table({"a": [1.5, 2.0], "b": ["x", "y"]}), [0, 1]):
         ouzel.Model("ogd").learn(block)  # loads the kernels that most commands take

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from ouzel.evaluation.grids import Candidate
-from ouzel.evaluation.shuffles import Summary
-from ouzel.reproduce import elementwise_ons, elementwise_ons_readings, find
+from ouzel.evaluation.comparison.grid import Candidate
+from ouzel.evaluation.comparison.shuffles import Summary
+from ouzel.reproduce import find
+from ouzel.reproduce.elementwise import readings, tables
 from tests.learners.classes import learn, stream
 
 
@@ -29,7 +30,7 @@ def test_a_reading_is_the_learner_of_that_rule(title, name, given):
     X, y = stream(200, 5, 3, seed=1)
     _, state, scores, _ = learn(name, X, y, 3, **given)
 
-    mistakes, updates = elementwise_ons_readings.learn(elementwise_ons_readings.READINGS[title], X, y)
+    mistakes, updates = readings.learn(readings.READINGS[title], X, y)
 
     others = np.where(np.arange(3) == y[:, None], -np.inf, scores).max(axis=1)
     np.testing.assert_array_equal(mistakes, scores[np.arange(200), y] <= others)
@@ -38,10 +39,10 @@ def test_a_reading_is_the_learner_of_that_rule(title, name, given):
 
 def test_a_reading_that_leaves_the_numbers_counts_as_mistaken():
     X, y = stream(50, 4, 3, seed=2)
-    diverging = elementwise_ons_readings.Reading(lambda y, s, x, w: (-y * x * 1e200 * (1 + abs(s)), 1.0))
+    diverging = readings.Reading(lambda y, s, x, w: (-y * x * 1e200 * (1 + abs(s)), 1.0))
 
     with np.errstate(all="ignore"):
-        mistakes, _ = elementwise_ons_readings.learn(diverging, X, y)
+        mistakes, _ = readings.learn(diverging, X, y)
 
     assert mistakes[5:].all()
 
@@ -53,7 +54,7 @@ def test_published_figures_stand_beside_full_covariances_where_there_are_any():
         for name in ("elementwise-ons", "cw", "cw-full")
     ]
 
-    rows = elementwise_ons.rows_of_table("satimage", found)
+    rows = tables.rows_of_table("satimage", found)
 
     assert [row[2] for row in rows] == ["0.171", "", "0.191"]
     assert rows[2][4] == "+0.009"

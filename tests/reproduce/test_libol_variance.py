@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ouzel.reproduce.libol_variance import AROW, CONFIDENT, SQUARED, one_pass, steps
+from ouzel.reproduce.elementwise.libol_variance import AROW, CONFIDENT, SQUARED, one_pass, steps
 from tests.learners.classes import rows_of, stream
 
 

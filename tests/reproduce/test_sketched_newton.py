@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from ouzel.reproduce import find
-from ouzel.reproduce.son_figures import eigenvalue_error, source
-from ouzel.reproduce.son_runs import Clipped, best_pass, one_pass, sketched
-from ouzel.reproduce.son_sets import numbered
-from ouzel.sketches import sparse_frequent_directions
+from ouzel.reproduce.sketched_newton.figures import eigenvalue_error, source
+from ouzel.reproduce.sketched_newton.runs import Clipped, best_pass, one_pass, sketched
+from ouzel.reproduce.sketched_newton.sets import numbered
+from ouzel.sketches.spectral import sparse_frequent_directions
 from ouzel.streams.block import Block
 from ouzel.terms import losses
 

@@ -5,7 +5,7 @@ import pytest
 
 from ouzel.errors import OuzelError
 from ouzel.reproduce import find
-from ouzel.reproduce.budget_trials import LEARNERS, Outcome, best, configurations, load, range_of, trials
+from ouzel.reproduce.wm_sketch.budget_trials import LEARNERS, Outcome, best, configurations, load, range_of, trials
 from ouzel.streams.block import Block
 
 
@@ -23,7 +23,7 @@ def test_a_figure_leaves_a_table_and_a_plot(figure, data, tmp_path):
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_every_configuration_keeps_to_its_budget(learner, kilobytes):
     from ouzel.learners import catalogue
-    from ouzel.learners.settings import resolve_settings
+    from ouzel.model.settings import resolve_settings
 
     module = catalogue.find(learner).module
     for chosen in configurations(learner, 1024 * kilobytes):

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ouzel.sketches import frequent_directions, lazy_maps, oja
-from ouzel.sketches import sparse_frequent_directions as sparse_directions
+from ouzel.sketches.spectral import frequent_directions, lazy_maps, oja
+from ouzel.sketches.spectral import sparse_frequent_directions as sparse_directions
 
 
 def matrix(rows, dimension, rank, seed, nonzeros=None):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ouzel.errors import OuzelError
-from ouzel.sketches import count_min, count_sketch, reservoir, space_saving, top_weights
+from ouzel.sketches import count_min, count_sketch, reservoir, space_saving, top_k
 
 
 def zipf(count, seed):
@@ -151,32 +151,32 @@ def test_merged_reservoirs_that_are_not_full_hold_all():
     assert merged.counts[0] == 5
 
 
-def test_top_weights_finds_keys_and_the_smallest_through_all_changes():
+def test_top_k_finds_keys_and_the_smallest_through_all_changes():
     rng = np.random.default_rng(7)
-    state, mirror = top_weights.init(100), {}
+    state, mirror = top_k.init(100), {}
     for _ in range(3000):
         key = np.uint32(rng.integers(400))
         weight = np.float32(rng.normal())
-        entry = top_weights.find(state, key)
+        entry = top_k.find(state, key)
         assert (entry >= 0) == (int(key) in mirror)
         if entry >= 0:
-            top_weights.set_weight(state, entry, weight)
+            top_k.set_weight(state, entry, weight)
         elif len(mirror) < 100:
-            top_weights.insert(state, key, weight)
+            top_k.insert(state, key, weight)
         else:
-            least = top_weights.smallest(state)
+            least = top_k.smallest(state)
             assert abs(state.weights[least]) == min(abs(w) for w in mirror.values())
             del mirror[int(state.keys[least])]
-            top_weights.replace(state, least, key, weight)
+            top_k.replace(state, least, key, weight)
         mirror[int(key)] = weight
 
 
 @pytest.mark.parametrize("capacity", [2**16 - 1, 2**16])
 def test_a_large_heap_finds_its_last_key(capacity):
-    state = top_weights.init(capacity)
+    state = top_k.init(capacity)
     state.taken[0] = capacity - 1  # as if the others were there
-    top_weights.insert(state, np.uint32(9), np.float32(1.0))
+    top_k.insert(state, np.uint32(9), np.float32(1.0))
 
-    assert top_weights.find(state, np.uint32(9)) == capacity - 1
-    assert [int(part) for part in top_weights.locate(state, np.uint32(9))] == [1, capacity - 1]
-    assert not top_weights.locate(state, np.uint32(8))[0]
+    assert top_k.find(state, np.uint32(9)) == capacity - 1
+    assert [int(part) for part in top_k.locate(state, np.uint32(9))] == [1, capacity - 1]
+    assert not top_k.locate(state, np.uint32(8))[0]

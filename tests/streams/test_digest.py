@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from ouzel.streams import chunks
 from ouzel.streams.digest import Digest
 from ouzel.streams.memory import blocks_from
-from ouzel.streams.reading import read
+from ouzel.streams.read import read
+from ouzel.streams.sources import chunks
 
 LINES = [f"{(-1) ** k:+d} 1:{k % 13 / 4} {k % 5 + 2}:1\n" for k in range(300)]
 

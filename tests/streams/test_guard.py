@@ -12,9 +12,9 @@ import pytest
 
 import ouzel
 from ouzel.errors import DataError
-from ouzel.streams.cells import words_of
 from ouzel.streams.guard import one_line, reading
-from ouzel.streams.sources import Source
+from ouzel.streams.sources.source import Source
+from ouzel.streams.tables.cells import words_of
 
 CITIES = pa.table({"label": [1, 0, 1], "city": ["Rome", "x", "y"]})
 OFFSETS = np.array([0, 4, 5, 6], np.int32).tobytes()

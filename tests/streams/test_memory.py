@@ -11,7 +11,7 @@ import scipy.sparse as sparse
 import ouzel
 from ouzel.errors import DataError
 from ouzel.streams.memory import blocks_from, to_block
-from ouzel.streams.reading import read
+from ouzel.streams.read import read
 
 FRAME = pd.DataFrame(
     {

@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 
 from ouzel.errors import DataError
 from ouzel.evaluation.progressive import progressive_validation
-from ouzel.models import Model
-from ouzel.streams import chunks
-from ouzel.streams.formats import find_format
-from ouzel.streams.reading import read
-from ouzel.streams.sources import Source
+from ouzel.model.model import Model
+from ouzel.streams.read import read
+from ouzel.streams.sources import chunks
+from ouzel.streams.sources.formats import find_format
+from ouzel.streams.sources.source import Source
 
 PACK = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zstandard.ZstdCompressor().compress}
 

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from ouzel.errors import DataError
 from ouzel.sketches.hashing import feature_id
-from ouzel.streams.numbers import parse_number
 from ouzel.streams.options import Options
-from ouzel.streams.reading import read
-from ouzel.streams.svmlight import parse_svmlight, write_svmlight
-from ouzel.streams.vw import parse_vw
+from ouzel.streams.read import read
+from ouzel.streams.text.numbers import parse_number
+from ouzel.streams.text.svmlight import parse_svmlight, write_svmlight
+from ouzel.streams.text.vw import parse_vw
 from tests.oracles.svmlight import read_lines
 
 NUMBERS = st.one_of(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ouzel.terms.advances import share
+from ouzel.terms.importance_aware import share
 from ouzel.terms.losses import (
     Absolute,
     Hinge,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ouzel._jit import kernel
+from ouzel.kernels.jit import kernel
 from ouzel.terms.losses import LOSSES, derivative, link, value
 
 margins = st.floats(-20, 20)

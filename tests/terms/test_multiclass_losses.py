@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ouzel._jit import kernel
 from ouzel.errors import OuzelError
+from ouzel.kernels.jit import kernel
 from ouzel.terms import losses
 from ouzel.terms.losses import Hinge, Logistic, Squared
 from ouzel.terms.multiclass_losses import derivatives, require_multiclass, value

@@ -5,11 +5,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ouzel._jit import kernel
 from ouzel.errors import OuzelError
-from ouzel.terms.norms import L2Norm
-from ouzel.terms.penalties import L1, ElasticNet, NoPenalty, SquaredL2, dose, proximal, require_separable, shrink, value
-from ouzel.terms.projections import Box
+from ouzel.kernels.jit import kernel
+from ouzel.terms.penalties.domains import Box
+from ouzel.terms.penalties.norms import L2Norm
+from ouzel.terms.penalties.separable import (
+    L1,
+    ElasticNet,
+    NoPenalty,
+    SquaredL2,
+    dose,
+    proximal,
+    require_separable,
+    shrink,
+    value,
+)
 
 PENALTIES = [NoPenalty(), L1(0.7), L1(0.0), SquaredL2(0.4), ElasticNet(0.5, 0.3), ElasticNet(0.5, 1e-9), Box(-0.5, 2.0)]
 EVERY = pytest.mark.parametrize("penalty", PENALTIES, ids=str)

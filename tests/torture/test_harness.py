@@ -187,7 +187,8 @@ def test_an_unsound_block_is_seen():
 
 
 def test_a_forged_model_has_a_right_digest(tmp_path):
-    from ouzel import Model, persistence
+    from ouzel import Model
+    from ouzel.model import persistence
 
     persistence.save(Model("ogd"), tmp_path / "m")
     parts = forging.Parts(tmp_path / "m")

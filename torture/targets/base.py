@@ -166,10 +166,10 @@ class reading_threads:  # noqa: N801 used as a function
     """Within this, small files are parsed with threads or without: starting those takes ten times as long."""
 
     def __init__(self, wanted: bool) -> None:
-        from ouzel.streams import reading
+        from ouzel.streams import read
 
-        self.module: Any = reading
-        self.before = getattr(reading, "_in_threads", None)
+        self.module: Any = read
+        self.before = getattr(read, "_in_threads", None)
         self.wanted = wanted or self.before is None
 
     def __enter__(self) -> None:

@@ -61,10 +61,10 @@ class Kills(Target):
         super().start()
         self.sources = kill_data.write(self.folder)
         import ouzel.cli.app
-        import ouzel.evaluation.plots
         import ouzel.evaluation.progressive
-        import ouzel.persistence
-        import ouzel.streams.tables  # noqa: F401 what children would import
+        import ouzel.model.persistence
+        import ouzel.plotting.curves
+        import ouzel.streams.tables.batches  # noqa: F401 what children would import
 
     def make(self, random: Random) -> bytes:
         learner = random.choice(chosen())
@@ -209,7 +209,7 @@ def _check_status(status: int, given: int, folder: Path, cold: bool) -> None:
 def _check_model(path: Path) -> None:
     """Fail unless the model on disk, if there is one, is whole."""
     import ouzel
-    from ouzel import persistence
+    from ouzel.model import persistence
 
     if path.exists():
         try:

@@ -34,7 +34,7 @@ def corpus() -> Path:
 def sound_models(folder: Path) -> None:
     """Write a model of each learner and analysis that is not there yet."""
     import ouzel
-    from ouzel import persistence
+    from ouzel.model import persistence
 
     for learner in chosen():
         for task, rows in (("classes", ROWS), ("numbers", NUMBERS), ("three", [*ROWS, ({"a": 2.0}, "eggs")])):

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 def main() -> None:
     """Run `ouzel` with the arguments of the process."""
-    from ouzel.cli.standard_streams import make_usable
+    from ouzel.cli.ui.standard_streams import make_usable
 
     make_usable()
     from ouzel.cli.app import run

@@ -8,8 +8,8 @@ import sys
 import typer
 from typer.exceptions import Exit, TyperException
 
-from ouzel.cli import compare, deltoids, demo, explain, learners, pmi, predict, reproduce, top, train
-from ouzel.cli.interrupted import Interrupted, Signals
+from ouzel.cli.commands import compare, deltoids, demo, explain, learners, pmi, predict, reproduce, top, train
+from ouzel.cli.ui.interrupts import Interrupted, Signals
 from ouzel.errors import OuzelError
 
 BAD_INPUT = 2

@@ -9,17 +9,18 @@ import inspect
 from collections.abc import Iterable
 from typing import Any
 
-from ouzel.analytics.deltoids import RelativeDeltoids
-from ouzel.analytics.explanation import StreamingExplainer
-from ouzel.analytics.pmi import StreamingPMI
-from ouzel.cli.shown import settings
+from ouzel.analytics.deltoids.relative_deltoids import RelativeDeltoids
+from ouzel.analytics.explanation.explainer import StreamingExplainer
+from ouzel.analytics.pmi.streaming_pmi import StreamingPMI
+from ouzel.cli.ui.formatting import settings
 from ouzel.evaluation.progressive import Run
 from ouzel.learners.catalogue import LEARNERS, Learner
-from ouzel.learners.words import described
-from ouzel.models import Model
+from ouzel.model.model import Model
+from ouzel.model.setting_names import described
 from ouzel.ranges import declared
 from ouzel.streams.options import Options
-from ouzel.terms import losses, norms, penalties, projections
+from ouzel.terms import losses
+from ouzel.terms.penalties import domains, norms, separable
 
 HEAD = """# Settings
 
@@ -30,14 +31,14 @@ on the command line, in Python, and in model files alike. `ouzel learners NAME` 
 
 TERMS = (
     ("quantile", losses.Quantile),
-    ("penalty L1", penalties.L1),
-    ("penalty SquaredL2", penalties.SquaredL2),
-    ("penalty ElasticNet", penalties.ElasticNet),
+    ("penalty L1", separable.L1),
+    ("penalty SquaredL2", separable.SquaredL2),
+    ("penalty ElasticNet", separable.ElasticNet),
     ("l2-norm", norms.L2Norm),
     ("max-norm", norms.MaxNorm),
-    ("l1-ball", projections.L1Ball),
-    ("l2-ball", projections.L2Ball),
-    ("box", projections.Box),
+    ("l1-ball", domains.L1Ball),
+    ("l2-ball", domains.L2Ball),
+    ("box", domains.Box),
 )
 
 CALLABLES: tuple[tuple[str, Any], ...] = (

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ouzel.estimators.river import RiverProtocol
-from ouzel.models import Model
+from ouzel.model.model import Model
 from ouzel.ranges import Bits, Passes, Seed, checked
 from ouzel.streams.block import Block
 from ouzel.streams.memory import to_block
@@ -61,7 +61,7 @@ class Estimator(RiverProtocol, BaseEstimator):
 
     def save(self, path: str | Path) -> None:
         """Write the model to one file that `ouzel.load` reads; the file holds no code."""
-        from ouzel import persistence
+        from ouzel.model import persistence
 
         check_is_fitted(self, "model_")
         if hasattr(self, "feature_names_in_"):

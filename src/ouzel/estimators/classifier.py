@@ -10,10 +10,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from ouzel.classes import sort_key
 from ouzel.errors import OuzelError
 from ouzel.estimators.base import Estimator
-from ouzel.learners.scoring import is_probabilistic, probabilities
+from ouzel.model.label_encoder import sort_key
+from ouzel.model.losses import is_probabilistic, probabilities
 
 
 def _gives_probabilities(self: Classifier) -> bool:

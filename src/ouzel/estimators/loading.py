@@ -7,8 +7,8 @@ from typing import Any
 
 import ouzel.estimators as estimators
 from ouzel.estimators.base import COMMON
-from ouzel.models import Model
-from ouzel.persistence import load_model
+from ouzel.model.model import Model
+from ouzel.model.persistence import load_model
 
 
 def load(path: str | Path) -> Any:

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ouzel.errors import OuzelError
 from ouzel.estimators.base import Estimator
-from ouzel.learners.scoring import links_of
+from ouzel.model.losses import links_of
 
 
 class Regressor(RegressorMixin, Estimator):

@@ -17,11 +17,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ouzel.errors import DataError
-from ouzel.learners.scoring import is_probabilistic, probabilities
-from ouzel.models import Model
+from ouzel.model.losses import is_probabilistic, probabilities
+from ouzel.model.model import Model
 from ouzel.sketches.hashing import feature_id
-from ouzel.streams.canonical import tidy_row
 from ouzel.streams.memory import blocks_from
+from ouzel.streams.row_order import tidy_row
 from ouzel.terms.losses import link
 
 MOST_CACHED = 1 << 20  # names whose slots are remembered

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ouzel._jit import kernel
 from ouzel.errors import OuzelError
-from ouzel.tasks import Learnt
+from ouzel.kernels.jit import kernel
+from ouzel.model.tasks import Learnt
 
 ERRORS, WEIGHT, TOTAL, LEADER = range(4)
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ouzel import _jit
+from ouzel.kernels import jit
 
 
 class Clock:
@@ -28,11 +28,11 @@ class Clock:
     def on(self, part: str) -> Iterator[None]:
         """Count what is done within as `part`."""
         self.now = part
-        begun, compiled = time.perf_counter(), _jit.seconds_compiling()
+        begun, compiled = time.perf_counter(), jit.seconds_compiling()
         try:
             yield
         finally:
-            compiling = _jit.seconds_compiling() - compiled
+            compiling = jit.seconds_compiling() - compiled
             spent = time.perf_counter() - begun
             self.seconds[part] += max(0.0, spent - compiling)  # another thread may compile meanwhile
             self.seconds["compiling"] += compiling

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ouzel.evaluation.metrics import LOSS, MISTAKES, WEIGHT, Scores
-from ouzel.tasks import Learnt
+from ouzel.model.tasks import Learnt
 
 CLOSEST = 64  # examples between regular points at first
 MOST_POINTS = 512  # regular points; beyond, every second is dropped

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ouzel.evaluation.metrics import Scores
-from ouzel.models import Model
+from ouzel.model.model import Model
 from ouzel.streams.block import Block
 
 STRETCH = 1000  # examples, at least, between two looks at what was held out

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from ouzel._jit import inlined, kernel
 from ouzel.evaluation.baseline import Baseline
-from ouzel.learners.scoring import is_probabilistic, links_of
-from ouzel.tasks import Learnt
+from ouzel.kernels.jit import inlined, kernel
+from ouzel.model.losses import is_probabilistic, links_of
+from ouzel.model.tasks import Learnt
 
 WEIGHT, MISTAKES, LOSS, LOG_LOSS, SQUARES, ABSOLUTES, TARGETS, TARGET_SQUARES = range(8)
 BINS = 1 << 16

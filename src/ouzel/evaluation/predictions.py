@@ -11,8 +11,8 @@ import numpy as np
 
 from ouzel.errors import OuzelError
 from ouzel.files import write_atomically
-from ouzel.learners.scoring import is_probabilistic, links_of, probabilities
-from ouzel.models import Model
+from ouzel.model.losses import is_probabilistic, links_of, probabilities
+from ouzel.model.model import Model
 from ouzel.streams.block import Block
 
 

@@ -12,11 +12,11 @@ from typing import Annotated, Any
 from ouzel.errors import OuzelError, RoomError
 from ouzel.evaluation.clock import Clock
 from ouzel.evaluation.curve import Curve
+from ouzel.evaluation.feature_count import FeaturesSeen
 from ouzel.evaluation.holdout import Holdout
 from ouzel.evaluation.metrics import Scores
 from ouzel.evaluation.report import Report
-from ouzel.evaluation.seen import FeaturesSeen
-from ouzel.models import Model
+from ouzel.model.model import Model
 from ouzel.ranges import Count, Range, ranged
 from ouzel.streams.block import Block
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ouzel.evaluation.curve import Point
 from ouzel.evaluation.divergence import warnings_of
-from ouzel.learners.words import in_words
+from ouzel.model.setting_names import in_words
 
 if TYPE_CHECKING:
     from ouzel.evaluation.progressive import Run

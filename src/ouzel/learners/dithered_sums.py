@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ouzel._jit import inlined
+from ouzel.kernels.jit import inlined
 
 GOLDEN = 0.6180339887498949  # 1 / phi
 EXPONENT = np.uint32(0x7F800000)  # of the bits of a number in single precision

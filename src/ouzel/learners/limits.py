@@ -15,7 +15,7 @@ from math import isfinite, sqrt
 
 import numpy as np
 
-from ouzel._jit import inlined
+from ouzel.kernels.jit import inlined
 
 LIMIT = 1e30  # of a squared length, a slope, a margin
 LARGEST_SQUARE = float(np.finfo(np.float32).max)  # of the gradient of a feature

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ouzel._jit import kernel
+from ouzel.kernels.jit import kernel
 
 
 class Rows(NamedTuple):

@@ -1,7 +1,7 @@
 """An active set over a CountSketch: the heaviest weights exactly, the others in the sketch.
 
 What the AWM-Sketch of Tai, Sharan, Bailis & Valiant (2018), Algorithm 2, keeps. The active set S is a heap by magnitude
-with an index of its ids (`top_weights`); a slot that leaves it moves the sketch's estimate to its last weight. With one
+with an index of its ids (`top_k`); a slot that leaves it moves the sketch's estimate to its last weight. With one
 row, slots of S and cells of z lie in one array, so that a slot is found without branches that depend on where it is.
 """
 
@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel._jit import inlined, kernel
+from ouzel.kernels.jit import inlined, kernel
 from ouzel.layout import float32, float64, uint32
-from ouzel.sketches import top_weights
+from ouzel.sketches import top_k
 from ouzel.sketches.count_sketch import SIGNS, median
 from ouzel.sketches.hashing import tabulate, tabulation
-from ouzel.sketches.top_weights import RUN, find, insert, locate, replace, rescale, set_weight, smallest
+from ouzel.sketches.top_k import RUN, find, insert, locate, replace, rescale, set_weight, smallest
 
 NOTED = 1024  # features of a row whose cells can be noted
 SMALLEST_SCALE = 1e-4  # of the global scale; below it, it is multiplied into the weights
@@ -26,8 +26,8 @@ SMALLEST_SCALE = 1e-4  # of the global scale; below it, it is multiplied into th
 class State(NamedTuple):
     keys: np.ndarray  # (k,) uint32  slots in S
     weights: np.ndarray  # (64 ceil(k / 64) + depth width,) float32  weights in S, then the rows of z; over the scale
-    bounds: np.ndarray  # (ceil(k / 64) + 1,) float32  see top_weights
-    places: np.ndarray  # (2^p,) uint16, see top_weights
+    bounds: np.ndarray  # (ceil(k / 64) + 1,) float32  see top_k
+    places: np.ndarray  # (2^p,) uint16, see top_k
     taken: np.ndarray  # (1,) int64
     tables: np.ndarray  # (depth, 4, 256) uint32, a constant of the seed
     rows: np.ndarray  # (depth,) float32, where the median is found
@@ -38,7 +38,7 @@ class State(NamedTuple):
 
 def layout(heap_size: int, width: int, depth: int) -> State:
     """What a set of up to `heap_size` slots over a sketch of `depth` rows of `width` counters is made of."""
-    active = top_weights.layout(heap_size)
+    active = top_k.layout(heap_size)
     noted = NOTED if depth == 1 else 0
     return State(
         *active._replace(weights=float32(RUN * -(-heap_size // RUN) + depth * width)),
@@ -52,11 +52,11 @@ def layout(heap_size: int, width: int, depth: int) -> State:
 
 def begin(state: Any, seed: int) -> None:
     """Let whatever comes enter, and hash as the seed says."""
-    top_weights.begin(state)
+    top_k.begin(state)
     state.tables[...] = tabulation(len(state.tables), seed)
 
 
-check = top_weights.check
+check = top_k.check
 
 
 def counters(state: State) -> np.ndarray:

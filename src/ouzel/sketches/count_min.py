@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel._jit import inlined
+from ouzel.kernels.jit import inlined
 from ouzel.layout import allocate, uint32
 from ouzel.ranges import Seed, Size, ranged
 from ouzel.sketches.count_sketch import cell, require_alike

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel._jit import inlined
 from ouzel.errors import OuzelError
+from ouzel.kernels.jit import inlined
 from ouzel.layout import allocate, float32, uint32
 from ouzel.ranges import Seed, Size, ranged
 from ouzel.sketches.hashing import tabulate, tabulation

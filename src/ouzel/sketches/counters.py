@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ouzel._jit import inlined
+from ouzel.kernels.jit import inlined
 
 MOST = 2**32 - 1
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ouzel._jit import inlined, kernel
 from ouzel.errors import OuzelError
+from ouzel.kernels.jit import inlined, kernel
 
 MOST_ID = 2**32 - 2  # the largest feature id; a slot is an id plus one
 

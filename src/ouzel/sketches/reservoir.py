@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ouzel._jit import inlined
+from ouzel.kernels.jit import inlined
 from ouzel.layout import MOST_COUNT, allocate, uint32, uint64
 from ouzel.ranges import Seed, Size, ranged
 

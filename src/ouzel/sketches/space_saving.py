@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ouzel._jit import inlined
+from ouzel.kernels.jit import inlined
 from ouzel.ranges import Size, ranged
-from ouzel.sketches import top_weights
+from ouzel.sketches import top_k
 from ouzel.sketches.counters import MOST, raised
-from ouzel.sketches.top_weights import State, find, heaviest, insert, replace, set_weight, smallest
+from ouzel.sketches.top_k import State, find, heaviest, insert, replace, set_weight, smallest
 
 __all__ = ["State", "heaviest", "init", "merge", "update"]
 
@@ -31,7 +31,7 @@ def init(capacity: Size) -> State:
     >>> heaviest(counters, 1)[0].tolist()
     [5]
     """
-    return top_weights.init(capacity, counting=True)
+    return top_k.init(capacity, counting=True)
 
 
 @inlined

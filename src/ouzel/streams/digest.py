@@ -12,7 +12,7 @@ from hashlib import blake2b
 
 import numpy as np
 
-from ouzel._jit import inlined, kernel
+from ouzel.kernels.jit import inlined, kernel
 from ouzel.streams.block import Block
 
 GOLDEN, FIRST, SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
 from ouzel.errors import DataError, OuzelError
-from ouzel.streams.sources import Source
-from ouzel.streams.unpacking import DamagedError
+from ouzel.streams.sources.compression import DamagedError
+from ouzel.streams.sources.source import Source
 
 FAMILIES = (
     ArithmeticError,

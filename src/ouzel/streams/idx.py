@@ -11,7 +11,7 @@ from ouzel.streams.block import Block
 from ouzel.streams.guard import reading
 from ouzel.streams.limits import Limits
 from ouzel.streams.memory import to_block
-from ouzel.streams.sources import Source
+from ouzel.streams.sources.source import Source
 
 IMAGES, LABELS = 0x803, 0x801
 ROWS = 1000

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sparse
 
-from ouzel.classes import Label
 from ouzel.errors import DataError
+from ouzel.model.label_encoder import Label
 from ouzel.sketches.hashing import MOST_ID, feature_id
 from ouzel.streams.block import LARGEST, Block, Names
-from ouzel.streams.canonical import canonical_rows
 from ouzel.streams.guard import one_line
 from ouzel.streams.limits import UNLIMITED
 from ouzel.streams.options import Options
+from ouzel.streams.row_order import canonical_rows
 
 ROWS = 4096
 
@@ -166,7 +166,7 @@ def as_table(data: Any) -> Any:
     """A pandas, polars or Arrow table as one of Arrow, without an index, objects parted into a column a member."""
     import pyarrow
 
-    from ouzel.streams.arrow_types import flat
+    from ouzel.streams.tables.arrow_types import flat
 
     with one_line("table"):
         table = pyarrow.table(data)
@@ -176,7 +176,7 @@ def as_table(data: Any) -> Any:
 
 
 def _of_table(data: Any, labels: Any, weights: Any, options: Options, block_rows: int) -> Iterator[Block]:
-    from ouzel.streams.columns import Columns
+    from ouzel.streams.tables.columns import Columns
 
     table = as_table(data)
     codes, names = encode_labels(labels, table.num_rows)

@@ -24,7 +24,7 @@ from __future__ import annotations
 from math import exp, log1p
 from typing import Annotated, Any, NamedTuple
 
-from ouzel._jit import by_term
+from ouzel.kernels.jit import by_term
 from ouzel.ranges import Range
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ouzel._jit import by_term, kernel
 from ouzel.errors import OuzelError
+from ouzel.kernels.jit import by_term, kernel
 from ouzel.terms.losses import Hinge, Logistic
 
 

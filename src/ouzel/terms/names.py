@@ -11,11 +11,11 @@ from ouzel.errors import OuzelError
 from ouzel.ranges import STRENGTH, check, checked
 from ouzel.terms import losses
 from ouzel.terms.losses import LOSSES
-from ouzel.terms.norms import L2Norm, MaxNorm
-from ouzel.terms.penalties import L1, ElasticNet, NoPenalty, SquaredL2, proximal
-from ouzel.terms.projections import Box, L1Ball, L2Ball
-from ouzel.terms.quadratic import minimise
-from ouzel.terms.rates import SCHEDULES, rate
+from ouzel.terms.penalties.diagonal_prox import minimise
+from ouzel.terms.penalties.domains import Box, L1Ball, L2Ball
+from ouzel.terms.penalties.norms import L2Norm, MaxNorm
+from ouzel.terms.penalties.separable import L1, ElasticNet, NoPenalty, SquaredL2, proximal
+from ouzel.terms.schedules import SCHEDULES, rate
 
 NORMS = {"l2-norm": L2Norm, "max-norm": MaxNorm}
 DOMAINS = {"l1-ball": L1Ball, "l2-ball": L2Ball, "box": Box}

@@ -1,0 +1,1 @@
+"""Relative deltoids: what one stream has and another has not."""

@@ -1,0 +1,111 @@
+"""Two files or pipes read side by side for their relative deltoids, with true ratios and rivals if asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ouzel.analytics.deltoids.paired_count_min import PairedCountMin
+from ouzel.analytics.deltoids.relative_deltoids import RelativeDeltoids
+from ouzel.analytics.deltoids.side_by_side import side_by_side
+from ouzel.analytics.exact import ExactCounts, log_ratios, recall
+from ouzel.analytics.items import Items, count_rows, find_item_format, items_of
+from ouzel.analytics.sketch import learn_all
+from ouzel.errors import OuzelError
+from ouzel.streams.options import Options
+from ouzel.streams.sources.source import Source
+
+THRESHOLDS = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
+MORE_MEMORY = 8  # the second rival's, in the paper's Figure 10
+
+
+@dataclass
+class TwoStreams:
+    """A reading of two streams: what learns them, and what checks it."""
+
+    model: RelativeDeltoids
+    exact: ExactCounts | None = None
+    rivals: dict[str, PairedCountMin] = field(default_factory=dict)
+    interrupted: bool = False
+
+    @classmethod
+    def start(cls, model: RelativeDeltoids, exact: bool = False, compare: bool = False) -> TwoStreams:
+        """What is asked for: true counts, and with `compare` pairs of CountMin sketches at 1x and 8x the memory."""
+        rivals = {}
+        if compare:
+            budget = model.parameters["budget"]
+            heap_size = len(model.owners)
+            rivals = {
+                "count-min": PairedCountMin(budget, heap_size=heap_size, seed=model.seed),
+                f"count-min x{MORE_MEMORY}": PairedCountMin(budget * MORE_MEMORY, heap_size=heap_size, seed=model.seed),
+            }
+        return cls(model, ExactCounts() if exact or compare else None, rivals)
+
+    def over(self, stream: Iterator[tuple[Items, np.ndarray]], on_progress: Callable[[], None] = lambda: None) -> None:
+        """Learn all of a stream of items and where they come from, or as much as comes before an interruption."""
+        self.interrupted = not learn_all(
+            stream, lambda part: self.learn(part[0].slots, part[1], part[0].name_of), on_progress
+        )
+
+    def learn(
+        self, slots: np.ndarray, which: np.ndarray, name_of: Callable[[int], str | None] = lambda k: None
+    ) -> None:
+        """Let all take some items."""
+        self.model.learn_slots(slots, which, name_of)
+        for rival in self.rivals.values():
+            rival.learn_slots(slots, which)
+        if self.exact is not None:
+            self.exact.add(slots, which)
+
+    def rows(self, top: int) -> list[dict[str, Any]]:
+        """The items of largest ratio, with their true counts where these are known."""
+        slots = self.model.heaviest(top)[0]
+        rows: list[dict[str, Any]] = [deltoid._asdict() for deltoid in self.model.top(top)]
+        if self.exact is not None:
+            counts = self.exact.of(slots)
+            for row, pair, true in zip(rows, counts.tolist(), log_ratios(counts), strict=True):
+                row |= {"first": pair[0], "second": pair[1], "true_ratio": float(np.exp(true))}
+        return rows
+
+    def recalls(self) -> list[dict[str, Any]]:
+        """Of the items whose true ratio reaches a threshold, the share that each method retrieves."""
+        if self.exact is None:
+            return []
+        size = len(self.model.owners)
+        shares = {"awm": self.share_found(self.model.heaviest(size)[0])}
+        shares |= {name: self.share_found(rival.top(size)[0]) for name, rival in self.rivals.items()}
+        items = [count for count, _ in recall(np.empty(0, np.uint32), self.exact, THRESHOLDS)]
+        return [
+            {"ratio": threshold, "items": items[k]} | {name: share[k] for name, share in shares.items()}
+            for k, threshold in enumerate(THRESHOLDS)
+        ]
+
+    def to_json(self, top: int) -> dict[str, Any]:
+        """All that the command shows."""
+        answer: dict[str, Any] = {
+            "items": self.rows(top),
+            "seen": self.model.seen.tolist(),
+            "bytes_used": self.model.bytes_used,
+        }
+        return answer | ({"recall": self.recalls()} if self.exact else {})
+
+    def share_found(self, slots: np.ndarray) -> list[float | None]:
+        """For each threshold the share of the items above it that are among the slots; None if there are none."""
+        assert self.exact is not None
+        return [share for _, share in recall(slots, self.exact, THRESHOLDS)]
+
+
+def open_both(
+    paths: Sequence[str], columns: Sequence[str], format: str | None, options: Options
+) -> tuple[list[Source], Iterator[tuple[Items, np.ndarray]]]:
+    """The two sources, and their items mixed."""
+    if list(paths).count("-") > 1:
+        raise OuzelError("standard input is one stream; name another file or pipe beside it")
+    sources = [Source(path) for path in paths]
+    formats = [find_item_format(source, format, columns) for source in sources]
+    lengths = [count_rows(source, how, options.limits) for source, how in zip(sources, formats, strict=True)]
+    first, second = (items_of(source, how, columns, options) for source, how in zip(sources, formats, strict=True))
+    return sources, side_by_side(first, second, (lengths[0], lengths[1]))

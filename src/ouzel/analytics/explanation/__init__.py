@@ -1,0 +1,1 @@
+"""Streaming explanation: what outliers have in common."""

@@ -1,0 +1,104 @@
+"""Files read for an explanation, with true counts for checking if asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ouzel.analytics.exact import ExactCounts, correlation
+from ouzel.analytics.explanation.explainer import StreamingExplainer, true_risks
+from ouzel.analytics.explanation.rows import Attributes, Rule, rows_of
+from ouzel.analytics.sketch import learn_all, pair_slot
+from ouzel.kernels.jit import kernel
+from ouzel.streams.options import Options
+from ouzel.streams.sources.source import Source
+
+
+@kernel
+def with_pairs(offsets, slots, outliers, conjunctions):
+    """All slots that rows are explained by, and which class each occurrence is of."""
+    size = 0
+    for i in range(len(outliers)):
+        count = offsets[i + 1] - offsets[i]
+        size += count + (count * (count - 1) // 2 if conjunctions else 0)
+    found, which = np.empty(size, np.uint32), np.empty(size, np.uint8)
+    filled = 0
+    for i in range(len(outliers)):
+        start = filled
+        for a in range(offsets[i], offsets[i + 1]):
+            found[filled] = slots[a]
+            filled += 1
+            if conjunctions:
+                for b in range(a + 1, offsets[i + 1]):
+                    found[filled] = pair_slot(slots[a], slots[b])
+                    filled += 1
+        which[start:filled] = outliers[i]
+    return found, which
+
+
+class Explained:
+    """A reading: what learns it, which rows are outliers, and exact counts if they are wanted."""
+
+    def __init__(self, explainer: StreamingExplainer, rule: Rule, exact: bool = False) -> None:
+        self.explainer = explainer
+        self.rule = rule
+        self.exact = ExactCounts() if exact else None
+        self.interrupted = False
+
+    def over(
+        self,
+        sources: Sequence[Source],
+        format: str | None,
+        options: Options,
+        attributes: Sequence[str] = (),
+        on_progress: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Learn all of some sources, or as much as comes before an interruption."""
+        parts = (rows for source in sources for rows in rows_of(source, format, self.rule, options, attributes))
+        self.interrupted = not learn_all(parts, self.learn, on_progress)
+
+    def learn(self, rows: Attributes) -> None:
+        """Learn, and count if asked to, some rows."""
+        self.explainer.learn_slots(rows.offsets, rows.slots, rows.outliers, rows.name_of)
+        if self.exact is not None:
+            order = self.explainer.parameters["order"]
+            self.exact.add(*with_pairs(rows.offsets, rows.slots, rows.outliers, order > 1))
+
+    def table(self, top: int, side: str, min_support: int = 1) -> list[dict[str, Any]]:
+        """The attributes of `StreamingExplainer.top`, with true counts where these are known."""
+        found = [row._asdict() for row in self.explainer.top(top, side, min_support)]
+        if self.exact is not None:
+            slots = self.explainer.found(side, min_support)[0][: len(found)]
+            counts = self.exact.of(slots)
+            for row, pair, risk in zip(found, counts.tolist(), true_risks(counts, self.explainer.rows), strict=True):
+                row |= {"true_risk": float(risk), "rows": sum(pair), "outliers": pair[1]}
+        return found
+
+    def risks(self, min_support: int = 1) -> tuple[np.ndarray, np.ndarray]:
+        """Weights of the attributes kept, and their true relative risks."""
+        slots, weights, _ = self.explainer.found("both", min_support)
+        assert self.exact is not None
+        return weights, true_risks(self.exact.of(slots), self.explainer.rows)
+
+    def correlation(self, min_support: int = 1) -> tuple[int, float]:
+        """How many attributes are kept, and Pearson's correlation of their weights with their log relative risks."""
+        weights, risks = self.risks(min_support)
+        return len(weights), correlation(weights, np.log(risks))
+
+    def to_json(self, top: int, side: str, min_support: int) -> dict[str, Any]:
+        """All that the command shows."""
+        inliers, outliers = self.explainer.rows.tolist()
+        answer: dict[str, Any] = {
+            "attributes": self.table(top, side, min_support),
+            "rows": inliers + outliers,
+            "outliers": outliers,
+            "left_out": self.rule.left_out,
+            "threshold": None if self.rule.condition is None else self.rule.condition.threshold,
+            "bytes_used": self.explainer.bytes_used,
+        }
+        if self.exact is not None:
+            kept, r = self.correlation(min_support)
+            answer |= {"kept": kept, "correlation": None if np.isnan(r) else r}
+        return answer

@@ -1,0 +1,155 @@
+"""Rows with their attributes, and which of them are outliers, from tables and sparse files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow
+
+from ouzel.analytics.explanation.conditions import Condition
+from ouzel.analytics.items import check_column, prefixed, slots_of_rows, text_column
+from ouzel.errors import DataError, OuzelError
+from ouzel.numerals import as_number
+from ouzel.streams.guard import reading
+from ouzel.streams.options import Options
+from ouzel.streams.read import Stream
+from ouzel.streams.sources.formats import find_format
+from ouzel.streams.sources.source import Source
+from ouzel.streams.tables.batches import TABLES, record_batches
+from ouzel.streams.tables.columns import is_named
+
+TRUE, FALSE = ("true", "t", "yes", "y"), ("false", "f", "no", "n")
+
+
+class Attributes(NamedTuple):
+    """Rows in compressed form: row i has the attributes `slots[offsets[i]:offsets[i + 1]]`."""
+
+    offsets: np.ndarray  # (n + 1,) int64
+    slots: np.ndarray  # (attributes,) uint32
+    outliers: np.ndarray  # (n,) bool
+    name_of: Callable[[int], str]  # of a position among the slots
+
+
+@dataclass
+class Rule:
+    """What makes a row an outlier: a condition, a value of the label, or a column that says so."""
+
+    condition: Condition | None = None
+    column: str | None = None
+    positive: str | None = None  # the value of that column; by default whatever is true, or above 0
+    rows: int = field(default=0, init=False)  # rows seen, for messages
+    left_out: int = field(default=0, init=False)  # rows without the value that decides
+
+    def __post_init__(self) -> None:
+        if self.condition is not None:
+            self.column = self.condition.column
+
+    def decide(self, cells: Any, name: str, skip: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Which rows (n,) are outliers, and which can be told, by the text in the deciding column."""
+        by_text = self.positive is not None if self.condition is None else not self.condition.numeric
+        if by_text:
+            known = cells.is_valid().to_numpy(zero_copy_only=False)
+            values = np.array(cells.to_pylist(), object)
+            outliers = values == self.positive if self.condition is None else self.condition.holds(values)
+        else:
+            numbers = self._numbers(cells, name, skip)
+            known = ~np.isnan(numbers)
+            outliers = np.zeros(len(numbers), np.bool_)
+            outliers[known] = numbers[known] > 0 if self.condition is None else self.condition.holds(numbers[known])
+        self.rows += len(known)
+        self.left_out += int((~known).sum())
+        return np.asarray(outliers, np.bool_) & known, known
+
+    def _numbers(self, cells: Any, name: str, skip: bool) -> np.ndarray:
+        """Cells (n,) as numbers, NaN where there are none."""
+        try:
+            numbers = np.asarray(cells.cast(pyarrow.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False))
+        except pyarrow.ArrowInvalid:
+            numbers = np.array([self._number(cell) for cell in cells.to_pylist()])
+        known = cells.is_valid().to_numpy(zero_copy_only=False)
+        bad = known & ~np.isfinite(numbers)
+        if bad.any() and not skip:
+            k = int(np.argmax(bad))
+            expected = "a number" if self.condition else "0 or 1, no or yes; name the value with --label-positive"
+            place = f"{name}: row {self.rows + k + 1}, column {self.column!r}"
+            raise DataError(f"{place}: found {cells[k].as_py()!r}; expected {expected}")
+        return np.where(np.isfinite(numbers), numbers, np.nan)
+
+    def _number(self, cell: str | None) -> float:
+        if cell is None:
+            return np.nan
+        if self.condition is None and cell.lower() in (*TRUE, *FALSE):
+            return float(cell.lower() in TRUE)
+        return as_number(cell)
+
+
+def rows_of(
+    source: Source, format: str | None, rule: Rule, options: Options, attributes: Sequence[str] = ()
+) -> Generator[Attributes]:
+    """The rows of a source by blocks. Attributes are all columns but the rule's and those ignored, or those named."""
+    known = find_format(source, format)
+    with reading(source, known):
+        if known in TABLES:
+            yield from _of_table(source, known, rule, options, attributes)
+        elif rule.condition is not None or rule.column is not None:
+            raise OuzelError(f"{source.name}: is {known}, which has no columns; its outliers are the labels above 0")
+        else:
+            yield from _of_labels(source, known, rule, options)
+
+
+def _of_table(
+    source: Source, format: str, rule: Rule, options: Options, attributes: Sequence[str]
+) -> Iterator[Attributes]:
+    if rule.column is None:
+        raise OuzelError(
+            "which rows are outliers? Say --outlier 'amount > p80', or name a column with --outlier-column"
+        )
+
+    def skipped(count: int) -> None:
+        rule.left_out += count
+
+    needed = [rule.column, *attributes, *options.ignore]
+    for batch in record_batches(source, options, format, skipped, needed):
+        cells = text_column(batch, rule.column, source.name)
+        outliers, known = rule.decide(cells, source.name, options.on_error == "skip")
+        for column in options.ignore:
+            check_column(batch, column, source.name)
+        names = list(attributes) or [
+            column
+            for column in batch.schema.names
+            if is_named(column) and column != rule.column and column not in options.ignore
+        ]
+        arrays = [prefixed(column, text_column(batch, column, source.name)) for column in names]
+        if not arrays:
+            raise DataError(f"{source.name}: has no column beside {rule.column!r}; there is nothing to explain it by")
+        there, slots, name_of = slots_of_rows(arrays, options.seed, known)
+        offsets = np.concatenate([[0], np.cumsum(there.sum(axis=1)[known])])
+        yield Attributes(offsets, slots, outliers[known], name_of)
+
+
+def _of_labels(source: Source, format: str, rule: Rule, options: Options) -> Iterator[Attributes]:
+    for block in Stream([source], format, options):
+        known = ~np.isnan(block.labels)
+        rule.left_out += int((~known).sum())
+        block = block.select(np.flatnonzero(known))
+        if block.label_names is not None:
+            raise DataError(
+                f"{source.name}: has labels such as {block.label_names[0]!r}; say which is an outlier with",
+                label_positive="LABEL",
+            )
+        ids = block.indices
+        names = {} if block.names is None else _names(block.names)
+        offsets = block.offsets.astype(np.int64)
+
+        def name_of(k: int, ids: np.ndarray = ids, names: dict[int, str] = names) -> str:
+            return names.get(int(ids[k]), str(ids[k]))
+
+        yield Attributes(offsets, ids + np.uint32(1), block.labels > 0, name_of)
+
+
+def _names(names: Any) -> dict[int, str]:
+    spans = zip(names.ids.tolist(), names.starts.tolist(), names.ends.tolist(), strict=True)
+    return {feature: names.text[start:end].tobytes().decode("utf-8", "replace") for feature, start, end in spans}

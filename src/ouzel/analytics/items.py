@@ -1,0 +1,178 @@
+"""Tables, lines and sparse rows as items: text by batches, and the slots that it hashes to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow
+import pyarrow.compute as pc
+
+from ouzel.analytics.sketch import slots_of_text
+from ouzel.errors import DataError, OuzelError, listed
+from ouzel.streams.guard import reading
+from ouzel.streams.limits import USUAL, Limits
+from ouzel.streams.options import Options
+from ouzel.streams.read import Stream
+from ouzel.streams.sources.chunks import chunks_of
+from ouzel.streams.sources.formats import BY_SUFFIX, FORMATS, find_format
+from ouzel.streams.sources.source import Source
+from ouzel.streams.tables.arrow_types import as_text
+from ouzel.streams.tables.batches import TABLES, record_batches, rows_stored
+from ouzel.streams.tables.cells import words_of
+
+LINES = "lines"
+
+
+class Items(NamedTuple):
+    """Some items of a stream in their order: their slots, and what tells their names."""
+
+    slots: np.ndarray  # (n,) uint32
+    name_of: Callable[[int], str | None]  # of a position
+    rows: int  # rows, lines or examples that hold them
+
+
+def check_column(batch: Any, column: str, name: str) -> None:
+    """Refuse a column that is not there, or there twice."""
+    names = batch.schema.names
+    if column not in names:
+        raise DataError(f"{name}: has no column {column!r}; its columns are {listed(names)}")
+    if names.count(column) > 1:
+        raise DataError(f"{name}: two columns are named {column!r}; give each a name of its own")
+
+
+def text_column(batch: Any, column: str, name: str) -> Any:
+    """A column of a batch as trimmed text, null where empty."""
+    check_column(batch, column, name)
+    array = batch.column(column)
+    try:
+        text = as_text(array).cast(pyarrow.large_string())
+    except (pyarrow.ArrowNotImplementedError, pyarrow.ArrowInvalid):
+        raise DataError(f"{name}: column {column!r} holds {array.type}, which is neither number nor text") from None
+    trimmed = pc.utf8_trim_whitespace(text)
+    return pc.if_else(pc.equal(trimmed, ""), None, trimmed)
+
+
+def slots_of_column(array: Any, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Slots (n,) uint32 of a text column, and which cells (n,) are there."""
+    words = words_of(array)
+    starts = words.offsets[:-1].astype(np.uint64)
+    ends = words.offsets[1:].astype(np.uint64)
+    return slots_of_text(words.data, starts, np.where(words.valid, ends, starts), seed), words.valid
+
+
+def slots_of_rows(
+    arrays: Sequence[Any], seed: int, wanted: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, Callable[[int], str]]:
+    """The cells of text columns row by row, of the rows `wanted` (n,) bool: which cells (n, columns) are there, the
+    slots (cells,) uint32 of those, and what tells the text of a position among them."""
+    found = [slots_of_column(array, seed) for array in arrays]
+    there = np.stack([valid for _, valid in found], axis=1)
+    if wanted is not None:
+        there &= wanted[:, None]
+    places = np.flatnonzero(there)
+
+    def name_of(k: int) -> str:
+        row, column = divmod(int(places[k]), len(arrays))
+        return str(arrays[column][row].as_py())
+
+    return there, np.stack([slots for slots, _ in found], axis=1).ravel()[places], name_of
+
+
+def joined_column(batch: Any, columns: Sequence[str], name: str) -> Any:
+    """One column, or several joined by blanks as `a=… b=…`; null where any is."""
+    if len(columns) == 1:
+        return text_column(batch, columns[0], name)
+    parts = [prefixed(column, text_column(batch, column, name)) for column in columns]
+    return pc.binary_join_element_wise(*parts, pyarrow.scalar(" ", pyarrow.large_string()))
+
+
+def prefixed(column: str, array: Any) -> Any:
+    """Cells as `column=cell`."""
+    before, between = (pyarrow.scalar(text, pyarrow.large_string()) for text in (f"{column}=", ""))
+    return pc.binary_join_element_wise(before, array, between)
+
+
+def find_item_format(source: Source, given: str | None, columns: Sequence[str]) -> str:
+    """How a source is read: a table where columns are named, else svmlight by its name, else lines of text."""
+    if given == LINES:
+        return LINES
+    if given is not None and given not in FORMATS:
+        raise OuzelError(f"format must be one of {', '.join((*FORMATS, LINES))}; got {given!r}")
+    known = given or BY_SUFFIX.get(Path(source.plain_name).suffix.lower())
+    if columns:
+        format = known or find_format(source, None)
+        if format not in TABLES:
+            raise OuzelError(f"{source.name}: is {format}, which has no columns; name none")
+        return format
+    if known in TABLES:
+        raise OuzelError(f"{source.name}: is a table; name the column that holds the items with", column="NAME")
+    return known or LINES
+
+
+def items_of(source: Source, format: str, columns: Sequence[str], options: Options) -> Generator[Items]:
+    """The items of a source, batch by batch: cells of the columns, feature ids of sparse rows, or lines.
+
+    A column may be several joined by +. With more than one column a row has an item of each, named `column=cell`.
+    """
+    with reading(source, format):
+        if format == LINES:
+            yield from _lines(source, options)
+        elif format in TABLES:
+            yield from _cells(source, format, [column.split("+") for column in columns], options)
+        else:
+            yield from _features(source, format, options)
+
+
+def _cells(source: Source, format: str, columns: list[list[str]], options: Options) -> Iterator[Items]:
+    needed = [part for column in columns for part in column]
+    for batch in record_batches(source, options, format, lambda count: None, needed):
+        arrays = [joined_column(batch, column, source.name) for column in columns]
+        if len(columns) > 1:
+            arrays = [
+                prefixed(column[0], array) if len(column) == 1 else array
+                for column, array in zip(columns, arrays, strict=True)
+            ]
+        _, slots, name_of = slots_of_rows(arrays, options.seed)
+        yield Items(slots, name_of, batch.num_rows)
+
+
+def lines_of(source: Source, limits: Limits = USUAL) -> Iterator[list[str]]:
+    """The lines of a text by blocks, trimmed; blank ones are left out."""
+    for data, start, stop in chunks_of(source, limits):
+        text = bytes(data[start:stop]).decode("utf-8", "replace")
+        if "\0" in text:
+            raise DataError(
+                f"{source.name}: holds zero bytes; expected lines of text: name its format with", format="NAME"
+            )
+        yield [line for line in map(str.strip, text.split("\n")) if line]
+
+
+def _lines(source: Source, options: Options) -> Iterator[Items]:
+    for texts in lines_of(source, options.limits):
+        lines = pyarrow.array(texts, pyarrow.large_string())
+        slots, _ = slots_of_column(lines, options.seed)
+        yield Items(slots, lambda k, lines=lines: str(lines[k].as_py()), len(lines))  # type: ignore[misc]
+
+
+def _features(source: Source, format: str, options: Options) -> Iterator[Items]:
+    for block in Stream([source], format, options):
+        ids = block.indices[int(block.offsets[0]) : int(block.offsets[-1])]
+        yield Items(ids + np.uint32(1), lambda k, ids=ids: str(ids[k]), block.rows)  # type: ignore[misc]
+
+
+def count_rows(source: Source, format: str, limits: Limits = USUAL) -> int | None:
+    """Rows of a file, roughly, for mixing two of them evenly; None for a pipe, which can be read once only."""
+    if source.path is None or source.size is None:
+        return None
+    another = Source(source.path)
+    with reading(another, format):
+        if format in ("parquet", "arrow"):
+            return rows_stored(another, format, limits)
+        file = another.open()
+        count = 0
+        while data := file.read(1 << 20):
+            count += data.count(b"\n")
+        return max(count, 1)

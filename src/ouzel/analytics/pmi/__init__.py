@@ -1,0 +1,1 @@
+"""Pointwise mutual information of pairs in a stream."""

@@ -1,0 +1,112 @@
+"""Corpora read for the mutual information of their pairs, with exact counts for checking if asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ouzel.analytics.exact import ExactCounts, correlation
+from ouzel.analytics.items import LINES, find_item_format, lines_of, text_column
+from ouzel.analytics.pmi.streaming_pmi import StreamingPMI
+from ouzel.analytics.pmi.token_pairs import true_pairs
+from ouzel.analytics.pmi.tokens import Tokens
+from ouzel.analytics.sketch import learn_all, pair_slot
+from ouzel.errors import OuzelError
+from ouzel.streams.guard import reading
+from ouzel.streams.options import Options
+from ouzel.streams.sources.source import Source
+from ouzel.streams.tables.batches import TABLES, record_batches
+
+
+def texts_of(source: Source, format: str | None, column: str | None, options: Options) -> Generator[list[str]]:
+    """The lines of a text, or the cells of a table's column, by blocks; blank ones are left out."""
+    columns = [] if column is None else [column]
+    known = find_item_format(source, format, columns)
+    with reading(source, known):
+        if known in TABLES:
+            for batch in record_batches(source, options, known, lambda count: None, columns):
+                yield [text for text in text_column(batch, str(column), source.name).to_pylist() if text]
+            return
+        if known != LINES:
+            raise OuzelError(
+                f"{source.name}: is {known}, which holds no text; expected lines, or a table and", column="NAME"
+            )
+        yield from lines_of(source, options.limits)
+
+
+class Corpus:
+    """A reading: what learns it, and exact counts of tokens and pairs if they are wanted."""
+
+    def __init__(self, model: StreamingPMI, exact: bool = False) -> None:
+        self.model = model
+        self.tokens = ExactCounts() if exact else None
+        self.pairs = ExactCounts() if exact else None
+        self.true_pairs = 0
+        self.interrupted = False
+
+    @property
+    def exact(self) -> bool:
+        """Whether true counts are known."""
+        return self.tokens is not None
+
+    def over(
+        self,
+        sources: Sequence[Source],
+        format: str | None,
+        column: str | None,
+        options: Options,
+        on_progress: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Learn all of some sources, or as much as comes before an interruption."""
+        parts = (texts for source in sources for texts in texts_of(source, format, column, options))
+        self.interrupted = not learn_all(parts, self.learn, on_progress)
+
+    def learn(self, texts: list[str]) -> None:
+        """Learn, and count if asked to, some texts or events."""
+        model = self.model
+        events = model.parameters["events"]
+        tokens = Tokens.of_sequences([texts], model.seed) if events else model.tokenise(texts, model.seed)
+        if self.tokens is not None and self.pairs is not None:
+            ends = tokens.ends[:0] if events else tokens.ends
+            slots = true_pairs(tokens.slots, ends, model.entries.window.copy(), model.entries.position.copy())
+            self.tokens.add(tokens.slots, np.zeros(len(tokens.slots), np.uint8))
+            self.pairs.add(slots, np.zeros(len(slots), np.uint8))
+            self.true_pairs += len(slots)
+        model.learn(tokens, ended=not events)
+
+    def exact_pmi(self, members: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """True PMI (n,) and occurrences (n,) of pairs of slots (n, 2); one that never occurs counts as half a one."""
+        assert self.tokens is not None
+        assert self.pairs is not None
+        slots = np.array([pair_slot(first, second) for first, second in members], np.uint32)
+        counts = self.pairs.of(slots)[:, 0]
+        alone = np.stack([self.tokens.of(members[:, side])[:, 0] for side in (0, 1)]) / max(self.model.seen, 1)
+        return np.log(np.maximum(counts, 0.5) / max(self.true_pairs, 1)) - np.log(alone).sum(axis=0), counts
+
+    def table(self, top: int) -> list[dict[str, Any]]:
+        """The pairs of `StreamingPMI.top`, with what is exact where that is known."""
+        rows: list[dict[str, Any]] = [pair._asdict() for pair in self.model.top(top)]
+        if self.exact:
+            exact, counts = self.exact_pmi(self.model.pairs()[0][: len(rows)])
+            for row, true, count in zip(rows, exact.tolist(), counts.tolist(), strict=True):
+                row |= {"exact_pmi": true, "count": count}
+        return rows
+
+    def correlation(self, settled: bool = True) -> tuple[int, float]:
+        """How many pairs are retrieved, and Pearson's correlation of their estimated and exact PMI."""
+        members, estimated = self.model.pairs(settled)
+        return len(members), correlation(estimated, self.exact_pmi(members)[0])
+
+    def to_json(self, top: int) -> dict[str, Any]:
+        """All that the command shows."""
+        answer: dict[str, Any] = {
+            "pairs": self.table(top),
+            "tokens": self.model.seen,
+            "bytes_used": self.model.bytes_used,
+        }
+        if self.exact:
+            retrieved, r = self.correlation()
+            answer |= {"retrieved": retrieved, "correlation": None if np.isnan(r) else r}
+        return answer

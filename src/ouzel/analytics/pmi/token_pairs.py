@@ -1,0 +1,88 @@
+"""Pairs of tokens near each other, true ones and such by chance, as one-sparse examples. See `pmi`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ouzel.analytics.sketch import ONE, pair_slot, slowing
+from ouzel.kernels.jit import inlined, kernel
+from ouzel.learners.budget import awm
+from ouzel.sketches import reservoir
+from ouzel.sketches.top_k import find
+
+
+class Entries(NamedTuple):
+    """What is noted of each pair in the active set, and where the stream stands."""
+
+    information: np.ndarray  # (k,) float32
+    members: np.ndarray  # (k, 2) uint32  slots of the two tokens
+    window: np.ndarray  # (window - 1,) uint32  the last tokens, a ring
+    position: np.ndarray  # (2,) int64  tokens in the window since the document began; tokens seen
+    word: np.ndarray  # (1,) uint32  the slot at work
+
+
+@inlined
+def _learn(state, first, second, target, importance, inner, entries, settings):
+    """Learn one pair, at the rate `inner` if it is in the active set; note its members if it is new there."""
+    slot = pair_slot(first, second)
+    entries.word[0] = slot
+    before = find(state, slot)
+    if before >= 0:
+        step = inner / slowing(state, entries.word, entries.information, before, importance, inner, settings)
+        importance = np.float32(importance * step / settings.learning_rate)
+    awm.learn_row(state, entries.word, ONE, target, importance, settings)
+    if before < 0:
+        entry = find(state, slot)
+        if entry >= 0:
+            entries.information[entry] = 0.0
+            entries.members[entry, 0] = first
+            entries.members[entry, 1] = second
+
+
+@kernel
+def learn_tokens(state, sample, tokens, ends, negatives, renewed, inner, entries, settings):
+    """Learn documents that end before the positions `ends`; what follows the last goes on with the next call."""
+    room = np.int64(len(entries.window))
+    share = np.float32(1.0 / negatives)
+    document = 0
+    for k in range(len(tokens)):
+        while document < len(ends) and ends[document] <= k:
+            entries.position[0] = 0
+            document += 1
+        token = tokens[k]
+        reservoir.renew(sample, token, renewed)
+        held = min(entries.position[0], room)
+        for back in range(held):
+            other = entries.window[(entries.position[0] - held + back) % room]
+            _learn(state, other, token, 1.0, np.float32(1.0), inner, entries, settings)
+            for _ in range(negatives):
+                u = reservoir.draw(sample)
+                v = reservoir.draw(sample)
+                _learn(state, u, v, -1.0, share, inner, entries, settings)
+        entries.window[entries.position[0] % room] = token
+        entries.position[0] += 1
+    while document < len(ends) and ends[document] <= len(tokens):
+        entries.position[0] = 0
+        document += 1
+    entries.position[1] += len(tokens)
+
+
+@kernel
+def true_pairs(tokens, ends, window, position):
+    """Slots of the pairs that `learn_tokens` makes of the same tokens; `window` and `position` follow as there."""
+    room = np.int64(len(window))
+    found = np.empty(len(tokens) * room, np.uint32)
+    filled = document = 0
+    for k in range(len(tokens)):
+        while document < len(ends) and ends[document] <= k:
+            position[0] = 0
+            document += 1
+        held = min(position[0], room)
+        for back in range(held):
+            found[filled] = pair_slot(window[(position[0] - held + back) % room], tokens[k])
+            filled += 1
+        window[position[0] % room] = tokens[k]
+        position[0] += 1
+    return found[:filled]

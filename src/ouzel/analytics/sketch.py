@@ -1,0 +1,245 @@
+"""What the analyses share: an AWM-Sketch that learns one-sparse examples, the names of its active set, and a file.
+
+Tai, Sharan, Bailis & Valiant (2018), "Sketching Linear Classifiers over Data Streams", SIGMOD, section 8. An example is
+one item with the value 1, and no constant feature, so that the weight of an item tends to the log odds of its examples'
+being positive: w_i = log(n+ / n-), with n+ and n- the importances of those with item i.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from inspect import signature
+from math import exp
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Self, TypeVar
+
+import numpy as np
+
+from ouzel.errors import OuzelError
+from ouzel.kernels.jit import inlined, kernel
+from ouzel.layout import allocate, flat, restored
+from ouzel.learners.budget import awm
+from ouzel.learners.shared_settings import COUNTERS, ENTRIES, byte_budget
+from ouzel.model import persistence
+from ouzel.model.description import Rule, anything, check, describe, flag, number, text, whole
+from ouzel.model.model import Model
+from ouzel.sketches.hashing import MOST_ID, hash_spans
+from ouzel.sketches.top_k import find
+
+ONE = np.ones(1, np.float32)
+ALL_BITS = np.uint32(0xFFFFFFFF)
+SETTLING = 4.0  # information from which steps fall
+FIXED = ("learner", "settings", "task", "intercept", "classes", "closed", "bits", "seed")  # in the file of an analysis
+
+Bytes = Annotated[int, byte_budget(32, each=9), "bytes to keep"]
+HeapSize = Annotated[int, ENTRIES, "size of the active set; 0 for what the budget gives"]
+Width = Annotated[int, COUNTERS, "counters of the sketch; 0 likewise"]
+
+Part = TypeVar("Part")
+
+
+@inlined
+def pair_slot(first, second):
+    """The slot (uint32, not 0) of an ordered pair of slots: MurmurHash3's last steps over both words."""
+    word = np.uint32(first) * np.uint32(0x9E3779B1)
+    word = np.uint32((word << np.uint32(13)) | (word >> np.uint32(19))) ^ np.uint32(second)
+    word = np.uint32(np.uint32(word ^ (word >> np.uint32(16))) * np.uint32(0x85EBCA6B))
+    word = np.uint32(np.uint32(word ^ (word >> np.uint32(13))) * np.uint32(0xC2B2AE35))
+    word = np.uint32(word ^ (word >> np.uint32(16)))
+    return max(word, np.uint32(1))
+
+
+@kernel
+def learn_items(state, slots, targets, importances, value, settings):
+    """Learn one-sparse examples: item k is `slots[k]`, its target -1 or +1."""
+    for k in range(len(slots)):
+        awm.learn_row(state, slots[k : k + 1], value, targets[k], importances[k], settings)
+
+
+@inlined
+def slowing(state, word, information, entry, importance, rate, settings):
+    """What the step of the slot in `word` (1,) is divided by: 1 + rate (I - 4), once I is above 4; I grows meanwhile.
+
+    I is the information about an entry of the active set, the sum of importance p (1 - p) over its examples, so that
+    the step is that of Newton's method.
+    """
+    share = 1.0 / (1.0 + exp(-awm.predict_row(state, word, ONE, settings)))
+    divisor = 1.0 + rate * max(0.0, information[entry] - SETTLING)
+    information[entry] += np.float32(importance * share * (1.0 - share))
+    return divisor
+
+
+@kernel
+def newcomers(state, slots, owners):
+    """Positions of slots in the active set whose entry was another's when last looked at; `owners` (k,) follow."""
+    found = np.empty(len(owners), np.int64)
+    count = 0
+    for k in range(len(slots)):
+        entry = find(state, slots[k])
+        if entry >= 0 and owners[entry] != slots[k]:
+            owners[entry] = slots[k]
+            found[count] = k
+            count += 1
+    return found[:count]
+
+
+def slots_of_text(data: np.ndarray, starts: np.ndarray, ends: np.ndarray, seed: int) -> np.ndarray:
+    """Slots (n,) uint32 of the spans of UTF-8 `data`: their hash plus one, so that slot 0 stays the constant's."""
+    hashes = np.empty(len(starts), np.uint32)
+    hash_spans(data, starts, ends, np.uint32(seed), ALL_BITS, hashes)
+    return np.minimum(hashes, np.uint32(MOST_ID)) + np.uint32(1)
+
+
+def slots_of_items(items: Sequence[Any] | np.ndarray, seed: int) -> np.ndarray:
+    """Slots (n,) uint32 of items: a whole number is its own id, anything else hashes by its text."""
+    array = np.asarray(items) if isinstance(items, np.ndarray) else None
+    if array is not None and array.dtype.kind in "iu":
+        numbers = array
+    elif all(isinstance(item, (int, np.integer)) for item in items):
+        numbers = np.array(items, np.int64)
+    else:
+        texts = [str(item).encode() for item in items]
+        ends = np.cumsum([len(text) for text in texts], dtype=np.uint64)
+        starts = np.concatenate([np.zeros(1, np.uint64), ends[:-1]])
+        return slots_of_text(np.frombuffer(b"".join(texts), np.uint8), starts, ends, seed)
+    if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) <= MOST_ID:
+        raise OuzelError(f"a whole number that stands for an item lies between 0 and {MOST_ID}")
+    return (numbers + 1).astype(np.uint32)
+
+
+def learn_all(parts: Iterable[Part], learn: Callable[[Part], Any], on_progress: Callable[[], None]) -> bool:
+    """Learn all parts of a stream, or as many as come before an interruption; whether none came."""
+    try:
+        for part in parts:
+            learn(part)
+            on_progress()
+    except KeyboardInterrupt:
+        return False
+    return True
+
+
+class Analysis:
+    """A model of one-sparse examples, and the names of the items in its active set."""
+
+    kind: ClassVar[str]
+
+    def __init__(self, parameters: dict[str, Any]) -> None:
+        plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in parameters.items()}
+        check(plain, self.rules())
+        self.hold(plain, self.model_of(plain, begin=True), allocate(self.layout(plain)))
+
+    def hold(self, parameters: dict[str, Any], model: Model, beside: Any) -> None:
+        """Be of these parts: new ones, or those of a file."""
+        self.parameters, self.model, self.beside = parameters, model, beside
+        self.seed = model.seed
+        self.owners = np.zeros(len(self.state.keys), np.uint32)
+
+    @classmethod
+    def rules(cls) -> dict[str, Rule]:
+        """What each parameter must be, by the type of its default."""
+        kinds = {bool: flag, int: whole(), float: number}
+        rules = {
+            name: kinds.get(type(parameter.default), text)
+            for name, parameter in signature(cls).parameters.items()
+            if name != "kind"
+        }
+        return {**rules, "budget": whole(), "schedule": anything}
+
+    @classmethod
+    def sizes(cls, parameters: dict[str, Any]) -> dict[str, Any]:
+        """The sizes of the sketch that parameters ask for; nonsense is refused."""
+        raise NotImplementedError
+
+    @classmethod
+    def layout(cls, parameters: dict[str, Any]) -> Any:
+        """What the arrays beside the sketch are made of."""
+        raise NotImplementedError
+
+    @classmethod
+    def model_of(cls, parameters: dict[str, Any], begin: bool) -> Model:
+        """The model that parameters ask for."""
+        given = {name: parameters[name] for name in ("learning_rate", "l2", "schedule", "seed")}
+        sizes = {**cls.sizes(parameters), "sketch_seed": parameters["seed"]}
+        return Model("awm", intercept=False, classes=[-1, 1], begin=begin, **given, **sizes)
+
+    @property
+    def state(self) -> Any:
+        """The sketch."""
+        return self.model.states[0]
+
+    @property
+    def bytes_used(self) -> int:
+        """Bytes by the paper's count: 4 for each id, weight and auxiliary value; names are not counted."""
+        return self.model.bytes_used
+
+    def weight(self, item: Any) -> float:
+        """The weight of an item: exact in the active set, the sketch's estimate elsewhere."""
+        return float(self.weights_of(slots_of_items([item], self.seed))[0])
+
+    def weights_of(self, slots: np.ndarray) -> np.ndarray:
+        """The weights of slots (uint32)."""
+        return awm.estimates(self.state, slots, self.model.settings)
+
+    def active(self) -> tuple[np.ndarray, np.ndarray]:
+        """Slots (uint32) and weights of the active set, heaviest first."""
+        slots, weights = awm.top(self.state, len(self.state.keys), self.model.settings)
+        return slots.astype(np.uint32), weights
+
+    def name(self, slot: int) -> str:
+        """What the stream called an item; the number of one that has no name."""
+        return self.model.names.name(int(slot) - 1) or str(int(slot) - 1)
+
+    def name_members(self, slots: np.ndarray, name_of: Callable[[int], str | None]) -> None:
+        """Take the names of those among the slots that are in the active set; `name_of` tells that of a position."""
+        for k in newcomers(self.state, slots, self.owners):
+            name = name_of(int(k))
+            if name is not None:
+                self.model.names.remember(int(slots[k]) - 1, name)
+        if len(self.model.names) > 2 * len(self.owners):
+            self.forget_names()
+
+    def forget_names(self) -> None:
+        """Keep the names of the active set alone."""
+        self.model.names.restrict(awm.members(self.state) - 1)
+
+    def notes(self) -> dict[str, Any]:
+        """What a file holds beside the model and arrays."""
+        return {}
+
+    def restore(self, notes: dict[str, Any]) -> None:
+        """Take back what `notes` gave, once it is found sound."""
+
+    def save(self, path: str | Path) -> None:
+        """Write all that was learnt to one file; `load` gives it back."""
+        self.forget_names()
+        parameters = {name: value for name, value in self.parameters.items() if name != "schedule"}  # the model has it
+        notes = {"analysis": self.kind, "parameters": parameters, **self.notes()}
+        persistence.save(self.model, path, notes, self.beside)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """The analysis that `save` wrote. Nothing that the file names is run."""
+        return persistence.load_parts(path, cls.of_parts)
+
+    @classmethod
+    def of_parts(cls, model: Model, notes: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
+        """The analysis of the parts of a file, once they are found to be those of one."""
+        found = notes.pop("analysis", None)
+        if found != cls.kind:
+            known = [kind.kind for kind in Analysis.__subclasses__()]
+            raise OuzelError(f"holds {found if found in known else 'a model'}, not {cls.kind}")
+        stored = notes.pop("parameters", None)
+        rules = {name: rule for name, rule in cls.rules().items() if name != "schedule"}
+        check(stored, rules, "the analysis")
+        parameters = {**stored, "schedule": model.settings.schedule}
+        wanted = describe(cls.model_of(parameters, begin=False), {})
+        held = describe(model, {})
+        if any(wanted[name] != held[name] for name in FIXED):
+            raise OuzelError(f"holds a sketch that is not the one of {cls.kind}; learn it again")
+        layout = cls.layout(parameters)
+        for name in set(arrays) - {name for name, _ in flat(layout, persistence.BESIDE)}:
+            raise OuzelError(f"{name!r} is not an array of {cls.kind}")
+        analysis = cls.__new__(cls)
+        analysis.hold(parameters, model, restored(layout, arrays, persistence.BESIDE))
+        analysis.restore(notes)
+        return analysis

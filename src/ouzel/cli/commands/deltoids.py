@@ -1,0 +1,114 @@
+"""`ouzel deltoids`: what one stream has and another has not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ouzel.cli import options
+from ouzel.cli.commands import analysis
+from ouzel.errors import DataError
+
+if TYPE_CHECKING:
+    from ouzel.analytics.deltoids.two_streams import TwoStreams
+
+
+def deltoids(
+    first: Annotated[str, typer.Argument(metavar="FIRST", help="A file, a pipe, or - for standard input.")],
+    second: Annotated[str, typer.Argument(metavar="SECOND", help="The other.")],
+    column: Annotated[
+        list[str] | None, typer.Option(help="Column of a table with the items; A+B joins columns; may be repeated.")
+    ] = None,
+    top: Annotated[int, typer.Option(help="Items to show.")] = 20,
+    budget: analysis.Budget = "32KB",
+    shares: Annotated[bool, typer.Option("--shares", help="Compare shares of the streams, not counts.")] = False,
+    exact: Annotated[bool, typer.Option("--exact", help="Count exactly, too: true ratios, and recall.")] = False,
+    compare: Annotated[
+        bool, typer.Option("--compare", help="Recall of a pair of CountMin sketches, too, at 1x and 8x the memory.")
+    ] = False,
+    learning_rate: options.LearningRate = None,
+    l2: options.L2 = None,
+    model: analysis.ModelFile = None,
+    format: Annotated[
+        str | None, typer.Option(help="csv, tsv, parquet, arrow, jsonl; svmlight or vw; lines. Told by the name.")
+    ] = None,
+    columns: options.ColumnNames = None,
+    skip_lines: options.SkipLines = None,
+    delimiter: options.Delimiter = None,
+    on_error: options.OnError = None,
+    limit: options.Limit = None,
+    seed: options.Seed = None,
+    plot: options.Plot = None,
+    json_: options.Json = False,
+) -> None:
+    """Find the items whose numbers in two streams differ by the largest factor, within a byte budget.
+
+    Example: ouzel deltoids today.csv yesterday.csv --column source_ip
+    """
+    reading = options.reading_options(
+        columns=columns, skip_lines=skip_lines, delimiter=delimiter, on_error=on_error, seed=seed, limit=limit
+    )
+    numbers = analysis.numbers(learning_rate, l2)
+    analysis.check(plot, top=top)
+    from ouzel.analytics.deltoids.relative_deltoids import RelativeDeltoids
+    from ouzel.analytics.deltoids.two_streams import TwoStreams, open_both
+    from ouzel.cli.ui.formatting import count
+    from ouzel.plotting.analyses import draw_deltoids
+    from ouzel.streams.options import make_options
+
+    found = RelativeDeltoids(budget, shares=shares, seed=seed or 0, **numbers)
+    reader = TwoStreams.start(found, exact, compare)
+    sources, stream = open_both((first, second), column or (), format, make_options(reading))
+    with analysis.watching(
+        f"{first} {second}", sources, lambda: f"{count(found.model.examples)} items", json_
+    ) as progress:
+        reader.over(stream, progress)
+    if not reader.interrupted and not found.seen.all():
+        empty = (first, second)[int(found.seen[0] > 0)]
+        raise DataError(f"{empty}: there are no items in it; there is nothing to compare")
+    analysis.hand_over(
+        found,
+        model,
+        plot,
+        draw=lambda path: draw_deltoids(reader, path),
+        answer=(lambda: reader.to_json(top)) if json_ else None,
+        show=lambda: _print_table(reader, top),
+    )
+
+
+def _print_table(reader: TwoStreams, top: int) -> None:
+    from ouzel.cli.ui.formatting import count, factor, size
+    from ouzel.cli.ui.tables import console_for_tables, named_table
+
+    console = console_for_tables()
+    rows = []
+    for row in reader.rows(top):
+        cells = [factor(row["ratio"]), f"{row['weight']:+.3f}"]
+        if reader.exact:
+            cells += [factor(row["true_ratio"]), count(row["first"]), count(row["second"])]
+        rows.append([*cells, row["item"]])
+    true = ("true ratio", "first", "second") if reader.exact else ()
+    console.print(named_table(["ratio", "weight", *true, "item"], rows))
+    if reader.exact:
+        console.print()
+        console.print(_recall_table(reader))
+    first, second = reader.model.seen.tolist()
+    stopped = "stopped; " if reader.interrupted else ""
+    console.print(f"\n{stopped}{count(first)} items against {count(second)}, in {size(reader.model.bytes_used)}")
+
+
+def _recall_table(reader: TwoStreams) -> Any:
+    from rich.table import Table
+
+    from ouzel.cli.ui.formatting import count
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    rows = reader.recalls()
+    for title in ("true ratio from", "items", *(f"recall {name}" for name in list(rows[0])[2:])):
+        table.add_column(title, justify="right", no_wrap=True)
+    for row in rows:
+        if row["items"]:
+            ratio, items, *shares = row.values()
+            table.add_row(f"{ratio:g}", count(items), *(f"{share:.3f}" for share in shares))
+    return table

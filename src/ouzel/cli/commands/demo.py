@@ -1,0 +1,111 @@
+"""`ouzel demo`: three streams that need no file and no network, three learners, one picture."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+if TYPE_CHECKING:
+    from ouzel.evaluation.comparison.compare import Contestant
+    from ouzel.streams.block import Block
+
+LEARNERS = ("ogd", "adagrad", "son-oja")
+CONDITION = 200
+ROWS = 500  # examples a block: often enough for the live line
+
+
+class Show(NamedTuple):
+    """One stream of the demonstration, and how it is learnt."""
+
+    title: str
+    blocks: Iterator[Block]
+    steps: str  # range of step sizes
+    settings: dict[str, Any]
+    sketch: dict[str, float]  # further settings of the sketched Newton method
+
+
+def demo(
+    plot: Annotated[str, typer.Option("--plot", metavar="PNG|SVG", help="Draw the curves here.")] = "ouzel-demo.png",
+) -> None:
+    """Learn three built-in streams with three learners, and show who wins.
+
+    Example: ouzel demo
+    """
+    from ouzel.plotting.curves import check_plot_path, draw_panels
+
+    check_plot_path(plot)
+    begun = time.perf_counter()
+    print("Three streams, read once. Every example is predicted, then learnt; below are the")
+    print("shares of wrong predictions, each learner with the best of several step sizes.\n")
+    print(f"{'':<34}" + "".join(f"{name:>10}" for name in LEARNERS))
+    shows = {show.title: _best(show) for show in _shows()}
+    panels = {title: {c.candidate.learner: _line(c) for c in best} for title, best in shows.items()}
+    draw_panels(panels, plot, x="examples", y="progressive error rate")
+    winners = Counter(min(best, key=lambda c: c.figure).candidate.learner for best in shows.values())
+    winner, times = winners.most_common(1)[0]
+    _, adagrad, sketched = next(iter(shows.values()))
+    print(f"\n{winner} wins {times} of {len(shows)}. On the ill-conditioned stream a sketch of ten directions")
+    print(f"makes {sketched.figure / adagrad.figure:.2f} times the mistakes of AdaGrad.")
+    print(f"Curves drawn in {plot}; {time.perf_counter() - begun:.0f} seconds in all. Next: ouzel train FILE")
+
+
+def _best(show: Show) -> list[Contestant]:
+    """The best of each learner's step sizes, in the order of the learners; prints their row."""
+    from ouzel.cli.ui.progress import Screen
+    from ouzel.evaluation.comparison.compare import compare
+    from ouzel.evaluation.comparison.grid import candidates, parse_range
+
+    steps = parse_range(show.steps)
+    chosen = candidates(LEARNERS[:2], steps=steps, settings=show.settings)
+    chosen += candidates(LEARNERS[2:], steps=steps, settings={**show.settings, **show.sketch})
+    with Screen(show.title) as screen:
+        found = compare(chosen, show.blocks, on_progress=lambda now: screen.stand(now[0].scores), task="classification")
+    best = [min((c for c in found if c.candidate.learner == name), key=lambda c: c.figure) for name in LEARNERS]
+    least = min(contestant.figure for contestant in best)
+    cells = (f"{c.figure:.4f}{'*' if c.figure == least else ' '}" for c in best)
+    print(f"{show.title:<34}" + "".join(f"{cell:>10}" for cell in cells), flush=True)
+    return best
+
+
+def _line(contestant: Contestant) -> tuple[list[int], list[float]]:
+    """The progressive error, from where it has settled a little."""
+    points = [point for point in contestant.curve.points if point.examples >= 64]
+    return [point.examples for point in points], [point.error_rate for point in points]
+
+
+def _shows() -> Iterator[Show]:
+    import numpy as np
+    from sklearn.datasets import load_breast_cancer, load_digits
+
+    from ouzel.streams.memory import blocks_from
+
+    random = np.random.default_rng(0)
+    examples, labels = _ill_conditioned(random)
+    newton = {"diagonal": 0.0, "largest": 1.0}
+    square = {"loss": "squared"}
+    yield Show(
+        f"ill-conditioned (condition {CONDITION})",
+        blocks_from(examples, labels, block_rows=ROWS),
+        "2^-14:2^0",
+        square,
+        newton,
+    )
+    for title, data in (("breast cancer", load_breast_cancer()), ("handwritten digits", load_digits())):
+        order = random.permutation(len(data.target))
+        scaled = data.data[order] / np.maximum(np.abs(data.data).max(axis=0), 1.0)
+        yield Show(title, blocks_from(scaled, data.target[order], block_rows=ROWS), "2^-4:2^4", {}, {})
+
+
+def _ill_conditioned(random: Any, examples: int = 10_000, features: int = 100) -> tuple[Any, Any]:
+    """The stream of Luo, Agarwal, Cesa-Bianchi & Langford (2016), section 5.1: ten directions stretched."""
+    import numpy as np
+
+    white = random.standard_normal((examples, features))
+    basis = np.linalg.qr(random.standard_normal((features, features)))[0]
+    spectrum = np.concatenate([np.ones(features - 10), np.linspace(1, CONDITION, 11)[1:]])
+    labels = np.sign(white @ random.standard_normal(features))
+    return ((white * np.sqrt(spectrum)) @ basis.T).astype(np.float32), labels

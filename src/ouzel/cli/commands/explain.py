@@ -1,0 +1,136 @@
+"""`ouzel explain`: what outliers have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ouzel.cli import options
+from ouzel.cli.commands import analysis
+from ouzel.errors import DataError, OuzelError
+
+if TYPE_CHECKING:
+    from ouzel.analytics.explanation.explained import Explained
+
+
+def explain(
+    files: options.Files,
+    outlier: Annotated[
+        str | None,
+        typer.Option(metavar="CONDITION", help="Rows to explain: 'amount > p80', 'amount > 1000', 'kind = x'."),
+    ] = None,
+    outlier_column: Annotated[
+        str | None, typer.Option(help="Or the column that is true, yes or above 0 for them.")
+    ] = None,
+    label: options.Label = None,
+    label_positive: Annotated[
+        str | None, typer.Option(help="The label of the rows to explain; else those above 0.")
+    ] = None,
+    attributes: Annotated[
+        str | None, typer.Option(metavar="A,B,…", help="Columns to explain by; by default all.")
+    ] = None,
+    ignore: options.Ignore = None,
+    order: Annotated[int, typer.Option(help="1 for attributes, 2 for their pairs, too.")] = 1,
+    top: Annotated[int, typer.Option(help="Attributes to show.")] = 20,
+    side: Annotated[str, typer.Option(help="high, low or both: risks above or below those of other rows.")] = "high",
+    min_support: Annotated[int, typer.Option(help="Rows that an attribute must have had.")] = 1,
+    budget: analysis.Budget = "32KB",
+    unbalanced: Annotated[
+        bool, typer.Option("--unbalanced", help="Let all rows count alike, however rare outliers are (the paper).")
+    ] = False,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Count exactly, too: true risks, and their correlation.")
+    ] = False,
+    learning_rate: options.LearningRate = None,
+    l2: options.L2 = None,
+    model: analysis.ModelFile = None,
+    format: options.Format = None,
+    columns: options.ColumnNames = None,
+    skip_lines: options.SkipLines = None,
+    delimiter: options.Delimiter = None,
+    on_error: options.OnError = None,
+    limit: options.Limit = None,
+    seed: options.Seed = None,
+    plot: options.Plot = None,
+    json_: options.Json = False,
+) -> None:
+    """Find the attributes (column=value) that make a row likely to be an outlier, with their relative risks.
+
+    Example: ouzel explain expenses.csv --outlier 'amount > p80'
+    """
+    reading = options.reading_options(
+        ignore=ignore,
+        columns=columns,
+        skip_lines=skip_lines,
+        delimiter=delimiter,
+        on_error=on_error,
+        seed=seed,
+        limit=limit,
+    )
+    numbers = analysis.numbers(learning_rate, l2)
+    analysis.check(plot, top=top, min_support=min_support)
+    if sum(given is not None for given in (outlier, outlier_column, label)) > 1:
+        raise OuzelError("--outlier, --outlier-column and --label exclude one another; give one of them")
+    from ouzel.analytics.explanation.conditions import Condition
+    from ouzel.analytics.explanation.explained import Explained
+    from ouzel.analytics.explanation.explainer import SIDES, StreamingExplainer
+    from ouzel.analytics.explanation.rows import Rule
+    from ouzel.cli.ui.formatting import count
+    from ouzel.plotting.analyses import draw_explanation
+    from ouzel.streams.options import make_options
+    from ouzel.streams.sources.source import Source
+
+    if side not in SIDES:
+        raise OuzelError(f"--side is one of {', '.join(SIDES)}; got {side!r}")
+    rule = Rule(None if outlier is None else Condition(outlier), outlier_column or label, label_positive)
+    explainer = StreamingExplainer(budget, order=order, balanced=not unbalanced, seed=seed or 0, **numbers)
+    explained = Explained(explainer, rule, exact)
+    named = [name.strip() for name in attributes.split(",")] if attributes else []
+    sources = [Source(file) for file in files]
+    with analysis.watching(files[0], sources, lambda: f"{count(explainer.model.examples)} rows", json_) as progress:
+        explained.over(sources, format, make_options(reading), named, progress)
+    if not explainer.rows.sum() and not explained.interrupted:
+        raise DataError(f"{', '.join(files)}: there are no rows in it; there is nothing to explain")
+    analysis.hand_over(
+        explainer,
+        model,
+        plot,
+        draw=lambda path: draw_explanation(explained, path, side, min_support),
+        answer=(lambda: explained.to_json(top, side, min_support)) if json_ else None,
+        show=lambda: _print_table(explained, top, side, min_support),
+    )
+
+
+def _print_table(explained: Explained, top: int, side: str, min_support: int) -> None:
+    from ouzel.cli.ui.formatting import count, factor, size
+    from ouzel.cli.ui.tables import console_for_tables, named_table
+
+    console = console_for_tables()
+    rows = []
+    for row in explained.table(top, side, min_support):
+        cells = [factor(row["risk"]), f"{row['weight']:+.3f}", count(row["support"])]
+        if explained.exact:
+            cells += [factor(row["true_risk"]), count(row["rows"]), count(row["outliers"])]
+        rows.append([*cells, row["attribute"]])
+    true = ("true risk", "rows", "outliers") if explained.exact else ()
+    console.print(named_table(["risk", "weight", "support", *true, "attribute"], rows))
+    explainer = explained.explainer
+    inliers, outliers = explainer.rows.tolist()
+    stopped = "stopped; " if explained.interrupted else ""
+    console.print(
+        f"\n{stopped}{count(inliers + outliers)} rows, {count(outliers)} of them outliers{_threshold(explained)}"
+    )
+    if explained.rule.left_out:
+        console.print(f"{count(explained.rule.left_out)} rows left out, for want of what decides")
+    console.print(f"in {size(explainer.bytes_used)}, {count(len(explainer.found()[0]))} attributes kept")
+    if explained.exact:
+        found, correlation = explained.correlation(min_support)
+        console.print(f"correlation of weight and log relative risk over {count(found)} attributes: {correlation:.3f}")
+
+
+def _threshold(explained: Explained) -> str:
+    condition = explained.rule.condition
+    if condition is None or condition.quantile is None:
+        return ""
+    return f" ({condition.column} {condition.sign} {condition.threshold:.6g} at the end)"

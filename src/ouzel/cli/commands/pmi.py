@@ -1,0 +1,108 @@
+"""`ouzel pmi`: what occurs together more than by chance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ouzel.cli import options
+from ouzel.cli.commands import analysis
+from ouzel.errors import DataError
+
+if TYPE_CHECKING:
+    from ouzel.analytics.pmi.corpus import Corpus
+
+
+def pmi(
+    files: options.Files,
+    window: Annotated[int, typer.Option(help="Tokens in which both members of a pair must lie.")] = 6,
+    budget: analysis.Budget = "1.4MB",
+    tokens: Annotated[
+        str,
+        typer.Option(metavar="HOW", help="word, punctuation, whitespace, a regular expression, or module:function."),
+    ] = "word",
+    events: Annotated[
+        bool, typer.Option("--events", help="A line is the name of one event; windows go over lines.")
+    ] = False,
+    column: Annotated[str | None, typer.Option(help="Column of a table with the text, or the events.")] = None,
+    top: Annotated[int, typer.Option(help="Pairs to show.")] = 20,
+    negatives: Annotated[int, typer.Option(help="Pairs drawn by chance for each true one.")] = 5,
+    sample_size: Annotated[int, typer.Option(help="Tokens in the reservoir they are drawn from.")] = 4000,
+    heap_size: Annotated[int, typer.Option(help="Pairs kept by name.")] = 1024,
+    exact: Annotated[bool, typer.Option("--exact", help="Count exactly, too: true PMI, and the correlation.")] = False,
+    learning_rate: options.LearningRate = None,
+    l2: options.L2 = None,
+    model: analysis.ModelFile = None,
+    format: Annotated[
+        str | None, typer.Option(help="csv, tsv, parquet, arrow, jsonl or lines; told by the name.")
+    ] = None,
+    columns: options.ColumnNames = None,
+    skip_lines: options.SkipLines = None,
+    delimiter: options.Delimiter = None,
+    on_error: options.OnError = None,
+    limit: options.Limit = None,
+    seed: options.Seed = None,
+    plot: options.Plot = None,
+    json_: options.Json = False,
+) -> None:
+    """Find the pairs of words, or of events, with the largest pointwise mutual information, within a byte budget.
+
+    Example: ouzel pmi corpus.txt --window 6 --budget 1.4MB
+    """
+    reading = options.reading_options(
+        columns=columns, skip_lines=skip_lines, delimiter=delimiter, on_error=on_error, seed=seed, limit=limit
+    )
+    numbers = analysis.numbers(learning_rate, l2)
+    analysis.check(plot, top=top)
+    from ouzel.analytics.pmi.corpus import Corpus
+    from ouzel.analytics.pmi.streaming_pmi import StreamingPMI
+    from ouzel.cli.ui.formatting import count
+    from ouzel.plotting.analyses import draw_pmi
+    from ouzel.streams.options import make_options
+    from ouzel.streams.sources.source import Source
+
+    found = StreamingPMI(
+        budget,
+        window=window,
+        negatives=negatives,
+        sample_size=sample_size,
+        heap_size=heap_size,
+        tokens=tokens,
+        events=events,
+        seed=seed or 0,
+        **numbers,
+    )
+    corpus = Corpus(found, exact)
+    sources = [Source(file) for file in files]
+    with analysis.watching(files[0], sources, lambda: f"{count(found.seen)} tokens", json_) as progress:
+        corpus.over(sources, format, column, make_options(reading), progress)
+    if not found.seen and not corpus.interrupted:
+        raise DataError(f"{', '.join(files)}: there are no tokens in it; there is nothing to learn from")
+    analysis.hand_over(
+        found,
+        model,
+        plot,
+        draw=lambda path: draw_pmi(corpus, path),
+        answer=(lambda: corpus.to_json(top)) if json_ else None,
+        show=lambda: _print_table(corpus, top),
+    )
+
+
+def _print_table(corpus: Corpus, top: int) -> None:
+    from ouzel.cli.ui.formatting import count, size
+    from ouzel.cli.ui.tables import console_for_tables, named_table
+
+    console = console_for_tables()
+    rows = []
+    for row in corpus.table(top):
+        cells = [f"{row['pmi']:.3f}"]
+        if corpus.exact:
+            cells += [f"{row['exact_pmi']:.3f}", count(row["count"])]
+        rows.append([*cells, f"{row['first']} {row['second']}"])
+    console.print(named_table(["PMI", *(("exact", "count") if corpus.exact else ()), "pair"], rows))
+    stopped = "stopped; " if corpus.interrupted else ""
+    console.print(f"\n{stopped}{count(corpus.model.seen)} tokens, in {size(corpus.model.bytes_used)}")
+    if corpus.exact:
+        retrieved, correlation = corpus.correlation()
+        console.print(f"correlation of estimated and exact PMI over {count(retrieved)} pairs: {correlation:.3f}")

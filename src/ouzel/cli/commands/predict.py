@@ -1,0 +1,102 @@
+"""`ouzel predict`: labels, margins and probabilities of a stream, to standard output or to a Parquet file."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ouzel.cli import options
+from ouzel.errors import OuzelError
+
+if TYPE_CHECKING:
+    from ouzel.evaluation.predictions import Predictions
+
+ENOUGH = 10  # predictions that should not all be the same
+KINDS = ("labels", "margins", "probabilities")
+
+
+def predict(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
+    files: options.Files,
+    output: Annotated[str | None, typer.Option("--output", "-o", metavar="PARQUET", help="Write here instead.")] = None,
+    only: Annotated[str | None, typer.Option(help="labels, margins or probabilities, without a header line.")] = None,
+    format: options.Format = None,
+    label: options.Label = None,
+    text: options.Text = None,
+    ignore: options.Ignore = None,
+    columns: options.ColumnNames = None,
+    skip_lines: options.SkipLines = None,
+    delimiter: options.Delimiter = None,
+    on_error: options.OnError = None,
+    limit: options.Limit = None,
+    json_: Annotated[bool, typer.Option("--json", help="Print a JSON object a line.")] = False,
+) -> None:
+    """Predict a stream with a model; how its columns are read is in the model file.
+
+    Example: ouzel predict a9a.ouzel a9a.t.svm.xz --only labels
+    """
+    if only is not None and only not in KINDS:
+        raise OuzelError(f"--only takes one of {', '.join(KINDS)}; got {only!r}")
+    from ouzel.evaluation.predictions import predictions_of
+    from ouzel.model import persistence
+    from ouzel.streams.read import read
+
+    learnt, notes = persistence.load_notes(model)
+    given = options.reading_options(
+        label, None, None, text, ignore, columns, skip_lines, delimiter, on_error, learnt.bits, learnt.seed, limit=limit
+    )
+    stored = {name: value for name, value in notes.get("reading", {}).items() if name not in ("group", "query")}
+    alike = Alike()
+    with read(files, format=format, **{**stored, **given, "unlabelled": True}) as stream:
+        found = (alike.look(predictions_of(learnt, block)) for block in stream)
+        if output is not None:
+            from ouzel.evaluation.predictions import write_parquet
+
+            print(f"{write_parquet(found, output):,} predictions written to {output}", file=sys.stderr)
+        else:
+            for number, predictions in enumerate(found):
+                if json_:
+                    _print_json(predictions)
+                else:
+                    _print_table(predictions, only, header=only is None and number == 0)
+    if alike.rows >= ENOUGH and len(alike.margins) == 1:
+        sys.stdout.flush()
+        print(f"all {alike.rows:,} predictions are the same: does {model} know these features?", file=sys.stderr)
+
+
+class Alike:
+    """Whether all predictions are the same, as they are where a model knows no feature of a stream."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self.margins: set[bytes] = set()  # of the first two that differ
+
+    def look(self, predictions: Predictions) -> Predictions:
+        """Take note of a block's."""
+        self.rows += len(predictions.margins)
+        if len(self.margins) <= 1:
+            import numpy as np
+
+            self.margins |= {row.tobytes() for row in np.unique(predictions.margins, axis=0)[:2]}
+        return predictions
+
+
+def _print_table(predictions: Predictions, only: str | None, header: bool) -> None:
+    columns = predictions.columns(only)
+    if header:
+        print("\t".join(columns))
+    rows = zip(*(values.tolist() for values in columns.values()), strict=True)
+    sys.stdout.write("".join("\t".join(map(_cell, row)) + "\n" for row in rows))
+
+
+def _print_json(predictions: Predictions) -> None:
+    columns = predictions.columns(None)
+    for row in zip(*(values.tolist() for values in columns.values()), strict=True):
+        print(json.dumps(dict(zip(columns, row, strict=True))))
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,195 @@
+"""`ouzel train`: learn a stream, and say how well it went."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ouzel.cli import options
+from ouzel.cli.ui.interrupts import Interrupted, Patience
+from ouzel.cli.ui.outcome import hand_over
+from ouzel.errors import OuzelError
+
+if TYPE_CHECKING:
+    from ouzel.evaluation.progressive import Run
+    from ouzel.training.session import Session
+
+
+def train(
+    files: options.Files,
+    learner: Annotated[
+        str | None, typer.Option(help=f"Name of the learner ({options.DEFAULT_LEARNER}); `ouzel learners` lists them.")
+    ] = None,
+    task: Annotated[
+        str | None, typer.Option(help="ranking: learn the pairs of each group. Else the loss says: classes or numbers.")
+    ] = None,
+    model: Annotated[str | None, typer.Option("--model", "-m", metavar="OUT", help="Write the model here.")] = None,
+    resume: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="Go on with this model: settings come from the file.")
+    ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="With --resume: learn the files from their beginning, known or not.")
+    ] = False,
+    checkpoint_every: Annotated[int, typer.Option(help="Write the model every so many examples.")] = 0,
+    passes: Annotated[int | None, typer.Option(help="Passes over the files (1).")] = None,
+    holdout_every: Annotated[int | None, typer.Option(help="Predict every n-th example and never learn it.")] = None,
+    loss: options.Loss = None,
+    learning_rate: options.LearningRate = None,
+    l1: options.L1 = None,
+    l2: options.L2 = None,
+    budget: options.Budget = None,
+    sketch_size: options.SketchSize = None,
+    set_: options.Setting = None,
+    no_intercept: Annotated[bool, typer.Option("--no-intercept", help="Learn no constant feature.")] = False,
+    format: options.Format = None,
+    label: options.Label = None,
+    label_positive: options.LabelPositive = None,
+    weight: options.Weight = None,
+    text: options.Text = None,
+    ignore: options.Ignore = None,
+    columns: options.ColumnNames = None,
+    skip_lines: options.SkipLines = None,
+    delimiter: options.Delimiter = None,
+    on_error: options.OnError = None,
+    limit: options.Limit = None,
+    bits: options.Bits = None,
+    seed: options.Seed = None,
+    group: options.Group = None,
+    query: options.Query = None,
+    pairs: Annotated[int | None, typer.Option(help="Pairs drawn of each group to rank (all).")] = None,
+    top: Annotated[int, typer.Option(help="Heaviest features to show.")] = 10,
+    plot: options.Plot = None,
+    json_: options.Json = False,
+) -> None:
+    """Learn a stream in one pass; each example is predicted before it is learnt.
+
+    Example: ouzel train a9a.svm.xz --learner adagrad --model a9a.ouzel
+    """
+    reading = options.reading_options(
+        label,
+        label_positive,
+        weight,
+        text,
+        ignore,
+        columns,
+        skip_lines,
+        delimiter,
+        on_error,
+        bits,
+        seed,
+        group,
+        query,
+        limit,
+    )
+    if task not in (None, "ranking"):
+        raise OuzelError(f"--task takes ranking, and classes or numbers follow from --loss; got {task!r}")
+    options.check_counts(checkpoint_every=checkpoint_every, pairs=pairs, top=top)
+    settings = options.settings_given(
+        set_, loss=loss, learning_rate=learning_rate, l1=l1, l2=l2, budget=budget, sketch_size=sketch_size
+    )
+    from ouzel.files import locked
+    from ouzel.plotting.curves import check_plot_path
+
+    if plot is not None:
+        check_plot_path(plot)
+    with nullcontext() if model is None else locked(model):
+        from ouzel.training.session import Session
+
+        session = Session.start(
+            files,
+            learner=learner,
+            settings=settings,
+            intercept=not no_intercept,
+            reading=reading,
+            format=format,
+            passes=passes,
+            holdout_every=holdout_every,
+            output=model,
+            resume=resume,
+            checkpoint_every=checkpoint_every,
+            task=task,
+            pairs=pairs,
+            again=again,
+        )
+        failed = _go(session, quiet=json_)
+    _hand_over(session, failed, plot, top, json_)
+
+
+def _hand_over(session: Session, failed: OuzelError | None, plot: str | None, top: int, json_: bool) -> None:
+    """Draw the curve, and print the answer; the model has been written, unless that failed."""
+    report = session.run.report()
+
+    def draw(path: str) -> None:
+        from ouzel.plotting.curves import draw_curves
+
+        draw_curves({report.learner: report.curve}, path, report.task)
+
+    def show() -> None:
+        from ouzel.cli.ui.summary import show_answer
+
+        show_answer(session.model, report, top)
+
+    def saved(path: str) -> None:
+        if failed is not None:
+            raise failed
+
+    model = session.output if session.written or failed else None
+    hand_over(
+        [(model, "model written to", saved), (plot, "curve drawn in", draw)],
+        (lambda: {**report.to_json(), "model": session.output}) if json_ else None,
+        show,
+    )
+
+
+def _go(session: Session, quiet: bool) -> OuzelError | None:
+    """Run the session with a screen, and save its model; return why that was not possible.
+
+    An interruption, and a bad line, say what is on disk.
+    """
+    from ouzel.cli.ui.progress import Screen
+    from ouzel.training.agreement import ContradictionError
+
+    with Screen(session.title, quiet=quiet) as screen:
+
+        def stand() -> None:
+            screen.stream = session.stream
+            screen.stand(session.run.scores)
+
+        session.on_known = stand
+        try:
+            session.recognise()
+            for line in session.remarks:
+                screen.console.print(line, soft_wrap=True, markup=False)
+            patience = Patience(session.run)
+
+            def open_stream() -> Any:
+                screen.stream = session.open()
+                return screen.stream
+
+            def show(run: Run) -> None:
+                screen.show(run)
+                patience.check()
+
+            failed = None
+            with patience:
+                session.run.over(open_stream, show, session.checkpoint_every, partial(session.save, finished=False))
+                try:
+                    session.end()
+                except OuzelError as error:
+                    failed = error
+        except KeyboardInterrupt:
+            raise Interrupted(session.cut_off()) from None
+        except (OuzelError, OSError) as error:
+            note = session.cut_off()
+            if note and not (isinstance(error, ContradictionError) and session.run.position == session.begun_at):
+                error.add_note(note)
+            raise
+        finally:
+            session.close()
+        screen.finish(session.run)
+        for line in session.left_out():
+            screen.console.print(line, soft_wrap=True, markup=False)
+    return failed

@@ -1,0 +1,82 @@
+"""How figures, features and settings read on a screen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ouzel.model.model import Model
+
+
+def figure(value: float | None) -> str:
+    """A figure in at most seven characters.
+
+    >>> figure(0.15432), figure(12345.6), figure(None)
+    ('0.1543', '12345.6', '-')
+    """
+    if value is None:
+        return "-"
+    if abs(value) >= 1e6 or (value and abs(value) < 1e-4):
+        return f"{value:.1e}"
+    return f"{value:.4f}"[:7]
+
+
+def count(number: int) -> str:
+    """A count with its thousands apart."""
+    return f"{number:,}"
+
+
+def size(number: float) -> str:
+    """Bytes in the unit that fits.
+
+    >>> size(8192), size(3_000_000)
+    ('8.0 KB', '2.9 MB')
+    """
+    for unit in ("bytes", "KB", "MB"):
+        if number < 1024:
+            return f"{number:.0f} {unit}" if unit == "bytes" else f"{number:.1f} {unit}"
+        number /= 1024
+    return f"{number:.1f} GB"
+
+
+def factor(ratio: float) -> str:
+    """A ratio in three figures, small ones as 1/n.
+
+    >>> factor(12.3456), factor(3.0), factor(0.02), factor(123456.0)
+    ('12.3', '3.00', '1/50.0', '123,456')
+    """
+    if ratio < 1.0:
+        return f"1/{factor(1.0 / ratio)}" if ratio > 0.0 else "0"
+    return f"{ratio:,.0f}" if ratio >= 99.95 else f"{ratio:#.3g}"
+
+
+def settings(values: dict[str, Any]) -> str:
+    """Settings in one line, as --set takes them.
+
+    >>> settings({"loss": "quantile(tau=0.9)", "sketch_size": 10.0, "learning_rate": 0.12345678})
+    'loss=quantile(tau=0.9) sketch_size=10 learning_rate=0.12345678'
+    """
+    return " ".join(f"{name}={value if isinstance(value, str) else _exact(value)}" for name, value in values.items())
+
+
+def feature_name(model: Model, feature: int) -> str:
+    """What a person calls a feature."""
+    return "(intercept)" if feature == -1 else model.names.name(feature) or str(feature)
+
+
+def heaviest(model: Model, n: int) -> list[tuple[Any, list[tuple[str, float]]]]:
+    """For each column of weights the class that positive weights speak for, and its n heaviest (feature, weight)."""
+    columns = [[(feature_name(model, feature), weight) for feature, weight in column] for column in model.top(n)]
+    known = model.classes.known
+    if model.task == "regression" or not known:
+        return [(None, columns[0])]
+    if len(columns) > 1:
+        return [(known[k], columns[k]) for k in model.classes.order()]
+    if model.classes.reversed_pair():
+        return [(known[0], [(name, -weight) for name, weight in columns[0]])]
+    return [(known[-1], columns[0])]
+
+
+def _exact(value: float) -> str:
+    """A number in as few digits as say it."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(value)

@@ -1,0 +1,161 @@
+"""What is seen while a stream is learnt: a live line on a terminal, plain lines elsewhere; all on standard error."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+from typing import Any, Self
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+from ouzel.cli.ui.formatting import count, figure
+from ouzel.evaluation.curve import ORIGIN, Point
+from ouzel.evaluation.metrics import Scores
+from ouzel.evaluation.progressive import Run
+from ouzel.kernels import jit
+
+ERRORS, LOSSES = ("error so far", "since last"), ("loss so far", "since last")
+LONGEST_TITLE = 18
+DOUBTFUL = 200  # classes, from which on they may be numbers
+COMPILING = "compiling kernels (once; later runs find them on disk) …"
+
+
+class Screen:
+    """Shows a run's table at powers of two as it grows, and where the run stands; silent with `quiet`."""
+
+    announced = False  # that kernels are being compiled: once a process
+
+    def __init__(self, title: str, stream: Any = None, quiet: bool = False) -> None:
+        self.console = Console(stderr=True, highlight=False)
+        self.quiet = quiet
+        self.live = self.console.is_terminal and not quiet
+        self.stream = stream
+        self.title = title
+        self.last = ORIGIN
+        self.doubted = False
+        self.begun = time.perf_counter()
+        self.progress: Progress | None = None
+        self.task: TaskID | None = None
+
+    def __enter__(self) -> Self:
+        jit.on_compile.append(self._compiling)
+        if self.live:
+            self.progress = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(12),
+                TextColumn("{task.fields[standing]}"),
+                _TimeLeft(),
+                console=self.console,
+                transient=True,
+            )
+            self.task = self.progress.add_task(clipped(self.title), total=None, standing="")
+            self.progress.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        jit.on_compile.remove(self._compiling)
+        if self.progress is not None:
+            self.progress.stop()
+
+    def say(self, line: str) -> None:
+        """A line above the live one."""
+        if not self.quiet:
+            self.console.print(line, soft_wrap=True, markup=False)
+
+    def show(self, run: Run) -> None:
+        """The new points of the run's table, and where it stands."""
+        if self.quiet:
+            return
+        self._doubt(run)
+        for point in run.curve.powers_of_two():
+            if point.examples > self.last.examples and point.examples & (point.examples - 1) == 0:
+                self._row(point, run.model.task)
+        self.stand(run.scores)
+
+    def _doubt(self, run: Run) -> None:
+        """Say so, once, if nearly every example has a class of its own."""
+        classes, examples = len(run.model.classes), run.model.examples
+        if not self.doubted and classes >= DOUBTFUL and 4 * classes > examples:
+            self.doubted = True
+            self.say(f"{count(classes)} classes in {count(examples)} examples: is this the label?")
+            self.say("For numbers to predict stop (Ctrl-C), and choose --loss squared.")
+
+    def stand(self, scores: Scores) -> None:
+        """Where a reading of the stream stands: examples, rate, error so far."""
+        seconds = max(time.perf_counter() - self.begun, 1e-9)
+        classes = scores.error_rate is not None
+        error = f"error {figure(scores.error_rate)}" if classes else f"rmse {figure(scores.rmse)}"
+        size = getattr(self.stream, "size", None)
+        what = "pairs" if scores.task == "ranking" else "examples"
+        self._update(
+            f"{count(scores.examples)} {what} {short(scores.examples / seconds)}/s {error}",
+            getattr(self.stream, "position", 0) if size else 0,
+            size,
+        )
+
+    def step(self, done: int, total: int) -> None:
+        """How many of some steps are done."""
+        self._update(f"{done} of {total}", done, total)
+
+    def tell(self, standing: str, completed: int = 0, total: int | None = None) -> None:
+        """Where some other work stands, and how much of it is done."""
+        self._update(standing, completed, total)
+
+    def finish(self, run: Run) -> None:
+        """The last row of the table."""
+        points = run.curve.points
+        if not self.quiet and points and points[-1].examples > self.last.examples:
+            self._row(points[-1], run.model.task)
+
+    def _update(self, standing: str, completed: int, total: int | None) -> None:
+        if self.progress is not None and self.task is not None:
+            self.progress.update(self.task, total=total, completed=completed, standing=standing)
+
+    def _row(self, point: Point, task: str) -> None:
+        errors = task != "regression"
+        if self.last is ORIGIN:
+            names = ("pairs" if task == "ranking" else "examples", *(ERRORS if errors else ()), *LOSSES)
+            self.say("".join(f"{name:>14}" for name in names))
+        since = point.since(self.last)
+        numbers = [point.error_rate, since.error_rate] if errors else []
+        numbers += [point.mean_loss, since.mean_loss]
+        self.say(f"{count(point.examples):>14}" + "".join(f"{number:>14.4f}" for number in numbers))
+        self.last = point
+
+    def _compiling(self, name: str) -> None:
+        if not Screen.announced and not self.quiet:
+            Screen.announced = True
+            self.say(COMPILING)
+
+
+class _TimeLeft(ProgressColumn):
+    """Time left, where the size of the stream is known."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.remaining = TimeRemainingColumn(compact=True)
+
+    def render(self, task: Task) -> Text:
+        return self.remaining.render(task) if task.total else Text("")
+
+
+def clipped(title: str) -> str:
+    """A title that leaves room for the rest of the live line.
+
+    >>> clipped("rcv1_binary_sample.svm.xz")
+    'rcv1_binary_sampl…'
+    """
+    return title if len(title) <= LONGEST_TITLE else title[: LONGEST_TITLE - 1] + "…"
+
+
+def short(number: float) -> str:
+    """A rate in few characters.
+
+    >>> short(1_234_567.0), short(45_600.0), short(7.0)
+    ('1.2M', '46K', '7')
+    """
+    if number >= 1e6:
+        return f"{number / 1e6:.1f}M"
+    return f"{number / 1e3:.0f}K" if number >= 1e4 else f"{number:.0f}"

@@ -1,0 +1,53 @@
+"""What the matrix of a Newton method has found: eigenvalues, condition number, and the directions by name."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import numpy as np
+
+from ouzel.cli.ui.formatting import feature_name, figure
+from ouzel.errors import OuzelError
+from ouzel.model.heaviest import heaviest_slots
+from ouzel.model.model import Model
+
+
+def states_shown(model: Model) -> list[Any]:
+    """The states in the order in which their classes are shown."""
+    return [model.states[k] for k in model.classes.order()] if model.columns > 1 else model.states[:1]
+
+
+def spectrum(model: Model, state: Any) -> dict[str, Any]:
+    """The eigenvalues of the sketch, largest first, and the condition number of the metric; nothing if it has none."""
+    module, found = model.module, {}
+    if hasattr(module, "eigenvalues") and model.examples:
+        found["eigenvalues"] = np.sort(module.eigenvalues(state))[::-1].tolist()
+    if hasattr(module, "condition_number"):
+        found["condition_number"] = module.condition_number(state, model.settings)
+    return found
+
+
+def spectrum_lines(found: dict[str, Any]) -> list[str]:
+    """The same for people."""
+    lines = []
+    if "eigenvalues" in found:
+        shown = " ".join(f"{value:.3g}" for value in found["eigenvalues"])
+        lines += textwrap.wrap(f"eigenvalues of the sketch: {shown or 'none'}", 79, subsequent_indent="  ")
+    if "condition_number" in found:
+        lines.append(f"effective condition number: {figure(found['condition_number'])}")
+    return lines
+
+
+def direction(model: Model, state: Any, number: int, n: int) -> list[tuple[str, float]]:
+    """The n heaviest (feature, component) of a direction of the sketch; number 1 has the largest eigenvalue."""
+    module = model.module
+    if not hasattr(module, "directions"):
+        raise OuzelError(
+            f"--direction is for a model with a sketch, of son-oja or son-fd; this is {model.learner.name}"
+        )
+    order = np.argsort(-module.eigenvalues(state), kind="stable")
+    if not 1 <= number <= len(order):
+        raise OuzelError(f"--direction takes a number from 1 to {len(order)}, the sketch's size; got {number}")
+    slots, components = heaviest_slots(module.directions(state)[order[number - 1], : model.dimension], n)
+    return [(feature_name(model, int(slot) - 1), float(part)) for slot, part in zip(slots, components, strict=True)]

@@ -1,0 +1,1 @@
+"""Many learners and settings side by side."""

@@ -1,0 +1,145 @@
+"""Many learners and settings side by side in one reading of a stream."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from ouzel.errors import OuzelError
+from ouzel.evaluation.comparison.grid import Candidate
+from ouzel.evaluation.curve import Curve
+from ouzel.evaluation.divergence import warnings_of
+from ouzel.evaluation.metrics import Scores
+from ouzel.model.model import Model
+from ouzel.streams.block import Block
+
+WARM_UP = 32  # examples a model that is thrown away learns, so that no compilation is timed
+
+
+class Contestant:
+    """One candidate at work: its model, its figures, its time."""
+
+    def __init__(self, candidate: Candidate, **options: Any) -> None:
+        self.candidate = candidate
+        self.model = Model(candidate.learner, **options, **candidate.settings)
+        self.scores = Scores(self.model.task, self.model.loss, self.model.joint)
+        self.curve = Curve(self.scores)
+        self.updates = 0  # as the learner counts them, or else examples whose loss was not zero
+        self.seconds = 0.0
+
+    @property
+    def figure(self) -> float:
+        """What is compared, the less the better: error rate, or the root mean squared error of numbers."""
+        figure = self.scores.error_rate if self.model.task == "classification" else self.scores.rmse
+        return float("inf") if figure is None or figure != figure else figure
+
+    @property
+    def nonzeros(self) -> int | None:
+        """Weights that are not zero, the constant's left out; None for learners of a byte budget."""
+        if self.model.learner.budgeted:
+            return None
+        return int(np.count_nonzero(self.model.weights()[:, 1:]))
+
+    @property
+    def warnings(self) -> list[str]:
+        """What to tell of it beside its figures: that it diverged."""
+        return warnings_of(self.model, self.scores)
+
+    def learn(self, block: Block) -> None:
+        """Predict, count and learn a block."""
+        begun = time.perf_counter()
+        learnt = self.model.learn(block)
+        self.seconds += time.perf_counter() - begun
+        own = getattr(self.model.states[0], "updates", None) if self.model.multiclass else None
+        self.updates = int(own[0]) if own is not None else self.updates + int(np.count_nonzero(learnt.losses > 0.0))
+        self.curve.add(learnt)
+
+    def to_json(self) -> dict[str, Any]:
+        """Settings and results as JSON values."""
+        return {
+            **self.candidate._asdict(),
+            "examples": self.scores.examples,
+            **{name: value for name, value in self.scores.figures().items() if value is not None},
+            "nonzeros": self.nonzeros,
+            "updates": self.updates,
+            "bytes_used": self.model.bytes_used,
+            "seconds": self.seconds,
+            "warnings": self.warnings,
+        }
+
+
+def compare(
+    candidates: Sequence[Candidate],
+    stream: Iterable[Block],
+    *,
+    jobs: int = 1,
+    on_progress: Callable[[list[Contestant]], None] | None = None,
+    on_refusal: Callable[[str], None] | None = None,
+    **options: Any,
+) -> list[Contestant]:
+    """Let every candidate learn the stream, block by block, `jobs` at a time; `options` go to every `Model`.
+
+    Those that cannot hold so many features as are met are left out, and `on_refusal` is told why.
+
+    >>> from ouzel.streams.memory import blocks_from
+    >>> stream = blocks_from([({"sun": 1.0}, "dry"), ({"cloud": 1.0}, "wet")] * 50)
+    >>> entries = [Candidate("ogd", None, None, None, {"learning_rate": rate}) for rate in (0.5, 1.0)]
+    >>> [contestant.scores.examples for contestant in compare(entries, stream)]
+    [100, 100]
+    """
+    contestants = [Contestant(candidate, **options) for candidate in candidates]
+    with ThreadPoolExecutor(max(1, jobs)) as pool:
+        for number, block in enumerate(stream):
+            contestants = able(contestants, block, on_refusal)
+            if number == 0:
+                warm_up([contestant.candidate for contestant in contestants], block, options)
+            list(pool.map(Contestant.learn, contestants, [block] * len(contestants)))
+            if on_progress is not None:
+                on_progress(contestants)
+    return contestants
+
+
+def able(
+    contestants: Sequence[Contestant], block: Block, on_refusal: Callable[[str], None] | None = None
+) -> list[Contestant]:
+    """The contestants that can hold a block's features; an error if none can."""
+    largest = int(block.indices[int(block.offsets[0]) : int(block.offsets[-1])].max(initial=0))
+    left = []
+    refusals: dict[str, list[str]] = {}
+    for contestant in contestants:
+        try:
+            contestant.model.make_room(largest)
+            left.append(contestant)
+        except OuzelError as error:
+            names = refusals.setdefault(str(error), [])
+            if contestant.candidate.learner not in names:
+                names.append(contestant.candidate.learner)
+    for reason, names in refusals.items():
+        if not left:
+            raise OuzelError(reason)
+        if on_refusal is not None:
+            on_refusal(f"left out: {', '.join(names)}: {reason}")
+    return left
+
+
+def warm_up(candidates: Sequence[Candidate], block: Block, options: dict[str, Any]) -> None:
+    """Have every kernel compiled that the candidates will need."""
+    kinds = {(candidate.learner, candidate.l1 is None, candidate.budget is None): candidate for candidate in candidates}
+    for candidate in kinds.values():
+        Contestant(candidate, **options).learn(block.slice(0, min(WARM_UP, block.rows)))
+
+
+def best_of_rows(contestants: Sequence[Contestant]) -> list[list[Contestant]]:
+    """For each row of the table (a learner with one penalty and budget) the best, and all that tie with it."""
+    rows: dict[Any, list[Contestant]] = {}
+    for contestant in contestants:
+        rows.setdefault(contestant.candidate.row, []).append(contestant)
+    best = []
+    for row in rows.values():
+        least = min(contestant.figure for contestant in row)
+        best.append([contestant for contestant in row if contestant.figure == least])
+    return best

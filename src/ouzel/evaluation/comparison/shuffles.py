@@ -1,0 +1,140 @@
+"""Learners compared over random orders of examples that are held in memory: LIBOL's table.
+
+Hoi, Wang & Zhao (2014), "LIBOL: A Library for Online Learning Algorithms", JMLR 15: rate of mistakes, number of updates
+and seconds, each mean and standard deviation over random orders, and how the three grow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ouzel.evaluation.comparison.compare import Contestant, able, warm_up
+from ouzel.evaluation.comparison.grid import Candidate
+from ouzel.plotting.curves import Line, draw_panels
+from ouzel.streams.block import Block
+
+POINTS = 40  # of each cumulative line
+
+
+class Summary(NamedTuple):
+    """What a candidate did over all orders; the arrays have one row an order."""
+
+    candidate: Candidate
+    examples: np.ndarray  # (points,) examples behind each column below
+    mistakes: np.ndarray  # (orders, points) weighted, so far
+    updates: np.ndarray  # (orders, points)
+    seconds: np.ndarray  # (orders, points)
+    weight: float  # of all examples
+    task: str
+
+    @property
+    def rates(self) -> np.ndarray:
+        """Rate of mistakes so far (points,), the mean over orders; for numbers the root mean squared error."""
+        seen: np.ndarray = self.examples * (self.weight / self.examples[-1])
+        rates: np.ndarray = self.mistakes.mean(axis=0) / seen
+        return rates
+
+    def row(self) -> dict[str, tuple[float, float]]:
+        """Mean and standard deviation of the rate of mistakes, of updates and of seconds."""
+        last = {
+            "error": self.mistakes[:, -1] / self.weight,
+            "updates": self.updates[:, -1],
+            "seconds": self.seconds[:, -1],
+        }
+        return {name: (float(values.mean()), float(values.std())) for name, values in last.items()}
+
+
+def join(blocks: Iterable[Block]) -> Block:
+    """All blocks as one; labels that are names get one list of names."""
+    parts = list(blocks)
+    place: dict[Any, int] = {}
+    labels = []
+    for part in parts:
+        if part.label_names is None:
+            labels.append(part.labels)
+            continue
+        codes = np.array([place.setdefault(name, len(place)) for name in part.label_names], np.float64)
+        missing = np.isnan(part.labels)
+        labels.append(np.where(missing, np.nan, codes[np.where(missing, 0, part.labels).astype(np.intp)]))
+    lengths = np.concatenate([np.diff(part.offsets.astype(np.int64)) for part in parts])
+    inside = [slice(int(part.offsets[0]), int(part.offsets[-1])) for part in parts]
+    return Block(
+        np.concatenate([[0], np.cumsum(lengths)]).astype(np.uint64),
+        np.concatenate([part.indices[here] for part, here in zip(parts, inside, strict=True)]),
+        np.concatenate([part.values[here] for part, here in zip(parts, inside, strict=True)]),
+        np.concatenate(labels),
+        np.concatenate([part.weights for part in parts]),
+        label_names=list(place) if place else None,
+    )
+
+
+def compare_orders(
+    candidates: Sequence[Candidate],
+    block: Block,
+    orders: int,
+    *,
+    jobs: int = 1,
+    on_progress: Callable[[int], None] | None = None,
+    on_refusal: Callable[[str], None] | None = None,
+    seed: int = 0,
+    **options: Any,
+) -> list[Summary]:
+    """Let every candidate learn the block in `orders` random orders, the same orders for all.
+
+    Candidates that cannot hold its features are left out, and `on_refusal` is told why.
+    """
+    block = block.select(np.flatnonzero(~np.isnan(block.labels)))
+    options = {**options, "seed": seed}
+    entrants = able([Contestant(candidate, **options) for candidate in candidates], block, on_refusal)
+    candidates = [entrant.candidate for entrant in entrants]
+    warm_up(candidates, block, options)
+    ends = np.unique(np.linspace(0, block.rows, min(POINTS, block.rows) + 1).astype(np.int64)[1:])
+    traces: list[list[np.ndarray]] = [[] for _ in candidates]
+    task = "classification"
+    with ThreadPoolExecutor(max(1, jobs)) as pool:
+        for order in range(orders):
+            shuffled = block.select(np.random.default_rng([seed, order]).permutation(block.rows))
+            contestants = [Contestant(candidate, **options) for candidate in candidates]
+            task = contestants[0].model.task
+            for kept, trace in zip(
+                traces, pool.map(lambda c, b=shuffled: _trace(c, b, ends), contestants), strict=True
+            ):
+                kept.append(trace)
+            if on_progress is not None:
+                on_progress(order + 1)
+    weight = float(block.weights.sum(dtype=np.float64))
+    found = []
+    for candidate, kept in zip(candidates, traces, strict=True):
+        mistakes, updates, seconds = np.stack(kept, axis=1)
+        found.append(Summary(candidate, ends, mistakes, updates, seconds, weight, task))
+    return found
+
+
+def draw_cumulative(found: Mapping[str, Summary], path: str) -> None:
+    """The three figures: rate of mistakes, updates and seconds so far, each the mean over orders."""
+    classes = next(iter(found.values())).task == "classification"
+    values: dict[str, Callable[[Summary], np.ndarray]] = {
+        "cumulative rate of mistakes" if classes else "root mean squared error": lambda entry: entry.rates,
+        "updates": lambda entry: entry.updates.mean(axis=0),
+        "seconds": lambda entry: entry.seconds.mean(axis=0),
+    }
+    panels: dict[str, dict[str, Line]] = {
+        title: {name: (entry.examples.tolist(), of(entry).tolist()) for name, entry in found.items()}
+        for title, of in values.items()
+    }
+    draw_panels(panels, path, x="examples", log_y=("seconds",))
+
+
+def _trace(contestant: Contestant, block: Block, ends: np.ndarray) -> np.ndarray:
+    """Mistakes, updates and seconds (3, points) as the contestant learns the block."""
+    trace = np.empty((3, len(ends)))
+    start = 0
+    for k, stop in enumerate(ends):
+        contestant.learn(block.slice(start, int(stop)))
+        trace[:, k] = contestant.figure * contestant.scores.sums[0], contestant.updates, contestant.seconds
+        start = int(stop)
+    return trace

@@ -1,0 +1,1 @@
+"""Kernels: compiling, vector instructions and sorting, below everything that computes."""

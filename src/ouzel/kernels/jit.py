@@ -1,0 +1,226 @@
+"""The one place that configures Numba: `kernel` compiles a function, `by_term` picks a body by the class of a term.
+
+Numba's disk cache watches the file of the kernel alone, so a kernel that inlined a changed loss would go on running
+the old one. Here every cache entry carries a digest of the kernel's module and of all modules of this package that it
+imports, directly or through others; and the same of the modules that define a NamedTuple among the arguments (a
+learner's settings, a user's own loss) or register a body for it.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import re
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from numba import njit, typeof, types
+from numba.core import config, event
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.extending import overload
+
+F = TypeVar("F", bound=Callable[..., Any])
+PACKAGE = Path(__file__).parents[1]
+IMPORT = re.compile(r"^(?:from|import) (ouzel[\w.]*)(?: import (\([^)]*\)|.*))?", re.MULTILINE)
+
+on_compile: list[Callable[[str], None]] = []
+"""Called with a kernel's name just before it is compiled because no cache holds it."""
+
+
+class _Stopwatch(event.Listener):
+    """How long this process has compiled: one kernel at a time, and what it calls within its own time."""
+
+    def __init__(self) -> None:
+        self.state = (0, 0.0, 0.0)  # compilations under way, when the outermost began, seconds before it; read in one
+
+    def on_start(self, event: Any) -> None:
+        depth, begun, before = self.state
+        self.state = (depth + 1, begun if depth else time.perf_counter(), before)
+
+    def on_end(self, event: Any) -> None:
+        depth, begun, before = self.state
+        self.state = (depth - 1, begun, before if depth > 1 else before + time.perf_counter() - begun)
+
+
+_registries: list[dict[type, Callable[..., Any]]] = []  # of every function that `by_term` made
+
+_stopwatch = _Stopwatch()
+event.register("numba:compile", _stopwatch)
+
+
+def seconds_compiling() -> float:
+    """Seconds this process has spent compiling kernels until now, in whichever thread."""
+    depth, begun, before = _stopwatch.state
+    return before + time.perf_counter() - begun if depth else before
+
+
+@functools.cache
+def _source(name: str) -> bytes:
+    """The source of a module of this package, or of another one that has been imported; empty if it has none."""
+    place = PACKAGE.joinpath(*name.split(".")[1:])
+    given = [place.with_suffix(".py"), place / "__init__.py"] if name.split(".")[0] == PACKAGE.name else []
+    given += [Path(getattr(sys.modules.get(name), "__file__", None) or "")]
+    found = next((path for path in given if path.suffix == ".py" and path.is_file()), None)
+    return found.read_bytes() if found else b""
+
+
+@functools.cache
+def _imported(name: str) -> frozenset[str]:
+    """Modules of this package that a module imports at its top level: what its kernels may call lies there."""
+    found = set()
+    for home, names in IMPORT.findall(_source(name).decode()):
+        found |= {home, *(f"{home}.{part}" for part in re.findall(r"\w+", names))}
+    return frozenset(module for module in found if _source(module))
+
+
+@functools.cache
+def source_digest(name: str) -> str:
+    """Digest of a module's source and of those of this package that it imports, directly or not, by content."""
+    reached, waiting = {name}, [name]
+    while waiting:
+        new = _imported(waiting.pop()) - reached
+        reached |= new
+        waiting += new
+    digest = hashlib.sha256()
+    for module in sorted(reached):
+        digest.update(f"{module} {len(_source(module))} ".encode() + _source(module))
+    return digest.hexdigest()
+
+
+def _terms(kinds: Any) -> set[str]:
+    """Names of the NamedTuples found anywhere in a signature, with digests of the modules they depend on."""
+    found = set()
+    for kind in kinds:
+        if isinstance(kind, types.BaseNamedTuple):
+            term = getattr(kind, "instance_class")  # noqa: B009
+            homes = {term.__module__, *(bodies[term].__module__ for bodies in _registries if term in bodies)}
+            found.add(f"{term.__module__}.{term.__qualname__} {sorted(map(source_digest, homes))}")
+        if isinstance(kind, types.BaseTuple):
+            found |= _terms(getattr(kind, "types"))  # noqa: B009
+    return found
+
+
+class _Index(IndexDataCacheFile):
+    """What is in the cache of a function; what cannot be read is compiled again."""
+
+    def _load_index(self) -> Any:
+        try:
+            return super()._load_index()
+        except Exception:
+            return {}
+
+
+class _Cache(FunctionCache):
+    """Numba's disk cache, stamped with the digest of the sources that a kernel depends on.
+
+    Signatures are known by their text: Numba's index would hold a user's own classes, and then no process could read it
+    that cannot import them.
+    """
+
+    def __init__(self, py_func: Callable[..., Any]) -> None:
+        super().__init__(py_func)
+        self._cache_file = _Index(self._cache_path, self._impl.filename_base, source_digest(py_func.__module__))
+        self._name = py_func.__qualname__
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        _, *rest = super()._index_key(sig, codegen)
+        return f"{sig!r} {sorted(_terms(sig))}", *rest
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        loaded = super().load_overload(sig, target_context)
+        if loaded is None:
+            for listener in on_compile:
+                listener(self._name)
+        return loaded
+
+
+def kernel(function: F, *, inline: bool = False) -> F:
+    """Compile `function` on its first call: cached on disk, off the GIL, IEEE arithmetic with fused multiply-add.
+
+    >>> @kernel
+    ... def double(x):
+    ...     return 2 * x
+    >>> double(4)
+    8
+    """
+    compile: Any = njit  # its signature leaves out _nrt, and that terms are callables
+    compiled = compile(nogil=True, error_model="numpy", fastmath={"contract"}, forceinline=inline, _nrt=not inline)(
+        function
+    )
+    if not getattr(config, "DISABLE_JIT", False) and Path(function.__code__.co_filename).is_file():
+        compiled._cache = _Cache(function)
+    return compiled
+
+
+def inlined(function: F) -> F:
+    """A kernel that allocates nothing, set into its callers: for what is done to every example or every feature.
+
+    Without allocation Numba need not count references to the arrays of a state, which costs more than the work itself
+    where a state has many.
+    """
+    return kernel(function, inline=True)
+
+
+def compiled_for(function: F, *arguments: Any) -> F:
+    """A kernel as compiled for arguments of just these types: a call of it spares finding the types out.
+
+    That is most of the cost of a call that works on one example. What it is called with is not checked any more.
+    """
+    compile: Any = getattr(function, "compile", None)  # there is none where nothing is compiled
+    return compile(tuple(map(typeof, arguments))) if compile else function
+
+
+def written_out(function: F) -> F:
+    """A kernel whose statements are set into its callers before types are known, and which is not compiled by itself.
+
+    For what is long and has one caller or two, or is seldom done: an inlined function is compiled first alone and then
+    with each caller on the way up, which is most of the time that a first run takes.
+    """
+    compile: Any = njit
+    return compile(inline="always", error_model="numpy", fastmath={"contract"})(function)
+
+
+def by_term(stub: F) -> Any:
+    """Make `stub` a function whose body is chosen by the class of its first argument, in kernels and in Python alike.
+
+    `@stub.of(Class)` registers the body for a NamedTuple class; a user's own class registers the same way. That of
+    `object` serves classes that have none.
+
+    >>> from typing import NamedTuple
+    >>> class Double(NamedTuple):
+    ...     by: float
+    >>> @by_term
+    ... def apply(term, x):
+    ...     "Apply the term to x."
+    >>> @apply.of(Double)
+    ... def _(term, x):
+    ...     return 2 * x * term.by
+    >>> apply(Double(2.0), 3.0)
+    12.0
+    """
+    bodies: dict[type, Callable[..., Any]] = {}
+    _registries.append(bodies)
+
+    @functools.wraps(stub)
+    def dispatch(term: Any, *rest: Any) -> Any:
+        return bodies[type(term) if type(term) in bodies else object](term, *rest)
+
+    def choose(term: Any, *rest: Any) -> Callable[..., Any] | None:
+        kind: Any = getattr(term, "instance_class", None)
+        return bodies.get(kind, bodies.get(object)) if kind is not None else None
+
+    def of(kind: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        def register(body: Callable[..., Any]) -> Callable[..., Any]:
+            bodies[kind] = body
+            return body
+
+        return register
+
+    overload(dispatch, strict=False, jit_options={"error_model": "numpy", "fastmath": {"contract"}})(choose)
+    chosen: Any = dispatch
+    chosen.of = of
+    chosen.bodies = bodies
+    return chosen

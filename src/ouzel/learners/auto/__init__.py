@@ -1,0 +1,1 @@
+"""The default learner: several models side by side, stacked."""

@@ -1,0 +1,161 @@
+"""What `stacked_rates` does to every feature of an example, for its four models in one instruction each.
+
+A row of its table is [n, four w, four s^-1/2], all float32. After some 2^22 equal gradients what one more takes from
+s^-1/2 is less than the spacing of single precision, and would be lost: rates would fall no more. In long streams it is
+rounded by a dither, a fraction u of the spacing: s^-1/2 falls by one spacing if it should fall by more than u of it,
+else not at all. Of u spread evenly over [0, 1) the expected change is the true one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+
+from ouzel.kernels.simd import FUSED, INTEGER, four_at, in_all_lanes, in_llvm
+
+TINIEST = 1e-37  # gradients are taken for no less, nor values
+LARGEST = 1e18  # gradients are taken for no more: the square is finite
+FURTHEST = 1e36  # no weight goes further than this over n: products with values are finite
+ONE_NUMBER, FOUR, BITS = ir.FloatType(), ir.VectorType(ir.FloatType(), 4), ir.VectorType(ir.IntType(32), 4)
+QUARTET = types.UniTuple(types.float32, 4)
+WEIGHTS, ROOTS = 1, 5  # columns
+EXPONENT = 0x7F800000  # of the bits of a number in single precision
+SPACING = 2.0**-23  # of numbers from 1 to 2
+
+
+def _all(number: float) -> Any:
+    return ir.Constant(FOUR, [number] * 4)
+
+
+def _vector(builder: Any, numbers: Any) -> Any:
+    """A tuple of four numbers as lanes."""
+    vector = ir.Constant(FOUR, ir.Undefined)
+    for e in range(4):
+        vector = builder.insert_element(vector, builder.extract_value(numbers, e), ir.Constant(ir.IntType(32), e))
+    return vector
+
+
+def _tuple(builder: Any, vector: Any) -> Any:
+    """Lanes as a tuple."""
+    numbers = ir.Constant(ir.ArrayType(ONE_NUMBER, 4), ir.Undefined)
+    for e in range(4):
+        numbers = builder.insert_value(numbers, builder.extract_element(vector, ir.Constant(ir.IntType(32), e)), e)
+    return numbers
+
+
+def _call(builder: Any, name: str, *vectors: Any) -> Any:
+    kind = ir.FunctionType(FOUR, [FOUR] * len(vectors))
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.v4f32"), vectors)
+
+
+def _each(builder: Any, table: Any, slots: Any, values: Any, work: Any) -> None:
+    """For every slot `work(z, n, address)`: z = x / n, in all lanes and 0 where n says nothing; the row's columns."""
+    count, width = cgutils.unpack_tuple(builder, slots.shape, 1)[0], cgutils.unpack_tuple(builder, table.shape, 2)[1]
+    with cgutils.for_range(builder, count) as loop:
+        slot = builder.zext(builder.load(builder.gep(slots.data, [loop.index])), INTEGER)
+        row = builder.gep(table.data, [builder.mul(slot, width)])
+        value, size = builder.load(builder.gep(values.data, [loop.index])), builder.load(row)
+        value = builder.fptrunc(value, ONE_NUMBER) if value.type != ONE_NUMBER else value
+        known = builder.fcmp_ordered(">", size, ir.Constant(ONE_NUMBER, TINIEST))
+        scaled = builder.select(known, builder.fdiv(value, size), ir.Constant(ONE_NUMBER, 0.0))
+
+        def address(column: int, row: Any = row) -> Any:
+            return four_at(builder, builder.gep(row, [INTEGER(column)]))
+
+        work(scaled, builder.select(known, size, ir.Constant(ONE_NUMBER, 1.0)), address)
+
+
+def _fallen(builder: Any, root: Any, ratio: Any, rounded: Any, dither: Any) -> Any:
+    """root / sqrt(1 + ratio^2): as rounded, or by dither where it falls by less than the spacing of its numbers."""
+    lost = builder.fmul(builder.fmul(root, ratio), builder.fmul(ratio, _all(0.5)))
+    bits = builder.bitcast(root, BITS)
+    exponent = builder.bitcast(builder.and_(bits, ir.Constant(BITS, [EXPONENT] * 4)), FOUR)
+    spacing = builder.fmul(exponent, _all(SPACING))
+    falls = builder.fcmp_ordered(">", lost, builder.fmul(in_all_lanes(builder, dither), spacing))
+    stepped = builder.bitcast(builder.sub(bits, builder.zext(falls, BITS)), FOUR)
+    return builder.select(builder.fcmp_ordered("<", lost, spacing), stepped, rounded)
+
+
+def _add_squares(builder: Any, table: Any, slots: Any, values: Any, slopes: Any, dither: Any = None) -> Any:
+    slope, none = _vector(builder, slopes), _all(0.0)
+    total = cgutils.alloca_once_value(builder, none)
+    builder.store(none, total)
+
+    def work(scaled: Any, size: Any, address: Any) -> None:
+        z, root = in_all_lanes(builder, scaled), builder.load(address(ROOTS), align=4)
+        gradient = _call(builder, "fabs", builder.fmul(slope, z))
+        ratio = _call(builder, "minnum", builder.fmul(gradient, root), _all(LARGEST))
+        more = builder.fadd(_all(1.0), builder.fmul(ratio, ratio, flags=FUSED), flags=FUSED)
+        later = builder.fdiv(root, _call(builder, "sqrt", more))
+        later = later if dither is None else _fallen(builder, root, ratio, later, dither)
+        first = builder.select(
+            builder.fcmp_ordered(">", gradient, _all(TINIEST)), builder.fdiv(_all(1.0), gradient), none
+        )
+        root = builder.select(builder.fcmp_ordered("==", root, none), first, later)
+        builder.store(root, address(ROOTS), align=4)
+        push = builder.fmul(builder.fmul(z, z), root, flags=FUSED)
+        builder.store(builder.fadd(builder.load(total), push, flags=FUSED), total)
+
+    _each(builder, table, slots, values, work)
+    return _tuple(builder, builder.select(builder.fcmp_unordered("!=", slope, none), builder.load(total), none))
+
+
+def _move(builder: Any, table: Any, slots: Any, values: Any, steps: Any) -> None:
+    step = _vector(builder, steps)
+
+    def work(scaled: Any, size: Any, address: Any) -> None:
+        length = builder.fmul(step, in_all_lanes(builder, builder.fdiv(scaled, size)))
+        change = builder.fmul(length, builder.load(address(ROOTS), align=4), flags=FUSED)
+        weights = builder.load(address(WEIGHTS), align=4)
+        moved = builder.fsub(weights, change, flags=FUSED)
+        effect = builder.fmul(_call(builder, "fabs", moved), in_all_lanes(builder, size))
+        sound = builder.fcmp_ordered("<=", effect, _all(FURTHEST))
+        builder.store(builder.select(sound, moved, weights), address(WEIGHTS), align=4)
+
+    _each(builder, table, slots, values, work)
+
+
+@in_llvm(_add_squares, QUARTET)
+def add_squares(table, slots, values, slopes):
+    """s <- s + (slope z)^2, z = x / n; the sums of z^2 s^-1/2 of the four models, 0 for those whose slope is 0."""
+    return _plain_add_squares(table, slots, values, slopes, None)
+
+
+@in_llvm(_add_squares, QUARTET)
+def add_squares_by_dither(table, slots, values, slopes, dither):
+    """The same where changes of s^-1/2 below its spacing are rounded by the fraction `dither` (float32) of it."""
+    return _plain_add_squares(table, slots, values, slopes, dither)
+
+
+def _plain_add_squares(table, slots, values, slopes, dither):
+    sums = np.zeros(4, np.float32)
+    for slot, value in zip(slots, values, strict=True):
+        row = table[slot]
+        z = value / row[0] if row[0] > TINIEST else np.float32(0.0)
+        for e in range(4):
+            gradient, root = abs(slopes[e] * z), row[ROOTS + e]
+            if root > 0.0:
+                ratio = min(gradient * root, np.float32(LARGEST))
+                row[ROOTS + e] = root / np.sqrt(1.0 + ratio * ratio)
+                lost, spacing = 0.5 * root * ratio * ratio, np.spacing(root)
+                if dither is not None and lost < spacing:
+                    row[ROOTS + e] = root - spacing * (lost > dither * spacing)
+            elif gradient > TINIEST:
+                row[ROOTS + e] = 1.0 / gradient
+            if slopes[e] != 0.0:
+                sums[e] += z * z * row[ROOTS + e]
+    return tuple(sums)
+
+
+@in_llvm(_move)
+def move(table, slots, values, steps):
+    """w <- w - step z / (n s^1/2), z = x / n; a weight stays where it would go too far."""
+    for slot, value in zip(slots, values, strict=True):
+        row = table[slot]
+        if row[0] > TINIEST:
+            weights = row[WEIGHTS : WEIGHTS + 4]
+            moved = weights - np.array(steps) * (value / row[0] / row[0]) * row[ROOTS : ROOTS + 4]
+            weights[:] = np.where(np.abs(moved) * row[0] <= FURTHEST, moved, weights)

@@ -1,0 +1,108 @@
+"""A tiny model on top of others: it weighs their margins m, and learns its weights u by online Newton steps.
+
+The step is that of Hazan, Agarwal & Kale (2007), "Logarithmic Regret Algorithms for Online Convex Optimization",
+Machine Learning 69, Figure 2, with the loss's own curvature: for the prediction f = u.m,
+    A <- A + l''(f) m m',    u <- u - l'(f) A^-1 m.
+
+With several classes c there is one u for all of them, and it learns the multinomial loss of the scores f_c = u.m_c.
+With p_c the shares exp(f_c) / sum_k exp(f_k), y the true class and m~ = sum_c p_c m_c,
+    A <- A + sum_c p_c (m_c - m~)(m_c - m~)',    u <- u - A^-1 (m~ - m_y).
+So the scores of all classes are on one scale, and ten classes have no more numbers to learn than two.
+
+The inverse of A is kept, by the rule of Sherman and Morrison: O(16) operations a class and example.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+
+import numpy as np
+
+from ouzel.kernels.jit import inlined, kernel
+from ouzel.terms.losses import Logistic
+from ouzel.terms.multiclass_losses import derivatives
+
+MODELS = 4
+LEAST_CURVATURE = 1e-3
+FURTHEST = 4.0  # margins the stack sees are clipped to so many units of the target
+
+
+@inlined
+def clipped(margins, unit):
+    """The margins as the stack sees them, where the largest |target| is `unit`."""
+    end = FURTHEST * unit
+    return (
+        min(max(margins[0], -end), end),
+        min(max(margins[1], -end), end),
+        min(max(margins[2], -end), end),
+        min(max(margins[3], -end), end),
+    )
+
+
+@inlined
+def combined(stack, margins):
+    """u.m"""
+    margin = 0.0
+    for e in range(MODELS):
+        margin += stack[e] * margins[e]
+    return margin
+
+
+@inlined
+def along(inverse, i, margins):
+    """Entry i of A^-1 m."""
+    total = 0.0
+    for j in range(MODELS):
+        total += inverse[i, j] * margins[j]
+    return total
+
+
+@inlined
+def _bend(inverse, margins, bend):
+    """A <- A + bend m m', by the rule of Sherman and Morrison."""
+    step = (
+        along(inverse, 0, margins),
+        along(inverse, 1, margins),
+        along(inverse, 2, margins),
+        along(inverse, 3, margins),
+    )
+    square = combined(step, margins)
+    if square > 0.0:  # m' A^-1 m is not, but for rounding, where A has grown beyond what double precision inverts
+        shrink = 1.0 + bend * square
+        for i in range(MODELS):
+            for j in range(MODELS):
+                inverse[i, j] -= bend / shrink * step[i] * step[j]
+
+
+@inlined
+def learn_stack(state, margins, unit, slope, bend, importance):
+    """One step for u, margins taken in a unit, from the first two derivatives of the loss."""
+    slope, bend = importance * slope, importance * max(bend, LEAST_CURVATURE)
+    if isfinite(slope) and isfinite(bend) and unit > 0.0:
+        seen = (margins[0] / unit, margins[1] / unit, margins[2] / unit, margins[3] / unit)
+        _bend(state.inverse, seen, bend)
+        for e in range(MODELS):
+            state.stack[e] -= slope / unit * along(state.inverse, e, seen)
+
+
+@kernel
+def learn_joint_stack(state, views, positions, importances, scores):
+    """Online Newton steps for the multinomial loss of the scores u.m_c; `views` (classes, n, 4) holds m."""
+    classes = len(views)
+    shares, centred, slope = np.empty(classes), np.empty(MODELS), np.empty(MODELS)
+    for i in range(len(positions)):
+        for c in range(classes):
+            scores[i, c] = combined(state.stack, views[c, i])
+        if importances[i] == 0.0 or not isfinite(scores[i].sum() * importances[i]):
+            continue
+        derivatives(Logistic(), scores[i], positions[i], shares)
+        slope[:] = 0.0
+        for c in range(classes):
+            slope += shares[c] * views[c, i]
+        shares[positions[i]] += 1.0  # slopes are shares, less 1 of the true class
+        mean = slope + views[positions[i], i]
+        for c in range(classes):
+            centred[:] = views[c, i] - mean
+            _bend(state.inverse, centred, importances[i] * max(shares[c], LEAST_CURVATURE))
+        for e in range(MODELS):
+            state.stack[e] -= importances[i] * along(state.inverse, e, slope)

@@ -1,0 +1,1 @@
+"""Linear classifiers within a byte budget, and what they are measured by."""

@@ -1,0 +1,247 @@
+"""AWM-Sketch: a linear classifier within a byte budget, its heavy weights exact.
+
+Tai, Sharan, Bailis & Valiant (2018), "Sketching Linear Classifiers over Data Streams", SIGMOD, Algorithm 2. The active
+set S keeps the features of largest |weight| exactly; the CountSketch z keeps all others. With tau the margin, from S
+where it holds a feature and from the mean over z's rows elsewhere, and eta_t the step size,
+    S, z <- (1 - l2 eta_t) S, z        (a global scale, folded before it underflows)
+    S_i  <- S_i - eta_t y l'(y tau) x_i                                  for i in S
+    w~   <- query(z, i) - eta_t y l'(y tau) x_i                          for i outside:
+            if |w~| is above the smallest in S, i takes its place and the evicted j is put back, so that
+            query(z, j) is its last weight;  otherwise z takes the update.
+While S is not full, features enter it directly. The constant feature competes for a place like any other. Features are
+treated in the order of the row. Where -eta_t y l'(y tau) underflows to 0 in single precision, or the loss is flat, the
+example only decays weights: Algorithm 2 would let its features compete for a place in S with their changes of 0.
+
+S and z lie one behind the other in one array, so that with a sketch of one row (the default, and the paper's best)
+every feature has one cell, found without branches that depend on where it is: `learn_row` notes the cells when it
+predicts, and moves them all alike when it learns.
+
+The byte count is the paper's (section 7.1): 4 bytes for each id and each weight. A budget is split as its Table 2: half
+to S, half to one row of z.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from ouzel.errors import OuzelError
+from ouzel.kernels.jit import inlined, kernel
+from ouzel.layout import made_from
+from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product, shares
+from ouzel.learners.shared_settings import L2, Depth, HeapSize, Loss, Rate, Schedule, SketchSeed, Width, byte_budget
+from ouzel.sketches import active_set, top_k
+from ouzel.sketches.active_set import (
+    State,
+    change_weight,
+    counters,
+    fold,
+    place,
+    put_back,
+    query,
+    value,
+    width_of,
+)
+from ouzel.sketches.top_k import RUN, find, insert, set_weight
+from ouzel.terms.losses import Logistic, derivative
+from ouzel.terms.schedules import InverseTime
+
+BUDGETED = True
+
+
+class Settings(NamedTuple):
+    loss: Loss = Logistic()
+    budget: Annotated[float, byte_budget(16.0, each=9), "bytes to keep"] = 8192.0
+    heap_size: HeapSize = 0.0
+    width: Width = 0.0
+    depth: Depth = 0.0
+    learning_rate: Rate = 0.1
+    l2: L2 = 1e-6
+    schedule: Schedule = InverseTime()
+    sketch_seed: SketchSeed = 0.0
+
+
+def configure(settings: Settings) -> tuple[int, int, int]:
+    """Size of the active set, width and depth of the sketch.
+
+    >>> configure(Settings(budget=8192.0))
+    (512, 1024, 1)
+    """
+    depth = int(settings.depth) or 1
+    heap_size = int(settings.heap_size) or int(settings.budget) // 16
+    width = int(settings.width) or (int(settings.budget) - 8 * heap_size) // (4 * depth)
+    if heap_size < 1 or width < 1:
+        raise OuzelError(
+            f"a budget of {settings.budget:.0f} bytes is too small for a heap of {heap_size} features "
+            f"and {depth} rows; give at least {8 * max(heap_size, 1) + 4 * depth} bytes"
+        )
+    return heap_size, width, depth
+
+
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state is made of; it takes any slot, whatever the dimension."""
+    return active_set.layout(*configure(settings))
+
+
+def begin(state: State, settings: Settings) -> None:
+    """Let whatever comes enter, and hash as the seed says."""
+    active_set.begin(state, int(settings.sketch_seed))
+
+
+init, grow = made_from(layout, begin)
+
+
+def check(state: State, settings: Settings) -> None:
+    """Refuse an active set whose slots could not be found."""
+    active_set.check(state)
+
+
+@inlined
+def predict_row(state, indices, values, settings):
+    """The margin of one example."""
+    margin = 0.0
+    if len(state.rows) == 1:
+        width = width_of(state)
+        for k in range(len(indices)):
+            cell, sign = place(state, indices[k], width)
+            margin += product(sign * values[k], state.weights[cell])
+    else:
+        for k in range(len(indices)):
+            margin += product(values[k], value(state, indices[k]))
+    return margin * state.scale[0]
+
+
+@inlined
+def learn_row(state, indices, values, target, importance, settings):
+    """Learn one example in place; return the margin predicted before learning."""
+    return learn_shifted(state, indices, values, target, importance, 0.0, settings.loss, settings)
+
+
+@inlined
+def learn_shifted(state, indices, values, target, importance, shift, loss, settings):
+    """Learn one example by the loss of its margin plus a shift; return the margin without it, of before learning."""
+    noted = min(len(indices), len(state.cells))
+    width = width_of(state)
+    margin = 0.0
+    largest = np.float32(0.0)
+    for k in range(noted):
+        cell, sign = place(state, indices[k], width)
+        signed = sign * values[k]
+        state.cells[k] = cell
+        state.signed[k] = signed
+        margin += product(signed, state.weights[cell])
+        largest = max(largest, abs(signed))
+    for k in range(noted, len(indices)):
+        margin += product(values[k], value(state, indices[k]))
+        largest = max(largest, abs(values[k]))
+    margin *= state.scale[0]
+    slope = importance * derivative(loss, margin + shift, target)
+    if importance == 0.0 or not isfinite(slope):
+        return margin
+    step = next_step(state, settings)
+    if state.scale[0] < SMALLEST_SCALE:
+        fold(state)
+    factor = factor_of(state, step * slope, largest)
+    if factor != 0.0:
+        _move(state, indices, values, factor, noted, width)
+        for k in range(noted, len(indices)):
+            change_weight(state, indices[k], -factor * values[k])
+    return margin
+
+
+@inlined
+def _move(state, indices, values, factor, noted, width):
+    """Move the weights in the noted cells, and let features enter the active set that have become heavy enough."""
+    runs = np.uint32(len(state.bounds) - 1)
+    for k in range(noted):
+        cell = state.cells[k]
+        before = state.weights[cell]
+        after = before - factor * state.signed[k]
+        state.weights[cell] = after
+        run = min(cell // np.uint32(RUN), runs)
+        if (abs(after) < state.bounds[run]) == (run < runs):  # rare: below a bound of S, or outside and not below all
+            if run < runs:
+                set_weight(state, cell, after)
+                continue
+            state.weights[cell] = before
+            entry = change_weight(state, indices[k], -factor * values[k])
+            for other in range(k + 1, noted):
+                if state.cells[other] == entry:  # that was noted for a feature just evicted
+                    state.cells[other], sign = place(state, indices[other], width)
+                    state.signed[other] = sign * values[other]
+
+
+@kernel
+def learn_rows(state, rows, targets, importances, settings, margins):
+    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
+    for i in range(len(targets)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
+
+
+@kernel
+def predict_rows(state, rows, settings, margins):
+    """Write the margins of a block to `margins` (n,)."""
+    for i in range(len(margins)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+
+
+@kernel
+def _estimates(state, slots, out):
+    for k in range(len(slots)):
+        entry = find(state, slots[k])
+        out[k] = state.scale[0] * (state.weights[entry] if entry >= 0 else query(state, slots[k]))
+
+
+def estimates(state: State, slots: np.ndarray, settings: Settings) -> np.ndarray:
+    """Weights of the given slots (uint32): exact in the active set, the sketch's median elsewhere."""
+    out = np.empty(len(slots))
+    _estimates(state, slots, out)
+    return out
+
+
+def top(state: State, n: int, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
+    """Slots and weights of the n heaviest."""
+    slots, weights = top_k.heaviest(state, n)
+    return slots.astype(np.int64), weights * state.scale[0]
+
+
+def members(state: State) -> np.ndarray:
+    """Slots in the active set."""
+    return state.keys[: state.taken[0]].astype(np.int64)
+
+
+def bytes_used(state: State) -> int:
+    """4 bytes for each id and each weight."""
+    return 8 * len(state.keys) + 4 * len(counters(state))
+
+
+def mirror(state: State) -> State:
+    """The state that exchanged classes would have led to."""
+    copies = State(*(array.copy() for array in state))
+    return copies._replace(weights=-copies.weights)
+
+
+def merge(states: list[State], settings: Settings) -> State:
+    """The average model, by the examples each worker has seen: the mean of sketches is the sketch of the mean weights.
+
+    The heaviest features of all workers' sets enter the merged set; any other is put into the sketch, so that the
+    sketch's estimate is its mean weight, the heaviest last, as evictions come. One state alone stays what it is. Not
+    the state of one pass over all streams, as learning is not linear.
+    """
+    merged = init(0, settings)
+    slots = np.unique(np.concatenate([state.keys[: state.taken[0]] for state in states]))
+    mean = np.zeros(len(slots))
+    for state, share in zip(states, shares(states), strict=True):
+        counters(merged)[:] += (share * state.scale[0] * counters(state)).astype(np.float32)
+        mean += share * estimates(state, slots, settings)
+    order = np.argsort(-np.abs(mean), kind="stable")
+    heavy, light = order[: len(merged.keys)], order[len(merged.keys) :][::-1]
+    for k in heavy:
+        insert(merged, slots[k], np.float32(mean[k]))
+    put_back(merged, slots[light], mean[light].astype(np.float32))
+    merged.scale[1] = sum(state.scale[1] for state in states)
+    return merged

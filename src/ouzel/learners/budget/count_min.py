@@ -1,0 +1,188 @@
+"""Weights of the most frequent features, found by a CountMin sketch and a heap.
+
+The baseline of Tai, Sharan, Bailis & Valiant (2018), "Sketching Linear Classifiers over Data Streams", SIGMOD, section
+7.1: online gradient descent on the features in a heap by estimated count. Every occurrence counts once, whatever the
+example's importance. A feature enters the heap where its estimate is above (not equal to) the least count there, and
+begins with the weight 0; a count in the heap is the estimate of when its feature last occurred, at most today's. Counts
+stop at 2^32 - 1. Half of the budget is the heap's (an id, a count and a weight: 12 bytes an entry), half the sketch's,
+in two rows.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from ouzel.errors import OuzelError
+from ouzel.kernels.jit import inlined, kernel
+from ouzel.layout import float32, made_from
+from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product
+from ouzel.learners.budget.kept_features import (
+    SCALE,
+    check,
+    estimates,
+    kept_by_any,
+    mean_weights,
+    members,
+    mirror,
+    top,
+)
+from ouzel.learners.shared_settings import L2, Depth, HeapSize, Loss, Rate, Schedule, SketchSeed, Width, byte_budget
+from ouzel.sketches import count_min, top_k
+from ouzel.sketches.hashing import tabulation
+from ouzel.sketches.top_k import find, insert, replace, set_weight, smallest
+from ouzel.terms.losses import Logistic, derivative
+from ouzel.terms.schedules import InverseTime
+
+__all__ = ["BUDGETED", "Settings", "State", "bytes_used", "check", "estimates", "grow", "init", "layout", "learn_row"]
+__all__ += ["learn_rows", "members", "merge", "mirror", "predict_row", "predict_rows", "top"]
+
+BUDGETED = True
+
+
+class State(NamedTuple):
+    keys: np.ndarray  # (k,) uint32  slots
+    weights: np.ndarray  # (k,) uint32  counts
+    bounds: np.ndarray  # (ceil(k / 64) + 1,) int64  see top_k
+    places: np.ndarray  # (2^p,) uint16, see top_k
+    taken: np.ndarray  # (1,) int64
+    values: np.ndarray  # (k,) float32  weights over the scale
+    counters: np.ndarray  # (depth, width) uint32  of the sketch
+    tables: np.ndarray  # (depth, 4, 256) uint32, a constant of the seed
+    scale: np.ndarray  # (2,) float64  the global scale; t
+
+
+class Settings(NamedTuple):
+    loss: Loss = Logistic()
+    budget: Annotated[float, byte_budget(24.0, each=7), "bytes to keep"] = 8192.0
+    heap_size: HeapSize = 0.0
+    width: Width = 0.0
+    depth: Depth = 0.0
+    learning_rate: Rate = 0.1
+    l2: L2 = 1e-6
+    schedule: Schedule = InverseTime()
+    sketch_seed: SketchSeed = 0.0
+
+
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state is made of; it takes any slot, whatever the dimension."""
+    size = int(settings.heap_size) or int(settings.budget) // 24
+    depth = int(settings.depth) or 2
+    width = int(settings.width) or (int(settings.budget) - 12 * size) // (4 * depth)
+    if size < 1 or width < 1:
+        raise OuzelError(f"a budget of {settings.budget:.0f} bytes is too small; give at least 40 bytes")
+    heap, sketch = top_k.layout(size, counting=True), count_min.layout(width, depth)
+    return State(*heap, float32(size), *sketch, scale=SCALE)
+
+
+def begin(state: State, settings: Settings) -> None:
+    """Let whatever comes enter, and hash as the seed says."""
+    top_k.begin(state)
+    state.tables[...] = tabulation(len(state.tables), int(settings.sketch_seed))
+
+
+init, grow = made_from(layout, begin)
+
+
+count = count_min.update
+occurrences = count_min.query
+
+
+@inlined
+def predict_row(state, indices, values, settings):
+    """The margin of one example."""
+    margin = 0.0
+    for k in range(len(indices)):
+        entry = find(state, indices[k])
+        if entry >= 0:
+            margin += product(values[k], state.values[entry])
+    return margin * state.scale[0]
+
+
+@inlined
+def _fold(state):
+    """Multiply the scale into the weights."""
+    for entry in range(len(state.values)):
+        state.values[entry] *= np.float32(state.scale[0])
+    state.scale[0] = 1.0
+
+
+@inlined
+def _learn_feature(state, slot, change):
+    """Count a slot, and move its weight by `change` if it is, or gets, in the heap."""
+    count(state, slot, 1)
+    often = occurrences(state, slot)
+    entry = find(state, slot)
+    if entry >= 0:
+        set_weight(state, entry, often)
+        state.values[entry] += change
+    elif state.taken[0] < len(state.keys):
+        insert(state, slot, often)
+        state.values[state.taken[0] - 1] = change
+    elif often > state.bounds[-1]:
+        entry = smallest(state)
+        if often > state.weights[entry]:
+            replace(state, entry, slot, often)
+            state.values[entry] = change
+
+
+@inlined
+def learn_row(state, indices, values, target, importance, settings):
+    """Learn one example in place; return the margin predicted before learning."""
+    margin = 0.0
+    largest = np.float32(0.0)
+    for k in range(len(indices)):
+        largest = max(largest, abs(values[k]))
+        entry = find(state, indices[k])
+        if entry >= 0:
+            margin += product(values[k], state.values[entry])
+    margin *= state.scale[0]
+    slope = importance * derivative(settings.loss, margin, target)
+    if importance == 0.0 or not isfinite(slope):
+        return margin
+    step = next_step(state, settings)
+    if state.scale[0] < SMALLEST_SCALE:
+        _fold(state)
+    factor = factor_of(state, step * slope, largest)
+    for k in range(len(indices)):
+        _learn_feature(state, indices[k], -factor * values[k])
+    return margin
+
+
+@kernel
+def learn_rows(state, rows, targets, importances, settings, margins):
+    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
+    for i in range(len(targets)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
+
+
+@kernel
+def predict_rows(state, rows, settings, margins):
+    """Write the margins of a block to `margins` (n,)."""
+    for i in range(len(margins)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+
+
+def bytes_used(state: State) -> int:
+    """4 bytes for each id, weight and count, and each counter."""
+    return 12 * len(state.keys) + 4 * state.counters.size
+
+
+def merge(states: list[State], settings: Settings) -> State:
+    """The average model, by the examples each worker has seen, of the features most frequent in all streams together.
+
+    Sketches add up, and say which of the workers' features those are; weights are not those of one pass over all.
+    """
+    merged = init(0, settings)._replace(**count_min.merge(states)._asdict())
+    merged.scale[1] = sum(state.scale[1] for state in states)
+    slots = kept_by_any(states)
+    weights = mean_weights(states, slots, settings)
+    counts = np.array([occurrences(merged, slot) for slot in slots], np.int64)
+    for k in np.argsort(-counts, kind="stable")[: len(merged.keys)]:
+        insert(merged, slots[k], np.uint32(counts[k]))
+        merged.values[merged.taken[0] - 1] = weights[k]
+    return merged

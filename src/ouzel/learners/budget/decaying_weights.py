@@ -1,0 +1,50 @@
+"""Weights under one decaying scale: what learners share that take plain gradient steps with a ridge penalty.
+
+Their states have `scale` (2 or more,) float64, the scale and the number t of examples learnt, and keep weights over the
+scale in single precision. An example of importance 0 is predicted and not learnt: nothing changes, t included.
+
+Any finite value, importance and label may come. Products of values and weights are limited to what single precision
+holds, so a margin is a number. An example that would move a weight by more than `LARGEST_CHANGE` / t only decays the
+weights: they stay below LARGEST_CHANGE (1 + log t), and sums of them are numbers as well.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ouzel.kernels.jit import inlined
+from ouzel.terms.schedules import rate
+
+SMALLEST_SCALE = 1e-4  # below it, the scale is multiplied into the weights
+LARGEST_CHANGE = 1e30
+LARGEST_PRODUCT = np.finfo(np.float32).max
+
+
+@inlined
+def product(value, weight):
+    """Their product, kept within single precision."""
+    return min(max(value * weight, -LARGEST_PRODUCT), LARGEST_PRODUCT)
+
+
+@inlined
+def next_step(state, settings):
+    """The step size of this example; t goes on by one, and weights decay."""
+    step = rate(settings.schedule, settings.learning_rate, settings.l2, state.scale[1])
+    state.scale[1] += 1.0
+    state.scale[0] *= max(1.0 - settings.l2 * step, 0.0)
+    return step
+
+
+@inlined
+def factor_of(state, push, largest):
+    """What to multiply values, at most `largest`, by to move weights over the scale; 0 if one would move too far."""
+    factor = np.float32(push / state.scale[0])
+    return factor if abs(factor) * largest * state.scale[1] < LARGEST_CHANGE else np.float32(0.0)
+
+
+def shares(states: list[Any]) -> np.ndarray:
+    """The part (workers,) of all examples that each worker has learnt: what its weights count for in a merged model."""
+    seen = np.array([state.scale[1] for state in states])
+    return seen / max(seen.sum(), 1.0)

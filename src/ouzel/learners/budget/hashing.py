@@ -1,0 +1,174 @@
+"""Feature hashing: every feature adds to one of a few weights, its sign by a hash.
+
+Weinberger, Dasgupta, Langford, Smola & Attenberg (2009), "Feature Hashing for Large Scale Multitask Learning", ICML.
+The budget is all weights, 4 bytes each; no id is kept, so that there is no list of heavy features, only `estimates` of
+given ones. Merging averages by the examples each worker has seen.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from ouzel.kernels.jit import inlined, kernel
+from ouzel.layout import float32, made_from, uint32
+from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product, shares
+from ouzel.learners.budget.kept_features import SCALE
+from ouzel.learners.shared_settings import L2, Loss, Rate, Schedule, SketchSeed, byte_budget
+from ouzel.sketches.count_sketch import cell
+from ouzel.sketches.hashing import tabulation
+from ouzel.terms.losses import Logistic, derivative
+from ouzel.terms.schedules import InverseTime
+
+BUDGETED = True
+NOTED = 1024  # features of a row that are hashed once; the rest of a longer row is hashed twice
+
+
+class State(NamedTuple):
+    counters: np.ndarray  # (width,) float32  weights over the scale
+    tables: np.ndarray  # (4, 256) uint32, of the hash function: a constant of the seed
+    columns: np.ndarray  # (1024,) uint32, of the features of one row
+    signed: np.ndarray  # (1024,) float32, their values times their signs
+    scale: np.ndarray  # (2,) float64  the global scale; t
+
+
+class Settings(NamedTuple):
+    loss: Loss = Logistic()
+    budget: Annotated[float, byte_budget(4.0), "bytes to keep"] = 8192.0
+    learning_rate: Rate = 0.1
+    l2: L2 = 1e-6
+    schedule: Schedule = InverseTime()
+    sketch_seed: SketchSeed = 0.0
+
+
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state is made of; it takes any slot, whatever the dimension."""
+    width = int(settings.budget) // 4
+    return State(
+        counters=float32(width),
+        tables=uint32(4, 256),
+        columns=uint32(NOTED, scratch=True),
+        signed=float32(NOTED, scratch=True),
+        scale=SCALE,
+    )
+
+
+def begin(state: State, settings: Settings) -> None:
+    """Hash as the seed says."""
+    state.tables[...] = tabulation(1, int(settings.sketch_seed))[0]
+
+
+init, grow = made_from(layout, begin)
+
+
+@inlined
+def predict_row(state, indices, values, settings):
+    """The margin of one example."""
+    margin = 0.0
+    for k in range(len(indices)):
+        column, sign = cell(state.tables, indices[k], len(state.counters))
+        margin += product(sign * values[k], state.counters[column])
+    return margin * state.scale[0]
+
+
+@inlined
+def _fold(state):
+    """Multiply the scale into the weights."""
+    for column in range(len(state.counters)):
+        state.counters[column] *= np.float32(state.scale[0])
+    state.scale[0] = 1.0
+
+
+@inlined
+def learn_row(state, indices, values, target, importance, settings):
+    """Learn one example in place; return the margin predicted before learning."""
+    noted = min(len(indices), len(state.columns))
+    margin = 0.0
+    largest = np.float32(0.0)
+    for k in range(noted):
+        column, sign = cell(state.tables, indices[k], len(state.counters))
+        signed = sign * values[k]
+        state.columns[k] = column
+        state.signed[k] = signed
+        margin += product(signed, state.counters[column])
+        largest = max(largest, abs(signed))
+    for k in range(noted, len(indices)):
+        column, sign = cell(state.tables, indices[k], len(state.counters))
+        margin += product(sign * values[k], state.counters[column])
+        largest = max(largest, abs(values[k]))
+    margin *= state.scale[0]
+    slope = importance * derivative(settings.loss, margin, target)
+    if importance == 0.0 or not isfinite(slope):
+        return margin
+    step = next_step(state, settings)
+    if state.scale[0] < SMALLEST_SCALE:
+        _fold(state)
+    factor = factor_of(state, step * slope, largest)
+    for k in range(noted):
+        state.counters[state.columns[k]] -= factor * state.signed[k]
+    for k in range(noted, len(indices)):
+        column, sign = cell(state.tables, indices[k], len(state.counters))
+        state.counters[column] -= factor * sign * values[k]
+    return margin
+
+
+@kernel
+def learn_rows(state, rows, targets, importances, settings, margins):
+    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
+    for i in range(len(targets)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
+
+
+@kernel
+def predict_rows(state, rows, settings, margins):
+    """Write the margins of a block to `margins` (n,)."""
+    for i in range(len(margins)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+
+
+@kernel
+def _estimates(state, slots, out):
+    for k in range(len(slots)):
+        column, sign = cell(state.tables, slots[k], len(state.counters))
+        out[k] = state.scale[0] * sign * state.counters[column]
+
+
+def estimates(state: State, slots: np.ndarray, settings: Settings) -> np.ndarray:
+    """Weights of the given slots (uint32)."""
+    out = np.empty(len(slots))
+    _estimates(state, slots, out)
+    return out
+
+
+def top(state: State, n: int, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
+    """Nothing: no id is kept."""
+    return np.empty(0, np.int64), np.empty(0)
+
+
+def members(state: State) -> np.ndarray:
+    """Nothing: no id is kept."""
+    return np.empty(0, np.int64)
+
+
+def bytes_used(state: State) -> int:
+    """4 bytes for each weight."""
+    return 4 * len(state.counters)
+
+
+def mirror(state: State) -> State:
+    """The state that exchanged classes would have led to."""
+    copies = State(*(array.copy() for array in state))
+    return copies._replace(counters=-copies.counters)
+
+
+def merge(states: list[State], settings: Settings) -> State:
+    """Average the weights of workers by the examples each has seen."""
+    merged = init(0, settings)
+    counters = np.stack([state.counters * state.scale[0] for state in states])
+    merged.counters[:] = np.tensordot(shares(states), counters, 1)
+    merged.scale[1] = sum(state.scale[1] for state in states)
+    return merged

@@ -1,0 +1,69 @@
+"""What learners that keep the weights of some features alone do alike, whatever they keep a feature for.
+
+Their states have `keys`, `taken` and `scale`, and the weights over the scale in `values`, or in `weights` where those
+are also what the features are kept for (see `sketches.top_k`).
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from ouzel.layout import float64
+from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, shares
+from ouzel.sketches import top_k
+
+SCALE = float64(2, fill=(1.0, 0.0), least=(SMALLEST_SCALE, 0.0), most=(1.0, inf))
+"""The global scale, multiplied into the weights where it is small, and t: what `scale` of the states is."""
+
+
+def begin(state: Any, settings: Any) -> None:
+    """Let whatever comes enter, and let random numbers begin as the seed says."""
+    top_k.begin(state)
+
+
+def check(state: Any, settings: Any) -> None:
+    """Refuse features that could not be found."""
+    top_k.check(state)
+
+
+def members(state: Any) -> np.ndarray:
+    """Slots that are kept."""
+    return state.keys[: state.taken[0]].astype(np.int64)
+
+
+def _weights(state: Any) -> np.ndarray:
+    return (getattr(state, "values", state.weights) * state.scale[0])[: state.taken[0]]
+
+
+def estimates(state: Any, slots: np.ndarray, settings: Any) -> np.ndarray:
+    """Weights of the given slots: 0 for those not kept."""
+    kept = dict(zip(members(state).tolist(), _weights(state).tolist(), strict=True))
+    return np.array([kept.get(int(slot), 0.0) for slot in slots])
+
+
+def top(state: Any, n: int, settings: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Slots and weights of the n heaviest."""
+    weights = _weights(state)
+    order = np.lexsort((members(state), -np.abs(weights)))[:n]
+    return members(state)[order], weights[order]
+
+
+def mirror(state: Any) -> Any:
+    """The state that exchanged classes would have led to."""
+    copies = type(state)(*(array.copy() for array in state))
+    signed = "values" if hasattr(state, "values") else "weights"
+    return copies._replace(**{signed: -getattr(copies, signed)})
+
+
+def kept_by_any(states: list[Any]) -> np.ndarray:
+    """Slots (n,) uint32 that any of the workers keeps, in rising order."""
+    return np.unique(np.concatenate([state.keys[: state.taken[0]] for state in states]))
+
+
+def mean_weights(states: list[Any], slots: np.ndarray, settings: Any) -> np.ndarray:
+    """Weights (n,) float32 of slots in the average model, by the examples each worker has learnt."""
+    found = np.stack([estimates(state, slots, settings) for state in states])
+    return np.tensordot(shares(states), found, 1).astype(np.float32)

@@ -1,0 +1,231 @@
+"""Probabilistic truncation: features are kept as by weighted reservoir sampling, heavy ones more likely.
+
+Tai, Sharan, Bailis & Valiant (2018), "Sketching Linear Classifiers over Data Streams", SIGMOD, Algorithm 4, after
+Efraimidis & Spirakis (2006). A feature has the key r^(1/|w|), r uniform; when its weight changes from w to w' the key
+becomes key^(|w|/|w'|); the smallest key is dropped. Kept here is the priority -1 / log(key) = |w| / -log(r): it has the
+order of the keys, does not underflow, and changes by |w'| / |w|. A weight that was 0 draws r anew. The features of an
+example that are kept are moved first; then the others enter, each in the place of the lowest priority if its own is
+above, which leaves what one cut after all updates leaves. An entry is an id, a weight and a priority: 12 bytes.
+"""
+
+from __future__ import annotations
+
+from math import isfinite, log
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from ouzel.kernels.jit import inlined, kernel
+from ouzel.layout import float32, made_from, uint64
+from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product, shares
+from ouzel.learners.budget.kept_features import (
+    SCALE,
+    check,
+    estimates,
+    kept_by_any,
+    mean_weights,
+    members,
+    mirror,
+    top,
+)
+from ouzel.learners.rows import longest
+from ouzel.learners.shared_settings import L2, HeapSize, Loss, Rate, Schedule, SketchSeed, byte_budget
+from ouzel.sketches import reservoir, top_k
+from ouzel.sketches.reservoir import random_word
+from ouzel.sketches.top_k import find, insert, replace, rescale, set_weight, smallest
+from ouzel.terms.losses import Logistic, derivative
+from ouzel.terms.schedules import InverseTime
+
+__all__ = ["BUDGETED", "Settings", "State", "bytes_used", "check", "estimates", "grow", "init", "layout", "learn_row"]
+__all__ += ["learn_rows", "members", "merge", "mirror", "predict_row", "predict_rows", "top"]
+
+BUDGETED = True
+HIGHEST = 1e38  # priority
+
+
+class State(NamedTuple):
+    keys: np.ndarray  # (k,) uint32  slots
+    weights: np.ndarray  # (k,) float32  priorities of the sampling, over the scale
+    bounds: np.ndarray  # (ceil(k / 64) + 1,) float32  see top_k
+    places: np.ndarray  # (2^p,) uint16, see top_k
+    taken: np.ndarray  # (1,) int64
+    values: np.ndarray  # (k,) float32  weights over the scale
+    random: np.ndarray  # (2,) uint64  nothing; state of the random numbers
+    scale: np.ndarray  # (2,) float64  the global scale; t
+
+
+class Settings(NamedTuple):
+    loss: Loss = Logistic()
+    budget: Annotated[float, byte_budget(12.0, each=12), "bytes to keep"] = 8192.0
+    heap_size: HeapSize = 0.0
+    learning_rate: Rate = 0.1
+    l2: L2 = 1e-6
+    schedule: Schedule = InverseTime()
+    sketch_seed: SketchSeed = 0.0
+
+
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state is made of; it takes any slot, whatever the dimension."""
+    size = int(settings.heap_size) or int(settings.budget) // 12
+    heap = top_k.layout(size)
+    priorities = float32(size, least=0.0, finite=False)
+    return State(*heap._replace(weights=priorities), values=float32(size), random=uint64(2), scale=SCALE)
+
+
+def begin(state: State, settings: Settings) -> None:
+    """Let whatever comes enter, and random numbers begin as the seed says."""
+    top_k.begin(state)
+    reservoir.begin(state.random, int(settings.sketch_seed))
+
+
+init, grow = made_from(layout, begin)
+
+
+@inlined
+def predict_row(state, indices, values, settings):
+    """The margin of one example."""
+    margin = 0.0
+    for k in range(len(indices)):
+        entry = find(state, indices[k])
+        if entry >= 0:
+            margin += product(values[k], state.values[entry])
+    return margin * state.scale[0]
+
+
+@inlined
+def _fold(state):
+    """Multiply the scale into the weights and their priorities."""
+    rescale(state, np.float32(state.scale[0]))
+    for entry in range(len(state.values)):
+        state.values[entry] *= np.float32(state.scale[0])
+    state.scale[0] = 1.0
+
+
+@inlined
+def _priority(state, size):
+    """A new priority for a weight of this size."""
+    uniform = (np.float64(random_word(state.random) >> np.uint64(11)) + 0.5) / 9007199254740992.0
+    return np.float32(min(size / -log(uniform), HIGHEST))
+
+
+@inlined
+def _move(state, entry, change):
+    """Move the weight of an entry by `change`, and its priority in proportion."""
+    before = abs(state.values[entry])
+    state.values[entry] += change
+    after = abs(state.values[entry])
+    if before > 0.0 and state.weights[entry] > 0.0:
+        set_weight(state, entry, np.float32(min(state.weights[entry] * (after / before), HIGHEST)))
+    else:
+        set_weight(state, entry, _priority(state, after))
+
+
+@inlined
+def _learn_feature(state, slot, change):
+    """Move the weight of a slot by `change`; one not kept draws a priority and may take the place of the lowest."""
+    entry = find(state, slot)
+    if entry >= 0:
+        _move(state, entry, change)
+    elif change != 0.0:
+        priority = _priority(state, abs(change))
+        if state.taken[0] < len(state.keys):
+            insert(state, slot, priority)
+            state.values[state.taken[0] - 1] = change
+        elif priority > state.bounds[-1]:
+            entry = smallest(state)
+            if priority > state.weights[entry]:
+                replace(state, entry, slot, priority)
+                state.values[entry] = change
+
+
+@inlined
+def _learn(state, indices, values, target, importance, settings, entries):
+    """Learn one example; `entries` (n or more,) int64 takes where its features are kept, -1 for those that are not."""
+    margin = 0.0
+    largest = np.float32(0.0)
+    for k in range(len(indices)):
+        entries[k] = find(state, indices[k])
+        largest = max(largest, abs(values[k]))
+        if entries[k] >= 0:
+            margin += product(values[k], state.values[entries[k]])
+    margin *= state.scale[0]
+    slope = importance * derivative(settings.loss, margin, target)
+    if importance == 0.0 or not isfinite(slope):
+        return margin
+    step = next_step(state, settings)
+    if state.scale[0] < SMALLEST_SCALE:
+        _fold(state)
+    factor = factor_of(state, step * slope, largest)
+    for k in range(len(indices)):
+        change = -factor * values[k]
+        if entries[k] >= 0 and change != 0.0:
+            _move(state, entries[k], change)
+    for k in range(len(indices)):
+        if entries[k] < 0:
+            _learn_feature(state, indices[k], -factor * values[k])
+    return margin
+
+
+@kernel
+def learn_row(state, indices, values, target, importance, settings):
+    """Learn one example in place; return the margin predicted before learning."""
+    return _learn(state, indices, values, target, importance, settings, np.empty(len(indices), np.int64))
+
+
+@inlined
+def _learn_rows(state, rows, targets, importances, settings, margins, entries):
+    for i in range(len(targets)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = _learn(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings, entries)
+
+
+def learn_rows(state, rows, targets, importances, settings, margins):
+    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
+    _learn_rows(state, rows, targets, importances, settings, margins, np.empty(longest(rows.offsets), np.int64))
+
+
+@kernel
+def predict_rows(state, rows, settings, margins):
+    """Write the margins of a block to `margins` (n,)."""
+    for i in range(len(margins)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+
+
+def bytes_used(state: State) -> int:
+    """4 bytes for each id, weight and priority."""
+    return 12 * len(state.keys)
+
+
+def merge(states: list[State], settings: Settings) -> State:
+    """The average model, by the examples each worker has seen, cut to the features of highest priority.
+
+    A feature keeps the r of the worker with the largest part in its weight, and its priority is |w| / -log(r) again;
+    random numbers go on as with the worker that has seen most. Not the state of one pass over all streams.
+    """
+    longest = max(states, key=lambda state: (state.scale[1], int(state.random[1])))
+    merged = init(0, settings)._replace(random=longest.random.copy())
+    merged.scale[1] = sum(state.scale[1] for state in states)
+    slots = kept_by_any(states)
+    weights = mean_weights(states, slots, settings)
+    priorities = np.abs(weights) * _drawn(states, slots, settings)
+    for k in np.argsort(-priorities, kind="stable")[: len(merged.keys)]:
+        insert(merged, slots[k], priorities[k])
+        merged.values[merged.taken[0] - 1] = weights[k]
+    return merged
+
+
+def _drawn(states: list[State], slots: np.ndarray, settings: Settings) -> np.ndarray:
+    """1 / -log(r) (n,) float32 of each slot, from the worker with the largest part in its mean weight."""
+    parts = [
+        share * np.abs(estimates(state, slots, settings)) for state, share in zip(states, shares(states), strict=True)
+    ]
+    inverses = np.zeros((len(states), len(slots)))
+    for inverse, state in zip(inverses, states, strict=True):
+        kept = slice(0, state.taken[0])
+        size = np.abs(state.values[kept].astype(float))
+        places = np.searchsorted(slots, state.keys[kept])
+        np.divide(state.weights[kept], size, out=size, where=size > 0.0)
+        inverse[places] = size
+    order = np.lexsort((inverses, np.array(parts)), axis=0)
+    return np.minimum(np.take_along_axis(inverses, order[-1:], axis=0)[0], HIGHEST).astype(np.float32)

@@ -1,0 +1,152 @@
+"""Weights of the most frequent features, found by SpaceSaving.
+
+The baseline of Tai, Sharan, Bailis & Valiant (2018), "Sketching Linear Classifiers over Data Streams", SIGMOD, section
+7.1: online gradient descent on the features that a SpaceSaving summary holds; a feature that takes over an entry starts
+from the weight 0. Every occurrence counts once, whatever the example's importance; counts stop at 2^32 - 1. An entry is
+an id, a count and a weight: 12 bytes.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from ouzel.kernels.jit import inlined, kernel
+from ouzel.layout import float32, made_from
+from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product
+from ouzel.learners.budget.kept_features import (
+    SCALE,
+    begin,
+    check,
+    estimates,
+    mean_weights,
+    members,
+    mirror,
+    top,
+)
+from ouzel.learners.shared_settings import L2, HeapSize, Loss, Rate, Schedule, byte_budget
+from ouzel.sketches import space_saving, top_k
+from ouzel.sketches.top_k import find
+from ouzel.terms.losses import Logistic, derivative
+from ouzel.terms.schedules import InverseTime
+
+__all__ = ["BUDGETED", "Settings", "State", "bytes_used", "check", "estimates", "grow", "init", "layout", "learn_row"]
+__all__ += ["learn_rows", "members", "merge", "mirror", "predict_row", "predict_rows", "top"]
+
+BUDGETED = True
+
+
+class State(NamedTuple):
+    keys: np.ndarray  # (k,) uint32  slots
+    weights: np.ndarray  # (k,) uint32  counts
+    bounds: np.ndarray  # (ceil(k / 64) + 1,) int64  see top_k
+    places: np.ndarray  # (2^p,) uint16, see top_k
+    taken: np.ndarray  # (1,) int64
+    values: np.ndarray  # (k,) float32  weights over the scale
+    scale: np.ndarray  # (2,) float64  the global scale; t
+
+
+class Settings(NamedTuple):
+    loss: Loss = Logistic()
+    budget: Annotated[float, byte_budget(12.0, each=12), "bytes to keep"] = 8192.0
+    heap_size: HeapSize = 0.0
+    learning_rate: Rate = 0.1
+    l2: L2 = 1e-6
+    schedule: Schedule = InverseTime()
+
+
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state is made of; it takes any slot, whatever the dimension."""
+    size = int(settings.heap_size) or int(settings.budget) // 12
+    return State(*top_k.layout(size, counting=True), values=float32(size), scale=SCALE)
+
+
+init, grow = made_from(layout, begin)
+
+
+@inlined
+def predict_row(state, indices, values, settings):
+    """The margin of one example."""
+    margin = 0.0
+    for k in range(len(indices)):
+        entry = find(state, indices[k])
+        if entry >= 0:
+            margin += product(values[k], state.values[entry])
+    return margin * state.scale[0]
+
+
+@inlined
+def _fold(state):
+    """Multiply the scale into the weights."""
+    for entry in range(len(state.values)):
+        state.values[entry] *= np.float32(state.scale[0])
+    state.scale[0] = 1.0
+
+
+count = space_saving.update
+
+
+@inlined
+def _learn_feature(state, slot, change):
+    """Count a slot, and move its weight by `change`."""
+    entry, new = count(state, slot, 1)
+    state.values[entry] = change if new else state.values[entry] + change
+
+
+@inlined
+def learn_row(state, indices, values, target, importance, settings):
+    """Learn one example in place; return the margin predicted before learning."""
+    margin = 0.0
+    largest = np.float32(0.0)
+    for k in range(len(indices)):
+        largest = max(largest, abs(values[k]))
+        entry = find(state, indices[k])
+        if entry >= 0:
+            margin += product(values[k], state.values[entry])
+    margin *= state.scale[0]
+    slope = importance * derivative(settings.loss, margin, target)
+    if importance == 0.0 or not isfinite(slope):
+        return margin
+    step = next_step(state, settings)
+    if state.scale[0] < SMALLEST_SCALE:
+        _fold(state)
+    factor = factor_of(state, step * slope, largest)
+    for k in range(len(indices)):
+        _learn_feature(state, indices[k], -factor * values[k])
+    return margin
+
+
+@kernel
+def learn_rows(state, rows, targets, importances, settings, margins):
+    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
+    for i in range(len(targets)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
+
+
+@kernel
+def predict_rows(state, rows, settings, margins):
+    """Write the margins of a block to `margins` (n,)."""
+    for i in range(len(margins)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+
+
+def bytes_used(state: State) -> int:
+    """4 bytes for each id, weight and count."""
+    return 12 * len(state.keys)
+
+
+def merge(states: list[State], settings: Settings) -> State:
+    """The average model, by the examples each worker has seen, of the features most frequent in all streams together.
+
+    Counts add up as summaries of SpaceSaving do; weights are not those of one pass over all.
+    """
+    merged = init(0, settings)
+    merged = merged._replace(**space_saving.merge(states)._asdict())
+    taken = merged.taken[0]
+    merged.values[:taken] = mean_weights(states, merged.keys[:taken], settings)
+    merged.scale[1] = sum(state.scale[1] for state in states)
+    return merged

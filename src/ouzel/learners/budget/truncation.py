@@ -1,0 +1,172 @@
+"""Simple truncation: after every example only the K heaviest weights are kept.
+
+Tai, Sharan, Bailis & Valiant (2018), "Sketching Linear Classifiers over Data Streams", SIGMOD, Algorithm 3. A feature
+that is not kept has the weight 0. Those of an example that are kept are moved first; then the others enter, each in the
+place of the smallest kept if it is above it, which leaves what one cut after all updates leaves. The decay of weights
+is a global scale. An entry is an id and a weight: 8 bytes.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from ouzel.kernels.jit import inlined, kernel
+from ouzel.layout import made_from
+from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product
+from ouzel.learners.budget.kept_features import (
+    SCALE,
+    begin,
+    check,
+    estimates,
+    kept_by_any,
+    mean_weights,
+    members,
+    mirror,
+    top,
+)
+from ouzel.learners.rows import longest
+from ouzel.learners.shared_settings import L2, HeapSize, Loss, Rate, Schedule, byte_budget
+from ouzel.sketches import top_k
+from ouzel.sketches.top_k import find, insert, replace, rescale, set_weight, smallest
+from ouzel.terms.losses import Logistic, derivative
+from ouzel.terms.schedules import InverseTime
+
+__all__ = ["BUDGETED", "Settings", "State", "bytes_used", "check", "estimates", "grow", "init", "layout", "learn_row"]
+__all__ += ["learn_rows", "members", "merge", "mirror", "predict_row", "predict_rows", "top"]
+
+BUDGETED = True
+
+
+class State(NamedTuple):
+    keys: np.ndarray  # (k,) uint32  slots
+    weights: np.ndarray  # (k,) float32  over the scale
+    bounds: np.ndarray  # (ceil(k / 64) + 1,) float32  see top_k
+    places: np.ndarray  # (2^p,) uint16, see top_k
+    taken: np.ndarray  # (1,) int64
+    scale: np.ndarray  # (2,) float64  the global scale; t
+
+
+class Settings(NamedTuple):
+    loss: Loss = Logistic()
+    budget: Annotated[float, byte_budget(8.0, each=17), "bytes to keep"] = 8192.0
+    heap_size: HeapSize = 0.0
+    learning_rate: Rate = 0.1
+    l2: L2 = 1e-6
+    schedule: Schedule = InverseTime()
+
+
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state is made of; it takes any slot, whatever the dimension."""
+    size = int(settings.heap_size) or int(settings.budget) // 8
+    return State(*top_k.layout(size), scale=SCALE)
+
+
+init, grow = made_from(layout, begin)
+
+
+@inlined
+def predict_row(state, indices, values, settings):
+    """The margin of one example."""
+    margin = 0.0
+    for k in range(len(indices)):
+        entry = find(state, indices[k])
+        if entry >= 0:
+            margin += product(values[k], state.weights[entry])
+    return margin * state.scale[0]
+
+
+@inlined
+def _fold(state):
+    """Multiply the scale into the weights."""
+    rescale(state, np.float32(state.scale[0]))
+    state.scale[0] = 1.0
+
+
+@inlined
+def _learn_feature(state, slot, change):
+    """Move the weight of a slot by `change` if it is kept, or is heavy enough to be."""
+    entry = find(state, slot)
+    if entry >= 0:
+        set_weight(state, entry, state.weights[entry] + change)
+    elif state.taken[0] < len(state.keys):
+        insert(state, slot, change)
+    elif abs(change) > state.bounds[-1]:
+        entry = smallest(state)
+        if abs(change) > abs(state.weights[entry]):
+            replace(state, entry, slot, change)
+
+
+@inlined
+def _learn(state, indices, values, target, importance, settings, entries):
+    """Learn one example; `entries` (n or more,) int64 takes where its features are kept, -1 for those that are not."""
+    margin = 0.0
+    largest = np.float32(0.0)
+    for k in range(len(indices)):
+        entries[k] = find(state, indices[k])
+        largest = max(largest, abs(values[k]))
+        if entries[k] >= 0:
+            margin += product(values[k], state.weights[entries[k]])
+    margin *= state.scale[0]
+    slope = importance * derivative(settings.loss, margin, target)
+    if importance == 0.0 or not isfinite(slope):
+        return margin
+    step = next_step(state, settings)
+    if state.scale[0] < SMALLEST_SCALE:
+        _fold(state)
+    factor = factor_of(state, step * slope, largest)
+    for k in range(len(indices)):
+        change = -factor * values[k]
+        if entries[k] >= 0 and change != 0.0:
+            set_weight(state, entries[k], state.weights[entries[k]] + change)
+    for k in range(len(indices)):
+        if entries[k] < 0:
+            _learn_feature(state, indices[k], -factor * values[k])
+    return margin
+
+
+@kernel
+def learn_row(state, indices, values, target, importance, settings):
+    """Learn one example in place; return the margin predicted before learning."""
+    return _learn(state, indices, values, target, importance, settings, np.empty(len(indices), np.int64))
+
+
+@inlined
+def _learn_rows(state, rows, targets, importances, settings, margins, entries):
+    for i in range(len(targets)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = _learn(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings, entries)
+
+
+def learn_rows(state, rows, targets, importances, settings, margins):
+    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
+    _learn_rows(state, rows, targets, importances, settings, margins, np.empty(longest(rows.offsets), np.int64))
+
+
+@kernel
+def predict_rows(state, rows, settings, margins):
+    """Write the margins of a block to `margins` (n,)."""
+    for i in range(len(margins)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+
+
+def bytes_used(state: State) -> int:
+    """4 bytes for each id, weight."""
+    return 8 * len(state.keys)
+
+
+def merge(states: list[State], settings: Settings) -> State:
+    """The average model, by the examples each worker has seen, cut to the heaviest features that there is room for.
+
+    Not the state of one pass over all streams, as learning is not linear.
+    """
+    merged = init(0, settings)
+    merged.scale[1] = sum(state.scale[1] for state in states)
+    slots = kept_by_any(states)
+    weights = mean_weights(states, slots, settings)
+    for k in np.argsort(-np.abs(weights), kind="stable")[: len(merged.keys)]:
+        insert(merged, slots[k], weights[k])
+    return merged

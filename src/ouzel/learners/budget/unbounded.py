@@ -1,0 +1,160 @@
+"""Online logistic regression without a budget, its heaviest weights in a heap: what budgeted learners are measured by.
+
+Tai, Sharan, Bailis & Valiant (2018), "Sketching Linear Classifiers over Data Streams", SIGMOD, section 7: w* of the
+recovery error, LR of Figures 6 and 7. With eta_t the step size,
+    w <- (1 - l2 eta_t) w - eta_t l'(w.x, y) x        (a global scale, folded before it underflows).
+A weight is looked for in the heap only where it was or is heavy enough to be there. A feature that others sink below
+enters when it is next met, as with any heap that follows a stream.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from ouzel.kernels.jit import inlined, kernel
+from ouzel.layout import float32, made_from, require
+from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product, shares
+from ouzel.learners.budget.kept_features import SCALE, begin
+from ouzel.learners.shared_settings import L2, Loss, Rate, Schedule
+from ouzel.ranges import Range
+from ouzel.sketches import top_k
+from ouzel.sketches.top_k import find, insert, replace, rescale, set_weight, smallest
+from ouzel.terms.losses import Logistic, derivative
+from ouzel.terms.schedules import InverseTime
+
+
+class State(NamedTuple):
+    weight: np.ndarray  # (d,) float32  w over the scale
+    keys: np.ndarray  # (k,) uint32  slots in the heap
+    weights: np.ndarray  # (k,) float32  and their weights, over the scale
+    bounds: np.ndarray  # (ceil(k / 64) + 1,) float32  see top_k
+    places: np.ndarray  # (2^p,) uint16, see top_k
+    taken: np.ndarray  # (1,) int64
+    scale: np.ndarray  # (2,) float64  the global scale; t
+
+
+class Settings(NamedTuple):
+    loss: Loss = Logistic()
+    heap_size: Annotated[float, Range(1.0, whole=True, each=136), "heaviest features known by name"] = 128.0
+    learning_rate: Rate = 0.1
+    l2: L2 = 1e-6
+    schedule: Schedule = InverseTime()
+
+
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state with room for `dimension` slots is made of."""
+    return State(float32(dimension), *top_k.layout(max(1, int(settings.heap_size))), scale=SCALE)
+
+
+init, grow = made_from(layout, begin)
+
+
+def check(state: State, settings: Settings) -> None:
+    """Refuse a heap whose slots could not be found, or of which there are no weights."""
+    top_k.check(state)
+    require((state.keys < len(state.weight)).all(), "keys lie beyond the weights")
+
+
+@inlined
+def predict_row(state, indices, values, settings):
+    """The margin of one example."""
+    margin = 0.0
+    for k in range(len(indices)):
+        margin += product(values[k], state.weight[indices[k]])
+    return margin * state.scale[0]
+
+
+@inlined
+def learn_row(state, indices, values, target, importance, settings):
+    """Learn one example in place; return the margin predicted before learning."""
+    margin = 0.0
+    largest = np.float32(0.0)
+    for k in range(len(indices)):
+        margin += product(values[k], state.weight[indices[k]])
+        largest = max(largest, abs(values[k]))
+    margin *= state.scale[0]
+    slope = importance * derivative(settings.loss, margin, target)
+    if importance == 0.0 or not isfinite(slope):
+        return margin
+    step = next_step(state, settings)
+    if state.scale[0] < SMALLEST_SCALE:
+        _fold(state)
+    factor = factor_of(state, step * slope, largest)
+    for k in range(len(indices)):
+        before = state.weight[indices[k]]
+        after = before - factor * values[k]
+        state.weight[indices[k]] = after
+        if max(abs(before), abs(after)) >= state.bounds[-1]:
+            _follow(state, indices[k], after)
+    return margin
+
+
+@inlined
+def _follow(state, slot, weight):
+    """Let the heap know of a new weight."""
+    entry = find(state, slot)
+    if entry >= 0:
+        set_weight(state, entry, weight)
+    elif state.taken[0] < len(state.keys):
+        insert(state, slot, weight)
+    elif abs(weight) > state.bounds[-1]:
+        entry = smallest(state)
+        if abs(weight) > abs(state.weights[entry]):
+            replace(state, entry, slot, weight)
+
+
+@inlined
+def _fold(state):
+    """Multiply the scale into the weights."""
+    scale = np.float32(state.scale[0])
+    rescale(state, scale)
+    for slot in range(len(state.weight)):
+        state.weight[slot] *= scale
+    state.scale[0] = 1.0
+
+
+@kernel
+def learn_rows(state, rows, targets, importances, settings, margins):
+    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
+    for i in range(len(targets)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
+
+
+@kernel
+def predict_rows(state, rows, settings, margins):
+    """Write the margins of a block to `margins` (n,)."""
+    for i in range(len(margins)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+
+
+def weights(state: State, settings: Settings) -> np.ndarray:
+    """The weight of every slot."""
+    return state.weight * state.scale[0]
+
+
+def heaviest(state: State, n: int, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
+    """Slots and weights of the n heaviest in the heap."""
+    slots, weights = top_k.heaviest(state, n)
+    return slots.astype(np.int64), weights * state.scale[0]
+
+
+def mirror(state: State) -> State:
+    """The state that exchanged classes would have led to."""
+    copies = State(*(array.copy() for array in state))
+    return copies._replace(weight=-copies.weight, weights=-copies.weights)
+
+
+def merge(states: list[State], settings: Settings) -> State:
+    """Average the weights of workers by the examples each has seen."""
+    mean = np.tensordot(shares(states), np.stack([weights(state, settings) for state in states]), 1)
+    merged = init(len(mean), settings)
+    merged.weight[:] = mean
+    for slot in np.argsort(-np.abs(mean), kind="stable")[: len(merged.keys)]:
+        insert(merged, np.uint32(slot), np.float32(mean[slot]))
+    merged.scale[1] = sum(state.scale[1] for state in states)
+    return merged

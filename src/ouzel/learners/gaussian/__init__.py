@@ -1,0 +1,1 @@
+"""Rules of second order for several classes: a Gaussian over the weights."""

@@ -1,0 +1,44 @@
+"""NAROW: AROW whose regularisation follows the variance.
+
+Orabona & Crammer (2010), "New Adaptive Algorithms for Online Classification", NIPS, section 5. When the margin m < 1
+and b v > 1, with r = v / (b v - 1),
+    beta = 1 / (v + r),    alpha = (1 - m) beta;
+else r is infinite and nothing moves. An importance weight divides r, as in `arow`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+from ouzel.learners.gaussian.rule import (
+    MULTICLASS,
+    grow,
+    init,
+    layout,
+    learn_row,
+    learn_rows,
+    merge,
+    predict_row,
+    predict_rows,
+    step,
+    weights,
+)
+from ouzel.learners.shared_settings import PRICE, Full, Prior
+
+__all__ = ["MULTICLASS", "Settings", "grow", "init", "layout", "learn_row", "learn_rows", "merge"]
+__all__ += ["predict_row", "predict_rows", "weights"]
+
+
+class Settings(NamedTuple):
+    bound: Annotated[float, PRICE, "b; where the variance is below 1 / b nothing is learnt"] = 10.0
+    prior: Prior = 1.0
+    full: Full = 0.0
+
+
+@step.of(Settings)
+def _(settings, case):
+    excess = settings.bound * case.variance - 1.0
+    if not (case.margin < 1.0 and excess > 0.0):
+        return 0.0, 0.0
+    beta = 1.0 / (case.variance + case.variance / (excess * case.importance))
+    return (1.0 - case.margin) * beta, beta

@@ -1,0 +1,219 @@
+"""Learners that keep a Gaussian over the weights and part the true class y from the best wrong one r by it.
+
+As in LIBOL (Hoi, Wang & Zhao 2014, JMLR 15) every class has its mean weights w_k, and all share one covariance S,
+diagonal or full. The margin m = s_y - s_r then has the variance v = 2 x'Sx (LIBOL takes x'Sx), and
+    w_y <- w_y + alpha S x,    w_r <- w_r - alpha S x,    S <- S - share beta S x x'S.
+The learners differ in alpha and beta alone: `step(settings, case)`, chosen by the class of the settings, is their
+binary rule for the margin's vector.
+
+Two classes are the binary rule itself: w = w_1 - w_0 has the covariance 2 S, which begins as the prior and by share = 2
+becomes 2 S - beta (2 S) x x'(2 S). With three classes or more the two rows are independent before the step; after it
+each has S - beta S x x'S and the two are correlated, which is forgotten: share = 1. A diagonal S forgets correlations
+anyway; there share = 2 throughout makes fewer mistakes more often than not (docs/multiclass.md).
+
+No variance falls below 1e-12, a floor that the papers do not have: a diagonal one stops there, and a full covariance
+has as much added where an example's would fall below. So S stays positive where rules drive it to 0 (`cw` does, on a
+stream that no weights fit), and a feature that has reached the floor goes on moving a little.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ouzel.errors import OuzelError
+from ouzel.kernels.jit import by_term, inlined, kernel
+from ouzel.layout import float32, float64, int64, made_from
+from ouzel.learners.limits import LIMIT, is_sound
+from ouzel.learners.scores import best_wrong, score_row, score_rows
+
+MULTICLASS = True
+MOST_SLOTS = 4097  # of a full covariance: ids below 4,096 and the constant
+SMALLEST_VARIANCE = 1e-12
+
+
+class Diagonal(NamedTuple):
+    table: np.ndarray  # (d, classes) float32  w of each slot and class
+    variance: np.ndarray  # (d,) float32  the diagonal of S
+    seen: np.ndarray  # (1,) float64  t
+    updates: np.ndarray  # (1,) float64
+
+
+class Full(NamedTuple):
+    table: np.ndarray  # (d, classes) float32  w of each slot and class
+    covariance: np.ndarray  # (d, d) float64  S, of which single precision would soon lose the positive definiteness
+    product: np.ndarray  # (d,) float64  scratch: S x
+    extent: np.ndarray  # (1,) int64  slots from here on have not been met: S is the prior there
+    seen: np.ndarray  # (1,) float64  t
+    updates: np.ndarray  # (1,) float64
+
+
+class Case(NamedTuple):
+    """What a rule may look at."""
+
+    margin: float  # m before learning
+    variance: float  # v, above 0
+    importance: float  # above 0
+    seen: float  # t, this example counted
+
+
+@by_term
+def step(settings: Any, case: Case) -> tuple[float, float]:
+    """The steps alpha of the means and beta of the covariance; alpha is 0 where the rule leaves both alone."""
+
+
+@by_term
+def variance_of(state: Any, indices: np.ndarray, values: np.ndarray) -> float:
+    """x'Sx; a full covariance keeps S x for `move`."""
+
+
+@by_term
+def move(state: Any, indices: np.ndarray, values: np.ndarray, target: int, wrong: int, alpha: float, beta: float):
+    """Take the steps."""
+
+
+def layout(features: int, classes: int, settings: Any) -> Any:
+    """What a state with room for so many slots and classes is made of: `Full` if the settings say so."""
+    table, prior, count = float32(features, classes), 0.5 * settings.prior, float64(1, least=0.0)
+    if settings.full == 0.0:
+        return Diagonal(table, variance=float32(features, fill=prior, least=0.0), seen=count, updates=count)
+    if features > MOST_SLOTS:
+        raise OuzelError(
+            f"a whole matrix over the features takes ids below {MOST_SLOTS - 1}; larger ones were met; use the learner "
+            "of the same name without -full, renumber the ids, or hash names to fewer (bits=12 or less)"
+        )
+    return Full(
+        table,
+        covariance=float64(features, features, diagonal=prior),
+        product=float64(features, scratch=True),
+        extent=int64(1, most=features),
+        seen=count,
+        updates=count,
+    )
+
+
+init, grow = made_from(layout)
+
+
+@variance_of.of(Diagonal)
+def _(state, indices, values):
+    total = 0.0
+    for k in range(len(indices)):
+        total += state.variance[indices[k]] * values[k] * values[k]
+    return total
+
+
+@move.of(Diagonal)
+def _(state, indices, values, target, wrong, alpha, beta):
+    for k in range(len(indices)):
+        slot = indices[k]
+        spread = state.variance[slot] * values[k]
+        change = np.float32(alpha * spread)
+        state.table[slot, target] += change
+        state.table[slot, wrong] -= change
+        state.variance[slot] = max(state.variance[slot] - 2.0 * beta * spread * spread, SMALLEST_VARIANCE)
+
+
+@variance_of.of(Full)
+def _(state, indices, values):
+    for k in range(len(indices)):
+        state.extent[0] = max(state.extent[0], np.int64(indices[k]) + 1)
+    product = state.product[: state.extent[0]]
+    product[:] = 0.0
+    for k in range(len(indices)):
+        row = state.covariance[indices[k]]
+        for j in range(len(product)):
+            product[j] += values[k] * row[j]
+    total = 0.0
+    for k in range(len(indices)):
+        total += values[k] * product[indices[k]]
+    return total
+
+
+@move.of(Full)
+def _(state, indices, values, target, wrong, alpha, beta):
+    product = state.product[: state.extent[0]]
+    shrink = (2.0 if state.table.shape[1] == 2 else 1.0) * beta
+    square = spread = 0.0
+    for k in range(len(indices)):
+        square += values[k] * values[k]
+        spread += values[k] * product[indices[k]]
+    for i in range(len(product)):
+        if product[i] != 0.0:
+            change = np.float32(alpha * product[i])
+            state.table[i, target] += change
+            state.table[i, wrong] -= change
+            row = state.covariance[i]
+            scaled = shrink * product[i]
+            for j in range(len(product)):
+                row[j] -= scaled * product[j]
+    if spread - shrink * spread * spread < SMALLEST_VARIANCE * square:  # rounding would soon make it negative
+        for k in range(len(indices)):
+            state.covariance[indices[k], indices[k]] += SMALLEST_VARIANCE
+
+
+@inlined
+def predict_row(state, indices, values, settings, scores):
+    """Write the scores (classes,) of one example."""
+    score_row(state.table, indices, values, scores)
+
+
+@inlined
+def learn_row(state, indices, values, target, importance, settings, scores):
+    """Learn one example in place; `scores` (classes,) takes what was predicted before."""
+    score_row(state.table, indices, values, scores)
+    if importance == 0.0:
+        return
+    wrong = best_wrong(scores, target)
+    margin = scores[target] - scores[wrong]
+    variance = 2.0 * variance_of(state, indices, values)
+    state.seen[0] += 1.0
+    if not (isfinite(margin * margin) and 0.0 < variance < LIMIT):
+        return
+    alpha, beta = step(settings, Case(margin, variance, importance, state.seen[0]))
+    if alpha > 0.0 and is_sound(alpha, variance) and isfinite(beta):
+        state.updates[0] += 1.0
+        move(state, indices, values, target, wrong, alpha, beta)
+
+
+@kernel
+def learn_rows(state, rows, targets, importances, settings, scores):
+    """Learn a block; `scores` (n, classes) takes the predictions made before learning each example."""
+    for i in range(len(targets)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings, scores[i])
+
+
+def predict_rows(state: Any, rows: Any, settings: Any, scores: np.ndarray) -> None:
+    """Write the scores (n, classes) of a block."""
+    score_rows(state.table, rows, scores)
+
+
+def weights(state: Any, settings: Any) -> np.ndarray:
+    """Mean weights (slots, classes)."""
+    return state.table
+
+
+def merge(states: list[Any], settings: Any) -> Any:
+    """Multiply the workers' Gaussians and divide by the prior that each began with: precisions add."""
+    total = {name: np.sum([getattr(state, name) for state in states], axis=0) for name in ("seen", "updates")}
+    tables = [state.table.astype(np.float64) for state in states]
+    prior, extra = 2.0 / settings.prior, len(states) - 1
+    if isinstance(states[0], Diagonal):
+        precisions = [1.0 / state.variance.astype(np.float64)[:, None] for state in states]
+        precision = np.maximum(np.sum(precisions, axis=0) - extra * prior, prior)
+        pulled = np.sum([own * table for own, table in zip(precisions, tables, strict=True)], axis=0)
+        variance = (1.0 / precision[:, 0]).astype(np.float32)
+        return states[0]._replace(table=(pulled / precision).astype(np.float32), variance=variance, **total)
+    precisions = [np.linalg.inv(state.covariance) for state in states]
+    covariance = np.linalg.inv(np.sum(precisions, axis=0) - extra * prior * np.eye(len(tables[0])))
+    pulled = np.sum([own @ table for own, table in zip(precisions, tables, strict=True)], axis=0)
+    return states[0]._replace(
+        table=(covariance @ pulled).astype(np.float32),
+        covariance=covariance,
+        product=np.zeros_like(states[0].product),
+        extent=np.max([state.extent for state in states], axis=0),
+        **total,
+    )

@@ -1,0 +1,106 @@
+"""The second-order perceptron.
+
+Cesa-Bianchi, Conconi & Gentile (2005), "A Second-Order Perceptron Algorithm", SIAM Journal on Computing 34, Figure 3.1;
+one correlation matrix A for all classes, a I to begin with, diagonal here (`second_order_perceptron_full` keeps it
+whole). The example to be predicted counts in A; on a mistake
+    s_k = sum_j v_jk x_j / (A_j + x_j^2),    v_y <- v_y + x,    v_r <- v_r - x,    A_j <- A_j + x_j^2.
+An importance weight multiplies the step of v.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from ouzel.kernels.jit import inlined, kernel
+from ouzel.layout import float32, float64, made_from
+from ouzel.learners.dithered_sums import dither_of, dithered_sum
+from ouzel.learners.limits import is_sound
+from ouzel.learners.scores import best_wrong, part, square_norm
+from ouzel.learners.shared_settings import PRICE
+
+MULTICLASS = True
+
+
+class State(NamedTuple):
+    table: np.ndarray  # (d, classes) float32  v of each slot and class
+    energy: np.ndarray  # (d,) float32  A
+    seen: np.ndarray  # (1,) float64
+    updates: np.ndarray  # (1,) float64
+
+
+class Settings(NamedTuple):
+    damping: Annotated[float, PRICE, "a, the diagonal of the correlation matrix to begin with"] = 1.0
+
+
+def layout(features: int, classes: int, settings: Settings) -> State:
+    """What a state with room for so many slots and classes is made of."""
+    return State(
+        table=float32(features, classes),
+        energy=float32(features, fill=settings.damping, least=0.0),
+        seen=float64(1, least=0.0),
+        updates=float64(1, least=0.0),
+    )
+
+
+init, grow = made_from(layout)
+
+
+@inlined
+def predict_row(state, indices, values, settings, scores):
+    """Write the scores (classes,) of one example."""
+    for c in range(len(scores)):
+        scores[c] = 0.0
+    for k in range(len(indices)):
+        row = state.table[indices[k]]
+        energy = state.energy[indices[k]] + values[k] * values[k]
+        x = values[k] / energy if energy > 0.0 else 0.0
+        for c in range(len(scores)):
+            scores[c] += x * row[c]
+
+
+@inlined
+def learn_row(state, indices, values, target, importance, settings, scores):
+    """Learn one example in place; `scores` (classes,) takes what was predicted before."""
+    predict_row(state, indices, values, settings, scores)
+    if importance == 0.0:
+        return
+    wrong = best_wrong(scores, target)
+    state.seen[0] += 1.0
+    if not scores[target] - scores[wrong] > 0.0 and is_sound(importance, square_norm(values)):
+        state.updates[0] += 1.0
+        part(state.table, indices, values, target, wrong, importance)
+        dither = dither_of(state.seen[0])
+        for k in range(len(indices)):
+            energy = state.energy[indices[k]]
+            more = energy + values[k] * values[k]
+            state.energy[indices[k]] = dithered_sum(energy, more, np.float64(values[k]) * values[k], dither)
+
+
+@kernel
+def learn_rows(state, rows, targets, importances, settings, scores):
+    """Learn a block; `scores` (n, classes) takes the predictions made before learning each example."""
+    for i in range(len(targets)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings, scores[i])
+
+
+@kernel
+def predict_rows(state, rows, settings, scores):
+    """Write the scores (n, classes) of a block."""
+    for i in range(len(scores)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        predict_row(state, rows.indices[here], rows.values[here], settings, scores[i])
+
+
+def weights(state: State, settings: Settings) -> np.ndarray:
+    """Weights (slots, classes), before the example to be predicted counts in A."""
+    return (state.table / np.maximum(state.energy.astype(np.float64), 1e-30)[:, None]).astype(np.float32)
+
+
+def merge(states: list[State], settings: Settings) -> State:
+    """Add up what the workers summed: v, and A less the damping that each began with."""
+    energy = np.sum([state.energy for state in states], axis=0) - (len(states) - 1) * settings.damping
+    total = {name: np.sum([getattr(state, name) for state in states], axis=0) for name in ("table", "seen", "updates")}
+    return states[0]._replace(energy=energy.astype(np.float32), **total)

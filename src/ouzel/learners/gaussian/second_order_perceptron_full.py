@@ -1,0 +1,152 @@
+"""The second-order perceptron with the whole correlation matrix.
+
+Cesa-Bianchi, Conconi & Gentile (2005), "A Second-Order Perceptron Algorithm", SIAM Journal on Computing 34, Figure 3.1;
+one matrix A for all classes, a I to begin with. The example to be predicted counts in A: by Sherman and Morrison, with
+S = A^-1 and q = x'Sx, on a mistake
+    s_k = v_k'(A + x x')^-1 x = v_k'S x / (1 + q),    v_y <- v_y + x,    v_r <- v_r - x,    S <- S - S x x'S / (1 + q).
+A prediction costs classes times slots met. An importance weight multiplies the step of v.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ouzel.errors import OuzelError
+from ouzel.kernels.jit import kernel
+from ouzel.layout import float32, float64, int64, made_from
+from ouzel.learners.gaussian.second_order_perceptron import Settings
+from ouzel.learners.limits import is_sound
+from ouzel.learners.scores import best_wrong, part, square_norm
+
+MULTICLASS = True
+WHOLE_MATRIX = True
+MOST_SLOTS = 4097  # ids below 4,096 and the constant
+
+__all__ = [
+    "MULTICLASS",
+    "WHOLE_MATRIX",
+    "Settings",
+    "State",
+    "grow",
+    "init",
+    "layout",
+    "learn_row",
+    "learn_rows",
+    "merge",
+]
+__all__ += ["predict_row", "predict_rows", "weights"]
+
+
+class State(NamedTuple):
+    table: np.ndarray  # (d, classes) float32  v of each slot and class
+    inverse: np.ndarray  # (d, d) float64  S
+    extent: np.ndarray  # (1,) int64  slots from here on have not been learnt: S is I / a there
+    seen: np.ndarray  # (1,) float64
+    updates: np.ndarray  # (1,) float64
+
+
+def layout(features: int, classes: int, settings: Settings) -> State:
+    """What a state with room for so many slots and classes is made of."""
+    if features > MOST_SLOTS:
+        raise OuzelError(
+            f"a whole matrix over the features takes ids below {MOST_SLOTS - 1}; larger ones were met; use the learner "
+            "of the same name without -full, renumber the ids, or hash names to fewer (bits=12 or less)"
+        )
+    return State(
+        table=float32(features, classes),
+        inverse=float64(features, features, diagonal=1.0 / settings.damping),
+        extent=int64(1, most=features),
+        seen=float64(1, least=0.0),
+        updates=float64(1, least=0.0),
+    )
+
+
+init, grow = made_from(layout)
+
+
+@kernel
+def _multiply(state, indices, values):
+    """S x as far as slots have been learnt (beyond, v is 0), and q."""
+    extent = state.extent[0]
+    product = np.zeros(extent)
+    total = 0.0
+    for k in range(len(indices)):
+        row = state.inverse[indices[k]]
+        if indices[k] < extent:
+            for j in range(extent):
+                product[j] += values[k] * row[j]
+        else:
+            total += values[k] * values[k] * row[indices[k]]
+    for k in range(len(indices)):
+        if indices[k] < extent:
+            total += values[k] * product[indices[k]]
+    return product, total
+
+
+@kernel
+def predict_row(state, indices, values, settings, scores):
+    """Write the scores (classes,) of one example."""
+    product, total = _multiply(state, indices, values)
+    for c in range(len(scores)):
+        scores[c] = 0.0
+    for j in range(len(product)):
+        row = state.table[j]
+        for c in range(len(scores)):
+            scores[c] += product[j] * row[c]
+    for c in range(len(scores)):
+        scores[c] /= 1.0 + total
+
+
+@kernel
+def learn_row(state, indices, values, target, importance, settings, scores):
+    """Learn one example in place; `scores` (classes,) takes what was predicted before."""
+    predict_row(state, indices, values, settings, scores)
+    if importance == 0.0:
+        return
+    wrong = best_wrong(scores, target)
+    state.seen[0] += 1.0
+    if scores[target] - scores[wrong] > 0.0 or not is_sound(importance, square_norm(values)):
+        return
+    state.updates[0] += 1.0
+    part(state.table, indices, values, target, wrong, importance)
+    for k in range(len(indices)):
+        state.extent[0] = max(state.extent[0], np.int64(indices[k]) + 1)
+    product, total = _multiply(state, indices, values)
+    for i in range(len(product)):
+        if product[i] != 0.0:
+            row = state.inverse[i]
+            scaled = product[i] / (1.0 + total)
+            for j in range(len(product)):
+                row[j] -= scaled * product[j]
+
+
+@kernel
+def learn_rows(state, rows, targets, importances, settings, scores):
+    """Learn a block; `scores` (n, classes) takes the predictions made before learning each example."""
+    for i in range(len(targets)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings, scores[i])
+
+
+@kernel
+def predict_rows(state, rows, settings, scores):
+    """Write the scores (n, classes) of a block."""
+    for i in range(len(scores)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        predict_row(state, rows.indices[here], rows.values[here], settings, scores[i])
+
+
+def weights(state: State, settings: Settings) -> np.ndarray:
+    """Weights (slots, classes), before the example to be predicted counts in A."""
+    return (state.inverse @ state.table).astype(np.float32)
+
+
+def merge(states: list[State], settings: Settings) -> State:
+    """Add up what the workers summed: v, and A less the damping that each began with."""
+    own = (len(states) - 1) * settings.damping * np.eye(len(states[0].inverse))
+    inverse = np.linalg.inv(np.sum([np.linalg.inv(state.inverse) for state in states], axis=0) - own)
+    total = {name: np.sum([getattr(state, name) for state in states], axis=0) for name in ("table", "seen", "updates")}
+    extent = np.max([state.extent for state in states], axis=0)
+    return states[0]._replace(inverse=inverse, extent=extent, **total)

@@ -1,0 +1,208 @@
+"""AdaGrad with a diagonal metric and composite mirror descent.
+
+Duchi, Hazan & Singer (2011), "Adaptive Subgradient Methods", JMLR 12, eqs (4) and (25), Figure 1. With s_j the root of
+the sum of squared gradients of coordinate j and r the penalty, on every example, for every j,
+    rate_j = learning_rate / (damping + s_j)
+    w_j <- prox(r, w_j - rate_j g_j, rate_j).
+A coordinate whose gradient is zero keeps its rate, so what the penalty does to it over several rounds is known in
+closed form: it is made up for when the coordinate is next needed, exactly, and an example costs its non-zeros alone.
+
+Sums of squares go on counting in single precision (`dithered_sums`). A box as domain is the penalty `Box`. Balls and
+norms of all the weights at once have no lazy form: `adagrad_eager`.
+"""
+
+from __future__ import annotations
+
+from math import inf, isfinite
+from typing import NamedTuple
+
+import numpy as np
+
+from ouzel.kernels.jit import inlined, kernel
+from ouzel.layout import float32, float64, made_from, require
+from ouzel.learners.dithered_sums import dither_of, dithered_sum
+from ouzel.learners.limits import LARGEST_SQUARE
+from ouzel.learners.rows import longest
+from ouzel.learners.shared_settings import Damping, Loss, Penalty, Rate
+from ouzel.terms.losses import Logistic, derivative
+from ouzel.terms.penalties.separable import NoPenalty, applies, dose, proximal, require_separable, shrink
+
+LARGEST, ZERO, ONE = np.float32(LARGEST_SQUARE), np.float32(0.0), np.float32(1.0)
+LONGEST_DEBT = 2.0**24  # rounds; float32 counts no further
+
+
+class State(NamedTuple):
+    # What a slot needs lies side by side, one cache miss a non-zero. Without a penalty the last two are left out.
+    table: np.ndarray  # (d, 4 or 2) float32  w, s^2, round up to which the penalty is paid, its dose a round
+    seen: np.ndarray  # (2,) float64  t, and the rounds since all slots were last paid up
+
+
+class Settings(NamedTuple):
+    loss: Loss = Logistic()
+    penalty: Penalty = NoPenalty()
+    learning_rate: Rate = 0.25
+    damping: Damping = 1e-6
+
+
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state with room for `dimension` slots is made of."""
+    require_separable(settings.penalty, "adagrad")
+    columns = 4 if applies(settings.penalty) else 2
+    return State(table=float32(dimension, columns, least=(-inf, 0.0, 0.0, 0.0)[:columns]), seen=float64(2, least=0.0))
+
+
+init, grow = made_from(layout)
+
+
+def check(state: State, settings: Settings) -> None:
+    """Refuse a slot that has paid its penalty for rounds to come."""
+    require((state.table[:, 2:3] <= state.seen[1]).all(), "table has rounds that are not over")
+
+
+@inlined
+def current_weight(state, slot, now, settings):
+    """The weight of a slot, its debt to the penalty paid up to round `now` (float32)."""
+    weight = state.table[slot, 0]
+    if applies(settings.penalty):
+        weight = np.float32(shrink(settings.penalty, weight, (now - state.table[slot, 2]) * state.table[slot, 3]))
+    return weight
+
+
+@inlined
+def pay_all(state, settings):
+    """Bring every slot up to date and count rounds from here on."""
+    now = np.float32(state.seen[1])
+    for slot in range(len(state.table)):
+        state.table[slot, 0] = current_weight(state, slot, now, settings)
+        state.table[slot, 2] = 0.0
+    state.seen[1] = 0.0
+
+
+@inlined
+def predict_row(state, indices, values, settings):
+    """The margin of one example."""
+    now = np.float32(state.seen[1])
+    margin = 0.0
+    for k in range(len(indices)):
+        margin += values[k] * current_weight(state, indices[k], now, settings)
+    return margin if isfinite(margin) else _wide_margin(state, indices, values, now, settings)
+
+
+@inlined
+def _wide_margin(state, indices, values, now, settings):
+    """The margin where products overflow single precision."""
+    margin = 0.0
+    for k in range(len(indices)):
+        margin += np.float64(values[k]) * current_weight(state, indices[k], now, settings)
+    return margin
+
+
+@inlined
+def _learn(state, indices, values, target, importance, settings, work):
+    """Learn one example; `work` (4, n or more) float32 takes its weights, squares before and after, and doses.
+
+    These are gathered, worked on and put back, so that roots and quotients are taken several at a time.
+    """
+    if importance == 0.0:
+        return predict_row(state, indices, values, settings)
+    if applies(settings.penalty) and state.seen[1] >= LONGEST_DEBT:
+        pay_all(state, settings)
+    now, after = np.float32(state.seen[1]), np.float32(state.seen[1] + 1.0)
+    margin = 0.0
+    for k in range(len(indices)):
+        weight = current_weight(state, indices[k], now, settings)
+        margin += values[k] * weight
+        work[0, k] = weight
+        work[1, k] = state.table[indices[k], 1]
+    if not isfinite(margin):
+        margin = _wide_margin(state, indices, values, now, settings)
+    slope = np.float32(importance * derivative(settings.loss, margin, target))
+    if slope != 0.0 and isfinite(slope):
+        rate = np.float32(settings.learning_rate)
+        damping = np.float32(settings.damping)
+        dither = dither_of(state.seen[0])
+        for k in range(len(indices)):
+            weight, before = work[0, k], work[1, k]
+            gradient = slope * values[k]
+            squared = dithered_sum(before, before + gradient * gradient, slope * gradient * values[k], dither)
+            scale = damping + np.sqrt(squared)
+            sound = squared <= LARGEST and scale > 0.0  # 0/0 is 0
+            step = (rate if sound else ZERO) / (scale if sound else ONE)
+            weight -= step * (gradient if sound else ZERO)
+            work[2, k] = squared if sound else before
+            if applies(settings.penalty):
+                work[3, k] = np.float32(dose(settings.penalty, step))
+                weight = np.float32(proximal(settings.penalty, weight, step))
+            work[0, k] = weight
+        for k in range(len(indices)):
+            slot = indices[k]
+            state.table[slot, 0] = work[0, k]
+            state.table[slot, 1] = work[2, k]
+            if applies(settings.penalty):
+                state.table[slot, 2] = after
+                state.table[slot, 3] = work[3, k]
+    state.seen[0] += 1.0
+    state.seen[1] += 1.0
+    return margin
+
+
+@kernel
+def learn_row(state, indices, values, target, importance, settings):
+    """Learn one example in place; return the margin predicted before learning."""
+    return _learn(state, indices, values, target, importance, settings, np.empty((4, len(indices)), np.float32))
+
+
+@inlined
+def _learn_rows(state, rows, targets, importances, settings, margins, work):
+    for i in range(len(targets)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = _learn(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings, work)
+
+
+def learn_rows(state, rows, targets, importances, settings, margins):
+    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
+    work = np.empty((4, longest(rows.offsets)), np.float32)
+    _learn_rows(state, rows, targets, importances, settings, margins, work)
+
+
+@kernel
+def predict_rows(state, rows, settings, margins):
+    """Write the margins of a block to `margins` (n,)."""
+    for i in range(len(margins)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+
+
+@kernel
+def _current_weights(state, settings, out):
+    now = np.float32(state.seen[1])
+    for slot in range(len(out)):
+        out[slot] = current_weight(state, slot, now, settings)
+
+
+def weights(state: State, settings: Settings) -> np.ndarray:
+    """The weight of every slot, the penalty applied to all."""
+    out = np.empty(len(state.table), np.float32)
+    _current_weights(state, settings, out)
+    return out
+
+
+def mirror(state: State) -> State:
+    """The state that exchanged classes would have led to."""
+    table = state.table.copy()
+    table[:, 0] *= -1.0
+    return State(table, state.seen.copy())
+
+
+def merge(states: list[State], settings: Settings) -> State:
+    """Average the weights of workers by the examples each has seen; sums of squares add up."""
+    seen = np.array([state.seen[0] for state in states])
+    merged = init(len(states[0].table), settings)
+    shares = np.maximum(seen, 1e-9)
+    merged.table[:, 0] = np.average([weights(state, settings) for state in states], axis=0, weights=shares)
+    merged.table[:, 1] = np.sum([state.table[:, 1] for state in states], axis=0)
+    if applies(settings.penalty):
+        steps = np.float32(settings.learning_rate) / (np.float32(settings.damping) + np.sqrt(merged.table[:, 1]))
+        merged.table[:, 3] = [dose(settings.penalty, step) if np.isfinite(step) else 0.0 for step in steps.tolist()]
+    merged.seen[0] = seen.sum()
+    return merged

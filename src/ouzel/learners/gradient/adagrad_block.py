@@ -1,0 +1,281 @@
+"""AdaGrad with a block-diagonal metric: between one rate a feature and a full matrix.
+
+Duchi, Hazan & Singer (2011), "Adaptive Subgradient Methods", JMLR 12, section 7 and Corollary 12. For each block B of
+features, with g_B the part of a gradient that lies in it,
+    H_B = damping I + (sum of g_B g_B')^(1/2)
+and the update is that of `adagrad_full` in every block by itself. Blocks are `block_size` ids in a row, or those that
+`with_blocks` is given: the namespaces of the features, groups known to be correlated, …
+
+Lazy: only the blocks that an example touches are worked on. With dual averaging (eq. 3) the weights of a block follow
+from its sums whenever it is needed; with mirror descent (eq. 4) only a ridge penalty is known in closed form over many
+rounds, and others are refused. An example costs the cube of the block size for each block it touches.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from ouzel.errors import OuzelError
+from ouzel.kernels.jit import kernel
+from ouzel.layout import allocate, float64, int64, require
+from ouzel.learners.gradient.matrix_metric import decompose, require_solver, solve, times_metric
+from ouzel.learners.limits import bound_all, has_square
+from ouzel.learners.shared_settings import Damping, DualAveraging, Loss, Penalty, Rate
+from ouzel.ranges import Range
+from ouzel.terms.losses import Logistic, derivative
+from ouzel.terms.penalties.separable import NoPenalty, SquaredL2, applies, dose, require_separable
+
+LARGEST_BLOCK = 512
+NO_BLOCKS = np.empty(0, np.int64)  # that were given
+
+
+class State(NamedTuple):
+    block: np.ndarray  # (d,) int64  block of each slot
+    position: np.ndarray  # (d,) int64  place of each slot within its block
+    weight: np.ndarray  # (blocks, b) float64  w
+    gradient: np.ndarray  # (blocks, b) float64  g of the example at work, zero between examples
+    gradient_sum: np.ndarray  # (blocks, b) float64
+    outer: np.ndarray  # (blocks, b, b) float64  sums of g_B g_B'
+    vectors: np.ndarray  # (blocks, b, b) float64  eigenvectors of H_B
+    eigenvalues: np.ndarray  # (blocks, b) float64
+    stamp: np.ndarray  # (blocks, 2) int64  round up to which w is right, and of the last gradient
+    seen: np.ndarray  # (1,) int64  t
+    given: np.ndarray  # (2,) int64  slots and blocks that `with_blocks` was given
+
+
+class Settings(NamedTuple):
+    loss: Loss = Logistic()
+    penalty: Penalty = NoPenalty()
+    learning_rate: Rate = 0.25
+    damping: Damping = 1e-6
+    block_size: Annotated[float, Range(1.0, LARGEST_BLOCK, whole=True), "features in a block"] = 8.0
+    dual_averaging: DualAveraging = 0.0
+
+
+def init(dimension: int, settings: Settings) -> State:
+    """A state that has seen nothing, with room for `dimension` slots, in blocks of `block_size` slots."""
+    return _make(NO_BLOCKS, dimension, settings)
+
+
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state with room for `dimension` slots is made of, in blocks of `block_size` slots."""
+    size = _size(settings)
+    return _layout(dimension, -(-dimension // size), size)
+
+
+def with_blocks(blocks: np.ndarray, settings: Settings) -> State:
+    """A state that has seen nothing, whose slot k lies in block `blocks[k]` (numbers from 0 up).
+
+    Slots that come later get blocks of `block_size` of their own. All blocks take the room of the largest.
+
+    >>> with_blocks(np.array([0, 1, 1, 1, 0]), Settings()).position.tolist()
+    [0, 0, 1, 2, 1]
+    """
+    return _make(np.asarray(blocks, np.int64), len(blocks), settings)
+
+
+def check(state: State, settings: Settings) -> None:
+    """Refuse slots that lie in other blocks than they were given, and blocks ahead of the rounds."""
+    block, position = _arranged(NO_BLOCKS, len(state.block), _size(settings))
+    require(not state.given.any(), "blocks of one's own are not kept in files")
+    require(np.array_equal(state.block, block), "block is not that of each slot")
+    require(np.array_equal(state.position, position), "position is not that of each slot")
+    require((state.stamp <= state.seen[0]).all(), "stamp has rounds to come")
+
+
+def _size(settings: Settings) -> int:
+    """Slots of a block, of settings that the learner can do with."""
+    require_separable(settings.penalty, "adagrad-block")
+    require_solver(settings.penalty, "adagrad-block")
+    if not settings.dual_averaging and not isinstance(settings.penalty, (NoPenalty, SquaredL2)):
+        raise OuzelError(
+            f"adagrad-block by mirror descent takes no penalty or a ridge (l2); got {settings.penalty!r}; "
+            "adagrad-block-rda takes it"
+        )
+    size = int(settings.block_size)
+    return size
+
+
+def _layout(dimension: int, blocks: int, width: int) -> State:
+    return State(
+        block=int64(dimension),
+        position=int64(dimension),
+        weight=float64(blocks, width),
+        gradient=float64(blocks, width),
+        gradient_sum=float64(blocks, width),
+        outer=float64(blocks, width, width),
+        vectors=float64(blocks, width, width),
+        eigenvalues=float64(blocks, width),
+        stamp=int64(blocks, 2),
+        seen=int64(1),
+        given=int64(2),
+    )
+
+
+def _arranged(blocks: np.ndarray, dimension: int, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """The block of each slot (dimension,), `blocks` of the first ones given, and its position there."""
+    count = int(blocks.max()) + 1 if len(blocks) else 0
+    more = np.arange(dimension - len(blocks))
+    block = np.concatenate([blocks, count + more // size])
+    order = np.argsort(block, kind="stable")
+    first = np.searchsorted(block[order], block[order])
+    position = np.empty(dimension, np.int64)
+    position[order] = np.arange(dimension) - first
+    return block, position
+
+
+def _make(blocks: np.ndarray, dimension: int, settings: Settings) -> State:
+    size = _size(settings)
+    block, position = _arranged(blocks, dimension, size)
+    width = max(size, int(position.max(initial=0)) + 1)
+    if width > LARGEST_BLOCK:
+        raise OuzelError(f"a block has at most {LARGEST_BLOCK} features; got one of {width}")
+    state: State = allocate(_layout(dimension, int(block.max(initial=-1)) + 1, width))
+    state.given[:] = len(blocks), int(blocks.max(initial=-1)) + 1
+    return state._replace(block=block, position=position)
+
+
+def grow(state: State, dimension: int, settings: Settings) -> State:
+    """The same state with room for `dimension` slots."""
+    grown = _make(state.block[: state.given[0]], dimension, settings)
+    for larger, array in zip(grown[2:9], state[2:9], strict=True):
+        larger[: len(array)] = array
+    return grown._replace(seen=state.seen)
+
+
+@kernel
+def _weights_now(state, block, weight, settings):
+    """Turn `weight` (b,), a block's stored weights, into those of now."""
+    rounds = state.seen[0] - state.stamp[block, 0]
+    if not applies(settings.penalty) or rounds == 0 or state.stamp[block, 1] == 0:
+        return
+    vectors, eigenvalues = state.vectors[block], state.eigenvalues[block]
+    rate = settings.learning_rate
+    if settings.dual_averaging != 0.0:
+        linear = rate * state.gradient_sum[block]
+        solve(settings.penalty, vectors, eigenvalues, linear, rate * state.seen[0], weight)
+        bound_all(weight)
+        return
+    along = vectors.T @ weight
+    for j in range(len(along)):
+        if eigenvalues[j] > 0.0:
+            along[j] *= np.exp(-rounds * dose(settings.penalty, rate / eigenvalues[j]))
+    weight[:] = vectors @ along
+
+
+@kernel
+def predict_row(state, indices, values, settings):
+    """The margin of one example."""
+    margin = 0.0
+    last = np.int64(-1)
+    weight = np.empty(state.weight.shape[1])
+    for k in range(len(indices)):
+        block = state.block[indices[k]]
+        if block != last:
+            weight[:] = state.weight[block]
+            _weights_now(state, block, weight, settings)
+            last = block
+        margin += values[k] * weight[state.position[indices[k]]]
+    return margin
+
+
+@kernel
+def _update_block(state, block, settings):
+    """Learn the gradient that lies ready for a block whose weights are those of the last round."""
+    gradient, weight = state.gradient[block], state.weight[block]
+    state.gradient_sum[block] += gradient
+    outer = state.outer[block]
+    for i in range(len(gradient)):
+        for j in range(len(gradient)):
+            outer[i, j] += gradient[i] * gradient[j]
+    vectors, eigenvalues = decompose(outer, settings.damping)
+    state.vectors[block] = vectors
+    state.eigenvalues[block] = eigenvalues
+    rate = settings.learning_rate
+    if settings.dual_averaging != 0.0:
+        linear = rate * state.gradient_sum[block]
+        solve(settings.penalty, vectors, eigenvalues, linear, rate * state.seen[0], weight)
+    else:
+        linear = rate * gradient - times_metric(vectors, eigenvalues, weight)
+        solve(settings.penalty, vectors, eigenvalues, linear, rate, weight)
+    bound_all(weight)
+    state.stamp[block] = state.seen[0]
+    gradient[:] = 0.0
+
+
+@kernel
+def learn_row(state, indices, values, target, importance, settings):
+    """Learn one example in place; return the margin predicted before learning."""
+    if importance == 0.0:
+        return predict_row(state, indices, values, settings)
+    margin = 0.0
+    for k in range(len(indices)):
+        block = state.block[indices[k]]
+        if state.stamp[block, 0] < state.seen[0]:
+            _weights_now(state, block, state.weight[block], settings)
+            state.stamp[block, 0] = state.seen[0]
+        margin += values[k] * state.weight[block, state.position[indices[k]]]
+    slope = importance * derivative(settings.loss, margin, target)
+    state.seen[0] += 1
+    if slope != 0.0:
+        for k in range(len(indices)):
+            gradient = slope * values[k]
+            if has_square(gradient):
+                state.gradient[state.block[indices[k]], state.position[indices[k]]] = gradient
+        for k in range(len(indices)):
+            block = state.block[indices[k]]
+            if state.stamp[block, 0] < state.seen[0]:
+                _update_block(state, block, settings)
+    return margin
+
+
+@kernel
+def learn_rows(state, rows, targets, importances, settings, margins):
+    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
+    for i in range(len(targets)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
+
+
+@kernel
+def predict_rows(state, rows, settings, margins):
+    """Write the margins of a block to `margins` (n,)."""
+    for i in range(len(margins)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+
+
+def weights(state: State, settings: Settings) -> np.ndarray:
+    """The weight of every slot, the penalty applied to all."""
+    current = state.weight.copy()
+    for block, weight in enumerate(current):
+        _weights_now(state, block, weight, settings)
+    return current[state.block, state.position]
+
+
+def mirror(state: State) -> State:
+    """The state that exchanged classes would have led to."""
+    copies = State(*(array.copy() for array in state))
+    return copies._replace(weight=-copies.weight, gradient_sum=-copies.gradient_sum)
+
+
+def merge(states: list[State], settings: Settings) -> State:
+    """Sums add up; with mirror descent the weights are the workers' averaged by the examples each has seen."""
+    merged = mirror(mirror(states[0]))
+    seen = np.array([state.seen[0] for state in states])
+    merged.seen[0] = seen.sum()
+    for name in ("gradient_sum", "outer"):
+        getattr(merged, name)[:] = np.sum([getattr(state, name) for state in states], axis=0)
+    mean = np.average([weights(state, settings) for state in states], axis=0, weights=np.maximum(seen, 1e-9))
+    merged.weight[merged.block, merged.position] = mean
+    for block in np.flatnonzero(np.any([state.stamp[:, 1] > 0 for state in states], axis=0)):
+        merged.vectors[block], merged.eigenvalues[block] = decompose(merged.outer[block], settings.damping)
+        if settings.dual_averaging:
+            linear = settings.learning_rate * merged.gradient_sum[block]
+            strength = settings.learning_rate * merged.seen[0]
+            basis = merged.vectors[block], merged.eigenvalues[block]
+            solve(settings.penalty, *basis, linear, strength, merged.weight[block])
+        merged.stamp[block] = merged.seen[0]
+    return merged

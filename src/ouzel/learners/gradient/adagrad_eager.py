@@ -1,0 +1,142 @@
+"""AdaGrad with a diagonal metric, every weight updated on every example.
+
+Duchi, Hazan & Singer (2011), "Adaptive Subgradient Methods", JMLR 12, Figure 1 with the updates of sections 5.2 to
+5.4: weights kept to a ball (`L1Ball`, `L2Ball`), or penalised by a norm of them all (`L2Norm`, `MaxNorm`). With
+    h = damping + sqrt(sum of g^2),    w = argmin <u, x> + strength r(x) + <x, h x> / 2,
+where u = rate g - h w and strength = rate (mirror descent, eq. 4), or u = rate sum of g and strength = rate t (dual
+averaging, eq. 3).
+
+Here one weight depends on all the others, so there is no lazy form: an example costs the number of slots, which is why
+there is a limit to it. Penalties that are sums over single weights belong to `adagrad` and `adagrad_rda`.
+"""
+
+from __future__ import annotations
+
+from math import isfinite, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from ouzel.errors import OuzelError
+from ouzel.kernels.jit import inlined, kernel
+from ouzel.layout import float64, made_from
+from ouzel.learners.limits import has_square
+from ouzel.learners.shared_settings import Damping, DualAveraging, Loss, Penalty, Rate
+from ouzel.terms.losses import Logistic, derivative
+from ouzel.terms.penalties.diagonal_prox import minimise, require_minimiser
+from ouzel.terms.penalties.separable import NoPenalty
+
+MOST_SLOTS = 2**20 + 1
+
+
+class State(NamedTuple):
+    weight: np.ndarray  # (d,) float64  w
+    gradient_sum: np.ndarray  # (d,) float64  G
+    squared_sum: np.ndarray  # (d,) float64  sums of g^2
+    seen: np.ndarray  # (1,) float64  t
+    work: np.ndarray  # (4, d) float64  u, h and scratch of an update
+
+
+class Settings(NamedTuple):
+    loss: Loss = Logistic()
+    penalty: Penalty = NoPenalty()
+    learning_rate: Rate = 0.25
+    damping: Damping = 1e-6
+    dual_averaging: DualAveraging = 0.0
+
+
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state with room for `dimension` slots is made of."""
+    require_minimiser(settings.penalty, "adagrad-eager")
+    if dimension > MOST_SLOTS:
+        raise OuzelError(
+            f"adagrad-eager updates every weight on every example and takes feature ids below {MOST_SLOTS - 1}; "
+            f"got {dimension - 2}; adagrad and adagrad-rda with l1 or Box have no such limit"
+        )
+    return State(
+        weight=float64(dimension),
+        gradient_sum=float64(dimension),
+        squared_sum=float64(dimension, least=0.0),
+        seen=float64(1, least=0.0),
+        work=float64(4, dimension, scratch=True),
+    )
+
+
+init, grow = made_from(layout)
+
+
+@inlined
+def predict_row(state, indices, values, settings):
+    """The margin of one example."""
+    margin = 0.0
+    for k in range(len(indices)):
+        margin += values[k] * state.weight[indices[k]]
+    return margin
+
+
+@inlined
+def learn_row(state, indices, values, target, importance, settings):
+    """Learn one example in place; return the margin predicted before learning."""
+    margin = predict_row(state, indices, values, settings)
+    if importance == 0.0:
+        return margin
+    slope = importance * derivative(settings.loss, margin, target)
+    state.seen[0] += 1.0
+    if not isfinite(slope):
+        return margin
+    linear, metric = state.work[0], state.work[1]
+    for k in range(len(indices)):
+        gradient = slope * values[k]
+        if has_square(gradient):
+            state.gradient_sum[indices[k]] += gradient
+            state.squared_sum[indices[k]] += gradient * gradient
+    rate = settings.learning_rate
+    dual = settings.dual_averaging != 0.0
+    for j in range(len(metric)):
+        metric[j] = settings.damping + sqrt(state.squared_sum[j]) if state.squared_sum[j] > 0.0 else 0.0
+        linear[j] = rate * state.gradient_sum[j] if dual else -metric[j] * state.weight[j]
+    if not dual:
+        for k in range(len(indices)):
+            gradient = slope * values[k]
+            if has_square(gradient):
+                linear[indices[k]] += rate * gradient
+    strength = rate * state.seen[0] if dual else rate
+    minimise(settings.penalty, linear, metric, strength, state.weight, state.work[2:])
+    return margin
+
+
+@kernel
+def learn_rows(state, rows, targets, importances, settings, margins):
+    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
+    for i in range(len(targets)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
+
+
+@kernel
+def predict_rows(state, rows, settings, margins):
+    """Write the margins of a block to `margins` (n,)."""
+    for i in range(len(margins)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+
+
+def weights(state: State, settings: Settings) -> np.ndarray:
+    """The weight of every slot."""
+    return state.weight
+
+
+def mirror(state: State) -> State:
+    """The state that exchanged classes would have led to."""
+    return State(-state.weight, -state.gradient_sum, state.squared_sum.copy(), state.seen.copy(), state.work.copy())
+
+
+def merge(states: list[State], settings: Settings) -> State:
+    """Sums add up; the weights are the workers' averaged by the examples each has seen, until the next example."""
+    seen = np.array([state.seen[0] for state in states])
+    merged = init(len(states[0].weight), settings)
+    merged.weight[:] = np.average([state.weight for state in states], axis=0, weights=np.maximum(seen, 1e-9))
+    merged.gradient_sum[:] = np.sum([state.gradient_sum for state in states], axis=0)
+    merged.squared_sum[:] = np.sum([state.squared_sum for state in states], axis=0)
+    merged.seen[0] = seen.sum()
+    return merged

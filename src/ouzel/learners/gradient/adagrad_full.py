@@ -1,0 +1,174 @@
+"""AdaGrad with a full metric.
+
+Duchi, Hazan & Singer (2011), "Adaptive Subgradient Methods", JMLR 12, Figure 2. On every example, G being the sum of
+the outer products g g' of the gradients,
+    H = damping I + G^(1/2)
+    w = argmin <u, x> + strength r(x) + <x, H x> / 2
+where u = rate g - H w and strength = rate (mirror descent, eq. 4), or u = rate sum of g and strength = rate t (dual
+averaging, eq. 3). Without penalty, with a ridge, an l2 norm or an l2 ball this is solved along the eigenvectors of G,
+taken afresh after every gradient; with l1, elastic net or a box by coordinate descent from the last weights.
+
+There is no lazy form. An example costs the cube of the number of features seen so far, and memory is its square: for a
+few hundred features; ids beyond the limit are refused.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import NamedTuple
+
+import numpy as np
+
+from ouzel.errors import OuzelError
+from ouzel.kernels.jit import inlined, kernel
+from ouzel.layout import MOST_COUNT, check_places, float64, int64, made_from
+from ouzel.learners.gradient.matrix_metric import decompose, require_solver, solve, times_metric
+from ouzel.learners.limits import LARGEST_SQUARE, bound_all
+from ouzel.learners.shared_settings import Damping, DualAveraging, Loss, Penalty, Rate
+from ouzel.terms.losses import Logistic, derivative
+from ouzel.terms.penalties.separable import NoPenalty, applies
+
+MOST_SLOTS = 2049  # ids below 2,048 and the constant
+
+
+class State(NamedTuple):
+    place: np.ndarray  # (d,) int64  1 + where a slot lies in what follows, 0 while it has had no gradient
+    weight: np.ndarray  # (d,) float64  w of the slots so placed
+    gradient_sum: np.ndarray  # (d,) float64
+    outer: np.ndarray  # (d, d) float64  G
+    counts: np.ndarray  # (2,) int64  t, slots placed
+
+
+class Settings(NamedTuple):
+    loss: Loss = Logistic()
+    penalty: Penalty = NoPenalty()
+    learning_rate: Rate = 0.25
+    damping: Damping = 1e-6
+    dual_averaging: DualAveraging = 0.0
+
+
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state with room for `dimension` slots is made of."""
+    require_solver(settings.penalty, "adagrad-full")
+    if dimension > MOST_SLOTS:
+        raise OuzelError(
+            f"adagrad-full keeps a matrix over all features and takes ids below {MOST_SLOTS - 1}; "
+            "larger ones were met; use adagrad-block or adagrad, or renumber the ids"
+        )
+    return State(
+        place=int64(dimension, most=dimension),
+        weight=float64(dimension),
+        gradient_sum=float64(dimension),
+        outer=float64(dimension, dimension),
+        counts=int64(2, most=(MOST_COUNT, dimension)),
+    )
+
+
+init, grow = made_from(layout)
+
+
+def check(state: State, settings: Settings) -> None:
+    """Refuse slots that do not lie one to a place."""
+    check_places(state.place, int(state.counts[1]), "places")
+
+
+@inlined
+def predict_row(state, indices, values, settings):
+    """The margin of one example."""
+    margin = 0.0
+    for k in range(len(indices)):
+        place = state.place[indices[k]]
+        if place > 0:
+            margin += values[k] * state.weight[place - 1]
+    return margin
+
+
+@inlined
+def _place(state, slot):
+    """Where a slot lies, a new place if it has none."""
+    if state.place[slot] == 0:
+        state.counts[1] += 1
+        state.place[slot] = state.counts[1]
+    return state.place[slot] - 1
+
+
+@kernel
+def learn_row(state, indices, values, target, importance, settings):
+    """Learn one example in place; return the margin predicted before learning."""
+    margin = predict_row(state, indices, values, settings)
+    if importance == 0.0:
+        return margin
+    slope = importance * derivative(settings.loss, margin, target)
+    state.counts[0] += 1
+    if not isfinite(slope) or (slope == 0.0 and not applies(settings.penalty)):
+        return margin
+    gradient = np.zeros(len(state.weight))
+    size = 0.0
+    for k in range(len(indices)):
+        if slope != 0.0 and values[k] != 0.0:
+            gradient[_place(state, indices[k])] = slope * values[k]
+            size += (slope * values[k]) ** 2
+    count = state.counts[1]
+    if count == 0 or not size <= LARGEST_SQUARE:
+        return margin
+    gradient = gradient[:count]
+    weight = state.weight[:count]
+    outer = state.outer[:count, :count]
+    for i in range(count):
+        state.gradient_sum[i] += gradient[i]
+        if gradient[i] != 0.0:
+            for j in range(count):
+                outer[i, j] += gradient[i] * gradient[j]
+    vectors, eigenvalues = decompose(np.ascontiguousarray(outer), settings.damping)
+    rate = settings.learning_rate
+    if settings.dual_averaging != 0.0:
+        solve(settings.penalty, vectors, eigenvalues, rate * state.gradient_sum[:count], rate * state.counts[0], weight)
+    else:
+        linear = rate * gradient - times_metric(vectors, eigenvalues, weight)
+        solve(settings.penalty, vectors, eigenvalues, linear, rate, weight)
+    bound_all(weight)
+    return margin
+
+
+@kernel
+def learn_rows(state, rows, targets, importances, settings, margins):
+    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
+    for i in range(len(targets)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
+
+
+@kernel
+def predict_rows(state, rows, settings, margins):
+    """Write the margins of a block to `margins` (n,)."""
+    for i in range(len(margins)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+
+
+def weights(state: State, settings: Settings) -> np.ndarray:
+    """The weight of every slot."""
+    return np.where(state.place > 0, state.weight[state.place - 1], 0.0)
+
+
+def mirror(state: State) -> State:
+    """The state that exchanged classes would have led to."""
+    copies = [array.copy() for array in state]
+    return State(copies[0], -copies[1], -copies[2], *copies[3:])
+
+
+def merge(states: list[State], settings: Settings) -> State:
+    """Sums add up; the weights are the workers' averaged by the examples each has seen, until the next example."""
+    dimension = len(states[0].place)
+    merged = init(dimension, settings)
+    placed = np.flatnonzero(np.any([state.place > 0 for state in states], axis=0))
+    merged.place[placed] = np.arange(1, len(placed) + 1)
+    merged.counts[:] = sum(int(state.counts[0]) for state in states), len(placed)
+    for state in states:
+        mine = np.flatnonzero(state.place)
+        here, there = merged.place[mine] - 1, state.place[mine] - 1
+        share = state.counts[0] / max(merged.counts[0], 1)
+        merged.weight[here] += share * state.weight[there]
+        merged.gradient_sum[here] += state.gradient_sum[there]
+        merged.outer[np.ix_(here, here)] += state.outer[np.ix_(there, there)]
+    return merged

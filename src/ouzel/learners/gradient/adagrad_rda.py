@@ -1,0 +1,118 @@
+"""AdaGrad with a diagonal metric and regularised dual averaging.
+
+Duchi, Hazan & Singer (2011), "Adaptive Subgradient Methods", JMLR 12, eqs (3) and (24), Figure 1. With G_j the sum of
+gradients of coordinate j, s_j the root of the sum of their squares, r the penalty and t examples seen,
+    w_j = prox(r, -rate_j G_j, rate_j t),    rate_j = learning_rate / (damping + s_j).
+No weights are stored: they follow from the sums when asked for, so an example costs its non-zeros alone, and states
+of workers merge by addition.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+
+from ouzel.kernels.jit import inlined, kernel
+from ouzel.layout import float64, made_from
+from ouzel.learners.limits import has_square
+from ouzel.learners.shared_settings import Damping, Loss, Penalty, Rate
+from ouzel.terms.losses import Logistic, derivative
+from ouzel.terms.penalties.separable import NoPenalty, proximal, require_separable
+
+
+class State(NamedTuple):
+    table: np.ndarray  # (d, 2) float64  G and s^2 of each slot; sums of so many terms need the digits
+    seen: np.ndarray  # (1,) float64  t
+
+
+class Settings(NamedTuple):
+    loss: Loss = Logistic()
+    penalty: Penalty = NoPenalty()
+    learning_rate: Rate = 0.25
+    damping: Damping = 1e-6
+
+
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state with room for `dimension` slots is made of."""
+    require_separable(settings.penalty, "adagrad-rda")
+    return State(table=float64(dimension, 2, least=(-inf, 0.0)), seen=float64(1, least=0.0))
+
+
+init, grow = made_from(layout)
+
+
+@inlined
+def weight_of(state, slot, settings):
+    """The weight of a slot, from the sums."""
+    total = state.table[slot, 0]
+    if total == 0.0:
+        return 0.0
+    rate = settings.learning_rate / (settings.damping + np.sqrt(state.table[slot, 1]))
+    return proximal(settings.penalty, -rate * total, rate * state.seen[0])
+
+
+@inlined
+def predict_row(state, indices, values, settings):
+    """The margin of one example."""
+    margin = 0.0
+    for k in range(len(indices)):
+        margin += np.float64(values[k]) * weight_of(state, indices[k], settings)
+    return margin
+
+
+@inlined
+def learn_row(state, indices, values, target, importance, settings):
+    """Learn one example in place; return the margin predicted before learning."""
+    margin = predict_row(state, indices, values, settings)
+    if importance == 0.0:
+        return margin
+    slope = importance * derivative(settings.loss, margin, target)
+    if slope != 0.0:
+        for k in range(len(indices)):
+            gradient = slope * values[k]
+            if has_square(gradient):
+                state.table[indices[k], 0] += gradient
+                state.table[indices[k], 1] += gradient * gradient
+    state.seen[0] += 1.0
+    return margin
+
+
+@kernel
+def learn_rows(state, rows, targets, importances, settings, margins):
+    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
+    for i in range(len(targets)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
+
+
+@kernel
+def predict_rows(state, rows, settings, margins):
+    """Write the margins of a block to `margins` (n,)."""
+    for i in range(len(margins)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+
+
+@kernel
+def _weights_of(state, settings, out):
+    for slot in range(len(out)):
+        out[slot] = weight_of(state, slot, settings)
+
+
+def weights(state: State, settings: Settings) -> np.ndarray:
+    """The weight of every slot."""
+    out = np.empty(len(state.table))
+    _weights_of(state, settings, out)
+    return out
+
+
+def mirror(state: State) -> State:
+    """The state that exchanged classes would have led to."""
+    return State(state.table * np.array([-1.0, 1.0]), state.seen.copy())
+
+
+def merge(states: list[State], settings: Settings) -> State:
+    """Add up the sums: the state of one pass over all the workers' gradients."""
+    return State(np.sum([s.table for s in states], axis=0), np.sum([s.seen for s in states], axis=0))

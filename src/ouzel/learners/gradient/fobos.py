@@ -1,0 +1,128 @@
+"""Forward-backward splitting with one step size for all features: what AdaGrad is compared with.
+
+Duchi & Singer (2009), "Efficient Online and Batch Learning Using Forward Backward Splitting", JMLR 10; eq. (4) of
+Duchi, Hazan & Singer (2011) with psi_t = sqrt(t) |x|^2 / 2. On example t, with r the penalty, for every j,
+    w_j <- prox(r, w_j - rate g_j, rate),    rate = learning_rate / sqrt(t).
+All weights owe the penalty the same on the same rounds, so one clock of doses serves them all: a weight keeps the time
+up to which it has paid, and pays the difference when it is next needed, exactly.
+"""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from ouzel.kernels.jit import inlined, kernel
+from ouzel.layout import float64, made_from, require
+from ouzel.learners.limits import reach_of
+from ouzel.learners.shared_settings import Loss, Penalty, Rate
+from ouzel.terms.losses import Logistic, derivative
+from ouzel.terms.penalties.separable import NoPenalty, applies, dose, proximal, require_separable, shrink
+
+
+class State(NamedTuple):
+    table: np.ndarray  # (d, 2) float64  w, and the clock up to which it has paid (sums of doses need the digits)
+    clock: np.ndarray  # (2,) float64  t, and the sum of the doses of t rounds
+
+
+class Settings(NamedTuple):
+    loss: Loss = Logistic()
+    penalty: Penalty = NoPenalty()
+    learning_rate: Rate = 0.5
+
+
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state with room for `dimension` slots is made of."""
+    require_separable(settings.penalty, "fobos")
+    return State(table=float64(dimension, 2, least=(-inf, 0.0)), clock=float64(2, least=0.0))
+
+
+init, grow = made_from(layout)
+
+
+def check(state: State, settings: Settings) -> None:
+    """Refuse a slot that has paid its penalty beyond the clock."""
+    require((state.table[:, 1] <= state.clock[1]).all(), "table is ahead of the clock")
+
+
+@inlined
+def current_weight(state, slot, settings):
+    """The weight of a slot, its debt to the penalty paid."""
+    return shrink(settings.penalty, state.table[slot, 0], state.clock[1] - state.table[slot, 1])
+
+
+@inlined
+def predict_row(state, indices, values, settings):
+    """The margin of one example."""
+    margin = 0.0
+    for k in range(len(indices)):
+        margin += np.float64(values[k]) * current_weight(state, indices[k], settings)
+    return margin
+
+
+@inlined
+def learn_row(state, indices, values, target, importance, settings):
+    """Learn one example in place; return the margin predicted before learning."""
+    margin = predict_row(state, indices, values, settings)
+    if importance == 0.0:
+        return margin
+    slope = importance * derivative(settings.loss, margin, target)
+    step = settings.learning_rate / sqrt(state.clock[0] + 1.0)
+    after = state.clock[1] + dose(settings.penalty, step)
+    if slope != 0.0:
+        reach = reach_of(step * slope)
+        for k in range(len(indices)):
+            slot = indices[k]
+            if abs(values[k]) < reach:
+                weight = current_weight(state, slot, settings) - step * slope * values[k]
+                if applies(settings.penalty):
+                    weight = proximal(settings.penalty, weight, step)
+                    state.table[slot, 1] = after
+                state.table[slot, 0] = weight
+    state.clock[0] += 1.0
+    state.clock[1] = after
+    return margin
+
+
+@kernel
+def learn_rows(state, rows, targets, importances, settings, margins):
+    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
+    for i in range(len(targets)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
+
+
+@kernel
+def predict_rows(state, rows, settings, margins):
+    """Write the margins of a block to `margins` (n,)."""
+    for i in range(len(margins)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+
+
+@kernel
+def _current_weights(state, settings, out):
+    for slot in range(len(out)):
+        out[slot] = current_weight(state, slot, settings)
+
+
+def weights(state: State, settings: Settings) -> np.ndarray:
+    """The weight of every slot, the penalty applied to all."""
+    out = np.empty(len(state.table))
+    _current_weights(state, settings, out)
+    return out
+
+
+def mirror(state: State) -> State:
+    """The state that exchanged classes would have led to."""
+    return State(state.table * np.array([-1.0, 1.0]), state.clock.copy())
+
+
+def merge(states: list[State], settings: Settings) -> State:
+    """Average the weights of workers by the examples each has seen."""
+    seen = np.array([state.clock[0] for state in states])
+    mean = np.average([weights(state, settings) for state in states], axis=0, weights=np.maximum(seen, 1e-9))
+    clock = np.sum([state.clock for state in states], axis=0)
+    return State(np.column_stack([mean, np.full(len(mean), clock[1])]), clock)

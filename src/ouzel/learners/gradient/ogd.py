@@ -1,0 +1,93 @@
+"""Online gradient descent.
+
+Zinkevich (2003), "Online Convex Programming and Generalized Infinitesimal Gradient Ascent", ICML. On example t
+    w <- w - rate_t * l'(w.x, y) * x,    rate_t = learning_rate / t^power.
+The first example steps by the full learning rate; power = 1/2 is the paper's step, power = 0 a constant one.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ouzel.kernels.jit import inlined, kernel
+from ouzel.layout import float32, float64, made_from
+from ouzel.learners.limits import bounded, margin_of, reach_of
+from ouzel.learners.shared_settings import Loss, Power, Rate
+from ouzel.terms.losses import Logistic, derivative
+
+
+class State(NamedTuple):
+    weight: np.ndarray  # (d,) float32  w
+    seen: np.ndarray  # (1,) float64  t
+
+
+class Settings(NamedTuple):
+    loss: Loss = Logistic()
+    learning_rate: Rate = 0.5
+    power: Power = 0.5
+
+
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state with room for `dimension` slots is made of."""
+    return State(weight=float32(dimension), seen=float64(1, least=0.0))
+
+
+init, grow = made_from(layout)
+
+
+@inlined
+def predict_row(state, indices, values, settings):
+    """The margin of one example."""
+    return margin_of(state.weight, indices, values)
+
+
+@inlined
+def learn_row(state, indices, values, target, importance, settings):
+    """Learn one example in place; return the margin predicted before learning."""
+    margin = predict_row(state, indices, values, settings)
+    if importance == 0.0:
+        return margin
+    state.seen[0] += 1.0
+    slope = importance * derivative(settings.loss, margin, target)
+    step = slope * settings.learning_rate / state.seen[0] ** settings.power
+    if step != 0.0:
+        reach = reach_of(step)
+        for k in range(len(indices)):
+            if abs(values[k]) < reach:
+                state.weight[indices[k]] = bounded(state.weight[indices[k]] - step * values[k])
+    return margin
+
+
+@kernel
+def learn_rows(state, rows, targets, importances, settings, margins):
+    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
+    for i in range(len(targets)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
+
+
+@kernel
+def predict_rows(state, rows, settings, margins):
+    """Write the margins of a block to `margins` (n,)."""
+    for i in range(len(margins)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+
+
+def weights(state: State, settings: Settings) -> np.ndarray:
+    """The weight of every slot."""
+    return state.weight
+
+
+def mirror(state: State) -> State:
+    """The state that exchanged classes would have led to."""
+    return State(-state.weight, state.seen.copy())
+
+
+def merge(states: list[State], settings: Settings) -> State:
+    """Average the weights of workers by the examples each has seen."""
+    seen = np.sum([state.seen for state in states], axis=0)
+    weight = np.sum([state.weight * state.seen for state in states], axis=0) / max(seen[0], 1.0)
+    return State(weight.astype(np.float32), seen)

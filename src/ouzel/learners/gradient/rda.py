@@ -1,0 +1,115 @@
+"""Regularised dual averaging with one step size for all features: what AdaGrad is compared with.
+
+Xiao (2010), "Dual Averaging Methods for Regularized Stochastic Learning and Online Optimization", JMLR 11; eq. (3) of
+Duchi, Hazan & Singer (2011) with psi_t = sqrt(t) |x|^2 / 2. With G the sum of gradients, r the penalty, t the examples
+seen,
+    w_j = prox(r, -rate G_j, rate t),    rate = learning_rate / sqrt(t).
+As in `adagrad_rda` no weights are stored, an example costs its non-zeros alone, and states of workers add up.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from ouzel.kernels.jit import inlined, kernel
+from ouzel.layout import float64, made_from
+from ouzel.learners.limits import reach_of
+from ouzel.learners.shared_settings import Loss, Penalty, Rate
+from ouzel.terms.losses import Logistic, derivative
+from ouzel.terms.penalties.separable import NoPenalty, proximal, require_separable
+
+
+class State(NamedTuple):
+    gradient_sum: np.ndarray  # (d,) float64  G
+    seen: np.ndarray  # (1,) float64  t
+
+
+class Settings(NamedTuple):
+    loss: Loss = Logistic()
+    penalty: Penalty = NoPenalty()
+    learning_rate: Rate = 0.5
+
+
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state with room for `dimension` slots is made of."""
+    require_separable(settings.penalty, "rda")
+    return State(gradient_sum=float64(dimension), seen=float64(1, least=0.0))
+
+
+init, grow = made_from(layout)
+
+
+@inlined
+def weight_of(total, seen, settings):
+    """The weight of a slot whose gradients add up to `total`."""
+    if total == 0.0:
+        return 0.0
+    rate = settings.learning_rate / sqrt(seen)
+    return proximal(settings.penalty, -rate * total, rate * seen)
+
+
+@inlined
+def predict_row(state, indices, values, settings):
+    """The margin of one example."""
+    margin = 0.0
+    for k in range(len(indices)):
+        margin += np.float64(values[k]) * weight_of(state.gradient_sum[indices[k]], state.seen[0], settings)
+    return margin
+
+
+@inlined
+def learn_row(state, indices, values, target, importance, settings):
+    """Learn one example in place; return the margin predicted before learning."""
+    margin = predict_row(state, indices, values, settings)
+    if importance == 0.0:
+        return margin
+    slope = importance * derivative(settings.loss, margin, target)
+    if slope != 0.0:
+        reach = reach_of(slope)
+        for k in range(len(indices)):
+            if abs(values[k]) < reach:
+                state.gradient_sum[indices[k]] += slope * values[k]
+    state.seen[0] += 1.0
+    return margin
+
+
+@kernel
+def learn_rows(state, rows, targets, importances, settings, margins):
+    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
+    for i in range(len(targets)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
+
+
+@kernel
+def predict_rows(state, rows, settings, margins):
+    """Write the margins of a block to `margins` (n,)."""
+    for i in range(len(margins)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+
+
+@kernel
+def _weights_of(state, settings, out):
+    for slot in range(len(out)):
+        out[slot] = weight_of(state.gradient_sum[slot], state.seen[0], settings)
+
+
+def weights(state: State, settings: Settings) -> np.ndarray:
+    """The weight of every slot."""
+    out = np.empty(len(state.gradient_sum))
+    _weights_of(state, settings, out)
+    return out
+
+
+def mirror(state: State) -> State:
+    """The state that exchanged classes would have led to."""
+    return State(-state.gradient_sum, state.seen.copy())
+
+
+def merge(states: list[State], settings: Settings) -> State:
+    """Add up the sums: the state of one pass over all the workers' gradients."""
+    return State(np.sum([s.gradient_sum for s in states], axis=0), np.sum([s.seen for s in states], axis=0))

@@ -1,0 +1,1 @@
+"""Mistake-driven and margin-driven rules of several classes, of first order."""

@@ -1,0 +1,121 @@
+"""The online Newton step by element-wise multiplication.
+
+Sharma, "Modified online Newton step based on element wise multiplication", Algorithm 1. The printed formulas (4) to (7)
+do not fit together; this is the sound reading that comes nearest to the published tables (docs/multiclass.md). With
+scores s = W x, when s_y - s_r < 1 the true class y (sign +1) and the best wrong one r (sign -1) are updated, each with
+    f = 1 / (1 + exp(-sign s_k)),    b = -sign f (1 - f) x + lambda w_k    (5),
+    A = f (1 - f) + lambda > 0    (6, with ones in the place of x^2),    w_k <- w_k - b / (2 sqrt(t) A)    (7).
+The decay lambda w_k reaches every weight of the class by one factor, 1 - lambda / (2 sqrt(t) A), whether or not the
+example has the feature: it is kept as a scale of the class, and a round costs the example's non-zeros alone.
+An importance weight multiplies the step.
+"""
+
+from __future__ import annotations
+
+from math import exp, sqrt
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from ouzel.kernels.jit import inlined, kernel
+from ouzel.layout import float32, float64, made_from
+from ouzel.learners.limits import is_sound
+from ouzel.learners.scores import averaged, best_wrong, score_row, square_norm
+from ouzel.learners.shared_settings import PRICE, Rate
+
+MULTICLASS = True
+SMALLEST_SCALE = 1e-6  # below it, a scale is multiplied into its class's weights
+
+
+class State(NamedTuple):
+    table: np.ndarray  # (d, classes) float32  w over the scale of its class
+    scale: np.ndarray  # (classes,) float64
+    seen: np.ndarray  # (1,) float64  t
+    updates: np.ndarray  # (1,) float64
+
+
+class Settings(NamedTuple):
+    regularization: Annotated[float, PRICE, "lambda"] = 0.001
+    learning_rate: Annotated[Rate, "the step is this over sqrt(t)"] = 0.5
+
+
+def layout(features: int, classes: int, settings: Settings) -> State:
+    """What a state with room for so many slots and classes is made of."""
+    return State(
+        table=float32(features, classes),
+        scale=float64(classes, fill=1.0, least=SMALLEST_SCALE, most=1.0),
+        seen=float64(1, least=0.0),
+        updates=float64(1, least=0.0),
+    )
+
+
+init, grow = made_from(layout)
+
+
+@inlined
+def predict_row(state, indices, values, settings, scores):
+    """Write the scores (classes,) of one example."""
+    score_row(state.table, indices, values, scores)
+    for c in range(len(scores)):
+        scores[c] *= state.scale[c]
+
+
+@inlined
+def learn_row(state, indices, values, target, importance, settings, scores):
+    """Learn one example in place; `scores` (classes,) takes what was predicted before."""
+    predict_row(state, indices, values, settings, scores)
+    if importance == 0.0:
+        return
+    wrong = best_wrong(scores, target)
+    state.seen[0] += 1.0
+    step = importance * settings.learning_rate / sqrt(state.seen[0])
+    if scores[target] - scores[wrong] < 1.0 and is_sound(step / SMALLEST_SCALE, square_norm(values)):
+        state.updates[0] += 1.0
+        _newton(state, indices, values, target, 1.0, scores[target], step, settings)
+        _newton(state, indices, values, wrong, -1.0, scores[wrong], step, settings)
+
+
+@inlined
+def _newton(state, indices, values, c, sign, score, step, settings):
+    """Update one class."""
+    small = exp(-abs(score))
+    bend = small / (1.0 + small) ** 2  # f (1 - f), the same for both signs
+    if not bend + settings.regularization > 0.0:  # nothing is left of the gradient, nor of the decay
+        return
+    newton = step / (bend + settings.regularization)
+    state.scale[c] *= max(1.0 - newton * settings.regularization, SMALLEST_SCALE)  # no decay beyond 0, or of sign
+    if state.scale[c] < SMALLEST_SCALE:
+        for slot in range(state.table.shape[0]):
+            state.table[slot, c] *= state.scale[c]
+        state.scale[c] = 1.0
+    change = sign * newton * bend / state.scale[c]
+    for k in range(len(indices)):
+        state.table[indices[k], c] += np.float32(change * values[k])
+
+
+@kernel
+def learn_rows(state, rows, targets, importances, settings, scores):
+    """Learn a block; `scores` (n, classes) takes the predictions made before learning each example."""
+    for i in range(len(targets)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings, scores[i])
+
+
+@kernel
+def predict_rows(state, rows, settings, scores):
+    """Write the scores (n, classes) of a block."""
+    for i in range(len(scores)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        predict_row(state, rows.indices[here], rows.values[here], settings, scores[i])
+
+
+def weights(state: State, settings: Settings) -> np.ndarray:
+    """Weights (slots, classes)."""
+    return (state.table * state.scale).astype(np.float32)
+
+
+def merge(states: list[State], settings: Settings) -> State:
+    """Average the weights of workers by the examples each has seen."""
+    seen, updates = (np.array([getattr(state, name)[0] for state in states]) for name in ("seen", "updates"))
+    table = averaged([weights(state, settings) for state in states], seen)
+    return State(table, np.ones_like(states[0].scale), seen.sum(keepdims=True), updates.sum(keepdims=True))

@@ -1,0 +1,95 @@
+"""Learners that part the true class y from the best wrong one r by a step along the example:
+
+    w_y <- w_y + tau x,    w_r <- w_r - tau x.
+
+They differ in tau alone: `step(settings, case)`, chosen by the class of the settings. With two classes the rows are
+halves of one weight vector, w_1 - w_0, which moves by 2 tau: half the binary rule's step makes the binary rule.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ouzel.kernels.jit import by_term, inlined, kernel
+from ouzel.layout import float32, float64, made_from
+from ouzel.learners.limits import is_sound
+from ouzel.learners.scores import averaged, best_wrong, part, score_row, score_rows, square_norm
+
+MULTICLASS = True
+
+
+class State(NamedTuple):
+    table: np.ndarray  # (d, classes) float32  w of each slot and class
+    seen: np.ndarray  # (1,) float64  t
+    updates: np.ndarray  # (1,) float64
+
+
+class Case(NamedTuple):
+    """What a rule may look at."""
+
+    margin: float  # s_y - s_r before learning
+    square: float  # x'x
+    importance: float
+    seen: float  # t, this example counted
+    classes: int
+
+
+@by_term
+def step(settings: Any, case: Case) -> float:
+    """How far to move, tau; 0 where the rule leaves the weights alone."""
+
+
+def layout(features: int, classes: int, settings: Any) -> State:
+    """What a state with room for so many slots and classes is made of."""
+    return State(table=float32(features, classes), seen=float64(1, least=0.0), updates=float64(1, least=0.0))
+
+
+init, grow = made_from(layout)
+
+
+@inlined
+def predict_row(state, indices, values, settings, scores):
+    """Write the scores (classes,) of one example."""
+    score_row(state.table, indices, values, scores)
+
+
+@inlined
+def learn_row(state, indices, values, target, importance, settings, scores):
+    """Learn one example in place; `scores` (classes,) takes what was predicted before."""
+    score_row(state.table, indices, values, scores)
+    if importance == 0.0:
+        return
+    wrong = best_wrong(scores, target)
+    square = square_norm(values)
+    state.seen[0] += 1.0
+    margin = scores[target] - scores[wrong]
+    tau = step(settings, Case(margin, square, importance, state.seen[0], len(scores)))
+    if is_sound(tau, square):
+        state.updates[0] += 1.0
+        part(state.table, indices, values, target, wrong, tau)
+
+
+@kernel
+def learn_rows(state, rows, targets, importances, settings, scores):
+    """Learn a block; `scores` (n, classes) takes the predictions made before learning each example."""
+    for i in range(len(targets)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings, scores[i])
+
+
+def predict_rows(state: State, rows: Any, settings: Any, scores: np.ndarray) -> None:
+    """Write the scores (n, classes) of a block."""
+    score_rows(state.table, rows, scores)
+
+
+def weights(state: State, settings: Any) -> np.ndarray:
+    """Weights (slots, classes)."""
+    return state.table
+
+
+def merge(states: list[State], settings: Any) -> State:
+    """Average the weights of workers by the examples each has seen."""
+    seen, updates = (np.array([getattr(state, name)[0] for state in states]) for name in ("seen", "updates"))
+    return State(averaged([state.table for state in states], seen), seen.sum(keepdims=True), updates.sum(keepdims=True))

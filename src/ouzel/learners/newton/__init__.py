@@ -1,0 +1,1 @@
+"""Online Newton steps, with the whole matrix or a sketch of it."""

@@ -1,0 +1,196 @@
+"""Online Newton with the full matrix.
+
+Luo, Agarwal, Cesa-Bianchi & Langford (2016), eqs (1) and (2) and Lemma 1, after Hazan, Agarwal & Kale (2007). With g
+the gradient, A = alpha I + sum of (curvature + eta / sqrt(t)) g g', and C the largest prediction allowed,
+    w <- w - A^-1 g
+and before a prediction, to project w upon |w'x| <= C in the norm of A,
+    w <- w - (w'x - clip(w'x, -C, C)) A^-1 x / (x' A^-1 x).
+A^-1 is kept, and changes by a matrix of rank one a gradient. An example costs the square of the number of slots seen so
+far, memory is the square of the room for them: for up to some thousand features; ids beyond the limit are refused.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from ouzel.errors import OuzelError
+from ouzel.kernels.jit import inlined, kernel
+from ouzel.layout import MOST_COUNT, check_places, float64, int64, made_from
+from ouzel.learners.limits import learnable
+from ouzel.learners.shared_settings import Bound, Curvature, Eta, Largest, Loss, Rate
+from ouzel.terms.losses import Logistic, derivative
+
+MOST_SLOTS = 2049  # ids below 2,048 and the constant
+
+
+class State(NamedTuple):
+    place: np.ndarray  # (d,) int64  1 + where a slot lies in what follows, 0 while it has not been seen
+    weight: np.ndarray  # (d,) float64  w of the slots so placed
+    inverse: np.ndarray  # (d, d) float64  alpha A^-1
+    counts: np.ndarray  # (2,) int64  t, slots placed
+
+
+class Settings(NamedTuple):
+    loss: Loss = Logistic()
+    learning_rate: Annotated[Rate, "step size, 1 / alpha"] = 1.0
+    curvature: Curvature = 0.25
+    eta: Eta = 0.0
+    bound: Bound = 1.0
+    largest: Largest = 10.0
+
+
+def check_room(dimension: int, learner: str) -> None:
+    """Refuse a matrix too large."""
+    if dimension > MOST_SLOTS:
+        raise OuzelError(
+            f"{learner} keeps a matrix over all features and takes ids below {MOST_SLOTS - 1}; "
+            "larger ones were met; use son-oja or son-fd, renumber the ids, or hash names to few with",
+            bits=11,
+        )
+
+
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state with room for `dimension` slots is made of."""
+    check_room(dimension, "ons")
+    return State(
+        place=int64(dimension, most=dimension),
+        weight=float64(dimension),
+        inverse=float64(dimension, dimension, diagonal=1.0),
+        counts=int64(2, most=(MOST_COUNT, dimension)),
+    )
+
+
+init, grow = made_from(layout)
+
+
+def check(state: State, settings: Settings) -> None:
+    """Refuse slots that do not lie one to a place."""
+    check_places(state.place, int(state.counts[1]), "places")
+
+
+@inlined
+def placed(state, indices, values):
+    """Give every slot of an example with a value its place; return the number of slots placed."""
+    for k in range(len(indices)):
+        if state.place[indices[k]] == 0 and values[k] != 0.0:
+            state.counts[1] += 1
+            state.place[indices[k]] = state.counts[1]
+    return state.counts[1]
+
+
+@inlined
+def free_margin(state, indices, values):
+    """w'x."""
+    margin = 0.0
+    for k in range(len(indices)):
+        if state.place[indices[k]] > 0:
+            margin += values[k] * state.weight[state.place[indices[k]] - 1]
+    return margin
+
+
+@inlined
+def clip(margin, settings):
+    """The margin, cut to [-C, C]."""
+    return min(max(margin, -settings.largest), settings.largest)
+
+
+@kernel
+def learn_row(state, indices, values, target, importance, settings):
+    """Learn one example in place; return the margin predicted before learning."""
+    free = free_margin(state, indices, values)
+    margin = clip(free, settings)
+    if importance == 0.0:
+        return margin
+    count = placed(state, indices, values)
+    state.counts[0] += 1
+    slope = importance * derivative(settings.loss, margin, target)
+    along = np.zeros(count)  # alpha A^-1 x
+    square, length = 0.0, 0.0  # alpha x' A^-1 x, x'x
+    for k in range(len(indices)):
+        place = state.place[indices[k]] - 1
+        if place >= 0:
+            length += values[k] * values[k]
+            for i in range(count):
+                along[i] += values[k] * state.inverse[place, i]
+    for k in range(len(indices)):
+        place = state.place[indices[k]] - 1
+        if place >= 0:
+            square += values[k] * along[place]
+    if not (learnable(slope, length, free) and square > 0.0):
+        return margin
+    weight = state.weight[:count]
+    if settings.bound != 0.0 and free != margin:
+        weight -= (free - margin) / square * along
+    size = settings.learning_rate * (settings.curvature + settings.eta / np.sqrt(state.counts[0])) * slope * slope
+    shrink = 1.0 + size * square  # A'^-1 x = A^-1 x / (1 + size x'A^-1 x), Sherman and Morrison
+    weight -= settings.learning_rate * slope / shrink * along
+    if size != 0.0:
+        for i in range(count):
+            pull = size / shrink * along[i]
+            row = state.inverse[i, :count]
+            for j in range(count):
+                row[j] -= pull * along[j]
+    return margin
+
+
+@kernel
+def learn_rows(state, rows, targets, importances, settings, margins):
+    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
+    for i in range(len(targets)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
+
+
+@inlined
+def predict_row(state, indices, values, settings):
+    """The margin of one example, clipped to the largest allowed."""
+    return clip(free_margin(state, indices, values), settings)
+
+
+@kernel
+def predict_rows(state, rows, settings, margins):
+    """Write the margins of a block to `margins` (n,)."""
+    for i in range(len(margins)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+
+
+def weights(state: State, settings: Settings) -> np.ndarray:
+    """The weight of every slot."""
+    return np.where(state.place > 0, state.weight[state.place - 1], 0.0)
+
+
+def condition_number(state: State, settings: Settings) -> float:
+    """Condition number of A."""
+    count = int(state.counts[1])
+    return float(np.linalg.cond(state.inverse[:count, :count])) if count else 1.0
+
+
+def mirror(state: State) -> State:
+    """The state that exchanged classes would have led to."""
+    copy = State(*(array.copy() for array in state))
+    copy.weight[:] *= -1.0
+    return copy
+
+
+def merge(states: list[State], settings: Settings) -> State:
+    """Sums of outer products add up; w is the workers' mean, each direction weighed by what a worker has seen of it."""
+    dimension = len(states[0].place)
+    merged = init(dimension, settings)
+    seen = np.flatnonzero(np.any([state.place > 0 for state in states], axis=0))
+    merged.place[seen] = np.arange(1, len(seen) + 1)
+    merged.counts[:] = sum(int(state.counts[0]) for state in states), len(seen)
+    size = len(seen)
+    metric, pull = np.eye(size), np.zeros(size)
+    for state in states:
+        mine = np.flatnonzero(state.place)
+        here, there = merged.place[mine] - 1, state.place[mine] - 1
+        outer = np.linalg.inv(state.inverse[np.ix_(there, there)]) - np.eye(len(mine))
+        metric[np.ix_(here, here)] += outer
+        share = state.counts[0] / max(merged.counts[0], 1)
+        pull[here] += (outer + share * np.eye(len(mine))) @ state.weight[there]
+    merged.inverse[:size, :size] = np.linalg.inv(metric)
+    merged.weight[:size] = merged.inverse[:size, :size] @ pull
+    return merged

@@ -1,0 +1,84 @@
+"""What learners of several classes share: scores, the best wrong class, and the step that parts the two.
+
+Weights are a table (slots, classes), a slot's classes side by side. A learner looks at the pair of the true class y and
+the wrong class r of highest score, and at their margin s_y - s_r. Moving w_y by +z and w_r by -z moves the margin's
+weight vector w_y - w_r by 2z, so that with two classes each rule can be its binary rule for w = w_1 - w_0.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+
+import numpy as np
+
+from ouzel.kernels.jit import inlined, kernel
+
+
+@inlined
+def score_row(table, indices, values, scores):
+    """Write the scores (classes,) of one example."""
+    classes = table.shape[1]
+    for c in range(classes):
+        scores[c] = 0.0
+    for k in range(len(indices)):
+        row = table[indices[k]]
+        for c in range(classes):
+            scores[c] += values[k] * row[c]
+    total = 0.0
+    for c in range(classes):
+        total += scores[c]
+    if not isfinite(total):
+        _score_widely(table, indices, values, scores)
+
+
+@inlined
+def _score_widely(table, indices, values, scores):
+    """The same in double precision, where single overflows."""
+    for c in range(len(scores)):
+        scores[c] = 0.0
+    for k in range(len(indices)):
+        row = table[indices[k]]
+        for c in range(len(scores)):
+            scores[c] += np.float64(values[k]) * row[c]
+
+
+@inlined
+def best_wrong(scores, target):
+    """The class of highest score beside the target, the first of equals."""
+    best = 1 if target == 0 else 0
+    for c in range(len(scores)):
+        if c != target and scores[c] > scores[best]:
+            best = c
+    return best
+
+
+@inlined
+def square_norm(values):
+    """x'x"""
+    total = 0.0
+    for k in range(len(values)):
+        total += values[k] * values[k]
+    return total
+
+
+@inlined
+def part(table, indices, values, target, wrong, step):
+    """Move w_target by step x and w_wrong by -step x."""
+    for k in range(len(indices)):
+        change = np.float32(step * values[k])
+        table[indices[k], target] += change
+        table[indices[k], wrong] -= change
+
+
+def averaged(tables: list[np.ndarray], seen: np.ndarray) -> np.ndarray:
+    """The mean of workers' tables by the examples each has seen."""
+    share = seen / max(float(seen.sum()), 1.0)
+    return np.tensordot(share, np.stack(tables), 1).astype(np.float32)
+
+
+@kernel
+def score_rows(table, rows, scores):
+    """Write the scores (n, classes) of a block."""
+    for i in range(len(scores)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        score_row(table, rows.indices[here], rows.values[here], scores[i])

@@ -1,0 +1,91 @@
+"""One model of several that learnt parts of a stream."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+from ouzel.errors import OuzelError
+from ouzel.model.model import Model
+
+ALIKE = ("learner", "settings", "intercept", "task", "bits", "seed")
+
+
+def merge(models: Sequence[Any]) -> Any:
+    """One model, or estimator, of several of a kind that learnt parts of a stream: shards, devices, days.
+
+    Learners whose states are sums of gradients (`adagrad-rda`, `rda`, …) add them up; others, `hashing` among them,
+    average their weights by the examples each has seen, and add up what are sums: their cards in docs/learners.md say
+    which. One model alone stays what it is, to the bit; models that have learnt nothing change nothing; the order of
+    models changes no prediction by more than rounding. None of the models is changed.
+
+    Examples
+    --------
+    >>> import ouzel
+    >>> days = [[({"rain": 1.0}, "stay"), ({"sun": 1.0}, "go")], [({"wind": 1.0}, "go"), ({"rain": 1.0}, "stay")]]
+    >>> parts = [ouzel.AdaGradClassifier(update="dual-averaging") for _ in days]
+    >>> for part, day in zip(parts, days):
+    ...     for features, label in day:
+    ...         _ = part.learn_one(features, label)
+    >>> merged = ouzel.merge(parts)
+    >>> merged.predict_one({"rain": 1.0}), merged.predict_one({"wind": 1.0})
+    ('stay', 'go')
+    """
+    if not models:
+        raise OuzelError("there is nothing to merge: give at least one model")
+    if isinstance(models[0], Model):
+        return _merge_models(models)
+    if any(type(other) is not type(models[0]) or not hasattr(other, "model_") for other in models):
+        raise OuzelError("only models of one kind that have learnt something merge")
+    merged = copy.copy(models[0])
+    merged.model_ = _merge_models([model.model_ for model in models])
+    return merged
+
+
+def _merge_models(models: Sequence[Model]) -> Model:
+    first = models[0]
+    for name in ALIKE:
+        for other in models[1:]:
+            one, two = getattr(first, name), getattr(other, name)
+            if (type(one), one) != (type(two), two):
+                raise OuzelError(f"models merge only with the same {name}; these have {one} and {two}")
+    labels = list(dict.fromkeys(label for model in models for label in model.classes.known))
+    dimension = max(model.dimension for model in models)
+    merged = _prepared(first, labels, dimension)
+    learnt = [model for model in models if model.examples] or [first]  # one that has learnt nothing says nothing
+    states = [_in_order(_prepared(model, labels, dimension), labels) for model in learnt]
+    alike = zip(*states, strict=True)
+    merged.states = states[0] if len(states) == 1 else [first.module.merge(list(a), first.settings) for a in alike]
+    merged.classes.rename(labels)
+    merged.examples = sum(model.examples for model in models)
+    merged.unlabelled = sum(model.unlabelled for model in models)
+    for model in models[1:]:
+        merged.names.update((feature, name) for feature, name in model.names.to_json())
+    return merged
+
+
+def _prepared(model: Model, labels: list[Any], dimension: int) -> Model:
+    """A copy that knows all classes and has room for all features."""
+    model = copy.deepcopy(model)
+    model.make_room(dimension - 2)
+    for label in labels:
+        if model.classes.find(label) < 0:
+            model.classes.closed = False
+            model.classes.position(label)
+            model.make_states(len(model.classes))
+    return model
+
+
+def _in_order(model: Model, labels: list[Any]) -> list[Any]:
+    """The states of a prepared model, for classes in the order of `labels`."""
+    known = model.classes.known
+    if known == labels:
+        return model.states
+    if model.multiclass:
+        raise OuzelError(
+            f"{model.learner.name} merges only models that met the classes in one order; declare `classes`"
+        )
+    if len(labels) == 2:
+        return [model.module.mirror(model.states[0])]
+    return [model.states[known.index(label)] for label in labels] + model.states[len(labels) :]

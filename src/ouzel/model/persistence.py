@@ -1,0 +1,152 @@
+"""A model in one file: safetensors arrays with JSON metadata.
+
+The file holds every setting and all of the state, so that learning k examples, saving, loading and learning the rest
+gives the bits of learning them all at once, and the same run writes the same bytes. It is written beside its place,
+synced and renamed: whatever happens, the place holds the old file or the new one, whole. A digest over everything
+catches damage. Reading runs no code and trusts nothing: a file may have been made up, digest and all. Its description
+is checked value by value (`ouzel.model.description`), its arrays against the layout of the learner's settings
+(`ouzel.layout`), before a model is made of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors import numpy as safetensors
+
+from ouzel.errors import OuzelError
+from ouzel.files import write_atomically
+from ouzel.layout import flat, restored
+from ouzel.model.description import describe, model_of
+from ouzel.model.model import Model
+
+FORMAT = 4  # 1: before the default took safe steps; 2: when sketched Newton kept D; 3: when analyses kept lists
+KEY = "ouzel"  # under which the metadata lie
+BESIDE = "beside."  # before the names of arrays that are not of the model
+UNREADABLE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
+
+Built = TypeVar("Built")
+
+
+def save(
+    model: Model, path: str | Path, notes: dict[str, Any] | None = None, beside: tuple[Any, ...] | None = None
+) -> None:
+    """Write a model to one file. `notes` are JSON values that `load_notes` gives back: how the stream was read, say.
+
+    `beside` is a NamedTuple of further arrays, which `load_parts` gives back.
+    """
+    states = {f"state.{place}.": state for place, state in enumerate(model.states)}
+    if beside is not None:
+        states[BESIDE] = beside
+    arrays = {
+        name: np.ascontiguousarray(array) for prefix, state in states.items() for name, array in flat(state, prefix)
+    }
+    described = json.dumps(_describe(model, notes or {}), ensure_ascii=False)
+    metadata = {KEY: described, "digest": _digest(described, arrays)}
+    header, data = _in_order(safetensors.save(arrays, metadata))
+    with write_atomically(path) as file:
+        file.write(header)
+        file.write(data)
+
+
+def _in_order(content: bytes) -> tuple[bytes, memoryview]:
+    """The header and the data of a safetensors file; the library writes the entries of the header in random order."""
+    start = 8 + int.from_bytes(content[:8], "little")
+    header = json.dumps(
+        json.loads(content[8:start]), sort_keys=True, ensure_ascii=False, separators=(",", ":")
+    ).encode()
+    header += b" " * (-len(header) % 8)  # the arrays are aligned
+    return len(header).to_bytes(8, "little") + header, memoryview(content)[start:]
+
+
+def load_model(path: str | Path) -> Model:
+    """The model that `save` wrote."""
+    return load_notes(path)[0]
+
+
+def load_notes(path: str | Path) -> tuple[Model, dict[str, Any]]:
+    """The model that `save` wrote, and the notes saved with it."""
+    return load_parts(path, lambda model, notes, arrays: (model, notes))
+
+
+def load_parts(path: str | Path, build: Callable[[Model, dict[str, Any], dict[str, np.ndarray]], Built]) -> Built:
+    """What is built of the model that `save` wrote, the notes saved with it, and the arrays beside it, by name."""
+    path = Path(path)
+    metadata, arrays = _read(path)
+    try:
+        described = json.loads(metadata[KEY])
+        if described["format"] != FORMAT:
+            raise OuzelError(
+                f"is a model of format {described['format']!r}, this version reads format {FORMAT}; "
+                "use the version of Ouzel that wrote it"
+            )
+        if _digest(metadata[KEY], arrays) != metadata["digest"]:
+            raise OuzelError("the model file is damaged (its digest does not match); copy or train it again")
+    except OuzelError as error:
+        raise OuzelError(f"{path}: {error}") from None
+    except UNREADABLE as error:
+        raise OuzelError(f"{path}: not a model this version can use ({error!r}); train it again") from None
+    try:
+        del described["format"]
+        parts = _rebuild(described, arrays)
+    except (OuzelError, *UNREADABLE) as error:
+        said = str(error) if isinstance(error, OuzelError) else repr(error)
+        raise OuzelError(f"{path}: not a model this version can use: {said}; train it again") from None
+    try:
+        return build(*parts)
+    except OuzelError as error:
+        raise OuzelError(f"{path}: {error}") from None
+
+
+def _describe(model: Model, notes: dict[str, Any]) -> dict[str, Any]:
+    return {"format": FORMAT, **describe(model, notes)}
+
+
+def _rebuild(
+    described: dict[str, Any], arrays: dict[str, np.ndarray]
+) -> tuple[Model, dict[str, Any], dict[str, np.ndarray]]:
+    """A model of checked parts: nothing is made, or taken for what it says it is, before it has been found sound."""
+    model = model_of(described)
+    layouts = {f"state.{place}.": layout for place, layout in enumerate(model.layouts())}
+    expected = {name for prefix, layout in layouts.items() for name, _ in flat(layout, prefix)}
+    beside = {name: array for name, array in arrays.items() if name.startswith(BESIDE)}
+    known = expected | (set(beside) if "analysis" in described["notes"] else set())
+    for name in set(arrays) - known:
+        raise OuzelError(f"{name!r} is not an array of this learner")
+    states = [restored(layout, arrays, prefix) for prefix, layout in layouts.items()]
+    for state in states if hasattr(model.module, "check") else []:
+        model.module.check(state, model.settings)
+    model.take(states)
+    return model, described["notes"], beside
+
+
+def _read(path: Path) -> tuple[dict[str, str], dict[str, np.ndarray]]:
+    try:
+        with safe_open(path, framework="np") as file:
+            metadata = file.metadata() or {}
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 not a dictionary
+    except FileNotFoundError:
+        raise OuzelError(f"{path}: there is no such model file; `ouzel train … --model {path}` makes one") from None
+    except OSError as error:
+        raise OuzelError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except MemoryError:
+        raise OuzelError(f"{path}: is larger than the memory that is left") from None
+    except (SafetensorError, *UNREADABLE) as error:
+        raise OuzelError(f"{path}: not a model file, or one cut short ({error})") from None
+    if KEY not in metadata:
+        raise OuzelError(f"{path}: a safetensors file, but not one that Ouzel wrote")
+    return metadata, arrays
+
+
+def _digest(described: str, arrays: dict[str, np.ndarray]) -> str:
+    digest = hashlib.sha256(described.encode())
+    for name in sorted(arrays):
+        digest.update(name.encode())
+        digest.update(np.ascontiguousarray(arrays[name]).data.cast("B") if arrays[name].size else b"")
+    return digest.hexdigest()

@@ -1,0 +1,71 @@
+"""Settings in the words that users give: what is a number within a kernel may be a choice to a person."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ouzel.learners.catalogue import Learner
+from ouzel.model.settings import resolve_settings
+from ouzel.ranges import STRENGTH, Choice, declared
+from ouzel.terms.losses import LOSSES
+from ouzel.terms.names import DOMAINS, NORMS, name_of
+from ouzel.terms.penalties.separable import L1, ElasticNet, NoPenalty, SquaredL2
+from ouzel.terms.schedules import SCHEDULES
+
+TERMS = {"loss": LOSSES, "second_loss": LOSSES, "third_loss": LOSSES, "schedule": SCHEDULES}
+
+
+class Described(NamedTuple):
+    """A setting of a learner, for people."""
+
+    default: float | str
+    takes: str
+    about: str
+
+
+def described(learner: Learner) -> dict[str, Described]:
+    """Every setting of a learner by name: its default, what it takes, and what it is.
+
+    >>> from ouzel.learners.catalogue import find
+    >>> described(find("ogd"))["power"]
+    Described(default=0.5, takes='a number from 0 to 10', about='how fast steps fall: as 1 / t^power')
+    """
+    chosen = resolve_settings(learner, {})
+    defaults = in_words(chosen)
+    found = {}
+    for name, (takes, _, about, _) in declared(learner.module.Settings).items():
+        if name == "penalty":
+            for strength, what in (("l1", "of the l1 penalty: weights become exactly zero"), ("l2", "of the ridge")):
+                found[strength] = Described(0.0, STRENGTH.text(), f"strength {what}")
+            found[name] = Described("none", f"{', '.join([*NORMS, *DOMAINS])}; not all learners take all", about)
+        else:
+            text = f"one of {', '.join(TERMS[name])}" if name in TERMS else takes.text() if takes else ""
+            found[name] = Described(defaults[name], text, about)
+    return found
+
+
+def in_words(settings: Any) -> dict[str, float | str]:
+    """Settings as a user may give them again: choices and terms by name, a penalty by its strengths.
+
+    >>> from ouzel.learners.newton.sketched import Settings
+    >>> words = in_words(Settings())
+    >>> words["loss"], words["bound"], words["diagonal"], words["sketch_size"]
+    ('logistic', 'clip', 'yes', 10.0)
+    """
+    kind: Any = type(settings)
+    known = declared(kind)
+    found: dict[str, float | str] = {}
+    for name, value in settings._asdict().items():
+        takes = known[name].takes
+        if name == "penalty":
+            found |= _penalty(value)
+        elif isinstance(value, tuple):
+            found[name] = name_of(value)
+        else:
+            found[name] = takes.words[int(value)] if isinstance(takes, Choice) else value
+    return found
+
+
+def _penalty(penalty: Any) -> dict[str, float | str]:
+    plain = isinstance(penalty, (NoPenalty, L1, SquaredL2, ElasticNet))
+    return dict(penalty._asdict()) if plain else {"penalty": name_of(penalty)}

@@ -1,0 +1,1 @@
+"""Plots: everything that is drawn."""

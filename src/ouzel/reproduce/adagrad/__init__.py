@@ -1,0 +1,1 @@
+"""Experiments of Duchi, Hazan & Singer (2011), "Adaptive Subgradient Methods"."""

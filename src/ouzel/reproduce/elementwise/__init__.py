@@ -1,0 +1,1 @@
+"""Experiments of the paper on the online Newton step by element-wise multiplication."""

@@ -1,0 +1,1 @@
+"""Experiments of Luo et al. (2016), "Efficient Second Order Online Learning by Sketching"."""

@@ -1,0 +1,1 @@
+"""Sketches of a matrix whose rows are a stream: its leading directions."""

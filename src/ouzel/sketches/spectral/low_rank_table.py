@@ -1,0 +1,177 @@
+"""Directions and a weight vector over very many slots, of which an example changes only its own.
+
+Luo, Agarwal, Cesa-Bianchi & Langford (2016), section 4: orthonormal directions V (m, d) are kept as V = F Z and weights
+as w = u + Z'b, since Z and u change where an example has values while V and w change everywhere. A slot is a row
+    [u, its scale, its column of Z, further columns, zeros up to a multiple of four]
+of one table, so that it costs one cache miss, and w = table @ mix with mix = [1, 0, b, ...]. A scale above 0, by which
+a learner may multiply the slot's values, says that the slot has been seen.
+
+Z and u grow without bound while V and w do not, and digits are lost to their cancelling. So now and then rows are
+folded: V is formed and made orthonormal afresh, F becomes I, and w is split anew with b = Vw, u = w - V'b.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ouzel.kernels.jit import inlined, written_out
+from ouzel.kernels.simd import LANES, add_eight, add_lanes, add_twelve, combine_lanes, sum_eight, sum_lanes, sum_twelve
+from ouzel.kernels.sort import sort
+
+LEAD = 2  # columns before those of Z
+NEAR = 1e-6  # from the identity a Gram matrix may be for one Cholesky factor to make rows orthonormal to rounding
+
+
+def width_of(columns: int) -> int:
+    """Columns of a table that holds u, the scale and so many more."""
+    return -(-(LEAD + columns) // LANES) * LANES
+
+
+@written_out
+def meet(table, touched, seen, slots, values, first):
+    """List the slots of an example that are new, smallest first but the constant's, 0, last, and set their scale.
+
+    Return how many are seen now. Sketches that start directions from the first slots seen do better by others than by
+    the constant, which is in every example and would be a first direction for good.
+    """
+    before = seen
+    ordered = True
+    for k in range(len(slots)):
+        if table[slots[k], 1] == 0.0 and values[k] != 0.0:
+            table[slots[k], 1] = first
+            touched[seen] = slots[k]
+            ordered &= seen == before or touched[seen - 1] < slots[k]
+            seen += 1
+    if not ordered:
+        sort(touched, before, seen)
+    if seen > before and touched[before] == 0:
+        for k in range(before, seen - 1):
+            touched[k] = touched[k + 1]
+        touched[seen - 1] = 0
+    return seen
+
+
+@inlined
+def gather(table, slots, values, out):
+    """out = sum of values[k] table[slots[k]], for every column: twelve at once, for which a slot is found once."""
+    whole = len(out) - len(out) % 12
+    for column in range(0, whole, 12):
+        sum_twelve(table, slots, values, column, out)
+    if len(out) - whole == 8:
+        sum_eight(table, slots, values, whole, out)
+    elif len(out) > whole:
+        sum_lanes(table, slots, values, whole, out)
+
+
+@inlined
+def add_outer(table, slots, values, step):
+    """table[slots[k]] += values[k] step, for every k, in as many columns as `step` has."""
+    whole = len(step) - len(step) % 12
+    for column in range(0, whole, 12):
+        add_twelve(table, slots, values, column, step)
+    if len(step) - whole == 8:
+        add_eight(table, slots, values, whole, step)
+    elif len(step) > whole:
+        add_lanes(table, slots, values, whole, step)
+
+
+@inlined
+def multiply(matrix, vector, out):
+    """out = matrix @ vector."""
+    for i in range(len(out)):
+        total = 0.0
+        for j in range(len(vector)):
+            total += matrix[i, j] * vector[j]
+        out[i] = total
+
+
+@inlined
+def combine(matrix, vector, out):
+    """out = vector @ matrix."""
+    for column in range(0, len(out), LANES):
+        combine_lanes(matrix, vector, column, out)
+
+
+@inlined
+def dot(a, b):
+    """The inner product."""
+    total = 0.0
+    for j in range(len(a)):
+        total += a[j] * b[j]
+    return total
+
+
+@inlined
+def square_of(values, count):
+    """The sum of squares of so many values, in four sums by turns, so that no addition waits for the one before it."""
+    a = b = c = d = 0.0
+    whole = count - count % 4
+    for k in range(0, whole, 4):
+        a += values[k] * values[k]
+        b += values[k + 1] * values[k + 1]
+        c += values[k + 2] * values[k + 2]
+        d += values[k + 3] * values[k + 3]
+    for k in range(whole, count):
+        a += values[k] * values[k]
+    return (a + b) + (c + d)
+
+
+@written_out
+def fold(table, touched, turn, mix):
+    """Give every slot `turn` @ row for directions, made orthonormal, and split w anew; `turn` is (m, width).
+
+    Directions that are zero, for want of as many slots or examples, stay zero.
+    """
+    m, width = turn.shape
+    direction = np.empty(m)
+    for k in range(len(touched)):
+        row = table[touched[k]]
+        weight = dot(row, mix)
+        multiply(turn, row, direction)
+        row[0] = weight
+        for j in range(LEAD, width):
+            row[j] = direction[j - LEAD] if j < LEAD + m else 0.0
+    for _ in range(3):
+        if _orthonormalise(table, touched, m) < NEAR:
+            break
+    for j in range(width):
+        mix[j] = j == 0
+    for k in range(len(touched)):
+        row = table[touched[k]]
+        for j in range(LEAD, LEAD + m):
+            mix[j] += row[j] * row[0]
+    for k in range(len(touched)):
+        row = table[touched[k]]
+        for j in range(LEAD, LEAD + m):
+            row[0] -= row[j] * mix[j]
+
+
+@written_out
+def _orthonormalise(table, touched, m):
+    """Multiply the directions by the inverse Cholesky factor of their Gram matrix; return how far that was from I."""
+    gram = np.zeros((m, m))
+    for k in range(len(touched)):
+        row = table[touched[k]]
+        for i in range(m):
+            for j in range(i + 1):
+                gram[i, j] += row[LEAD + i] * row[LEAD + j]
+    error = 0.0
+    for i in range(m):
+        for j in range(i + 1):
+            if gram[i, i] > 0.0:
+                error = max(error, abs(gram[i, j] - (1.0 if i == j else 0.0)))
+            rest = gram[i, j]
+            for k in range(j):
+                rest -= gram[i, k] * gram[j, k]
+            if j < i:
+                gram[i, j] = rest / gram[j, j]
+            else:
+                gram[i, i] = np.sqrt(rest) if rest > 0.0 else 1.0
+    for k in range(len(touched)):
+        row = table[touched[k]]
+        for i in range(m):
+            rest = row[LEAD + i] + 0.0
+            for j in range(i):
+                rest -= gram[i, j] * row[LEAD + j]
+            row[LEAD + i] = rest / gram[i, i]
+    return error

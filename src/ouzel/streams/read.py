@@ -1,0 +1,198 @@
+"""`read`: any source in any format as a stream of blocks, parsed in threads of their own."""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from ouzel.errors import DataError
+from ouzel.streams.block import Block
+from ouzel.streams.guard import reading, reason_of
+from ouzel.streams.limits import Limits
+from ouzel.streams.options import Options, make_options
+from ouzel.streams.sources.chunks import Chunk, chunks_of
+from ouzel.streams.sources.formats import find_format
+from ouzel.streams.sources.source import Source
+from ouzel.streams.text.lines import Parsed
+
+AHEAD = 4  # chunks parsed before they are asked for
+MOST_EXAMPLES = 1 << 60
+PARSERS = max(1, min(2, len(os.sched_getaffinity(0)))) if hasattr(os, "sched_getaffinity") else 2
+
+Parser = Callable[[np.ndarray, int, int, Options], Parsed]
+
+
+def read(source: str | Path | Iterable[str | Path], format: str | None = None, **options: Any) -> Stream:
+    """A stream of blocks of examples from a file, several files, or standard input ("-").
+
+    `format` is one of svmlight, vw, csv, tsv, parquet, arrow, jsonl, idx; by default it is told by name or content, as
+    compression (gzip, bzip2, xz, zstd) is by content. `options` are the fields of `ouzel.streams.options.Options`.
+    Raises DataError at the first bad line, after everything before it has been given out, unless `on_error="skip"`.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "tiny.svm")
+    >>> _ = path.write_text("+1 1:0.5 3:2\\n-1 2:1\\n")
+    >>> [block.rows for block in read(path)]
+    [2]
+    """
+    paths = [source] if isinstance(source, (str, Path)) else list(source)
+    return Stream([Source(path) for path in paths], format, make_options(options))
+
+
+class Stream:
+    """Blocks of examples, once through. `close` it, or use it with `with`, if you stop early."""
+
+    def __init__(self, sources: list[Source], format: str | None, options: Options) -> None:
+        self.sources = sources
+        self.options = options
+        self.formats = [find_format(source, format) for source in sources]
+        self.examples = 0
+        self.begins: list[int] = []  # examples before each source that has been begun
+        self.skipped = 0  # bad lines left out
+        self.seconds = 0.0  # spent waiting for blocks
+        sizes = [source.size for source in sources]
+        self.size = None if None in sizes else sum(size or 0 for size in sizes)
+        self._groups = _group_ends(options.query, options.limits) if options.query else None
+        self._blocks = self._read()
+
+    @property
+    def position(self) -> int:
+        """Bytes of the files read so far."""
+        return sum(source.position for source in self.sources)
+
+    def __iter__(self) -> Iterator[Block]:
+        return self
+
+    def __next__(self) -> Block:
+        begun = time.perf_counter()
+        try:
+            return next(self._blocks)
+        finally:
+            self.seconds += time.perf_counter() - begun
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop reading."""
+        self._blocks.close()  # type: ignore[attr-defined]
+        for source in self.sources:
+            source.close()
+
+    def _read(self) -> Iterator[Block]:
+        for source, format in zip(self.sources, self.formats, strict=True):
+            self.begins.append(self.examples)
+            with reading(source, format):
+                for block in self._blocks_of(source, format):
+                    if block.rows:
+                        if self._groups is not None:
+                            numbers = np.arange(self.examples, self.examples + block.rows)
+                            block = block._replace(groups=np.searchsorted(self._groups, numbers, side="right"))
+                        self.examples += block.rows
+                        yield block
+        if not self.examples:
+            names = ", ".join(source.name for source in self.sources)
+            if self.skipped:
+                bad = f"all {self.skipped} lines are bad" if self.skipped > 1 else "its one line is bad"
+                raise DataError(f"{names}: {bad}; if it is of another format, name that with", format="NAME")
+            raise DataError(f"{names}: there are no examples in it; there is nothing to learn from")
+
+    def _blocks_of(self, source: Source, format: str) -> Iterator[Block]:
+        if format in ("svmlight", "vw"):
+            return self._lines(source, _parser(format))
+        if format == "idx":
+            from ouzel.streams.idx import read_idx
+
+            return read_idx(source, self.options.limits)
+        from ouzel.streams.tables.batches import read_table
+
+        return read_table(source, self.options, format, self._count_skipped)
+
+    def _count_skipped(self, count: int) -> None:
+        self.skipped += count
+
+    def _lines(self, source: Source, parse: Parser) -> Iterator[Block]:
+        lines = 0
+        for parsed in _in_threads(chunks_of(source, self.options.limits), partial(_parse_chunk, parse, self.options)):
+            self.skipped += parsed.skipped
+            yield parsed.block
+            if parsed.problem is not None:
+                raise parsed.problem.error(source.name, lines)
+            lines += parsed.lines
+
+
+def _parser(format: str) -> Parser:
+    if format == "svmlight":
+        from ouzel.streams.text.svmlight import parse_svmlight
+
+        return parse_svmlight
+    from ouzel.streams.text.vw import parse_vw
+
+    return parse_vw
+
+
+def _parse_chunk(parse: Parser, options: Options, chunk: Chunk) -> Parsed:
+    return parse(*chunk, options)
+
+
+def _in_threads(chunks: Iterator[Chunk], parse: Callable[[Chunk], Parsed]) -> Iterator[Parsed]:
+    """Results in order. One thread fetches chunks (and unpacks them), others parse; at most AHEAD chunks wait."""
+    waiting: queue.Queue[Future[Parsed] | BaseException | None] = queue.Queue(AHEAD)
+    stopped = threading.Event()
+    pool = ThreadPoolExecutor(PARSERS, "ouzel-parse")
+
+    def put(item: Future[Parsed] | BaseException | None) -> None:
+        while not stopped.is_set():
+            try:
+                return waiting.put(item, timeout=0.1)
+            except queue.Full:
+                continue
+
+    def fetch() -> None:
+        try:
+            for chunk in chunks:
+                if stopped.is_set():
+                    return
+                put(pool.submit(parse, chunk))
+            put(None)
+        except BaseException as error:
+            put(error)
+
+    threading.Thread(target=fetch, name="ouzel-read", daemon=True).start()
+    try:
+        while (item := waiting.get()) is not None:
+            if isinstance(item, BaseException):
+                raise item
+            yield item.result()
+    finally:
+        stopped.set()
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _group_ends(path: str, limits: Limits) -> np.ndarray:
+    """Where each group ends, from a file with one size a line."""
+    source = Source(path)
+    with reading(source, "query"):
+        try:
+            sizes = np.array([int(line) for line in source.read_all(limits).split()], np.int64)
+            if (sizes < 0).any() or sizes.sum(dtype=np.float64) > MOST_EXAMPLES:
+                raise ValueError(f"found {sizes.min()} to {sizes.max()}")
+        except (OverflowError, ValueError) as error:
+            raise DataError(
+                f"{path}: expected the number of examples of each group, one a line ({reason_of(error)})"
+            ) from None
+        return np.cumsum(sizes)

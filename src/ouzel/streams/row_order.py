@@ -1,0 +1,73 @@
+"""Rows in canonical order: ids ascending, each once, so that every format of the same data gives the same bits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ouzel.kernels.jit import kernel
+from ouzel.kernels.sort import sort
+
+WORD, LOW = np.uint64(32), np.uint64(2**32 - 1)
+
+
+@kernel
+def sort_row(ids, values, start, stop):
+    """Sort one row by id, in place and stably; add up repeated ids; return where the row ends now."""
+    if stop - start > 128:
+        keys, before = np.empty(stop - start, np.uint64), np.empty(stop - start, np.float32)
+        for k in range(stop - start):
+            keys[k] = (np.uint64(ids[start + k]) << WORD) | np.uint64(k)
+            before[k] = values[start + k]
+        sort(keys, 0, len(keys))
+        for k in range(stop - start):
+            ids[start + k] = keys[k] >> WORD
+            values[start + k] = before[keys[k] & LOW]
+    else:
+        for k in range(start + 1, stop):
+            identity, value = ids[k], values[k]
+            j = k
+            while j > start and ids[j - 1] > identity:
+                ids[j] = ids[j - 1]
+                values[j] = values[j - 1]
+                j -= 1
+            ids[j] = identity
+            values[j] = value
+    end = start
+    for k in range(start, stop):
+        if end > start and ids[end - 1] == ids[k]:
+            values[end - 1] += values[k]
+        else:
+            ids[end] = ids[k]
+            values[end] = values[k]
+            end += 1
+    return end
+
+
+@kernel
+def canonical_rows(offsets, ids, values):
+    """Bring every row to canonical order in place; return the number of entries left. `offsets` (n + 1,) follow."""
+    end = np.int64(0)
+    for i in range(len(offsets) - 1):
+        start, stop = np.int64(offsets[i]), np.int64(offsets[i + 1])
+        offsets[i] = end
+        sorted_stop = stop
+        for k in range(start + 1, stop):
+            if ids[k] <= ids[k - 1]:
+                sorted_stop = sort_row(ids, values, start, stop)
+                break
+        if end != start:
+            for k in range(start, sorted_stop):
+                ids[end + k - start] = ids[k]
+                values[end + k - start] = values[k]
+        end += sorted_stop - start
+    offsets[len(offsets) - 1] = end
+    return end
+
+
+@kernel
+def tidy_row(ids, values):
+    """Put one row in canonical order, in place; return its length, -1 if a value is not finite."""
+    total = np.float32(0.0)
+    for k in range(len(values)):
+        total += values[k]
+    return sort_row(ids, values, 0, len(ids)) if np.isfinite(total) else -1

@@ -1,0 +1,74 @@
+"""Text in chunks of whole lines, from a file or as it arrives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ouzel.streams.limits import Limits
+from ouzel.streams.sources.source import UNPACKED, Source
+
+CHUNK = 1 << 21  # bytes: what one thread parses at a time
+
+Chunk = tuple[np.ndarray, int, int]  # (bytes) uint8, start, stop
+
+
+def chunks_of(source: Source, limits: Limits | None = None) -> Iterator[Chunk]:
+    """Whole lines of a source; the last may lack its newline. What a pipe has brought is given out at once.
+
+    Every chunk has a buffer of its own, so that one is filled while others are parsed, and memory stays the same
+    however long the file is. Raises DataError at a line beyond the limit, or where an archive is damaged, after the
+    lines before it.
+    """
+    limits = limits or Limits()
+    rest = np.empty(0, np.uint8)  # the beginning of a line whose end is still to come
+    while True:
+        buffer = np.empty(len(rest) + max(CHUNK, min(len(rest), limits.line)), np.uint8)
+        buffer[: len(rest)] = rest
+        more, error = _fill(source, buffer[len(rest) :].data)
+        filled = len(rest) + more
+        cut = _after_last_newline(buffer, len(rest), filled)
+        if cut:
+            yield buffer, 0, cut
+        if error is not None:
+            raise source.broken(error) from None
+        if not more:
+            break
+        rest = buffer[cut:filled].copy()
+        if len(rest) > limits.line:
+            raise limits.exceeded(source.name, "line", f"has a line of {len(rest):,} bytes or more")
+    if len(rest):
+        yield rest, 0, len(rest)
+
+
+def _fill(source: Source, buffer: memoryview) -> tuple[int, Exception | None]:
+    """Read into a buffer, of a pipe what is there; how much came, and the error that ended it.
+
+    Of a pipe `readinto1` would wait for more after what has been peeked at. `readinto` would lose what came before an
+    error, and so does `readinto1` if asked for more than it holds: of an archive only so much is asked for.
+    """
+    file: Any = source.open()
+    filled = 0
+    most = UNPACKED if source.compressed else len(buffer)
+    try:
+        if source.size is None:
+            data = file.read1(len(buffer))
+            buffer[: len(data)] = data
+            return len(data), None
+        while filled < len(buffer) and (count := file.readinto1(buffer[filled : filled + most])):
+            filled += count
+    except OSError as error:
+        return filled, error
+    return filled, None
+
+
+def _after_last_newline(buffer: np.ndarray, start: int, stop: int) -> int:
+    """The position behind the last newline of `buffer[start:stop]`, 0 if there is none."""
+    width = 1 << 12
+    for end in range(stop, start, -width):
+        found = np.flatnonzero(buffer[max(start, end - width) : end] == 10)
+        if len(found):
+            return max(start, end - width) + int(found[-1]) + 1
+    return 0

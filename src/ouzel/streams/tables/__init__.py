@@ -1,0 +1,1 @@
+"""Readers of tables: CSV, Parquet, Arrow and Feather."""

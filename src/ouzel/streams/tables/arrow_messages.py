@@ -1,0 +1,117 @@
+"""Arrow's files and streams, message by message, so that none unpacks to more than there is room for.
+
+A file for random access (Feather) is a stream between two magic words, and read as one. What comes before the data of a
+message says how long each of its buffers is (the "flatbuffer" of `Message.fbs` in Arrow's format); a compressed buffer
+begins with the number of bytes that it unpacks to.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow
+import pyarrow.ipc
+
+from ouzel.streams.limits import Limits
+from ouzel.streams.sources.source import Source
+
+MAGIC = b"ARROW1"
+PADDING = bytes(8)
+DICTIONARY, RECORDS = 2, 3  # kinds of messages
+HEADER_TYPE, HEADER, BODY_LENGTH = 1, 2, 3  # fields of a message
+DATA = 1  # field of a dictionary
+BUFFERS, COMPRESSION = 2, 3  # fields of a record batch
+
+
+def arrow_batches(source: Source, limits: Limits) -> Iterator[Any]:
+    """Tables of a file or stream of Arrow: an empty one, then one for each record batch; none is validated yet."""
+    file = source.open()
+    if source.peek(len(MAGIC)) == MAGIC:
+        file.read(len(PADDING))
+        while file.peek(8)[:8] == PADDING:  # type: ignore[attr-defined]
+            file.read(len(PADDING))
+    with pyarrow.ipc.open_stream(pyarrow.PythonFile(_Messages(file, source.name, limits), mode="r")) as reader:
+        yield pyarrow.Table.from_batches([], reader.schema)
+        for batch in reader:
+            if batch.num_rows > limits.batch:  # columns of nothing take no bytes
+                raise limits.exceeded(source.name, "batch", f"has a record batch of {batch.num_rows:,} rows")
+            yield pyarrow.Table.from_batches([batch])
+
+
+class _Messages:
+    """A stream for PyArrow's reader, which asks for a message's length, its metadata and its body one by one."""
+
+    closed = False
+
+    def __init__(self, file: Any, name: str, limits: Limits) -> None:
+        self.file = file
+        self.name = name
+        self.limits = limits
+        self.body: int | None = None  # bytes of the body that comes next
+        self.packed: list[tuple[int, int]] = []  # place and length of its compressed buffers
+
+    def read(self, size: int) -> bytes:
+        """The next bytes."""
+        self._check(size)
+        data = bytes(self.file.read(size))
+        if self.body:
+            self._check(sum(_unpacked(data, start, length) for start, length in self.packed))
+            self.body = None
+        elif size > 4:
+            self.body, self.packed = _announced(data)
+        return data
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        pass
+
+    def _check(self, size: int) -> None:
+        if size > self.limits.batch:
+            raise self.limits.exceeded(self.name, "batch", f"has a record batch that unpacks to {size:,} bytes")
+
+
+def _unpacked(data: bytes, start: int, length: int) -> int:
+    """Bytes that a compressed buffer unpacks to; -1 in its place says that it is stored as it is."""
+    (size,) = struct.unpack_from("<q", data, start)
+    return length if size == -1 else max(size, length)
+
+
+def _announced(data: bytes) -> tuple[int, list[tuple[int, int]]]:
+    """The length of the body that follows the metadata of a message, and the places of its compressed buffers."""
+    message = _table(data, 0)
+    place = _field(data, message, BODY_LENGTH)
+    body = struct.unpack_from("<q", data, place)[0] if place else 0
+    kind, header = (_field(data, message, k) for k in (HEADER_TYPE, HEADER))
+    if not (body and kind and header and data[kind] in (DICTIONARY, RECORDS)):
+        return body, []
+    records = _table(data, header)
+    if data[kind] == DICTIONARY:
+        records = _table(data, _field(data, records, DATA))
+    buffers = _field(data, records, BUFFERS)
+    if not (buffers and _field(data, records, COMPRESSION)):
+        return body, []
+    vector = _table(data, buffers)
+    (count,) = struct.unpack_from("<I", data, vector)
+    if count * 16 > len(data):
+        raise ValueError(f"a message announces {count} buffers")
+    places = struct.iter_unpack("<qq", data[vector + 4 : vector + 4 + 16 * count])
+    return body, [(start, length) for start, length in places if length > 0]
+
+
+def _table(data: bytes, place: int) -> int:
+    """Where that begins to which the word at a place points."""
+    return place + int(struct.unpack_from("<I", data, place)[0])
+
+
+def _field(data: bytes, table: int, number: int) -> int:
+    """The place of a field of a table, 0 if it is not given."""
+    vtable = table - struct.unpack_from("<i", data, table)[0]
+    (size,) = struct.unpack_from("<H", data, vtable)
+    if 4 + 2 * number >= size:
+        return 0
+    (offset,) = struct.unpack_from("<H", data, vtable + 4 + 2 * number)
+    return table + int(offset) if offset else 0

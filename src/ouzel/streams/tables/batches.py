@@ -1,0 +1,75 @@
+"""Tables as streams: record batches of every format, and blocks of examples made of them. PyArrow does the parsing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pyarrow
+
+from ouzel.streams.block import Block
+from ouzel.streams.limits import Limits
+from ouzel.streams.memory import ROWS
+from ouzel.streams.options import Options
+from ouzel.streams.sources.source import Source
+from ouzel.streams.tables.arrow_messages import arrow_batches
+from ouzel.streams.tables.arrow_types import flat
+from ouzel.streams.tables.columns import Columns
+from ouzel.streams.tables.csv import delimited_batches, lines_above
+from ouzel.streams.tables.labels import find_label
+from ouzel.streams.tables.parquet import parquet_tables, rows_of_parquet
+from ouzel.streams.text.json_lines import json_batches, read_json_lines
+
+TABLES = ("csv", "tsv", "parquet", "arrow", "jsonl")
+
+Skipped = Callable[[int], None]
+
+
+def read_table(source: Source, options: Options, format: str, skipped: Skipped) -> Iterator[Block]:
+    """Blocks of a table; `skipped` is told the number of rows left out."""
+    if format == "jsonl":
+        yield from read_json_lines(source, options, skipped)
+        return
+    delimited = format in ("csv", "tsv")
+    columns: Columns | None = None
+    for batch in record_batches(source, options, format, skipped):
+        if columns is None:
+            label = find_label(options, batch.schema.names, source.name)
+            columns = Columns(options, batch.schema, label, numeric_text=delimited, name=source.name)
+            columns.rows = lines_above(options) if delimited else 0
+        if batch.num_rows:
+            yield from columns.blocks(batch, skipped)
+
+
+def record_batches(
+    source: Source, options: Options, format: str, skipped: Skipped, needed: Sequence[str] = ()
+) -> Iterator[Any]:
+    """Record batches of a table, sound to the last offset; those of text formats have all cells as text.
+
+    The first may be empty: it tells the columns. An object is parted into a column `outer.inner` for each member. JSON
+    lines, whose rows may lack what others have, have the columns `needed` in every batch. Errors of PyArrow come as
+    they are: read within `guard.reading`.
+    """
+    if format in ("csv", "tsv"):
+        yield from delimited_batches(source, options, format, skipped)
+    elif format == "jsonl":
+        yield from json_batches(source, options, skipped, needed)
+    else:
+        limits = options.limits
+        parquet = format == "parquet"
+        for part in parquet_tables(source, options.ignore, limits) if parquet else arrow_batches(source, limits):
+            part.validate(full=True)  # a kernel trusts the offsets it is given
+            for start in range(0, max(1, part.num_rows), ROWS):
+                table = flat(part.slice(start, ROWS))
+                yield from table.combine_chunks().to_batches() or [_empty(table.schema)]
+
+
+def rows_stored(source: Source, format: str, limits: Limits) -> int:
+    """The number of rows of a Parquet or Arrow file; uses the source up."""
+    if format == "arrow":
+        return sum(part.num_rows for part in arrow_batches(source, limits))
+    return rows_of_parquet(source, limits)
+
+
+def _empty(schema: Any) -> Any:
+    return pyarrow.RecordBatch.from_arrays([pyarrow.nulls(0, kind) for kind in schema.types], schema=schema)

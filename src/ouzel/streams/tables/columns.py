@@ -1,0 +1,202 @@
+"""Batches of table columns as blocks of examples: which column is what, and what becomes of its cells."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow
+
+from ouzel.errors import DataError, bad_line, listed
+from ouzel.model.label_encoder import Label
+from ouzel.numerals import as_number
+from ouzel.sketches.hashing import MOST_ID
+from ouzel.streams.block import LARGEST, Block
+from ouzel.streams.guard import reason_of
+from ouzel.streams.options import Options
+from ouzel.streams.row_order import canonical_rows
+from ouzel.streams.tables.arrow_types import cells_of, encoded, is_list, is_number, is_single, numbers_of
+from ouzel.streams.tables.cells import NOT_FINITE, TOO_LONG
+from ouzel.streams.tables.feature_columns import FeatureColumns, Features, converting, read_sparse
+from ouzel.streams.tables.labels import INFINITE, as_sign, group_id, is_infinite, label_of
+
+FINITE = "expected a finite number that fits 32-bit floating point, or nothing"
+WEIGHT = "expected a weight, a finite number of 0 or more"
+GROUP = "expected the name or number of a group"
+
+
+class Columns:
+    """The roles of a table's columns. `numeric_text` says that text may hold numbers, as in CSV files.
+
+    A number is the value of the feature named as its column (a column named by an integer has that id); a word is the
+    feature `column=word`, and so is each of a list. Cells that are null are absent, and so are zeros. A table with list
+    columns `indices` and `values` holds sparse rows in them, and no other features. A column without a name, or with
+    that which pandas gives to an index without one, numbers the rows: it is left out.
+    """
+
+    def __init__(
+        self, options: Options, schema: Any, label: str | None, numeric_text: bool = False, name: str = "table"
+    ) -> None:
+        self.options = options
+        self.name = name
+        self.label = label
+        self.rows = 0  # rows seen, for messages
+        names = [column for column in schema.names if is_named(column)]
+        if len(set(names)) < len(names):
+            twice = next(column for column in names if names.count(column) > 1)
+            raise DataError(f"{name}: two columns are named {twice!r}; give each a name of its own")
+        given = [label, options.weight, options.group, *options.text, *options.ignore]
+        for column in (name for name in given if name is not None):
+            if column not in names:
+                raise DataError(f"{name}: has no column {column!r}; its columns are {listed(names)}")
+            kind = schema.field(column).type
+            if column in (label, options.group) and not is_single(kind):
+                raise DataError(f"{name}: column {column!r} holds {kind}; expected numbers or names")
+        self.too_long = options.limits.of_words
+        for column in names:
+            if len(column) > options.limits.word:
+                raise options.limits.exceeded(
+                    name, "word", f"has a column whose name is {len(column):,} characters long"
+                )
+        self.sparse = {"indices", "values"} <= set(names) and all(
+            is_list(schema.field(column).type) for column in ("indices", "values")
+        )
+        aside = set(names) if self.sparse else {label, options.weight, options.group, *options.ignore}
+        features = [column for column in names if column not in aside]
+        self.features = FeatureColumns(features, schema, options, numeric_text, name)
+
+    def blocks(self, batch: Any, skipped: Callable[[int], None]) -> Iterator[Block]:
+        """The examples of a record batch. Rows that are refused are left out if the options say so.
+
+        Else DataError is raised for the first of them, after the rows before it are given out.
+        """
+        for part in self.features.parts(batch):
+            yield from self._blocks(part, skipped)
+
+    def _blocks(self, batch: Any, skipped: Callable[[int], None]) -> Iterator[Block]:
+        rows, refused = self._read(batch)
+        if not refused:
+            yield self._block(batch, rows)
+        elif self.options.on_error == "skip":
+            kept = np.ones(batch.num_rows, np.bool_)
+            kept[list(refused)] = False
+            skipped(len(refused))
+            sound = _chosen(batch, kept)
+            yield self._block(sound, self._read(sound)[0])
+        else:
+            row = min(refused)
+            sound = batch.slice(0, row)
+            yield self._block(sound, self._read(sound)[0])
+            column, advice = refused[row]
+            cell = batch.column(column)[row].as_py()
+            found = "nothing" if cell is None else reason_of(repr(cell))
+            place = f"{self.name}: row {self.rows + row + 1}, column {column!r}"
+            limits = self.options.limits.longer("word") if advice is self.too_long else None
+            raise bad_line(f"{place}: found {found}; {advice}", "rows", limits)
+        self.rows += batch.num_rows
+
+    def _read(self, batch: Any) -> tuple[Features, dict[int, tuple[str, str]]]:
+        """The features of a batch, and its bad rows: for each a column and what was expected there."""
+        refused: dict[int, tuple[str, str]] = {}
+
+        def refuse(bad: np.ndarray, column: str, advice: str) -> None:
+            for row in np.flatnonzero(bad).tolist():
+                refused.setdefault(row, (column, advice))
+
+        if self.sparse:
+            with converting(batch, "indices", self.name):
+                features, unsound, wrong = read_sparse(batch)
+            refuse(unsound, "values", "expected as many finite values as indices")
+            refuse(wrong, "indices", f"expected ids from 0 to {MOST_ID}")
+        else:
+            features, found = self.features.read(batch)
+            for column, cells in found:
+                refuse(cells == NOT_FINITE, column, FINITE)
+                refuse(cells == TOO_LONG, column, self.too_long)
+        if self.label is not None:
+            with converting(batch, self.label, self.name, "label"):
+                infinite, long = _bad_labels(batch.column(self.label), self.options.limits.word)
+            refuse(infinite, self.label, INFINITE)
+            refuse(long, self.label, self.too_long)
+        if self.options.weight is not None:
+            weights = self._weights(batch)
+            refuse(~((weights >= 0.0) & (weights <= LARGEST)), self.options.weight, WEIGHT)
+        if self.options.group is not None:
+            nulls = batch.column(self.options.group).is_null().to_numpy(zero_copy_only=False)
+            refuse(nulls, self.options.group, GROUP)
+        return features, refused
+
+    def _block(self, batch: Any, features: Features) -> Block:
+        row_starts = features.offsets.astype(np.uint64)
+        end = canonical_rows(row_starts, features.ids, features.values)
+        labels, label_names = self._labels(batch)
+        return Block(
+            row_starts,
+            features.ids[:end],
+            features.values[:end],
+            labels,
+            self._weights(batch).astype(np.float32),
+            groups=self._groups(batch),
+            label_names=label_names,
+            names=features.names,
+        )
+
+    def _weights(self, batch: Any) -> np.ndarray:
+        """Importance weights (n,) float64; NaN where there is none that reads as a number."""
+        if self.options.weight is None:
+            return np.ones(batch.num_rows)
+        with converting(batch, self.options.weight, self.name, "weight"):
+            array = batch.column(self.options.weight)
+            if is_number(array.type):
+                return numbers_of(array, math.nan)
+            return np.array([as_number(str(cell)) for cell in cells_of(array)])
+
+    def _groups(self, batch: Any) -> np.ndarray | None:
+        """Group ids (n,) int64: whole numbers as they are, names by their hash."""
+        if self.options.group is None:
+            return None
+        with converting(batch, self.options.group, self.name, "group"):
+            codes, known = encoded(batch.column(self.options.group))
+        return np.array([*(group_id(cell, self.options.seed) for cell in known), 0], np.int64)[codes]
+
+    def _labels(self, batch: Any) -> tuple[np.ndarray, list[Label] | None]:
+        """Labels (n,): numbers, or positions in the names if any label is no number; NaN where null."""
+        if self.label is None:
+            return np.full(batch.num_rows, np.nan), None
+        codes, cells = encoded(batch.column(self.label))
+        known = [label_of(cell) for cell in cells]
+        if self.options.label_positive is not None:
+            known = [as_sign(label, self.options.label_positive) for label in known]
+        names: list[Label] | None = None
+        if any(isinstance(label, (str, bool)) for label in known):
+            names = [label for label in dict.fromkeys(known) if label is not None]
+            known = [None if label is None else names.index(label) for label in known]
+        numbers = np.array([math.nan if label is None else float(label) for label in known] + [math.nan])
+        return numbers[codes], names
+
+
+def _chosen(batch: Any, kept: np.ndarray) -> Any:
+    """The rows of a batch that are kept (n,) bool. PyArrow joins parts of any type, but filters few."""
+    edges = np.flatnonzero(np.diff(kept, prepend=False, append=False)).reshape(-1, 2)
+    return pyarrow.concat_batches([batch.slice(0, 0), *(batch.slice(start, stop - start) for start, stop in edges)])
+
+
+def _bad_labels(labels: Any, longest: int) -> tuple[np.ndarray, np.ndarray]:
+    """Which labels (n,) are infinite numbers, and which have more than `longest` characters."""
+    if is_number(labels.type):
+        return np.isinf(numbers_of(labels, 0.0)), np.zeros(len(labels), np.bool_)
+    codes, known = encoded(labels)
+    long = [isinstance(cell, str) and len(cell) > longest for cell in known]
+    return np.array([*map(is_infinite, known), False])[codes], np.array([*long, False])[codes]
+
+
+def is_named(column: str) -> bool:
+    """Whether a column has a name of its own.
+
+    >>> is_named("price"), is_named(""), is_named("__index_level_0__")
+    (True, False, False)
+    """
+    return bool(column) and re.fullmatch(r"__index_level_\d+__", column) is None

@@ -1,0 +1,148 @@
+"""CSV and TSV as streams. PyArrow parses; rows that it refuses are told by their number."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Iterator
+from itertools import chain
+from typing import Any
+
+import pyarrow
+import pyarrow.csv
+
+from ouzel.errors import DataError, bad_line
+from ouzel.numerals import is_number
+from ouzel.streams.options import Options
+from ouzel.streams.sources.formats import DELIMITERS
+from ouzel.streams.sources.source import Source
+from ouzel.streams.tables.csv_text import CellText
+
+BLOCK = 3 << 20  # bytes
+QUOTED = re.compile(r'"[^"]*"?')
+
+
+def lines_above(options: Options) -> int:
+    """Lines above the first row."""
+    return options.skip_lines + (0 if options.columns else 1)
+
+
+def delimited_batches(
+    source: Source, options: Options, format: str, skipped: Callable[[int], None]
+) -> Iterator[pyarrow.RecordBatch]:
+    """Record batches of a CSV or TSV file, every cell as text, the names of its columns in its header.
+
+    A row of more or fewer cells is left out if the options say so; else DataError follows the rows before it.
+    """
+    text = CellText(source, options.limits)
+    for _ in range(options.skip_lines):
+        text.line()
+    delimiter = options.delimiter or ("\t" if format == "tsv" else None)
+    if options.columns:
+        names, delimiter = list(options.columns), delimiter or ","
+    else:
+        names, delimiter = _header(text, delimiter)
+    uneven: list[Any] = []
+    even = 0  # rows given out
+    last = None  # the last cell of the last row
+    for batch in _whole_rows(_parsed(text, names, delimiter, uneven), text):
+        if options.on_error != "skip" and uneven and uneven[0].number - 1 - even <= batch.num_rows:
+            yield batch.slice(0, uneven[0].number - 1 - even)  # Arrow reads ahead
+            break
+        yield batch
+        even += batch.num_rows
+        last = batch.column(-1)[-1].as_py() if batch.num_rows else last
+    if options.on_error == "skip":
+        skipped(len(uneven))
+    elif uneven:
+        row = uneven[0]
+        raise bad_line(
+            f"{source.name}: row {lines_above(options) + row.number}: found {row.actual_columns} cells "
+            f"({_beginning(row.text)}); expected {row.expected_columns}, as there are columns",
+            "rows",
+        )
+    if text.damage is not None:
+        raise source.broken(text.damage)
+    if options.on_error != "skip" and text.quotes % 2 and last is not None and "\n" in last:
+        raise DataError(
+            f"{source.name}: row {lines_above(options) + even}: found a quotation that does not end "
+            f"({_beginning(last)}); close it, or take the mark out"
+        )
+
+
+def _parsed(text: CellText, names: list[str], delimiter: str, uneven: list[Any]) -> Iterator[pyarrow.RecordBatch]:
+    """Record batches as PyArrow parses them; rows that it refuses are left out, and noted."""
+
+    def refuse(row: Any) -> str:
+        uneven.append(row)
+        return "skip"
+
+    kinds = dict.fromkeys(names, pyarrow.large_string())
+    try:
+        yield from pyarrow.csv.open_csv(
+            pyarrow.PythonFile(text, mode="r"),
+            pyarrow.csv.ReadOptions(use_threads=False, block_size=BLOCK, column_names=names),
+            pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=refuse),
+            pyarrow.csv.ConvertOptions(column_types=kinds, strings_can_be_null=True),
+        )
+    except pyarrow.ArrowInvalid as error:
+        if "straddling" in str(error):
+            raise DataError(
+                f"{text.name}: found a quotation with newlines that does not end within {BLOCK >> 20} MB; "
+                "close it, or take the mark out"
+            ) from error
+        if "Empty CSV file" not in str(error):
+            raise
+    finally:
+        text.end()
+
+
+def _whole_rows(batches: Iterator[Any], text: CellText) -> Iterator[Any]:
+    """The batches, but for the last row where a damaged archive ends within a quotation."""
+    kept: list[Any] = []  # Arrow reads ahead: the damage is known before the last batch is given out
+    for batch in batches:
+        if text.damage is not None and text.quotes % 2:
+            kept.append(batch)
+        else:
+            yield batch
+    yield from kept[:-1]
+    for batch in kept[-1:]:
+        yield batch.slice(0, max(0, batch.num_rows - 1))
+
+
+def _beginning(text: str) -> str:
+    """So much of a text as fits a message."""
+    text = " ".join(text.split())
+    return text if len(text) <= 40 else f"{text[:40]}…"
+
+
+def _header(text: CellText, delimiter: str | None) -> tuple[list[str], str]:
+    """Names of columns, and what parts them: what parts the header outside of quotation marks."""
+    name = text.name
+    lines = _lines(text)
+    first = next((line for line in lines if line.strip("\r\n")), None)
+    if first is None:
+        raise DataError(f"{name}: is empty; there is nothing to learn from")
+    if "\0" in first:
+        raise DataError(f"{name}: has a zero byte in its first line; expected a table as text: name its format")
+    unquoted = QUOTED.sub("", first).rstrip("\r\n")
+    if "\r" in unquoted:
+        raise DataError(f"{name}: has lines that end in a carriage return alone; end them in a newline")
+    if delimiter is None:
+        delimiter = next((character for character in DELIMITERS if character in unquoted), ",")
+    try:
+        names = next(csv.reader(chain([first], lines), delimiter=delimiter))
+    except csv.Error as error:
+        raise DataError(f"{name}: its header cannot be read ({error}); expected names of columns in one line") from None
+    if all(is_number(word) for word in names):
+        raise DataError(f"{name}: has no header; name its {len(names)} columns with", columns=("A", "B", "…"))
+    return [word.strip() for word in names], delimiter
+
+
+def _lines(text: CellText) -> Iterator[str]:
+    """The lines of a header."""
+    size = 0
+    while line := text.line():
+        size += len(line)
+        text.check_line(size)
+        yield line

@@ -1,0 +1,97 @@
+"""The text of a CSV file as PyArrow's parser takes it: UTF-8, whole lines, within limits, up to where it is damaged."""
+
+from __future__ import annotations
+
+import codecs
+import threading
+from typing import Any
+
+from ouzel.streams.limits import Limits
+from ouzel.streams.sources.source import Source
+
+PIECE = 1 << 20  # bytes at a time
+LONGEST_WAIT = 0.5  # seconds, for a pipe that brings nothing
+
+
+class CellText:
+    """A source as a file for PyArrow's parser: what has arrived, in pieces of whole lines, however long those are.
+
+    What is not UTF-8 is replaced, for the parser would stop at it. Where an archive is damaged the text ends, and the
+    error is kept.
+    """
+
+    closed = False
+
+    def __init__(self, source: Source, limits: Limits) -> None:
+        self.name = source.name
+        self.quotes = 0  # quotation marks read
+        self.damage: OSError | None = None
+        self._file: Any = source.open()
+        self._arriving = source.size is None
+        self._limits = limits
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._rest: list[bytes] = []  # the beginning of a line
+        self._ended = False
+        self._at_work = threading.Lock()
+
+    def line(self) -> str:
+        """The next line; nothing at the end of the text."""
+        data = self._file.readline(self._limits.line + 1)
+        self.check_line(len(data))
+        return str(data.decode("utf-8", "replace"))
+
+    def check_line(self, size: int) -> None:
+        """Refuse a line, or a header of several, that is too long."""
+        if size > self._limits.line:
+            raise self._limits.exceeded(self.name, "line", f"has a line of {size:,} bytes or more")
+
+    def read(self, size: int) -> bytes:
+        """The next lines, of `size` bytes at most unless one is longer; a byte that is replaced becomes three."""
+        with self._at_work:
+            return b"" if self._ended else self._read(size)
+
+    def end(self) -> None:
+        """Have no more read. PyArrow reads ahead in a thread of its own, which must not outlive the interpreter."""
+        self._ended = True
+        if self._at_work.acquire(timeout=LONGEST_WAIT):
+            self._at_work.release()
+
+    def _read(self, size: int) -> bytes:
+        while data := self._lines(min(PIECE, size // 3)):
+            self.quotes += data.count(b'"')
+            if data.isascii() and not self._decoder.getstate()[0]:
+                return data
+            if text := self._decoder.decode(data):
+                return text.encode()
+        return self._decoder.decode(b"", final=True).encode()
+
+    def _lines(self, size: int) -> bytes:
+        """Whole lines; at the end of the text what is left, unless it is cut short there."""
+        length = sum(map(len, self._rest))
+        while True:
+            data = self._some(size)
+            cut = data.rfind(b"\n") + 1
+            if cut or not data:
+                lines = [*self._rest, data[:cut]]
+                self._rest = [data[cut:]] if data else []
+                return b"" if self.damage is not None and not data else b"".join(lines)
+            self._rest.append(data)
+            length += len(data)
+            self.check_line(length)
+
+    def _some(self, size: int) -> bytes:
+        """So many bytes, or as many as have arrived, or as come before a damage."""
+        parts: list[bytes] = []
+        try:
+            while size > 0 and (data := self._file.read1(size)):
+                parts.append(data)
+                size = 0 if self._arriving else size - len(data)
+        except OSError as error:
+            self.damage = error
+        return b"".join(parts)
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        pass

@@ -1,0 +1,97 @@
+"""Which column of a table is the label, and what the cells of labels, groups and ids say."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ouzel.errors import DataError, listed
+from ouzel.model.label_encoder import Label, tidy
+from ouzel.numerals import is_number
+from ouzel.sketches.hashing import MOST_ID, feature_id
+from ouzel.streams.options import Options
+
+LABELS = ("label", "target", "class", "y")  # columns taken for the label unless one is named
+INFINITE = "expected a finite number or a name as label, or nothing"
+MOST_GROUP = 2**63
+
+
+def find_label(options: Options, columns: list[str], name: str) -> str | None:
+    """The label's column: the one named, or the first with a usual name; there must be one unless to predict."""
+    if options.label is not None:
+        return options.label if options.label in columns or not options.unlabelled else None
+    others = {options.weight, options.group, *options.text, *options.ignore}
+    for candidate in LABELS:
+        for column in columns:
+            if column.lower() == candidate and column not in others:
+                return column
+    if options.unlabelled:
+        return None
+    if any(_reads_as_number(column) for column in columns):
+        raise DataError(
+            f"{name}: which column is the label? {listed(columns[:5])}, … are no names; name all columns with",
+            columns=("A", "B", "…"),
+            label="NAME",
+        )
+    raise DataError(f"{name}: which column is the label? There are {listed(columns)}; name it with", label="NAME")
+
+
+def _reads_as_number(column: str) -> bool:
+    return isinstance(label_of(column), (float, int))
+
+
+def label_of(value: Any) -> Label | None:
+    """A label as its cell says it: a number if it reads as one, nothing if it is empty or no finite number."""
+    if value is None or isinstance(value, bool):
+        return value
+    if not isinstance(value, (int, float)):
+        text = str(value).strip()
+        if not is_number(text):
+            return text or None
+        value = float(text)
+    return tidy(value) if math.isfinite(value) else None
+
+
+def is_infinite(value: Any) -> bool:
+    """Whether a label's cell says an infinite number, which no label is (NaN is none, as where there is nothing)."""
+    if isinstance(value, str):
+        return is_number(value) and math.isinf(float(value))
+    return isinstance(value, float) and math.isinf(value)
+
+
+def as_sign(label: Label | None, positive: str) -> int | None:
+    """1 for the label that counts as positive, by name or value; -1 for any other."""
+    if label is None:
+        return None
+    same = (
+        str(label).lower() == positive.lower() if isinstance(label, bool) else label in (positive, label_of(positive))
+    )
+    return 1 if same else -1
+
+
+def group_id(value: Any, seed: int) -> int:
+    """A group's number: its own if it is a whole one, else the hash of its name.
+
+    >>> group_id("12", 0), group_id(3.0, 0), group_id(3.5, 0) == group_id("3.5", 0)
+    (12, 3, True)
+    """
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    try:
+        number = int(str(value))
+    except ValueError:
+        return feature_id(str(value), seed, 31)
+    return number if -MOST_GROUP <= number < MOST_GROUP else feature_id(str(value), seed, 31)
+
+
+def own_name(column: str) -> str | int:
+    """The id of a column that is named by a number, the name of any other; ValueError if the id is too large.
+
+    >>> own_name("price"), own_name("7")
+    ('price', 7)
+    """
+    if not (column.isascii() and column.isdigit()):
+        return column
+    if len(column) > 20 or int(column) > MOST_ID:
+        raise ValueError(f"the feature {column}; expected an id of at most {MOST_ID}, or a name")
+    return int(column)

@@ -1,0 +1,119 @@
+"""Features written plainly, `17:0.25`: found and read by arithmetic on many bytes at once.
+
+The digits of eight bytes are added up as one word (Lemire 2021, "Number Parsing at a Gigabyte per Second"), and where
+numbers end is one word too, a bit a byte (Langdale and Lemire 2019, "Parsing Gigabytes of JSON per Second"). How long a
+number is makes no branch to mispredict then, and one feature need not be read before the next is begun.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+
+from ouzel.kernels.jit import inlined, kernel
+from ouzel.kernels.simd import INTEGER, in_llvm
+from ouzel.streams.text.decimals import POWERS
+
+SEEN = 32  # bytes of a feature that are looked at together
+WINDOW = np.uint64(80 if sys.byteorder == "little" else 2**62)  # bytes that must be there; never, the other way round
+TENS = 10 ** np.arange(9, dtype=np.uint64)
+ONE, FOUR, SEVEN, EIGHT, TEN, TWO_BYTES, HALF = (np.uint64(n) for n in (1, 4, 7, 8, 10, 16, 32))
+ALL_ZEROS, BYTE_PAIRS = np.uint64(0x3030303030303030), np.uint64(0x000000FF000000FF)
+HIGH_PAIRS, LOW_PAIRS = np.uint64(100 + (10**6 << 32)), np.uint64(1 + (10**4 << 32))
+
+
+def _load_eight(builder: Any, data: Any, at: Any) -> Any:
+    return builder.load(builder.bitcast(builder.gep(data.data, [at]), INTEGER.as_pointer()), align=1)
+
+
+def _not_digits(builder: Any, data: Any, at: Any) -> Any:
+    many = ir.VectorType(ir.IntType(8), SEEN)
+    text = builder.load(builder.bitcast(builder.gep(data.data, [at]), many.as_pointer()), align=1)
+    above = builder.sub(text, ir.Constant(many, [48] * SEEN))
+    odd = builder.icmp_unsigned(">", above, ir.Constant(many, [9] * SEEN))
+    return builder.zext(builder.bitcast(odd, ir.IntType(SEEN)), INTEGER)
+
+
+@in_llvm(_load_eight, types.uint64)
+def eight_bytes(data, at):
+    """The word of `data[at:at + 8]` (uint8), its first byte lowest."""
+    return np.uint64(int.from_bytes(bytes(data[at : at + EIGHT]), "little"))
+
+
+@in_llvm(_not_digits, types.uint64)
+def not_digits(data, at):
+    """The bits k, from the lowest on, for which byte `data[at + k]` is no digit, of 32 bytes."""
+    odd = (data[at : at + np.uint64(SEEN)] - np.uint8(48)) > 9
+    return np.uint64(sum(1 << k for k in np.flatnonzero(odd).tolist()))
+
+
+@in_llvm(lambda builder, word: builder.cttz(word, ir.Constant(ir.IntType(1), 0)), types.uint64)
+def trailing_zeros(word):
+    """Zero bits below the lowest bit that is set, 64 in a word of zeros."""
+    return np.uint64((int(word) & -int(word)).bit_length() - 1 if word else 64)
+
+
+@inlined
+def digits_at(data, at, count):
+    """The number (uint64) that the first `count` of the eight bytes at `data[at]` make, which are digits."""
+    empty = HALF - FOUR * count
+    word = ((eight_bytes(data, at) ^ ALL_ZEROS) << empty) << empty  # at its end, zeros before
+    pairs = word * TEN + (word >> EIGHT)
+    return ((pairs & BYTE_PAIRS) * HIGH_PAIRS + ((pairs >> TWO_BYTES) & BYTE_PAIRS) * LOW_PAIRS) >> HALF
+
+
+@inlined
+def plain_feature(data, at):
+    """The feature `id:value` at `data[at]` if it is written plainly: (id, value, end); the end is `at` if it is not.
+
+    That is with up to eight digits of the id, seven before a point and eight behind it, perhaps a minus, no exponent,
+    and a blank or the line's end behind all. WINDOW bytes must be there.
+    """
+    odd = not_digits(data, at)
+    colon = trailing_zeros(odd)
+    odd &= odd - ONE
+    start = colon + ONE
+    sign = (odd >> start) & ONE
+    if sign and data[at + start] != 45:
+        return np.uint64(0), 0.0, at
+    odd &= odd - sign
+    start += sign
+    point = end = trailing_zeros(odd)
+    decimals = np.uint64(0)
+    if data[at + point] == 46:
+        end = trailing_zeros(odd & (odd - ONE))
+        decimals = end - point - ONE
+    plain = colon - ONE < EIGHT and data[at + colon] == 58 and point - start - ONE < SEVEN and decimals <= EIGHT
+    if not plain or data[at + end] > 32:
+        return np.uint64(0), 0.0, at
+    mantissa = digits_at(data, at + start, point - start) * TENS[decimals]
+    mantissa += digits_at(data, at + point + ONE, decimals)
+    value = np.float64(np.int64(mantissa)) / POWERS[decimals]
+    return digits_at(data, at, colon), -value if sign else value, at + end
+
+
+@kernel
+def plain_features(data, at, stop, ids, values, nnz, ordered, previous):
+    """Read plain features from `data[at:stop]` into `ids[nnz:]` and `values[nnz:]` up to the first that is not.
+
+    Returns (at, nnz, ordered, previous): `ordered` stays true as long as every id is larger than the one before it.
+    """
+    at, stop = np.uint64(at), np.uint64(stop)
+    while at < stop and at + WINDOW <= np.uint64(len(data)):
+        if data[at] == 32:
+            at += ONE
+            continue
+        identity, value, end = plain_feature(data, at)
+        if end == at or end > stop:
+            break
+        at = end
+        ids[nnz] = identity
+        values[nnz] = value
+        ordered &= np.int64(identity) > previous
+        previous = np.int64(identity)
+        nnz += 1
+    return at, nnz, ordered, previous

@@ -1,0 +1,264 @@
+"""One training from the command line: a new model, or one that goes on from a file; and what is on disk of it.
+
+The model file notes how the stream was read, and of each source what was read of it, so that going on needs no flag
+repeated and learns nothing twice. A run that was cut off goes on with the example after its last checkpoint; a finished
+one learns what the files given hold that it has not learnt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from ouzel.cli.options import DEFAULT_LEARNER
+from ouzel.cli.ui.formatting import count
+from ouzel.errors import OuzelError
+from ouzel.evaluation.progressive import Run
+from ouzel.files import check_place
+from ouzel.model import persistence
+from ouzel.model.description import check, flag, list_of, table, text, whole
+from ouzel.model.model import Model
+from ouzel.streams.block import Block
+from ouzel.streams.groups import Groups
+from ouzel.streams.read import read
+from ouzel.training.agreement import ContradictionError, check_agreement, contradiction
+from ouzel.training.resumption import GoingOn
+from ouzel.training.source_records import Ledger, Record, behind_in_pass, check_order, name_of
+
+RUN = {
+    "files": list_of(text),
+    "sources": list_of(table),  # of which `Record` says what they hold
+    "earlier": list_of(table),
+    "passes": whole(1, 100_000),
+    "holdout_every": whole(),
+    "finished": flag,
+    "progress": table,
+}
+"""What a model file notes of the run that wrote it."""
+
+
+@dataclass
+class Session:
+    """A run with its files, and the file it is saved to."""
+
+    files: list[str]
+    model: Model
+    run: Run
+    reading: dict[str, Any]
+    format: str | None
+    output: str | None
+    checkpoint_every: int
+    resume: str | None = None
+    noted: dict[str, Any] = field(default_factory=dict)  # of the run that the file to go on from holds
+    given: dict[str, Any] = field(default_factory=dict)  # flags that a run that was cut off must agree with
+    remarks: list[str] = field(default_factory=list)  # for the user, before the run begins
+    written: bool = False  # whether this session has written its file
+    saved: int | None = None  # examples the model on disk has learnt
+    begun_at: tuple[int, int] = (0, 0)  # where the run stood when this session took it up
+    ledger: Ledger = field(default_factory=Ledger)
+    stream: Any = None  # of the present pass
+    on_known: Callable[[], None] = lambda: None  # called as examples are passed over
+    opened_at: tuple[int, int] | None = None  # where the run stood at its beginning, once the run has begun it
+
+    @classmethod
+    def start(
+        cls,
+        files: list[str],
+        *,
+        learner: str | None,
+        settings: dict[str, Any],
+        intercept: bool,
+        reading: dict[str, Any],
+        format: str | None,
+        passes: int | None,
+        holdout_every: int | None,
+        output: str | None,
+        resume: str | None,
+        checkpoint_every: int,
+        task: str | None = None,
+        pairs: int | None = None,
+        again: bool = False,
+    ) -> Self:
+        """A session that begins, or that goes on from the file `resume`."""
+        if checkpoint_every and output is None:
+            raise OuzelError("--checkpoint-every needs --model OUT: the file to write")
+        if again and resume is None:
+            raise OuzelError("--again needs --resume MODEL: the model that has learnt the files before")
+        if output is not None:
+            check_place(Path(output))
+        if (passes or 1) > 1 and "-" in files:
+            raise OuzelError("standard input can be read once only; for --passes put it in a file first")
+        if resume is None or (resume == output and not Path(resume).exists()):
+            model = Model(
+                learner or DEFAULT_LEARNER,
+                intercept=intercept and task != "ranking",
+                task=task,
+                pairs=pairs or 0,
+                bits=reading.get("bits", 18),
+                seed=reading.get("seed", 0),
+                **settings,
+            )
+            run = Run(model, passes=1 if passes is None else passes, holdout_every=holdout_every or 0)
+            session = cls(files, model, run, reading, format, output, checkpoint_every)
+            if resume is not None:
+                session.remarks.append(f"{resume} is not there yet: starting afresh")
+            return session
+
+        model, notes = persistence.load_notes(resume)
+        stored = notes.get("reading", {})
+        if "query" in stored and "query" not in reading:
+            raise OuzelError(f"{resume}: was learnt with the groups of {stored['query']}; give them again with --query")
+        check_agreement(resume, model, stored, learner, settings, intercept, reading)
+        for name, given, known in (("task", task, model.task), ("pairs", pairs, model.pairs)):
+            if given is not None and given != known:
+                raise contradiction(resume, name, given, known)
+        run = Run(model, passes=1 if passes is None else passes, holdout_every=holdout_every or 0)
+        session = cls(files, model, run, {**stored, **reading}, format, output, checkpoint_every, resume)
+        session.given = {"passes": passes, "holdout_every": holdout_every}
+        noted = notes.get("run", {})
+        if noted:
+            check(noted, RUN, f"{resume}: what it notes of its run")
+        session.recall(noted, again)
+        return session
+
+    @property
+    def title(self) -> str:
+        """The files in a few words."""
+        first = "standard input" if self.files[0] == "-" else Path(self.files[0]).name
+        return first if len(self.files) == 1 else f"{first} and {len(self.files) - 1} more"
+
+    def recall(self, noted: dict[str, Any], again: bool) -> None:
+        """Take note of what the model to go on from has read; with `again` its files are learnt as if they were new."""
+        assert self.resume is not None
+        sources, earlier = (Record.from_json(noted.get(name, [])) for name in ("sources", "earlier"))
+        if noted.get("sources") and not sources and not again:
+            raise ContradictionError(
+                f"{self.resume}: notes in a way that this version does not know what it has read; "
+                "learn the files from their first example with --again"
+            )
+        if again or noted.get("finished", True) or not sources:
+            self.ledger = Ledger(earlier=[*earlier, *sources], model=self.resume, recognising=not again)
+        else:
+            check_order([name_of(file) for file in self.files], noted.get("files", []), self.resume)
+            self.ledger = Ledger(sources, earlier, model=self.resume)
+        self.noted = noted
+        self.saved = self.model.examples if self.resume == self.output else None
+
+    def recognise(self) -> None:
+        """Read as far as tells whether the files are those of the run that was cut off, and stand where it stood."""
+        if self.resume is None:
+            return
+        self.stream = self._open()
+        self.stream.recognise()
+        learnt = count(self.model.examples)
+        if not self.ledger.resumed:
+            self.ledger.begin_afresh()
+            self.remarks.append(f"{self.resume}: has learnt {learnt} examples; learning what is new in the files given")
+            return
+        for name, given in self.given.items():
+            if given is not None and given != self.noted[name]:
+                raise contradiction(self.resume, name, given, self.noted[name])
+        self._restore()
+        self.begun_at = self.run.position
+        self.remarks.append(f"{self.resume}: going on after {learnt} examples")
+
+    def open(self) -> Any:
+        """The files as a stream, from the beginning, or from where the run stands if there is a ledger of it."""
+        if self.stream is None or self.opened_at is not None:
+            self.stream = self._open()
+        self.opened_at = self.run.position
+        return self.stream
+
+    def close(self) -> None:
+        """Stop reading."""
+        if self.stream is not None:
+            self.stream.close()
+
+    def end(self) -> None:
+        """Save the model of a run that has come to its end; if nothing was new, show what the earlier run found."""
+        records = self.ledger.claimed.values()
+        if self.noted and not self.ledger.resumed and not any(record.examples > record.before for record in records):
+            self._restore()
+            if self.resume == self.output:
+                return
+        self.save(finished=True)
+
+    def save(self, finished: bool) -> None:
+        """Write the model to its file, if it has one."""
+        if self.output is None:
+            return
+        if self.opened_at is not None and self.opened_at[0] == self.run.passed:
+            self.stream.learnt(self.run.row - self.opened_at[1])
+        every = self.run.holdouts[0].every if self.run.holdouts else 0
+        noted = {
+            "files": [name_of(file) for file in self.files],
+            **self.ledger.to_json(),
+            "passes": self.run.passes,
+            "holdout_every": every,
+            "finished": finished,
+            "progress": self.run.to_json(),
+        }
+        sizes = {"query": name_of(self.reading["query"])} if "query" in self.reading else {}
+        persistence.save(self.model, self.output, {"reading": {**self.reading, **sizes}, "run": noted})
+        self.saved = self.model.examples
+        self.written = True
+
+    def left_out(self) -> list[str]:
+        """What to say of sources that earlier runs have learnt."""
+        return [
+            f"{record.name}: "
+            + ("all" if record.before == record.examples else "the first")
+            + f" {count(record.before)} examples were learnt before and are left out; --again learns them once more"
+            for record in self.ledger.claimed.values()
+            if record.before and record not in self.ledger.cut_off
+        ]
+
+    def cut_off(self) -> str:
+        """Save what was learnt before an error or an interruption, if the model is whole; say what is on disk."""
+        if self.output is not None and self.run.position > self.begun_at and not self.run.torn:
+            self.run.settle()
+            try:
+                self.save(finished=False)
+            except OuzelError as error:
+                return f"{self.on_disk()} ({error})"
+        return self.on_disk()
+
+    def on_disk(self) -> str:
+        """What a session leaves behind that did not come to its end."""
+        if self.saved is not None:
+            held = "the first example" if self.saved == 1 else f"the first {count(self.saved)} examples"
+            return f"{self.output} holds {held}; the same command with --resume {self.output} goes on after that"
+        if not self.model.examples:
+            return ""
+        learnt = "1 example was" if self.model.examples == 1 else f"{count(self.model.examples)} examples were"
+        lost = f"{learnt} learnt before it and no model was written"
+        return f"{lost}; --model OUT writes one" if self.output is None else lost
+
+    def _open(self) -> Any:
+        stream: Any = read(self.files, format=self.format, **self.reading)
+        if self.model.task == "ranking":
+            stream = Groups(stream)
+        if self.output is None and self.resume is None:
+            return stream
+        passed, row = self.noted["progress"]["position"] if self.ledger.cut_off else (0, 0)
+        behind = behind_in_pass(self.ledger.cut_off, row) if passed else {}
+        return GoingOn(stream, self.files, self.ledger, behind, self._pass_over)
+
+    def _pass_over(self, block: Block) -> None:
+        """Count the features of examples that are not learnt again."""
+        self.run.features.add(block)
+        self.on_known()
+
+    def _restore(self) -> None:
+        """Have the run that the file to go on from holds, and what was read of its features meanwhile."""
+        features = self.run.features
+        try:
+            self.run = Run(self.model, passes=self.noted["passes"], holdout_every=self.noted["holdout_every"])
+            self.run.restore(self.noted["progress"])
+        except (LookupError, TypeError, ValueError) as error:
+            raise OuzelError(
+                f"{self.resume}: what it notes of its run makes no sense ({error!r}); learn the files with --again"
+            ) from None
+        self.run.features = features

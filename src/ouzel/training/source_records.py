@@ -1,0 +1,173 @@
+"""What a model has read of its sources: a record each, which lies in its file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from ouzel.streams.block import Block
+from ouzel.streams.digest import Digest
+from ouzel.training.agreement import ContradictionError
+
+MOST_EARLIER = 1000  # records kept of sources of earlier runs
+
+
+@dataclass(eq=False)
+class Record:
+    """What was read of one source. A model does not tell where data lie, and so holds no folders."""
+
+    name: str
+    piped: bool = False  # it came as it arrived, and another pipe of the same name may bring anything
+    size: int | None = None  # bytes of the file
+    before: int = 0  # examples learnt by earlier runs
+    examples: int = 0  # in all
+    digest: str = ""  # of these
+    marks: list[str] = field(default_factory=list)  # digests of the first 1, 2, 4, 8, … examples
+
+    @classmethod
+    def of(cls, path: str) -> Self:
+        """The record of a source of which nothing has been read."""
+        if path == "-" or not Path(path).is_file():
+            return cls(name_of(path), piped=True)
+        return cls(name_of(path), size=os.path.getsize(path))
+
+    @classmethod
+    def from_json(cls, stored: Any) -> list[Self]:
+        """The records that `to_json` gave; none of those that make no sense."""
+        return [cls(**entry) for entry in stored if cls._is_sound(entry)]
+
+    @classmethod
+    def _is_sound(cls, entry: Any) -> bool:
+        names = ("name", "piped", "size", "before", "examples", "digest", "marks")
+        if not isinstance(entry, dict) or set(entry) != set(names):
+            return False
+        kinds = (str, bool, int | None, int, int, str, list)
+        return (
+            all(isinstance(entry[name], kind) for name, kind in zip(names, kinds, strict=True))
+            and 0 <= entry["before"] <= entry["examples"]
+            and len(entry["marks"]) == entry["examples"].bit_length()
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The record as JSON values."""
+        return dict(self.__dict__)
+
+    def agrees(self, digest: Digest) -> bool:
+        """Whether what this record says of the first examples is not another digest."""
+        n = digest.examples
+        known = [self.digest] if n == self.examples else []
+        if n and n & (n - 1) == 0 and n <= self.examples:
+            known.append(self.marks[n.bit_length() - 1])
+        return all(text == digest.text for text in known)
+
+    def extend(self, digest: Digest, block: Block) -> None:
+        """Take note of examples that follow those of the digest, which is moved on."""
+        start = 0
+        while start < block.rows:
+            stop = min(block.rows, start + (1 << digest.examples.bit_length()) - digest.examples)
+            digest.add(block.slice(start, stop))
+            start = stop
+            if digest.examples & (digest.examples - 1) == 0:
+                self.marks.append(digest.text)
+        self.examples, self.digest = digest.examples, digest.text
+
+
+def name_of(path: str) -> str:
+    """The name of a source, without folders, as text whatever its bytes are."""
+    return "standard input" if path == "-" else os.fsencode(Path(path).name).decode("utf-8", "backslashreplace")
+
+
+class Ledger:
+    """The records of a model: of the present run in the order of reading, and of the runs before it."""
+
+    def __init__(
+        self,
+        sources: Iterable[Record] = (),
+        earlier: Iterable[Record] = (),
+        model: str = "",
+        recognising: bool = True,
+    ) -> None:
+        self.model = model  # the file that holds them
+        self.recognising = recognising  # whether a source may be one that was read before
+        self.sources = list(sources)
+        self.earlier = list(earlier)
+        self.cut_off = list(self.sources)  # what a run that was cut off had begun
+        self.claimed: dict[int, Record] = {}  # by the place of a source among those given
+
+    @property
+    def resumed(self) -> bool:
+        """Whether a source has been met that the run that was cut off had begun."""
+        return any(record in self.cut_off for record in self.claimed.values())
+
+    def candidates(self, name: str) -> list[Record]:
+        """The records that a source may be of, the likeliest first."""
+        if not self.recognising:
+            return []
+        records = [record for record in [*self.sources, *self.earlier] if record.examples]
+        free = [record for record in records if record not in self.claimed.values()]
+        return sorted(free, key=lambda record: (record.name != name, -record.examples))
+
+    def claim(self, place: int, record: Record | None, path: str) -> Record:
+        """Say that the source at a place is that of a record, or a new one."""
+        now = Record.of(path)
+        if record is None:
+            record = now
+            self.sources.append(record)
+        elif record in self.earlier:
+            self.earlier.remove(record)
+            self.sources.append(record)
+            record.before = record.examples
+        elif self.resumed and self.cut_off.index(record) < max(
+            self.cut_off.index(other) for other in self.claimed.values() if other in self.cut_off
+        ):
+            raise wrong_order(self.model, [record.name for record in self.cut_off])
+        record.name, record.piped, record.size = now.name, now.piped, now.size
+        self.claimed[place] = record
+        return record
+
+    def begin_afresh(self) -> None:
+        """Count what was read until now as that of earlier runs."""
+        self.earlier += self.cut_off
+        self.sources = [record for record in self.sources if record not in self.cut_off]
+        self.cut_off = []
+
+    def to_json(self) -> dict[str, Any]:
+        """The records as JSON values; sources that brought nothing new count as those of earlier runs."""
+        new = [record for record in self.sources if record.examples > record.before]
+        old = [record for record in self.sources if record.examples == record.before and record.examples]
+        known = {(record.examples, record.digest) for record in new}
+        earlier = [record for record in [*self.earlier, *old] if (record.examples, record.digest) not in known]
+        return {
+            "sources": [record.to_json() for record in new],
+            "earlier": [record.to_json() for record in earlier[-MOST_EARLIER:]],
+        }
+
+
+def behind_in_pass(sources: Sequence[Record], row: int) -> dict[int, int]:
+    """How many examples of each record, by its id, lie behind a further pass that stands at its example `row`."""
+    behind = {}
+    for record in sources:
+        here = min(record.examples - record.before, row)
+        behind[id(record)] = record.before + here
+        row -= here
+    return behind
+
+
+def check_order(names: Sequence[str], before: Sequence[str], model: str) -> None:
+    """Refuse files of a run that was cut off in another order than it read them in."""
+    common = [name for name in names if name in before]
+    if common != [name for name in before if name in names] and sorted(common) == sorted(
+        name for name in before if name in names
+    ):
+        raise wrong_order(model, before)
+
+
+def wrong_order(model: str, before: Sequence[str]) -> ContradictionError:
+    """What to say of files in another order."""
+    return ContradictionError(
+        f"the run that {model} holds was cut off, and reads its files in another order: {', '.join(before)}; "
+        "give them in that order, or learn them all from their first example with --again"
+    )

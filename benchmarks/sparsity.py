@@ -19,7 +19,7 @@ import numpy as np
 from defaults import write_vw
 
 from ouzel.evaluation.comparison.shuffles import join
-from ouzel.plotting.curves import draw_lines
+from ouzel.plotting.axes import draw_lines
 from ouzel.reproduce.adagrad.single_pass import grid, hold_out, one_pass
 from ouzel.streams.block import Block
 from ouzel.streams.read import read

@@ -20,9 +20,9 @@ ROOMS = [
     ["learners", "streams"],
     ["model"],
     ["evaluation"],
-    ["plotting"],
     ["estimators", "training"],
     ["analytics"],
+    ["plotting"],
     ["reproduce"],
     ["cli"],
 ]

@@ -83,7 +83,8 @@ def test_learners_that_cannot_hold_the_features_are_left_out(ouzel, tmp_path):
 
 def test_the_three_figures_have_one_legend(tmp_path):
     from ouzel.evaluation.comparison.grid import Candidate
-    from ouzel.evaluation.comparison.shuffles import Summary, draw_cumulative
+    from ouzel.evaluation.comparison.shuffles import Summary
+    from ouzel.plotting.curves import draw_cumulative
 
     grown = np.arange(1.0, 41.0)[None, :].repeat(3, axis=0)
     names = [f"learner-{k}" for k in range(30)]

@@ -9,7 +9,6 @@ import typer
 from ouzel.errors import OuzelError
 from ouzel.ranges import COUNT, check
 
-DEFAULT_LEARNER = "auto"
 EXAMPLES = {"set": "--set learning_rate=0.1", "limit": "--limit line=1GB"}
 
 Files = Annotated[list[str], typer.Argument(metavar="FILE", help="Files in any format, in order; - is standard input.")]

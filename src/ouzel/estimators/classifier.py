@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from ouzel.errors import OuzelError
 from ouzel.estimators.base import Estimator
-from ouzel.model.label_encoder import sort_key
 from ouzel.model.losses import is_probabilistic, probabilities
+from ouzel.streams.label_values import sort_key
 
 
 def _gives_probabilities(self: Classifier) -> bool:

@@ -33,6 +33,8 @@ class Learner(NamedTuple):
         return getattr(self.module, "BUDGETED", False)
 
 
+DEFAULT = "auto"
+
 LEARNERS = {
     learner.name: learner
     for learner in (

@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 
 from ouzel.errors import OuzelError
-
-Label = int | float | str | bool
+from ouzel.streams.label_values import Label, sort_key, tidy
 
 MOST_CLASSES = 10_000
-
-
-def tidy(number: float) -> int | float:
-    """Whole numbers as int, so that a class reads 1 and not 1.0."""
-    return int(number) if float(number).is_integer() else float(number)
-
-
-def sort_key(label: Label) -> tuple[bool, Any]:
-    """Numbers first and by size, then names."""
-    return (isinstance(label, str), label)
 
 
 class Classes:

@@ -19,13 +19,14 @@ from ouzel.learners import catalogue
 from ouzel.learners.rows import Rows, largest_id, to_rows
 from ouzel.model import tasks
 from ouzel.model.heaviest import heaviest_slots
-from ouzel.model.label_encoder import Classes, Label
+from ouzel.model.label_encoder import Classes
 from ouzel.model.losses import is_probabilistic
 from ouzel.model.settings import resolve_settings
 from ouzel.model.tasks import Learnt
 from ouzel.ranges import Bits, Range, Seed, memory, ranged
 from ouzel.streams.block import Block
 from ouzel.streams.feature_names import FeatureNames
+from ouzel.streams.label_values import Label
 from ouzel.terms.losses import REGRESSION, Hinge
 from ouzel.terms.names import name_of
 

@@ -9,9 +9,9 @@ import numpy as np
 from ouzel.errors import OuzelError
 from ouzel.kernels.jit import compiled_for
 from ouzel.learners.rows import Rows
-from ouzel.model.label_encoder import tidy
 from ouzel.model.losses import losses_of, multiclass_hinge_losses, multinomial_losses, one_vs_rest_losses
 from ouzel.streams.block import Block
+from ouzel.streams.label_values import tidy
 
 if TYPE_CHECKING:
     from ouzel.model.model import Model

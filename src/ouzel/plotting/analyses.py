@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ouzel.analytics.exact import correlation
-from ouzel.plotting.curves import COLOURS, Line, draw_lines, dress, save
+from ouzel.plotting.axes import COLOURS, Line, draw_lines, dress, save
 
 if TYPE_CHECKING:
     from ouzel.analytics.deltoids.two_streams import TwoStreams

@@ -1,30 +1,16 @@
-"""Plots: one clean figure a file, SVG or PNG (or PDF) by the file's suffix."""
+"""Errors against examples: of one run, of learners side by side, and of orders of the examples."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
-from ouzel.errors import OuzelError
+import numpy as np
+
+from ouzel.evaluation.comparison.shuffles import Summary
 from ouzel.evaluation.curve import Point
-from ouzel.files import check_place, write_atomically
+from ouzel.plotting.axes import Line, draw_lines, draw_panels
 
-SUFFIXES = (".svg", ".png", ".pdf")
-COLOURS = ("#1b6ca8", "#d1495b", "#2e933c", "#edae49", "#7b4ea3", "#5a5a5a", "#00798c", "#b5651d")
-MARKERS = "osD^vPX*"
-STYLES = ("-", "--", ":", "-.")
 SETTLED = 64  # examples before which an error says little, where a curve is long
-LONGEST_LEGEND = 16  # lines of one column of a legend beside the panels
-
-Line = tuple[Sequence[float], Sequence[float | None]]
-
-
-def check_plot_path(path: str) -> None:
-    """Refuse, before any work is done, a file that could not be drawn to."""
-    if Path(path).suffix.lower() not in SUFFIXES:
-        raise OuzelError(f"{path}: a plot's name ends in {', '.join(SUFFIXES)}")
-    check_place(Path(path))
 
 
 def draw_curves(curves: Mapping[str, Sequence[Point]], path: str, task: str = "classification") -> None:
@@ -40,104 +26,16 @@ def draw_curves(curves: Mapping[str, Sequence[Point]], path: str, task: str = "c
     draw_lines(lines, path, x=counted, y=f"progressive {'error rate' if classes else 'loss'}", title=title, log_x=True)
 
 
-def draw_lines(
-    lines: Mapping[str, Line], path: str, *, x: str, y: str, title: str = "", log_x: bool = False, log_y: bool = False
-) -> None:
-    """Named lines in one pair of axes; short lines have markers, and where a value is None the line is broken."""
-    figure = _figure()
-    _fill(figure.subplots(), lines, x, y, title, log_x, log_y)
-    save(figure, path)
-
-
-def draw_panels(
-    panels: Mapping[str, Mapping[str, Line]],
-    path: str,
-    *,
-    x: str,
-    y: str | None = None,
-    log_x: bool = False,
-    log_y: Collection[str] = (),
-) -> None:
-    """One pair of axes beside another: `y` on every vertical axis, or the panel's own name there.
-
-    Panels that have the same lines share a legend at their right; those named in `log_y` have a logarithmic axis.
-    """
-    names = [list(lines) for lines in panels.values()]
-    shared = len(panels) > 1 and len(names[0]) > 1 and all(other == names[0] for other in names)
-    columns = -(-len(names[0]) // LONGEST_LEGEND) if shared else 0
-    longest = max(map(len, names[0]), default=0)
-    figure = _figure(width=4.2 * len(panels) + columns * (0.5 + 0.06 * longest))
-    for axes, (title, lines) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True):
-        _fill(axes, lines, x, y or title, title if y else "", log_x, title in log_y, legend=not shared)
-    if shared:
-        handles, labels = axes.get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside right upper", ncols=columns, frameon=False, fontsize=8)
-    save(figure, path)
-
-
-def _figure(width: float = 6.4) -> Any:
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(width, 4.0), layout="constrained")
-
-
-def _fill(
-    axes: Any,
-    lines: Mapping[str, Line],
-    x: str,
-    y: str,
-    title: str,
-    log_x: bool,
-    log_y: bool,
-    legend: bool = True,
-) -> None:
-    for number, (name, (xs, ys)) in enumerate(lines.items()):
-        values = [float("nan") if value is None else value for value in ys]
-        marker = MARKERS[number % len(MARKERS)] if len(xs) <= 20 else ""
-        colour = COLOURS[number % len(COLOURS)]
-        style = STYLES[number // len(COLOURS) % len(STYLES)]
-        axes.plot(xs, values, style, marker=marker, markersize=4, linewidth=1.6, color=colour, label=name)
-    axes.set(xlabel=x, ylabel=y, title=title)
-    if log_x:
-        binary = _powers_of_two(lines)
-        ticks = sorted({value for xs, _ in lines.values() for value in xs})
-        if binary or (ticks and ticks[-1] >= 10.0 * ticks[0]):  # less than a power of ten is better seen as it is
-            axes.set_xscale("log", base=2 if binary else 10)
-            if not binary:
-                _label_between(axes.xaxis, *axes.get_xlim())
-        if binary and len(ticks) <= 10 and ticks[0] >= 1 and ticks[-1] <= 1024:
-            axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-    if log_y:
-        axes.set_yscale("log")
-        _label_between(axes.yaxis, *axes.get_ylim())
-    dress(axes)
-    if legend and len(lines) > 1:
-        axes.legend(frameon=False, fontsize=8)
-
-
-def dress(axes: Any) -> None:
-    """A faint grid behind what is drawn, and no frame around it."""
-    axes.grid(True, color="#dddddd", linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
-
-
-def _label_between(axis: Any, low: float, high: float) -> None:
-    """On a logarithmic axis of few powers of ten, label 2 and 5 between them."""
-    if high < 1000.0 * low:
-        from matplotlib.ticker import LogLocator, NullFormatter
-
-        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        axis.set_major_formatter("{x:g}")
-        axis.set_minor_formatter(NullFormatter())
-
-
-def _powers_of_two(lines: Mapping[str, Line]) -> bool:
-    values = [value for xs, _ in lines.values() for value in xs]
-    return bool(values) and all(value > 0 and float(value).hex().startswith("0x1.0000000000000p") for value in values)
-
-
-def save(figure: Any, path: str | Path) -> None:
-    """Write a figure to its file, whole or not at all."""
-    with write_atomically(path) as file:
-        figure.savefig(file, dpi=150, format=Path(path).suffix[1:].lower())
+def draw_cumulative(found: Mapping[str, Summary], path: str) -> None:
+    """The three figures: rate of mistakes, updates and seconds so far, each the mean over orders."""
+    classes = next(iter(found.values())).task == "classification"
+    values: dict[str, Callable[[Summary], np.ndarray]] = {
+        "cumulative rate of mistakes" if classes else "root mean squared error": lambda entry: entry.rates,
+        "updates": lambda entry: entry.updates.mean(axis=0),
+        "seconds": lambda entry: entry.seconds.mean(axis=0),
+    }
+    panels: dict[str, dict[str, Line]] = {
+        title: {name: (entry.examples.tolist(), of(entry).tolist()) for name, entry in found.items()}
+        for title, of in values.items()
+    }
+    draw_panels(panels, path, x="examples", log_y=("seconds",))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.figure import Figure
 
-from ouzel.plotting.curves import COLOURS, MARKERS, save
+from ouzel.plotting.axes import COLOURS, MARKERS, save
 
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

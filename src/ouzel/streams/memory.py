@@ -11,10 +11,10 @@ import numpy as np
 import scipy.sparse as sparse
 
 from ouzel.errors import DataError
-from ouzel.model.label_encoder import Label
 from ouzel.sketches.hashing import MOST_ID, feature_id
 from ouzel.streams.block import LARGEST, Block, Names
 from ouzel.streams.guard import one_line
+from ouzel.streams.label_values import Label
 from ouzel.streams.limits import UNLIMITED
 from ouzel.streams.options import Options
 from ouzel.streams.row_order import canonical_rows

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ouzel.cli.ui.formatting import count
 from ouzel.streams.block import Block
 from ouzel.streams.digest import Digest
 from ouzel.training.agreement import ContradictionError
@@ -54,8 +53,7 @@ class Following:
         if self.following:
             if self.sure or self._named(self.candidates[0]):
                 raise self._contradiction(
-                    f"has {count(self.digest.examples)} examples, but {self._reader} "
-                    f"{count(self.candidates[0].examples)} of it"
+                    f"has {self.digest.examples:,} examples, but {self._reader} {self.candidates[0].examples:,} of it"
                 )
             self._be_new()
         yield from self._decided()
@@ -86,7 +84,7 @@ class Following:
         self.candidates = [record for record in before if n <= record.examples and record.agrees(self.digest)]
         if not self.candidates:
             if self.sure or self._named(before[0]):
-                those = "example is not the one" if n == 1 else f"{count(n)} examples are not those"
+                those = "example is not the one" if n == 1 else f"{n:,} examples are not those"
                 raise self._contradiction(f"has changed: its first {those} that {self._reader}")
             self._be_new()
             return

@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from ouzel.cli.options import DEFAULT_LEARNER
-from ouzel.cli.ui.formatting import count
 from ouzel.errors import OuzelError
 from ouzel.evaluation.progressive import Run
 from ouzel.files import check_place
+from ouzel.learners import catalogue
 from ouzel.model import persistence
 from ouzel.model.description import check, flag, list_of, table, text, whole
 from ouzel.model.model import Model
@@ -92,7 +91,7 @@ class Session:
             raise OuzelError("standard input can be read once only; for --passes put it in a file first")
         if resume is None or (resume == output and not Path(resume).exists()):
             model = Model(
-                learner or DEFAULT_LEARNER,
+                learner or catalogue.DEFAULT,
                 intercept=intercept and task != "ranking",
                 task=task,
                 pairs=pairs or 0,
@@ -152,7 +151,7 @@ class Session:
             return
         self.stream = self._open()
         self.stream.recognise()
-        learnt = count(self.model.examples)
+        learnt = f"{self.model.examples:,}"
         if not self.ledger.resumed:
             self.ledger.begin_afresh()
             self.remarks.append(f"{self.resume}: has learnt {learnt} examples; learning what is new in the files given")
@@ -210,7 +209,7 @@ class Session:
         return [
             f"{record.name}: "
             + ("all" if record.before == record.examples else "the first")
-            + f" {count(record.before)} examples were learnt before and are left out; --again learns them once more"
+            + f" {record.before:,} examples were learnt before and are left out; --again learns them once more"
             for record in self.ledger.claimed.values()
             if record.before and record not in self.ledger.cut_off
         ]
@@ -228,11 +227,11 @@ class Session:
     def on_disk(self) -> str:
         """What a session leaves behind that did not come to its end."""
         if self.saved is not None:
-            held = "the first example" if self.saved == 1 else f"the first {count(self.saved)} examples"
+            held = "the first example" if self.saved == 1 else f"the first {self.saved:,} examples"
             return f"{self.output} holds {held}; the same command with --resume {self.output} goes on after that"
         if not self.model.examples:
             return ""
-        learnt = "1 example was" if self.model.examples == 1 else f"{count(self.model.examples)} examples were"
+        learnt = "1 example was" if self.model.examples == 1 else f"{self.model.examples:,} examples were"
         lost = f"{learnt} learnt before it and no model was written"
         return f"{lost}; --model OUT writes one" if self.output is None else lost
 

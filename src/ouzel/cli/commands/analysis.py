@@ -26,7 +26,7 @@ def numbers(learning_rate: str | None, l2: str | None) -> dict[str, Any]:
 
 def check(plot: str | None, **counts: int) -> None:
     """Refuse, before anything is read, numbers below 0 and a picture that could not be drawn."""
-    from ouzel.plotting.curves import check_plot_path
+    from ouzel.plotting.axes import check_plot_path
 
     options.check_counts(**counts)
     if plot is not None:

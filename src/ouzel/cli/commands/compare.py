@@ -57,7 +57,7 @@ def compare(
     check("--jobs", JOBS, jobs)
     options.check_counts(shuffles=shuffles, top=top)
     from ouzel.evaluation.comparison import grid
-    from ouzel.plotting.curves import check_plot_path
+    from ouzel.plotting.axes import check_plot_path
 
     if plot is not None:
         check_plot_path(plot)

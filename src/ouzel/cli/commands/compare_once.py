@@ -7,14 +7,15 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from ouzel.cli.ui.formatting import count, figure, size
+from ouzel.cli.ui.formatting import figure, size
 from ouzel.cli.ui.progress import Screen
 from ouzel.errors import OuzelError
 from ouzel.evaluation.comparison.compare import Contestant, best_of_rows, compare
 from ouzel.evaluation.comparison.grid import Candidate
 from ouzel.evaluation.comparison.recovery import recovery_error
 from ouzel.learners import catalogue
-from ouzel.plotting.curves import Line, draw_curves, draw_lines, draw_panels
+from ouzel.plotting.axes import Line, draw_lines, draw_panels
+from ouzel.plotting.curves import draw_curves
 from ouzel.streams.read import read
 
 BLANK = "\N{NO-BREAK SPACE}"  # in the place of a mark: a plain one would be cut off
@@ -99,13 +100,13 @@ def _print_table(contestants: list[Contestant], recovered: dict[int, float | Non
             cells.append("-" if candidate.l1 is None else f"{candidate.l1:g}")
         if budgeted:
             cells.append("-" if candidate.budget is None else size(candidate.budget))
-        last = figure(recovered[id(entry)]) if top else "-" if entry.nonzeros is None else count(entry.nonzeros)
+        last = figure(recovered[id(entry)]) if top else "-" if entry.nonzeros is None else f"{entry.nonzeros:,}"
         loss = f"{figure(entry.scores.mean_loss)}{'!' if entry.warnings else BLANK}"
         cells += [f"{figure(entry.figure)}{mark}", loss, last, f"{entry.seconds:.3f}"]
         table.add_row(*cells)
     console = Console(highlight=False)
     console.print(table)
-    console.print(f"\n* the best of {len(contestants)} candidates over {count(first.scores.examples)} examples")
+    console.print(f"\n* the best of {len(contestants)} candidates over {first.scores.examples:,} examples")
     if any(row[0].warnings for row in rows):
         console.print("! diverged: far worse than a prediction without features; try smaller steps")
 

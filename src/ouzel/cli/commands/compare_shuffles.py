@@ -11,7 +11,8 @@ from ouzel.cli.commands.compare_once import step_name
 from ouzel.cli.ui.formatting import size
 from ouzel.cli.ui.progress import Screen
 from ouzel.evaluation.comparison.grid import Candidate
-from ouzel.evaluation.comparison.shuffles import Summary, compare_orders, draw_cumulative, join
+from ouzel.evaluation.comparison.shuffles import Summary, compare_orders, join
+from ouzel.plotting.curves import draw_cumulative
 from ouzel.streams.read import read
 
 

@@ -53,16 +53,13 @@ def deltoids(
     analysis.check(plot, top=top)
     from ouzel.analytics.deltoids.relative_deltoids import RelativeDeltoids
     from ouzel.analytics.deltoids.two_streams import TwoStreams, open_both
-    from ouzel.cli.ui.formatting import count
     from ouzel.plotting.analyses import draw_deltoids
     from ouzel.streams.options import make_options
 
     found = RelativeDeltoids(budget, shares=shares, seed=seed or 0, **numbers)
     reader = TwoStreams.start(found, exact, compare)
     sources, stream = open_both((first, second), column or (), format, make_options(reading))
-    with analysis.watching(
-        f"{first} {second}", sources, lambda: f"{count(found.model.examples)} items", json_
-    ) as progress:
+    with analysis.watching(f"{first} {second}", sources, lambda: f"{found.model.examples:,} items", json_) as progress:
         reader.over(stream, progress)
     if not reader.interrupted and not found.seen.all():
         empty = (first, second)[int(found.seen[0] > 0)]
@@ -78,7 +75,7 @@ def deltoids(
 
 
 def _print_table(reader: TwoStreams, top: int) -> None:
-    from ouzel.cli.ui.formatting import count, factor, size
+    from ouzel.cli.ui.formatting import factor, size
     from ouzel.cli.ui.tables import console_for_tables, named_table
 
     console = console_for_tables()
@@ -86,7 +83,7 @@ def _print_table(reader: TwoStreams, top: int) -> None:
     for row in reader.rows(top):
         cells = [factor(row["ratio"]), f"{row['weight']:+.3f}"]
         if reader.exact:
-            cells += [factor(row["true_ratio"]), count(row["first"]), count(row["second"])]
+            cells += [factor(row["true_ratio"]), f"{row['first']:,}", f"{row['second']:,}"]
         rows.append([*cells, row["item"]])
     true = ("true ratio", "first", "second") if reader.exact else ()
     console.print(named_table(["ratio", "weight", *true, "item"], rows))
@@ -95,13 +92,11 @@ def _print_table(reader: TwoStreams, top: int) -> None:
         console.print(_recall_table(reader))
     first, second = reader.model.seen.tolist()
     stopped = "stopped; " if reader.interrupted else ""
-    console.print(f"\n{stopped}{count(first)} items against {count(second)}, in {size(reader.model.bytes_used)}")
+    console.print(f"\n{stopped}{first:,} items against {second:,}, in {size(reader.model.bytes_used)}")
 
 
 def _recall_table(reader: TwoStreams) -> Any:
     from rich.table import Table
-
-    from ouzel.cli.ui.formatting import count
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     rows = reader.recalls()
@@ -110,5 +105,5 @@ def _recall_table(reader: TwoStreams) -> Any:
     for row in rows:
         if row["items"]:
             ratio, items, *shares = row.values()
-            table.add_row(f"{ratio:g}", count(items), *(f"{share:.3f}" for share in shares))
+            table.add_row(f"{ratio:g}", f"{items:,}", *(f"{share:.3f}" for share in shares))
     return table

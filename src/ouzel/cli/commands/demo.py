@@ -35,7 +35,7 @@ def demo(
 
     Example: ouzel demo
     """
-    from ouzel.plotting.curves import check_plot_path, draw_panels
+    from ouzel.plotting.axes import check_plot_path, draw_panels
 
     check_plot_path(plot)
     begun = time.perf_counter()

@@ -76,7 +76,6 @@ def explain(
     from ouzel.analytics.explanation.explained import Explained
     from ouzel.analytics.explanation.explainer import SIDES, StreamingExplainer
     from ouzel.analytics.explanation.rows import Rule
-    from ouzel.cli.ui.formatting import count
     from ouzel.plotting.analyses import draw_explanation
     from ouzel.streams.options import make_options
     from ouzel.streams.sources.source import Source
@@ -88,7 +87,7 @@ def explain(
     explained = Explained(explainer, rule, exact)
     named = [name.strip() for name in attributes.split(",")] if attributes else []
     sources = [Source(file) for file in files]
-    with analysis.watching(files[0], sources, lambda: f"{count(explainer.model.examples)} rows", json_) as progress:
+    with analysis.watching(files[0], sources, lambda: f"{explainer.model.examples:,} rows", json_) as progress:
         explained.over(sources, format, make_options(reading), named, progress)
     if not explainer.rows.sum() and not explained.interrupted:
         raise DataError(f"{', '.join(files)}: there are no rows in it; there is nothing to explain")
@@ -103,30 +102,28 @@ def explain(
 
 
 def _print_table(explained: Explained, top: int, side: str, min_support: int) -> None:
-    from ouzel.cli.ui.formatting import count, factor, size
+    from ouzel.cli.ui.formatting import factor, size
     from ouzel.cli.ui.tables import console_for_tables, named_table
 
     console = console_for_tables()
     rows = []
     for row in explained.table(top, side, min_support):
-        cells = [factor(row["risk"]), f"{row['weight']:+.3f}", count(row["support"])]
+        cells = [factor(row["risk"]), f"{row['weight']:+.3f}", f"{row['support']:,}"]
         if explained.exact:
-            cells += [factor(row["true_risk"]), count(row["rows"]), count(row["outliers"])]
+            cells += [factor(row["true_risk"]), f"{row['rows']:,}", f"{row['outliers']:,}"]
         rows.append([*cells, row["attribute"]])
     true = ("true risk", "rows", "outliers") if explained.exact else ()
     console.print(named_table(["risk", "weight", "support", *true, "attribute"], rows))
     explainer = explained.explainer
     inliers, outliers = explainer.rows.tolist()
     stopped = "stopped; " if explained.interrupted else ""
-    console.print(
-        f"\n{stopped}{count(inliers + outliers)} rows, {count(outliers)} of them outliers{_threshold(explained)}"
-    )
+    console.print(f"\n{stopped}{inliers + outliers:,} rows, {outliers:,} of them outliers{_threshold(explained)}")
     if explained.rule.left_out:
-        console.print(f"{count(explained.rule.left_out)} rows left out, for want of what decides")
-    console.print(f"in {size(explainer.bytes_used)}, {count(len(explainer.found()[0]))} attributes kept")
+        console.print(f"{explained.rule.left_out:,} rows left out, for want of what decides")
+    console.print(f"in {size(explainer.bytes_used)}, {len(explainer.found()[0]):,} attributes kept")
     if explained.exact:
         found, correlation = explained.correlation(min_support)
-        console.print(f"correlation of weight and log relative risk over {count(found)} attributes: {correlation:.3f}")
+        console.print(f"correlation of weight and log relative risk over {found:,} attributes: {correlation:.3f}")
 
 
 def _threshold(explained: Explained) -> str:

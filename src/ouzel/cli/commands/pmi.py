@@ -57,7 +57,6 @@ def pmi(
     analysis.check(plot, top=top)
     from ouzel.analytics.pmi.corpus import Corpus
     from ouzel.analytics.pmi.streaming_pmi import StreamingPMI
-    from ouzel.cli.ui.formatting import count
     from ouzel.plotting.analyses import draw_pmi
     from ouzel.streams.options import make_options
     from ouzel.streams.sources.source import Source
@@ -75,7 +74,7 @@ def pmi(
     )
     corpus = Corpus(found, exact)
     sources = [Source(file) for file in files]
-    with analysis.watching(files[0], sources, lambda: f"{count(found.seen)} tokens", json_) as progress:
+    with analysis.watching(files[0], sources, lambda: f"{found.seen:,} tokens", json_) as progress:
         corpus.over(sources, format, column, make_options(reading), progress)
     if not found.seen and not corpus.interrupted:
         raise DataError(f"{', '.join(files)}: there are no tokens in it; there is nothing to learn from")
@@ -90,7 +89,7 @@ def pmi(
 
 
 def _print_table(corpus: Corpus, top: int) -> None:
-    from ouzel.cli.ui.formatting import count, size
+    from ouzel.cli.ui.formatting import size
     from ouzel.cli.ui.tables import console_for_tables, named_table
 
     console = console_for_tables()
@@ -98,11 +97,11 @@ def _print_table(corpus: Corpus, top: int) -> None:
     for row in corpus.table(top):
         cells = [f"{row['pmi']:.3f}"]
         if corpus.exact:
-            cells += [f"{row['exact_pmi']:.3f}", count(row["count"])]
+            cells += [f"{row['exact_pmi']:.3f}", f"{row['count']:,}"]
         rows.append([*cells, f"{row['first']} {row['second']}"])
     console.print(named_table(["PMI", *(("exact", "count") if corpus.exact else ()), "pair"], rows))
     stopped = "stopped; " if corpus.interrupted else ""
-    console.print(f"\n{stopped}{count(corpus.model.seen)} tokens, in {size(corpus.model.bytes_used)}")
+    console.print(f"\n{stopped}{corpus.model.seen:,} tokens, in {size(corpus.model.bytes_used)}")
     if corpus.exact:
         retrieved, correlation = corpus.correlation()
-        console.print(f"correlation of estimated and exact PMI over {count(retrieved)} pairs: {correlation:.3f}")
+        console.print(f"correlation of estimated and exact PMI over {retrieved:,} pairs: {correlation:.3f}")

@@ -12,6 +12,7 @@ from ouzel.cli import options
 from ouzel.cli.ui.interrupts import Interrupted, Patience
 from ouzel.cli.ui.outcome import hand_over
 from ouzel.errors import OuzelError
+from ouzel.learners import catalogue
 
 if TYPE_CHECKING:
     from ouzel.evaluation.progressive import Run
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 def train(
     files: options.Files,
     learner: Annotated[
-        str | None, typer.Option(help=f"Name of the learner ({options.DEFAULT_LEARNER}); `ouzel learners` lists them.")
+        str | None, typer.Option(help=f"Name of the learner ({catalogue.DEFAULT}); `ouzel learners` lists them.")
     ] = None,
     task: Annotated[
         str | None, typer.Option(help="ranking: learn the pairs of each group. Else the loss says: classes or numbers.")
@@ -91,7 +92,7 @@ def train(
         set_, loss=loss, learning_rate=learning_rate, l1=l1, l2=l2, budget=budget, sketch_size=sketch_size
     )
     from ouzel.files import locked
-    from ouzel.plotting.curves import check_plot_path
+    from ouzel.plotting.axes import check_plot_path
 
     if plot is not None:
         check_plot_path(plot)

@@ -20,11 +20,6 @@ def figure(value: float | None) -> str:
     return f"{value:.4f}"[:7]
 
 
-def count(number: int) -> str:
-    """A count with its thousands apart."""
-    return f"{number:,}"
-
-
 def size(number: float) -> str:
     """Bytes in the unit that fits.
 

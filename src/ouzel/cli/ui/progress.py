@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from ouzel.cli.ui.formatting import count, figure
+from ouzel.cli.ui.formatting import figure
 from ouzel.evaluation.curve import ORIGIN, Point
 from ouzel.evaluation.metrics import Scores
 from ouzel.evaluation.progressive import Run
@@ -79,7 +79,7 @@ class Screen:
         classes, examples = len(run.model.classes), run.model.examples
         if not self.doubted and classes >= DOUBTFUL and 4 * classes > examples:
             self.doubted = True
-            self.say(f"{count(classes)} classes in {count(examples)} examples: is this the label?")
+            self.say(f"{classes:,} classes in {examples:,} examples: is this the label?")
             self.say("For numbers to predict stop (Ctrl-C), and choose --loss squared.")
 
     def stand(self, scores: Scores) -> None:
@@ -90,7 +90,7 @@ class Screen:
         size = getattr(self.stream, "size", None)
         what = "pairs" if scores.task == "ranking" else "examples"
         self._update(
-            f"{count(scores.examples)} {what} {short(scores.examples / seconds)}/s {error}",
+            f"{scores.examples:,} {what} {short(scores.examples / seconds)}/s {error}",
             getattr(self.stream, "position", 0) if size else 0,
             size,
         )
@@ -121,7 +121,7 @@ class Screen:
         since = point.since(self.last)
         numbers = [point.error_rate, since.error_rate] if errors else []
         numbers += [point.mean_loss, since.mean_loss]
-        self.say(f"{count(point.examples):>14}" + "".join(f"{number:>14.4f}" for number in numbers))
+        self.say(f"{point.examples:>14,}" + "".join(f"{number:>14.4f}" for number in numbers))
         self.last = point
 
     def _compiling(self, name: str) -> None:

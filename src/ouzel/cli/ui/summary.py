@@ -6,7 +6,7 @@ import textwrap
 
 from rich.console import Console
 
-from ouzel.cli.ui.formatting import count, figure, heaviest, settings, size
+from ouzel.cli.ui.formatting import figure, heaviest, settings, size
 from ouzel.evaluation.report import Report
 from ouzel.model.model import Model
 
@@ -36,7 +36,7 @@ def _facts(report: Report) -> list[tuple[str, str]]:
         more += [f"AUC {figure(report.auc)}"] if report.auc is not None else []
         facts.append(("mean loss", "   ".join([figure(report.mean_loss), *more])))
     elif report.task == "ranking":
-        facts.append(("pair error", f"{figure(report.error_rate)}   of {count(report.pairs or 0)} pairs"))
+        facts.append(("pair error", f"{figure(report.error_rate)}   of {report.pairs or 0:,} pairs"))
         facts.append(("mean loss", figure(report.mean_loss)))
     else:
         facts.append(("rmse", f"{figure(report.rmse)}   mae {figure(report.mae)}   r2 {figure(report.r2)}"))
@@ -47,18 +47,16 @@ def _facts(report: Report) -> list[tuple[str, str]]:
     for number, part in enumerate(report.holdout, 1):
         name = "held out" if len(report.holdout) == 1 else f"held out {number}"
         chosen = part.get("error_rate", part.get("rmse"))
-        facts.append((name, f"{figure(chosen)}   of {count(part['examples'])} examples never learnt"))
+        facts.append((name, f"{figure(chosen)}   of {part['examples']:,} examples never learnt"))
     if len(report.passes) > 1:
         shown = [part.get("error_rate", part.get("rmse")) for part in report.passes]
         facts.append(("by pass", "   ".join(figure(value) for value in shown)))
-    left_out = [f"{count(report.unlabelled)} without a label"] if report.unlabelled else []
-    left_out += (
-        [f"{count(report.skipped)} bad line{'s' if report.skipped > 1 else ''} skipped"] if report.skipped else []
-    )
-    facts.append(("examples", "   ".join([count(report.examples), *left_out])))
+    left_out = [f"{report.unlabelled:,} without a label"] if report.unlabelled else []
+    left_out += [f"{report.skipped:,} bad line{'s' if report.skipped > 1 else ''} skipped"] if report.skipped else []
+    facts.append(("examples", "   ".join([f"{report.examples:,}", *left_out])))
     used = report.features_used
-    in_use = f" ({count(used)} in use)" if used is not None and used != report.features else ""
-    facts.append(("features", f"{count(report.features)}{in_use}   non-zeros {count(report.nonzeros)}"))
+    in_use = f" ({used:,} in use)" if used is not None and used != report.features else ""
+    facts.append(("features", f"{report.features:,}{in_use}   non-zeros {report.nonzeros:,}"))
     if report.task == "classification":
         names = fitting(list(map(str, report.classes)), WIDTH - 25, ", ")
         shown_classes = ", ".join(names)
@@ -99,7 +97,7 @@ def _show_features(console: Console, model: Model, top: int) -> None:
             shown = fitting([f"{name} {weight:+.3g}" for name, weight in column[:top]], WIDTH - 13, "  ")
             console.print(f"  {label!s:<10} " + "  ".join(shown))
         if len(columns) > MOST_CLASSES_SHOWN:
-            console.print(f"  … and of {count(len(columns) - MOST_CLASSES_SHOWN)} more: ouzel top MODEL")
+            console.print(f"  … and of {len(columns) - MOST_CLASSES_SHOWN:,} more: ouzel top MODEL")
         return
     label, column = columns[0]
     console.print("heaviest features" + ("" if label is None else f" (positive weights speak for {label})"))

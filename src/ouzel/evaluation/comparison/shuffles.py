@@ -6,7 +6,7 @@ and seconds, each mean and standard deviation over random orders, and how the th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -14,7 +14,6 @@ import numpy as np
 
 from ouzel.evaluation.comparison.compare import Contestant, able, warm_up
 from ouzel.evaluation.comparison.grid import Candidate
-from ouzel.plotting.curves import Line, draw_panels
 from ouzel.streams.block import Block
 
 POINTS = 40  # of each cumulative line
@@ -112,21 +111,6 @@ def compare_orders(
         mistakes, updates, seconds = np.stack(kept, axis=1)
         found.append(Summary(candidate, ends, mistakes, updates, seconds, weight, task))
     return found
-
-
-def draw_cumulative(found: Mapping[str, Summary], path: str) -> None:
-    """The three figures: rate of mistakes, updates and seconds so far, each the mean over orders."""
-    classes = next(iter(found.values())).task == "classification"
-    values: dict[str, Callable[[Summary], np.ndarray]] = {
-        "cumulative rate of mistakes" if classes else "root mean squared error": lambda entry: entry.rates,
-        "updates": lambda entry: entry.updates.mean(axis=0),
-        "seconds": lambda entry: entry.seconds.mean(axis=0),
-    }
-    panels: dict[str, dict[str, Line]] = {
-        title: {name: (entry.examples.tolist(), of(entry).tolist()) for name, entry in found.items()}
-        for title, of in values.items()
-    }
-    draw_panels(panels, path, x="examples", log_y=("seconds",))
 
 
 def _trace(contestant: Contestant, block: Block, ends: np.ndarray) -> np.ndarray:

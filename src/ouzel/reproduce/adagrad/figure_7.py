@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ouzel.plotting.curves import draw_panels
+from ouzel.plotting.axes import draw_panels
 from ouzel.reproduce.adagrad.rcv1 import TOPICS, documents_of
 from ouzel.reproduce.adagrad.single_pass import best_pass, hold_out
 from ouzel.reproduce.writing import markdown_table, write_report

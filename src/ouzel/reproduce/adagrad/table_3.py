@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.model.model import Model
-from ouzel.plotting.curves import draw_lines
+from ouzel.plotting.axes import draw_lines
 from ouzel.reproduce.adagrad.single_pass import TUNED
 from ouzel.reproduce.writing import markdown_table, signed, write_report
 from ouzel.streams.block import Block

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.model.model import Model
-from ouzel.plotting.curves import draw_lines
+from ouzel.plotting.axes import draw_lines
 from ouzel.reproduce.adagrad.census import FEATURES, Tokens, block_of, product_table, tokens_of
 from ouzel.reproduce.adagrad.single_pass import TUNED, best_pass
 from ouzel.reproduce.writing import markdown_table, signed, write_report

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ouzel.plotting.curves import Line, draw_panels
+from ouzel.plotting.axes import Line, draw_panels
 from ouzel.reproduce.elementwise.tables import PUBLISHED, SETS, load
 from ouzel.reproduce.writing import markdown_table, write_report
 from ouzel.streams.block import Block

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel.evaluation.comparison.grid import Candidate
-from ouzel.evaluation.comparison.shuffles import Summary, compare_orders, draw_cumulative, join
+from ouzel.evaluation.comparison.shuffles import Summary, compare_orders, join
+from ouzel.plotting.curves import draw_cumulative
 from ouzel.reproduce.writing import markdown_table, signed, write_report
 from ouzel.streams.block import Block
 from ouzel.streams.read import read

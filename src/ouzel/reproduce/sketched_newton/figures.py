@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.plotting.curves import draw_lines
+from ouzel.plotting.axes import draw_lines
 from ouzel.reproduce.sketched_newton.runs import best_pass
 from ouzel.reproduce.writing import markdown_table, write_report
 from ouzel.sketches.spectral import oja

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.plotting.curves import draw_lines
+from ouzel.plotting.axes import draw_lines
 from ouzel.reproduce.sketched_newton.runs import Pass, best_pass, sketched
 from ouzel.reproduce.sketched_newton.sets import SETS, names_and_blocks
 from ouzel.reproduce.writing import draw_bars, markdown_table, signed, write_report

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from ouzel.analytics.deltoids.relative_deltoids import RelativeDeltoids
 from ouzel.analytics.deltoids.two_streams import TwoStreams
 from ouzel.analytics.items import joined_column, prefixed, slots_of_column
-from ouzel.plotting.curves import Line, draw_panels
+from ouzel.plotting.axes import Line, draw_panels
 from ouzel.reproduce.writing import markdown_table, write_report
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source

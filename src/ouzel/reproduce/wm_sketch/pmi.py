@@ -12,7 +12,7 @@ from ouzel.analytics.pmi.corpus import Corpus, texts_of
 from ouzel.analytics.pmi.streaming_pmi import StreamingPMI
 from ouzel.analytics.sketch import slots_of_items
 from ouzel.plotting.analyses import draw_pmi
-from ouzel.plotting.curves import Line, draw_panels
+from ouzel.plotting.axes import Line, draw_panels
 from ouzel.reproduce.writing import markdown_table, signed, write_report
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source

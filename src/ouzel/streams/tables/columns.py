@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow
 
 from ouzel.errors import DataError, bad_line, listed
-from ouzel.model.label_encoder import Label
 from ouzel.numerals import as_number
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import LARGEST, Block
 from ouzel.streams.guard import reason_of
+from ouzel.streams.label_values import Label
 from ouzel.streams.options import Options
 from ouzel.streams.row_order import canonical_rows
 from ouzel.streams.tables.arrow_types import cells_of, encoded, is_list, is_number, is_single, numbers_of

@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 from ouzel.errors import DataError, listed
-from ouzel.model.label_encoder import Label, tidy
 from ouzel.numerals import is_number
 from ouzel.sketches.hashing import MOST_ID, feature_id
+from ouzel.streams.label_values import Label, tidy
 from ouzel.streams.options import Options
 
 LABELS = ("label", "target", "class", "y")  # columns taken for the label unless one is named

@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow
 
 from ouzel.errors import DataError
-from ouzel.model.label_encoder import Label, tidy
 from ouzel.streams.block import LARGEST, Block
 from ouzel.streams.guard import reason_of
+from ouzel.streams.label_values import Label, tidy
 from ouzel.streams.memory import blocks_from
 from ouzel.streams.options import Options
 from ouzel.streams.sources.chunks import chunks_of

@@ -19,6 +19,7 @@ ouzel.errors.OuzelError: seen lies outside of 0 to inf
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -26,7 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel.errors import OuzelError
-from ouzel.ranges import memory
+from ouzel.ranges import memory, ranged
 
 Bound = float | tuple[float, ...]  # of all numbers, or of each place along the last axis
 
@@ -90,9 +91,11 @@ def made_from(layout: Callable[..., Any], begin: Callable[..., None] | None = No
     function, say. Growing copies the old arrays to the beginnings of such fresh ones along every axis.
     """
 
-    def init(*arguments: Any) -> Any:
+    @ranged
+    @functools.wraps(layout, assigned=("__module__", "__annotations__"))
+    def init(*arguments: Any, **named: Any) -> Any:
         """A state that has seen nothing, of so many slots (and classes)."""
-        state = allocate(layout(*arguments))
+        state = allocate(layout(*arguments, **named))
         if begin is not None:
             begin(state, arguments[-1])
         return state

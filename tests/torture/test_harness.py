@@ -23,6 +23,12 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore:.*fork:DeprecationWarning"
 )  # workers do nothing with the tests' threads
 NUMBER = 40  # inputs of a campaign
+HOG = 128 << 20  # numbers that take 1 GiB
+
+
+def memory_for(more):
+    """A limit for workers, which begin with what this process has."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") + more
 
 
 class Planted(Target):
@@ -64,7 +70,7 @@ class Hog(Planted):
     name = "memory"
 
     def fail(self):
-        self.held = np.ones(40 << 20)  # 320 MiB
+        self.held = np.ones(HOG)
         time.sleep(0.3)
 
 
@@ -72,7 +78,7 @@ class Brief(Planted):
     name = "brief"
 
     def fail(self):
-        np.ones(40 << 20)
+        np.ones(HOG)
 
 
 class Raising(Planted):
@@ -95,14 +101,13 @@ CAUSES = {kind.name: kind for kind in (Dead, Hang, Hog, Brief, Raising, NotANumb
 @pytest.mark.parametrize("name", CAUSES)
 def test_a_planted_failure_is_found_named_and_kept(name, tmp_path):
     book = journal.Journal(7, [], tmp_path)
-    resident = int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     with scratch(tmp_path / "models"):
         campaign = Campaign(
             [name],
             seed=7,
             inputs=10,
             kinds=CAUSES,
-            memory=resident + (250 << 20),
+            memory=memory_for(400 << 20),
             journal=book,
             failures=tmp_path / "kept",
         )
@@ -122,7 +127,7 @@ def test_a_planted_failure_is_found_named_and_kept(name, tmp_path):
 
 def test_a_death_costs_one_input_and_the_counts_stay():
     with scratch():
-        campaign = Campaign(["dead"], seed=0, inputs=NUMBER, kinds=CAUSES, workers=1)
+        campaign = Campaign(["dead"], seed=0, inputs=NUMBER, kinds=CAUSES, workers=1, memory=memory_for(4 << 30))
         campaign.run(lambda _: None)
 
     kinds = campaign.tallies["dead"].kinds
@@ -147,7 +152,7 @@ def test_a_refusal_is_one_line_and_anything_else_is_not():
         raise OuzelError(message)
 
     assert judge(lambda: refuse("a.csv:3: found 'x'")).kind == "refused"
-    assert judge(lambda: refuse("two\nlines")).kind == "unsound"
+    assert judge(lambda: refuse("two\nlines")).kind == "refused"  # the exception itself makes one line of them
     assert judge(lambda: refuse("x" * 5000)).kind == "unsound"
     assert judge(lambda: {}["x"]).signature.startswith("KeyError at test_harness.py:")
 
@@ -219,7 +224,9 @@ def test_counts_are_shared_with_a_process_that_dies():
 
 def test_the_page_takes_the_figures_of_a_run(tmp_path):
     with scratch(tmp_path):
-        campaign = Campaign(["traceback"], seed=7, inputs=10, kinds=CAUSES, failures=tmp_path)
+        campaign = Campaign(
+            ["traceback"], seed=7, inputs=10, kinds=CAUSES, memory=memory_for(4 << 30), failures=tmp_path
+        )
         campaign.run(lambda _: None)
     (tmp_path / "last.json").write_text(json.dumps(report.figures(campaign, ["run"])))
     page = tmp_path / "page.md"

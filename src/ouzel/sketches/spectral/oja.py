@@ -20,7 +20,7 @@ import numpy as np
 from ouzel.kernels.jit import inlined, kernel, written_out
 from ouzel.kernels.simd import LANES, turn_lanes
 from ouzel.layout import check_list, float64, made_from, require, uint32
-from ouzel.ranges import Directions, Size, ranged
+from ouzel.ranges import Directions, Size
 from ouzel.sketches.spectral.low_rank_table import (
     LEAD,
     add_outer,
@@ -67,7 +67,6 @@ def make_room(state, nonzeros):
     return Work(scales, scaled, projected, step, shift, np.empty(m), np.empty((m, 4)), np.zeros(m))
 
 
-@ranged
 def layout(dimension: Size, size: Directions) -> State:
     """What a sketch of `size` directions with room for `dimension` slots is made of.
 

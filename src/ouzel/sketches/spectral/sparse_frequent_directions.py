@@ -22,7 +22,7 @@ import numpy as np
 
 from ouzel.kernels.jit import inlined, kernel
 from ouzel.layout import check_list, float64, made_from, require, uint32
-from ouzel.ranges import Directions, Size, ranged
+from ouzel.ranges import Directions, Size
 from ouzel.sketches.spectral.lazy_maps import catch_up, record, room_for
 from ouzel.sketches.spectral.low_rank_table import LEAD, combine, fold, gather, meet, square_of, width_of
 
@@ -42,7 +42,6 @@ class State(NamedTuple):
     counts: np.ndarray  # (5,) float64  t, slots seen, vectors of the epoch, its slots, epochs since the last sweep
 
 
-@ranged
 def layout(dimension: Size, size: Directions) -> State:
     """What a sketch of `size` directions with room for `dimension` slots is made of.
 

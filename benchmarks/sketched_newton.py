@@ -98,7 +98,7 @@ def main() -> None:
         passes = {
             "adagrad": kernel_pass(block, adagrad, FEATURES),
             "son-oja, m = 10": kernel_pass(block, sketched_oja, FEATURES),
-            "son-oja, m = 10, no diagonal": kernel_pass(block, sketched_oja, FEATURES, diagonal=0.0),
+            "son-oja, m = 10, no diagonal": kernel_pass(block, sketched_oja, FEATURES, diagonal=False),
             "son-oja, m = 10, every 10th": kernel_pass(block, sketched_oja, FEATURES, sketch_every=10.0),
             "son-oja, m = 0": kernel_pass(block, sketched_oja, FEATURES, sketch_size=0.0),
             "son-fd, m = 10": kernel_pass(block, sketched_fd, FEATURES),

@@ -46,8 +46,8 @@ def outside(takes):
 
 def test_every_setting_of_every_learner_says_what_it_takes_and_what_it_is():
     for learner in LEARNERS.values():
-        settings = declared(learner.module.Settings)
-        for name, default in learner.module.Settings._field_defaults.items():
+        settings = declared(learner.settings)
+        for name, default in learner.settings._field_defaults.items():
             assert settings[name].about, (learner.name, name)
             if name not in TERMS:
                 assert settings[name].takes.number(default) == default, (learner.name, name)
@@ -56,7 +56,7 @@ def test_every_setting_of_every_learner_says_what_it_takes_and_what_it_is():
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_setting_out_of_range_is_one_line(name):
     learner = LEARNERS[name]
-    for setting, (takes, *_) in declared(learner.module.Settings).items():
+    for setting, (takes, *_) in declared(learner.settings).items():
         for value in outside(takes) if takes else []:
             if value is None:
                 continue  # nothing was given
@@ -69,7 +69,7 @@ def test_a_setting_out_of_range_is_one_line(name):
 
 def restored(learner, stored):
     """Settings as a model file brings them."""
-    return resolve_settings(learner, from_json(learner.module.Settings, stored)._asdict())
+    return resolve_settings(learner, from_json(learner.settings, stored)._asdict())
 
 
 @pytest.mark.parametrize("name", LEARNERS)
@@ -77,7 +77,7 @@ def test_a_stored_setting_out_of_range_is_one_line(name):
     learner = LEARNERS[name]
     sound = to_json(resolve_settings(learner, {}))
     assert restored(learner, sound) == resolve_settings(learner, {})
-    for setting, (takes, *_) in declared(learner.module.Settings).items():
+    for setting, (takes, *_) in declared(learner.settings).items():
         for value in outside(takes) if takes else [nan, 0.5]:
             with pytest.raises(OuzelError) as caught:
                 restored(learner, {**sound, setting: value})

@@ -19,5 +19,5 @@ def settings_of(learner: str) -> dict[str, str]:
     """Settings for small states: a budget where there is one."""
     from ouzel.learners.catalogue import LEARNERS
 
-    fields = LEARNERS[learner].module.Settings._fields
+    fields = LEARNERS[learner].settings._fields
     return {"budget": "2KB"} if "budget" in fields else {}

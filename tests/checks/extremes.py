@@ -39,9 +39,9 @@ VARIANTS = (
     {"damping": 0.0},
     {"damping": 1e-30},
     {"learning_rate": 1e6},
-    {"bound": 0.0, "largest": 1.0},
-    {"bound": 1.0, "largest": 1.0},
-    {"diagonal": 0.0, "eta": 1.0},
+    {"bound": "clip", "largest": 1.0},
+    {"bound": "project", "largest": 1.0},
+    {"diagonal": False, "eta": 1.0},
     {"sketch_size": 1.0, "sketch_every": 2.0},
     {"p": 5.0},
     {"block_size": 2.0},
@@ -111,7 +111,7 @@ def block_of(values: np.ndarray, labels: np.ndarray, importances: np.ndarray) ->
 
 def settings_of(name: str) -> Iterator[dict]:
     """Every loss with every penalty, and every variant, that the learner takes; the defaults first."""
-    fields = catalogue.find(name).module.Settings._fields
+    fields = catalogue.find(name).settings._fields
     losses = [{"loss": loss} for loss in LOSSES] if "loss" in fields else [{}]
     penalties = PENALTIES if "penalty" in fields else ({},)
     variants = [variant for variant in VARIANTS if set(variant) <= set(fields)]

@@ -76,9 +76,9 @@ def settings_of(name):
         yield {"radius": 1.0}
     if name == "awm":
         yield {"depth": 3.0}
-    if "heap_size" in catalogue.find(name).module.Settings._fields:
+    if "heap_size" in catalogue.find(name).settings._fields:
         yield {"heap_size": 2.0}
-    if "l2" in catalogue.find(name).module.Settings._fields:
+    if "l2" in catalogue.find(name).settings._fields:
         yield {"l2": 5.0, "learning_rate": 10.0}
 
 

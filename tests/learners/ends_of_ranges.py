@@ -59,7 +59,7 @@ def main():
     warnings.simplefilter("ignore")
     block = stream()
     for name in sys.argv[1:] or LEARNERS:
-        settings = declared(LEARNERS[name].module.Settings)
+        settings = declared(LEARNERS[name].settings)
         for setting, declaration in settings.items():
             for value in ends(setting, declaration.takes) if declaration.takes else []:
                 wrong = outcome(name, setting, value, block)

@@ -22,7 +22,7 @@ def test_with_a_separable_penalty_it_is_what_the_lazy_learners_do(dual):
     lazy = adagrad_rda if dual else adagrad
     penalty = ElasticNet(0.02, 0.1)
     _, expected = learn(lazy, rows, targets, DIMENSION, lazy.Settings(Logistic(), penalty, 0.5, 0.1))
-    settings = adagrad_eager.Settings(Logistic(), penalty, 0.5, 0.1, float(dual))
+    settings = adagrad_eager.Settings(Logistic(), penalty, 0.5, 0.1, bool(dual))
 
     _, margins = learn(adagrad_eager, rows, targets, DIMENSION, settings)
 
@@ -33,7 +33,7 @@ def test_with_a_separable_penalty_it_is_what_the_lazy_learners_do(dual):
 @pytest.mark.parametrize("term", [L1Ball(0.8), L2Ball(0.5), L2Norm(0.05), MaxNorm(0.05)], ids=str)
 def test_every_update_solves_equation_23(dual, term):
     rows, targets = sparse_rows(40, DIMENSION, 5, seed=2)
-    settings = adagrad_eager.Settings(Logistic(), term, 0.5, 0.1, float(dual))
+    settings = adagrad_eager.Settings(Logistic(), term, 0.5, 0.1, bool(dual))
     rng = np.random.default_rng(3)
     w, G, squares = np.zeros(DIMENSION), np.zeros(DIMENSION), np.zeros(DIMENSION)
 
@@ -82,7 +82,7 @@ def test_too_many_features_are_refused_with_a_way_out():
 
 @pytest.mark.parametrize("term", [L1Ball(2.0), L2Ball(0.5), MaxNorm(1e-4)])
 def test_a_gradient_whose_square_is_nothing_is_not_divided_by(term):
-    settings = adagrad_eager.Settings(Logistic(), term, dual_averaging=1.0)
+    settings = adagrad_eager.Settings(Logistic(), term, dual_averaging=True)
     values = np.array([3000.0, 1600.0, 1.0], np.float32)  # the second example is very right, its gradient 1e-174
     rows = Rows(np.array([0, 1, 3], np.uint64), np.array([0, 0, 1], np.uint32), values)
 

@@ -25,7 +25,7 @@ RIDGES = pytest.mark.parametrize("l2", [0.0, 0.05], ids=["none", "l2"])
 @pytest.mark.parametrize("damping", [0.0, 0.1])
 def test_full_matrix_equals_the_dense_algorithm(dual, l2, damping):
     rows, targets = sparse_rows(ROUNDS, DIMENSION, 4, seed=1)
-    settings = adagrad_full.Settings(Logistic(), SquaredL2(l2), 0.3, damping, float(dual))
+    settings = adagrad_full.Settings(Logistic(), SquaredL2(l2), 0.3, damping, bool(dual))
     oracle = Full(DIMENSION, 0.3, damping, l2, dual)
     expected = [
         oracle.learn(x, lambda margin, y=y: derivative(Logistic(), margin, y))
@@ -43,7 +43,7 @@ def test_full_matrix_equals_the_dense_algorithm(dual, l2, damping):
 @pytest.mark.parametrize("given", [False, True], ids=["by-size", "by-user"])
 def test_blocks_equal_the_dense_algorithm_with_the_rest_of_the_matrix_zero(dual, l2, given):
     rows, targets = sparse_rows(ROUNDS, DIMENSION, 4, seed=2)
-    settings = adagrad_block.Settings(Logistic(), SquaredL2(l2), 0.3, 0.1, 3.0, float(dual))
+    settings = adagrad_block.Settings(Logistic(), SquaredL2(l2), 0.3, 0.1, 3.0, bool(dual))
     blocks = np.array([2, 0, 0, 1, 2, 0, 1, 2, 2, 0, 1, 2]) if given else np.arange(DIMENSION) // 3
     oracle = Full(DIMENSION, 0.3, 0.1, l2, dual, blocks)
     expected = [
@@ -90,7 +90,7 @@ def test_updates_in_a_full_metric_are_least(penalty):
 
 def test_l1_by_dual_averaging_leaves_exact_zeros():
     rows, targets = sparse_rows(ROUNDS, DIMENSION, 4, seed=4)
-    settings = adagrad_full.Settings(Logistic(), L1(0.05), 0.3, 0.1, dual_averaging=1.0)
+    settings = adagrad_full.Settings(Logistic(), L1(0.05), 0.3, 0.1, dual_averaging=True)
 
     state, margins = learn(adagrad_full, rows, targets, DIMENSION, settings)
 
@@ -102,7 +102,7 @@ def test_l1_by_dual_averaging_leaves_exact_zeros():
 @BOTH
 def test_growing_changes_nothing(module, dual):
     rows, targets = sparse_rows(40, 5, 3, seed=5)
-    settings = module.Settings(Logistic(), SquaredL2(0.05), 0.3, 0.1, dual_averaging=float(dual))
+    settings = module.Settings(Logistic(), SquaredL2(0.05), 0.3, 0.1, dual_averaging=bool(dual))
     small, _ = learn(module, rows, targets, 5, settings)
     large, _ = learn(module, rows, targets, 20, settings)
 
@@ -113,7 +113,7 @@ def test_growing_changes_nothing(module, dual):
 @pytest.mark.parametrize("module", [adagrad_full, adagrad_block], ids=["full", "blocks"])
 def test_dual_averaging_merges_sums(module):
     rows, targets = sparse_rows(40, DIMENSION, 3, seed=6)
-    settings = module.Settings(Logistic(), SquaredL2(0.05), 0.3, 0.1, dual_averaging=1.0)
+    settings = module.Settings(Logistic(), SquaredL2(0.05), 0.3, 0.1, dual_averaging=True)
     state, _ = learn(module, rows, targets, DIMENSION, settings)
     empty = module.init(DIMENSION, settings)
 

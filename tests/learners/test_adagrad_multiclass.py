@@ -45,7 +45,7 @@ def eager(rows, targets, settings):
 
 
 @pytest.mark.parametrize("penalty", [NoPenalty(), L1(0.01), L2Norm(0.02), MaxNorm(0.02)], ids=str)
-@pytest.mark.parametrize("adaptive", [1.0, 0.0], ids=["adagrad", "rda"])
+@pytest.mark.parametrize("adaptive", [True, False], ids=["adagrad", "rda"])
 def test_lazy_equals_eager_at_every_step(penalty, adaptive):
     rows, targets = stream(seed=1)
     settings = learner.Settings(Hinge(), penalty, 0.3, 0.0, adaptive)

@@ -55,7 +55,7 @@ def test_regret_is_below_the_bound(dual, full, rate, noise):
     damping = float(largest) if dual else 0.0
     if full:
         module = adagrad_full
-        settings = module.Settings(Logistic(), SquaredL2(L2), rate, damping, float(dual))
+        settings = module.Settings(Logistic(), SquaredL2(L2), rate, damping, bool(dual))
     else:
         module = adagrad_rda if dual else adagrad
         settings = module.Settings(Logistic(), SquaredL2(L2), rate, damping)

@@ -139,7 +139,7 @@ def test_learning_without_predicting_learns_the_same():
     settings = Settings(budget=1024.0)
     state, _ = learn(rows, targets, settings)
 
-    silent, scores = learn(rows, targets, settings._replace(scored=0.0))
+    silent, scores = learn(rows, targets, settings._replace(scored=False))
 
     assert np.isnan(scores).all()
     for one, other in zip(state, silent, strict=True):

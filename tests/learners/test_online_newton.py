@@ -7,6 +7,7 @@ from ouzel.errors import OuzelError
 from ouzel.learners.newton import online_newton as ons
 from ouzel.learners.newton import online_newton_invariant as invariant
 from ouzel.learners.rows import Rows
+from ouzel.terms.bounds import Clip, Project, projects
 from ouzel.terms.losses import Logistic, Squared
 
 both = pytest.mark.parametrize("learner", [ons, invariant], ids=["ons", "invariant"])
@@ -47,11 +48,11 @@ def by_equations(X, labels, alpha, curvature, eta, largest, project):
 
 
 @pytest.mark.parametrize("eta", [0.0, 0.5])
-@pytest.mark.parametrize("project", [0.0, 1.0])
-def test_rank_one_updates_are_the_equations(project, eta):
+@pytest.mark.parametrize("bound", [Clip(), Project()])
+def test_rank_one_updates_are_the_equations(bound, eta):
     X, labels = stream(1500, 12, seed=0, share=0.5)
-    settings = ons.Settings(Squared(), 0.125, 0.25, eta, project, 1.0)
-    expected, u = by_equations(X, labels, 8.0, 0.25, eta, 1.0, project == 1.0)
+    settings = ons.Settings(Squared(), 0.125, 0.25, eta, bound, 1.0)
+    expected, u = by_equations(X, labels, 8.0, 0.25, eta, 1.0, projects(bound))
 
     state, margins = learn(ons, X, labels, settings)
 
@@ -62,7 +63,7 @@ def test_rank_one_updates_are_the_equations(project, eta):
 def test_lemma_1_is_the_nearest_point_of_bounded_prediction():
     """In the norm of A no other point with |w'x| <= C is nearer."""
     X, labels = stream(60, 5, seed=1)
-    settings = ons.Settings(Squared(), 4.0, 0.25, 0.0, 1.0, 0.5)
+    settings = ons.Settings(Squared(), 4.0, 0.25, 0.0, Project(), 0.5)
     state, _ = learn(ons, X, labels, settings)
     A = np.linalg.inv(state.inverse[:5, :5])
     u, x = state.weight[:5].copy(), 20.0 * X[0]
@@ -101,12 +102,12 @@ def test_the_invariant_form_is_appendix_d(share):
     X, labels = stream(400, 10, seed=3, share=share)
     X[50:100] = X[:50]  # in the range already
 
-    _, margins = learn(invariant, X, labels, invariant.Settings(Squared(), 0.25, 0.0, 1.0, 1.0))
+    _, margins = learn(invariant, X, labels, invariant.Settings(Squared(), 0.25, 0.0, Project(), 1.0))
 
     np.testing.assert_allclose(margins, by_pseudo_inverse(X, labels, 0.25, 1.0), atol=1e-7)
 
 
-@pytest.mark.parametrize("bound", [0.0, 1.0])
+@pytest.mark.parametrize("bound", [Clip(), Project()])
 @pytest.mark.parametrize("condition", [1.0, 1e2, 1e4])
 @pytest.mark.parametrize("loss", [Squared(), Logistic()], ids=["squared", "logistic"])
 def test_predictions_are_the_same_in_any_coordinates(condition, bound, loss):
@@ -121,7 +122,7 @@ def test_predictions_are_the_same_in_any_coordinates(condition, bound, loss):
     _, changed = learn(invariant, X @ M.T, labels, settings)
 
     np.testing.assert_allclose(changed, plain, atol=1e-6)
-    assert bound == 0.0 or np.mean(plain[500:] * labels[500:] > 0) > 0.8
+    assert not projects(bound) or np.mean(plain[500:] * labels[500:] > 0) > 0.8
 
 
 def test_lemma_2s_point_would_depend_on_coordinates():
@@ -142,7 +143,7 @@ def test_no_nan_appears_however_hard_the_stream(learner, loss):
     labels[:200] = 1.0
     for kappa in (1.0, 200.0, 1e6):
         for exponent in (-20, -5, 0, 5, 20):
-            for bound in (0.0, 1.0):
+            for bound in (Clip(), Project()):
                 settings = learner.Settings(loss=loss, bound=bound, largest=1.0)
                 if learner is ons:
                     settings = settings._replace(learning_rate=2.0**exponent)

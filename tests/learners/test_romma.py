@@ -22,7 +22,7 @@ def learn(state, rows, targets, settings):
     return scores
 
 
-@pytest.mark.parametrize("aggressive", [0.0, 1.0])
+@pytest.mark.parametrize("aggressive", [False, True])
 def test_the_norm_kept_is_that_of_the_weights(aggressive):
     rng, settings = np.random.default_rng(0), romma.Settings(aggressive)
     state = romma.init(20, 2, settings)

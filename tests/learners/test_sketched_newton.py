@@ -6,6 +6,7 @@ import pytest
 from ouzel.learners.newton import sketched_fd as fd
 from ouzel.learners.newton import sketched_oja as oja
 from ouzel.learners.rows import Rows
+from ouzel.terms.bounds import Clip, Project, projects
 from ouzel.terms.losses import Logistic, Squared
 from tests.oracles.sketched_newton import DenseFrequentDirections, DenseOja
 
@@ -45,8 +46,8 @@ def dense_margins(dense, rows, labels, dimension):
 
 
 @pytest.mark.parametrize(("learner", "oracle"), [(oja, DenseOja), (fd, DenseFrequentDirections)], ids=["oja", "fd"])
-@pytest.mark.parametrize("diagonal", [0.0, 1.0])
-@pytest.mark.parametrize("bound", [0.0, 1.0])
+@pytest.mark.parametrize("diagonal", [False, True])
+@pytest.mark.parametrize("bound", [Clip(), Project()])
 @pytest.mark.parametrize("m", [0, 1, 5])
 def test_sparse_and_dense_agree_round_by_round(learner, oracle, diagonal, bound, m):
     count, dimension = 5000, 30
@@ -54,7 +55,7 @@ def test_sparse_and_dense_agree_round_by_round(learner, oracle, diagonal, bound,
     settings = oja.Settings(
         Squared(), float(m), learning_rate=0.125, curvature=0.125, diagonal=diagonal, bound=bound, largest=1.0
     )
-    dense = oracle(dimension, m, 8.0, 0.125, 1.0, bound == 1.0, diagonal == 1.0)
+    dense = oracle(dimension, m, 8.0, 0.125, 1.0, projects(bound), diagonal)
 
     _, margins = learn(learner, rows, labels, dimension, settings)
 
@@ -73,7 +74,7 @@ def test_no_nan_appears_however_hard_the_stream(learner, kappa, loss):
     labels[:500] = 1.0
     for exponent in (-20, -10, -3, 0, 3, 10, 20):
         for m in (1, 2, 10, 19, 50):
-            for bound, diagonal in ((0.0, 1.0), (1.0, 0.0)):
+            for bound, diagonal in ((Clip(), True), (Project(), False)):
                 settings = oja.Settings(
                     loss, float(m), 2.0**exponent, diagonal=diagonal, bound=bound, largest=1.0, eta=float(m)
                 )
@@ -141,7 +142,7 @@ def test_directions_stay_orthonormal(learner, count, kappa):
 @both
 def test_a_sketch_of_size_zero_is_online_gradient_descent(learner):
     rows, labels = sparse_stream(300, 10, 3, seed=5)
-    settings = oja.Settings(Logistic(), 0.0, learning_rate=0.25, diagonal=0.0)
+    settings = oja.Settings(Logistic(), 0.0, learning_rate=0.25, diagonal=False)
     w = np.zeros(10)
     for i, y in enumerate(labels):
         here = slice(int(rows.offsets[i]), int(rows.offsets[i + 1]))
@@ -197,7 +198,7 @@ def test_sketching_every_third_gradient_finds_as_much(learner):
     rows, labels = sparse_stream(6000, 20, 5, seed=8, scale=np.geomspace(10.0, 1.0, 20))
     found = []
     for every in (1.0, 3.0):
-        settings = oja.Settings(learning_rate=1e-6, sketch_every=every, sketch_size=20.0, diagonal=0.0)
+        settings = oja.Settings(learning_rate=1e-6, sketch_every=every, sketch_size=20.0, diagonal=False)
         found.append(learner.eigenvalues(learn(learner, rows, labels, 20, settings)[0]).sum())
 
     assert found[1] == pytest.approx(found[0], rel=0.1)

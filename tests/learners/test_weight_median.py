@@ -42,7 +42,7 @@ def test_wm_is_algorithm_1(width, depth, l2):
 @pytest.mark.parametrize("l2", [1e-6, 2.0])
 def test_averaging_recovers_from_the_mean_iterate(depth, l2):
     rows, y = stream()
-    settings = wm.Settings(width=32.0, depth=float(depth), l2=l2, averaging=1.0)
+    settings = wm.Settings(width=32.0, depth=float(depth), l2=l2, averaging=True)
     state, margins = learn(wm, rows, y, 0, settings)
     oracle = WeightMedian(32, depth, state.tables, l2=l2)
     expected = follow(oracle, rows, y)
@@ -55,7 +55,7 @@ def test_averaging_recovers_from_the_mean_iterate(depth, l2):
     assert wm.bytes_used(state) == 8 * 128 + 2 * 4 * 32 * depth
 
 
-@pytest.mark.parametrize("averaging", [0.0, 1.0])
+@pytest.mark.parametrize("averaging", [False, True])
 def test_projection_keeps_the_sketch_in_its_ball(averaging):
     rows, y = stream()
     settings = wm.Settings(width=32.0, depth=3.0, learning_rate=0.5, l2=0.05, radius=0.4, averaging=averaging)
@@ -71,7 +71,7 @@ def test_projection_keeps_the_sketch_in_its_ball(averaging):
 
 def test_a_mean_of_workers_is_the_mean_of_all_iterates():
     rows, y = stream()
-    settings = wm.Settings(width=32.0, depth=3.0, averaging=1.0)
+    settings = wm.Settings(width=32.0, depth=3.0, averaging=True)
     halves = [Rows(rows.offsets[:201], rows.indices, rows.values), Rows(rows.offsets[200:], rows.indices, rows.values)]
     states = [learn(wm, part, labels, 0, settings)[0] for part, labels in zip(halves, (y[:200], y[200:]), strict=True)]
     oracles = [WeightMedian(32, 3, states[0].tables) for _ in states]
@@ -152,7 +152,7 @@ def test_a_budget_is_split_as_in_table_2(kilobytes, sketch, active):
 
 
 def test_an_averaging_sketch_pays_for_its_second_table():
-    settings = wm.Settings(budget=8192.0, averaging=1.0)
+    settings = wm.Settings(budget=8192.0, averaging=True)
 
     assert wm.configure(settings) == (128, 128, 7)
     assert wm.bytes_used(wm.init(0, settings)) == 8192

@@ -75,7 +75,7 @@ def _by_settings() -> list[tuple[list[str], Learner]]:
     """Names of learners with the same settings, and the first of them."""
     groups: dict[Any, list[str]] = {}
     for learner in LEARNERS.values():
-        groups.setdefault((learner.module_name, learner.module.Settings), []).append(learner.name)
+        groups.setdefault((learner.rule or learner.module_name, learner.settings), []).append(learner.name)
     return [(names, LEARNERS[names[0]]) for names in groups.values()]
 
 

@@ -126,8 +126,10 @@ class _Cache(FunctionCache):
         self._name = py_func.__qualname__
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
-        _, *rest = super()._index_key(sig, codegen)
-        return f"{sig!r} {sorted(_terms(sig))}", *rest
+        code = hashlib.sha256(self._py_func.__code__.co_code).hexdigest()
+        cells = [cell.cell_contents for cell in self._py_func.__closure__ or ()]
+        inner = [f"{part.__module__}.{part.__qualname__} {source_digest(part.__module__)}" for part in cells]
+        return f"{sig!r} {sorted(_terms(sig))}", codegen.magic_tuple(), (code, *inner)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         loaded = super().load_overload(sig, target_context)
@@ -153,6 +155,17 @@ def kernel(function: F, *, inline: bool = False) -> F:
     if not getattr(config, "DISABLE_JIT", False) and Path(function.__code__.co_filename).is_file():
         compiled._cache = _Cache(function)
     return compiled
+
+
+def kernel_of(owner: Callable[..., Any], *, inline: bool = False) -> Callable[[F], F]:
+    """Compile a function made for another one, such as a loop over rows; it is cached and announced as part of that."""
+
+    def compile(function: F) -> F:
+        function.__module__ = owner.__module__
+        function.__qualname__ = f"{owner.__module__.removeprefix('ouzel.learners.')}.{function.__name__}"
+        return kernel(function, inline=inline)
+
+    return compile
 
 
 def inlined(function: F) -> F:

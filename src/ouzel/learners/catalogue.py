@@ -15,12 +15,19 @@ class Learner(NamedTuple):
     name: str
     module_name: str  # below ouzel.learners
     summary: str  # one line for the command line's help
-    preset: tuple[tuple[str, Any], ...] = ()  # settings that differ from the module's own defaults
+    preset: tuple[tuple[str, Any], ...] = ()  # settings that differ from the defaults of their class
+    rule: str = ""  # below ouzel.learners: one rule of a family that the module is, and the class of its settings
 
     @property
     def module(self) -> Any:
-        """The learner's module, imported on first use (this loads Numba)."""
+        """The learner's functions, imported on first use (this loads Numba)."""
         return importlib.import_module(f"ouzel.learners.{self.module_name}")
+
+    @property
+    def settings(self) -> Any:
+        """The class of its settings, which chooses the rule as well."""
+        family, file, *name = (self.rule or self.module_name).split(".")
+        return getattr(importlib.import_module(f"ouzel.learners.{family}.{file}"), *(name or ["Settings"]))
 
     @property
     def multiclass(self) -> bool:
@@ -35,99 +42,97 @@ class Learner(NamedTuple):
 
 DEFAULT = "auto"
 
+
+def _learner(name: str, home: str, summary: str, **preset: Any) -> Learner:
+    """One that has a file of its own."""
+    return Learner(name, home, summary, tuple(preset.items()))
+
+
+def _rule(name: str, home: str, summary: str, **preset: Any) -> Learner:
+    """One rule of a family, which its settings choose; the rest is in `rule.py` of its folder."""
+    return Learner(name, f"{home.split('.')[0]}.rule", summary, tuple(preset.items()), home)
+
+
 LEARNERS = {
     learner.name: learner
     for learner in (
-        Learner(
+        _learner(
             "auto", "auto.ensemble", "no tuning: normalised AdaGrad by four losses and rates, stacked by online Newton"
         ),
-        Learner("ogd", "gradient.ogd", "online gradient descent"),
-        Learner("adagrad", "gradient.adagrad", "AdaGrad, diagonal, composite mirror descent"),
-        Learner("adagrad-rda", "gradient.adagrad_rda", "AdaGrad, diagonal, regularised dual averaging"),
-        Learner("rda", "gradient.rda", "regularised dual averaging, one step size for all features"),
-        Learner("fobos", "gradient.fobos", "forward-backward splitting, one step size for all features"),
-        Learner(
+        _learner("ogd", "gradient.ogd", "online gradient descent"),
+        _learner("adagrad", "gradient.adagrad", "AdaGrad, diagonal, composite mirror descent"),
+        _learner("adagrad-rda", "gradient.adagrad_rda", "AdaGrad, diagonal, regularised dual averaging"),
+        _learner("rda", "gradient.rda", "regularised dual averaging, one step size for all features"),
+        _learner("fobos", "gradient.fobos", "forward-backward splitting, one step size for all features"),
+        _learner(
             "adagrad-eager",
             "gradient.adagrad_eager",
             "AdaGrad, diagonal, kept to a ball or under a norm of all weights",
         ),
-        Learner(
-            "adagrad-eager-rda", "gradient.adagrad_eager", "the same by dual averaging", (("dual_averaging", 1.0),)
+        _learner("adagrad-eager-rda", "gradient.adagrad_eager", "the same by dual averaging", dual_averaging=True),
+        _learner("adagrad-full", "gradient.adagrad_full", "AdaGrad, full matrix, for up to 2,048 features"),
+        _learner("adagrad-full-rda", "gradient.adagrad_full", "the same by dual averaging", dual_averaging=True),
+        _learner("adagrad-block", "gradient.adagrad_block", "AdaGrad, block-diagonal matrix"),
+        _learner("adagrad-block-rda", "gradient.adagrad_block", "the same by dual averaging", dual_averaging=True),
+        _learner("adagrad-multiclass", "gradient.adagrad_multiclass", "AdaGrad, a weight row a class, mixed norms"),
+        _learner(
+            "rda-multiclass", "gradient.adagrad_multiclass", "the same with one step size for all", adaptive=False
         ),
-        Learner("adagrad-full", "gradient.adagrad_full", "AdaGrad, full matrix, for up to 2,048 features"),
-        Learner("adagrad-full-rda", "gradient.adagrad_full", "the same by dual averaging", (("dual_averaging", 1.0),)),
-        Learner("adagrad-block", "gradient.adagrad_block", "AdaGrad, block-diagonal matrix"),
-        Learner(
-            "adagrad-block-rda", "gradient.adagrad_block", "the same by dual averaging", (("dual_averaging", 1.0),)
-        ),
-        Learner("adagrad-multiclass", "gradient.adagrad_multiclass", "AdaGrad, a weight row a class, mixed norms"),
-        Learner(
-            "rda-multiclass", "gradient.adagrad_multiclass", "the same with one step size for all", (("adaptive", 0.0),)
-        ),
-        Learner("ons", "newton.online_newton", "online Newton, full matrix, for up to 2,048 features"),
-        Learner(
+        _learner("ons", "newton.online_newton", "online Newton, full matrix, for up to 2,048 features"),
+        _learner(
             "ons-invariant", "newton.online_newton_invariant", "the same, unchanged by linear maps of the features"
         ),
-        Learner("son-oja", "newton.sketched_oja", "sketched online Newton, Oja's sketch"),
-        Learner("son-fd", "newton.sketched_fd", "sketched online Newton, Frequent Directions"),
-        Learner("elementwise-ons", "margin.elementwise_newton", "online Newton step by element-wise multiplication"),
-        Learner("perceptron", "margin.perceptron", "the perceptron"),
-        Learner(
+        _learner("son-oja", "newton.sketched_oja", "sketched online Newton, Oja's sketch"),
+        _learner("son-fd", "newton.sketched_fd", "sketched online Newton, Frequent Directions"),
+        _learner("elementwise-ons", "margin.elementwise_newton", "online Newton step by element-wise multiplication"),
+        _rule("perceptron", "margin.perceptron", "the perceptron"),
+        _learner(
             "perceptron-uniform", "margin.perceptron_uniform", "the perceptron that blames all wrong classes alike"
         ),
-        Learner("ogd-multiclass", "margin.ogd_multiclass", "online gradient descent on the multiclass hinge"),
-        Learner("pa", "margin.passive_aggressive", "passive-aggressive"),
-        Learner("pa1", "margin.passive_aggressive", "passive-aggressive I, steps at most C", (("variant", 1.0),)),
-        Learner("pa2", "margin.passive_aggressive", "passive-aggressive II, squared slack", (("variant", 2.0),)),
-        Learner("romma", "margin.romma", "relaxed online maximum margin"),
-        Learner("aromma", "margin.romma", "aggressive relaxed online maximum margin", (("aggressive", 1.0),)),
-        Learner("alma", "margin.alma", "approximate large margin, by a p-norm"),
-        Learner("sop", "gaussian.second_order_perceptron", "second-order perceptron"),
-        Learner("cw", "gaussian.confidence_weighted", "confidence-weighted, by the standard deviation"),
-        Learner(
-            "cw-variance",
-            "gaussian.confidence_weighted",
-            "confidence-weighted, by the variance",
-            (("by_variance", 1.0),),
-        ),
-        Learner("arow", "gaussian.arow", "adaptive regularisation of weights"),
-        Learner("scw1", "gaussian.soft_confidence_weighted", "soft confidence-weighted I"),
-        Learner("scw2", "gaussian.soft_confidence_weighted", "soft confidence-weighted II", (("squared", 1.0),)),
-        Learner("narow", "gaussian.narow", "AROW with a regularisation that follows the variance"),
-        Learner("nherd", "gaussian.nherd", "normal herding"),
-        Learner("iellip", "gaussian.iellip", "improved ellipsoid method"),
-        Learner(
+        _rule("ogd-multiclass", "margin.ogd_multiclass", "online gradient descent on the multiclass hinge"),
+        _rule("pa", "margin.passive_aggressive.PA", "passive-aggressive"),
+        _rule("pa1", "margin.passive_aggressive.PA1", "passive-aggressive I, steps at most C"),
+        _rule("pa2", "margin.passive_aggressive.PA2", "passive-aggressive II, squared slack"),
+        _learner("romma", "margin.romma", "relaxed online maximum margin"),
+        _learner("aromma", "margin.romma", "aggressive relaxed online maximum margin", aggressive=True),
+        _learner("alma", "margin.alma", "approximate large margin, by a p-norm"),
+        _learner("sop", "gaussian.second_order_perceptron", "second-order perceptron"),
+        _rule("cw", "gaussian.confidence_weighted", "confidence-weighted, by the standard deviation"),
+        _rule("cw-variance", "gaussian.confidence_weighted", "confidence-weighted, by the variance", by_variance=True),
+        _rule("arow", "gaussian.arow", "adaptive regularisation of weights"),
+        _rule("scw1", "gaussian.soft_confidence_weighted", "soft confidence-weighted I"),
+        _rule("scw2", "gaussian.soft_confidence_weighted", "soft confidence-weighted II", squared=True),
+        _rule("narow", "gaussian.narow", "AROW with a regularisation that follows the variance"),
+        _rule("nherd", "gaussian.nherd", "normal herding"),
+        _rule("iellip", "gaussian.iellip", "improved ellipsoid method"),
+        _learner(
             "sop-full", "gaussian.second_order_perceptron_full", "sop with the full matrix, for up to 4,096 features"
         ),
-        Learner("cw-full", "gaussian.confidence_weighted", "cw with a full covariance", (("full", 1.0),)),
-        Learner(
+        _rule("cw-full", "gaussian.confidence_weighted", "cw with a full covariance", full=True),
+        _rule(
             "cw-variance-full",
             "gaussian.confidence_weighted",
             "cw-variance with a full covariance",
-            (("by_variance", 1.0), ("full", 1.0)),
+            by_variance=True,
+            full=True,
         ),
-        Learner("arow-full", "gaussian.arow", "arow with a full covariance", (("full", 1.0),)),
-        Learner("scw1-full", "gaussian.soft_confidence_weighted", "scw1 with a full covariance", (("full", 1.0),)),
-        Learner(
-            "scw2-full",
-            "gaussian.soft_confidence_weighted",
-            "scw2 with a full covariance",
-            (("squared", 1.0), ("full", 1.0)),
-        ),
-        Learner("narow-full", "gaussian.narow", "narow with a full covariance", (("full", 1.0),)),
-        Learner("nherd-full", "gaussian.nherd", "nherd with a full covariance", (("full", 1.0),)),
-        Learner("iellip-full", "gaussian.iellip", "iellip with a full covariance", (("full", 1.0),)),
-        Learner("unbounded", "budget.unbounded", "logistic regression with no budget, its heaviest weights in a heap"),
-        Learner("wm", "budget.wm", "Weight-Median Sketch within a byte budget"),
-        Learner("awm", "budget.awm", "Active-Set Weight-Median Sketch within a byte budget"),
-        Learner("awm-nce", "budget.awm_nce", "one awm a class, for many classes: learns the true and some drawn ones"),
-        Learner("truncation", "budget.truncation", "the heaviest weights, within a byte budget"),
-        Learner(
+        _rule("arow-full", "gaussian.arow", "arow with a full covariance", full=True),
+        _rule("scw1-full", "gaussian.soft_confidence_weighted", "scw1 with a full covariance", full=True),
+        _rule("scw2-full", "gaussian.soft_confidence_weighted", "scw2 with a full covariance", squared=True, full=True),
+        _rule("narow-full", "gaussian.narow", "narow with a full covariance", full=True),
+        _rule("nherd-full", "gaussian.nherd", "nherd with a full covariance", full=True),
+        _rule("iellip-full", "gaussian.iellip", "iellip with a full covariance", full=True),
+        _learner("unbounded", "budget.unbounded", "logistic regression with no budget, its heaviest weights in a heap"),
+        _learner("wm", "budget.wm", "Weight-Median Sketch within a byte budget"),
+        _learner("awm", "budget.awm", "Active-Set Weight-Median Sketch within a byte budget"),
+        _learner("awm-nce", "budget.awm_nce", "one awm a class, for many classes: learns the true and some drawn ones"),
+        _learner("truncation", "budget.truncation", "the heaviest weights, within a byte budget"),
+        _learner(
             "probabilistic-truncation", "budget.probabilistic_truncation", "a sample of weights, heavy ones more likely"
         ),
-        Learner("space-saving", "budget.space_saving", "weights of frequent features, by SpaceSaving"),
-        Learner("count-min", "budget.count_min", "weights of frequent features, by a CountMin sketch"),
-        Learner("hashing", "budget.hashing", "feature hashing within a byte budget"),
+        _learner("space-saving", "budget.space_saving", "weights of frequent features, by SpaceSaving"),
+        _learner("count-min", "budget.count_min", "weights of frequent features, by a CountMin sketch"),
+        _learner("hashing", "budget.hashing", "feature hashing within a byte budget"),
     )
 }
 """Every learner by name, in the order of the documentation."""

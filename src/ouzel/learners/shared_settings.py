@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import inf
 from typing import Annotated, Any
 
-from ouzel.ranges import MOST_SEED, STRENGTH, SWITCH, Choice, Range
+from ouzel.ranges import MOST_SEED, STRENGTH, SWITCH, Range
 
 STEP = Range(1e-30, 1e9)
 ENTRIES = Range(0.0, whole=True, each=136)  # of a heap; most of it is the index
@@ -25,17 +25,17 @@ Rate = Annotated[float, STEP, "step size"]
 Power = Annotated[float, Range(0.0, 10.0), "how fast steps fall: as 1 / t^power"]
 Damping = Annotated[float, STRENGTH, "added to the root of the sum of squared gradients"]
 L2 = Annotated[float, STRENGTH, "strength of the squared l2 penalty"]
-DualAveraging = Annotated[float, SWITCH, "eq. (3) in place of eq. (4)"]
+DualAveraging = Annotated[bool, SWITCH, "eq. (3) in place of eq. (4)"]
 
 Curvature = Annotated[float, STRENGTH, "sigma: 1/4 suits the logistic loss, 1 / (8 C^2) the square loss"]
 Eta = Annotated[float, STRENGTH, "for losses without curvature: added to it as eta / sqrt(t)"]
-Bound = Annotated[float, Choice(("clip", "project")), "beyond `largest`: clip predictions, or project weights"]
+Bound = Annotated[Any, "beyond `largest`: clip predictions, or project weights"]
 Largest = Annotated[float, Range(1e-30, inf), "C, the largest prediction; inf for none, as for numbers"]
 
 Aggressiveness = Annotated[float, PRICE, "C, the price of slack"]
 Confidence = Annotated[float, Range(0.501, 0.999999999), "eta, the probability of a right margin"]
 Prior = Annotated[float, Range(1e-9, 1e9), "variance of the weights of a margin before any example"]
-Full = Annotated[float, SWITCH, "the whole covariance, not its diagonal"]
+Full = Annotated[bool, SWITCH, "the whole covariance, not its diagonal"]
 
 HeapSize = Annotated[float, ENTRIES, "features kept; 0 for what the budget gives"]
 Width = Annotated[float, COUNTERS, "counters in a row of the sketch; 0 likewise"]

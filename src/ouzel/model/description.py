@@ -142,7 +142,7 @@ def model_of(described: Any) -> Model:
     if len(set(known)) != len(known):
         raise OuzelError(f"classes are not different; got {reprlib.repr(known)}")
     learner = catalogue.find(described["learner"])
-    settings = resolve_settings(learner, from_json(learner.module.Settings, described["settings"])._asdict())
+    settings = resolve_settings(learner, from_json(learner.settings, described["settings"])._asdict())
     model = Model(
         learner.name,
         task=described["task"],

@@ -31,7 +31,7 @@ from ouzel.terms.losses import REGRESSION, Hinge
 from ouzel.terms.names import name_of
 
 SMALLEST_TABLE = 1024  # slots of a new state
-SMALLEST_MATRIX = 32  # the same, of a learner that keeps a number for every pair of slots
+SMALLEST_MATRIX = 32  # the same, of a learner that keeps a number for every pair of them
 SLOT_LIMIT = 1 << 32
 NAMES_EVERY = 4096  # single examples between two looks at which names a budgeted learner still needs
 
@@ -128,8 +128,13 @@ class Model:
     @property
     def capacity(self) -> int:
         """Slots the state has room for: a function of `dimension` alone, however the stream was cut into blocks."""
-        matrix = getattr(self.settings, "full", 0.0) or getattr(self.module, "WHOLE_MATRIX", False)
-        return max(SMALLEST_MATRIX if matrix else SMALLEST_TABLE, 1 << max(self.dimension - 2, 0).bit_length()) + 1
+        return max(self.smallest, 1 << max(self.dimension - 2, 0).bit_length()) + 1
+
+    @cached_property
+    def smallest(self) -> int:
+        """Slots of a new state but for the constant's: few where the learner keeps a number for every pair of them."""
+        few, twice = (bytes_of(self._layout(slots + 1, 2)) for slots in (SMALLEST_MATRIX, 2 * SMALLEST_MATRIX))
+        return SMALLEST_MATRIX if twice > 3 * few else SMALLEST_TABLE
 
     @property
     def bytes_used(self) -> int:
@@ -139,9 +144,12 @@ class Model:
 
     def layouts(self) -> list[Any]:
         """What each state is made of, by the classes, the dimension and the settings (see `ouzel.layout`)."""
-        if self.multiclass:
-            return [self.module.layout(self.capacity, self._room(len(self.classes)), self.settings)]
-        return [self.module.layout(self.capacity, self.settings)] * self._states(len(self.classes))
+        classes = len(self.classes)
+        return [self._layout(self.capacity, self._room(classes))] * (1 if self.multiclass else self._states(classes))
+
+    def _layout(self, slots: int, classes: int) -> Any:
+        """What a state with room for so many slots (and classes) is made of."""
+        return self.module.layout(*((slots, classes) if self.multiclass else (slots,)), self.settings)
 
     def take(self, states: list[Any]) -> None:
         """Have these states, which are of `layouts`."""

@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 from ouzel.learners.catalogue import Learner
 from ouzel.model.settings import resolve_settings
 from ouzel.ranges import STRENGTH, Choice, declared
+from ouzel.terms.bounds import BOUNDS
 from ouzel.terms.losses import LOSSES
 from ouzel.terms.names import DOMAINS, NORMS, name_of
 from ouzel.terms.penalties.separable import L1, ElasticNet, NoPenalty, SquaredL2
 from ouzel.terms.schedules import SCHEDULES
 
-TERMS = {"loss": LOSSES, "second_loss": LOSSES, "third_loss": LOSSES, "schedule": SCHEDULES}
+TERMS = {"loss": LOSSES, "second_loss": LOSSES, "third_loss": LOSSES, "schedule": SCHEDULES, "bound": BOUNDS}
 
 
 class Described(NamedTuple):
@@ -33,13 +34,13 @@ def described(learner: Learner) -> dict[str, Described]:
     chosen = resolve_settings(learner, {})
     defaults = in_words(chosen)
     found = {}
-    for name, (takes, _, about, _) in declared(learner.module.Settings).items():
+    for name, (takes, _, about, _) in declared(learner.settings).items():
         if name == "penalty":
             for strength, what in (("l1", "of the l1 penalty: weights become exactly zero"), ("l2", "of the ridge")):
                 found[strength] = Described(0.0, STRENGTH.text(), f"strength {what}")
             found[name] = Described("none", f"{', '.join([*NORMS, *DOMAINS])}; not all learners take all", about)
         else:
-            text = f"one of {', '.join(TERMS[name])}" if name in TERMS else takes.text() if takes else ""
+            text = takes.text() if takes else f"one of {', '.join(TERMS[name])}" if name in TERMS else ""
             found[name] = Described(defaults[name], text, about)
     return found
 

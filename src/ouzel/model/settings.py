@@ -18,7 +18,7 @@ def resolve_settings(learner: Learner, given: dict[str, Any]) -> Any:
 
     Terms may be names; `l1` and `l2` are the strengths of the penalty. The range of every number is checked.
     """
-    kind = learner.module.Settings
+    kind = learner.settings
     values = {**dict(learner.preset), **{name: value for name, value in given.items() if value is not None}}
     for name in values:
         if name not in kind._fields and not (name in ("l1", "l2") and "penalty" in kind._fields):
@@ -26,7 +26,8 @@ def resolve_settings(learner: Learner, given: dict[str, Any]) -> Any:
     strengths = {name: values.pop(name) for name in ("l1", "l2") if name in values and name not in kind._fields}
     if strengths:
         values["penalty"] = resolve_penalty(values.get("penalty"), **strengths)
-    values = {name: RESOLVERS[name](value) if name in RESOLVERS else value for name, value in values.items()}
+    terms = [name for name in values if isinstance(kind._field_defaults.get(name), tuple)]
+    values |= {name: RESOLVERS[name](values[name]) for name in terms}
     if isinstance(values.get("loss"), REGRESSION):
         unset = {"second_loss": values["loss"], "third_loss": values["loss"], "largest": inf}  # how large is not known
         values = {name: value for name, value in unset.items() if name in kind._fields} | values
@@ -34,7 +35,7 @@ def resolve_settings(learner: Learner, given: dict[str, Any]) -> Any:
 
 
 def _unknown(learner: Learner, name: str) -> str:
-    fields = learner.module.Settings._fields
+    fields = learner.settings._fields
     close = difflib.get_close_matches(name, fields, 1)
     hint = f"did you mean {close[0]!r}? " if close else ""
     return f"learner {learner.name!r} has no setting {name!r}; {hint}It has: {', '.join(fields)}"

@@ -10,6 +10,7 @@ from typing import Any
 from ouzel.errors import OuzelError
 from ouzel.ranges import STRENGTH, check, checked
 from ouzel.terms import losses
+from ouzel.terms.bounds import BOUNDS, projects
 from ouzel.terms.losses import LOSSES
 from ouzel.terms.penalties.diagonal_prox import minimise
 from ouzel.terms.penalties.domains import Box, L1Ball, L2Ball
@@ -47,6 +48,15 @@ def resolve_schedule(schedule: Any) -> Any:
     raise OuzelError(f"schedule must be a name or a term with a registered rate; got {schedule!r}")
 
 
+def resolve_bound(bound: Any) -> Any:
+    """What becomes of predictions that are too large, by its name, or the term itself."""
+    if isinstance(bound, str):
+        return _named("bound", bound, BOUNDS)
+    if type(bound) in projects.bodies:
+        return bound
+    raise OuzelError(f"bound must be clip or project; got {bound!r}")
+
+
 def name_of(term: Any) -> str:
     """What `resolve_loss` and its like take for a term; a term of your own goes by its class.
 
@@ -59,7 +69,7 @@ def name_of(term: Any) -> str:
 
 def _name(term: Any) -> str:
     """The name alone, without parameters."""
-    named: dict[Any, str] = {type(known): name for name, known in (LOSSES | SCHEDULES).items()}
+    named: dict[Any, str] = {type(known): name for name, known in (LOSSES | SCHEDULES | BOUNDS).items()}
     named |= {kind: name for name, kind in (NORMS | DOMAINS).items()}
     return named.get(type(term), type(term).__name__)
 
@@ -109,7 +119,7 @@ def resolve_penalty(penalty: Any = None, *, l1: float = 0.0, l2: float = 0.0) ->
 
 
 RESOLVERS: dict[str, Any] = {"loss": resolve_loss, "second_loss": resolve_loss, "third_loss": resolve_loss}
-RESOLVERS |= {"penalty": resolve_penalty, "schedule": resolve_schedule}
+RESOLVERS |= {"penalty": resolve_penalty, "schedule": resolve_schedule, "bound": resolve_bound}
 """From a name or a term to the term, by the setting that takes it."""
 
 
@@ -147,7 +157,7 @@ def from_json(kind: Any, stored: Any) -> Any:
 def _from_json(kind: Any, name: str, value: Any) -> Any:
     default = kind._field_defaults.get(name, 0.0)
     if isinstance(default, tuple):
-        registers = (losses.derivative.bodies, proximal.bodies | minimise.bodies, rate.bodies)
+        registers = (losses.derivative.bodies, proximal.bodies | minimise.bodies, rate.bodies, projects.bodies)
         known = {term.__name__: term for terms in registers if type(default) in terms for term in terms}
         known.pop("object", None)  # under which a body for all terms is registered
         term = known.get(str(value.get("term"))) if isinstance(value, dict) else None
@@ -155,6 +165,6 @@ def _from_json(kind: Any, name: str, value: Any) -> Any:
             said = reprlib.repr(value)
             raise OuzelError(f"the {name} {said} is not known; if it is your own, import the module that defines it")
         return from_json(term, {key: number for key, number in value.items() if key != "term"})
-    if type(value) not in (int, float):
+    if type(value) not in (bool, int, float):
         raise OuzelError(f"{name} of {kind.__name__} is not a number; got {reprlib.repr(value)}")
-    return float(value)
+    return value if isinstance(default, bool) else float(value)

@@ -38,7 +38,7 @@ def compare_once(
     """Compare in one reading; show the table, draw the plot, return what --json prints."""
     standard: list[Candidate] = []
     if top:
-        fields = catalogue.find(reference).module.Settings._fields
+        fields = catalogue.find(reference).settings._fields
         fixed = {name: value for name, value in given.items() if name in fields}
         standard = [Candidate(reference, None, None, None, fixed)]
     with Screen(f"{len(chosen)} candidates", quiet=quiet) as screen, read(files, format=format, **reading) as stream:

@@ -77,7 +77,7 @@ def candidates(
     """Every learner with every choice that it has a setting for."""
     found = []
     given = settings or {}
-    fields = {name: catalogue.find(name).module.Settings._fields for name in learners}
+    fields = {name: catalogue.find(name).settings._fields for name in learners}
     for name in given:
         if not any(_takes(kind, name) for kind in fields.values()):
             raise OuzelError(f"none of {', '.join(learners)} has a setting {name!r}")

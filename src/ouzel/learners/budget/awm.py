@@ -31,6 +31,7 @@ from ouzel.errors import OuzelError
 from ouzel.kernels.jit import inlined, kernel
 from ouzel.layout import made_from
 from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product, shares
+from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import L2, Depth, HeapSize, Loss, Rate, Schedule, SketchSeed, Width, byte_budget
 from ouzel.sketches import active_set, top_k
 from ouzel.sketches.active_set import (
@@ -173,20 +174,8 @@ def _move(state, indices, values, factor, noted, width):
                     state.signed[other] = sign * values[other]
 
 
-@kernel
-def learn_rows(state, rows, targets, importances, settings, margins):
-    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
-    for i in range(len(targets)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        margins[i] = learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
-
-
-@kernel
-def predict_rows(state, rows, settings, margins):
-    """Write the margins of a block to `margins` (n,)."""
-    for i in range(len(margins)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+learn_rows = learning_margins(learn_row)
+predict_rows = predicting_margins(predict_row)
 
 
 @kernel

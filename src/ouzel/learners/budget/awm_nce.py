@@ -26,10 +26,11 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined, kernel
+from ouzel.kernels.jit import inlined
 from ouzel.layout import float64, made_from, uint64
 from ouzel.learners.budget import awm
 from ouzel.learners.budget.awm import learn_shifted
+from ouzel.learners.loops import learning_scores, predicting_scores
 from ouzel.learners.shared_settings import L2, Depth, HeapSize, Rate, Schedule, SketchSeed, Width, byte_budget
 from ouzel.ranges import SWITCH, Range
 from ouzel.sketches import active_set, reservoir
@@ -70,7 +71,7 @@ class Settings(NamedTuple):
     schedule: Schedule = InverseTime()
     sketch_seed: SketchSeed = 0.0
     noise: Annotated[float, Range(1.0, 65536.0, whole=True), "k, classes drawn an example"] = 10.0
-    scored: Annotated[float, SWITCH, "predict an example before it is learnt"] = 1.0
+    scored: Annotated[bool, SWITCH, "predict an example before it is learnt"] = True
 
 
 def _sketches(state: State) -> list[active_set.State]:
@@ -175,20 +176,8 @@ def learn_row(state, indices, values, target, importance, settings, scores):
         learn_shifted(_sketch(state, c), indices, values, sign, importance, shift, LOSS, settings)
 
 
-@kernel
-def learn_rows(state, rows, targets, importances, settings, scores):
-    """Learn a block; `scores` (n, classes) takes the predictions made before learning each example."""
-    for i in range(len(targets)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings, scores[i])
-
-
-@kernel
-def predict_rows(state, rows, settings, scores):
-    """Write the scores (n, classes) of a block."""
-    for i in range(len(scores)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        predict_row(state, rows.indices[here], rows.values[here], settings, scores[i])
+learn_rows = learning_scores(learn_row)
+predict_rows = predicting_scores(predict_row)
 
 
 def top(state: State, n: int, settings: Settings, classes: int) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -16,7 +16,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from ouzel.errors import OuzelError
-from ouzel.kernels.jit import inlined, kernel
+from ouzel.kernels.jit import inlined
 from ouzel.layout import float32, made_from
 from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product
 from ouzel.learners.budget.kept_features import (
@@ -29,6 +29,7 @@ from ouzel.learners.budget.kept_features import (
     mirror,
     top,
 )
+from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import L2, Depth, HeapSize, Loss, Rate, Schedule, SketchSeed, Width, byte_budget
 from ouzel.sketches import count_min, top_k
 from ouzel.sketches.hashing import tabulation
@@ -151,20 +152,8 @@ def learn_row(state, indices, values, target, importance, settings):
     return margin
 
 
-@kernel
-def learn_rows(state, rows, targets, importances, settings, margins):
-    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
-    for i in range(len(targets)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        margins[i] = learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
-
-
-@kernel
-def predict_rows(state, rows, settings, margins):
-    """Write the margins of a block to `margins` (n,)."""
-    for i in range(len(margins)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+learn_rows = learning_margins(learn_row)
+predict_rows = predicting_margins(predict_row)
 
 
 def bytes_used(state: State) -> int:

@@ -28,7 +28,7 @@ from ouzel.learners.budget.kept_features import (
     mirror,
     top,
 )
-from ouzel.learners.rows import longest
+from ouzel.learners.loops import learning_in, predicting_margins
 from ouzel.learners.shared_settings import L2, HeapSize, Loss, Rate, Schedule, SketchSeed, byte_budget
 from ouzel.sketches import reservoir, top_k
 from ouzel.sketches.reservoir import random_word
@@ -167,29 +167,15 @@ def _learn(state, indices, values, target, importance, settings, entries):
 
 
 @kernel
-def learn_row(state, indices, values, target, importance, settings):
-    """Learn one example in place; return the margin predicted before learning."""
-    return _learn(state, indices, values, target, importance, settings, np.empty(len(indices), np.int64))
+def make_room(state, nonzeros):
+    """Room to work in for examples of up to so many non-zeros."""
+    return np.empty(nonzeros, np.int64)
 
 
-@inlined
-def _learn_rows(state, rows, targets, importances, settings, margins, entries):
-    for i in range(len(targets)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        margins[i] = _learn(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings, entries)
+learn_row, learn_rows = learning_in(make_room, _learn)
 
 
-def learn_rows(state, rows, targets, importances, settings, margins):
-    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
-    _learn_rows(state, rows, targets, importances, settings, margins, np.empty(longest(rows.offsets), np.int64))
-
-
-@kernel
-def predict_rows(state, rows, settings, margins):
-    """Write the margins of a block to `margins` (n,)."""
-    for i in range(len(margins)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+predict_rows = predicting_margins(predict_row)
 
 
 def bytes_used(state: State) -> int:

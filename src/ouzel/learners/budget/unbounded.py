@@ -14,10 +14,11 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined, kernel
+from ouzel.kernels.jit import inlined
 from ouzel.layout import float32, made_from, require
 from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product, shares
 from ouzel.learners.budget.kept_features import SCALE, begin
+from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import L2, Loss, Rate, Schedule
 from ouzel.ranges import Range
 from ouzel.sketches import top_k
@@ -116,20 +117,8 @@ def _fold(state):
     state.scale[0] = 1.0
 
 
-@kernel
-def learn_rows(state, rows, targets, importances, settings, margins):
-    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
-    for i in range(len(targets)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        margins[i] = learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
-
-
-@kernel
-def predict_rows(state, rows, settings, margins):
-    """Write the margins of a block to `margins` (n,)."""
-    for i in range(len(margins)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+learn_rows = learning_margins(learn_row)
+predict_rows = predicting_margins(predict_row)
 
 
 def weights(state: State, settings: Settings) -> np.ndarray:

@@ -26,6 +26,7 @@ from ouzel.errors import OuzelError
 from ouzel.kernels.jit import inlined, kernel
 from ouzel.layout import float32, float64, made_from, uint32
 from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product, shares
+from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import L2, Depth, HeapSize, Loss, Rate, Schedule, SketchSeed, Width, byte_budget
 from ouzel.ranges import STRENGTH, SWITCH
 from ouzel.sketches import count_sketch, top_k
@@ -64,7 +65,7 @@ class Settings(NamedTuple):
     l2: L2 = 1e-6
     schedule: Schedule = InverseTime()
     sketch_seed: SketchSeed = 0.0
-    averaging: Annotated[float, SWITCH, "weights are those of the mean iterate"] = 0.0
+    averaging: Annotated[bool, SWITCH, "weights are those of the mean iterate"] = False
     radius: Annotated[float, STRENGTH, "of the l2 ball that the sketch is kept in; 0 for none"] = 0.0
 
 
@@ -212,20 +213,8 @@ def learn_row(state, indices, values, target, importance, settings):
     return margin
 
 
-@kernel
-def learn_rows(state, rows, targets, importances, settings, margins):
-    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
-    for i in range(len(targets)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        margins[i] = learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
-
-
-@kernel
-def predict_rows(state, rows, settings, margins):
-    """Write the margins of a block to `margins` (n,)."""
-    for i in range(len(margins)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+learn_rows = learning_margins(learn_row)
+predict_rows = predicting_margins(predict_row)
 
 
 @kernel
@@ -285,7 +274,7 @@ def merge(states: list[State], settings: Settings) -> State:
     if settings.averaging:
         merged.lags[:] = -np.sum([_sum_of_iterates(state) for state in states], axis=0)
     slots = np.unique(np.concatenate([state.keys[: state.taken[0]] for state in states]))
-    weights = estimates(merged, slots, settings._replace(averaging=0.0))
+    weights = estimates(merged, slots, settings._replace(averaging=False))
     for k in np.argsort(-np.abs(weights), kind="stable")[: len(merged.keys)]:
         insert(merged, slots[k], np.float32(weights[k]))
     return merged

@@ -21,31 +21,16 @@ from math import erfc, exp, log, pi, sqrt
 from typing import Annotated, NamedTuple
 
 from ouzel.kernels.jit import inlined
-from ouzel.learners.gaussian.rule import (
-    MULTICLASS,
-    grow,
-    init,
-    layout,
-    learn_row,
-    learn_rows,
-    merge,
-    predict_row,
-    predict_rows,
-    step,
-    weights,
-)
+from ouzel.learners.gaussian.rule import step
 from ouzel.learners.shared_settings import Confidence, Full, Prior
 from ouzel.ranges import SWITCH
-
-__all__ = ["MULTICLASS", "Settings", "grow", "init", "layout", "learn_row", "learn_rows", "merge"]
-__all__ += ["predict_row", "predict_rows", "weights"]
 
 
 class Settings(NamedTuple):
     confidence: Confidence = 0.75
-    by_variance: Annotated[float, SWITCH, "the form in the variance, not in the deviation"] = 0.0
+    by_variance: Annotated[bool, SWITCH, "the form in the variance, not in the deviation"] = False
     prior: Prior = 1.0
-    full: Full = 0.0
+    full: Full = False
 
 
 @inlined
@@ -79,7 +64,7 @@ def covariance_step(alpha, variance, phi):
 def _(settings, case):
     margin, variance = case.margin, case.variance
     phi = normal_quantile(settings.confidence)
-    if settings.by_variance == 0.0:
+    if not settings.by_variance:
         alpha = mean_step(margin, variance, phi)
         return alpha, covariance_step(alpha, variance, phi)
     half = 1.0 + 2.0 * phi * margin

@@ -11,31 +11,16 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
-from ouzel.learners.gaussian.rule import (
-    MULTICLASS,
-    grow,
-    init,
-    layout,
-    learn_row,
-    learn_rows,
-    merge,
-    predict_row,
-    predict_rows,
-    step,
-    weights,
-)
+from ouzel.learners.gaussian.rule import step
 from ouzel.learners.shared_settings import Full, Prior
 from ouzel.ranges import Range
-
-__all__ = ["MULTICLASS", "Settings", "grow", "init", "layout", "learn_row", "learn_rows", "merge"]
-__all__ += ["predict_row", "predict_rows", "weights"]
 
 
 class Settings(NamedTuple):
     shrinkage: Annotated[float, Range(0.0, 1.0, below=True), "c"] = 0.1
     decay: Annotated[float, Range(0.0, 1.0), "b; round t takes the share c b^t from the ellipsoid"] = 0.3
     prior: Prior = 1.0
-    full: Full = 0.0
+    full: Full = False
 
 
 @step.of(Settings)

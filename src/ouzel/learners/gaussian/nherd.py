@@ -10,29 +10,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ouzel.learners.gaussian.rule import (
-    MULTICLASS,
-    grow,
-    init,
-    layout,
-    learn_row,
-    learn_rows,
-    merge,
-    predict_row,
-    predict_rows,
-    step,
-    weights,
-)
+from ouzel.learners.gaussian.rule import step
 from ouzel.learners.shared_settings import Aggressiveness, Full, Prior
-
-__all__ = ["MULTICLASS", "Settings", "grow", "init", "layout", "learn_row", "learn_rows", "merge"]
-__all__ += ["predict_row", "predict_rows", "weights"]
 
 
 class Settings(NamedTuple):
     aggressiveness: Aggressiveness = 1.0
     prior: Prior = 1.0
-    full: Full = 0.0
+    full: Full = False
 
 
 @step.of(Settings)

@@ -24,9 +24,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel.errors import OuzelError
-from ouzel.kernels.jit import by_term, inlined, kernel
+from ouzel.kernels.jit import by_term, inlined
 from ouzel.layout import float32, float64, int64, made_from
 from ouzel.learners.limits import LIMIT, is_sound
+from ouzel.learners.loops import learning_scores
 from ouzel.learners.scores import best_wrong, score_row, score_rows
 
 MULTICLASS = True
@@ -77,7 +78,7 @@ def move(state: Any, indices: np.ndarray, values: np.ndarray, target: int, wrong
 def layout(features: int, classes: int, settings: Any) -> Any:
     """What a state with room for so many slots and classes is made of: `Full` if the settings say so."""
     table, prior, count = float32(features, classes), 0.5 * settings.prior, float64(1, least=0.0)
-    if settings.full == 0.0:
+    if not settings.full:
         return Diagonal(table, variance=float32(features, fill=prior, least=0.0), seen=count, updates=count)
     if features > MOST_SLOTS:
         raise OuzelError(
@@ -178,12 +179,7 @@ def learn_row(state, indices, values, target, importance, settings, scores):
         move(state, indices, values, target, wrong, alpha, beta)
 
 
-@kernel
-def learn_rows(state, rows, targets, importances, settings, scores):
-    """Learn a block; `scores` (n, classes) takes the predictions made before learning each example."""
-    for i in range(len(targets)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings, scores[i])
+learn_rows = learning_scores(learn_row)
 
 
 def predict_rows(state: Any, rows: Any, settings: Any, scores: np.ndarray) -> None:

@@ -13,10 +13,11 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined, kernel
+from ouzel.kernels.jit import inlined
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.dithered_sums import dither_of, dithered_sum
 from ouzel.learners.limits import is_sound
+from ouzel.learners.loops import learning_scores, predicting_scores
 from ouzel.learners.scores import best_wrong, part, square_norm
 from ouzel.learners.shared_settings import PRICE
 
@@ -78,20 +79,8 @@ def learn_row(state, indices, values, target, importance, settings, scores):
             state.energy[indices[k]] = dithered_sum(energy, more, np.float64(values[k]) * values[k], dither)
 
 
-@kernel
-def learn_rows(state, rows, targets, importances, settings, scores):
-    """Learn a block; `scores` (n, classes) takes the predictions made before learning each example."""
-    for i in range(len(targets)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings, scores[i])
-
-
-@kernel
-def predict_rows(state, rows, settings, scores):
-    """Write the scores (n, classes) of a block."""
-    for i in range(len(scores)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        predict_row(state, rows.indices[here], rows.values[here], settings, scores[i])
+learn_rows = learning_scores(learn_row)
+predict_rows = predicting_scores(predict_row)
 
 
 def weights(state: State, settings: Settings) -> np.ndarray:

@@ -18,25 +18,11 @@ from ouzel.kernels.jit import kernel
 from ouzel.layout import float32, float64, int64, made_from
 from ouzel.learners.gaussian.second_order_perceptron import Settings
 from ouzel.learners.limits import is_sound
+from ouzel.learners.loops import learning_scores, predicting_scores
 from ouzel.learners.scores import best_wrong, part, square_norm
 
 MULTICLASS = True
-WHOLE_MATRIX = True
 MOST_SLOTS = 4097  # ids below 4,096 and the constant
-
-__all__ = [
-    "MULTICLASS",
-    "WHOLE_MATRIX",
-    "Settings",
-    "State",
-    "grow",
-    "init",
-    "layout",
-    "learn_row",
-    "learn_rows",
-    "merge",
-]
-__all__ += ["predict_row", "predict_rows", "weights"]
 
 
 class State(NamedTuple):
@@ -122,20 +108,8 @@ def learn_row(state, indices, values, target, importance, settings, scores):
                 row[j] -= scaled * product[j]
 
 
-@kernel
-def learn_rows(state, rows, targets, importances, settings, scores):
-    """Learn a block; `scores` (n, classes) takes the predictions made before learning each example."""
-    for i in range(len(targets)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings, scores[i])
-
-
-@kernel
-def predict_rows(state, rows, settings, scores):
-    """Write the scores (n, classes) of a block."""
-    for i in range(len(scores)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        predict_row(state, rows.indices[here], rows.values[here], settings, scores[i])
+learn_rows = learning_scores(learn_row)
+predict_rows = predicting_scores(predict_row)
 
 
 def weights(state: State, settings: Settings) -> np.ndarray:

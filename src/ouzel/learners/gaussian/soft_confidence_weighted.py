@@ -14,39 +14,24 @@ from math import sqrt
 from typing import Annotated, NamedTuple
 
 from ouzel.learners.gaussian.confidence_weighted import covariance_step, mean_step, normal_quantile
-from ouzel.learners.gaussian.rule import (
-    MULTICLASS,
-    grow,
-    init,
-    layout,
-    learn_row,
-    learn_rows,
-    merge,
-    predict_row,
-    predict_rows,
-    step,
-    weights,
-)
+from ouzel.learners.gaussian.rule import step
 from ouzel.learners.shared_settings import Aggressiveness, Confidence, Full, Prior
 from ouzel.ranges import SWITCH
-
-__all__ = ["MULTICLASS", "Settings", "grow", "init", "layout", "learn_row", "learn_rows", "merge"]
-__all__ += ["predict_row", "predict_rows", "weights"]
 
 
 class Settings(NamedTuple):
     confidence: Confidence = 0.75
     aggressiveness: Aggressiveness = 1.0
-    squared: Annotated[float, SWITCH, "SCW-II, not SCW-I"] = 0.0
+    squared: Annotated[bool, SWITCH, "SCW-II, not SCW-I"] = False
     prior: Prior = 1.0
-    full: Full = 0.0
+    full: Full = False
 
 
 @step.of(Settings)
 def _(settings, case):
     margin, variance = case.margin, case.variance
     phi, price = normal_quantile(settings.confidence), settings.aggressiveness * case.importance
-    if settings.squared == 0.0:
+    if not settings.squared:
         alpha = min(price, mean_step(margin, variance, phi))
     else:
         square, n = phi * phi, variance + 0.5 / price

@@ -22,7 +22,7 @@ from ouzel.kernels.jit import inlined, kernel
 from ouzel.layout import float32, float64, made_from, require
 from ouzel.learners.dithered_sums import dither_of, dithered_sum
 from ouzel.learners.limits import LARGEST_SQUARE
-from ouzel.learners.rows import longest
+from ouzel.learners.loops import learning_in, predicting_margins
 from ouzel.learners.shared_settings import Damping, Loss, Penalty, Rate
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.penalties.separable import NoPenalty, applies, dose, proximal, require_separable, shrink
@@ -147,30 +147,15 @@ def _learn(state, indices, values, target, importance, settings, work):
 
 
 @kernel
-def learn_row(state, indices, values, target, importance, settings):
-    """Learn one example in place; return the margin predicted before learning."""
-    return _learn(state, indices, values, target, importance, settings, np.empty((4, len(indices)), np.float32))
+def make_room(state, nonzeros):
+    """Room to work in for examples of up to so many non-zeros."""
+    return np.empty((4, nonzeros), np.float32)
 
 
-@inlined
-def _learn_rows(state, rows, targets, importances, settings, margins, work):
-    for i in range(len(targets)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        margins[i] = _learn(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings, work)
+learn_row, learn_rows = learning_in(make_room, _learn)
 
 
-def learn_rows(state, rows, targets, importances, settings, margins):
-    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
-    work = np.empty((4, longest(rows.offsets)), np.float32)
-    _learn_rows(state, rows, targets, importances, settings, margins, work)
-
-
-@kernel
-def predict_rows(state, rows, settings, margins):
-    """Write the margins of a block to `margins` (n,)."""
-    for i in range(len(margins)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+predict_rows = predicting_margins(predict_row)
 
 
 @kernel

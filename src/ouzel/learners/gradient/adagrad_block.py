@@ -22,6 +22,7 @@ from ouzel.kernels.jit import kernel
 from ouzel.layout import allocate, float64, int64, require
 from ouzel.learners.gradient.matrix_metric import decompose, require_solver, solve, times_metric
 from ouzel.learners.limits import bound_all, has_square
+from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import Damping, DualAveraging, Loss, Penalty, Rate
 from ouzel.ranges import Range
 from ouzel.terms.losses import Logistic, derivative
@@ -51,7 +52,7 @@ class Settings(NamedTuple):
     learning_rate: Rate = 0.25
     damping: Damping = 1e-6
     block_size: Annotated[float, Range(1.0, LARGEST_BLOCK, whole=True), "features in a block"] = 8.0
-    dual_averaging: DualAveraging = 0.0
+    dual_averaging: DualAveraging = False
 
 
 def init(dimension: int, settings: Settings) -> State:
@@ -153,7 +154,7 @@ def _weights_now(state, block, weight, settings):
         return
     vectors, eigenvalues = state.vectors[block], state.eigenvalues[block]
     rate = settings.learning_rate
-    if settings.dual_averaging != 0.0:
+    if settings.dual_averaging:
         linear = rate * state.gradient_sum[block]
         solve(settings.penalty, vectors, eigenvalues, linear, rate * state.seen[0], weight)
         bound_all(weight)
@@ -194,7 +195,7 @@ def _update_block(state, block, settings):
     state.vectors[block] = vectors
     state.eigenvalues[block] = eigenvalues
     rate = settings.learning_rate
-    if settings.dual_averaging != 0.0:
+    if settings.dual_averaging:
         linear = rate * state.gradient_sum[block]
         solve(settings.penalty, vectors, eigenvalues, linear, rate * state.seen[0], weight)
     else:
@@ -231,20 +232,8 @@ def learn_row(state, indices, values, target, importance, settings):
     return margin
 
 
-@kernel
-def learn_rows(state, rows, targets, importances, settings, margins):
-    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
-    for i in range(len(targets)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        margins[i] = learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
-
-
-@kernel
-def predict_rows(state, rows, settings, margins):
-    """Write the margins of a block to `margins` (n,)."""
-    for i in range(len(margins)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+learn_rows = learning_margins(learn_row)
+predict_rows = predicting_margins(predict_row)
 
 
 def weights(state: State, settings: Settings) -> np.ndarray:

@@ -18,9 +18,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel.errors import OuzelError
-from ouzel.kernels.jit import inlined, kernel
+from ouzel.kernels.jit import inlined
 from ouzel.layout import float64, made_from
 from ouzel.learners.limits import has_square
+from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import Damping, DualAveraging, Loss, Penalty, Rate
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.penalties.diagonal_prox import minimise, require_minimiser
@@ -42,7 +43,7 @@ class Settings(NamedTuple):
     penalty: Penalty = NoPenalty()
     learning_rate: Rate = 0.25
     damping: Damping = 1e-6
-    dual_averaging: DualAveraging = 0.0
+    dual_averaging: DualAveraging = False
 
 
 def layout(dimension: int, settings: Settings) -> State:
@@ -91,7 +92,7 @@ def learn_row(state, indices, values, target, importance, settings):
             state.gradient_sum[indices[k]] += gradient
             state.squared_sum[indices[k]] += gradient * gradient
     rate = settings.learning_rate
-    dual = settings.dual_averaging != 0.0
+    dual = settings.dual_averaging
     for j in range(len(metric)):
         metric[j] = settings.damping + sqrt(state.squared_sum[j]) if state.squared_sum[j] > 0.0 else 0.0
         linear[j] = rate * state.gradient_sum[j] if dual else -metric[j] * state.weight[j]
@@ -105,20 +106,8 @@ def learn_row(state, indices, values, target, importance, settings):
     return margin
 
 
-@kernel
-def learn_rows(state, rows, targets, importances, settings, margins):
-    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
-    for i in range(len(targets)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        margins[i] = learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
-
-
-@kernel
-def predict_rows(state, rows, settings, margins):
-    """Write the margins of a block to `margins` (n,)."""
-    for i in range(len(margins)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+learn_rows = learning_margins(learn_row)
+predict_rows = predicting_margins(predict_row)
 
 
 def weights(state: State, settings: Settings) -> np.ndarray:

@@ -24,6 +24,7 @@ from ouzel.kernels.jit import inlined, kernel
 from ouzel.layout import MOST_COUNT, check_places, float64, int64, made_from
 from ouzel.learners.gradient.matrix_metric import decompose, require_solver, solve, times_metric
 from ouzel.learners.limits import LARGEST_SQUARE, bound_all
+from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import Damping, DualAveraging, Loss, Penalty, Rate
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.penalties.separable import NoPenalty, applies
@@ -44,7 +45,7 @@ class Settings(NamedTuple):
     penalty: Penalty = NoPenalty()
     learning_rate: Rate = 0.25
     damping: Damping = 1e-6
-    dual_averaging: DualAveraging = 0.0
+    dual_averaging: DualAveraging = False
 
 
 def layout(dimension: int, settings: Settings) -> State:
@@ -121,7 +122,7 @@ def learn_row(state, indices, values, target, importance, settings):
                 outer[i, j] += gradient[i] * gradient[j]
     vectors, eigenvalues = decompose(np.ascontiguousarray(outer), settings.damping)
     rate = settings.learning_rate
-    if settings.dual_averaging != 0.0:
+    if settings.dual_averaging:
         solve(settings.penalty, vectors, eigenvalues, rate * state.gradient_sum[:count], rate * state.counts[0], weight)
     else:
         linear = rate * gradient - times_metric(vectors, eigenvalues, weight)
@@ -130,20 +131,8 @@ def learn_row(state, indices, values, target, importance, settings):
     return margin
 
 
-@kernel
-def learn_rows(state, rows, targets, importances, settings, margins):
-    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
-    for i in range(len(targets)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        margins[i] = learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
-
-
-@kernel
-def predict_rows(state, rows, settings, margins):
-    """Write the margins of a block to `margins` (n,)."""
-    for i in range(len(margins)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+learn_rows = learning_margins(learn_row)
+predict_rows = predicting_margins(predict_row)
 
 
 def weights(state: State, settings: Settings) -> np.ndarray:

@@ -20,6 +20,7 @@ import numpy as np
 from ouzel.kernels.jit import kernel
 from ouzel.layout import float64, made_from, require
 from ouzel.learners.limits import has_square
+from ouzel.learners.loops import learning_scores, predicting_scores
 from ouzel.learners.shared_settings import Damping, Loss, Penalty, Rate
 from ouzel.ranges import SWITCH
 from ouzel.terms.losses import Hinge
@@ -41,7 +42,7 @@ class Settings(NamedTuple):
     penalty: Penalty = NoPenalty()
     learning_rate: Rate = 0.25
     damping: Damping = 1e-6
-    adaptive: Annotated[float, SWITCH, "a step size for each feature, or one for all"] = 1.0
+    adaptive: Annotated[bool, SWITCH, "a step size for each feature, or one for all"] = True
 
 
 def layout(dimension: int, classes: int, settings: Settings) -> State:
@@ -70,7 +71,7 @@ def row_of(state, slot, settings):
         total, squared = state.table[slot, 0, k], state.table[slot, 1, k]
         touched |= total != 0.0
         linear[k] = settings.learning_rate * total
-        if settings.adaptive == 0.0:
+        if not settings.adaptive:
             metric[k] = sqrt(state.seen[0])
         else:
             metric[k] = settings.damping + sqrt(squared) if squared > 0.0 else 0.0
@@ -109,20 +110,8 @@ def learn_row(state, indices, values, target, importance, settings, scores):
                 sums[1, c] += gradient * gradient
 
 
-@kernel
-def learn_rows(state, rows, targets, importances, settings, scores):
-    """Learn a block; `scores` (n, classes) takes the predictions made before learning each example."""
-    for i in range(len(targets)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings, scores[i])
-
-
-@kernel
-def predict_rows(state, rows, settings, scores):
-    """Write the scores of a block to `scores` (n, classes)."""
-    for i in range(len(scores)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        predict_row(state, rows.indices[here], rows.values[here], settings, scores[i])
+learn_rows = learning_scores(learn_row)
+predict_rows = predicting_scores(predict_row)
 
 
 @kernel

@@ -17,6 +17,7 @@ import numpy as np
 from ouzel.kernels.jit import inlined, kernel
 from ouzel.layout import float64, made_from
 from ouzel.learners.limits import reach_of
+from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import Loss, Penalty, Rate
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.penalties.separable import NoPenalty, proximal, require_separable
@@ -76,20 +77,8 @@ def learn_row(state, indices, values, target, importance, settings):
     return margin
 
 
-@kernel
-def learn_rows(state, rows, targets, importances, settings, margins):
-    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
-    for i in range(len(targets)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        margins[i] = learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
-
-
-@kernel
-def predict_rows(state, rows, settings, margins):
-    """Write the margins of a block to `margins` (n,)."""
-    for i in range(len(margins)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+learn_rows = learning_margins(learn_row)
+predict_rows = predicting_margins(predict_row)
 
 
 @kernel

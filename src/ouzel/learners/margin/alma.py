@@ -18,6 +18,7 @@ import numpy as np
 
 from ouzel.kernels.jit import inlined, kernel
 from ouzel.layout import float32, float64, made_from
+from ouzel.learners.loops import learning_scores, predicting_scores
 from ouzel.learners.scores import averaged, best_wrong
 from ouzel.learners.shared_settings import PRICE
 from ouzel.ranges import Range
@@ -126,20 +127,8 @@ def _fold(state, p):
     state.scale[0] = 1.0
 
 
-@kernel
-def learn_rows(state, rows, targets, importances, settings, scores):
-    """Learn a block; `scores` (n, classes) takes the predictions made before learning each example."""
-    for i in range(len(targets)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings, scores[i])
-
-
-@kernel
-def predict_rows(state, rows, settings, scores):
-    """Write the scores (n, classes) of a block."""
-    for i in range(len(scores)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        predict_row(state, rows.indices[here], rows.values[here], settings, scores[i])
+learn_rows = learning_scores(learn_row)
+predict_rows = predicting_scores(predict_row)
 
 
 def weights(state: State, settings: Settings) -> np.ndarray:

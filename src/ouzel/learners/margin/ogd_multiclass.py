@@ -12,24 +12,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ouzel.learners.margin.rule import (
-    MULTICLASS,
-    State,
-    grow,
-    init,
-    layout,
-    learn_row,
-    learn_rows,
-    merge,
-    predict_row,
-    predict_rows,
-    step,
-    weights,
-)
+from ouzel.learners.margin.rule import step
 from ouzel.learners.shared_settings import Power, Rate
-
-__all__ = ["MULTICLASS", "Settings", "State", "grow", "init", "layout", "learn_row", "learn_rows", "merge"]
-__all__ += ["predict_row", "predict_rows", "weights"]
 
 
 class Settings(NamedTuple):

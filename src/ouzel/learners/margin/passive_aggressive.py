@@ -11,40 +11,44 @@ An importance weight multiplies C in PA-I and PA-II; PA knows no price, and one 
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
-from ouzel.learners.margin.rule import (
-    MULTICLASS,
-    State,
-    grow,
-    init,
-    layout,
-    learn_row,
-    learn_rows,
-    merge,
-    predict_row,
-    predict_rows,
-    step,
-    weights,
-)
+from ouzel.kernels.jit import inlined
+from ouzel.learners.margin.rule import step
 from ouzel.learners.shared_settings import Aggressiveness
-from ouzel.ranges import Choice
-
-__all__ = ["MULTICLASS", "Settings", "State", "grow", "init", "layout", "learn_row", "learn_rows", "merge"]
-__all__ += ["predict_row", "predict_rows", "weights"]
 
 
-class Settings(NamedTuple):
+class PA(NamedTuple):
     aggressiveness: Aggressiveness = 1.0
-    variant: Annotated[float, Choice(("pa", "pa1", "pa2")), "the rule"] = 0.0
 
 
-@step.of(Settings)
+class PA1(NamedTuple):
+    aggressiveness: Aggressiveness = 1.0
+
+
+class PA2(NamedTuple):
+    aggressiveness: Aggressiveness = 1.0
+
+
+@inlined
+def price_of(settings, case):
+    """C, times the importance; half of it where the two rows are one vector."""
+    return case.importance * settings.aggressiveness * (0.5 if case.classes == 2 else 1.0)
+
+
+@step.of(PA)
 def _(settings, case):
     loss, norm = 1.0 - case.margin, 2.0 * case.square
-    price = case.importance * settings.aggressiveness * (0.5 if case.classes == 2 else 1.0)
-    if not (loss > 0.0 and norm > 0.0 and price > 0.0):
-        return 0.0
-    if settings.variant == 2.0:
-        return loss / (norm + 0.5 / price)
-    return min(price, loss / norm) if settings.variant == 1.0 else loss / norm
+    return loss / norm if loss > 0.0 and norm > 0.0 and price_of(settings, case) > 0.0 else 0.0
+
+
+@step.of(PA1)
+def _(settings, case):
+    loss, norm, price = 1.0 - case.margin, 2.0 * case.square, price_of(settings, case)
+    return min(price, loss / norm) if loss > 0.0 and norm > 0.0 and price > 0.0 else 0.0
+
+
+@step.of(PA2)
+def _(settings, case):
+    loss, norm, price = 1.0 - case.margin, 2.0 * case.square, price_of(settings, case)
+    return loss / (norm + 0.5 / price) if loss > 0.0 and norm > 0.0 and price > 0.0 else 0.0

@@ -13,8 +13,9 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined, kernel
+from ouzel.kernels.jit import inlined
 from ouzel.learners.limits import is_sound
+from ouzel.learners.loops import learning_scores
 from ouzel.learners.margin.rule import MULTICLASS, State, grow, init, layout, merge, predict_row, predict_rows, weights
 from ouzel.learners.scores import score_row, square_norm
 from ouzel.learners.shared_settings import Rate
@@ -52,9 +53,4 @@ def learn_row(state, indices, values, target, importance, settings, scores):
                 row[c] -= share
 
 
-@kernel
-def learn_rows(state, rows, targets, importances, settings, scores):
-    """Learn a block; `scores` (n, classes) takes the predictions made before learning each example."""
-    for i in range(len(targets)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings, scores[i])
+learn_rows = learning_scores(learn_row)

@@ -25,6 +25,7 @@ import numpy as np
 from ouzel.kernels.jit import inlined, kernel
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.limits import LIMIT, is_sound
+from ouzel.learners.loops import learning_scores, predicting_scores
 from ouzel.learners.scores import averaged, best_wrong, score_row, square_norm
 from ouzel.ranges import SWITCH
 
@@ -43,7 +44,7 @@ class State(NamedTuple):
 
 
 class Settings(NamedTuple):
-    aggressive: Annotated[float, SWITCH, "learn from margins below 1, not from mistakes alone"] = 0.0
+    aggressive: Annotated[bool, SWITCH, "learn from margins below 1, not from mistakes alone"] = False
 
 
 def layout(features: int, classes: int, settings: Settings) -> State:
@@ -78,7 +79,7 @@ def learn_row(state, indices, values, target, importance, settings, scores):
     margin = scores[target] - scores[wrong]
     norm = 2.0 * square_norm(values)
     state.seen[0] += 1.0
-    mistaken = margin < 1.0 if settings.aggressive != 0.0 else not margin > 0.0
+    mistaken = margin < 1.0 if settings.aggressive else not margin > 0.0
     if not (mistaken and isfinite(margin) and 1.0 / LIMIT < norm < LIMIT):
         return
     total = state.square[0]
@@ -125,20 +126,8 @@ def _fold(state):
     state.scale[0] = 1.0
 
 
-@kernel
-def learn_rows(state, rows, targets, importances, settings, scores):
-    """Learn a block; `scores` (n, classes) takes the predictions made before learning each example."""
-    for i in range(len(targets)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings, scores[i])
-
-
-@kernel
-def predict_rows(state, rows, settings, scores):
-    """Write the scores (n, classes) of a block."""
-    for i in range(len(scores)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        predict_row(state, rows.indices[here], rows.values[here], settings, scores[i])
+learn_rows = learning_scores(learn_row)
+predict_rows = predicting_scores(predict_row)
 
 
 def weights(state: State, settings: Settings) -> np.ndarray:

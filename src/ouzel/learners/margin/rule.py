@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import by_term, inlined, kernel
+from ouzel.kernels.jit import by_term, inlined
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.limits import is_sound
+from ouzel.learners.loops import learning_scores
 from ouzel.learners.scores import averaged, best_wrong, part, score_row, score_rows, square_norm
 
 MULTICLASS = True
@@ -71,12 +72,7 @@ def learn_row(state, indices, values, target, importance, settings, scores):
         part(state.table, indices, values, target, wrong, tau)
 
 
-@kernel
-def learn_rows(state, rows, targets, importances, settings, scores):
-    """Learn a block; `scores` (n, classes) takes the predictions made before learning each example."""
-    for i in range(len(targets)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings, scores[i])
+learn_rows = learning_scores(learn_row)
 
 
 def predict_rows(state: State, rows: Any, settings: Any, scores: np.ndarray) -> None:

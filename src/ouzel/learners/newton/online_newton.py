@@ -19,7 +19,9 @@ from ouzel.errors import OuzelError
 from ouzel.kernels.jit import inlined, kernel
 from ouzel.layout import MOST_COUNT, check_places, float64, int64, made_from
 from ouzel.learners.limits import learnable
+from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import Bound, Curvature, Eta, Largest, Loss, Rate
+from ouzel.terms.bounds import Project, projects
 from ouzel.terms.losses import Logistic, derivative
 
 MOST_SLOTS = 2049  # ids below 2,048 and the constant
@@ -37,7 +39,7 @@ class Settings(NamedTuple):
     learning_rate: Annotated[Rate, "step size, 1 / alpha"] = 1.0
     curvature: Curvature = 0.25
     eta: Eta = 0.0
-    bound: Bound = 1.0
+    bound: Bound = Project()
     largest: Largest = 10.0
 
 
@@ -121,7 +123,7 @@ def learn_row(state, indices, values, target, importance, settings):
     if not (learnable(slope, length, free) and square > 0.0):
         return margin
     weight = state.weight[:count]
-    if settings.bound != 0.0 and free != margin:
+    if projects(settings.bound) and free != margin:
         weight -= (free - margin) / square * along
     size = settings.learning_rate * (settings.curvature + settings.eta / np.sqrt(state.counts[0])) * slope * slope
     shrink = 1.0 + size * square  # A'^-1 x = A^-1 x / (1 + size x'A^-1 x), Sherman and Morrison
@@ -135,12 +137,7 @@ def learn_row(state, indices, values, target, importance, settings):
     return margin
 
 
-@kernel
-def learn_rows(state, rows, targets, importances, settings, margins):
-    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
-    for i in range(len(targets)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        margins[i] = learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
+learn_rows = learning_margins(learn_row)
 
 
 @inlined
@@ -149,12 +146,7 @@ def predict_row(state, indices, values, settings):
     return clip(free_margin(state, indices, values), settings)
 
 
-@kernel
-def predict_rows(state, rows, settings, margins):
-    """Write the margins of a block to `margins` (n,)."""
-    for i in range(len(margins)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+predict_rows = predicting_margins(predict_row)
 
 
 def weights(state: State, settings: Settings) -> np.ndarray:

@@ -24,8 +24,10 @@ from ouzel.errors import OuzelError
 from ouzel.kernels.jit import kernel
 from ouzel.layout import MOST_COUNT, check_places, float64, int64, made_from, require
 from ouzel.learners.limits import learnable
+from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.newton.online_newton import check_room, clip, placed
 from ouzel.learners.shared_settings import Bound, Curvature, Eta, Largest, Loss
+from ouzel.terms.bounds import Project, projects
 from ouzel.terms.losses import Logistic, derivative
 
 OUTSIDE = 1e-8  # of its length that an example has beyond the range to count as outside it
@@ -44,7 +46,7 @@ class Settings(NamedTuple):
     loss: Loss = Logistic()
     curvature: Curvature = 0.25
     eta: Eta = 0.0
-    bound: Bound = 1.0
+    bound: Bound = Project()
     largest: Largest = 10.0
 
 
@@ -114,7 +116,7 @@ def learn_row(state, indices, values, target, importance, settings):
     square = max(np.sum(solved * along), 0.0)
     size = (settings.curvature + settings.eta / np.sqrt(state.counts[0])) * slope * slope
     if inside:
-        if settings.bound != 0.0 and free != margin and square > 0.0:
+        if projects(settings.bound) and free != margin and square > 0.0:
             weight -= (free - margin) / square * solved
         shrink = 1.0 + size * square
         weight -= slope / shrink * solved
@@ -130,12 +132,7 @@ def learn_row(state, indices, values, target, importance, settings):
     return margin
 
 
-@kernel
-def learn_rows(state, rows, targets, importances, settings, margins):
-    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
-    for i in range(len(targets)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        margins[i] = learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
+learn_rows = learning_margins(learn_row)
 
 
 @kernel
@@ -150,12 +147,7 @@ def predict_row(state, indices, values, settings):
     return clip(np.sum(state.weight[: len(along)] * along), settings)
 
 
-@kernel
-def predict_rows(state, rows, settings, margins):
-    """Write the margins of a block to `margins` (n,)."""
-    for i in range(len(margins)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+predict_rows = predicting_margins(predict_row)
 
 
 def weights(state: State, settings: Settings) -> np.ndarray:

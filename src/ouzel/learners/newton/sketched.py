@@ -17,10 +17,12 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import inlined, kernel
+from ouzel.kernels.simd import fetch_ahead
 from ouzel.learners.rows import longest
 from ouzel.learners.shared_settings import Bound, Curvature, Eta, Largest, Loss, Rate
 from ouzel.ranges import DIRECTIONS, SWITCH, Range
 from ouzel.sketches.spectral.low_rank_table import dot, gather
+from ouzel.terms.bounds import Clip
 from ouzel.terms.losses import Logistic
 
 FIRST_SCALE = 0.1**-0.5  # D_1^-1/2
@@ -33,15 +35,15 @@ class Settings(NamedTuple):
     curvature: Curvature = 0.25
     eta: Eta = 0.0
     sketch_every: Annotated[float, Range(1.0, 1e9, whole=True), "take in every so many-th gradient"] = 1.0
-    diagonal: Annotated[float, SWITCH, "feed features as D^-1/2 x (section 5.2)"] = 1.0
-    bound: Bound = 0.0
+    diagonal: Annotated[bool, SWITCH, "feed features as D^-1/2 x (section 5.2)"] = True
+    bound: Bound = Clip()
     largest: Largest = inf
 
 
 @inlined
 def first_scale(settings):
     """D^-1/2 of a slot first seen."""
-    return FIRST_SCALE if settings.diagonal != 0.0 else 1.0
+    return FIRST_SCALE if settings.diagonal else 1.0
 
 
 @inlined
@@ -75,6 +77,12 @@ def rescale(values, slope, scales, scaled):
         part = slope * values[k] * scales[k]
         scales[k] /= np.sqrt(1.0 + part * part)
         scaled[k] = values[k] * scales[k]
+
+
+@inlined
+def look_ahead(state, indices):
+    """Have the rows of the next example fetched while one is learnt."""
+    fetch_ahead(state.table, indices)
 
 
 @inlined

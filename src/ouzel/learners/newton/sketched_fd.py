@@ -18,9 +18,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import inlined, kernel, written_out
-from ouzel.kernels.simd import LANES, add_lanes, fetch_ahead
+from ouzel.kernels.simd import LANES, add_lanes
 from ouzel.layout import float64, made_from, require
 from ouzel.learners.limits import learnable
+from ouzel.learners.loops import learning_in
 from ouzel.learners.newton import sketched
 from ouzel.learners.newton.sketched import (
     Settings,
@@ -28,14 +29,15 @@ from ouzel.learners.newton.sketched import (
     fetch,
     first_scale,
     is_sketched,
+    look_ahead,
     put,
     rescale,
     scale,
     sketch_scale,
 )
-from ouzel.learners.rows import longest
 from ouzel.sketches.spectral import sparse_frequent_directions as sketch
 from ouzel.sketches.spectral.low_rank_table import LEAD, dot, gather, square_of
+from ouzel.terms.bounds import projects
 from ouzel.terms.losses import derivative
 
 
@@ -109,13 +111,13 @@ def _learn(state, indices, values, target, importance, settings, work):
     square = square_of(work.scaled, len(indices))
     rate = settings.learning_rate
     if learnable(slope, square, free):
-        if settings.bound != 0.0 and free != margin:
+        if projects(settings.bound) and free != margin:
             inverse = square - _solve(state, work.projected, rate, work.solved)  # alpha x' A^-1 x
             if inverse > 0.0:
                 _move(state, (free - margin) / inverse, rate, work)
                 add_lanes(state.table, indices, work.scaled, 0, work.shift)
         if slope != 0.0:
-            if settings.diagonal != 0.0:
+            if settings.diagonal:
                 rescale(values, slope, work.scales, work.scaled)
                 put(state.table, indices, work.scales)
                 square = square_of(work.scaled, len(indices))
@@ -195,24 +197,7 @@ def _move(state, length, rate, work):
         state.mix[LEAD + m + k] += length * solved[m + k]
 
 
-@kernel
-def learn_row(state, indices, values, target, importance, settings):
-    """Learn one example in place; return the margin predicted before learning."""
-    return _learn(state, indices, values, target, importance, settings, make_room(state, len(indices)))
-
-
-@inlined
-def _learn_rows(state, rows, targets, importances, settings, margins, work):
-    for i in range(len(targets)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        if i + 1 < len(targets):
-            fetch_ahead(state.table, rows.indices[rows.offsets[i + 1] : rows.offsets[i + 2]])
-        margins[i] = _learn(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings, work)
-
-
-def learn_rows(state, rows, targets, importances, settings, margins):
-    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
-    _learn_rows(state, rows, targets, importances, settings, margins, make_room(state, longest(rows.offsets)))
+learn_row, learn_rows = learning_in(make_room, _learn, look_ahead)
 
 
 @inlined

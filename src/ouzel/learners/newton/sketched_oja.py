@@ -12,10 +12,11 @@ Sketch size 0 is online gradient descent; for `diagonal` see `sketched_newton`.
 
 from __future__ import annotations
 
-from ouzel.kernels.jit import inlined, kernel, written_out
-from ouzel.kernels.simd import add_lanes, fetch_ahead
+from ouzel.kernels.jit import inlined, written_out
+from ouzel.kernels.simd import add_lanes
 from ouzel.layout import made_from
 from ouzel.learners.limits import learnable
+from ouzel.learners.loops import learning_in
 from ouzel.learners.newton.sketched import (
     Settings,
     clip,
@@ -23,6 +24,7 @@ from ouzel.learners.newton.sketched import (
     fetch,
     first_scale,
     is_sketched,
+    look_ahead,
     merge,
     mirror,
     predict_in,
@@ -34,10 +36,10 @@ from ouzel.learners.newton.sketched import (
     sketch_scale,
     weights,
 )
-from ouzel.learners.rows import longest
 from ouzel.sketches.spectral import oja
 from ouzel.sketches.spectral.low_rank_table import LEAD, add_outer, dot, gather, multiply, square_of
 from ouzel.sketches.spectral.oja import State, directions, eigenvalues
+from ouzel.terms.bounds import projects
 from ouzel.terms.losses import derivative
 
 __all__ = ["Settings", "State", "check", "condition_number", "directions", "eigenvalues", "grow", "init", "layout"]
@@ -72,7 +74,7 @@ def _learn(state, indices, values, target, importance, settings, work):
     slope = importance * derivative(settings.loss, margin, target)
     square = square_of(work.scaled, len(indices))
     if learnable(slope, square, free):
-        if settings.bound != 0.0 and free != margin:
+        if projects(settings.bound) and free != margin:
             multiply(state.basis, work.projected, work.along)
             inverse = square  # alpha x' A^-1 x
             for i in range(len(work.along)):
@@ -81,7 +83,7 @@ def _learn(state, indices, values, target, importance, settings, work):
                 _move(state, (free - margin) / inverse, settings, work)
                 add_lanes(state.table, indices, work.scaled, 0, work.shift)
         if slope != 0.0:
-            if settings.diagonal != 0.0:
+            if settings.diagonal:
                 rescale(values, slope, work.scales, work.scaled)
                 put(state.table, indices, work.scales)
                 square = square_of(work.scaled, len(indices))
@@ -132,21 +134,4 @@ def _sketch_and_move(state, square, slope, size, settings, work):
     oja.turn(state.basis, state.mix, work.turns, work.moves)
 
 
-@kernel
-def learn_row(state, indices, values, target, importance, settings):
-    """Learn one example in place; return the margin predicted before learning."""
-    return _learn(state, indices, values, target, importance, settings, oja.make_room(state, len(indices)))
-
-
-@inlined
-def _learn_rows(state, rows, targets, importances, settings, margins, work):
-    for i in range(len(targets)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        if i + 1 < len(targets):
-            fetch_ahead(state.table, rows.indices[rows.offsets[i + 1] : rows.offsets[i + 2]])
-        margins[i] = _learn(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings, work)
-
-
-def learn_rows(state, rows, targets, importances, settings, margins):
-    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
-    _learn_rows(state, rows, targets, importances, settings, margins, oja.make_room(state, longest(rows.offsets)))
+learn_row, learn_rows = learning_in(oja.make_room, _learn, look_ahead)

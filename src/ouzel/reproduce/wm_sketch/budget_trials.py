@@ -115,7 +115,7 @@ def trials(
         reference, error, seconds = one_pass(REFERENCE, order, l2=l2)
         found[REFERENCE][0].append(Outcome(error, (1.0,) * len(tops), seconds))
         for name in learners:
-            fields = catalogue.find(name).module.Settings._fields
+            fields = catalogue.find(name).settings._fields
             own = {"sketch_seed": float(seed)} if "sketch_seed" in fields else {}
             for place, configuration in enumerate(configurations(name, budget)):
                 model, error, seconds = one_pass(name, order, l2=l2, budget=budget, **own, **configuration)

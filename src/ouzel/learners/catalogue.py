@@ -7,6 +7,7 @@ import importlib
 from typing import Any, NamedTuple
 
 from ouzel.errors import OuzelError
+from ouzel.learners import protocol
 
 
 class Learner(NamedTuple):
@@ -32,12 +33,12 @@ class Learner(NamedTuple):
     @property
     def multiclass(self) -> bool:
         """Whether one state holds every class."""
-        return getattr(self.module, "MULTICLASS", False)
+        return isinstance(self.module, protocol.Multiclass)
 
     @property
     def budgeted(self) -> bool:
         """Whether the state keeps to a byte budget and takes any id."""
-        return getattr(self.module, "BUDGETED", False)
+        return isinstance(self.module, protocol.Budgeted)
 
 
 DEFAULT = "auto"

@@ -14,8 +14,8 @@ from typing import Annotated, Any
 import numpy as np
 
 from ouzel.errors import OuzelError, RoomError
-from ouzel.layout import bytes_of
-from ouzel.learners import catalogue
+from ouzel.layout import bytes_of, flat
+from ouzel.learners import catalogue, protocol
 from ouzel.learners.rows import Rows, largest_id, to_rows
 from ouzel.model import tasks
 from ouzel.model.heaviest import heaviest_slots
@@ -105,7 +105,7 @@ class Model:
     @property
     def joint(self) -> bool:
         """Whether three or more classes learn the multinomial loss together, and not each its own."""
-        return hasattr(self.module, "learn_classes") and is_probabilistic(self.loss)
+        return isinstance(self.module, protocol.JointClasses) and is_probabilistic(self.loss)
 
     @cached_property
     def budgeted(self) -> bool:
@@ -139,8 +139,9 @@ class Model:
     @property
     def bytes_used(self) -> int:
         """Bytes the states hold; a budgeted learner counts as its paper does."""
-        count = getattr(self.module, "bytes_used", lambda state: sum(array.nbytes for array in state))
-        return sum(int(count(state)) for state in self.states)
+        if self.budgeted:
+            return sum(int(self.module.bytes_used(state)) for state in self.states)
+        return sum(array.nbytes for state in self.states for _, array in flat(state))
 
     def layouts(self) -> list[Any]:
         """What each state is made of, by the classes, the dimension and the settings (see `ouzel.layout`)."""
@@ -281,7 +282,7 @@ class Model:
         """A state for one more class, or for every class not seen yet."""
         if len(self.states) > 2:
             return type(self.states[-1])(*(array.copy() for array in self.states[-1]))
-        if self.states and hasattr(self.module, "unseen"):
+        if self.states and isinstance(self.module, protocol.Background):
             return self.module.unseen(self.states[0])
         return self.module.init(self.capacity, self.settings)
 

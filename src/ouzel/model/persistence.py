@@ -23,6 +23,7 @@ from safetensors import numpy as safetensors
 from ouzel.errors import OuzelError
 from ouzel.files import write_atomically
 from ouzel.layout import flat, restored
+from ouzel.learners.protocol import Checked
 from ouzel.model.description import describe, model_of
 from ouzel.model.model import Model
 
@@ -120,7 +121,7 @@ def _rebuild(
     for name in set(arrays) - known:
         raise OuzelError(f"{name!r} is not an array of this learner")
     states = [restored(layout, arrays, prefix) for prefix, layout in layouts.items()]
-    for state in states if hasattr(model.module, "check") else []:
+    for state in states if isinstance(model.module, Checked) else []:
         model.module.check(state, model.settings)
     model.take(states)
     return model, described["notes"], beside

@@ -9,6 +9,7 @@ import numpy as np
 
 from ouzel.cli.ui.formatting import feature_name, figure
 from ouzel.errors import OuzelError
+from ouzel.learners.protocol import Conditioned, Spectral
 from ouzel.model.heaviest import heaviest_slots
 from ouzel.model.model import Model
 
@@ -21,9 +22,9 @@ def states_shown(model: Model) -> list[Any]:
 def spectrum(model: Model, state: Any) -> dict[str, Any]:
     """The eigenvalues of the sketch, largest first, and the condition number of the metric; nothing if it has none."""
     module, found = model.module, {}
-    if hasattr(module, "eigenvalues") and model.examples:
+    if isinstance(module, Spectral) and model.examples:
         found["eigenvalues"] = np.sort(module.eigenvalues(state))[::-1].tolist()
-    if hasattr(module, "condition_number"):
+    if isinstance(module, Conditioned):
         found["condition_number"] = module.condition_number(state, model.settings)
     return found
 
@@ -42,7 +43,7 @@ def spectrum_lines(found: dict[str, Any]) -> list[str]:
 def direction(model: Model, state: Any, number: int, n: int) -> list[tuple[str, float]]:
     """The n heaviest (feature, component) of a direction of the sketch; number 1 has the largest eigenvalue."""
     module = model.module
-    if not hasattr(module, "directions"):
+    if not isinstance(module, Spectral):
         raise OuzelError(
             f"--direction is for a model with a sketch, of son-oja or son-fd; this is {model.learner.name}"
         )

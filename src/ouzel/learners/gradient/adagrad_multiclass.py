@@ -127,11 +127,6 @@ def weights(state: State, settings: Settings) -> np.ndarray:
     return out
 
 
-def bytes_used(state: State) -> int:
-    """Bytes without the scratch."""
-    return state.table.nbytes + state.seen.nbytes
-
-
 def merge(states: list[State], settings: Settings) -> State:
     """Add up the sums: the state of one pass over all the workers' gradients."""
     table = np.sum([state.table for state in states], axis=0)

@@ -1,0 +1,124 @@
+"""What a learner is: the functions that its module has, and those that some have besides.
+
+A module of `learners/` is checked against these protocols as it stands (a module's functions are its members). What
+each must satisfy, beyond its signature, are the laws in `tests/checks/laws.py`, crossed with every learner.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+State = Any  # a NamedTuple of arrays, of the learner's own
+Settings = Any  # a NamedTuple of numbers, booleans and terms, of the learner's own
+Rows = Any  # learners.rows.Rows
+
+
+@runtime_checkable
+class Learner(Protocol):
+    """What every learner has. Targets are -1 and +1, numbers, or, of a `Multiclass` one, positions of classes.
+
+    `layout`, `init` and `grow` of a `Multiclass` learner take the number of classes after that of the slots, and its
+    predictions are scores (n, classes) in place of margins (n,).
+    """
+
+    def layout(self, *sizes_and_settings: Any) -> State:
+        """A `State` of descriptions in place of arrays (see `ouzel.layout`)."""
+
+    def init(self, *sizes_and_settings: Any) -> State:
+        """A state that has seen nothing."""
+
+    def grow(self, state: State, *sizes_and_settings: Any) -> State:
+        """The same state with room for more; what it predicts does not change."""
+
+    def learn_row(self, state: State, indices: Any, values: Any, target: Any, importance: Any, *more: Any) -> Any:
+        """Learn one example in place; the prediction made before learning is returned, or written to the last one."""
+
+    def predict_row(self, state: State, indices: Any, values: Any, settings: Settings, *scores: Any) -> Any:
+        """The prediction for one example, which is what learning it next would tell."""
+
+    def learn_rows(self, state: State, rows: Rows, targets: Any, importances: Any, settings: Any, out: Any) -> None:
+        """Learn a block; `out` takes the predictions made before learning each example."""
+
+    def predict_rows(self, state: State, rows: Rows, settings: Settings, out: np.ndarray) -> None:
+        """Write the predictions for a block; nothing is learnt."""
+
+    def merge(self, states: list[State], settings: Settings) -> State:
+        """One state of workers that learnt parts of a stream: of one worker, its own; in any order the same."""
+
+
+@runtime_checkable
+class Multiclass(Learner, Protocol):
+    """One state holds every class."""
+
+    MULTICLASS: bool
+
+
+@runtime_checkable
+class Budgeted(Learner, Protocol):
+    """The state keeps to a byte budget and takes any slot; it knows its heaviest weights alone."""
+
+    BUDGETED: bool
+
+    def bytes_used(self, state: State) -> int:
+        """Bytes as the paper counts them: 4 for each id, weight and auxiliary value."""
+
+    def top(self, state: State, n: int, settings: Settings) -> Any:
+        """Slots (n,) and weights (n,) of the n heaviest, heaviest first."""
+
+    def members(self, state: State) -> np.ndarray:
+        """Slots whose weights are known."""
+
+
+@runtime_checkable
+class Weighted(Learner, Protocol):
+    """The weight of every slot is known."""
+
+    def weights(self, state: State, settings: Settings) -> np.ndarray:
+        """Weights (slots,) or (slots, classes), as predictions use them."""
+
+
+@runtime_checkable
+class Checked(Protocol):
+    """Arrays of its state must fit each other, beyond what the layout says of each."""
+
+    def check(self, state: State, settings: Settings) -> None:
+        """Refuse a state that contradicts itself."""
+
+
+@runtime_checkable
+class JointClasses(Protocol):
+    """A binary learner whose states, one a class, can learn the multinomial loss together."""
+
+    def learn_classes(
+        self, states: list[State], rows: Rows, targets: Any, importances: Any, settings: Any, scores: Any
+    ) -> None:
+        """Learn a block of several classes; `scores` (n, classes) takes the predictions made before."""
+
+
+@runtime_checkable
+class Background(Protocol):
+    """A binary learner that knows better than a state that has seen nothing where a class not seen yet begins."""
+
+    def unseen(self, state: State) -> State:
+        """Where a class begins that no example was of, when the others have come as far as `state`."""
+
+
+@runtime_checkable
+class Spectral(Protocol):
+    """The metric is a sketch whose directions can be shown."""
+
+    def eigenvalues(self, state: State) -> np.ndarray:
+        """Eigenvalues (m,) of what the sketch stands for, largest first."""
+
+    def directions(self, state: State) -> np.ndarray:
+        """Their eigenvectors (m, slots)."""
+
+
+@runtime_checkable
+class Conditioned(Protocol):
+    """The metric is a matrix whose condition number is known."""
+
+    def condition_number(self, state: State, settings: Settings) -> float:
+        """Largest eigenvalue of the metric over the smallest."""

@@ -10,7 +10,6 @@ in two rows.
 
 from __future__ import annotations
 
-from math import isfinite
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -18,23 +17,25 @@ import numpy as np
 from ouzel.errors import OuzelError
 from ouzel.kernels.jit import inlined
 from ouzel.layout import float32, made_from
-from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product
 from ouzel.learners.budget.kept_features import (
     SCALE,
     check,
     estimates,
+    fold_values,
     kept_by_any,
     mean_weights,
     members,
     mirror,
     top,
+    value_of,
 )
+from ouzel.learners.budget.kept_rows import learning_each, predicting
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import L2, Depth, HeapSize, Loss, Rate, Schedule, SketchSeed, Width, byte_budget
 from ouzel.sketches import count_min, top_k
 from ouzel.sketches.hashing import tabulation
 from ouzel.sketches.top_k import find, insert, replace, set_weight, smallest
-from ouzel.terms.losses import Logistic, derivative
+from ouzel.terms.losses import Logistic
 from ouzel.terms.schedules import InverseTime
 
 __all__ = ["BUDGETED", "Settings", "State", "bytes_used", "check", "estimates", "grow", "init", "layout", "learn_row"]
@@ -91,23 +92,7 @@ count = count_min.update
 occurrences = count_min.query
 
 
-@inlined
-def predict_row(state, indices, values, settings):
-    """The margin of one example."""
-    margin = 0.0
-    for k in range(len(indices)):
-        entry = find(state, indices[k])
-        if entry >= 0:
-            margin += product(values[k], state.values[entry])
-    return margin * state.scale[0]
-
-
-@inlined
-def _fold(state):
-    """Multiply the scale into the weights."""
-    for entry in range(len(state.values)):
-        state.values[entry] *= np.float32(state.scale[0])
-    state.scale[0] = 1.0
+predict_row = predicting(value_of)
 
 
 @inlined
@@ -129,29 +114,7 @@ def _learn_feature(state, slot, change):
             state.values[entry] = change
 
 
-@inlined
-def learn_row(state, indices, values, target, importance, settings):
-    """Learn one example in place; return the margin predicted before learning."""
-    margin = 0.0
-    largest = np.float32(0.0)
-    for k in range(len(indices)):
-        largest = max(largest, abs(values[k]))
-        entry = find(state, indices[k])
-        if entry >= 0:
-            margin += product(values[k], state.values[entry])
-    margin *= state.scale[0]
-    slope = importance * derivative(settings.loss, margin, target)
-    if importance == 0.0 or not isfinite(slope):
-        return margin
-    step = next_step(state, settings)
-    if state.scale[0] < SMALLEST_SCALE:
-        _fold(state)
-    factor = factor_of(state, step * slope, largest)
-    for k in range(len(indices)):
-        _learn_feature(state, indices[k], -factor * values[k])
-    return margin
-
-
+learn_row = learning_each(value_of, fold_values, _learn_feature)
 learn_rows = learning_margins(learn_row)
 predict_rows = predicting_margins(predict_row)
 

@@ -10,11 +10,14 @@ weights: they stay below LARGEST_CHANGE (1 + log t), and sums of them are number
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined
+from ouzel.kernels.jit import inlined, kernel_of
+from ouzel.terms.losses import derivative
 from ouzel.terms.schedules import rate
 
 SMALLEST_SCALE = 1e-4  # below it, the scale is multiplied into the weights
@@ -42,6 +45,23 @@ def factor_of(state, push, largest):
     """What to multiply values, at most `largest`, by to move weights over the scale; 0 if one would move too far."""
     factor = np.float32(push / state.scale[0])
     return factor if abs(factor) * largest * state.scale[1] < LARGEST_CHANGE else np.float32(0.0)
+
+
+def pushing(fold: Callable[..., Any]) -> Callable[..., Any]:
+    """`push`, what learning does between margin and weights; `fold(state)` multiplies the scale into those."""
+
+    @kernel_of(fold, inline=True)
+    def push(state, settings, margin, target, importance, largest):
+        """Whether to learn an example whose values are at most `largest`, and what to multiply them by."""
+        slope = importance * derivative(settings.loss, margin, target)
+        if importance == 0.0 or not isfinite(slope):
+            return False, np.float32(0.0)
+        step = next_step(state, settings)
+        if state.scale[0] < SMALLEST_SCALE:
+            fold(state)
+        return True, factor_of(state, step * slope, largest)
+
+    return push
 
 
 def shares(states: list[Any]) -> np.ndarray:

@@ -7,20 +7,20 @@ given ones. Merging averages by the examples each worker has seen.
 
 from __future__ import annotations
 
-from math import isfinite
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from ouzel.kernels.jit import inlined, kernel
 from ouzel.layout import float32, made_from, uint32
-from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product, shares
+from ouzel.learners.budget.decaying_weights import product, pushing, shares
 from ouzel.learners.budget.kept_features import SCALE
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import L2, Loss, Rate, Schedule, SketchSeed, byte_budget
+from ouzel.learners.states import negating
 from ouzel.sketches.count_sketch import cell
 from ouzel.sketches.hashing import tabulation
-from ouzel.terms.losses import Logistic, derivative
+from ouzel.terms.losses import Logistic
 from ouzel.terms.schedules import InverseTime
 
 BUDGETED = True
@@ -82,6 +82,9 @@ def _fold(state):
     state.scale[0] = 1.0
 
 
+push = pushing(_fold)
+
+
 @inlined
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
@@ -100,13 +103,9 @@ def learn_row(state, indices, values, target, importance, settings):
         margin += product(sign * values[k], state.counters[column])
         largest = max(largest, abs(values[k]))
     margin *= state.scale[0]
-    slope = importance * derivative(settings.loss, margin, target)
-    if importance == 0.0 or not isfinite(slope):
+    learnt, factor = push(state, settings, margin, target, importance, largest)
+    if not learnt:
         return margin
-    step = next_step(state, settings)
-    if state.scale[0] < SMALLEST_SCALE:
-        _fold(state)
-    factor = factor_of(state, step * slope, largest)
     for k in range(noted):
         state.counters[state.columns[k]] -= factor * state.signed[k]
     for k in range(noted, len(indices)):
@@ -148,10 +147,7 @@ def bytes_used(state: State) -> int:
     return 4 * len(state.counters)
 
 
-def mirror(state: State) -> State:
-    """The state that exchanged classes would have led to."""
-    copies = State(*(array.copy() for array in state))
-    return copies._replace(counters=-copies.counters)
+mirror = negating("counters")
 
 
 def merge(states: list[State], settings: Settings) -> State:

@@ -11,12 +11,33 @@ from typing import Any
 
 import numpy as np
 
+from ouzel.kernels.jit import inlined, kernel
 from ouzel.layout import float64
 from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, shares
 from ouzel.sketches import top_k
 
 SCALE = float64(2, fill=(1.0, 0.0), least=(SMALLEST_SCALE, 0.0), most=(1.0, inf))
 """The global scale, multiplied into the weights where it is small, and t: what `scale` of the states is."""
+
+
+@inlined
+def value_of(state, entry):
+    """The weight of an entry, over the scale, where features are kept for something else."""
+    return state.values[entry]
+
+
+@inlined
+def fold_values(state):
+    """Multiply the scale into those weights."""
+    for entry in range(len(state.values)):
+        state.values[entry] *= np.float32(state.scale[0])
+    state.scale[0] = 1.0
+
+
+@kernel
+def entries_for(state, nonzeros):
+    """Room to work in for examples of up to so many non-zeros: the entries of their features."""
+    return np.empty(nonzeros, np.int64)
 
 
 def begin(state: Any, settings: Any) -> None:

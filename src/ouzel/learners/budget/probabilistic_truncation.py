@@ -10,30 +10,34 @@ above, which leaves what one cut after all updates leaves. An entry is an id, a 
 
 from __future__ import annotations
 
-from math import isfinite, log
+from math import log
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined, kernel
+from ouzel.kernels.jit import inlined
 from ouzel.layout import float32, made_from, uint64
-from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product, shares
+from ouzel.learners.budget.decaying_weights import shares
 from ouzel.learners.budget.kept_features import (
     SCALE,
     check,
+    entries_for,
     estimates,
+    fold_values,
     kept_by_any,
     mean_weights,
     members,
     mirror,
     top,
+    value_of,
 )
+from ouzel.learners.budget.kept_rows import learning_kept_first, predicting
 from ouzel.learners.loops import learning_in, predicting_margins
 from ouzel.learners.shared_settings import L2, HeapSize, Loss, Rate, Schedule, SketchSeed, byte_budget
 from ouzel.sketches import reservoir, top_k
 from ouzel.sketches.reservoir import random_word
 from ouzel.sketches.top_k import find, insert, replace, rescale, set_weight, smallest
-from ouzel.terms.losses import Logistic, derivative
+from ouzel.terms.losses import Logistic
 from ouzel.terms.schedules import InverseTime
 
 __all__ = ["BUDGETED", "Settings", "State", "bytes_used", "check", "estimates", "grow", "init", "layout", "learn_row"]
@@ -81,24 +85,14 @@ def begin(state: State, settings: Settings) -> None:
 init, grow = made_from(layout, begin)
 
 
-@inlined
-def predict_row(state, indices, values, settings):
-    """The margin of one example."""
-    margin = 0.0
-    for k in range(len(indices)):
-        entry = find(state, indices[k])
-        if entry >= 0:
-            margin += product(values[k], state.values[entry])
-    return margin * state.scale[0]
+predict_row = predicting(value_of)
 
 
 @inlined
 def _fold(state):
     """Multiply the scale into the weights and their priorities."""
     rescale(state, np.float32(state.scale[0]))
-    for entry in range(len(state.values)):
-        state.values[entry] *= np.float32(state.scale[0])
-    state.scale[0] = 1.0
+    fold_values(state)
 
 
 @inlined
@@ -138,43 +132,8 @@ def _learn_feature(state, slot, change):
                 state.values[entry] = change
 
 
-@inlined
-def _learn(state, indices, values, target, importance, settings, entries):
-    """Learn one example; `entries` (n or more,) int64 takes where its features are kept, -1 for those that are not."""
-    margin = 0.0
-    largest = np.float32(0.0)
-    for k in range(len(indices)):
-        entries[k] = find(state, indices[k])
-        largest = max(largest, abs(values[k]))
-        if entries[k] >= 0:
-            margin += product(values[k], state.values[entries[k]])
-    margin *= state.scale[0]
-    slope = importance * derivative(settings.loss, margin, target)
-    if importance == 0.0 or not isfinite(slope):
-        return margin
-    step = next_step(state, settings)
-    if state.scale[0] < SMALLEST_SCALE:
-        _fold(state)
-    factor = factor_of(state, step * slope, largest)
-    for k in range(len(indices)):
-        change = -factor * values[k]
-        if entries[k] >= 0 and change != 0.0:
-            _move(state, entries[k], change)
-    for k in range(len(indices)):
-        if entries[k] < 0:
-            _learn_feature(state, indices[k], -factor * values[k])
-    return margin
-
-
-@kernel
-def make_room(state, nonzeros):
-    """Room to work in for examples of up to so many non-zeros."""
-    return np.empty(nonzeros, np.int64)
-
-
-learn_row, learn_rows = learning_in(make_room, _learn)
-
-
+_learn = learning_kept_first(value_of, _fold, _move, _learn_feature)
+learn_row, learn_rows = learning_in(entries_for, _learn)
 predict_rows = predicting_margins(predict_row)
 
 

@@ -9,21 +9,21 @@ enters when it is next met, as with any heap that follows a stream.
 
 from __future__ import annotations
 
-from math import isfinite
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from ouzel.kernels.jit import inlined
 from ouzel.layout import float32, made_from, require
-from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product, shares
+from ouzel.learners.budget.decaying_weights import product, pushing, shares
 from ouzel.learners.budget.kept_features import SCALE, begin
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import L2, Loss, Rate, Schedule
+from ouzel.learners.states import negating
 from ouzel.ranges import Range
 from ouzel.sketches import top_k
 from ouzel.sketches.top_k import find, insert, replace, rescale, set_weight, smallest
-from ouzel.terms.losses import Logistic, derivative
+from ouzel.terms.losses import Logistic
 from ouzel.terms.schedules import InverseTime
 
 
@@ -69,6 +69,19 @@ def predict_row(state, indices, values, settings):
 
 
 @inlined
+def _fold(state):
+    """Multiply the scale into the weights."""
+    scale = np.float32(state.scale[0])
+    rescale(state, scale)
+    for slot in range(len(state.weight)):
+        state.weight[slot] *= scale
+    state.scale[0] = 1.0
+
+
+push = pushing(_fold)
+
+
+@inlined
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
     margin = 0.0
@@ -77,13 +90,9 @@ def learn_row(state, indices, values, target, importance, settings):
         margin += product(values[k], state.weight[indices[k]])
         largest = max(largest, abs(values[k]))
     margin *= state.scale[0]
-    slope = importance * derivative(settings.loss, margin, target)
-    if importance == 0.0 or not isfinite(slope):
+    learnt, factor = push(state, settings, margin, target, importance, largest)
+    if not learnt:
         return margin
-    step = next_step(state, settings)
-    if state.scale[0] < SMALLEST_SCALE:
-        _fold(state)
-    factor = factor_of(state, step * slope, largest)
     for k in range(len(indices)):
         before = state.weight[indices[k]]
         after = before - factor * values[k]
@@ -107,16 +116,6 @@ def _follow(state, slot, weight):
             replace(state, entry, slot, weight)
 
 
-@inlined
-def _fold(state):
-    """Multiply the scale into the weights."""
-    scale = np.float32(state.scale[0])
-    rescale(state, scale)
-    for slot in range(len(state.weight)):
-        state.weight[slot] *= scale
-    state.scale[0] = 1.0
-
-
 learn_rows = learning_margins(learn_row)
 predict_rows = predicting_margins(predict_row)
 
@@ -132,10 +131,7 @@ def heaviest(state: State, n: int, settings: Settings) -> tuple[np.ndarray, np.n
     return slots.astype(np.int64), weights * state.scale[0]
 
 
-def mirror(state: State) -> State:
-    """The state that exchanged classes would have led to."""
-    copies = State(*(array.copy() for array in state))
-    return copies._replace(weight=-copies.weight, weights=-copies.weights)
+mirror = negating("weight", "weights")
 
 
 def merge(states: list[State], settings: Settings) -> State:

@@ -153,7 +153,7 @@ def _learn_feature(state, slot, k, change, settings):
         below += -sign * after > state.bounds[-1]
         if settings.radius > 0.0:
             state.scale[2] += np.float64(after) * after - np.float64(before) * before
-        if settings.averaging > 0.0:
+        if settings.averaging:
             state.lags[r, column] += sign * change * np.float32(state.scale[3])
     entry = find(state, slot)
     if entry >= 0:
@@ -176,7 +176,7 @@ def _fold(state, settings):
     for r in range(state.counters.shape[0]):
         for column in range(state.counters.shape[1]):
             counter = state.counters[r, column]
-            if settings.averaging > 0.0:
+            if settings.averaging:
                 state.lags[r, column] -= counter * np.float32(state.scale[3])
             state.counters[r, column] = counter * scale
             state.scale[2] += np.float64(counter * scale) * (counter * scale)

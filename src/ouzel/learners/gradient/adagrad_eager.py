@@ -23,6 +23,7 @@ from ouzel.layout import float64, made_from
 from ouzel.learners.limits import has_square
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import Damping, DualAveraging, Loss, Penalty, Rate
+from ouzel.learners.states import negating
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.penalties.diagonal_prox import minimise, require_minimiser
 from ouzel.terms.penalties.separable import NoPenalty
@@ -115,9 +116,7 @@ def weights(state: State, settings: Settings) -> np.ndarray:
     return state.weight
 
 
-def mirror(state: State) -> State:
-    """The state that exchanged classes would have led to."""
-    return State(-state.weight, -state.gradient_sum, state.squared_sum.copy(), state.seen.copy(), state.work.copy())
+mirror = negating("weight", "gradient_sum")
 
 
 def merge(states: list[State], settings: Settings) -> State:

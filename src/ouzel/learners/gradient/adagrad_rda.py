@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined, kernel
+from ouzel.kernels.jit import inlined
 from ouzel.layout import float64, made_from
+from ouzel.learners.gradient.lazy_weights import predicting, weighing
 from ouzel.learners.limits import has_square
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import Damping, Loss, Penalty, Rate
@@ -54,13 +55,7 @@ def weight_of(state, slot, settings):
     return proximal(settings.penalty, -rate * total, rate * state.seen[0])
 
 
-@inlined
-def predict_row(state, indices, values, settings):
-    """The margin of one example."""
-    margin = 0.0
-    for k in range(len(indices)):
-        margin += np.float64(values[k]) * weight_of(state, indices[k], settings)
-    return margin
+predict_row = predicting(weight_of)
 
 
 @inlined
@@ -82,19 +77,7 @@ def learn_row(state, indices, values, target, importance, settings):
 
 learn_rows = learning_margins(learn_row)
 predict_rows = predicting_margins(predict_row)
-
-
-@kernel
-def _weights_of(state, settings, out):
-    for slot in range(len(out)):
-        out[slot] = weight_of(state, slot, settings)
-
-
-def weights(state: State, settings: Settings) -> np.ndarray:
-    """The weight of every slot."""
-    out = np.empty(len(state.table))
-    _weights_of(state, settings, out)
-    return out
+weights = weighing(weight_of)
 
 
 def mirror(state: State) -> State:

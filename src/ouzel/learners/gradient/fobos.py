@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined, kernel
+from ouzel.kernels.jit import inlined
 from ouzel.layout import float64, made_from, require
+from ouzel.learners.gradient.lazy_weights import predicting, weighing
 from ouzel.learners.limits import reach_of
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import Loss, Penalty, Rate
@@ -54,13 +55,7 @@ def current_weight(state, slot, settings):
     return shrink(settings.penalty, state.table[slot, 0], state.clock[1] - state.table[slot, 1])
 
 
-@inlined
-def predict_row(state, indices, values, settings):
-    """The margin of one example."""
-    margin = 0.0
-    for k in range(len(indices)):
-        margin += np.float64(values[k]) * current_weight(state, indices[k], settings)
-    return margin
+predict_row = predicting(current_weight)
 
 
 @inlined
@@ -89,19 +84,7 @@ def learn_row(state, indices, values, target, importance, settings):
 
 learn_rows = learning_margins(learn_row)
 predict_rows = predicting_margins(predict_row)
-
-
-@kernel
-def _current_weights(state, settings, out):
-    for slot in range(len(out)):
-        out[slot] = current_weight(state, slot, settings)
-
-
-def weights(state: State, settings: Settings) -> np.ndarray:
-    """The weight of every slot, the penalty applied to all."""
-    out = np.empty(len(state.table))
-    _current_weights(state, settings, out)
-    return out
+weights = weighing(current_weight)
 
 
 def mirror(state: State) -> State:

@@ -16,6 +16,7 @@ from ouzel.layout import float32, float64, made_from
 from ouzel.learners.limits import bounded, margin_of, reach_of
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import Loss, Power, Rate
+from ouzel.learners.states import negating
 from ouzel.terms.losses import Logistic, derivative
 
 
@@ -70,9 +71,7 @@ def weights(state: State, settings: Settings) -> np.ndarray:
     return state.weight
 
 
-def mirror(state: State) -> State:
-    """The state that exchanged classes would have led to."""
-    return State(-state.weight, state.seen.copy())
+mirror = negating("weight")
 
 
 def merge(states: list[State], settings: Settings) -> State:

@@ -14,11 +14,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined, kernel
+from ouzel.kernels.jit import inlined
 from ouzel.layout import float64, made_from
+from ouzel.learners.gradient.lazy_weights import predicting, weighing
 from ouzel.learners.limits import reach_of
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import Loss, Penalty, Rate
+from ouzel.learners.states import negating
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.penalties.separable import NoPenalty, proximal, require_separable
 
@@ -44,21 +46,16 @@ init, grow = made_from(layout)
 
 
 @inlined
-def weight_of(total, seen, settings):
-    """The weight of a slot whose gradients add up to `total`."""
+def weight_of(state, slot, settings):
+    """The weight of a slot."""
+    total, seen = state.gradient_sum[slot], state.seen[0]
     if total == 0.0:
         return 0.0
     rate = settings.learning_rate / sqrt(seen)
     return proximal(settings.penalty, -rate * total, rate * seen)
 
 
-@inlined
-def predict_row(state, indices, values, settings):
-    """The margin of one example."""
-    margin = 0.0
-    for k in range(len(indices)):
-        margin += np.float64(values[k]) * weight_of(state.gradient_sum[indices[k]], state.seen[0], settings)
-    return margin
+predict_row = predicting(weight_of)
 
 
 @inlined
@@ -79,24 +76,10 @@ def learn_row(state, indices, values, target, importance, settings):
 
 learn_rows = learning_margins(learn_row)
 predict_rows = predicting_margins(predict_row)
+weights = weighing(weight_of)
 
 
-@kernel
-def _weights_of(state, settings, out):
-    for slot in range(len(out)):
-        out[slot] = weight_of(state.gradient_sum[slot], state.seen[0], settings)
-
-
-def weights(state: State, settings: Settings) -> np.ndarray:
-    """The weight of every slot."""
-    out = np.empty(len(state.gradient_sum))
-    _weights_of(state, settings, out)
-    return out
-
-
-def mirror(state: State) -> State:
-    """The state that exchanged classes would have led to."""
-    return State(-state.gradient_sum, state.seen.copy())
+mirror = negating("gradient_sum")
 
 
 def merge(states: list[State], settings: Settings) -> State:

@@ -21,6 +21,7 @@ from ouzel.layout import MOST_COUNT, check_places, float64, int64, made_from
 from ouzel.learners.limits import learnable
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import Bound, Curvature, Eta, Largest, Loss, Rate
+from ouzel.learners.states import negating
 from ouzel.terms.bounds import Project, projects
 from ouzel.terms.losses import Logistic, derivative
 
@@ -160,11 +161,7 @@ def condition_number(state: State, settings: Settings) -> float:
     return float(np.linalg.cond(state.inverse[:count, :count])) if count else 1.0
 
 
-def mirror(state: State) -> State:
-    """The state that exchanged classes would have led to."""
-    copy = State(*(array.copy() for array in state))
-    copy.weight[:] *= -1.0
-    return copy
+mirror = negating("weight")
 
 
 def merge(states: list[State], settings: Settings) -> State:

@@ -27,6 +27,7 @@ from ouzel.learners.limits import learnable
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.newton.online_newton import check_room, clip, placed
 from ouzel.learners.shared_settings import Bound, Curvature, Eta, Largest, Loss
+from ouzel.learners.states import negating
 from ouzel.terms.bounds import Project, projects
 from ouzel.terms.losses import Logistic, derivative
 
@@ -157,11 +158,7 @@ def weights(state: State, settings: Settings) -> np.ndarray:
     return np.where(state.place > 0, placed_weights[state.place - 1], 0.0)
 
 
-def mirror(state: State) -> State:
-    """The state that exchanged classes would have led to."""
-    copy = State(*(array.copy() for array in state))
-    copy.weight[:] *= -1.0
-    return copy
+mirror = negating("weight")
 
 
 def merge(states: list[State], settings: Settings) -> State:

@@ -63,6 +63,7 @@ LEARNERS = {
         _learner("ogd", "gradient.ogd", "online gradient descent"),
         _learner("adagrad", "gradient.adagrad", "AdaGrad, diagonal, composite mirror descent"),
         _learner("adagrad-rda", "gradient.adagrad_rda", "AdaGrad, diagonal, regularised dual averaging"),
+        _learner("ftrl-proximal", "gradient.ftrl_proximal", "follow the regularised leader, l1 and l2, per coordinate"),
         _learner("rda", "gradient.rda", "regularised dual averaging, one step size for all features"),
         _learner("fobos", "gradient.fobos", "forward-backward splitting, one step size for all features"),
         _learner(

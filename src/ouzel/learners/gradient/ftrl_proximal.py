@@ -1,0 +1,108 @@
+"""FTRL-Proximal: follow the regularised leader, each coordinate with a step size of its own and an l1 penalty for all.
+
+McMahan et al. (2013), "Ad Click Prediction: a View from the Trenches", KDD, Algorithm 1. With g the gradient of an
+example, n_j the sum of squares of coordinate j's gradients, alpha the learning rate and beta the damping,
+    w_j = 0 if |z_j| <= l1, else -(z_j - sgn(z_j) l1) / ((beta + sqrt(n_j)) / alpha + l2),
+    z_j <- z_j + g_j - sigma_j w_j,    sigma_j = (sqrt(n_j + g_j^2) - sqrt(n_j)) / alpha,    n_j <- n_j + g_j^2.
+Without penalties it is AdaGrad's mirror descent. The l1 penalty counts once and not once an example, as `adagrad-rda`'s
+does, so that strengths of the two do not compare.
+"""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from ouzel.kernels.jit import inlined
+from ouzel.layout import float64, made_from
+from ouzel.learners.gradient.lazy_weights import predicting, weighing
+from ouzel.learners.limits import has_square
+from ouzel.learners.loops import learning_margins, predicting_margins
+from ouzel.learners.shared_settings import L2, Damping, Loss, Rate
+from ouzel.ranges import STRENGTH
+from ouzel.terms.losses import Logistic, derivative
+
+
+class State(NamedTuple):
+    table: np.ndarray  # (d, 2) float64  z and n of each slot
+    seen: np.ndarray  # (1,) float64  examples
+
+
+class Settings(NamedTuple):
+    loss: Loss = Logistic()
+    learning_rate: Rate = 0.25
+    damping: Damping = 1.0
+    l1: Annotated[float, STRENGTH, "strength of the l1 penalty, once: weights become exactly zero"] = 0.0
+    l2: L2 = 0.0
+
+
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state with room for `dimension` slots is made of."""
+    return State(table=float64(dimension, 2, least=(-inf, 0.0)), seen=float64(1, least=0.0))
+
+
+init, grow = made_from(layout)
+
+
+@inlined
+def curvature_of(squares, settings):
+    """What divides the step of a slot, by its sum of squares n."""
+    return (settings.damping + sqrt(squares)) / settings.learning_rate + settings.l2
+
+
+@inlined
+def weight_of(state, slot, settings):
+    """The weight of a slot."""
+    total = state.table[slot, 0]
+    if abs(total) <= settings.l1:
+        return 0.0
+    shrunk = total - settings.l1 if total > 0.0 else total + settings.l1
+    return -shrunk / curvature_of(state.table[slot, 1], settings)
+
+
+predict_row = predicting(weight_of)
+
+
+@inlined
+def learn_row(state, indices, values, target, importance, settings):
+    """Learn one example in place; return the margin predicted before learning."""
+    margin = predict_row(state, indices, values, settings)
+    if importance == 0.0:
+        return margin
+    slope = importance * derivative(settings.loss, margin, target)
+    for k in range(len(indices)):
+        gradient = slope * values[k]
+        if has_square(gradient):
+            weight, before = weight_of(state, indices[k], settings), state.table[indices[k], 1]
+            after = before + gradient * gradient
+            state.table[indices[k], 0] += gradient - (sqrt(after) - sqrt(before)) / settings.learning_rate * weight
+            state.table[indices[k], 1] = after
+    state.seen[0] += 1.0
+    return margin
+
+
+learn_rows = learning_margins(learn_row)
+predict_rows = predicting_margins(predict_row)
+weights = weighing(weight_of)
+
+
+def mirror(state: State) -> State:
+    """The state that exchanged classes would have led to."""
+    return State(state.table * np.array([-1.0, 1.0]), state.seen.copy())
+
+
+def merge(states: list[State], settings: Settings) -> State:
+    """Sums of squares add up; a weight is the workers' mean, each by its sum of squares of that slot.
+
+    From the two follows z, but where the mean is 0: there the workers' add up, within what l1 takes back.
+    """
+    squares = np.array([state.table[:, 1] for state in states])
+    found = np.array([weights(state, settings) for state in states])
+    total = squares.sum(axis=0)
+    mean = (squares * found).sum(axis=0) / np.where(total > 0.0, total, 1.0)
+    waiting = np.clip(sum(state.table[:, 0] for state in states), -settings.l1, settings.l1)
+    curvature = (settings.damping + np.sqrt(total)) / settings.learning_rate + settings.l2
+    z = np.where(mean == 0.0, waiting, -mean * curvature - np.sign(mean) * settings.l1)
+    return State(np.column_stack([z, total]), np.sum([state.seen for state in states], axis=0))

@@ -53,6 +53,7 @@ def test_an_edited_loss_of_equal_size_and_time_stamp_is_seen_by_a_cached_kernel(
             "PYTHONPATH": str(tmp_path),
             "PYTHONDONTWRITEBYTECODE": "1",
             "NUMBA_CACHE_DIR": str(tmp_path),
+            "NUMBA_DISABLE_JIT": "0",
         }
         return subprocess.run(
             [sys.executable, "-c", PROGRAM], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
@@ -79,7 +80,12 @@ def test_a_loss_of_ones_own_spoils_no_cache_for_who_has_it_not(tmp_path):
     (tmp_path / "mine" / "own.py").write_text(OWN)
 
     def run(program: str, *folders: Path) -> str:
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, folders)), "NUMBA_CACHE_DIR": str(tmp_path)}
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(map(str, folders)),
+            "NUMBA_CACHE_DIR": str(tmp_path),
+            "NUMBA_DISABLE_JIT": "0",
+        }
         return subprocess.run(
             [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
         ).stdout.strip()
@@ -100,3 +106,19 @@ def test_a_kernel_compiled_for_its_arguments_does_the_same():
 
 def test_what_is_not_compiled_is_called_as_it_is():
     assert compiled_for(len, [1, 2]) is len
+
+
+def test_without_the_jit_kernels_are_python_and_as_silent_about_overflow():
+    program = """
+import numpy as np
+from ouzel.kernels.jit import inlined, kernel, written_out
+for kind in (kernel, inlined, written_out):
+    square = kind(lambda x: x * x)
+    print(square(np.float32(1e30)), hasattr(square, "signatures"))
+"""
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    command = [sys.executable, "-W", "error", "-c", program]
+
+    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+
+    assert said == "inf False\n" * 3

@@ -12,12 +12,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from ouzel import OuzelError
+from ouzel.layout import flat
 from ouzel.learners import catalogue
 from ouzel.learners.gradient import matrix_metric
 from ouzel.model import model
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
 from ouzel.terms.losses import LOSSES, REGRESSION
+from tests.checks.laws import arrays_of
 
 LARGEST, SMALLEST = float(np.finfo(np.float32).max), 1e-45
 FEATURES, ROWS, PIECE = 5, 40, 10
@@ -45,6 +47,11 @@ VARIANTS = (
     {"sketch_size": 1.0, "sketch_every": 2.0},
     {"p": 5.0},
     {"block_size": 2.0},
+    {"averaging": 1.0},
+    {"radius": 1.0},
+    {"depth": 3.0},
+    {"heap_size": 2.0},
+    {"l2": 5.0, "schedule": "inverse-time", "learning_rate": 10.0},
 )
 """Other settings that change the arithmetic; a learner is tried with those it has."""
 
@@ -127,25 +134,12 @@ def settings_of(name: str) -> Iterator[dict]:
         yield settings
 
 
-def arrays_of(state) -> list[np.ndarray]:
-    """The arrays of a state and of states in it."""
-    return [array for part in state for array in (arrays_of(part) if isinstance(part, tuple) else [part])]
-
-
-def numbers(model: Model) -> list[np.ndarray]:
-    """Every array of a model's states but for scratch, which is called `work` or `product`."""
-    states = [
-        state._replace(**{name: np.zeros(0) for name in ("work", "product") if hasattr(state, name)})
-        for state in model.states
-    ]
-    return [array for state in states for array in arrays_of(state)]
-
-
 def unsound(model: Model) -> list[str]:
-    """What in a model is not finite."""
-    found = (
-        ["state"] if not all(np.isfinite(array).all() for array in numbers(model) if array.dtype.kind == "f") else []
-    )
+    """What in a model is not finite, though its layout says that it is."""
+    parts = [part for layout in model.layouts() for _, part in flat(layout) if not part.scratch]
+    held = zip(arrays_of(model), parts, strict=True)
+    kept = all(np.isfinite(array).all() if part.finite else not np.isnan(array).any() for array, part in held)
+    found = [] if kept else ["state"]
     if not model.budgeted and not np.isfinite(model.weights()).all():
         found.append("weights")
     return found

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
 from numba import njit, typeof, types
 from numba.core import config, event
 from numba.core.caching import FunctionCache, IndexDataCacheFile
@@ -148,11 +149,13 @@ def kernel(function: F, *, inline: bool = False) -> F:
     >>> double(4)
     8
     """
+    if getattr(config, "DISABLE_JIT", False):
+        return _as_compiled(function)
     compile: Any = njit  # its signature leaves out _nrt, and that terms are callables
     compiled = compile(nogil=True, error_model="numpy", fastmath={"contract"}, forceinline=inline, _nrt=not inline)(
         function
     )
-    if not getattr(config, "DISABLE_JIT", False) and Path(function.__code__.co_filename).is_file():
+    if Path(function.__code__.co_filename).is_file():
         compiled._cache = _Cache(function)
     return compiled
 
@@ -166,6 +169,18 @@ def kernel_of(owner: Callable[..., Any], *, inline: bool = False) -> Callable[[F
         return kernel(function, inline=inline)
 
     return compile
+
+
+def _as_compiled(function: F) -> F:
+    """A function that is not compiled, but as silent about overflow and division by zero as if it were."""
+
+    @functools.wraps(function)
+    def run(*arguments: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return function(*arguments)
+
+    silent: Any = run
+    return silent
 
 
 def inlined(function: F) -> F:
@@ -192,6 +207,8 @@ def written_out(function: F) -> F:
     For what is long and has one caller or two, or is seldom done: an inlined function is compiled first alone and then
     with each caller on the way up, which is most of the time that a first run takes.
     """
+    if getattr(config, "DISABLE_JIT", False):
+        return _as_compiled(function)
     compile: Any = njit
     return compile(inline="always", error_model="numpy", fastmath={"contract"})(function)
 

@@ -28,6 +28,8 @@ from ouzel.terms.losses import (
 SMALL = 1e-6  # a way below is no different from a plain step
 ROUNDS = 3  # of Newton's method, from above on a convex function
 FLAT = 30.0  # margins from which the logistic loss is flat
+LARGEST_EXPONENT = 700.0  # beyond, exp is infinite
+SMALLEST_SUM = 1e-300  # whose log is a number
 
 
 @by_term
@@ -97,6 +99,6 @@ def _(loss, prediction, target, push):
     plain = push * (target - rate)
     if not abs(plain) > SMALL:
         return 1.0
-    kept = exp(-target * push)
+    kept = exp(min(-target * push, LARGEST_EXPONENT))
     risen = rate * ((1.0 - kept) / target if target * push > SMALL else push)
-    return -log(risen + kept) / plain
+    return -log(max(risen + kept, SMALLEST_SUM)) / plain

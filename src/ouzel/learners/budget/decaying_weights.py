@@ -27,8 +27,8 @@ LARGEST_PRODUCT = np.finfo(np.float32).max
 
 @inlined
 def product(value, weight):
-    """Their product, kept within single precision."""
-    return min(max(value * weight, -LARGEST_PRODUCT), LARGEST_PRODUCT)
+    """Their product, kept within single precision; as a double, so that sums of such are numbers."""
+    return np.float64(min(max(value * weight, -LARGEST_PRODUCT), LARGEST_PRODUCT))
 
 
 @inlined

@@ -4,14 +4,18 @@ Yang, Jin & Ye (2009), "Online Learning by Ellipsoid Method", ICML. The weights 
 ellipsoid, whose centre and shape are w and S; a mistake (m <= 0) in round t cuts it. With c_t = c b^t,
     w <- w + (1 - m) S x / v,    S <- (S - c_t S x x'S / v) / (1 - c_t).
 The first does not depend on the scale of S and the second keeps to it, so the division by 1 - c_t, which would touch
-every slot, is left out: no prediction changes. An importance weight has no meaning but 0, which leaves the example out.
+every slot, is left out: no prediction changes. So S says nothing of how much a worker has seen, and merging averages
+both w and S by the examples of each. An importance weight has no meaning but 0, which leaves the example out.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from ouzel.learners.gaussian.rule import step
+import numpy as np
+
+from ouzel.learners.gaussian.rule import Diagonal, merged, step
+from ouzel.learners.scores import averaged
 from ouzel.learners.shared_settings import Full, Prior
 from ouzel.ranges import Range
 
@@ -28,3 +32,21 @@ def _(settings, case):
     if case.margin > 0.0:
         return 0.0, 0.0
     return (1.0 - case.margin) / case.variance, settings.shrinkage * settings.decay**case.seen / case.variance
+
+
+@merged.of(Settings)
+def _(settings: Settings, states: list[Any]) -> Any:
+    """The centres and the shapes of workers' ellipsoids, averaged by the examples each has seen."""
+    seen = np.array([state.seen[0] for state in states])
+    shape = "variance" if isinstance(states[0], Diagonal) else "covariance"
+    share = seen / max(float(seen.sum()), 1.0)
+    shapes = np.tensordot(share, np.stack([getattr(state, shape) for state in states]), 1)
+    found = states[0]._replace(
+        table=averaged([state.table for state in states], seen),
+        seen=seen.sum(keepdims=True),
+        updates=np.sum([state.updates for state in states], axis=0),
+        **{shape: shapes.astype(getattr(states[0], shape).dtype)},
+    )
+    if isinstance(found, Diagonal):
+        return found
+    return found._replace(product=np.zeros_like(found.product), extent=np.max([s.extent for s in states], axis=0))

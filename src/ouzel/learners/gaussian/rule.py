@@ -75,6 +75,11 @@ def move(state: Any, indices: np.ndarray, values: np.ndarray, target: int, wrong
     """Take the steps."""
 
 
+@by_term
+def merged(settings: Any, states: list[Any]) -> Any:
+    """One state of those of workers; where a rule has no way of its own, their Gaussians are multiplied."""
+
+
 def layout(features: int, classes: int, settings: Any) -> Any:
     """What a state with room for so many slots and classes is made of: `Full` if the settings say so."""
     table, prior, count = float32(features, classes), 0.5 * settings.prior, float64(1, least=0.0)
@@ -193,6 +198,12 @@ def weights(state: Any, settings: Any) -> np.ndarray:
 
 
 def merge(states: list[Any], settings: Any) -> Any:
+    """One state of workers', in the way of the rule."""
+    return merged(settings, states)
+
+
+@merged.of(object)
+def _(settings: Any, states: list[Any]) -> Any:
     """Multiply the workers' Gaussians and divide by the prior that each began with: precisions add."""
     total = {name: np.sum([getattr(state, name) for state in states], axis=0) for name in ("seen", "updates")}
     tables = [state.table.astype(np.float64) for state in states]

@@ -165,7 +165,7 @@ mirror = negating("weight")
 
 
 def merge(states: list[State], settings: Settings) -> State:
-    """Sums of outer products add up; w is the workers' mean, each direction weighed by what a worker has seen of it."""
+    """Sums add up, of outer products and of what they pull to: A w, as of a ridge regression on all that was learnt."""
     dimension = len(states[0].place)
     merged = init(dimension, settings)
     seen = np.flatnonzero(np.any([state.place > 0 for state in states], axis=0))
@@ -176,10 +176,9 @@ def merge(states: list[State], settings: Settings) -> State:
     for state in states:
         mine = np.flatnonzero(state.place)
         here, there = merged.place[mine] - 1, state.place[mine] - 1
-        outer = np.linalg.inv(state.inverse[np.ix_(there, there)]) - np.eye(len(mine))
-        metric[np.ix_(here, here)] += outer
-        share = state.counts[0] / max(merged.counts[0], 1)
-        pull[here] += (outer + share * np.eye(len(mine))) @ state.weight[there]
+        own = np.linalg.inv(state.inverse[np.ix_(there, there)])
+        metric[np.ix_(here, here)] += own - np.eye(len(mine))
+        pull[here] += own @ state.weight[there]
     merged.inverse[:size, :size] = np.linalg.inv(metric)
     merged.weight[:size] = merged.inverse[:size, :size] @ pull
     return merged

@@ -148,7 +148,8 @@ def mirror(state: Any) -> Any:
 def merge(states: list[Any], settings: Settings) -> Any:
     """Average the weights by examples seen, with the sketch of the worker that has seen most: sketches do not add.
 
-    Slots that only others have seen keep their weights, and the scale they have there.
+    Its masses grow as if all examples were like those that it has seen. Slots that only others have seen keep their
+    weights, and the scale they have there.
     """
     seen = np.array([state.counts[0] for state in states])
     first = type(states[0])(*(array.copy() for array in states[int(seen.argmax())]))
@@ -161,5 +162,7 @@ def merge(states: list[Any], settings: Settings) -> Any:
         first.counts[1] += len(slots)
     mean = np.average([weights(state, settings) for state in states], axis=0, weights=np.maximum(seen, 1e-9))
     scales = first.table[:, 1]
+    first.mass[:] *= seen.sum() / max(seen.max(), 1.0)
+    first.counts[0] = seen.sum()
     first.table[:, 0] += np.divide(mean, scales, where=scales > 0.0, out=np.zeros_like(mean)) - first.table @ first.mix
     return first

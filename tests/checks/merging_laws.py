@@ -1,0 +1,124 @@
+"""What merging the workers of any learner does: each law is a function of the learner's name, as in `laws`."""
+
+from __future__ import annotations
+
+import copy
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+import ouzel
+from ouzel.model import persistence
+from ouzel.model.model import Model
+from tests.checks.laws import ROWS, Law, assert_alike, assert_same, model_of, stream
+
+ROUNDING = {"rtol": 1e-4, "atol": 1e-5}  # of single precision, summed in another order
+
+
+def workers(name: str, *rows: int, classes: int = 2) -> list[Model]:
+    """Models that have learnt so many examples each, all of one rule."""
+    blocks = (stream(rows=count, classes=classes, seed=seed) for seed, count in enumerate(rows))
+    return [model_of(name, *([block] if block.rows else []), classes=range(classes)) for block in blocks]
+
+
+def merged_states(models: Sequence[Model]) -> Model:
+    """A model whose states are what the learner's own `merge` makes of those of the models."""
+    merged = copy.copy(models[0])
+    pairs = zip(*(model.states for model in models), strict=True)
+    merged.states = [merged.module.merge(list(alike), merged.settings) for alike in pairs]
+    return merged
+
+
+def one_model_alone_stays_what_it_is(name: str) -> None:
+    for classes in (2, 3):
+        (model,) = workers(name, ROWS, classes=classes)
+
+        assert_same(ouzel.merge([model]), model)
+        assert_alike(merged_states([model]), model, stream(classes=classes, seed=9), **ROUNDING)
+
+
+def a_worker_that_has_learnt_nothing_changes_nothing(name: str) -> None:
+    for classes in (2, 3):
+        (model,) = workers(name, ROWS, classes=classes)
+        idle = Model(name, classes=range(classes))
+        for pair in ([model, idle], [idle, model]):
+            merged = ouzel.merge(pair)
+            assert merged.examples == ROWS
+            assert_same(merged, model)
+            assert_alike(merged_states(pair), model, stream(classes=classes, seed=9), **ROUNDING)
+
+
+def the_order_of_workers_does_not_matter(name: str) -> None:
+    for classes in (2, 3):
+        models = workers(name, 30, 50, 20, classes=classes)
+
+        merged, turned = ouzel.merge(models), ouzel.merge(models[::-1])
+
+        assert_alike(turned, merged, stream(classes=classes, seed=9), **ROUNDING)
+
+
+def every_worker_is_heard(name: str) -> None:
+    models, test = workers(name, ROWS, ROWS), stream(seed=9)
+
+    merged = ouzel.merge(models)
+
+    for model in models:
+        assert not np.allclose(merged.margins(test), model.margins(test), rtol=1e-3)
+
+
+def a_worker_counts_by_the_examples_it_has_learnt(name: str) -> None:
+    (long, short), test = workers(name, 200, 2), stream(seed=9)
+    margins = long.margins(test)
+
+    moved = ouzel.merge([long, short]).margins(test) - margins
+
+    assert np.linalg.norm(moved) < 0.25 * np.linalg.norm(margins)
+
+
+def examples_add_up_over_any_number_of_rounds(name: str) -> None:
+    first, second, third = workers(name, 10, 20, 30)
+
+    merged = ouzel.merge([ouzel.merge([first, second]), third])
+    merged.learn(stream(rows=5))
+    merged = ouzel.merge([merged, first])
+
+    assert merged.examples == 75
+    for state in merged.states:
+        assert not hasattr(state, "seen") or state.seen[0] == 75
+
+
+def a_tree_of_merges_is_one_merge(name: str) -> None:
+    models = workers(name, 20, 30, 25, 15)
+
+    tree = ouzel.merge([ouzel.merge(models[:2]), ouzel.merge(models[2:])])
+
+    assert_alike(tree, ouzel.merge(models), stream(seed=9), **ROUNDING)
+
+
+def what_was_merged_is_saved_and_goes_on(name: str) -> None:
+    models, more = workers(name, ROWS, 30), stream(seed=9)
+    before = [copy.deepcopy(model) for model in models]
+    merged = ouzel.merge(models)
+    with tempfile.TemporaryDirectory() as folder:
+        persistence.save(merged, Path(folder, "model.ouzel"))
+        loaded = persistence.load_model(Path(folder, "model.ouzel"))
+
+    for either in (merged, loaded):
+        assert np.isfinite(either.learn(more).margins).all()
+    assert_same(merged, loaded)
+    for model, old in zip(models, before, strict=True):
+        assert_same(model, old)
+
+
+MERGING_LAWS: tuple[Law, ...] = (
+    one_model_alone_stays_what_it_is,
+    a_worker_that_has_learnt_nothing_changes_nothing,
+    the_order_of_workers_does_not_matter,
+    every_worker_is_heard,
+    a_worker_counts_by_the_examples_it_has_learnt,
+    examples_add_up_over_any_number_of_rounds,
+    a_tree_of_merges_is_one_merge,
+    what_was_merged_is_saved_and_goes_on,
+)

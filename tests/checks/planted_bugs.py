@@ -1,0 +1,179 @@
+"""Bugs to plant in the module of a learner, and what they break.
+
+A bug is a function of the module's own functions that gives those to put in their places. All are in Python, around
+what is compiled, so that they work with the JIT on and off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from ouzel.layout import flat
+
+Bug = Callable[[ModuleType], dict[str, Callable[..., Any]]]
+
+
+def weights_of(state: Any) -> np.ndarray:
+    """The array of a state that holds the weights, in its first column if it has several."""
+    array = next(array for _, array in flat(state) if array.dtype.kind == "f" and len(array) > 2)
+    return array[:, 0] if array.ndim == 2 else array
+
+
+def copied(state: Any) -> Any:
+    """The same state with arrays of its own."""
+    return type(state)(*(copied(part) if isinstance(part, tuple) else part.copy() for part in state))
+
+
+def mirror_does_nothing(module: ModuleType) -> dict[str, Any]:
+    return {"mirror": copied}
+
+
+def merge_returns_the_first_worker(module: ModuleType) -> dict[str, Any]:
+    return {"merge": lambda states, settings: copied(states[0])}
+
+
+def importance_is_ignored(module: ModuleType) -> dict[str, Any]:
+    rows, row = module.learn_rows, module.learn_row
+
+    def learn_rows(state, given, targets, importances, *rest):
+        rows(state, given, targets, (importances != 0.0).astype(np.float32), *rest)
+
+    def learn_row(state, indices, values, target, importance, *rest):
+        return row(state, indices, values, target, np.float32(importance != 0.0), *rest)
+
+    return {"learn_rows": learn_rows, "learn_row": learn_row}
+
+
+def importance_0_is_learnt(module: ModuleType) -> dict[str, Any]:
+    rows = module.learn_rows
+    return {
+        "learn_rows": lambda state, given, targets, importances, *rest: rows(
+            state, given, targets, np.maximum(importances, np.float32(1e-3)), *rest
+        )
+    }
+
+
+def grow_forgets_all(module: ModuleType) -> dict[str, Any]:
+    return {"grow": lambda state, *arguments: module.init(*arguments)}
+
+
+def weights_have_the_wrong_sign(module: ModuleType) -> dict[str, Any]:
+    weights = module.weights
+    return {"weights": lambda state, settings: -weights(state, settings)}
+
+
+def margins_are_told_after_learning(module: ModuleType) -> dict[str, Any]:
+    rows = module.learn_rows
+
+    def learn_rows(state, given, targets, importances, settings, margins):
+        rows(state, given, targets, importances, settings, margins)
+        module.predict_rows(state, given, settings, margins)
+
+    return {"learn_rows": learn_rows}
+
+
+def predictions_are_off_by_a_constant(module: ModuleType) -> dict[str, Any]:
+    rows = module.predict_rows
+
+    def predict_rows(state, given, settings, margins):
+        rows(state, given, settings, margins)
+        margins += 0.01
+
+    return {"predict_rows": predict_rows}
+
+
+def predicting_decays_the_weights(module: ModuleType) -> dict[str, Any]:
+    rows = module.predict_rows
+
+    def predict_rows(state, given, settings, margins):
+        rows(state, given, settings, margins)
+        weights_of(state)[:] *= np.float32(0.999)
+
+    return {"predict_rows": predict_rows}
+
+
+def a_block_begins_by_forgetting(module: ModuleType) -> dict[str, Any]:
+    rows = module.learn_rows
+
+    def learn_rows(state, *rest):
+        weights_of(state)[1:3] *= np.float32(0.99)
+        rows(state, *rest)
+
+    return {"learn_rows": learn_rows}
+
+
+def large_values_make_a_nan(module: ModuleType) -> dict[str, Any]:
+    rows = module.learn_rows
+
+    def learn_rows(state, given, *rest):
+        rows(state, given, *rest)
+        if (np.abs(given.values) > 1e15).any():
+            weights_of(state)[1] = np.nan
+
+    return {"learn_rows": learn_rows}
+
+
+def steps_go_uphill(module: ModuleType) -> dict[str, Any]:
+    rows = module.learn_rows
+    return {"learn_rows": lambda state, given, targets, *rest: rows(state, given, -targets, *rest)}
+
+
+def the_last_worker_counts_more(module: ModuleType) -> dict[str, Any]:
+    merge = module.merge
+    return {"merge": lambda states, settings: merge([*states, states[-1]], settings)}
+
+
+def workers_count_alike(module: ModuleType) -> dict[str, Any]:
+    merge = module.merge
+
+    def merged(states, settings):
+        alike = [state._replace(seen=np.ones_like(state.seen)) for state in states]
+        return merge(alike, settings)._replace(seen=np.sum([state.seen for state in states], axis=0))
+
+    return {"merge": merged}
+
+
+def merging_shrinks_the_weights(module: ModuleType) -> dict[str, Any]:
+    merge = module.merge
+
+    def merged(states, settings):
+        found = copied(merge(states, settings))
+        weights_of(found)[:] *= np.float32(0.9)
+        return found
+
+    return {"merge": merged}
+
+
+def merging_does_not_add_up_counts(module: ModuleType) -> dict[str, Any]:
+    merge = module.merge
+
+    def merged(states, settings):
+        found = merge(states, settings)
+        return type(found)(**{**found._asdict(), "seen": states[0].seen.copy()})
+
+    return {"merge": merged}
+
+
+def merging_gives_another_type_of_weights(module: ModuleType) -> dict[str, Any]:
+    merge = module.merge
+
+    def merged(states, settings):
+        found = merge(states, settings)
+        return found._replace(weight=found.weight.astype(np.float64))
+
+    return {"merge": merged}
+
+
+def the_last_weight_of_a_file_is_lost(module: ModuleType) -> dict[str, Any]:
+    check = getattr(module, "check", lambda state, settings: None)
+
+    def lose(state, settings):
+        check(state, settings)
+        weights = weights_of(state)
+        weights[np.flatnonzero(weights)[-1]] = 0.0
+
+    return {"check": lose}

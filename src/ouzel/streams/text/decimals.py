@@ -7,23 +7,15 @@ a Gigabyte per Second", section 5); C's strtod.
 
 from __future__ import annotations
 
-import ctypes
 import math
-import os
-from typing import Any
 
 import numpy as np
-from llvmlite import binding, ir
-from numba.core import cgutils, types
 
 from ouzel.kernels.jit import kernel
-from ouzel.kernels.simd import in_llvm
+from ouzel.kernels.strtod import strtod
 
 POWERS = 10.0 ** np.arange(23)  # those that float64 holds exactly
 SMALLEST, LARGEST = -342, 308  # powers of ten outside these make any 19 digits 0 or infinite
-STRTOD = "ouzel_strtod"
-C = ctypes.CDLL("ucrtbase" if os.name == "nt" else None)
-binding.add_symbol(STRTOD, ctypes.cast(C.strtod, ctypes.c_void_p).value)
 
 
 def _power_of_five(exponent: int) -> tuple[int, int]:
@@ -89,19 +81,6 @@ def _by_product(mantissa, exponent):
     if power > 971:
         return np.inf, sure
     return math.ldexp(np.float64(kept), int(power)), sure and power >= -1074  # else it was rounded twice
-
-
-def _call_strtod(builder: Any, text: Any) -> Any:
-    byte, number = ir.IntType(8).as_pointer(), ir.DoubleType()
-    function = ir.FunctionType(number, [byte, byte.as_pointer()])
-    strtod = cgutils.get_or_insert_function(builder.module, function, STRTOD)
-    return builder.call(strtod, [text.data, ir.Constant(byte.as_pointer(), None)])
-
-
-@in_llvm(_call_strtod, types.float64)
-def strtod(text):
-    """The number in an array of ASCII (uint8) that ends with a zero byte; it has no point, which is a locale's."""
-    return float(bytes(text).split(b"\0")[0])
 
 
 @kernel

@@ -8,53 +8,18 @@ number is makes no branch to mispredict then, and one feature need not be read b
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba.core import types
 
+from ouzel.kernels.bytes import eight_bytes, not_digits, trailing_zeros
 from ouzel.kernels.jit import inlined, kernel
-from ouzel.kernels.simd import INTEGER, in_llvm
 from ouzel.streams.text.decimals import POWERS
 
-SEEN = 32  # bytes of a feature that are looked at together
 WINDOW = np.uint64(80 if sys.byteorder == "little" else 2**62)  # bytes that must be there; never, the other way round
 TENS = 10 ** np.arange(9, dtype=np.uint64)
 ONE, FOUR, SEVEN, EIGHT, TEN, TWO_BYTES, HALF = (np.uint64(n) for n in (1, 4, 7, 8, 10, 16, 32))
 ALL_ZEROS, BYTE_PAIRS = np.uint64(0x3030303030303030), np.uint64(0x000000FF000000FF)
 HIGH_PAIRS, LOW_PAIRS = np.uint64(100 + (10**6 << 32)), np.uint64(1 + (10**4 << 32))
-
-
-def _load_eight(builder: Any, data: Any, at: Any) -> Any:
-    return builder.load(builder.bitcast(builder.gep(data.data, [at]), INTEGER.as_pointer()), align=1)
-
-
-def _not_digits(builder: Any, data: Any, at: Any) -> Any:
-    many = ir.VectorType(ir.IntType(8), SEEN)
-    text = builder.load(builder.bitcast(builder.gep(data.data, [at]), many.as_pointer()), align=1)
-    above = builder.sub(text, ir.Constant(many, [48] * SEEN))
-    odd = builder.icmp_unsigned(">", above, ir.Constant(many, [9] * SEEN))
-    return builder.zext(builder.bitcast(odd, ir.IntType(SEEN)), INTEGER)
-
-
-@in_llvm(_load_eight, types.uint64)
-def eight_bytes(data, at):
-    """The word of `data[at:at + 8]` (uint8), its first byte lowest."""
-    return np.uint64(int.from_bytes(bytes(data[at : at + EIGHT]), "little"))
-
-
-@in_llvm(_not_digits, types.uint64)
-def not_digits(data, at):
-    """The bits k, from the lowest on, for which byte `data[at + k]` is no digit, of 32 bytes."""
-    odd = (data[at : at + np.uint64(SEEN)] - np.uint8(48)) > 9
-    return np.uint64(sum(1 << k for k in np.flatnonzero(odd).tolist()))
-
-
-@in_llvm(lambda builder, word: builder.cttz(word, ir.Constant(ir.IntType(1), 0)), types.uint64)
-def trailing_zeros(word):
-    """Zero bits below the lowest bit that is set, 64 in a word of zeros."""
-    return np.uint64((int(word) & -int(word)).bit_length() - 1 if word else 64)
 
 
 @inlined

@@ -3,6 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 DATA ?= ../shared/data
 MINUTES ?= 10
+LAWS := tests/checks/test_laws.py tests/checks/test_planted_bugs.py
 
 .PHONY: demo test test-long torture lint bench commands settings docs clean help
 
@@ -12,8 +13,9 @@ help:  ## show this list
 demo: .venv/ready  ## learn three built-in streams, say who wins, draw it
 	$(BIN)/ouzel demo
 
-test: .venv/ready-test  ## run the test suite
-	$(BIN)/python -m pytest -n 2 -m "not long"
+test: .venv/ready-test  ## run the laws of learning without the JIT, and the test suite with it
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 --dist loadgroup $(LAWS)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not long"
 
 test-long: .venv/ready-test  ## run the tests that take minutes
 	$(BIN)/python -m pytest -m long

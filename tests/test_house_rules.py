@@ -79,3 +79,12 @@ def test_every_public_name_is_in_the_reference():
     homes = {getattr(ouzel, name).__module__ for name in ouzel.__all__ if name != "__version__"}
 
     assert [home for home in sorted(homes) if home not in reference] == []
+
+
+@pytest.mark.parametrize("path", sorted(Path(__file__).parent.rglob("*.py")), ids=lambda path: path.name)
+def test_a_file_of_tests_is_collected_without_optional_packages(path):
+    found = [node for node in ast.parse(path.read_text()).body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    names = [alias.name for node in found if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module for node in found if isinstance(node, ast.ImportFrom) and node.module]
+
+    assert {name.split(".")[0] for name in names} & {"river", "pandas", "polars", "cvxpy", "vowpalwabbit"} == set()

@@ -3,7 +3,6 @@
 from functools import reduce
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import ouzel
@@ -42,6 +41,7 @@ def test_planted_ratios_are_found_four_times_as_often_as_by_paired_count_min():
 
 
 def test_features_of_network_flows_are_found_four_times_as_often_as_by_paired_count_min(data):
+    pd = pytest.importorskip("pandas")
     flows = pd.read_csv(data("netflow_ctu.csv.xz"), dtype=str).fillna("")
     named = [reduce(lambda text, column: text + "|" + flows[column], name.split(), name) for name in FEATURES]
     codes = pd.factorize(np.stack(named, axis=1).ravel())[0].reshape(len(flows), -1).astype(np.uint32)

@@ -1,7 +1,6 @@
 """Explanations: planted risks are found and told in the right proportion; thresholds come in one pass."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import ouzel
@@ -89,6 +88,7 @@ def test_blocks_can_be_cut_anywhere_and_a_saved_explanation_goes_on(tmp_path):
 
 def test_a_data_frame_is_a_table_of_rows():
     rows = [{"kind": "a", "size": 1}, {"kind": "b", "size": None}] * 50
+    pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(rows).astype({"size": "Int64"})
     flags = [True, False] * 50
 

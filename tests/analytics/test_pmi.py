@@ -4,7 +4,6 @@ import subprocess
 import sys
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import ouzel
@@ -44,6 +43,7 @@ def test_planted_pairs_are_found_and_their_estimates_go_with_exact_counts():
 
 @pytest.mark.long
 def test_estimates_of_newswire_go_with_exact_counts(data):
+    pd = pytest.importorskip("pandas")
     text = pd.read_csv(data("reuters21578.tsv.xz"), sep="\t", quoting=3)["text"].dropna().tolist()
     corpus = Corpus(ouzel.StreamingPMI("1.4MB"), exact=True)
     for start in range(0, len(text), 1000):

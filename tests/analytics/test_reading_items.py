@@ -5,7 +5,6 @@ import os
 import threading
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from ouzel.analytics.deltoids.side_by_side import side_by_side
@@ -15,6 +14,8 @@ from ouzel.errors import DataError
 from ouzel.streams.options import Options
 from ouzel.streams.sources import chunks
 from ouzel.streams.sources.source import Source
+
+pd = pytest.importorskip("pandas")
 
 TABLE = pd.DataFrame({"ip": ["10.0.0.1", " 10.0.0.2", None, "10.0.0.1"], "port": ["80", "443", "22", "80"]})
 

@@ -251,7 +251,7 @@ def no_finite_number_makes_a_nan(name: str) -> None:
 
 def what_was_learnt_is_known(name: str) -> None:
     for classes in (2, 3):
-        block = stream(rows=200, classes=classes)
+        block = stream(rows=100, classes=classes)
         margins = model_of(name, block, classes=range(classes)).margins(block)
         predicted = margins > 0 if classes == 2 else margins.argmax(axis=1)
 

@@ -1,8 +1,6 @@
 """What lies in memory has the features that files have, and nothing that is no number enters."""
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pyarrow
 import pyarrow.parquet
 import pytest
@@ -12,6 +10,9 @@ import ouzel
 from ouzel.errors import DataError
 from ouzel.streams.memory import blocks_from, to_block
 from ouzel.streams.read import read
+
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
 
 FRAME = pd.DataFrame(
     {

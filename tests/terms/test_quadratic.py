@@ -1,6 +1,5 @@
 """Norms and projections solve their problem: first-order conditions on thousands of instances, cvxpy on hundreds."""
 
-import cvxpy
 import numpy as np
 import pytest
 from hypothesis import given
@@ -86,6 +85,7 @@ def test_first_order_conditions_hold_on_thousands_of_instances(kind):
 @KINDS
 @pytest.mark.filterwarnings("ignore")  # of cvxpy's solvers
 def test_a_general_convex_solver_finds_no_better_point(kind):
+    cvxpy = pytest.importorskip("cvxpy")
     x = cvxpy.Variable(6)
     linear, root, size = cvxpy.Parameter(6), cvxpy.Parameter(6, nonneg=True), cvxpy.Parameter(nonneg=True)
     norm = {L2Norm: 2, MaxNorm: "inf", L1Ball: 1, L2Ball: 2}[kind]

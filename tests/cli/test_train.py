@@ -364,3 +364,16 @@ def test_divergence_is_said_beside_the_baseline(ouzel, tmp_path):
     assert max(map(len, shown.out.splitlines())) <= 80
     assert answer["baseline"] < 4
     assert len(answer["warnings"]) == 1
+
+
+def test_labels_that_are_numbers_are_predicted_and_the_line_says_how_to_have_classes(ouzel, tmp_path):
+    path = tmp_path / "prices.csv"
+    path.write_text("price,size\n" + "".join(f"{100.5 + 3 * k},{k}\n" for k in range(60)))
+
+    ran = ouzel("train", path, "--label", "price", "--learner", "ogd", "--model", tmp_path / "m")
+    assert "labels are numbers (such as 100.5)" in ran.stderr
+    assert "--loss logistic" in ran.stderr
+    assert "rmse" in ran.stdout
+
+    forced = ouzel("train", path, "--label", "price", "--learner", "ogd", "--loss", "logistic", "--json")
+    assert len(forced.json["classes"]) == 60

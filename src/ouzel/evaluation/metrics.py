@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.evaluation.baseline import Baseline
+from ouzel.evaluation.calibration import Calibration
 from ouzel.kernels.jit import inlined, kernel
 from ouzel.model.losses import is_probabilistic, links_of
 from ouzel.model.tasks import Learnt
@@ -111,6 +112,7 @@ class Scores:
         self.sums = np.zeros(8)
         self.confusion: np.ndarray = np.zeros((2, 2), np.int64)  # (classes, classes), rows are true; (0, 0) if too many
         self.histogram = np.zeros((2, 0 if task == "regression" else BINS))
+        self.calibration = Calibration()
         self._constant = Baseline(task)
 
     def add(self, learnt: Learnt) -> None:
@@ -128,6 +130,8 @@ class Scores:
             self._widen(margins.shape[1])
             margins = np.ascontiguousarray(margins)
             score_many(margins, targets, importances, losses, self.sums, self.confusion, self.joint)
+        if self.task == "classification" and is_probabilistic(self.loss):
+            self.calibration.add(self.loss, margins, targets, importances, self.joint)
 
     @property
     def error_rate(self) -> float | None:
@@ -168,6 +172,11 @@ class Scores:
         return float(1.0 - self.sums[SQUARES] / spread) if self.task == "regression" and spread > 0 else None
 
     @property
+    def calibration_error(self) -> float | None:
+        """How far probabilities are from what comes true, in the mean; None for losses that give none."""
+        return self.calibration.error
+
+    @property
     def baseline(self) -> float | None:
         """The error rate of always saying the class most frequent so far, or the RMSE of the mean of numbers so far."""
         return self._constant.score
@@ -184,8 +193,8 @@ class Scores:
 
     def figures(self) -> dict[str, float | None]:
         """Every figure that the task has, by name."""
-        names = ("error_rate", "accuracy", "mean_loss", "log_loss", "auc", "auc_error", "rmse", "mae", "r2", "baseline")
-        return {name: getattr(self, name) for name in names}
+        names = ("error_rate", "accuracy", "mean_loss", "log_loss", "calibration_error", "auc", "auc_error")
+        return {name: getattr(self, name) for name in (*names, "rmse", "mae", "r2", "baseline")}
 
     def to_json(self) -> dict[str, Any]:
         """Everything counted so far, exactly, as JSON values."""
@@ -195,6 +204,7 @@ class Scores:
             "sums": self.sums.tolist(),
             "confusion": self.confusion.tolist(),
             "baseline": self._constant.to_json(),
+            "calibration": self.calibration.bins.tolist(),
             "histogram": [places.tolist(), self.histogram.ravel()[places].tolist()],
         }
 
@@ -206,11 +216,15 @@ class Scores:
         square = (max(len(confusion), 2),) * 2 if len(confusion) or classes <= MOST_CONFUSED else (0,)
         if (sums.shape, confusion.shape, held.shape) != (self.sums.shape, square, at.shape) or at.ndim != 1:
             raise ValueError("sums, confusion or histogram of another shape")
+        bins = np.array(stored["calibration"], np.float64)
+        if bins.shape != self.calibration.bins.shape:
+            raise ValueError("a calibration of other bins")
         if len(at) and not 0 <= at.min() <= at.max() < self.histogram.size:
             raise ValueError("a histogram of other bins")
         self.examples, self.sums = int(stored["examples"]), sums
         self.confusion = confusion.reshape(len(confusion), -1)
         self.histogram.ravel()[at] = held
+        self.calibration.bins = bins
         self._constant.restore(stored["baseline"])
 
     def _mean(self, which: int) -> float | None:

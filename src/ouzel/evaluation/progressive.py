@@ -65,6 +65,7 @@ class Run:
             )
         self.model = model
         self.passes = passes
+        self.holdout_every = holdout_every
         self.torn = False  # whether an error or an interruption fell into the learning of a block
         self.passed = 0  # passes ended
         self.row = 0  # examples of the present pass behind us, with or without a label

@@ -27,6 +27,7 @@ class Report:
     accuracy: float | None
     mean_loss: float | None
     log_loss: float | None
+    calibration_error: float | None  # expected, of probabilities
     auc: float | None
     auc_error: float | None
     rmse: float | None
@@ -48,6 +49,7 @@ class Report:
     seconds_learning: float
     seconds_compiling: float  # of kernels, which later runs find on disk; in neither of the two above
     curve: list[Point]
+    calibration: list[tuple[float, float]]  # (mean probability, share that came true) of bins
 
     @classmethod
     def of(cls, run: Run) -> Report:
@@ -85,6 +87,7 @@ class Report:
             seconds_learning=run.clock.seconds["learning"],
             seconds_compiling=run.clock.seconds["compiling"],
             curve=run.curve.points,
+            calibration=scores.calibration.points,
             warnings=warnings_of(model, scores),
             **scores.figures(),
         )

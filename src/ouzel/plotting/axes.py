@@ -38,14 +38,15 @@ def draw_panels(
     panels: Mapping[str, Mapping[str, Line]],
     path: str,
     *,
-    x: str,
+    x: str | Mapping[str, str],
     y: str | None = None,
-    log_x: bool = False,
+    log_x: bool | Collection[str] = False,
     log_y: Collection[str] = (),
 ) -> None:
     """One pair of axes beside another: `y` on every vertical axis, or the panel's own name there.
 
-    Panels that have the same lines share a legend at their right; those named in `log_y` have a logarithmic axis.
+    Panels that have the same lines share a legend at their right; those named in `log_x` or `log_y` have a logarithmic
+    axis, and `x` may name the horizontal ones one by one.
     """
     names = [list(lines) for lines in panels.values()]
     shared = len(panels) > 1 and len(names[0]) > 1 and all(other == names[0] for other in names)
@@ -53,7 +54,9 @@ def draw_panels(
     longest = max(map(len, names[0]), default=0)
     figure = _figure(width=4.2 * len(panels) + columns * (0.5 + 0.06 * longest))
     for axes, (title, lines) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True):
-        _fill(axes, lines, x, y or title, title if y else "", log_x, title in log_y, legend=not shared)
+        across = x if isinstance(x, str) else x[title]
+        log = log_x if isinstance(log_x, bool) else title in log_x
+        _fill(axes, lines, across, y or title, title if y else "", log, title in log_y, legend=not shared)
     if shared:
         handles, labels = axes.get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside right upper", ncols=columns, frameon=False, fontsize=8)

@@ -8,9 +8,30 @@ import numpy as np
 
 from ouzel.evaluation.comparison.shuffles import Summary
 from ouzel.evaluation.curve import Point
+from ouzel.evaluation.report import Report
 from ouzel.plotting.axes import Line, draw_lines, draw_panels
 
 SETTLED = 64  # examples before which an error says little, where a curve is long
+
+
+def draw_training(report: Report, path: str) -> None:
+    """The learning curve of a run, and, of a learner of probabilities, how they agree with what came true beside it."""
+    if not report.calibration:
+        draw_curves({report.learner: report.curve}, path, report.task)
+        return
+    errors = _settled(report.curve)
+    promised, came = zip(*report.calibration, strict=True)
+    panels: dict[str, dict[str, Line]] = {
+        "progressive error rate": {report.learner: ([p.examples for p in errors], [p.error_rate for p in errors])},
+        "share that came true": {report.learner: (promised, came), "as promised": ((0.0, 1.0), (0.0, 1.0))},
+    }
+    across = dict(zip(panels, ("examples", "probability"), strict=True))
+    draw_panels(panels, path, x=across, log_x=list(panels)[:1])
+
+
+def _settled(curve: Sequence[Point]) -> list[Point]:
+    """The points from where an error says something."""
+    return [point for point in curve if point.examples >= SETTLED or curve[-1].examples < 16 * SETTLED]
 
 
 def draw_curves(curves: Mapping[str, Sequence[Point]], path: str, task: str = "classification") -> None:
@@ -18,7 +39,7 @@ def draw_curves(curves: Mapping[str, Sequence[Point]], path: str, task: str = "c
     classes = task != "regression"
     lines: dict[str, Line] = {}
     for name, curve in curves.items():
-        settled = [point for point in curve if point.examples >= SETTLED or curve[-1].examples < 16 * SETTLED]
+        settled = _settled(curve)
         figures = [point.error_rate if classes else point.mean_loss for point in settled]
         lines[name] = ([point.examples for point in settled], figures)
     counted = "pairs" if task == "ranking" else "examples"

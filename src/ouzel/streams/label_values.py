@@ -4,12 +4,36 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from ouzel.streams.block import Block
+
 Label = int | float | str | bool
+
+MOST_WHOLE = 100  # different whole numbers that may be classes, however few examples each has
+FEWEST_EACH = 20  # examples of a class, in the mean, where there are more
 
 
 def tidy(number: float) -> int | float:
     """Whole numbers as int, so that a class reads 1 and not 1.0."""
     return int(number) if float(number).is_integer() else float(number)
+
+
+def why_numbers(block: Block) -> str:
+    """Why the labels of a stream that begins with this block are numbers to predict, and not classes; "" if they are.
+
+    They are where one is not a whole number, or where there are more different ones than a stream has classes.
+    """
+    labels = block.labels[~np.isnan(block.labels)]
+    if block.label_names is not None or not len(labels):
+        return ""
+    odd = labels[labels != np.floor(labels)]
+    if len(odd):
+        return f"such as {odd[0]:g}"
+    different = len(np.unique(labels))
+    if different > MOST_WHOLE and different * FEWEST_EACH > len(labels):
+        return f"{different:,} different ones in {len(labels):,} examples"
+    return ""
 
 
 def sort_key(label: Label) -> tuple[bool, Any]:

@@ -65,6 +65,13 @@ class Stream:
         self.size = None if None in sizes else sum(size or 0 for size in sizes)
         self._groups = _group_ends(options.query, options.limits) if options.query else None
         self._blocks = self._read()
+        self._ahead: Block | None = None  # looked at, and not given out
+
+    def first(self) -> Block:
+        """The block that comes next, which stays to be read."""
+        if self._ahead is None:
+            self._ahead = next(self)
+        return self._ahead
 
     @property
     def position(self) -> int:
@@ -75,6 +82,9 @@ class Stream:
         return self
 
     def __next__(self) -> Block:
+        if self._ahead is not None:
+            block, self._ahead = self._ahead, None
+            return block
         begun = time.perf_counter()
         try:
             return next(self._blocks)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -21,6 +22,7 @@ from ouzel.model.description import check, flag, list_of, table, text, whole
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
 from ouzel.streams.groups import Groups
+from ouzel.streams.label_values import why_numbers
 from ouzel.streams.read import read
 from ouzel.training.agreement import ContradictionError, check_agreement, contradiction
 from ouzel.training.resumption import GoingOn
@@ -60,6 +62,7 @@ class Session:
     stream: Any = None  # of the present pass
     on_known: Callable[[], None] = lambda: None  # called as examples are passed over
     opened_at: tuple[int, int] | None = None  # where the run stood at its beginning, once the run has begun it
+    make_for_numbers: Callable[[], Model] | None = None  # of a new model: the one to have if labels are to be predicted
 
     @classmethod
     def start(
@@ -90,7 +93,8 @@ class Session:
         if (passes or 1) > 1 and "-" in files:
             raise OuzelError("standard input can be read once only; for --passes put it in a file first")
         if resume is None or (resume == output and not Path(resume).exists()):
-            model = Model(
+            make = partial(
+                Model,
                 learner or catalogue.DEFAULT,
                 intercept=intercept and task != "ranking",
                 task=task,
@@ -99,8 +103,11 @@ class Session:
                 seed=reading.get("seed", 0),
                 **settings,
             )
+            model = make()
             run = Run(model, passes=1 if passes is None else passes, holdout_every=holdout_every or 0)
             session = cls(files, model, run, reading, format, output, checkpoint_every)
+            if task is None and "loss" not in settings and "loss" in model.settings._fields:
+                session.make_for_numbers = partial(make, loss="squared")
             if resume is not None:
                 session.remarks.append(f"{resume} is not there yet: starting afresh")
             return session
@@ -146,8 +153,12 @@ class Session:
         self.saved = self.model.examples if self.resume == self.output else None
 
     def recognise(self) -> None:
-        """Read as far as tells whether the files are those of the run that was cut off, and stand where it stood."""
+        """Read as far as tells whether labels are numbers, or the files those of a run that was cut off.
+
+        Of the first the model is made anew; of the second the run stands where it stood.
+        """
         if self.resume is None:
+            self._recognise_numbers()
             return
         self.stream = self._open()
         self.stream.recognise()
@@ -162,6 +173,18 @@ class Session:
         self._restore()
         self.begun_at = self.run.position
         self.remarks.append(f"{self.resume}: going on after {learnt} examples")
+
+    def _recognise_numbers(self) -> None:
+        if self.make_for_numbers is None:
+            return
+        self.stream = self._open()
+        found = why_numbers(self.stream.first())
+        if found:
+            self.model = self.make_for_numbers()
+            self.run = Run(self.model, passes=self.run.passes, holdout_every=self.run.holdout_every)
+            self.remarks.append(
+                f"labels are numbers ({found}): learning to predict them; --loss logistic learns classes"
+            )
 
     def open(self) -> Any:
         """The files as a stream, from the beginning, or from where the run stands if there is a ledger of it."""
@@ -190,12 +213,11 @@ class Session:
             return
         if self.opened_at is not None and self.opened_at[0] == self.run.passed:
             self.stream.learnt(self.run.row - self.opened_at[1])
-        every = self.run.holdouts[0].every if self.run.holdouts else 0
         noted = {
             "files": [name_of(file) for file in self.files],
             **self.ledger.to_json(),
             "passes": self.run.passes,
-            "holdout_every": every,
+            "holdout_every": self.run.holdout_every,
             "finished": finished,
             "progress": self.run.to_json(),
         }

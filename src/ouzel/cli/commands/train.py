@@ -124,9 +124,9 @@ def _hand_over(session: Session, failed: OuzelError | None, plot: str | None, to
     report = session.run.report()
 
     def draw(path: str) -> None:
-        from ouzel.plotting.curves import draw_curves
+        from ouzel.plotting.curves import draw_training
 
-        draw_curves({report.learner: report.curve}, path, report.task)
+        draw_training(report, path)
 
     def show() -> None:
         from ouzel.cli.ui.summary import show_answer

@@ -34,6 +34,9 @@ def _facts(report: Report) -> list[tuple[str, str]]:
         facts.append(("error rate", f"{figure(report.error_rate)}   accuracy {figure(report.accuracy)}"))
         more = [f"log-loss {figure(report.log_loss)}"] if report.log_loss not in (None, report.mean_loss) else []
         more += [f"AUC {figure(report.auc)}"] if report.auc is not None else []
+        more += (
+            [f"calibration error {figure(report.calibration_error)}"] if report.calibration_error is not None else []
+        )
         facts.append(("mean loss", "   ".join([figure(report.mean_loss), *more])))
     elif report.task == "ranking":
         facts.append(("pair error", f"{figure(report.error_rate)}   of {report.pairs or 0:,} pairs"))

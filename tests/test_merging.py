@@ -33,7 +33,7 @@ def test_workers_that_met_the_classes_in_another_order_agree(name, classes):
     assert merged.examples == 180
     assert sorted(merged.classes.known) == list(range(classes))
     block = next(ouzel.blocks_from(X, y))
-    judged = merged.judge(block)
+    judged = merged.evaluate(block)
     chosen = judged.margins.argmax(axis=1) if classes > 2 else (judged.margins > 0).astype(int)
     assert (chosen == judged.targets).mean() > 0.7
     np.testing.assert_allclose(again.margins(block), merged.margins(block), rtol=1e-3, atol=1e-6)

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ouzel.estimators.river import RiverProtocol
+from ouzel.model.answers import shown_top
 from ouzel.model.model import Model
 from ouzel.ranges import Bits, Passes, Seed, checked
 from ouzel.streams.block import Block
@@ -51,13 +52,9 @@ class Estimator(RiverProtocol, BaseEstimator):
         With three classes or more: a dict from each class to such a list. Positive weights speak for `classes_[1]`.
         """
         check_is_fitted(self, "model_")
-        columns = [
-            [(self._feature(feature), sign * weight) for feature, weight in column]
-            for column, sign in zip(self.model_.top(n), self._signs(), strict=True)
-        ]
-        if len(columns) == 1:
-            return columns[0]
-        return {label: columns[k] for k, label in self._ordered_classes()}
+        columns = [[(self._feature(feature), weight) for feature, weight in column] for column in self.model_.top(n)]
+        found = shown_top(self.model_.classes, columns)
+        return found[0][1] if len(found) == 1 else dict(found)
 
     def save(self, path: str | Path) -> None:
         """Write the model to one file that `ouzel.load` reads; the file holds no code."""
@@ -73,14 +70,6 @@ class Estimator(RiverProtocol, BaseEstimator):
         """Bytes the learner's state takes."""
         check_is_fitted(self, "model_")
         return self.model_.bytes_used
-
-    def _signs(self) -> list[float]:
-        """By which sign a column of the model is turned to what is shown."""
-        return [1.0]
-
-    def _ordered_classes(self) -> list[tuple[int, Any]]:
-        """Column of the model and label of each class, in the order shown."""
-        return []
 
     @classmethod
     def serves(cls, learner: str) -> bool:
@@ -114,13 +103,8 @@ class Estimator(RiverProtocol, BaseEstimator):
 
     def _feature(self, feature: int) -> Any:
         """What a person calls a feature id."""
-        if feature == -1:
-            return "(intercept)"
-        columns = getattr(self, "feature_names_in_", None)
-        if columns is not None and feature < len(columns):
-            return str(columns[feature])
-        name = self.model_.names.name(feature)
-        return feature if name is None else name
+        columns = getattr(self, "feature_names_in_", ())
+        return str(columns[feature]) if 0 <= feature < len(columns) else self.model_.feature_name(feature)
 
     def _block(self, X: Any, sample_weight: Any, labels: np.ndarray | None, label_names: list[Any] | None) -> Block:
         """Checked arrays as one block; examples of weight 0 are left out."""

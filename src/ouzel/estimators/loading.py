@@ -20,7 +20,7 @@ def from_model(model: Model) -> Any:
     """An estimator around a model, its parameters those of the model."""
     for name in estimators.__all__:
         kind = getattr(estimators, name)
-        if getattr(kind, "task", None) == model.task and kind.serves(model.learner.name):
+        if getattr(kind, "task", None) == model.task.name and kind.serves(model.learner.name):
             break
     else:
         return model

@@ -13,7 +13,7 @@ from ouzel.estimators.adagrad import LEARNERS
 from ouzel.estimators.base import Estimator
 from ouzel.estimators.variants import Variants
 from ouzel.evaluation.ranking import average_precision
-from ouzel.model.pairs import groups_of
+from ouzel.model.tasks.ranking import groups_of
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ouzel.errors import OuzelError
 from ouzel.estimators.base import Estimator
-from ouzel.model.losses import links_of
+from ouzel.model.answers import estimates
 
 
 class Regressor(RegressorMixin, Estimator):
@@ -30,9 +30,7 @@ class Regressor(RegressorMixin, Estimator):
     def predict(self, X: Any) -> np.ndarray:
         """What the margins estimate (n,): themselves, or a rate under the Poisson loss."""
         margins = self._margins(X)
-        linked = np.empty(len(margins))
-        links_of(self.model_.loss, margins, linked)
-        return linked
+        return estimates(self.model_.loss, margins)
 
     @property
     def coef_(self) -> np.ndarray:

@@ -17,12 +17,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ouzel.errors import DataError
-from ouzel.model.losses import is_probabilistic, probabilities
+from ouzel.model.answers import is_probabilistic, probabilities, shown
 from ouzel.model.model import Model
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.memory import blocks_from
 from ouzel.streams.row_order import tidy_row
-from ouzel.terms.losses import link
 
 MOST_CACHED = 1 << 20  # names whose slots are remembered
 
@@ -71,24 +70,19 @@ class RiverProtocol:
     def predict_one(self, x: dict[Any, Any], **_: Any) -> Any:
         """The label or number predicted for one example; None from a classifier that has seen no class."""
         margins = self._margins_one(x)
-        if self.task == "regression":
-            return link(self.model_.loss, margins[0])
-        known = self.model_.classes.known
-        if len(margins) == 1:
-            return known[min(int(margins[0] > 0.0), len(known) - 1)] if known else None
-        return known[max(range(len(margins)), key=margins.__getitem__)]
+        return self.model_.answer_one(margins)
 
     def predict_proba_one(self, x: dict[Any, Any], **_: Any) -> dict[Any, float]:
         """Probability of each class seen."""
         if not is_probabilistic(self.get_params(deep=False).get("loss")):
             raise NotImplementedError("probabilities need a probabilistic loss: loss='logistic'")  # as River asks
         margins = self._margins_one(x)
-        known = self.model_.classes.known
-        if len(known) < 2:
-            return dict.fromkeys(known, 1.0)
-        row = np.array(margins) if len(margins) == 1 else np.array([margins])
-        shares = probabilities(self.model_.loss, row, self.model_.joint)
-        return dict(zip(known, shares[0].tolist(), strict=True))
+        classes = self.model_.classes
+        if len(classes) < 2:
+            return dict.fromkeys(classes.known, 1.0)
+        row = shown(classes, np.array(margins if len(margins) == 1 else [margins]))
+        shares = probabilities(self.model_.loss, row, self.model_.task.joint)
+        return dict(zip(classes.in_order(), shares[0].tolist(), strict=True))
 
     def learn_many(self, X: Any, y: Any, **_: Any) -> Self:
         """Learn a data frame, a row an example, its columns named as the keys that `learn_one` takes."""

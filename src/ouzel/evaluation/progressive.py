@@ -59,7 +59,7 @@ class Run:
     def __init__(self, model: Model, *, holdout_every: Holdouts = 0, passes: Passes = 1) -> None:
         if holdout_every == 1:
             raise OuzelError("holdout_every must be 2 or more, or 0 to hold out nothing; got 1")
-        if model.task == "ranking" and holdout_every:
+        if model.task.groups and holdout_every:
             raise OuzelError(
                 "a ranking learns groups, of which holdout_every would hold out single examples; leave it out"
             )
@@ -68,7 +68,7 @@ class Run:
         self.torn = False  # whether an error or an interruption fell into the learning of a block
         self.passed = 0  # passes ended
         self.row = 0  # examples of the present pass behind us, with or without a label
-        self.by_pass = [Scores(model.task, model.loss, model.joint) for _ in range(passes)]
+        self.by_pass = [Scores(model.task) for _ in range(passes)]
         self.curve = Curve(self.by_pass[0])
         self.holdouts = [Holdout(holdout_every, model) for _ in range(passes if holdout_every else 0)]
         self.features = FeaturesSeen()
@@ -168,7 +168,7 @@ class Run:
                 stop = block.rows
                 if self.holdouts:
                     stop = min(stop, start + stretch - self.row % stretch)
-                if checkpoint_every and stretch == 1 and self.model.task != "ranking":  # groups stay whole
+                if checkpoint_every and stretch == 1 and not self.model.task.groups:  # these stay whole
                     stop = min(stop, start + due - self.row)
                 self._learn(block.slice(start, stop))
                 start = stop

@@ -56,16 +56,16 @@ class Report:
         order = model.classes.order()
         used = run.features.used
         confusion = None
-        if model.task == "classification" and len(scores.confusion):
+        if not (model.task.numbers or model.task.groups) and len(scores.confusion):
             room = len(scores.confusion)
             shown = [k for k in order if k < room]
             confusion = [[int(scores.confusion[row, column]) for column in shown] for row in shown]
         return cls(
             learner=model.learner.name,
             settings=in_words(model.settings),
-            task=model.task,
+            task=model.task.name,
             examples=run.examples,
-            pairs=scores.examples if model.task == "ranking" else None,
+            pairs=scores.examples if model.task.groups else None,
             classes=[model.classes.known[k] for k in order],
             confusion=confusion,
             holdout=[

@@ -1,8 +1,6 @@
-"""What margins mean: their loss, which progressive validation averages, and what they estimate."""
+"""The losses of margins, which progressive validation averages, and what margins estimate: kernels over a block."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -51,26 +49,3 @@ def links_of(loss, margins, linked):
     """Write what each of the margins (n,) estimates under the loss to `linked` (n,)."""
     for i in range(len(margins)):
         linked[i] = link(loss, margins[i])
-
-
-def is_probabilistic(loss: Any) -> bool:
-    """Whether margins learnt with this loss (a term or a name) estimate probabilities."""
-    return loss == "logistic" or isinstance(loss, Logistic)
-
-
-def probabilities(loss: Any, margins: np.ndarray, joint: bool = False) -> np.ndarray:
-    """Probabilities (n, classes) of margins (n,), those of the second of two classes, or (n, classes).
-
-    Scores of classes learnt jointly are logarithms of shares; probabilities of one class against the rest are divided
-    by their sum.
-    """
-    if joint and margins.ndim == 2:
-        shares = np.exp(margins - margins.max(axis=1, keepdims=True))
-        return shares / shares.sum(axis=1, keepdims=True)
-    linked = np.empty(margins.size)
-    links_of(loss, np.ascontiguousarray(margins).ravel(), linked)
-    if margins.ndim == 1:
-        return np.column_stack([1.0 - linked, linked])
-    table = linked.reshape(margins.shape)
-    total = table.sum(axis=1, keepdims=True)
-    return np.where(total > 0.0, table / np.where(total > 0.0, total, 1.0), 1.0 / margins.shape[1])

@@ -47,7 +47,7 @@ def _merge_models(models: Sequence[Model]) -> Model:
     first = models[0]
     for name in ALIKE:
         for other in models[1:]:
-            one, two = getattr(first, name), getattr(other, name)
+            one, two = _said(first, name), _said(other, name)
             if (type(one), one) != (type(two), two):
                 raise OuzelError(f"models merge only with the same {name}; these have {one} and {two}")
     labels = list(dict.fromkeys(label for model in models for label in model.classes.known))
@@ -63,6 +63,10 @@ def _merge_models(models: Sequence[Model]) -> Model:
     for model in models[1:]:
         merged.names.update((feature, name) for feature, name in model.names.to_json())
     return merged
+
+
+def _said(model: Model, name: str) -> Any:
+    return model.task.name if name == "task" else getattr(model, name)
 
 
 def _prepared(model: Model, labels: list[Any], dimension: int) -> Model:
@@ -82,7 +86,7 @@ def _in_order(model: Model, labels: list[Any]) -> list[Any]:
     known = model.classes.known
     if known == labels:
         return model.states
-    if model.multiclass:
+    if model.learner.multiclass:
         raise OuzelError(
             f"{model.learner.name} merges only models that met the classes in one order; declare `classes`"
         )

@@ -126,7 +126,7 @@ def _hand_over(session: Session, failed: OuzelError | None, plot: str | None, to
     def draw(path: str) -> None:
         from ouzel.plotting.curves import draw_curves
 
-        draw_curves({report.learner: report.curve}, path, report.task)
+        draw_curves({report.learner: report.curve}, path, session.model.task)
 
     def show() -> None:
         from ouzel.cli.ui.summary import show_answer

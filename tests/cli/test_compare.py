@@ -17,6 +17,14 @@ def test_the_table_shows_the_best_of_each_learner(ouzel, small):
     assert small.with_name("p.svg").stat().st_size > 1000
 
 
+def test_curves_of_numbers_are_of_their_loss(ouzel, small):
+    plot = small.with_name("numbers.svg")
+
+    assert ouzel("compare", small, "--learners", "ogd,adagrad", "--loss", "squared", "--plot", plot).status == 0
+
+    assert "<!-- progressive loss -->" in plot.read_text()
+
+
 def test_every_candidate_is_in_the_json(ouzel, small):
     entries = ouzel("compare", small, "--learners", "adagrad", "--l1", "1e-4:1e-1", "--json").json
 

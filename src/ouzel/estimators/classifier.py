@@ -8,15 +8,15 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ouzel.errors import OuzelError
 from ouzel.estimators.base import Estimator
-from ouzel.model.answers import is_probabilistic, labels_of, probabilities, shown
+from ouzel.model.answers import labels_of, probabilities, shown
 
 
 def _gives_probabilities(self: Classifier) -> bool:
-    if not is_probabilistic(self.get_params(deep=False).get("loss")):
+    if not self._is_probabilistic():
         raise AttributeError("probabilities need a probabilistic loss: loss='logistic'")
     return True
 
@@ -25,6 +25,7 @@ class Classifier(ClassifierMixin, Estimator):
     """Labels of any kind; classes may appear at any time unless they were declared."""
 
     task = "classification"
+    river_kind = "MiniBatchClassifier"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything and learn X (n, features), sparse or dense, with labels y (n,), `passes` times."""
@@ -77,27 +78,15 @@ class Classifier(ClassifierMixin, Estimator):
 
     def _learn(self, X: Any, y: Any, classes: Any, sample_weight: Any, passes: int) -> Self:
         first = not hasattr(self, "model_")
-        X, y = validate_data(self, X, y, reset=first, accept_sparse="csr", dtype=[np.float32, np.float64])
+        X, y = self._validated(X, y)
         check_classification_targets(y)
         values, codes = np.unique(column_or_1d(y, warn=True), return_inverse=True)
         labels = values.tolist()
         block = self._block(X, sample_weight, codes.astype(np.float64), labels)
-        if block.rows == 0:
-            raise OuzelError("nothing to learn: every example has weight 0")
         model = self._new_model(None if classes is None else np.unique(classes).tolist()) if first else self.model_
         if classes is not None and not first and set(np.unique(classes).tolist()) - set(model.classes.known):
             raise OuzelError(f"classes were declared as {model.classes.known} on the first call; got {list(classes)}")
         if model.classes.closed:
             for label in labels:
                 model.classes.position(label)
-        for _ in range(passes):
-            model.learn(block)
-        self.model_ = model
-        return self
-
-    def _shown_weights(self) -> np.ndarray:
-        """Weights (columns, 1 + features) in the order and with the signs of `decision_function`."""
-        check_is_fitted(self, "model_")
-        table = self.model_.shown_weights()
-        width = 1 + getattr(self, "n_features_in_", table.shape[1] - 1)
-        return np.pad(table, ((0, 0), (0, max(0, width - table.shape[1]))))
+        return self._train(model, block, passes)

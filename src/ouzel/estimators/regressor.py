@@ -6,10 +6,8 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ouzel.errors import OuzelError
-from ouzel.estimators.base import Estimator
+from ouzel.estimators.base import Estimator, as_numbers
 from ouzel.model.answers import estimates
 
 
@@ -17,6 +15,7 @@ class Regressor(RegressorMixin, Estimator):
     """Numbers to predict."""
 
     task = "regression"
+    river_kind = "MiniBatchRegressor"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything and learn X (n, features), sparse or dense, with targets y (n,), `passes` times."""
@@ -35,26 +34,15 @@ class Regressor(RegressorMixin, Estimator):
     @property
     def coef_(self) -> np.ndarray:
         """Weights (features,)."""
-        check_is_fitted(self, "model_")
-        weights = self.model_.weights()[0][1:]
-        return np.pad(weights, (0, max(0, getattr(self, "n_features_in_", 0) - len(weights))))
+        return self._shown_weights()[0, 1:]
 
     @property
     def intercept_(self) -> float:
         """Weight of the constant feature."""
-        check_is_fitted(self, "model_")
-        return float(self.model_.weights()[0][0])
+        return float(self._shown_weights()[0, 0])
 
     def _learn(self, X: Any, y: Any, sample_weight: Any, passes: int) -> Self:
         first = not hasattr(self, "model_")
-        X, y = validate_data(
-            self, X, y, reset=first, accept_sparse="csr", dtype=[np.float32, np.float64], y_numeric=True
-        )
-        block = self._block(X, sample_weight, np.asarray(y, np.float64), None)
-        if block.rows == 0:
-            raise OuzelError("nothing to learn: every example has weight 0")
-        model = self._new_model() if first else self.model_
-        for _ in range(passes):
-            model.learn(block)
-        self.model_ = model
-        return self
+        X, y = self._validated(X, y)
+        block = self._block(X, sample_weight, as_numbers(y, "numbers to predict"), None)
+        return self._train(self._new_model() if first else self.model_, block, passes)

@@ -7,7 +7,6 @@ the moment at which our classes register as virtual subclasses of River's, so th
 from __future__ import annotations
 
 import copy
-import inspect
 import sys
 from array import array
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ouzel.errors import DataError
-from ouzel.model.answers import is_probabilistic, probabilities, shown
+from ouzel.model.answers import probabilities, shown
 from ouzel.model.model import Model
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.memory import blocks_from
@@ -51,11 +50,12 @@ class Slots(dict[Any, int]):
 class RiverProtocol:
     """Single examples as dictionaries of features. Nothing is checked but that values are finite numbers."""
 
-    task: ClassVar[str]
+    river_kind: ClassVar[str] = ""  # the class of river.base that this is one of
     model_: Model
     get_params: Any
     set_params: Any
     _new_model: Any
+    _is_probabilistic: Any
     _slots: Slots
 
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> Self:
@@ -74,7 +74,7 @@ class RiverProtocol:
 
     def predict_proba_one(self, x: dict[Any, Any], **_: Any) -> dict[Any, float]:
         """Probability of each class seen."""
-        if not is_probabilistic(self.get_params(deep=False).get("loss")):
+        if not self._is_probabilistic():
             raise NotImplementedError("probabilities need a probabilistic loss: loss='logistic'")  # as River asks
         margins = self._margins_one(x)
         classes = self.model_.classes
@@ -143,8 +143,8 @@ class RiverProtocol:
     @property
     def _last_step(self) -> Any:
         base = sys.modules.get("river.base")
-        if base is not None:
-            kind = base.MiniBatchRegressor if self.task == "regression" else base.MiniBatchClassifier
+        if base is not None and self.river_kind:
+            kind = getattr(base, self.river_kind)
             looks = _looks[type(self)] = _looks.get(type(self), 0) + 1
             if looks <= 2:  # River looks whether there is one, then takes it; from then on we are of its kind
                 kind.register(type(self))
@@ -153,7 +153,7 @@ class RiverProtocol:
 
     def clone(self, new_params: dict[str, Any] | None = None, include_attributes: bool = False) -> Self:
         """An estimator with the same parameters, or with some of them changed."""
-        fresh = type(self)(**{**copy.deepcopy(self._get_params()), **(new_params or {})})
+        fresh = type(self)(**copy.deepcopy(self._get_params())).set_params(**(new_params or {}))
         if include_attributes:
             fresh.__dict__.update(copy.deepcopy(self.__dict__))
         return fresh
@@ -174,7 +174,7 @@ class RiverProtocol:
 
     @property
     def _mutable_attributes(self) -> set[str]:
-        return set(inspect.signature(type(self)).parameters)
+        return set(self._get_params())
 
     @property
     def _tags(self) -> set[str]:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ouzel.kernels.jit import kernel
 from ouzel.terms import multiclass_losses
 from ouzel.terms.losses import Logistic, link, value
 
+Term = Any  # a loss: any class with a registered value
+
 
 @kernel
-def losses_of(loss, margins, targets, losses):
+def losses_of(loss: Term, margins: np.ndarray, targets: np.ndarray, losses: np.ndarray) -> None:
     """Write the loss of each margin (n,) against its target (n,) to `losses` (n,)."""
     for i in range(len(margins)):
         losses[i] = value(loss, margins[i], targets[i])
 
 
 @kernel
-def one_vs_rest_losses(loss, margins, positions, losses):
+def one_vs_rest_losses(loss: Term, margins: np.ndarray, positions: np.ndarray, losses: np.ndarray) -> None:
     """Write to `losses` (n,) the sum over classes of the binary losses of `margins` (n, classes)."""
     for i in range(len(margins)):
         total = 0.0
@@ -27,7 +31,7 @@ def one_vs_rest_losses(loss, margins, positions, losses):
 
 
 @kernel
-def multiclass_hinge_losses(scores, positions, losses):
+def multiclass_hinge_losses(scores: np.ndarray, positions: np.ndarray, losses: np.ndarray) -> None:
     """Write to `losses` (n,) max(0, 1 - the lead of the true class over the best other) of `scores` (n, classes)."""
     for i in range(len(scores)):
         best = -np.inf
@@ -38,14 +42,14 @@ def multiclass_hinge_losses(scores, positions, losses):
 
 
 @kernel
-def multinomial_losses(scores, positions, losses):
+def multinomial_losses(scores: np.ndarray, positions: np.ndarray, losses: np.ndarray) -> None:
     """Write to `losses` (n,) -log of the true class's share of exp(scores), of `scores` (n, classes)."""
     for i in range(len(scores)):
         losses[i] = multiclass_losses.value(Logistic(), scores[i], positions[i])
 
 
 @kernel
-def links_of(loss, margins, linked):
+def links_of(loss: Term, margins: np.ndarray, linked: np.ndarray) -> None:
     """Write what each of the margins (n,) estimates under the loss to `linked` (n,)."""
     for i in range(len(margins)):
         linked[i] = link(loss, margins[i])

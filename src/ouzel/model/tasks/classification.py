@@ -131,10 +131,20 @@ class OneAgainstRest(Classification):
         while len(model.states) < columns + (not model.classes.closed):
             model.states.append(self._spare(model))
 
+    def open(self, model: Host) -> None:
+        """Let classes appear that were not declared: they start from a state that has learnt nothing."""
+        if model.classes.closed and len(model.states) > 1:
+            model.states = [*model.states, self._background(model)]
+        super().open(model)
+
     def _spare(self, model: Host) -> State:
         """A state for one more class, or for every class not seen yet."""
         if len(model.states) > 2:
             return type(model.states[-1])(*(array.copy() for array in model.states[-1]))
+        return self._background(model)
+
+    def _background(self, model: Host) -> State:
+        """A state of a class that has had no example."""
         if model.states and hasattr(model.module, "unseen"):
             return model.module.unseen(model.states[0])
         return model.module.init(model.capacity, model.settings)

@@ -120,6 +120,10 @@ class Task(ABC):
     def take(self, classes: int) -> None:  # noqa: B027 most tasks have nothing to note
         """Take note that the model was given states for so many classes."""
 
+    def open(self, model: Host) -> None:
+        """Let classes appear that were not declared."""
+        model.classes.closed = False
+
     def margins(self, model: Host, rows: Rows) -> np.ndarray:
         """Margins (n,), or (n, columns)."""
         found = np.empty((self.columns(len(model.classes)), len(rows.offsets) - 1))

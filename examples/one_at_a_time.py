@@ -11,7 +11,7 @@ MESSAGES = [
     ("notes of the meeting at noon", False),
 ] * 20
 
-model = ouzel.AutoRateClassifier()
+model = ouzel.OnlineClassifier()
 mistakes = 0
 for text, spam in MESSAGES:
     words = {word.strip(",?"): 1.0 for word in text.split()}

@@ -1,6 +1,9 @@
 """What docs/developer/style.md asks of every file, checked."""
 
 import ast
+import graphlib
+import itertools
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -62,6 +65,17 @@ def test_a_file_is_short_documented_and_imports_only_rooms_below_its_own(path):
     assert imported(path) - allowed - {"__version__"} == set()
 
 
+def test_no_files_import_each_other_in_a_circle():
+    names = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path for path in FILES}
+    imports: dict[str, set[str]] = {name: set() for name in names}
+    for name, path in names.items():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                imports[name] |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)} & set(names)
+
+    list(graphlib.TopologicalSorter(imports).static_order())  # raises a CycleError that names the files
+
+
 @pytest.mark.parametrize("program", ["import ouzel", "import ouzel.cli.app"])
 def test_what_is_not_used_is_not_loaded(program):
     heavy = ["numba", "sklearn", "scipy", "pyarrow", "matplotlib"]
@@ -72,13 +86,47 @@ def test_what_is_not_used_is_not_loaded(program):
     assert found.stdout.strip() == "[]"
 
 
-def test_every_public_name_is_in_the_reference():
+def test_reference_catalogue_and_exports_agree():
+    import ouzel
+    import ouzel.estimators
+    from ouzel.estimators.named import Named
+    from ouzel.learners.catalogue import LEARNERS
+
+    pages = re.findall(r"^::: (\S+)$", (PACKAGE.parents[1] / "docs" / "reference.md").read_text(), re.MULTILINE)
+    public = {name: getattr(ouzel, name) for name in ouzel.__all__ if name != "__version__"}
+    named = [kind for kind in public.values() if isinstance(kind, type) and issubclass(kind, Named)]
+    served = [name for kind in named for name in (kind.learners or {(): kind.learner}).values()]
+
+    assert len(pages) == len(set(pages))
+    assert len(ouzel.__all__) == len(set(ouzel.__all__))
+    shown = {name for name, found in public.items() if {found.__module__, f"{found.__module__}.{name}"} & set(pages)}
+    assert set(public) - shown == set(), "public, but not in docs/reference.md"
+    homes = {home for found in public.values() for home in (found.__module__, f"{found.__module__}.{found.__name__}")}
+    assert set(pages) - homes == {"ouzel.streams.options"}, "in docs/reference.md, but nothing of it is public"
+    assert [name for name in ouzel.__all__ if name in ouzel.estimators.__all__] == [
+        name for name in public if name.endswith(("Classifier", "Regressor", "Ranker"))
+    ]
+    assert set(ouzel.estimators.__all__) <= set(public)
+    assert set(served) <= set(LEARNERS)
+
+
+def test_public_names_stand_in_a_readers_order():
     import ouzel
 
-    reference = (PACKAGE.parents[1] / "docs" / "reference.md").read_text()
-    homes = {getattr(ouzel, name).__module__ for name in ouzel.__all__ if name != "__version__"}
+    kinds = [name for name in ouzel.__all__ if name.endswith("Classifier")]
 
-    assert [home for home in sorted(homes) if home not in reference] == []
+    assert ouzel.__all__[:5] == ["OnlineClassifier", "OnlineRegressor", "OnlineRanker", "load", "read"]
+    assert kinds[1:4] == ["AutoRateClassifier", "OnlineGradientClassifier", "AdaGradClassifier"]
+    families = [ouzel._HOME[name] for name in kinds]
+    assert len([a for a, b in itertools.pairwise(families) if a != b]) == len(set(families)) - 1  # each stands together
+
+
+def test_what_a_task_is_made_of_is_asked_of_the_task_and_not_decided_again():
+    said = re.compile(r"task\s*(?:==|!=|in)\s*[\"'(]")
+    rooms = [path for path in FILES if room_of(path) in {"model", "estimators", "evaluation", "training", "plotting"}]
+    found = [str(path.relative_to(PACKAGE)) for path in rooms if said.search(path.read_text())]
+
+    assert set(found) <= {"model/tasks/choose.py", "evaluation/report.py", "training/session.py"}
 
 
 @pytest.mark.parametrize("path", sorted(Path(__file__).parent.rglob("*.py")), ids=lambda path: path.name)

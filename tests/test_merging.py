@@ -33,7 +33,7 @@ def test_workers_that_met_the_classes_in_another_order_agree(name, classes):
     assert merged.examples == 180
     assert sorted(merged.classes.known) == list(range(classes))
     block = next(ouzel.blocks_from(X, y))
-    judged = merged.judge(block)
+    judged = merged.evaluate(block)
     chosen = judged.margins.argmax(axis=1) if classes > 2 else (judged.margins > 0).astype(int)
     assert (chosen == judged.targets).mean() > 0.7
     np.testing.assert_allclose(again.margins(block), merged.margins(block), rtol=1e-3, atol=1e-6)
@@ -67,3 +67,40 @@ def test_models_of_different_kinds_are_refused():
         ouzel.merge([worker("ogd", X, y), worker("ogd", X, y, learning_rate=0.1)])
     with pytest.raises(ouzel.OuzelError, match="nothing to merge"):
         ouzel.merge([])
+
+
+@pytest.mark.parametrize("declared", [(True, False), (False, True)])
+@pytest.mark.parametrize("name", ["adagrad", "adagrad-rda", "auto", "awm"])
+def test_a_worker_whose_classes_were_declared_merges_with_one_that_met_them(name, declared):
+    X, y = data(3)
+    first = [0, 1, 2, *y]  # so that both know the classes in one order
+    X = np.vstack([X[[list(y).index(k) for k in range(3)]], X])
+    parts = [worker(name, X, first, classes=[0, 1, 2] if known else None) for known in declared]
+
+    merged = ouzel.merge(parts)
+
+    block = next(ouzel.blocks_from(X, first))
+    assert (merged.answers(block).labels == first).mean() > 0.7
+    assert len(merged.states) == len(merged.layouts()) == 4
+    for late in ouzel.blocks_from(X[:40] + 9.0, ["late"] * 40):
+        merged.learn(late)
+    assert merged.classes.known == [0, 1, 2, "late"]
+
+
+def test_workers_that_declared_different_classes_know_all_of_them_and_no_class_has_anothers_weights():
+    X, y = data(4)
+    parts = [
+        worker("adagrad-rda", X[y != out], y[y != out], classes=[k for k in range(4) if k != out]) for out in (0, 3)
+    ]
+
+    merged = ouzel.merge(parts)
+
+    block = next(ouzel.blocks_from(X, y))
+    assert sorted(merged.classes.known) == [0, 1, 2, 3]
+    assert (merged.evaluate(block).margins.argmax(axis=1) == merged.evaluate(block).targets).mean() > 0.7
+
+
+def test_a_model_of_another_loss_is_of_other_settings():
+    X, y = data(2)
+    with pytest.raises(ouzel.OuzelError, match="the same settings"):
+        ouzel.merge([worker("ogd", X, y, loss="hinge"), worker("ogd", X, y, loss="logistic")])

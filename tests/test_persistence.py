@@ -54,7 +54,7 @@ def test_every_setting_comes_back(tmp_path):
     loaded = persistence.load_model(tmp_path / "m")
 
     assert loaded.settings == model.settings
-    assert (loaded.task, loaded.intercept, loaded.bits, loaded.seed) == ("regression", False, 12, 9)
+    assert (loaded.task.name, loaded.intercept, loaded.bits, loaded.seed) == ("regression", False, 12, 9)
 
 
 def test_declared_classes_stay_closed(tmp_path):

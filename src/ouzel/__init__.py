@@ -1,7 +1,7 @@
 """Ouzel: linear models from data streams, in one pass, with second-order accuracy, within a memory budget.
 
 >>> import ouzel
->>> model = ouzel.OnlineGradientClassifier()
+>>> model = ouzel.OnlineClassifier()
 >>> model.learn_one({"word=free": 1.0}, True).learn_one({"word=hello": 1.0}, False).predict_one({"word=free": 1.0})
 True
 """
@@ -12,58 +12,56 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOME = {
-    "Block": "ouzel.streams.block",
-    "DataError": "ouzel.errors",
-    "Model": "ouzel.model.model",
-    "OuzelError": "ouzel.errors",
-    "RelativeDeltoids": "ouzel.analytics.deltoids.relative_deltoids",
-    "StreamingExplainer": "ouzel.analytics.explanation.explainer",
-    "StreamingPMI": "ouzel.analytics.pmi.streaming_pmi",
-    "blocks_from": "ouzel.streams.memory",
+    "OnlineClassifier": "ouzel.estimators.online",
+    "OnlineRegressor": "ouzel.estimators.online",
+    "OnlineRanker": "ouzel.estimators.online",
     "load": "ouzel.estimators.loading",
-    "merge": "ouzel.model.merge",
-    "progressive_validation": "ouzel.evaluation.progressive",
     "read": "ouzel.streams.read",
+    "blocks_from": "ouzel.streams.memory",
+    "progressive_validation": "ouzel.evaluation.progressive",
+    "merge": "ouzel.model.merge",
+    "OuzelError": "ouzel.errors",
+    "DataError": "ouzel.errors",
+    "Block": "ouzel.streams.block",
+    "Model": "ouzel.model.model",
     "write_svmlight": "ouzel.streams.text.svmlight",
-    **dict.fromkeys(
-        (
-            "AWMSketchClassifier",
-            "CountMinClassifier",
-            "FeatureHashingClassifier",
-            "SpaceSavingClassifier",
-            "TruncationClassifier",
-            "WMSketchClassifier",
-            "ALMAClassifier",
-            "AROWClassifier",
-            "ConfidenceWeightedClassifier",
-            "ElementwiseNewtonClassifier",
-            "IELLIPClassifier",
-            "MulticlassGradientClassifier",
-            "NAROWClassifier",
-            "NHERDClassifier",
-            "PassiveAggressiveClassifier",
-            "PerceptronClassifier",
-            "ROMMAClassifier",
-            "SecondOrderPerceptronClassifier",
-            "SoftConfidenceWeightedClassifier",
-            "AdaGradClassifier",
-            "AdaGradRanker",
-            "AdaGradRegressor",
-            "AutoRateClassifier",
-            "AutoRateRegressor",
-            "OnlineGradientClassifier",
-            "OnlineGradientRegressor",
-            "OnlineNewtonClassifier",
-            "OnlineNewtonRegressor",
-            "SketchedNewtonClassifier",
-            "SketchedNewtonRegressor",
-        ),
-        "ouzel.estimators",
-    ),
+    "StreamingExplainer": "ouzel.analytics.explanation.explainer",
+    "RelativeDeltoids": "ouzel.analytics.deltoids.relative_deltoids",
+    "StreamingPMI": "ouzel.analytics.pmi.streaming_pmi",
+    "AutoRateClassifier": "ouzel.estimators.auto_rate",
+    "AutoRateRegressor": "ouzel.estimators.auto_rate",
+    "OnlineGradientClassifier": "ouzel.estimators.online_gradient",
+    "OnlineGradientRegressor": "ouzel.estimators.online_gradient",
+    "AdaGradClassifier": "ouzel.estimators.adagrad",
+    "AdaGradRegressor": "ouzel.estimators.adagrad",
+    "AdaGradRanker": "ouzel.estimators.ranker",
+    "SketchedNewtonClassifier": "ouzel.estimators.sketched_newton",
+    "SketchedNewtonRegressor": "ouzel.estimators.sketched_newton",
+    "OnlineNewtonClassifier": "ouzel.estimators.online_newton",
+    "OnlineNewtonRegressor": "ouzel.estimators.online_newton",
+    "PerceptronClassifier": "ouzel.estimators.margin",
+    "PassiveAggressiveClassifier": "ouzel.estimators.margin",
+    "ROMMAClassifier": "ouzel.estimators.margin",
+    "ALMAClassifier": "ouzel.estimators.margin",
+    "MulticlassGradientClassifier": "ouzel.estimators.margin",
+    "ElementwiseNewtonClassifier": "ouzel.estimators.margin",
+    "SecondOrderPerceptronClassifier": "ouzel.estimators.gaussian",
+    "ConfidenceWeightedClassifier": "ouzel.estimators.gaussian",
+    "SoftConfidenceWeightedClassifier": "ouzel.estimators.gaussian",
+    "AROWClassifier": "ouzel.estimators.gaussian",
+    "NAROWClassifier": "ouzel.estimators.gaussian",
+    "NHERDClassifier": "ouzel.estimators.gaussian",
+    "IELLIPClassifier": "ouzel.estimators.gaussian",
+    "AWMSketchClassifier": "ouzel.estimators.budgeted",
+    "WMSketchClassifier": "ouzel.estimators.budgeted",
+    "TruncationClassifier": "ouzel.estimators.budgeted",
+    "SpaceSavingClassifier": "ouzel.estimators.budgeted",
+    "CountMinClassifier": "ouzel.estimators.budgeted",
+    "FeatureHashingClassifier": "ouzel.estimators.budgeted",
 }
-"""Where each public name lives; its module is imported when the name is first used."""
+"""Where each public name lives, in a reader's order; its module is imported when the name is first used."""
 
-__all__ = ["__version__", *_HOME]
+__all__ = [*_HOME, "__version__"]
 
 
 def __getattr__(name: str) -> Any:

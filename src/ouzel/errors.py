@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 LINE_END = re.compile(r"\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]\s*")
@@ -53,6 +54,16 @@ def listed(names: Sequence[str], most: int = 20) -> str:
     """
     shown = ", ".join(name if len(name) <= 40 else f"{name[:40]}…" for name in names[:most])
     return shown if len(names) <= most else f"{shown}, … ({len(names)} in all)"
+
+
+def suggest(given: object, known: Iterable[str]) -> str:
+    """The end of a sentence about an unknown name, and the question whether a known one that is close was meant.
+
+    >>> suggest("hinged", ["hinge", "logistic"]), suggest("square", ["cube"])
+    (". Did you mean 'hinge'? ", '. ')
+    """
+    close = difflib.get_close_matches(given, list(known), 1) if isinstance(given, str) else []
+    return f". Did you mean {close[0]!r}? " if close else ". "
 
 
 def _as_flag(name: str, value: Any) -> str:

@@ -111,7 +111,7 @@ ARGUMENTS = {
     "no file": (["train"], "Missing argument 'FILE'; see `ouzel train --help`"),
     "no such command": (["trian"], "No such command 'trian'"),
     "no such option": (["train", "FILE", "--lerner", "ogd"], "No such option: --lerner"),
-    "no such learner": (["train", "FILE", "--learner", "adagrid"], "did you mean 'adagrad'"),
+    "no such learner": (["train", "FILE", "--learner", "adagrid"], "Did you mean 'adagrad'"),
     "no such loss": (["train", "FILE", "--loss", "hinged"], "Did you mean 'hinge'"),
     "no such setting": (["train", "FILE", "--set", "learning_rat=1"], "has no setting 'learning_rat'"),
     "a setting without a value": (["train", "FILE", "--set", "learning_rate"], "NAME=VALUE"),

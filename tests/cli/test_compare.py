@@ -17,6 +17,14 @@ def test_the_table_shows_the_best_of_each_learner(ouzel, small):
     assert small.with_name("p.svg").stat().st_size > 1000
 
 
+def test_curves_of_numbers_are_of_their_loss(ouzel, small):
+    plot = small.with_name("numbers.svg")
+
+    assert ouzel("compare", small, "--learners", "ogd,adagrad", "--loss", "squared", "--plot", plot).status == 0
+
+    assert "<!-- progressive loss -->" in plot.read_text()
+
+
 def test_every_candidate_is_in_the_json(ouzel, small):
     entries = ouzel("compare", small, "--learners", "adagrad", "--l1", "1e-4:1e-1", "--json").json
 
@@ -84,12 +92,14 @@ def test_learners_that_cannot_hold_the_features_are_left_out(ouzel, tmp_path):
 def test_the_three_figures_have_one_legend(tmp_path):
     from ouzel.evaluation.comparison.grid import Candidate
     from ouzel.evaluation.comparison.shuffles import Summary
+    from ouzel.model.tasks.classification import OneAgainstRest
     from ouzel.plotting.curves import draw_cumulative
+    from ouzel.terms.losses import Logistic
 
     grown = np.arange(1.0, 41.0)[None, :].repeat(3, axis=0)
     names = [f"learner-{k}" for k in range(30)]
     found = {
-        n: Summary(Candidate(n, None, None, None, {}), grown[0], grown, grown, grown, 40.0, "classification")
+        n: Summary(Candidate(n, None, None, None, {}), grown[0], grown, grown, grown, 40.0, OneAgainstRest(Logistic()))
         for n in names
     }
 

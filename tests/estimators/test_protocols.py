@@ -7,12 +7,15 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import ouzel.estimators
 from ouzel.estimators.base import EXPECTED_FAILURES
+from ouzel.estimators.ranker import Ranker
 
 ESTIMATORS = [getattr(ouzel.estimators, name) for name in ouzel.estimators.__all__ if name[0].isupper()]
 
 
 CHOICES = [kind(sketch="fd") for kind in (ouzel.SketchedNewtonClassifier, ouzel.SketchedNewtonRegressor)]
 CHOICES += [ouzel.OnlineNewtonClassifier(invariant=True)]
+CHOICES += [ouzel.OnlineClassifier("adagrad-rda", l1=1e-4), ouzel.OnlineClassifier("awm", budget="2KB", l2=None)]
+CHOICES += [ouzel.OnlineClassifier("arow-full"), ouzel.OnlineRegressor("adagrad", learning_rate=0.5)]
 
 
 @parametrize_with_checks([kind() for kind in ESTIMATORS] + CHOICES, expected_failed_checks=lambda _: EXPECTED_FAILURES)
@@ -28,7 +31,7 @@ def _river_checks():
     except ImportError:
         return
     for kind in ESTIMATORS:
-        if kind is ouzel.AdaGradRanker:  # learns groups: River has no such protocol
+        if issubclass(kind, Ranker):  # learns groups: River has no such protocol
             continue
         model = kind()
         assert isinstance(model, (base.Classifier, base.Regressor))

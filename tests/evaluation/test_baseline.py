@@ -10,17 +10,23 @@ from ouzel.evaluation.comparison.compare import compare
 from ouzel.evaluation.comparison.grid import Candidate
 from ouzel.evaluation.progressive import progressive_validation
 from ouzel.model.model import Model
-from ouzel.model.tasks import Learnt
+from ouzel.model.tasks.classification import OneAgainstRest
+from ouzel.model.tasks.regression import Regression
+from ouzel.model.tasks.task import Outcome
 from ouzel.streams.memory import blocks_from
+from ouzel.terms.losses import Logistic, Squared
 
 
 def learnt(targets, weights, width=None):
     n = len(targets)
-    return Learnt(np.zeros(n if width is None else (n, width)), targets, weights, np.zeros(n))
+    return Outcome(np.zeros(n if width is None else (n, width)), targets, weights, np.zeros(n))
 
 
 def cut(whole, at):
-    return [Learnt(*(part[start:stop] for part in whole)) for start, stop in zip([0, *at], [*at, None], strict=True)]
+    return [Outcome(*(part[start:stop] for part in whole)) for start, stop in zip([0, *at], [*at, None], strict=True)]
+
+
+CLASSES, NUMBERS = OneAgainstRest(Logistic()), Regression(Squared())
 
 
 def scored(task, parts):
@@ -43,8 +49,8 @@ def test_the_class_most_frequent_so_far_is_what_the_baseline_says(classes):
 
     whole = learnt(targets, weights, None if classes == 2 else classes)
 
-    assert scored("classification", [whole]).score == pytest.approx(mistakes / weights.sum())
-    assert scored("classification", cut(whole, [1, 77, 78])).score == scored("classification", [whole]).score
+    assert scored(CLASSES, [whole]).score == pytest.approx(mistakes / weights.sum())
+    assert scored(CLASSES, cut(whole, [1, 77, 78])).score == scored(CLASSES, [whole]).score
 
 
 def test_the_mean_so_far_is_what_the_baseline_of_numbers_says():
@@ -55,20 +61,20 @@ def test_the_mean_so_far_is_what_the_baseline_of_numbers_says():
 
     whole = learnt(targets, weights)
 
-    assert scored("regression", [whole]).score == pytest.approx(rmse)
-    assert scored("regression", cut(whole, [3, 150])).score == scored("regression", [whole]).score
+    assert scored(NUMBERS, [whole]).score == pytest.approx(rmse)
+    assert scored(NUMBERS, cut(whole, [3, 150])).score == scored(NUMBERS, [whole]).score
 
 
 def test_a_baseline_goes_on_from_what_was_stored_and_refuses_what_is_no_baseline():
     random = np.random.default_rng(1)
     whole = learnt(random.integers(0, 4, 100), np.ones(100, np.float32), 4)
     first, second = cut(whole, [60])
-    begun, resumed = scored("classification", [first]), Baseline("classification")
+    begun, resumed = scored(CLASSES, [first]), Baseline(CLASSES)
 
     resumed.restore(begun.to_json())
     resumed.add(second)
 
-    assert resumed.score == scored("classification", [whole]).score
+    assert resumed.score == scored(CLASSES, [whole]).score
     for bad in ({"sums": [0.0], "counts": [0.0, 0.0]}, {"sums": [0.0, 0.0, 0.0, 9.0], "counts": [0.0, 0.0]}):
         with pytest.raises(OuzelError, match="damaged"):
             resumed.restore(bad)

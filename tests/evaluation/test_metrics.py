@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from sklearn import metrics as theirs
 
 from ouzel.evaluation.metrics import Scores, bin_of
-from ouzel.model.model import Learnt
+from ouzel.model.tasks.classification import OneAgainstRest
+from ouzel.model.tasks.regression import Regression
+from ouzel.model.tasks.task import Outcome
 from ouzel.terms.losses import Hinge, Logistic, Poisson, Squared
 
 
@@ -16,23 +18,23 @@ def two_classes(n, seed=0):
     targets = random.integers(0, 2, n)
     margins = random.standard_normal(n) + 0.8 * (2 * targets - 1)
     losses = np.log1p(np.exp(-margins * (2 * targets - 1)))
-    return Learnt(margins, targets, random.integers(1, 4, n).astype(np.float32), losses)
+    return Outcome(margins, targets, random.integers(1, 4, n).astype(np.float32), losses)
 
 
 def many_classes(n, classes=4, seed=0):
     random = np.random.default_rng(seed)
     targets = random.integers(0, classes, n)
     margins = random.standard_normal((n, classes)) + np.eye(classes)[targets]
-    return Learnt(margins, targets, np.ones(n, np.float32), random.random(n))
+    return Outcome(margins, targets, np.ones(n, np.float32), random.random(n))
 
 
 LOGISTIC = Logistic()
 
 
-def scored(learnt, task="classification", loss=LOGISTIC, cuts=()):
-    scores = Scores(task, loss)
+def scored(learnt, task=OneAgainstRest, loss=LOGISTIC, cuts=()):
+    scores = Scores(task(loss))
     for start, stop in zip([0, *cuts], [*cuts, len(learnt.targets)], strict=True):
-        scores.add(Learnt(*(part[start:stop] for part in learnt)))
+        scores.add(Outcome(*(part[start:stop] for part in learnt)))
     return scores
 
 
@@ -74,7 +76,7 @@ def test_figures_of_numbers_are_scikit_learns():
     random = np.random.default_rng(0)
     targets = random.standard_normal(1000)
     margins = targets + 0.3 * random.standard_normal(1000)
-    scores = scored(Learnt(margins, targets, np.ones(1000, np.float32), np.zeros(1000)), "regression", Squared())
+    scores = scored(Outcome(margins, targets, np.ones(1000, np.float32), np.zeros(1000)), Regression, Squared())
 
     assert scores.rmse == pytest.approx(theirs.root_mean_squared_error(targets, margins))
     assert scores.mae == pytest.approx(theirs.mean_absolute_error(targets, margins))
@@ -84,15 +86,15 @@ def test_figures_of_numbers_are_scikit_learns():
 
 def test_counts_are_compared_with_rates_not_with_their_logarithms():
     targets = np.array([1.0, 3.0])
-    scores = scored(Learnt(np.log(targets), targets, np.ones(2, np.float32), np.zeros(2)), "regression", Poisson())
+    scores = scored(Outcome(np.log(targets), targets, np.ones(2, np.float32), np.zeros(2)), Regression, Poisson())
 
     assert scores.mae == pytest.approx(0.0)
 
 
 def test_ties_and_nan_are_mistakes():
-    two = Learnt(np.array([0.0, 0.0, np.nan, np.nan]), np.array([0, 1, 0, 1]), np.ones(4, np.float32), np.zeros(4))
+    two = Outcome(np.array([0.0, 0.0, np.nan, np.nan]), np.array([0, 1, 0, 1]), np.ones(4, np.float32), np.zeros(4))
     margins = np.array([[1.0, 1.0, 0.0], [np.nan, 1.0, 0.0], [0.0, np.nan, -np.inf]])
-    many = Learnt(margins, np.array([0, 1, 2]), np.ones(3, np.float32), np.zeros(3))
+    many = Outcome(margins, np.array([0, 1, 2]), np.ones(3, np.float32), np.zeros(3))
 
     assert scored(two).error_rate == 1.0
     assert scored(many).error_rate == 1.0
@@ -109,7 +111,7 @@ def test_every_cut_gives_the_same_bits(cuts, make):
 
 def test_scores_come_back_from_json():
     learnt = two_classes(100)
-    scores = Scores("classification", Logistic())
+    scores = Scores(OneAgainstRest(Logistic()))
     scores.restore(scored(learnt).to_json())
 
     assert scores.figures() == scored(learnt).figures()

@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import average_precision_score
 
 from ouzel.evaluation.ranking import average_precision, precision_at
-from ouzel.model.pairs import groups_of
+from ouzel.model.tasks.ranking import groups_of
 
 
 def test_average_precision_is_scikit_learns_where_no_scores_are_equal():

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ouzel.evaluation.ranking import average_precision
 from ouzel.learners.gradient import adagrad_rda
-from ouzel.model.pairs import draw_pairs, learn_group, pair_rows
+from ouzel.model.tasks.ranking import draw_pairs, learn_group, pair_rows
 from ouzel.terms.losses import Hinge
 from ouzel.terms.penalties.separable import L1
 from tests.learners.streams import dense, sparse_rows

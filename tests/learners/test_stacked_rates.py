@@ -6,7 +6,7 @@ import pytest
 from ouzel.evaluation.progressive import progressive_validation
 from ouzel.learners.auto import ensemble
 from ouzel.learners.rows import Rows
-from ouzel.model.losses import probabilities
+from ouzel.model.answers import probabilities
 from ouzel.model.model import Model
 from ouzel.streams.memory import blocks_from
 from ouzel.streams.read import read
@@ -84,7 +84,7 @@ def test_probabilities_of_several_classes_have_the_log_loss_that_was_reported():
 
     report = progressive_validation(model, blocks_from(X, y))
     alike = progressive_validation(Model("auto", classes=[0, 1, 2, 3]), blocks_from(X, y))
-    shares = probabilities(model.loss, scores_of(Model("auto", classes=[0, 1, 2, 3]), X, y), joint=model.joint)
+    shares = probabilities(model.loss, scores_of(Model("auto", classes=[0, 1, 2, 3]), X, y), joint=model.task.joint)
 
     assert report.log_loss == report.mean_loss == alike.log_loss
     assert report.log_loss == pytest.approx(-np.log(shares[np.arange(400), y]).mean())

@@ -27,6 +27,7 @@ from ouzel.estimators.margin import (
     PerceptronClassifier,
     ROMMAClassifier,
 )
+from ouzel.estimators.online import OnlineClassifier, OnlineRanker, OnlineRegressor
 from ouzel.estimators.online_gradient import OnlineGradientClassifier, OnlineGradientRegressor
 from ouzel.estimators.online_newton import OnlineNewtonClassifier, OnlineNewtonRegressor
 from ouzel.estimators.ranker import AdaGradRanker
@@ -49,10 +50,13 @@ __all__ = [
     "MulticlassGradientClassifier",
     "NAROWClassifier",
     "NHERDClassifier",
+    "OnlineClassifier",
     "OnlineGradientClassifier",
     "OnlineGradientRegressor",
     "OnlineNewtonClassifier",
     "OnlineNewtonRegressor",
+    "OnlineRanker",
+    "OnlineRegressor",
     "PassiveAggressiveClassifier",
     "PerceptronClassifier",
     "ROMMAClassifier",

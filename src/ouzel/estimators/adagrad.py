@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from ouzel.estimators.classifier import Classifier
+from ouzel.estimators.named import Learners, Named
 from ouzel.estimators.regressor import Regressor
-from ouzel.estimators.variants import Variants
-
-LEARNERS: dict[tuple[Any, ...], str] = {("mirror-descent",): "adagrad", ("dual-averaging",): "adagrad-rda"}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class AdaGradClassifier(Variants, Classifier):
+class AdaGrad(Named):
+    """The parameters of AdaGrad, whatever the task."""
+
+    learner = "adagrad"
+    choices = ("update",)
+    learners: ClassVar[Learners] = {("mirror-descent",): "adagrad", ("dual-averaging",): "adagrad-rda"}
+
+    loss: Any = "logistic"
+    update: str = "mirror-descent"
+    learning_rate: float = 0.25
+    l1: float = 0.0
+    l2: float = 0.0
+    damping: float = 1e-6
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class AdaGradClassifier(AdaGrad, Classifier):
     """AdaGrad with a diagonal metric (Duchi, Hazan & Singer 2011), lazily regularised.
 
     Parameters
@@ -32,20 +46,9 @@ class AdaGradClassifier(Variants, Classifier):
     ['dry']
     """
 
-    learner = "adagrad"
-    choices = ("update",)
-    learners = LEARNERS
-
-    loss: Any = "logistic"
-    update: str = "mirror-descent"
-    learning_rate: float = 0.25
-    l1: float = 0.0
-    l2: float = 0.0
-    damping: float = 1e-6
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class AdaGradRegressor(Variants, Regressor):
+class AdaGradRegressor(AdaGrad, Regressor):
     """AdaGrad on numbers: parameters of `AdaGradClassifier`, losses of regression.
 
     Examples
@@ -55,13 +58,5 @@ class AdaGradRegressor(Variants, Regressor):
     1.0
     """
 
-    learner = "adagrad"
-    choices = ("update",)
-    learners = LEARNERS
-
     loss: Any = "squared"
-    update: str = "mirror-descent"
     learning_rate: float = 0.5
-    l1: float = 0.0
-    l2: float = 0.0
-    damping: float = 1e-6

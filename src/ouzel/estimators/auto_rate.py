@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ouzel.estimators.classifier import Classifier
+from ouzel.estimators.named import Named
 from ouzel.estimators.regressor import Regressor
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class AutoRateClassifier(Classifier):
+class AutoRateClassifier(Named, Classifier):
     """Normalised AdaGrad by four losses and step sizes, stacked by an online Newton step: nothing to tune.
 
     Parameters
@@ -33,7 +34,7 @@ class AutoRateClassifier(Classifier):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class AutoRateRegressor(Regressor):
+class AutoRateRegressor(Named, Regressor):
     """Normalised AdaGrad at four step sizes, stacked: parameters of `AutoRateClassifier`, losses of regression.
 
     Examples

@@ -9,19 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from ouzel.errors import OuzelError
 from ouzel.estimators.river import RiverProtocol
+from ouzel.learners import catalogue
+from ouzel.model.answers import is_probabilistic, shown_top
 from ouzel.model.model import Model
+from ouzel.model.settings import resolve_settings
+from ouzel.model.tasks.choose import settings_for
 from ouzel.ranges import Bits, Passes, Seed, checked
 from ouzel.streams.block import Block
 from ouzel.streams.memory import to_block
 
-COMMON = ("fit_intercept", "passes", "bits", "seed")
+COMMON = ("fit_intercept", "passes", "bits", "seed", "pairs")
 """Parameters that are not settings of the learner."""
 
 ORDER_MATTERS = "one pass over a stream: the result depends on the order of examples, and a weight is not a repetition"
@@ -35,10 +40,9 @@ EXPECTED_FAILURES = {
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Estimator(RiverProtocol, BaseEstimator):
-    """A learner of the catalogue as an estimator; subclasses name it and list its settings as further fields."""
+    """A learner of the catalogue as an estimator; a subclass says which, and with what settings."""
 
-    learner: ClassVar[str]  # name in the catalogue
-    task: ClassVar[str]  # "classification" or "regression"
+    task: ClassVar[str]  # as a `Model` takes it
 
     fit_intercept: bool = True
     passes: Passes = 1
@@ -51,13 +55,9 @@ class Estimator(RiverProtocol, BaseEstimator):
         With three classes or more: a dict from each class to such a list. Positive weights speak for `classes_[1]`.
         """
         check_is_fitted(self, "model_")
-        columns = [
-            [(self._feature(feature), sign * weight) for feature, weight in column]
-            for column, sign in zip(self.model_.top(n), self._signs(), strict=True)
-        ]
-        if len(columns) == 1:
-            return columns[0]
-        return {label: columns[k] for k, label in self._ordered_classes()}
+        columns = [[(self._feature(feature), weight) for feature, weight in column] for column in self.model_.top(n)]
+        found = shown_top(self.model_.classes, columns)
+        return found[0][1] if len(found) == 1 else dict(found)
 
     def save(self, path: str | Path) -> None:
         """Write the model to one file that `ouzel.load` reads; the file holds no code."""
@@ -74,53 +74,71 @@ class Estimator(RiverProtocol, BaseEstimator):
         check_is_fitted(self, "model_")
         return self.model_.bytes_used
 
-    def _signs(self) -> list[float]:
-        """By which sign a column of the model is turned to what is shown."""
-        return [1.0]
-
-    def _ordered_classes(self) -> list[tuple[int, Any]]:
-        """Column of the model and label of each class, in the order shown."""
-        return []
-
-    @classmethod
-    def serves(cls, learner: str) -> bool:
-        """Whether this class is the estimator of a learner of the catalogue."""
-        return cls.choice(learner) is not None
-
-    @classmethod
-    def choice(cls, learner: str) -> dict[str, Any] | None:
-        """The parameters that pick a learner of the catalogue; None if this class is the estimator of others."""
-        return {} if learner == cls.learner else None
+    # What a subclass says.
 
     def _learner_name(self) -> str:
-        """Name in the catalogue; classes whose parameters pick among several learners override it."""
-        return self.learner
+        """Name in the catalogue."""
+        raise NotImplementedError
 
     def _settings(self) -> dict[str, Any]:
-        """The parameters that are settings of the learner."""
-        return {name: value for name, value in self.get_params(deep=False).items() if name not in COMMON}
+        """The settings of the learner that were given."""
+        raise NotImplementedError
+
+    @classmethod
+    def around(cls, model: Model) -> Self | None:
+        """An estimator with the parameters of a model, around it; None if this class cannot say what the model is."""
+        raise NotImplementedError
+
+    # From parameters to a model.
+
+    def _resolved(self) -> Any:
+        """The learner's `Settings`; the seed is that of its sketch, too, unless that has one of its own."""
+        learner, given = catalogue.find(self._learner_name()), self._settings()
+        if "sketch_seed" in learner.settings._fields and given.get("sketch_seed") is None:
+            given["sketch_seed"] = checked(Estimator, {"seed": self.seed})["seed"]
+        return resolve_settings(learner, settings_for(self.task, learner, given))
 
     def _new_model(self, classes: Iterable[Any] | None = None) -> Model:
-        given = checked(Estimator, {name: getattr(self, name) for name in ("passes", "bits", "seed")})
+        given = checked(Estimator, {name: getattr(self, name) for name in ("bits", "seed")})
+        settings = self._resolved()._asdict()
         return Model(
-            self._learner_name(),
-            task=self.task,
-            classes=classes,
-            intercept=self.fit_intercept,
-            bits=given["bits"],
-            seed=given["seed"],
-            **self._settings(),
+            self._learner_name(), task=self.task, classes=classes, **self._model_options(), **given, **settings
         )
+
+    def _model_options(self) -> dict[str, Any]:
+        """What else the model takes."""
+        return {"intercept": self.fit_intercept}
+
+    def _is_probabilistic(self) -> bool:
+        """Whether margins estimate probabilities."""
+        if hasattr(self, "model_"):
+            return is_probabilistic(self.model_.loss)
+        try:
+            return is_probabilistic(getattr(self._resolved(), "loss", None))
+        except OuzelError:
+            return False  # `fit` says what is wrong
+
+    # From arrays to blocks.
+
+    def _validated(self, X: Any, y: Any, **how: Any) -> tuple[Any, Any]:
+        """X and y checked, against the features met before if there are any."""
+        first = not hasattr(self, "model_")
+        X, y = validate_data(self, X, y, reset=first, accept_sparse="csr", dtype=[np.float32, np.float64], **how)
+        return X, y
+
+    def _train(self, model: Model, block: Block, passes: int) -> Self:
+        """Have the model learn a block so many times."""
+        if block.rows == 0:
+            raise OuzelError("nothing to learn: every example has weight 0")
+        for _ in range(checked(Estimator, {"passes": passes})["passes"]):
+            model.learn(block)
+        self.model_ = model
+        return self
 
     def _feature(self, feature: int) -> Any:
         """What a person calls a feature id."""
-        if feature == -1:
-            return "(intercept)"
-        columns = getattr(self, "feature_names_in_", None)
-        if columns is not None and feature < len(columns):
-            return str(columns[feature])
-        name = self.model_.names.name(feature)
-        return feature if name is None else name
+        columns = getattr(self, "feature_names_in_", ())
+        return str(columns[feature]) if 0 <= feature < len(columns) else self.model_.feature_name(feature)
 
     def _block(self, X: Any, sample_weight: Any, labels: np.ndarray | None, label_names: list[Any] | None) -> Block:
         """Checked arrays as one block; examples of weight 0 are left out."""
@@ -132,14 +150,28 @@ class Estimator(RiverProtocol, BaseEstimator):
             block = block.select(np.flatnonzero(weights))
         return block
 
-    def _checked(self, X: Any, reset: bool = False) -> Any:
-        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=[np.float32, np.float64])
-
     def _margins(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "model_")
-        return self.model_.margins(self._block(self._checked(X), None, None, None))
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float32, np.float64])
+        return self.model_.margins(self._block(X, None, None, None))
+
+    def _shown_weights(self) -> np.ndarray:
+        """Weights (columns, 1 + features) in the order and with the signs of margins as shown."""
+        check_is_fitted(self, "model_")
+        table = self.model_.shown_weights()
+        width = 1 + getattr(self, "n_features_in_", table.shape[1] - 1)
+        return np.pad(table, ((0, 0), (0, max(0, width - table.shape[1]))))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def as_numbers(y: Any, what: str) -> np.ndarray:
+    """Numbers (n,) to predict or to rank by, or an error of one line."""
+    try:
+        return np.asarray(y, np.float64)
+    except (TypeError, ValueError):
+        odd = next((value for value in np.asarray(y).ravel().tolist() if not isinstance(value, (int, float))), y)
+        raise OuzelError(f"y must be {what}; got {odd!r}") from None

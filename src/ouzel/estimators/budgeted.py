@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 from ouzel.errors import OuzelError
 from ouzel.estimators.classifier import Classifier
-from ouzel.estimators.variants import Variants
+from ouzel.estimators.named import Named
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class _Budgeted(Classifier):
+class _Budgeted(Named, Classifier):
     """Parameters that every budgeted learner has.
 
     Parameters
@@ -28,9 +28,6 @@ class _Budgeted(Classifier):
     learning_rate: float = 0.1
     schedule: Any = "inverse-time"
     l2: float = 1e-6
-
-    def _settings(self) -> dict[str, Any]:
-        return {**super()._settings(), "sketch_seed": self.seed}
 
     @property
     def coef_(self) -> Any:
@@ -110,7 +107,7 @@ class WMSketchClassifier(_Budgeted):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class TruncationClassifier(Variants, _Budgeted):
+class TruncationClassifier(_Budgeted):
     """The heaviest weights, or a sample in which heavy ones are likelier (Tai et al. 2018, Algorithms 3 and 4).
 
     Parameters
@@ -133,12 +130,6 @@ class TruncationClassifier(Variants, _Budgeted):
     variant: str = "simple"
     heap_size: int = 0
 
-    def _settings(self) -> dict[str, Any]:
-        settings = super()._settings()
-        if self.variant == "simple":
-            del settings["sketch_seed"]
-        return settings
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SpaceSavingClassifier(_Budgeted):
@@ -159,11 +150,6 @@ class SpaceSavingClassifier(_Budgeted):
     learner = "space-saving"
 
     heap_size: int = 0
-
-    def _settings(self) -> dict[str, Any]:
-        settings = super()._settings()
-        del settings["sketch_seed"]
-        return settings
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

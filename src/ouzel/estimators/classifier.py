@@ -8,16 +8,15 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ouzel.errors import OuzelError
 from ouzel.estimators.base import Estimator
-from ouzel.model.losses import is_probabilistic, probabilities
-from ouzel.streams.label_values import sort_key
+from ouzel.model.answers import labels_of, probabilities, shown
 
 
 def _gives_probabilities(self: Classifier) -> bool:
-    if not is_probabilistic(self.get_params(deep=False).get("loss")):
+    if not self._is_probabilistic():
         raise AttributeError("probabilities need a probabilistic loss: loss='logistic'")
     return True
 
@@ -26,6 +25,7 @@ class Classifier(ClassifierMixin, Estimator):
     """Labels of any kind; classes may appear at any time unless they were declared."""
 
     task = "classification"
+    river_kind = "MiniBatchClassifier"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything and learn X (n, features), sparse or dense, with labels y (n,), `passes` times."""
@@ -39,15 +39,12 @@ class Classifier(ClassifierMixin, Estimator):
     def decision_function(self, X: Any) -> np.ndarray:
         """Margins (n,), positive for `classes_[1]`; with more than two classes (n, classes)."""
         margins = self._margins(X)
-        if margins.ndim == 1:
-            return self._signs()[0] * margins
-        return margins[:, [k for k, _ in self._ordered_classes()]]
+        return shown(self.model_.classes, margins)
 
     def predict(self, X: Any) -> np.ndarray:
         """Labels (n,)."""
         margins = self.decision_function(X)
-        chosen = (margins > 0.0).astype(np.intp) if margins.ndim == 1 else margins.argmax(axis=1)
-        return self.classes_[np.minimum(chosen, len(self.classes_) - 1)]
+        return labels_of(self.model_.classes, margins)
 
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -55,7 +52,7 @@ class Classifier(ClassifierMixin, Estimator):
         margins = self.decision_function(X)
         if len(self.classes_) == 1:
             return np.ones((len(margins), 1))
-        return probabilities(self.model_.loss, margins, self.model_.joint)
+        return probabilities(self.model_.loss, margins, self.model_.task.joint)
 
     @available_if(_gives_probabilities)
     def predict_log_proba(self, X: Any) -> np.ndarray:
@@ -67,7 +64,7 @@ class Classifier(ClassifierMixin, Estimator):
     def classes_(self) -> np.ndarray:
         """The classes seen (or declared), sorted."""
         check_is_fitted(self, "model_")
-        return np.array(sorted(self.model_.classes.known, key=sort_key))
+        return np.array(self.model_.classes.in_order())
 
     @property
     def coef_(self) -> np.ndarray:
@@ -81,35 +78,15 @@ class Classifier(ClassifierMixin, Estimator):
 
     def _learn(self, X: Any, y: Any, classes: Any, sample_weight: Any, passes: int) -> Self:
         first = not hasattr(self, "model_")
-        X, y = validate_data(self, X, y, reset=first, accept_sparse="csr", dtype=[np.float32, np.float64])
+        X, y = self._validated(X, y)
         check_classification_targets(y)
         values, codes = np.unique(column_or_1d(y, warn=True), return_inverse=True)
         labels = values.tolist()
         block = self._block(X, sample_weight, codes.astype(np.float64), labels)
-        if block.rows == 0:
-            raise OuzelError("nothing to learn: every example has weight 0")
         model = self._new_model(None if classes is None else np.unique(classes).tolist()) if first else self.model_
         if classes is not None and not first and set(np.unique(classes).tolist()) - set(model.classes.known):
             raise OuzelError(f"classes were declared as {model.classes.known} on the first call; got {list(classes)}")
         if model.classes.closed:
             for label in labels:
                 model.classes.position(label)
-        for _ in range(passes):
-            model.learn(block)
-        self.model_ = model
-        return self
-
-    def _signs(self) -> list[float]:
-        known = self.model_.classes
-        return [-1.0 if known.reversed_pair() else 1.0] * self.model_.columns
-
-    def _ordered_classes(self) -> list[tuple[int, Any]]:
-        return [(k, self.model_.classes.known[k]) for k in self.model_.classes.order()]
-
-    def _shown_weights(self) -> np.ndarray:
-        """Weights (columns, 1 + features) in the order and with the signs of `decision_function`."""
-        check_is_fitted(self, "model_")
-        table = self.model_.weights()
-        width = 1 + getattr(self, "n_features_in_", table.shape[1] - 1)
-        table = np.pad(table, ((0, 0), (0, max(0, width - table.shape[1]))))
-        return self._signs()[0] * table if len(table) == 1 else table[[k for k, _ in self._ordered_classes()]]
+        return self._train(model, block, passes)

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from ouzel.estimators.classifier import Classifier
-from ouzel.estimators.variants import Variants, with_full
+from ouzel.estimators.named import Named, with_full
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SecondOrderPerceptronClassifier(Variants, Classifier):
+class _Gaussian(Named, Classifier):
+    """The matrix is diagonal or full; the last of the choices says which."""
+
+    choices: ClassVar[tuple[str, ...]] = ("covariance",)
+
+    covariance: str = "diagonal"
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SecondOrderPerceptronClassifier(_Gaussian):
     """The second-order perceptron (Cesa-Bianchi, Conconi & Gentile 2005).
 
     Parameters
@@ -27,15 +36,13 @@ class SecondOrderPerceptronClassifier(Variants, Classifier):
     """
 
     learner = "sop"
-    choices = ("covariance",)
     learners = with_full(("sop",))
 
     damping: float = 1.0
-    covariance: str = "diagonal"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ConfidenceWeightedClassifier(Variants, Classifier):
+class ConfidenceWeightedClassifier(_Gaussian):
     """Confidence-weighted learning (Dredze, Crammer & Pereira 2008; Crammer, Dredze & Pereira 2008).
 
     Parameters
@@ -60,7 +67,6 @@ class ConfidenceWeightedClassifier(Variants, Classifier):
     variant: str = "deviation"
     confidence: float = 0.75
     prior: float = 1.0
-    covariance: str = "diagonal"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -69,7 +75,7 @@ class ConfidenceWeightedClassifier(Variants, Classifier):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SoftConfidenceWeightedClassifier(Variants, Classifier):
+class SoftConfidenceWeightedClassifier(_Gaussian):
     """Soft confidence-weighted learning (Wang, Zhao & Hoi 2012).
 
     Parameters
@@ -94,11 +100,10 @@ class SoftConfidenceWeightedClassifier(Variants, Classifier):
     confidence: float = 0.75
     aggressiveness: float = 1.0
     prior: float = 1.0
-    covariance: str = "diagonal"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class AROWClassifier(Variants, Classifier):
+class AROWClassifier(_Gaussian):
     """Adaptive regularisation of weights (Crammer, Kulesza & Dredze 2009).
 
     Parameters
@@ -116,16 +121,14 @@ class AROWClassifier(Variants, Classifier):
     """
 
     learner = "arow"
-    choices = ("covariance",)
     learners = with_full(("arow",))
 
     regularization: float = 1.0
     prior: float = 1.0
-    covariance: str = "diagonal"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NAROWClassifier(Variants, Classifier):
+class NAROWClassifier(_Gaussian):
     """AROW whose regularisation follows the variance (Orabona & Crammer 2010).
 
     Parameters
@@ -143,16 +146,14 @@ class NAROWClassifier(Variants, Classifier):
     """
 
     learner = "narow"
-    choices = ("covariance",)
     learners = with_full(("narow",))
 
     bound: float = 10.0
     prior: float = 1.0
-    covariance: str = "diagonal"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NHERDClassifier(Variants, Classifier):
+class NHERDClassifier(_Gaussian):
     """Normal herding (Crammer & Lee 2010).
 
     Parameters
@@ -170,16 +171,14 @@ class NHERDClassifier(Variants, Classifier):
     """
 
     learner = "nherd"
-    choices = ("covariance",)
     learners = with_full(("nherd",))
 
     aggressiveness: float = 1.0
     prior: float = 1.0
-    covariance: str = "diagonal"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class IELLIPClassifier(Variants, Classifier):
+class IELLIPClassifier(_Gaussian):
     """The improved ellipsoid method (Yang, Jin & Ye 2009).
 
     Parameters
@@ -196,9 +195,7 @@ class IELLIPClassifier(Variants, Classifier):
     """
 
     learner = "iellip"
-    choices = ("covariance",)
     learners = with_full(("iellip",))
 
     shrinkage: float = 0.1
     decay: float = 0.3
-    covariance: str = "diagonal"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import ouzel.estimators as estimators
-from ouzel.estimators.base import COMMON
+from ouzel.estimators.named import Named
 from ouzel.model.model import Model
 from ouzel.model.persistence import load_model
 
@@ -17,19 +17,11 @@ def load(path: str | Path) -> Any:
 
 
 def from_model(model: Model) -> Any:
-    """An estimator around a model, its parameters those of the model."""
+    """An estimator around a model: of the class that has the learner's name, or one that takes any learner."""
     for name in estimators.__all__:
         kind = getattr(estimators, name)
-        if getattr(kind, "task", None) == model.task and kind.serves(model.learner.name):
-            break
-    else:
-        return model
-    estimator = kind(fit_intercept=model.intercept, bits=model.bits, seed=model.seed)
-    known = estimator.get_params(deep=False)
-    given = {name: value for name, value in model.settings._asdict().items() if name in known and name not in COMMON}
-    strengths = getattr(model.settings, "penalty", None)
-    if strengths:
-        given |= {name: value for name, value in strengths._asdict().items() if name in known}
-    estimator.set_params(**{**given, **(kind.choice(model.learner.name) or {})})
-    estimator.model_ = model
-    return estimator
+        found = kind.around(model) if issubclass(kind, Named) else None
+        if found is not None:
+            return found
+    online = (estimators.OnlineClassifier, estimators.OnlineRegressor, estimators.OnlineRanker)
+    return next(kind for kind in online if kind.task == model.task.name).around(model)

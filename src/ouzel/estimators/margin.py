@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ouzel.estimators.classifier import Classifier
-from ouzel.estimators.variants import Variants
+from ouzel.estimators.named import Named
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PerceptronClassifier(Variants, Classifier):
+class PerceptronClassifier(Named, Classifier):
     """The perceptron (Rosenblatt 1958; several classes as Crammer & Singer 2003).
 
     Parameters
@@ -32,7 +32,7 @@ class PerceptronClassifier(Variants, Classifier):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class MulticlassGradientClassifier(Classifier):
+class MulticlassGradientClassifier(Named, Classifier):
     """Online gradient descent on the hinge of several classes (Zinkevich 2003; Crammer & Singer 2001).
 
     Parameters
@@ -54,7 +54,7 @@ class MulticlassGradientClassifier(Classifier):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PassiveAggressiveClassifier(Variants, Classifier):
+class PassiveAggressiveClassifier(Named, Classifier):
     """Passive-aggressive learning (Crammer, Dekel, Keshet, Shalev-Shwartz & Singer 2006).
 
     Parameters
@@ -79,7 +79,7 @@ class PassiveAggressiveClassifier(Variants, Classifier):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ROMMAClassifier(Variants, Classifier):
+class ROMMAClassifier(Named, Classifier):
     """The relaxed online maximum margin algorithm (Li & Long 2002).
 
     Parameters
@@ -102,7 +102,7 @@ class ROMMAClassifier(Variants, Classifier):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ALMAClassifier(Classifier):
+class ALMAClassifier(Named, Classifier):
     """The approximate large margin algorithm (Gentile 2001).
 
     Parameters
@@ -127,7 +127,7 @@ class ALMAClassifier(Classifier):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ElementwiseNewtonClassifier(Classifier):
+class ElementwiseNewtonClassifier(Named, Classifier):
     """The online Newton step by element-wise multiplication.
 
     Parameters

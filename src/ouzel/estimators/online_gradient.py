@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ouzel.estimators.classifier import Classifier
+from ouzel.estimators.named import Named
 from ouzel.estimators.regressor import Regressor
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class OnlineGradientClassifier(Classifier):
+class OnlineGradientClassifier(Named, Classifier):
     """Online gradient descent with steps `learning_rate / t^power` (Zinkevich 2003).
 
     Parameters
@@ -36,7 +37,7 @@ class OnlineGradientClassifier(Classifier):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class OnlineGradientRegressor(Regressor):
+class OnlineGradientRegressor(Named, Regressor):
     """Online gradient descent on numbers: parameters of `OnlineGradientClassifier`, losses of regression.
 
     Examples

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ouzel.estimators.classifier import Classifier
+from ouzel.estimators.named import Named
 from ouzel.estimators.regressor import Regressor
-from ouzel.estimators.variants import Variants
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class _ByInvariance(Variants):
+class _ByInvariance(Named):
     """Which learner the parameter `invariant` means."""
 
     learner = "ons"
@@ -20,12 +20,6 @@ class _ByInvariance(Variants):
 
     invariant: bool = False
     bits: int = 11
-
-    def _settings(self) -> dict[str, Any]:
-        settings = super()._settings()
-        if self.invariant:  # that form has no step size
-            del settings["learning_rate"]
-        return settings
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

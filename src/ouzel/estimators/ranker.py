@@ -6,50 +6,22 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ouzel.errors import OuzelError
-from ouzel.estimators.adagrad import LEARNERS
-from ouzel.estimators.base import Estimator
-from ouzel.estimators.variants import Variants
+from ouzel.estimators.adagrad import AdaGrad
+from ouzel.estimators.base import Estimator, as_numbers
 from ouzel.evaluation.ranking import average_precision
-from ouzel.model.pairs import groups_of
+from ouzel.model.tasks.ranking import groups_of
+
+GRADES = "numbers, the grades by which to rank"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class AdaGradRanker(Variants, Estimator):
-    """AdaGrad on pairs of a group: the more relevant example z1 shall score above z2.
+class Ranker(Estimator):
+    """Groups of examples to rank. There is no intercept: it cancels."""
 
-    Duchi, Hazan & Singer (2011), section 6.2: the loss of a pair is [1 - <w, z1 - z2>]_+. There is no intercept: it
-    cancels.
-
-    Parameters
-    ----------
-    loss : "hinge", or "logistic"
-    update, learning_rate, l1, l2, damping : see `AdaGradClassifier`
-    pairs : drawn from each group with `seed`, evenly and with repetition; 0 takes all pairs once
-    passes, bits, seed : see `OnlineGradientClassifier`
-
-    Examples
-    --------
-    >>> X, relevance, query = [[1.0, 0.0], [0.0, 1.0], [2.0, 1.0], [0.0, 3.0]], [1, 0, 1, 0], [7, 7, 8, 8]
-    >>> model = AdaGradRanker().fit(X, relevance, qid=query)
-    >>> model.score(X, relevance, qid=query)
-    1.0
-    """
-
-    learner = "adagrad"
     task = "ranking"
-    choices = ("update",)
-    learners = LEARNERS
 
-    fit_intercept: bool = False
-    loss: Any = "hinge"
-    update: str = "mirror-descent"
-    learning_rate: float = 0.25
-    l1: float = 0.0
-    l2: float = 0.0
-    damping: float = 1e-6
     pairs: int = 0
 
     def fit(self, X: Any, y: Any, qid: Any = None) -> Self:
@@ -70,7 +42,7 @@ class AdaGradRanker(Variants, Estimator):
 
     def score(self, X: Any, y: Any, qid: Any = None) -> float:
         """Mean average precision of the groups, examples of relevance above the group's least being the relevant."""
-        scores, y = self.predict(X), np.asarray(y, np.float64)
+        scores, y = self.predict(X), as_numbers(y, GRADES)
         found = [
             average_precision(scores[here], y[here] > y[here].min())
             for here in groups_of(_numbers(qid, len(y)))
@@ -85,27 +57,17 @@ class AdaGradRanker(Variants, Estimator):
     @property
     def coef_(self) -> np.ndarray:
         """Weights (features,)."""
-        check_is_fitted(self, "model_")
-        weights = self.model_.weights()[0][1:]
-        return np.pad(weights, (0, max(0, getattr(self, "n_features_in_", 0) - len(weights))))
+        return self._shown_weights()[0, 1:]
 
-    def _new_model(self, classes: Any = None) -> Any:
-        model = super()._new_model()
-        model.intercept = False
-        return model
+    def _model_options(self) -> dict[str, Any]:
+        return {"intercept": False, "pairs": self.pairs}
 
     def _learn(self, X: Any, y: Any, qid: Any, passes: int) -> Self:
         first = not hasattr(self, "model_")
-        X, y = validate_data(
-            self, X, y, reset=first, accept_sparse="csr", dtype=[np.float32, np.float64], y_numeric=True
-        )
+        X, y = self._validated(X, y)
         groups = _numbers(qid, len(y))
-        block = self._block(X, None, np.asarray(y, np.float64), None)._replace(groups=groups)
-        model = self._new_model() if first else self.model_
-        for _ in range(passes):
-            model.learn(block)
-        self.model_ = model
-        return self
+        block = self._block(X, None, as_numbers(y, GRADES), None)._replace(groups=groups)
+        return self._train(self._new_model() if first else self.model_, block, passes)
 
 
 def _numbers(qid: Any, n: int) -> np.ndarray:
@@ -116,3 +78,29 @@ def _numbers(qid: Any, n: int) -> np.ndarray:
     if qid.shape != (n,):
         raise OuzelError(f"qid must name the group of each example, so {n} of them; got shape {qid.shape}")
     return np.asarray(np.unique(qid, return_inverse=True)[1], np.int64)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class AdaGradRanker(AdaGrad, Ranker):
+    """AdaGrad on pairs of a group: the more relevant example z1 shall score above z2.
+
+    Duchi, Hazan & Singer (2011), section 6.2: the loss of a pair is [1 - <w, z1 - z2>]_+. There is no intercept: it
+    cancels.
+
+    Parameters
+    ----------
+    loss : "hinge", or "logistic"
+    update, learning_rate, l1, l2, damping : see `AdaGradClassifier`
+    pairs : drawn from each group with `seed`, evenly and with repetition; 0 takes all pairs once
+    passes, bits, seed : see `OnlineGradientClassifier`
+
+    Examples
+    --------
+    >>> X, relevance, query = [[1.0, 0.0], [0.0, 1.0], [2.0, 1.0], [0.0, 3.0]], [1, 0, 1, 0], [7, 7, 8, 8]
+    >>> model = AdaGradRanker().fit(X, relevance, qid=query)
+    >>> model.score(X, relevance, qid=query)
+    1.0
+    """
+
+    fit_intercept: bool = False
+    loss: Any = "hinge"

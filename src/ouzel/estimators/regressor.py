@@ -6,17 +6,16 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ouzel.errors import OuzelError
-from ouzel.estimators.base import Estimator
-from ouzel.model.losses import links_of
+from ouzel.estimators.base import Estimator, as_numbers
+from ouzel.model.answers import estimates
 
 
 class Regressor(RegressorMixin, Estimator):
     """Numbers to predict."""
 
     task = "regression"
+    river_kind = "MiniBatchRegressor"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything and learn X (n, features), sparse or dense, with targets y (n,), `passes` times."""
@@ -30,33 +29,20 @@ class Regressor(RegressorMixin, Estimator):
     def predict(self, X: Any) -> np.ndarray:
         """What the margins estimate (n,): themselves, or a rate under the Poisson loss."""
         margins = self._margins(X)
-        linked = np.empty(len(margins))
-        links_of(self.model_.loss, margins, linked)
-        return linked
+        return estimates(self.model_.loss, margins)
 
     @property
     def coef_(self) -> np.ndarray:
         """Weights (features,)."""
-        check_is_fitted(self, "model_")
-        weights = self.model_.weights()[0][1:]
-        return np.pad(weights, (0, max(0, getattr(self, "n_features_in_", 0) - len(weights))))
+        return self._shown_weights()[0, 1:]
 
     @property
     def intercept_(self) -> float:
         """Weight of the constant feature."""
-        check_is_fitted(self, "model_")
-        return float(self.model_.weights()[0][0])
+        return float(self._shown_weights()[0, 0])
 
     def _learn(self, X: Any, y: Any, sample_weight: Any, passes: int) -> Self:
         first = not hasattr(self, "model_")
-        X, y = validate_data(
-            self, X, y, reset=first, accept_sparse="csr", dtype=[np.float32, np.float64], y_numeric=True
-        )
-        block = self._block(X, sample_weight, np.asarray(y, np.float64), None)
-        if block.rows == 0:
-            raise OuzelError("nothing to learn: every example has weight 0")
-        model = self._new_model() if first else self.model_
-        for _ in range(passes):
-            model.learn(block)
-        self.model_ = model
-        return self
+        X, y = self._validated(X, y)
+        block = self._block(X, sample_weight, as_numbers(y, "numbers to predict"), None)
+        return self._train(self._new_model() if first else self.model_, block, passes)

@@ -7,7 +7,6 @@ the moment at which our classes register as virtual subclasses of River's, so th
 from __future__ import annotations
 
 import copy
-import inspect
 import sys
 from array import array
 from collections.abc import Iterator
@@ -17,12 +16,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ouzel.errors import DataError
-from ouzel.model.losses import is_probabilistic, probabilities
+from ouzel.model.answers import probabilities, shown
 from ouzel.model.model import Model
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.memory import blocks_from
 from ouzel.streams.row_order import tidy_row
-from ouzel.terms.losses import link
 
 MOST_CACHED = 1 << 20  # names whose slots are remembered
 
@@ -52,11 +50,12 @@ class Slots(dict[Any, int]):
 class RiverProtocol:
     """Single examples as dictionaries of features. Nothing is checked but that values are finite numbers."""
 
-    task: ClassVar[str]
+    river_kind: ClassVar[str] = ""  # the class of river.base that this is one of
     model_: Model
     get_params: Any
     set_params: Any
     _new_model: Any
+    _is_probabilistic: Any
     _slots: Slots
 
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> Self:
@@ -71,24 +70,19 @@ class RiverProtocol:
     def predict_one(self, x: dict[Any, Any], **_: Any) -> Any:
         """The label or number predicted for one example; None from a classifier that has seen no class."""
         margins = self._margins_one(x)
-        if self.task == "regression":
-            return link(self.model_.loss, margins[0])
-        known = self.model_.classes.known
-        if len(margins) == 1:
-            return known[min(int(margins[0] > 0.0), len(known) - 1)] if known else None
-        return known[max(range(len(margins)), key=margins.__getitem__)]
+        return self.model_.answer_one(margins)
 
     def predict_proba_one(self, x: dict[Any, Any], **_: Any) -> dict[Any, float]:
         """Probability of each class seen."""
-        if not is_probabilistic(self.get_params(deep=False).get("loss")):
+        if not self._is_probabilistic():
             raise NotImplementedError("probabilities need a probabilistic loss: loss='logistic'")  # as River asks
         margins = self._margins_one(x)
-        known = self.model_.classes.known
-        if len(known) < 2:
-            return dict.fromkeys(known, 1.0)
-        row = np.array(margins) if len(margins) == 1 else np.array([margins])
-        shares = probabilities(self.model_.loss, row, self.model_.joint)
-        return dict(zip(known, shares[0].tolist(), strict=True))
+        classes = self.model_.classes
+        if len(classes) < 2:
+            return dict.fromkeys(classes.known, 1.0)
+        row = shown(classes, np.array(margins if len(margins) == 1 else [margins]))
+        shares = probabilities(self.model_.loss, row, self.model_.task.joint)
+        return dict(zip(classes.in_order(), shares[0].tolist(), strict=True))
 
     def learn_many(self, X: Any, y: Any, **_: Any) -> Self:
         """Learn a data frame, a row an example, its columns named as the keys that `learn_one` takes."""
@@ -149,8 +143,8 @@ class RiverProtocol:
     @property
     def _last_step(self) -> Any:
         base = sys.modules.get("river.base")
-        if base is not None:
-            kind = base.MiniBatchRegressor if self.task == "regression" else base.MiniBatchClassifier
+        if base is not None and self.river_kind:
+            kind = getattr(base, self.river_kind)
             looks = _looks[type(self)] = _looks.get(type(self), 0) + 1
             if looks <= 2:  # River looks whether there is one, then takes it; from then on we are of its kind
                 kind.register(type(self))
@@ -159,7 +153,7 @@ class RiverProtocol:
 
     def clone(self, new_params: dict[str, Any] | None = None, include_attributes: bool = False) -> Self:
         """An estimator with the same parameters, or with some of them changed."""
-        fresh = type(self)(**{**copy.deepcopy(self._get_params()), **(new_params or {})})
+        fresh = type(self)(**copy.deepcopy(self._get_params())).set_params(**(new_params or {}))
         if include_attributes:
             fresh.__dict__.update(copy.deepcopy(self.__dict__))
         return fresh
@@ -180,7 +174,7 @@ class RiverProtocol:
 
     @property
     def _mutable_attributes(self) -> set[str]:
-        return set(inspect.signature(type(self)).parameters)
+        return set(self._get_params())
 
     @property
     def _tags(self) -> set[str]:

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from ouzel.estimators.classifier import Classifier
+from ouzel.estimators.named import Learners, Named
 from ouzel.estimators.regressor import Regressor
-from ouzel.estimators.variants import Variants
 
-LEARNERS: dict[tuple[Any, ...], str] = {("oja",): "son-oja", ("fd",): "son-fd"}
+LEARNERS: Learners = {("oja",): "son-oja", ("fd",): "son-fd"}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class _Sketched(Variants):
+class _Sketched(Named):
     """What a person can ask of the sketch; with three classes or more, of the first class's."""
 
     learner = "son-oja"

@@ -12,7 +12,7 @@ import numpy as np
 
 from ouzel.errors import OuzelError
 from ouzel.kernels.jit import kernel
-from ouzel.model.tasks import Learnt
+from ouzel.model.tasks.task import Outcome, Task
 
 ERRORS, WEIGHT, TOTAL, LEADER = range(4)
 
@@ -46,13 +46,14 @@ def follow_numbers(targets, importances, sums):
 class Baseline:
     """The running score of a prediction that uses no features.
 
-    >>> baseline = Baseline("classification")
-    >>> baseline.add(Learnt(np.zeros(4), np.array([1, 1, 0, 1]), np.ones(4, np.float32), np.zeros(4)))
+    >>> from ouzel.model.tasks.classification import OneAgainstRest
+    >>> baseline = Baseline(OneAgainstRest("logistic"))
+    >>> baseline.add(Outcome(np.zeros(4), np.array([1, 1, 0, 1]), np.ones(4, np.float32), np.zeros(4)))
     >>> baseline.score
     0.5
     """
 
-    def __init__(self, task: str) -> None:
+    def __init__(self, task: Task) -> None:
         self.task = task
         self.sums = np.array([0.0, 0.0, 0.0, -1.0])
         self.counts = np.zeros(2)
@@ -60,16 +61,16 @@ class Baseline:
     @property
     def score(self) -> float | None:
         """Error rate, or root mean squared error of numbers; None for a ranking, and before any example."""
-        if self.task == "ranking" or not self.sums[WEIGHT] > 0.0:
+        if self.task.groups or not self.sums[WEIGHT] > 0.0:
             return None
         mean = float(self.sums[ERRORS] / self.sums[WEIGHT])
-        return sqrt(mean) if self.task == "regression" else mean
+        return sqrt(mean) if self.task.numbers else mean
 
-    def add(self, learnt: Learnt) -> None:
+    def add(self, learnt: Outcome) -> None:
         """Score a block's targets, and count them."""
-        if self.task == "regression":
+        if self.task.numbers:
             follow_numbers(learnt.targets, learnt.importances, self.sums)
-        elif self.task == "classification":
+        elif not self.task.groups:
             classes = learnt.margins.shape[1] if learnt.margins.ndim == 2 else 2
             if classes > len(self.counts):
                 self.counts = np.pad(self.counts, (0, classes - len(self.counts)))

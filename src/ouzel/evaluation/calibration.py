@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.kernels.jit import kernel
-from ouzel.model.losses import probabilities
+from ouzel.model.answers import probabilities
 
 BINS = 20
 WEIGHT, PROMISED, CAME = range(3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ouzel.evaluation.metrics import LOSS, MISTAKES, WEIGHT, Scores
-from ouzel.model.tasks import Learnt
+from ouzel.model.tasks.task import Outcome
 
 CLOSEST = 64  # examples between regular points at first
 MOST_POINTS = 512  # regular points; beyond, every second is dropped
@@ -63,12 +63,12 @@ class Curve:
         points = self.points
         return [point for point in points if _is_power(point.examples) or point is points[-1]]
 
-    def add(self, learnt: Learnt) -> None:
+    def add(self, learnt: Outcome) -> None:
         """Count a block, stopping at every point on the way."""
         start, rows = 0, len(learnt.targets)
         while start < rows:
             stop = min(rows, start + self._next() - self.scores.examples)
-            self.scores.add(Learnt(*(part[start:stop] for part in learnt)))
+            self.scores.add(Outcome(*(part[start:stop] for part in learnt)))
             if self._due(self.scores.examples):
                 self._take()
             start = stop

@@ -15,11 +15,11 @@ def warnings_of(model: Any, scores: Scores) -> list[str]:
     """What to tell of a model's scores beside the figures, a sentence each: what diverged, and what to try."""
     if not scores.sums[WEIGHT] > 0.0:
         return []
-    found = _of_numbers(scores) if scores.task == "regression" else _of_classes(model, scores)
+    found = _of_numbers(scores) if scores.task.numbers else _of_classes(model, scores)
     if found is None:
         return []
     remedies = ["a smaller learning rate"] if "learning_rate" in model.settings._fields else []
-    given = "labels or features" if scores.task == "regression" else "features"
+    given = "labels or features" if scores.task.numbers else "features"
     remedies.append(f"smaller {given}" if model.learner.name == "auto" else "the learner auto")
     return [f"{found}: the steps are too large for these {given}; try {', or '.join(remedies)}"]
 
@@ -37,8 +37,7 @@ def _of_classes(model: Any, scores: Scores) -> str | None:
     """What is wrong with margins of classes or pairs, by a loss that the learner itself makes small."""
     if not hasattr(model.settings, "loss") or scores.mean_loss is None:
         return None
-    columns = model.columns if scores.task == "classification" else 1
-    undecided = losses.value(model.loss, 0.0, 1.0) * columns
+    undecided = losses.value(model.loss, 0.0, 1.0) * model.columns
     if not undecided > 0.0 or scores.mean_loss <= FAR * undecided:
         return None
     return f"the loss ({scores.mean_loss:.3g}) is far above that of margins of 0 ({undecided:.3g})"

@@ -22,7 +22,7 @@ class Holdout:
         self.every = every
         self.model = model
         self.stretch = every * -(-STRETCH // every)
-        self.scores = Scores(model.task, model.loss, model.joint)
+        self.scores = Scores(model.task)
         self._waiting: list[Block] = []
 
     def divide(self, block: Block, row: int) -> Block:
@@ -36,5 +36,5 @@ class Holdout:
     def settle(self) -> None:
         """Predict what waits with the model as it is now: at the end of a stretch, and of a pass."""
         for block in self._waiting:
-            self.scores.add(self.model.judge(block))
+            self.scores.add(self.model.evaluate(block))
         self._waiting.clear()

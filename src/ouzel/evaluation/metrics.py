@@ -18,8 +18,8 @@ import numpy as np
 from ouzel.evaluation.baseline import Baseline
 from ouzel.evaluation.calibration import Calibration
 from ouzel.kernels.jit import inlined, kernel
-from ouzel.model.losses import is_probabilistic, links_of
-from ouzel.model.tasks import Learnt
+from ouzel.model.answers import estimates, is_probabilistic
+from ouzel.model.tasks.task import Outcome, Task
 
 WEIGHT, MISTAKES, LOSS, LOG_LOSS, SQUARES, ABSOLUTES, TARGETS, TARGET_SQUARES = range(8)
 BINS = 1 << 16
@@ -97,46 +97,43 @@ def score_numbers(predictions, targets, importances, losses, sums):
 class Scores:
     """The figures of a model's predictions, added up block by block.
 
+    >>> from ouzel.model.tasks.classification import OneAgainstRest
     >>> from ouzel.terms.losses import Logistic
-    >>> scores = Scores("classification", Logistic())
-    >>> scores.add(Learnt(np.array([2.0, -1.0, 0.0]), np.array([1, 1, 0]), np.ones(3, np.float32), np.zeros(3)))
+    >>> scores = Scores(OneAgainstRest(Logistic()))
+    >>> scores.add(Outcome(np.array([2.0, -1.0, 0.0]), np.array([1, 1, 0]), np.ones(3, np.float32), np.zeros(3)))
     >>> scores.examples, scores.error_rate
     (3, 0.6666666666666666)
     """
 
-    def __init__(self, task: str, loss: Any, joint: bool = False) -> None:
+    def __init__(self, task: Task) -> None:
         self.task = task
-        self.loss = loss
-        self.joint = joint
         self.examples = 0
         self.sums = np.zeros(8)
         self.confusion: np.ndarray = np.zeros((2, 2), np.int64)  # (classes, classes), rows are true; (0, 0) if too many
-        self.histogram = np.zeros((2, 0 if task == "regression" else BINS))
+        self.histogram = np.zeros((2, 0 if task.numbers else BINS))
         self.calibration = Calibration()
         self._constant = Baseline(task)
 
-    def add(self, learnt: Learnt) -> None:
+    def add(self, learnt: Outcome) -> None:
         """Count a block's predictions."""
         margins, targets, importances, losses = learnt
         self.examples += len(targets)
         self._constant.add(learnt)
-        if self.task == "regression":
-            predictions = np.empty(len(margins))
-            links_of(self.loss, margins, predictions)
-            score_numbers(predictions, targets, importances, losses, self.sums)
+        if self.task.numbers:
+            score_numbers(estimates(self.task.loss, margins), targets, importances, losses, self.sums)
         elif margins.ndim == 1:
             score_two(margins, targets, importances, losses, self.sums, self.confusion, self.histogram)
         else:
             self._widen(margins.shape[1])
             margins = np.ascontiguousarray(margins)
-            score_many(margins, targets, importances, losses, self.sums, self.confusion, self.joint)
-        if self.task == "classification" and is_probabilistic(self.loss):
-            self.calibration.add(self.loss, margins, targets, importances, self.joint)
+            score_many(margins, targets, importances, losses, self.sums, self.confusion, self.task.joint)
+        if not self.task.numbers and not self.task.groups and is_probabilistic(self.task.loss):
+            self.calibration.add(self.task.loss, margins, targets, importances, self.task.joint)
 
     @property
     def error_rate(self) -> float | None:
         """Share of mistakes, by importance: of wrong classes, or of pairs ranked wrongly; None for numbers."""
-        return None if self.task == "regression" else self._mean(MISTAKES)
+        return None if self.task.numbers else self._mean(MISTAKES)
 
     @property
     def accuracy(self) -> float | None:
@@ -151,25 +148,25 @@ class Scores:
     @property
     def log_loss(self) -> float | None:
         """Mean negative logarithm of the probability of the true class, for losses that give probabilities."""
-        return self._mean(LOG_LOSS) if self.task != "regression" and is_probabilistic(self.loss) else None
+        return self._mean(LOG_LOSS) if not self.task.numbers and is_probabilistic(self.task.loss) else None
 
     @property
     def rmse(self) -> float | None:
         """Root of the mean squared error of numbers."""
         squares = self._mean(SQUARES)
-        return None if self.task != "regression" or squares is None else sqrt(squares)
+        return None if not self.task.numbers or squares is None else sqrt(squares)
 
     @property
     def mae(self) -> float | None:
         """Mean absolute error of numbers."""
-        return self._mean(ABSOLUTES) if self.task == "regression" else None
+        return self._mean(ABSOLUTES) if self.task.numbers else None
 
     @property
     def r2(self) -> float | None:
         """Share of the targets' variance that the predictions explain."""
         weight, total, squares = self.sums[WEIGHT], self.sums[TARGETS], self.sums[TARGET_SQUARES]
         spread = squares - total * total / weight if weight else 0.0
-        return float(1.0 - self.sums[SQUARES] / spread) if self.task == "regression" and spread > 0 else None
+        return float(1.0 - self.sums[SQUARES] / spread) if self.task.numbers and spread > 0 else None
 
     @property
     def calibration_error(self) -> float | None:

@@ -12,11 +12,13 @@ from typing import Annotated, Any
 from ouzel.errors import OuzelError, RoomError
 from ouzel.evaluation.clock import Clock
 from ouzel.evaluation.curve import Curve
+from ouzel.evaluation.divergence import warnings_of
 from ouzel.evaluation.feature_count import FeaturesSeen
 from ouzel.evaluation.holdout import Holdout
 from ouzel.evaluation.metrics import Scores
 from ouzel.evaluation.report import Report
 from ouzel.model.model import Model
+from ouzel.model.setting_names import in_words
 from ouzel.ranges import Count, Range, ranged
 from ouzel.streams.block import Block
 
@@ -59,7 +61,7 @@ class Run:
     def __init__(self, model: Model, *, holdout_every: Holdouts = 0, passes: Passes = 1) -> None:
         if holdout_every == 1:
             raise OuzelError("holdout_every must be 2 or more, or 0 to hold out nothing; got 1")
-        if model.task == "ranking" and holdout_every:
+        if model.task.groups and holdout_every:
             raise OuzelError(
                 "a ranking learns groups, of which holdout_every would hold out single examples; leave it out"
             )
@@ -69,7 +71,7 @@ class Run:
         self.torn = False  # whether an error or an interruption fell into the learning of a block
         self.passed = 0  # passes ended
         self.row = 0  # examples of the present pass behind us, with or without a label
-        self.by_pass = [Scores(model.task, model.loss, model.joint) for _ in range(passes)]
+        self.by_pass = [Scores(model.task) for _ in range(passes)]
         self.curve = Curve(self.by_pass[0])
         self.holdouts = [Holdout(holdout_every, model) for _ in range(passes if holdout_every else 0)]
         self.features = FeaturesSeen()
@@ -113,7 +115,7 @@ class Run:
 
     def report(self) -> Report:
         """The figures so far."""
-        return Report.of(self)
+        return _report(self)
 
     def to_json(self) -> dict[str, Any]:
         """Where the run stands and all it has counted, no time; to be taken when `over` calls `on_checkpoint`."""
@@ -169,7 +171,7 @@ class Run:
                 stop = block.rows
                 if self.holdouts:
                     stop = min(stop, start + stretch - self.row % stretch)
-                if checkpoint_every and stretch == 1 and self.model.task != "ranking":  # groups stay whole
+                if checkpoint_every and stretch == 1 and not self.model.task.groups:  # these stay whole
                     stop = min(stop, start + due - self.row)
                 self._learn(block.slice(start, stop))
                 start = stop
@@ -215,3 +217,46 @@ def _model_of(model: Any) -> Model:
     found = model if isinstance(model, Model) else model.begin()
     assert isinstance(found, Model)
     return found
+
+
+def _report(run: Run) -> Report:
+    """The report of a run, at its end or before."""
+    model, scores = run.model, run.scores
+    order = model.classes.order()
+    used = run.features.used
+    confusion = None
+    if not (model.task.numbers or model.task.groups) and len(scores.confusion):
+        room = len(scores.confusion)
+        shown = [k for k in order if k < room]
+        confusion = [[int(scores.confusion[row, column]) for column in shown] for row in shown]
+    return Report(
+        learner=model.learner.name,
+        settings=in_words(model.settings),
+        task=model.task.name,
+        examples=run.examples,
+        pairs=scores.examples if model.task.groups else None,
+        classes=[model.classes.known[k] for k in order],
+        confusion=confusion,
+        holdout=[
+            {"examples": part.scores.examples, **_present(part.scores.figures())}
+            for part in run.holdouts[: max(1, run.passed)]
+        ],
+        passes=[{"examples": part.examples, **_present(part.figures())} for part in run.by_pass[: max(1, run.passed)]],
+        nonzeros=run.nonzeros,
+        features=(used or 0) if len(model.names) else run.features.span,
+        features_used=used,
+        unlabelled=model.unlabelled,
+        skipped=run.skipped,
+        bytes_used=model.bytes_used,
+        seconds_reading=run.clock.seconds["reading"],
+        seconds_learning=run.clock.seconds["learning"],
+        seconds_compiling=run.clock.seconds["compiling"],
+        curve=run.curve.points,
+        calibration=scores.calibration.points,
+        warnings=warnings_of(model, scores),
+        **scores.figures(),
+    )
+
+
+def _present(figures: dict[str, float | None]) -> dict[str, float]:
+    return {name: figure for name, figure in figures.items() if figure is not None}

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ouzel.evaluation.curve import Point
-from ouzel.evaluation.divergence import warnings_of
-from ouzel.model.setting_names import in_words
-
-if TYPE_CHECKING:
-    from ouzel.evaluation.progressive import Run
 
 
 @dataclass(frozen=True)
@@ -51,47 +46,6 @@ class Report:
     curve: list[Point]
     calibration: list[tuple[float, float]]  # (mean probability, share that came true) of bins
 
-    @classmethod
-    def of(cls, run: Run) -> Report:
-        """The report of a run, at its end or before."""
-        model, scores = run.model, run.scores
-        order = model.classes.order()
-        used = run.features.used
-        confusion = None
-        if model.task == "classification" and len(scores.confusion):
-            room = len(scores.confusion)
-            shown = [k for k in order if k < room]
-            confusion = [[int(scores.confusion[row, column]) for column in shown] for row in shown]
-        return cls(
-            learner=model.learner.name,
-            settings=in_words(model.settings),
-            task=model.task,
-            examples=run.examples,
-            pairs=scores.examples if model.task == "ranking" else None,
-            classes=[model.classes.known[k] for k in order],
-            confusion=confusion,
-            holdout=[
-                {"examples": part.scores.examples, **_present(part.scores.figures())}
-                for part in run.holdouts[: max(1, run.passed)]
-            ],
-            passes=[
-                {"examples": part.examples, **_present(part.figures())} for part in run.by_pass[: max(1, run.passed)]
-            ],
-            nonzeros=run.nonzeros,
-            features=(used or 0) if len(model.names) else run.features.span,
-            features_used=used,
-            unlabelled=model.unlabelled,
-            skipped=run.skipped,
-            bytes_used=model.bytes_used,
-            seconds_reading=run.clock.seconds["reading"],
-            seconds_learning=run.clock.seconds["learning"],
-            seconds_compiling=run.clock.seconds["compiling"],
-            curve=run.curve.points,
-            calibration=scores.calibration.points,
-            warnings=warnings_of(model, scores),
-            **scores.figures(),
-        )
-
     def to_json(self) -> dict[str, Any]:
         """JSON values; a number that JSON cannot write becomes a string."""
         values = {**self.__dict__, "curve": [_as_dict(point, self.task) for point in self.curve]}
@@ -101,10 +55,6 @@ class Report:
 def _as_dict(point: Point, task: str) -> dict[str, Any]:
     shown = {"examples": point.examples, "mean_loss": point.mean_loss}
     return shown if task == "regression" else shown | {"error_rate": point.error_rate}
-
-
-def _present(figures: dict[str, float | None]) -> dict[str, float]:
-    return {name: figure for name, figure in figures.items() if figure is not None}
 
 
 def _plain(value: Any) -> Any:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from typing import Any, NamedTuple
 
-from ouzel.errors import OuzelError
+from ouzel.errors import OuzelError, suggest
 from ouzel.learners import protocol
 
 
@@ -147,10 +146,8 @@ def find(name: str) -> Learner:
     'online gradient descent'
     >>> find("adagrid")
     Traceback (most recent call last):
-    ouzel.errors.OuzelError: there is no learner 'adagrid'; did you mean 'adagrad'? ...
+    ouzel.errors.OuzelError: there is no learner 'adagrid'. Did you mean 'adagrad'? ...
     """
-    if name in LEARNERS:
+    if isinstance(name, str) and name in LEARNERS:
         return LEARNERS[name]
-    close = difflib.get_close_matches(name, LEARNERS, 1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    raise OuzelError(f"there is no learner {name!r}; {hint}Known: {', '.join(LEARNERS)}")
+    raise OuzelError(f"there is no learner {name!r}{suggest(name, LEARNERS)}Known: {', '.join(LEARNERS)}")

@@ -23,6 +23,7 @@ from ouzel.learners import catalogue
 from ouzel.model.label_encoder import MOST_CLASSES, Classes
 from ouzel.model.model import SLOT_LIMIT, Model
 from ouzel.model.settings import resolve_settings
+from ouzel.model.tasks.choose import TASKS
 from ouzel.ranges import MOST_BITS, MOST_SEED
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.feature_names import FeatureNames
@@ -87,7 +88,7 @@ label = either(text, flag, number)
 RULES = {
     "learner": text,
     "settings": table,
-    "task": one_of("classification", "regression", "ranking"),
+    "task": one_of(*TASKS),
     "intercept": flag,
     "classes": list_of(label, MOST_CLASSES),
     "closed": flag,
@@ -119,7 +120,7 @@ def describe(model: Model, notes: dict[str, Any]) -> dict[str, Any]:
     return {
         "learner": model.learner.name,
         "settings": to_json(model.settings),
-        "task": model.task,
+        "task": model.task.name,
         "intercept": model.intercept,
         "classes": list(model.classes.known),
         "closed": model.classes.closed,

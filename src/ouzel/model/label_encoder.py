@@ -30,6 +30,7 @@ class Classes:
     def rename(self, known: Iterable[Label]) -> None:
         """Have these classes, in this order."""
         self.known = list(known)
+        self._order: list[int] = []
         self._position = {label: k for k, label in enumerate(self.known)}
 
     def find(self, label: Label) -> int:
@@ -55,7 +56,7 @@ class Classes:
 
     def positions(self, labels: np.ndarray, label_names: Sequence[str] | None) -> np.ndarray:
         """Positions (n,) int64 of a block's labels (n,), new classes taken in the order of first appearance."""
-        found = self._known_positions(labels, label_names)
+        found = self.known_positions(labels, label_names)
         if (found >= 0).all():
             return found
         values, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
@@ -65,8 +66,11 @@ class Classes:
             places[k] = self.position(tidy(value) if label_names is None else label_names[int(value)])
         return places[inverse]
 
-    def _known_positions(self, labels: np.ndarray, label_names: Sequence[str] | None) -> np.ndarray:
-        """The same, -1 for a class not known yet: without a sort of the labels, as most blocks bring nothing new."""
+    def known_positions(self, labels: np.ndarray, label_names: Sequence[str] | None) -> np.ndarray:
+        """The same, -1 for a class not known yet.
+
+        It takes no sort of the labels, as most blocks bring nothing new.
+        """
         if label_names is not None:
             return np.array([self.find(name) for name in label_names], np.int64)[labels.astype(np.int64)]
         numbers = sorted((label, place) for label, place in self._position.items() if not isinstance(label, str))
@@ -78,8 +82,14 @@ class Classes:
 
     def order(self) -> list[int]:
         """Positions in the order of the sorted labels: how results are shown."""
-        return sorted(range(len(self.known)), key=lambda k: sort_key(self.known[k]))
+        if len(self._order) != len(self.known):
+            self._order = sorted(range(len(self.known)), key=lambda k: sort_key(self.known[k]))
+        return self._order
+
+    def in_order(self) -> list[Label]:
+        """The labels sorted."""
+        return [self.known[k] for k in self.order()]
 
     def reversed_pair(self) -> bool:
         """Whether the second class seen sorts before the first, so that shown margins change sign."""
-        return len(self.known) == 2 and sort_key(self.known[1]) < sort_key(self.known[0])
+        return self.order() == [1, 0]

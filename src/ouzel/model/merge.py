@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ouzel.errors import OuzelError
 from ouzel.model.model import Model
+from ouzel.terms.names import to_json
 
-ALIKE = ("learner", "settings", "intercept", "task", "bits", "seed")
+ALIKE: dict[str, Callable[[Model], Any]] = {
+    "learner": lambda model: model.learner.name,
+    "settings": lambda model: to_json(model.settings),  # terms without parameters are all equal: ()
+    "intercept": lambda model: model.intercept,
+    "task": lambda model: model.task.name,
+    "bits": lambda model: model.bits,
+    "seed": lambda model: model.seed,
+}
+"""What models that merge have in common, by what it is called."""
 
 
 def merge(models: Sequence[Any]) -> Any:
@@ -45,16 +54,17 @@ def merge(models: Sequence[Any]) -> Any:
 
 def _merge_models(models: Sequence[Model]) -> Model:
     first = models[0]
-    for name in ALIKE:
-        for other in models[1:]:
-            one, two = getattr(first, name), getattr(other, name)
-            if (type(one), one) != (type(two), two):
+    for other in models[1:]:
+        for name, of in ALIKE.items():
+            if of(first) != of(other):
+                one, two = (model.settings if name == "settings" else of(model) for model in (first, other))
                 raise OuzelError(f"models merge only with the same {name}; these have {one} and {two}")
     labels = list(dict.fromkeys(label for model in models for label in model.classes.known))
     dimension = max(model.dimension for model in models)
-    merged = _prepared(first, labels, dimension)
+    closed = all(model.classes.closed and len(model.classes) == len(labels) for model in models)
+    merged = _prepared(first, labels, dimension, closed)
     learnt = [model for model in models if model.examples] or [first]  # one that has learnt nothing says nothing
-    states = [_in_order(_prepared(model, labels, dimension), labels) for model in learnt]
+    states = [_in_order(_prepared(model, labels, dimension, closed), labels) for model in learnt]
     alike = zip(*states, strict=True)
     merged.states = states[0] if len(states) == 1 else [first.module.merge(list(a), first.settings) for a in alike]
     merged.classes.rename(labels)
@@ -65,13 +75,14 @@ def _merge_models(models: Sequence[Model]) -> Model:
     return merged
 
 
-def _prepared(model: Model, labels: list[Any], dimension: int) -> Model:
-    """A copy that knows all classes and has room for all features."""
+def _prepared(model: Model, labels: list[Any], dimension: int, closed: bool) -> Model:
+    """A copy that knows all classes, and takes others too if not `closed`, and has room for all features."""
     model = copy.deepcopy(model)
     model.make_room(dimension - 2)
+    if not closed:
+        model.task.open(model)
     for label in labels:
         if model.classes.find(label) < 0:
-            model.classes.closed = False
             model.classes.position(label)
             model.make_states(len(model.classes))
     return model
@@ -82,7 +93,7 @@ def _in_order(model: Model, labels: list[Any]) -> list[Any]:
     known = model.classes.known
     if known == labels:
         return model.states
-    if model.multiclass:
+    if model.learner.multiclass:
         raise OuzelError(
             f"{model.learner.name} merges only models that met the classes in one order; declare `classes`"
         )

@@ -1,8 +1,7 @@
 """A learner at work on a stream: labels become targets, features slots, and the state grows as the stream needs it.
 
-What the estimators and the command line share. One binary state serves two classes; from the third class on, a binary
-learner keeps one state a class (one against the rest), each of them fed every example, and one more that stands for
-every class not seen yet: what a new class starts from.
+What the estimators and the command line share. What is done with labels, and how many states that takes, is for the
+model's task to say (`ouzel.model.tasks`).
 """
 
 from __future__ import annotations
@@ -15,20 +14,17 @@ import numpy as np
 
 from ouzel.errors import OuzelError, RoomError
 from ouzel.layout import bytes_of, flat
-from ouzel.learners import catalogue, protocol
+from ouzel.learners import catalogue
 from ouzel.learners.rows import Rows, largest_id, to_rows
-from ouzel.model import tasks
-from ouzel.model.heaviest import heaviest_slots
+from ouzel.model.answers import Answers, Named, shown_top, shown_weights
 from ouzel.model.label_encoder import Classes
-from ouzel.model.losses import is_probabilistic
 from ouzel.model.settings import resolve_settings
-from ouzel.model.tasks import Learnt
+from ouzel.model.tasks.choose import choose_task, settings_for
+from ouzel.model.tasks.task import Outcome
 from ouzel.ranges import Bits, Range, Seed, memory, ranged
 from ouzel.streams.block import Block
 from ouzel.streams.feature_names import FeatureNames
 from ouzel.streams.label_values import Label
-from ouzel.terms.losses import REGRESSION, Hinge
-from ouzel.terms.names import name_of
 
 SMALLEST_TABLE = 1024  # slots of a new state
 SMALLEST_MATRIX = 32  # the same, of a learner that keeps a number for every pair of them
@@ -70,25 +66,18 @@ class Model:
         **settings: Any,
     ) -> None:
         self.learner = catalogue.find(learner)
-        self.settings = resolve_settings(self.learner, settings)
+        self.settings = resolve_settings(self.learner, settings_for(task, self.learner, settings))
         self.intercept = bool(intercept)
-        self.loss = getattr(self.settings, "loss", Hinge())
-        self.task = task or ("regression" if isinstance(self.loss, REGRESSION) else "classification")
+        self.task = choose_task(task, self.learner, self.settings, pairs)
         self.classes = Classes(classes or (), closed=classes is not None)
         self.bits = bits
         self.seed = seed
         self.pairs = pairs
-        if self.task == "ranking" and (self.multiclass or isinstance(self.loss, REGRESSION)):
-            raise OuzelError(
-                "ranking takes a learner of two classes and a loss of classes, such as adagrad and hinge; "
-                f"got {learner} and {name_of(self.loss)}"
-            )
         self.names = FeatureNames()
         self.examples = 0
         self.unlabelled = 0
         self.dimension = 1  # slots that examples may have used so far; slot 0 is the constant feature
         self.states: list[Any] = []
-        self.room = 0  # classes that a multiclass learner's state has columns for
         if begin:
             self.make_states(len(self.classes))
 
@@ -97,15 +86,10 @@ class Model:
         """The learner's functions."""
         return self.learner.module
 
-    @cached_property
-    def multiclass(self) -> bool:
-        """Whether one state holds every class."""
-        return self.learner.multiclass
-
     @property
-    def joint(self) -> bool:
-        """Whether three or more classes learn the multinomial loss together, and not each its own."""
-        return isinstance(self.module, protocol.JointClasses) and is_probabilistic(self.loss)
+    def loss(self) -> Any:
+        """The loss of one prediction, a term."""
+        return self.task.loss
 
     @cached_property
     def budgeted(self) -> bool:
@@ -123,7 +107,7 @@ class Model:
     @property
     def columns(self) -> int:
         """Columns of margins and weights: 1 for regression and up to two classes, else the number of classes."""
-        return self._columns(len(self.classes))
+        return self.task.columns(len(self.classes))
 
     @property
     def capacity(self) -> int:
@@ -133,7 +117,9 @@ class Model:
     @cached_property
     def smallest(self) -> int:
         """Slots of a new state but for the constant's: few where the learner keeps a number for every pair of them."""
-        few, twice = (bytes_of(self._layout(slots + 1, 2)) for slots in (SMALLEST_MATRIX, 2 * SMALLEST_MATRIX))
+        classes = (2,) if self.learner.multiclass else ()
+        sizes = (SMALLEST_MATRIX + 1, 2 * SMALLEST_MATRIX + 1)
+        few, twice = (bytes_of(self.module.layout(slots, *classes, self.settings)) for slots in sizes)
         return SMALLEST_MATRIX if twice > 3 * few else SMALLEST_TABLE
 
     @property
@@ -145,27 +131,25 @@ class Model:
 
     def layouts(self) -> list[Any]:
         """What each state is made of, by the classes, the dimension and the settings (see `ouzel.layout`)."""
-        classes = len(self.classes)
-        return [self._layout(self.capacity, self._room(classes))] * (1 if self.multiclass else self._states(classes))
-
-    def _layout(self, slots: int, classes: int) -> Any:
-        """What a state with room for so many slots (and classes) is made of."""
-        return self.module.layout(*((slots, classes) if self.multiclass else (slots,)), self.settings)
+        known = len(self.classes)
+        return [self.module.layout(*self.task.shape(self, known), self.settings)] * self.task.count(self.classes)
 
     def take(self, states: list[Any]) -> None:
         """Have these states, which are of `layouts`."""
-        self.states, self.room = states, self._room(len(self.classes)) if self.multiclass else 0
+        self.states = states
+        self.task.take(len(self.classes))
 
-    def learn(self, block: Block) -> Learnt:
+    def learn(self, block: Block) -> Outcome:
         """Learn a block; return the margins predicted before each example was learnt, beside its target.
 
         With up to two classes a margin is positive for the second class seen. Examples without a label are left out.
         A ranking model gives an entry a pair of the block's groups, which are taken as whole.
         """
-        block = self._labelled(block)
+        labelled = _labelled(block)
+        self.unlabelled += block.rows - labelled.rows
+        block = labelled
         self._make_room(block)
-        learn = {"regression": tasks.learn_numbers, "ranking": tasks.learn_groups}.get(self.task, tasks.learn_classes)
-        learnt = learn(self, self._rows(block), block)
+        learnt = self.task.learn(self, block)
         self.examples += block.rows
         if block.names is not None:
             self.names.add(block.names)
@@ -175,29 +159,29 @@ class Model:
     def learn_one(self, slots: np.ndarray, values: np.ndarray, label: Any, importance: np.float32) -> None:
         """Learn one example given as slots (uint32, the constant's included) and values (float32) known to be sound."""
         self.examples += 1
-        tasks.learn_one(self, slots, values, label, importance)
+        self.task.learn_one(self, slots, values, label, importance)
         if self.examples % NAMES_EVERY == 0:
             self._forget_names()
 
     def margins(self, block: Block) -> np.ndarray:
         """Margins (n,) or (n, classes) of a block; nothing is learnt, features never seen count for nothing."""
-        rows = self._rows(block)
-        if self.multiclass:
-            scores = np.empty((block.rows, self.room))
-            self.module.predict_rows(self.states[0], rows, self.settings, scores)
-            return scores if self.columns > 1 else tasks.difference(scores)
-        margins = np.empty((self.columns, block.rows))
-        for row, state in zip(margins, self.states, strict=False):
-            self.module.predict_rows(state, rows, self.settings, row)
-        return margins[0] if self.columns == 1 else margins.T
+        return self.task.margins(self, self.rows(block))
 
-    def judge(self, block: Block) -> Learnt:
+    def answers(self, block: Block) -> Answers:
+        """What the model says of a block: labels or numbers, margins, probabilities."""
+        return self.task.answers(self, self.margins(block))
+
+    def evaluate(self, block: Block) -> Outcome:
         """Predict labelled examples without learning them; those of classes not known yet are left out."""
-        return tasks.judge(self, block)
+        return self.task.evaluate(self, _labelled(block))
 
     def margins_one(self, slots: np.ndarray, values: np.ndarray) -> list[float]:
         """The margins of one example, one a column."""
-        return tasks.margins_one(self, slots, values)
+        return self.task.margins_one(self, slots, values)
+
+    def answer_one(self, margins: list[float]) -> Any:
+        """What the margins of one example say: a label, or a number; None if no class is known."""
+        return self.task.answer_one(self, margins)
 
     def make_room(self, largest: int) -> None:
         """Have room for feature id `largest` and all below it."""
@@ -207,7 +191,7 @@ class Model:
         self.dimension = largest + 2
         if self.budgeted or self.capacity == capacity:
             return
-        shape = (self.capacity, self.room) if self.multiclass else (self.capacity,)
+        shape = self.task.shape(self)
         try:
             needed = bytes_of(self.module.layout(*shape, self.settings)) * len(self.states)
             if needed > memory():
@@ -223,80 +207,36 @@ class Model:
 
     def weights(self) -> np.ndarray:
         """Weights (columns, dimension), slot 0 first; not for learners of a byte budget, which know only their top."""
-        if self.multiclass:
-            table = self.module.weights(self.states[0], self.settings)[: self.dimension].T
-            return table if self.columns > 1 else table[1:2] - table[0:1]
-        states = self.states[: self.columns]
-        return np.stack([self.module.weights(state, self.settings)[: self.dimension] for state in states])
+        return self.task.weights(self)
+
+    def shown_weights(self) -> np.ndarray:
+        """The same with the signs and in the order in which classes are shown."""
+        return shown_weights(self.classes, self.weights())
 
     def top(self, n: int) -> list[list[tuple[int, float]]]:
         """The n heaviest (feature id, weight) of each column, heaviest first; id -1 is the constant feature."""
-        if self.budgeted and self.multiclass:
-            found = self.module.top(self.states[0], n, self.settings, len(self.classes))
-        elif self.budgeted:
-            found = [self.module.top(state, n, self.settings) for state in self.states[: self.columns]]
-        else:
-            found = [heaviest_slots(row, n) for row in self.weights()]
         return [
             [(int(slot) - 1, float(weight)) for slot, weight in zip(slots, weights, strict=True)]
-            for slots, weights in found
+            for slots, weights in self.task.top(self, n)
         ]
 
-    def _columns(self, classes: int) -> int:
-        return 1 if self.task != "classification" or classes <= 2 else classes
+    def shown_top(self, n: int) -> list[tuple[Label | None, list[Named]]]:
+        """The same by names of features and of classes, with the signs and in the order in which classes are shown."""
+        columns = [[(self.feature_name(feature), weight) for feature, weight in column] for column in self.top(n)]
+        return shown_top(self.classes, columns)
+
+    def feature_name(self, feature: int) -> str | int:
+        """What a person calls a feature: its name, or its id where the stream had no names."""
+        return "(intercept)" if feature == -1 else self.names.name(feature) or feature
 
     def make_states(self, classes: int) -> None:
         """Bring the states up to a number of classes."""
-        if self.multiclass:
-            if self.room < self._room(classes):
-                self.room = self._room(classes)
-                make = self.module.grow if self.states else self.module.init
-                self.states = [make(*self.states, self.capacity, self.room, self.settings)]
-            return
-        columns = self._columns(classes)
-        if columns == 1:
-            self.states = self.states or [self.module.init(self.capacity, self.settings)]
-            return
-        needed = bytes_of(self.module.layout(self.capacity, self.settings)) * columns
-        if needed > memory():
-            raise OuzelError(
-                f"{columns} classes need {needed / 2**30:.0f} GiB of weights, more than this machine has; is this the "
-                "label? Numbers to predict want a loss of numbers, such as",
-                loss="squared",
-            )
-        if len(self.states) == 1:
-            self.states = [self.module.mirror(self.states[0]), self.states[0]]
-        while len(self.states) < self._states(classes):
-            self.states.append(self._spare_state())
+        self.task.make_states(self, classes)
 
-    def _states(self, classes: int) -> int:
-        """States of a binary learner: one, or one a class and one more for the classes not seen yet."""
-        columns = self._columns(classes)
-        return columns if columns == 1 else columns + (not self.classes.closed)
-
-    def _room(self, classes: int) -> int:
-        """Classes that a multiclass learner's state has columns for."""
-        return max(classes, 2)
-
-    def _spare_state(self) -> Any:
-        """A state for one more class, or for every class not seen yet."""
-        if len(self.states) > 2:
-            return type(self.states[-1])(*(array.copy() for array in self.states[-1]))
-        if self.states and isinstance(self.module, protocol.Background):
-            return self.module.unseen(self.states[0])
-        return self.module.init(self.capacity, self.settings)
-
-    def _rows(self, block: Block) -> Rows:
+    def rows(self, block: Block) -> Rows:
+        """A block as rows over the slots that the states have room for, or over all of a learner of a byte budget."""
         limit = SLOT_LIMIT if self.budgeted else self.capacity
         return to_rows(block.offsets, block.indices, block.values, self.intercept, np.uint64(limit))
-
-    def _labelled(self, block: Block) -> Block:
-        """The block without the examples that have no label."""
-        missing = np.isnan(block.labels)
-        if not missing.any():
-            return block
-        self.unlabelled += int(missing.sum())
-        return block.select(np.flatnonzero(~missing))
 
     def _make_room(self, block: Block) -> None:
         if block.nonzeros:
@@ -306,3 +246,9 @@ class Model:
         """A budgeted learner keeps the names of its members only."""
         if self.budgeted:
             self.names.restrict(np.concatenate([self.module.members(state) for state in self.states]) - 1)
+
+
+def _labelled(block: Block) -> Block:
+    """The block without the examples that have no label."""
+    missing = np.isnan(block.labels)
+    return block.select(np.flatnonzero(~missing)) if missing.any() else block

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
+from collections.abc import Iterable
 from math import inf
 from typing import Any
 
-from ouzel.errors import OuzelError
+from ouzel.errors import OuzelError, suggest
 from ouzel.learners.catalogue import Learner
 from ouzel.ranges import checked
 from ouzel.terms.losses import REGRESSION
@@ -20,9 +20,7 @@ def resolve_settings(learner: Learner, given: dict[str, Any]) -> Any:
     """
     kind = learner.settings
     values = {**dict(learner.preset), **{name: value for name, value in given.items() if value is not None}}
-    for name in values:
-        if name not in kind._fields and not (name in ("l1", "l2") and "penalty" in kind._fields):
-            raise OuzelError(_unknown(learner, name))
+    check_names(learner, values)
     strengths = {name: values.pop(name) for name in ("l1", "l2") if name in values and name not in kind._fields}
     if strengths:
         values["penalty"] = resolve_penalty(values.get("penalty"), **strengths)
@@ -34,8 +32,16 @@ def resolve_settings(learner: Learner, given: dict[str, Any]) -> Any:
     return kind(**checked(kind, values, f"of {learner.name}"))
 
 
-def _unknown(learner: Learner, name: str) -> str:
+def names_of(learner: Learner) -> tuple[str, ...]:
+    """Names of the settings that a learner takes, those of a penalty's strengths included."""
     fields = learner.settings._fields
-    close = difflib.get_close_matches(name, fields, 1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    return f"learner {learner.name!r} has no setting {name!r}; {hint}It has: {', '.join(fields)}"
+    return (*fields, *(name for name in ("l1", "l2") if "penalty" in fields and name not in fields))
+
+
+def check_names(learner: Learner, given: Iterable[str]) -> None:
+    """Refuse a setting that a learner does not have."""
+    known = names_of(learner)
+    for name in given:
+        if name not in known:
+            hint = suggest(name, known)
+            raise OuzelError(f"learner {learner.name!r} has no setting {name!r}{hint}It has: {', '.join(known)}")

@@ -9,15 +9,16 @@ import numpy as np
 from ouzel.evaluation.comparison.shuffles import Summary
 from ouzel.evaluation.curve import Point
 from ouzel.evaluation.report import Report
+from ouzel.model.tasks.task import Task
 from ouzel.plotting.axes import Line, draw_lines, draw_panels
 
 SETTLED = 64  # examples before which an error says little, where a curve is long
 
 
-def draw_training(report: Report, path: str) -> None:
+def draw_training(report: Report, task: Task, path: str) -> None:
     """The learning curve of a run, and, of a learner of probabilities, how they agree with what came true beside it."""
     if not report.calibration:
-        draw_curves({report.learner: report.curve}, path, report.task)
+        draw_curves({report.learner: report.curve}, path, task)
         return
     errors = _settled(report.curve)
     promised, came = zip(*report.calibration, strict=True)
@@ -34,22 +35,22 @@ def _settled(curve: Sequence[Point]) -> list[Point]:
     return [point for point in curve if point.examples >= SETTLED or curve[-1].examples < 16 * SETTLED]
 
 
-def draw_curves(curves: Mapping[str, Sequence[Point]], path: str, task: str = "classification") -> None:
+def draw_curves(curves: Mapping[str, Sequence[Point]], path: str, task: Task) -> None:
     """Progressive error (or loss, for numbers) against examples, a line a learner, from where it has settled."""
-    classes = task != "regression"
+    classes = not task.numbers
     lines: dict[str, Line] = {}
     for name, curve in curves.items():
         settled = _settled(curve)
         figures = [point.error_rate if classes else point.mean_loss for point in settled]
         lines[name] = ([point.examples for point in settled], figures)
-    counted = "pairs" if task == "ranking" else "examples"
+    counted = "pairs" if task.groups else "examples"
     title = next(iter(lines)) if len(lines) == 1 else ""
     draw_lines(lines, path, x=counted, y=f"progressive {'error rate' if classes else 'loss'}", title=title, log_x=True)
 
 
 def draw_cumulative(found: Mapping[str, Summary], path: str) -> None:
     """The three figures: rate of mistakes, updates and seconds so far, each the mean over orders."""
-    classes = next(iter(found.values())).task == "classification"
+    classes = not next(iter(found.values())).task.numbers
     values: dict[str, Callable[[Summary], np.ndarray]] = {
         "cumulative rate of mistakes" if classes else "root mean squared error": lambda entry: entry.rates,
         "updates": lambda entry: entry.updates.mean(axis=0),

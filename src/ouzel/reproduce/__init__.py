@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ouzel.errors import OuzelError
+from ouzel.errors import OuzelError, suggest
 
 
 class Experiment(NamedTuple):
@@ -78,6 +77,4 @@ def find(name: str) -> Experiment:
     """The experiment of that name."""
     if name in EXPERIMENTS:
         return EXPERIMENTS[name]
-    close = difflib.get_close_matches(name, EXPERIMENTS, 1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    raise OuzelError(f"there is no experiment {name!r}; {hint}`ouzel reproduce` lists them")
+    raise OuzelError(f"there is no experiment {name!r}{suggest(name, EXPERIMENTS)}`ouzel reproduce` lists them")

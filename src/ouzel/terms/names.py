@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import reprlib
 from typing import Any
 
-from ouzel.errors import OuzelError
+from ouzel.errors import OuzelError, suggest
 from ouzel.ranges import STRENGTH, check, checked
 from ouzel.terms import losses
 from ouzel.terms.bounds import BOUNDS, projects
@@ -89,8 +88,7 @@ def _named(what: str, text: str, terms: dict[str, Any], **values: float) -> Any:
             form = f"{name}({', '.join(f'{key}=NUMBER' for key in term._fields)})" if term._fields else name
             raise OuzelError(f"the {what} {name} is written {form}; got {text!r}") from None
         return within_range(what, found)
-    close = difflib.get_close_matches(name, terms, 1)
-    hint = f". Did you mean {close[0]!r}?" if close else ""
+    hint = suggest(name, terms).rstrip(". ")
     raise OuzelError(f"{what} must be one of {', '.join(map(repr, terms))} or a {what} term; got {text!r}{hint}")
 
 

@@ -117,7 +117,7 @@ class Session:
         if "query" in stored and "query" not in reading:
             raise OuzelError(f"{resume}: was learnt with the groups of {stored['query']}; give them again with --query")
         check_agreement(resume, model, stored, learner, settings, intercept, reading)
-        for name, given, known in (("task", task, model.task), ("pairs", pairs, model.pairs)):
+        for name, given, known in (("task", task, model.task.name), ("pairs", pairs, model.pairs)):
             if given is not None and given != known:
                 raise contradiction(resume, name, given, known)
         run = Run(model, passes=1 if passes is None else passes, holdout_every=holdout_every or 0)
@@ -259,7 +259,7 @@ class Session:
 
     def _open(self) -> Any:
         stream: Any = read(self.files, format=self.format, **self.reading)
-        if self.model.task == "ranking":
+        if self.model.task.groups:
             stream = Groups(stream)
         if self.output is None and self.resume is None:
             return stream

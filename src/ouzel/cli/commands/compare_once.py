@@ -85,7 +85,7 @@ def _print_table(contestants: list[Contestant], recovered: dict[int, float | Non
     for name, wanted in (("l1", sparse), ("budget", budgeted)):
         if wanted:
             table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("error" if first.model.task == "classification" else "rmse", justify="right", no_wrap=True)
+    table.add_column("rmse" if first.model.task.numbers else "error", justify="right", no_wrap=True)
     table.add_column("loss", justify="right", no_wrap=True)
     table.add_column("recovery" if top else "non-zeros", justify="right", no_wrap=True)
     table.add_column("seconds", justify="right", no_wrap=True)
@@ -116,7 +116,7 @@ def _draw(
 ) -> None:
     """The plot that fits what was varied; recovery stands beside the error."""
     candidates = [entry.candidate for entry in contestants]
-    y = "progressive error rate" if contestants[0].model.task == "classification" else "progressive rmse"
+    y = "progressive rmse" if contestants[0].model.task.numbers else "progressive error rate"
     best = [row[0] for row in best_of_rows(contestants)]
     if reference is not None and any(entry.budget for entry in candidates):
         errors = _lines(best, _kilobytes, lambda entry: entry.figure)
@@ -134,7 +134,9 @@ def _draw(
         lines = _lines(contestants, lambda entry: entry.candidate.step, lambda entry: entry.figure)
         draw_lines(lines, path, x="step size", y=y, log_x=True)
     else:
-        draw_curves({entry.candidate.learner: entry.curve.points for entry in contestants}, path)
+        draw_curves(
+            {entry.candidate.learner: entry.curve.points for entry in contestants}, path, contestants[0].model.task
+        )
 
 
 def _kilobytes(contestant: Contestant) -> float | None:

@@ -54,7 +54,7 @@ def compare_in_orders(
 def _print_table(found: list[Summary], orders: int) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("learner", no_wrap=True)
-    for title in ("mistake rate" if found[0].task == "classification" else "rmse", "updates", "seconds"):
+    for title in ("rmse" if found[0].task.numbers else "mistake rate", "updates", "seconds"):
         table.add_column(title, justify="right", no_wrap=True)
     least = min(entry.row()["error"][0] for entry in found)
     for entry in found:

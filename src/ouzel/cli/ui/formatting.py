@@ -53,22 +53,9 @@ def settings(values: dict[str, Any]) -> str:
     return " ".join(f"{name}={value if isinstance(value, str) else _exact(value)}" for name, value in values.items())
 
 
-def feature_name(model: Model, feature: int) -> str:
-    """What a person calls a feature."""
-    return "(intercept)" if feature == -1 else model.names.name(feature) or str(feature)
-
-
 def heaviest(model: Model, n: int) -> list[tuple[Any, list[tuple[str, float]]]]:
     """For each column of weights the class that positive weights speak for, and its n heaviest (feature, weight)."""
-    columns = [[(feature_name(model, feature), weight) for feature, weight in column] for column in model.top(n)]
-    known = model.classes.known
-    if model.task == "regression" or not known:
-        return [(None, columns[0])]
-    if len(columns) > 1:
-        return [(known[k], columns[k]) for k in model.classes.order()]
-    if model.classes.reversed_pair():
-        return [(known[0], [(name, -weight) for name, weight in columns[0]])]
-    return [(known[-1], columns[0])]
+    return [(label, [(str(name), weight) for name, weight in column]) for label, column in model.shown_top(n)]
 
 
 def _exact(value: float) -> str:

@@ -7,7 +7,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import Task as Step
 from rich.text import Text
 
 from ouzel.cli.ui.formatting import figure
@@ -15,6 +16,7 @@ from ouzel.evaluation.curve import ORIGIN, Point
 from ouzel.evaluation.metrics import Scores
 from ouzel.evaluation.progressive import Run
 from ouzel.kernels import jit
+from ouzel.model.tasks.task import Task
 
 ERRORS, LOSSES = ("error so far", "since last"), ("loss so far", "since last")
 LONGEST_TITLE = 18
@@ -88,7 +90,7 @@ class Screen:
         classes = scores.error_rate is not None
         error = f"error {figure(scores.error_rate)}" if classes else f"rmse {figure(scores.rmse)}"
         size = getattr(self.stream, "size", None)
-        what = "pairs" if scores.task == "ranking" else "examples"
+        what = "pairs" if scores.task.groups else "examples"
         self._update(
             f"{scores.examples:,} {what} {short(scores.examples / seconds)}/s {error}",
             getattr(self.stream, "position", 0) if size else 0,
@@ -113,10 +115,10 @@ class Screen:
         if self.progress is not None and self.task is not None:
             self.progress.update(self.task, total=total, completed=completed, standing=standing)
 
-    def _row(self, point: Point, task: str) -> None:
-        errors = task != "regression"
+    def _row(self, point: Point, task: Task) -> None:
+        errors = not task.numbers
         if self.last is ORIGIN:
-            names = ("pairs" if task == "ranking" else "examples", *(ERRORS if errors else ()), *LOSSES)
+            names = ("pairs" if task.groups else "examples", *(ERRORS if errors else ()), *LOSSES)
             self.say("".join(f"{name:>14}" for name in names))
         since = point.since(self.last)
         numbers = [point.error_rate, since.error_rate] if errors else []
@@ -137,7 +139,7 @@ class _TimeLeft(ProgressColumn):
         super().__init__()
         self.remaining = TimeRemainingColumn(compact=True)
 
-    def render(self, task: Task) -> Text:
+    def render(self, task: Step) -> Text:
         return self.remaining.render(task) if task.total else Text("")
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.cli.ui.formatting import feature_name, figure
+from ouzel.cli.ui.formatting import figure
 from ouzel.errors import OuzelError
 from ouzel.learners.protocol import Conditioned, Spectral
-from ouzel.model.heaviest import heaviest_slots
+from ouzel.model.answers import heaviest_slots
 from ouzel.model.model import Model
 
 
@@ -51,4 +51,4 @@ def direction(model: Model, state: Any, number: int, n: int) -> list[tuple[str, 
     if not 1 <= number <= len(order):
         raise OuzelError(f"--direction takes a number from 1 to {len(order)}, the sketch's size; got {number}")
     slots, components = heaviest_slots(module.directions(state)[order[number - 1], : model.dimension], n)
-    return [(feature_name(model, int(slot) - 1), float(part)) for slot, part in zip(slots, components, strict=True)]
+    return [(str(model.feature_name(int(slot) - 1)), float(part)) for slot, part in zip(slots, components, strict=True)]

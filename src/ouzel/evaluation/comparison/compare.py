@@ -26,7 +26,7 @@ class Contestant:
     def __init__(self, candidate: Candidate, **options: Any) -> None:
         self.candidate = candidate
         self.model = Model(candidate.learner, **options, **candidate.settings)
-        self.scores = Scores(self.model.task, self.model.loss, self.model.joint)
+        self.scores = Scores(self.model.task)
         self.curve = Curve(self.scores)
         self.updates = 0  # as the learner counts them, or else examples whose loss was not zero
         self.seconds = 0.0
@@ -34,7 +34,7 @@ class Contestant:
     @property
     def figure(self) -> float:
         """What is compared, the less the better: error rate, or the root mean squared error of numbers."""
-        figure = self.scores.error_rate if self.model.task == "classification" else self.scores.rmse
+        figure = self.scores.rmse if self.model.task.numbers else self.scores.error_rate
         return float("inf") if figure is None or figure != figure else figure
 
     @property
@@ -54,7 +54,7 @@ class Contestant:
         begun = time.perf_counter()
         learnt = self.model.learn(block)
         self.seconds += time.perf_counter() - begun
-        own = getattr(self.model.states[0], "updates", None) if self.model.multiclass else None
+        own = getattr(self.model.states[0], "updates", None) if self.model.learner.multiclass else None
         self.updates = int(own[0]) if own is not None else self.updates + int(np.count_nonzero(learnt.losses > 0.0))
         self.curve.add(learnt)
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from ouzel.evaluation.comparison.compare import Contestant, able, warm_up
 from ouzel.evaluation.comparison.grid import Candidate
+from ouzel.model.tasks.task import Task
 from ouzel.streams.block import Block
 
 POINTS = 40  # of each cumulative line
@@ -28,7 +29,7 @@ class Summary(NamedTuple):
     updates: np.ndarray  # (orders, points)
     seconds: np.ndarray  # (orders, points)
     weight: float  # of all examples
-    task: str
+    task: Task
 
     @property
     def rates(self) -> np.ndarray:
@@ -93,12 +94,10 @@ def compare_orders(
     warm_up(candidates, block, options)
     ends = np.unique(np.linspace(0, block.rows, min(POINTS, block.rows) + 1).astype(np.int64)[1:])
     traces: list[list[np.ndarray]] = [[] for _ in candidates]
-    task = "classification"
     with ThreadPoolExecutor(max(1, jobs)) as pool:
         for order in range(orders):
             shuffled = block.select(np.random.default_rng([seed, order]).permutation(block.rows))
             contestants = [Contestant(candidate, **options) for candidate in candidates]
-            task = contestants[0].model.task
             for kept, trace in zip(
                 traces, pool.map(lambda c, b=shuffled: _trace(c, b, ends), contestants), strict=True
             ):
@@ -109,7 +108,7 @@ def compare_orders(
     found = []
     for candidate, kept in zip(candidates, traces, strict=True):
         mistakes, updates, seconds = np.stack(kept, axis=1)
-        found.append(Summary(candidate, ends, mistakes, updates, seconds, weight, task))
+        found.append(Summary(candidate, ends, mistakes, updates, seconds, weight, entrants[0].model.task))
     return found
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from ouzel.evaluation.ranking import average_precision, precision_at
 from ouzel.learners import catalogue
 from ouzel.learners.rows import Rows
-from ouzel.model.pairs import draw_pairs, groups_of, pair_rows
 from ouzel.model.settings import resolve_settings
+from ouzel.model.tasks.ranking import draw_pairs, groups_of, pair_rows
 from ouzel.reproduce.adagrad.single_pass import TUNED, grid
 from ouzel.reproduce.writing import draw_bars, markdown_table, signed, write_report
 from ouzel.streams.groups import whole_groups

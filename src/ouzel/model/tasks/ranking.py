@@ -8,13 +8,68 @@ and any learner of the catalogue learns those; the logistic loss works as well. 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sparse
 
+from ouzel.errors import OuzelError
 from ouzel.learners.rows import Rows
+from ouzel.model.answers import Answers
+from ouzel.model.tasks.task import Host, Module, Outcome, State, Task, losses_against, numbers_of
+from ouzel.streams.block import Block
+
+
+class Ranking(Task):
+    """Labels are grades: within a group, an example of a higher one shall have the higher score."""
+
+    name = "ranking"
+    groups = True
+
+    def __init__(self, loss: Any, pairs: int = 0) -> None:
+        super().__init__(loss)
+        self.pairs = pairs
+
+    def learn(self, model: Host, block: Block) -> Outcome:
+        """Learn pairs of examples of a group, the one of higher label first; its margin should be above 0."""
+
+        def learn_pairs(part: Rows, grades: np.ndarray, start: int) -> np.ndarray:
+            drawn = {"pairs": self.pairs, "seed": model.seed, "group": model.examples + start}
+            return learn_group(model.module, model.states[0], part, grades, model.settings, **drawn)
+
+        return self._by_group(model, block, learn_pairs)
+
+    def evaluate(self, model: Host, block: Block) -> Outcome:
+        """Predict all pairs of each group without learning them."""
+
+        def predict_pairs(part: Rows, grades: np.ndarray, start: int) -> np.ndarray:
+            return self.margins(model, pair_rows(part, draw_pairs(grades, 0, np.random.default_rng(0))))
+
+        return self._by_group(model, block, predict_pairs)
+
+    def learn_one(self, model: Host, slots: np.ndarray, values: np.ndarray, label: Any, importance: np.float32) -> None:
+        """Refused: one example has no other to be ranked against."""
+        raise OuzelError("a ranking learns groups of examples, not single ones; learn blocks of whole groups")
+
+    def answers(self, model: Host, margins: np.ndarray) -> Answers:
+        """Scores (n,), and no labels."""
+        return Answers(None, margins[:, None], None, [])
+
+    def answer_one(self, model: Host, margins: list[float]) -> float:
+        """The score of one example."""
+        return margins[0]
+
+    def _by_group(self, model: Host, block: Block, of: Callable[[Rows, np.ndarray, int], np.ndarray]) -> Outcome:
+        """The margins of pairs `of` the rows and grades of each group, and where in the block it starts."""
+        rows, grades = model.rows(block), numbers_of(block)
+        found = [np.empty(0)]
+        for here in groups_of(np.zeros(block.rows) if block.groups is None else block.groups):
+            part = Rows(rows.offsets[here.start : here.stop + 1], rows.indices, rows.values)
+            found.append(of(part, grades[here], here.start))
+        margins = np.concatenate(found)
+        ones = np.ones(len(margins))
+        losses = losses_against(self.loss, margins, ones)
+        return Outcome(margins, ones.astype(np.int64), ones.astype(np.float32), losses)
 
 
 def draw_pairs(relevance: np.ndarray, count: int, generator: np.random.Generator) -> np.ndarray:
@@ -38,6 +93,8 @@ def draw_pairs(relevance: np.ndarray, count: int, generator: np.random.Generator
 
 def pair_rows(rows: Rows, pairs: np.ndarray) -> Rows:
     """Rows of the differences: row `pairs[k, 0]` minus row `pairs[k, 1]`, for each k."""
+    import scipy.sparse as sparse
+
     here = slice(int(rows.offsets[0]), int(rows.offsets[-1]))
     offsets, slots = rows.offsets.astype(np.int64) - here.start, rows.indices[here].astype(np.int64)
     shape = (len(offsets) - 1, int(slots.max(initial=0)) + 1)
@@ -58,7 +115,7 @@ def groups_of(groups: np.ndarray) -> Iterator[slice]:
 
 
 def learn_group(
-    module: Any, state: Any, rows: Rows, relevance: np.ndarray, settings: Any, *, pairs: int, seed: int, group: int
+    module: Module, state: State, rows: Rows, relevance: np.ndarray, settings: Any, *, pairs: int, seed: int, group: int
 ) -> np.ndarray:
     """Learn one group in place; return the margins <x, z1 - z2> (m,) of its pairs, each before it was learnt.
 

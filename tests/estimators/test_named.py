@@ -5,13 +5,12 @@ import pytest
 
 import ouzel
 from ouzel.estimators import gaussian, margin
-from ouzel.estimators.variants import Variants
 
 KINDS = [
     kind
     for module in (margin, gaussian)
     for kind in vars(module).values()
-    if isinstance(kind, type) and kind.__module__ == module.__name__
+    if isinstance(kind, type) and kind.__module__ == module.__name__ and hasattr(ouzel, kind.__name__)
 ]
 GIVEN = {"NAROWClassifier": {"bound": 1000.0}}  # else it would have stopped learning before a class appears late
 MODELS = [
@@ -19,9 +18,8 @@ MODELS = [
         kind(**dict(zip(kind.choices, chosen, strict=True)), **GIVEN.get(kind.__name__, {})), learner, id=learner
     )
     for kind in KINDS
-    if issubclass(kind, Variants)
-    for chosen, learner in kind.learners.items()
-] + [pytest.param(kind(), kind.learner, id=kind.learner) for kind in KINDS if not issubclass(kind, Variants)]
+    for chosen, learner in (kind.learners or {(): kind.learner}).items()
+]
 
 
 def stream(count, seed=0):

@@ -1,0 +1,84 @@
+"""Classes of their own for the best known learners: their parameters in the signature, their defaults chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from ouzel.errors import OuzelError
+from ouzel.estimators.base import COMMON, Estimator
+from ouzel.learners import catalogue
+from ouzel.model.model import Model
+from ouzel.terms.names import to_json
+
+Learners = dict[tuple[Any, ...], str]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Named(Estimator):
+    """A learner of the catalogue, or several: the parameters named in `choices` pick one of `learners`.
+
+    Those are keyed by the choices' values in that order. The other parameters are settings; where one of them is not
+    a setting of the learner chosen it says nothing to that learner.
+    """
+
+    learner: ClassVar[str]  # name in the catalogue
+    choices: ClassVar[tuple[str, ...]] = ()
+    learners: ClassVar[Learners] = {}
+
+    @classmethod
+    def choice(cls, learner: str) -> dict[str, Any] | None:
+        """The parameters that pick a learner of the catalogue; None if none do."""
+        for chosen, name in (cls.learners or {(): cls.learner}).items():
+            if name == learner:
+                return dict(zip(cls.choices, chosen, strict=True))
+        return None
+
+    @classmethod
+    def around(cls, model: Model) -> Self | None:
+        """An estimator with the parameters of a model, around it; None if this class cannot say what the model is."""
+        chosen = cls.choice(model.learner.name)
+        if chosen is None or cls.task != model.task.name:
+            return None
+        estimator = cls(bits=model.bits, seed=model.seed)
+        known = estimator.get_params(deep=False)
+        settings = model.settings._asdict()
+        penalty = settings.get("penalty")
+        strengths = {} if penalty is None else penalty._asdict()
+        options = {"fit_intercept": model.intercept, "pairs": model.pairs}
+        given = {**settings, **strengths, **options, **chosen}
+        estimator.set_params(**{name: value for name, value in given.items() if name in known})
+        if to_json(estimator._resolved()) != to_json(model.settings):
+            return None
+        estimator.model_ = model
+        return estimator
+
+    def _learner_name(self) -> str:
+        if not self.learners:
+            return self.learner
+        given = self.get_params(deep=False)
+        for place, name in enumerate(self.choices):
+            known = dict.fromkeys(chosen[place] for chosen in self.learners)
+            if given[name] not in known:
+                raise OuzelError(f"{name} must be one of {', '.join(map(repr, known))}; got {given[name]!r}")
+        return self.learners[tuple(given[name] for name in self.choices)]
+
+    def _settings(self) -> dict[str, Any]:
+        given = {name: value for name, value in self.get_params(deep=False).items() if name not in COMMON}
+        if not self.learners:
+            return given
+        fields = catalogue.find(self._learner_name()).settings._fields
+        return {name: value for name, value in given.items() if name in fields or name in ("l1", "l2")}
+
+
+def with_full(*variants: tuple[str, ...]) -> Learners:
+    """Learners by (*variant, covariance), the catalogue's names of full ones ending in -full; a name comes last.
+
+    >>> with_full(("arow",))
+    {('diagonal',): 'arow', ('full',): 'arow-full'}
+    """
+    return {
+        (*chosen, covariance): name + suffix
+        for *chosen, name in variants
+        for covariance, suffix in (("diagonal", ""), ("full", "-full"))
+    }

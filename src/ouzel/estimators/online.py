@@ -1,0 +1,166 @@
+"""One estimator for every learner of the catalogue, its settings given by name.
+
+What a learner takes is not known before the learner is, so settings are `**settings`, as in XGBoost and LightGBM:
+`get_params` tells those that were given, `set_params` takes any that the learner has, and `clone` and a grid search,
+which use these two, work on them like on parameters of the signature. None stands for the learner's own default. Names
+are checked where they are given, values when a model is made.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from ouzel.errors import OuzelError
+from ouzel.estimators.base import Estimator
+from ouzel.estimators.classifier import Classifier
+from ouzel.estimators.ranker import Ranker
+from ouzel.estimators.regressor import Regressor
+from ouzel.learners.catalogue import DEFAULT, LEARNERS
+from ouzel.model.model import Model
+from ouzel.model.setting_names import in_words
+from ouzel.model.settings import check_names, names_of
+from ouzel.terms.names import RESOLVERS
+
+
+class Online(Estimator):
+    """An estimator whose `learner` is a parameter."""
+
+    learner: Any
+    _given: dict[str, Any]  # settings by name
+
+    def __init__(
+        self,
+        learner: str = DEFAULT,
+        *,
+        fit_intercept: bool = True,
+        passes: int = 1,
+        bits: int = 18,
+        seed: int = 0,
+        **settings: Any,
+    ) -> None:
+        super().__init__(fit_intercept=fit_intercept, passes=passes, bits=bits, seed=seed)
+        self.learner = learner
+        self._given = {}
+        self._give(learner, settings)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name: those of the signature, and the settings that were given."""
+        return {**super().get_params(deep), **self._given}
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters, all or, if a name is wrong, none.
+
+        A setting that was given for another learner is dropped if the new one does not have it; None brings back the
+        learner's own default.
+        """
+        own = super().get_params(deep=False)
+        settings = {name: value for name, value in params.items() if name not in own}
+        self._give(params.get("learner", self.learner), settings)
+        super().set_params(**{name: value for name, value in params.items() if name in own})
+        return self
+
+    @classmethod
+    def around(cls, model: Model) -> Self:
+        """An estimator with the parameters of a model, around it."""
+        own = {"fit_intercept": model.intercept, "pairs": model.pairs, "bits": model.bits, "seed": model.seed}
+        estimator = cls(learner=model.learner.name)
+        estimator.set_params(**{name: own[name] for name in own if name in estimator.get_params(deep=False)})
+        usual, said = in_words(estimator._resolved()), in_words(model.settings)
+        estimator._given = {name: 0.0 for name in usual if name not in said}  # of a penalty there is not
+        estimator._given |= {
+            name: _said(model.settings, name, word) for name, word in said.items() if usual.get(name) != word
+        }
+        estimator.model_ = model
+        return estimator
+
+    def _learner_name(self) -> str:
+        return self.learner
+
+    def _settings(self) -> dict[str, Any]:
+        return dict(self._given)
+
+    def _give(self, learner: Any, settings: dict[str, Any]) -> None:
+        """Take settings of a learner beside those given before, of which it keeps what it has."""
+        entry = LEARNERS.get(learner) if isinstance(learner, str) else None  # another is refused when a model is made
+        known = None if entry is None else names_of(entry)
+        if entry is not None:
+            check_names(entry, settings)
+        kept = {name: value for name, value in self._given.items() if known is None or name in known}
+        self._given = {**kept, **settings}
+
+
+def _said(settings: Any, name: str, word: Any) -> Any:
+    """A setting in words, or, where it is a term of the user's own, as it is."""
+    term = getattr(settings, name, None)
+    try:
+        known = not isinstance(term, tuple) or type(RESOLVERS[name](word)) is type(term)
+    except OuzelError:
+        known = False
+    return word if known else term
+
+
+class OnlineClassifier(Online, Classifier):
+    """A classifier by any learner of the catalogue.
+
+    Parameters
+    ----------
+    learner : name in the catalogue, see docs/learners.md
+    fit_intercept : whether every example has a constant feature
+    passes : passes of `fit` over its data
+    bits, seed : names of features hash to 2^bits ids with this seed, which is that of a learner's sketch, too
+    settings : settings of the learner by name, see docs/settings.md; a name that it does not have is an OuzelError
+
+    Examples
+    --------
+    >>> model = OnlineClassifier("adagrad-rda", l1=1e-4)
+    >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 5, ["wet", "dry"] * 5).predict([[1.0, 0.0]]).tolist()
+    ['dry']
+    >>> model.set_params(learner="awm", budget="8KB")
+    OnlineClassifier(budget='8KB', learner='awm')
+    >>> OnlineClassifier("awm", buget="8KB")
+    Traceback (most recent call last):
+    ouzel.errors.OuzelError: learner 'awm' has no setting 'buget'. Did you mean 'budget'? It has: ...
+    """
+
+
+class OnlineRegressor(Online, Regressor):
+    """Numbers predicted by any learner of the catalogue whose one state is of numbers.
+
+    Parameters are those of `OnlineClassifier`; `loss` is one of numbers, "squared" by default.
+
+    Examples
+    --------
+    >>> model = OnlineRegressor("adagrad", loss="absolute", learning_rate=0.5)
+    >>> round(model.fit([[0.0], [1.0], [2.0]] * 200, [0.0, 1.0, 2.0] * 200).predict([[1.0]]).item(), 1)
+    1.0
+    """
+
+
+class OnlineRanker(Online, Ranker):
+    """Groups ranked by any binary learner of the catalogue, which learns pairs of a group, the better one first.
+
+    Parameters are those of `OnlineClassifier`, but for the intercept, which cancels.
+
+    Parameters
+    ----------
+    pairs : drawn from each group with `seed`, evenly and with repetition; 0 takes all pairs once
+
+    Examples
+    --------
+    >>> X, relevance, query = [[1.0, 0.0], [0.0, 1.0], [2.0, 1.0], [0.0, 3.0]], [1, 0, 1, 0], [7, 7, 8, 8]
+    >>> OnlineRanker("ogd").fit(X, relevance, qid=query).score(X, relevance, qid=query)
+    1.0
+    """
+
+    def __init__(
+        self,
+        learner: str = DEFAULT,
+        *,
+        pairs: int = 0,
+        passes: int = 1,
+        bits: int = 18,
+        seed: int = 0,
+        **settings: Any,
+    ) -> None:
+        super().__init__(learner, fit_intercept=False, passes=passes, bits=bits, seed=seed, **settings)
+        self.pairs = pairs

@@ -1,0 +1,110 @@
+"""What margins and weights say to people: labels, probabilities, numbers, the heaviest features.
+
+A model keeps classes in the order in which they were met; people are shown them sorted. With two classes there is one
+column, positive for the second class met, and shown positive for the second of the sorted labels. `shown` and
+`shown_weights` turn the one into the other, and all else here takes what is shown.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ouzel.model.label_encoder import Classes
+from ouzel.model.losses import links_of
+from ouzel.streams.label_values import Label
+from ouzel.terms.losses import Logistic
+
+Named = tuple[Any, float]  # a feature, and a weight
+
+
+class Answers(NamedTuple):
+    """What a model says of a block, classes in the order shown."""
+
+    labels: np.ndarray | None  # (n,) labels of classes, or predicted numbers; None of a ranking, which has scores
+    margins: np.ndarray  # (n, columns)
+    probabilities: np.ndarray | None  # (n, classes); None where the loss gives none
+    classes: list[Label]
+
+
+def shown(classes: Classes, margins: np.ndarray) -> np.ndarray:
+    """Margins as shown, of those of a model: (n,), or (n, classes)."""
+    if margins.ndim == 1:
+        return -margins if classes.reversed_pair() else margins
+    return margins[:, classes.order()]
+
+
+def shown_weights(classes: Classes, weights: np.ndarray) -> np.ndarray:
+    """Weights (columns, d) as shown, of those of a model."""
+    if len(weights) == 1:
+        return -weights if classes.reversed_pair() else weights
+    return weights[classes.order()]
+
+
+def shown_top(classes: Classes, columns: list[list[Named]]) -> list[tuple[Label | None, list[Named]]]:
+    """The heaviest features of each class, in the order shown, of those of a model's columns.
+
+    Of one column, the class that positive weights speak for, which is None where there are no classes.
+    """
+    if len(columns) > 1:
+        return [(classes.known[k], columns[k]) for k in classes.order()]
+    sign = -1.0 if classes.reversed_pair() else 1.0
+    label = classes.in_order()[-1] if len(classes) else None
+    return [(label, [(feature, sign * weight) for feature, weight in columns[0]])]
+
+
+def labels_of(classes: Classes, margins: np.ndarray) -> np.ndarray:
+    """The labels (n,) that shown margins speak for: (n,), or (n, classes)."""
+    labels = np.array(classes.in_order())
+    chosen = (margins > 0.0).astype(np.intp) if margins.ndim == 1 else margins.argmax(axis=1)
+    return labels[np.minimum(chosen, len(labels) - 1)]
+
+
+def label_of(classes: Classes, margins: list[float]) -> Label | None:
+    """The label that the margins of one example, as the model has them, speak for; None if no class is known."""
+    order = classes.order()
+    if len(margins) > 1:
+        return classes.known[max(order, key=margins.__getitem__)]
+    if len(order) < 2:
+        return classes.known[0] if order else None
+    positive = -margins[0] > 0.0 if order[0] else margins[0] > 0.0
+    return classes.known[order[positive]]
+
+
+def is_probabilistic(loss: Any) -> bool:
+    """Whether margins learnt with this loss (a term or a name) estimate probabilities."""
+    return loss == "logistic" or isinstance(loss, Logistic)
+
+
+def estimates(loss: Any, margins: np.ndarray) -> np.ndarray:
+    """What each of the margins (any shape) estimates under the loss: a number itself, a rate, a probability."""
+    linked = np.empty(margins.size)
+    links_of(loss, np.ascontiguousarray(margins).ravel(), linked)
+    return linked.reshape(margins.shape)
+
+
+def probabilities(loss: Any, margins: np.ndarray, joint: bool = False) -> np.ndarray:
+    """Probabilities (n, classes) of margins (n,), those of the second of two classes, or (n, classes).
+
+    Scores of classes learnt jointly are logarithms of shares; probabilities of one class against the rest are divided
+    by their sum.
+    """
+    if joint and margins.ndim == 2:
+        shares = np.exp(margins - margins.max(axis=1, keepdims=True))
+        return shares / shares.sum(axis=1, keepdims=True)
+    linked = estimates(loss, margins)
+    if margins.ndim == 1:
+        return np.column_stack([1.0 - linked, linked])
+    total = linked.sum(axis=1, keepdims=True)
+    return np.where(total > 0.0, linked / np.where(total > 0.0, total, 1.0), 1.0 / margins.shape[1])
+
+
+def heaviest_slots(weights: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Slots and weights of the n largest magnitudes, largest first, ties by slot; zeros are left out."""
+    n = min(n, len(weights))
+    size = np.abs(weights)
+    slots = np.argpartition(-size, n - 1)[:n] if n else np.empty(0, np.int64)
+    slots = slots[np.lexsort((slots, -size[slots]))]
+    slots = slots[size[slots] > 0]
+    return slots, weights[slots]

@@ -1,0 +1,298 @@
+"""Classes to tell apart, by one binary state, by one a class, or by one state that holds every class.
+
+One binary state serves two classes. From the third class on, a binary learner keeps one state a class (one against the
+rest), each of them fed every example, and one more that stands for every class not seen yet: what a new class starts
+from. Where the learner has `learn_classes` and the loss is logistic, those states learn the multinomial loss together.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+
+from ouzel.errors import OuzelError
+from ouzel.layout import bytes_of
+from ouzel.learners.protocol import Background
+from ouzel.learners.rows import Rows
+from ouzel.model.answers import Answers, heaviest_slots, is_probabilistic, label_of, labels_of, probabilities, shown
+from ouzel.model.label_encoder import Classes
+from ouzel.model.losses import multiclass_hinge_losses, multinomial_losses, one_vs_rest_losses
+from ouzel.model.tasks.task import Host, Outcome, State, Task, call_one, losses_against
+from ouzel.ranges import memory
+from ouzel.streams.block import Block
+
+
+class Classification(Task):
+    """Labels are classes, known from the beginning or met on the way."""
+
+    name = "classification"
+
+    def learn(self, model: Host, block: Block) -> Outcome:
+        """Learn in pieces, cut where a third or later class first appears and the states must follow."""
+        rows, known = model.rows(block), len(model.classes)
+        positions = model.classes.positions(block.labels, block.label_names)
+        scores = np.full((block.rows, max(len(model.classes), 2)), -np.inf)
+        losses = np.empty(block.rows)
+        start = 0
+        for count in range(max(known, 2), max(len(model.classes), 2) + 1):
+            beyond = positions[start:] >= count
+            stop = start + int(np.argmax(beyond)) if beyond.any() else block.rows
+            self.make_states(model, count)
+            here = slice(start, stop)
+            part = Rows(rows.offsets[start : stop + 1], rows.indices, rows.values)
+            found = self.learn_piece(model, part, positions[here], block.weights[here])
+            scores[here, :count] = found
+            losses[here] = self.losses(found, positions[here])
+            start = stop
+        margins = scores if self.columns(len(model.classes)) > 1 else self.margin(scores)
+        return Outcome(margins, positions, block.weights, losses)
+
+    def evaluate(self, model: Host, block: Block) -> Outcome:
+        """Predict a labelled block without learning it; examples of classes not known yet are left out."""
+        positions = model.classes.known_positions(block.labels, block.label_names)
+        block, targets = block.select(np.flatnonzero(positions >= 0)), positions[positions >= 0]
+        scores = self.scores(model, model.rows(block))
+        losses = self.losses(scores, targets)
+        margins = scores if self.columns(len(model.classes)) > 1 else self.margin(scores)
+        return Outcome(margins, targets, block.weights, losses)
+
+    def learn_one(self, model: Host, slots: np.ndarray, values: np.ndarray, label: Any, importance: np.float32) -> None:
+        """Learn one example."""
+        classes = model.classes
+        known = len(classes.known)
+        place = classes.position(label)
+        if place == known:
+            self.make_states(model, known + 1)
+        self.learn_at(model, slots, values, place, importance)
+
+    def answers(self, model: Host, margins: np.ndarray) -> Answers:
+        """Labels, and probabilities where the loss gives them, of margins (n,) or (n, classes)."""
+        classes = model.classes
+        if not len(classes):
+            raise OuzelError("the model has learnt no class yet; train it first")
+        margins = shown(classes, margins)
+        shares = probabilities(self.loss, margins, self.joint) if is_probabilistic(self.loss) else None
+        columns = margins[:, None] if margins.ndim == 1 else margins
+        return Answers(labels_of(classes, margins), columns, shares if len(classes) > 1 else None, classes.in_order())
+
+    def answer_one(self, model: Host, margins: list[float]) -> Any:
+        """The label that the margins of one example speak for."""
+        return label_of(model.classes, margins)
+
+    def columns(self, classes: int) -> int:
+        """Columns of margins and weights: 1 for up to two classes, else one a class."""
+        return 1 if classes <= 2 else classes
+
+    @abstractmethod
+    def learn_piece(self, model: Host, rows: Rows, positions: np.ndarray, importances: np.ndarray) -> np.ndarray:
+        """Learn examples among which no class is new to the states; return their `scores` before that."""
+
+    @abstractmethod
+    def learn_at(self, model: Host, slots: np.ndarray, values: np.ndarray, place: int, importance: np.float32) -> None:
+        """Learn one example of the class at `place`, for which the states are ready."""
+
+    @abstractmethod
+    def scores(self, model: Host, rows: Rows) -> np.ndarray:
+        """A score (n, classes) a class, or two of which the second less the first tells the margin."""
+
+    @abstractmethod
+    def margin(self, scores: np.ndarray) -> np.ndarray:
+        """The margin (n,) of two classes' scores (n, 2)."""
+
+    @abstractmethod
+    def losses(self, scores: np.ndarray, positions: np.ndarray) -> np.ndarray:
+        """The learner's own loss (n,) of each example."""
+
+
+class OneAgainstRest(Classification):
+    """A binary learner: one state for two classes, one a class from the third on, each with its own loss."""
+
+    def count(self, classes: Classes) -> int:
+        """One state, or one a class and one more for the classes not seen yet."""
+        columns = self.columns(len(classes))
+        return columns if columns == 1 else columns + (not classes.closed)
+
+    def make_states(self, model: Host, classes: int) -> None:
+        """Bring the states up to a number of classes."""
+        columns = self.columns(classes)
+        if columns == 1:
+            super().make_states(model, classes)
+            return
+        needed = bytes_of(model.module.layout(model.capacity, model.settings)) * columns
+        if needed > memory():
+            raise OuzelError(
+                f"{columns} classes need {needed / 2**30:.0f} GiB of weights, more than this machine has; is this the "
+                "label? Numbers to predict want a loss of numbers, such as",
+                loss="squared",
+            )
+        if len(model.states) == 1:
+            model.states = [model.module.mirror(model.states[0]), model.states[0]]
+        while len(model.states) < columns + (not model.classes.closed):
+            model.states.append(self._spare(model))
+
+    def open(self, model: Host) -> None:
+        """Let classes appear that were not declared: they start from a state that has learnt nothing."""
+        if model.classes.closed and len(model.states) > 1:
+            model.states = [*model.states, self._background(model)]
+        super().open(model)
+
+    def _spare(self, model: Host) -> State:
+        """A state for one more class, or for every class not seen yet."""
+        if len(model.states) > 2:
+            return type(model.states[-1])(*(array.copy() for array in model.states[-1]))
+        return self._background(model)
+
+    def _background(self, model: Host) -> State:
+        """A state of a class that has had no example."""
+        if model.states and isinstance(model.module, Background):
+            return model.module.unseen(model.states[0])
+        return model.module.init(model.capacity, model.settings)
+
+    def learn_piece(self, model: Host, rows: Rows, positions: np.ndarray, importances: np.ndarray) -> np.ndarray:
+        """Every state learns every example, as one of its class or of the rest."""
+        alone = len(model.states) == 1
+        columns = np.empty((len(model.states), len(positions)))
+        for place, state in enumerate(model.states):
+            targets = np.where(positions == (1 if alone else place), 1.0, -1.0)
+            model.module.learn_rows(state, rows, targets, importances, model.settings, columns[place])
+        return self._of_columns(columns[: self.columns(self._classes(model))])
+
+    def learn_at(self, model: Host, slots: np.ndarray, values: np.ndarray, place: int, importance: np.float32) -> None:
+        """Every state learns the example."""
+        if len(model.states) == 1:
+            target = 1.0 if place == 1 else -1.0
+            call_one(model, "learn_row", 0, slots, values, target, importance, model.settings)
+            return
+        for k in range(len(model.states)):
+            target = 1.0 if place == k else -1.0
+            call_one(model, "learn_row", k, slots, values, target, importance, model.settings)
+
+    def scores(self, model: Host, rows: Rows) -> np.ndarray:
+        """The margins of classes, or of two classes the one margin with both signs."""
+        return self._of_columns(np.atleast_2d(self.margins(model, rows).T))
+
+    def margin(self, scores: np.ndarray) -> np.ndarray:
+        """The margin (n,) itself."""
+        return scores[:, 1]
+
+    def losses(self, scores: np.ndarray, positions: np.ndarray) -> np.ndarray:
+        """The loss of the one margin, or those of all classes summed."""
+        if scores.shape[1] == 2:
+            return losses_against(self.loss, scores[:, 1], np.where(positions == 1, 1.0, -1.0))
+        losses = np.empty(len(scores))
+        one_vs_rest_losses(self.loss, np.ascontiguousarray(scores), positions, losses)
+        return losses
+
+    def _classes(self, model: Host) -> int:
+        """Classes that the states stand for."""
+        return 2 if len(model.states) == 1 else len(model.states) - (not model.classes.closed)
+
+    def _of_columns(self, columns: np.ndarray) -> np.ndarray:
+        return np.column_stack([-columns[0], columns[0]]) if len(columns) == 1 else columns.T
+
+
+class Multinomial(OneAgainstRest):
+    """The same states, which from the third class on learn the multinomial loss together."""
+
+    joint = True
+
+    def learn_piece(self, model: Host, rows: Rows, positions: np.ndarray, importances: np.ndarray) -> np.ndarray:
+        """The states learn every example together."""
+        if len(model.states) == 1:
+            return super().learn_piece(model, rows, positions, importances)
+        scores = np.empty((len(positions), self._classes(model)))
+        model.module.learn_classes(model.states, rows, positions, importances, model.settings, scores)
+        return scores
+
+    def learn_at(self, model: Host, slots: np.ndarray, values: np.ndarray, place: int, importance: np.float32) -> None:
+        """The states learn the example together."""
+        if len(model.states) == 1:
+            super().learn_at(model, slots, values, place, importance)
+            return
+        row = Rows(np.array([0, len(slots)], np.uint64), slots, values)
+        self.learn_piece(model, row, np.array([place]), np.array([importance], np.float32))
+
+    def losses(self, scores: np.ndarray, positions: np.ndarray) -> np.ndarray:
+        """The loss of the one margin, or the multinomial loss."""
+        if scores.shape[1] == 2:
+            return super().losses(scores, positions)
+        losses = np.empty(len(scores))
+        multinomial_losses(np.ascontiguousarray(scores), positions, losses)
+        return losses
+
+
+class SharedState(Classification):
+    """A learner whose one state holds every class, two at least."""
+
+    def __init__(self, loss: Any) -> None:
+        super().__init__(loss)
+        self.joint = is_probabilistic(loss)
+        self.class_capacity = 0  # classes that the state has columns for
+
+    def shape(self, model: Host, classes: int | None = None) -> tuple[int, ...]:
+        """Slots and classes."""
+        return model.capacity, self.class_capacity if classes is None else max(classes, 2)
+
+    def make_states(self, model: Host, classes: int) -> None:
+        """Have columns for so many classes."""
+        if self.class_capacity >= max(classes, 2):
+            return
+        make = model.module.grow if model.states else model.module.init
+        model.states = [make(*model.states, *self.shape(model, classes), model.settings)]
+        self.take(classes)
+
+    def take(self, classes: int) -> None:
+        """Take note of how many classes the state has columns for."""
+        self.class_capacity = max(classes, 2)
+
+    def learn_piece(self, model: Host, rows: Rows, positions: np.ndarray, importances: np.ndarray) -> np.ndarray:
+        """Learn the examples."""
+        scores = np.empty((len(positions), self.class_capacity))
+        model.module.learn_rows(model.states[0], rows, positions, importances, model.settings, scores)
+        return scores
+
+    def learn_at(self, model: Host, slots: np.ndarray, values: np.ndarray, place: int, importance: np.float32) -> None:
+        """Learn the example."""
+        scores = np.empty(self.class_capacity)
+        call_one(model, "learn_row", 0, slots, values, place, importance, model.settings, scores)
+
+    def scores(self, model: Host, rows: Rows) -> np.ndarray:
+        """The state's own scores."""
+        scores = np.empty((len(rows.offsets) - 1, self.class_capacity))
+        model.module.predict_rows(model.states[0], rows, model.settings, scores)
+        return scores
+
+    def margin(self, scores: np.ndarray) -> np.ndarray:
+        """The difference (n,) of two classes' scores; not a number where both are infinite."""
+        with np.errstate(invalid="ignore"):
+            return scores[:, 1] - scores[:, 0]
+
+    def margins(self, model: Host, rows: Rows) -> np.ndarray:
+        """Scores (n, classes), or the margin (n,) of two classes."""
+        scores = self.scores(model, rows)
+        return scores if self.columns(len(model.classes)) > 1 else self.margin(scores)
+
+    def margins_one(self, model: Host, slots: np.ndarray, values: np.ndarray) -> list[float]:
+        """The scores of one example, or the margin of two classes."""
+        scores = np.empty(self.class_capacity)
+        call_one(model, "predict_row", 0, slots, values, model.settings, scores)
+        return scores.tolist() if len(model.classes) > 2 else [float(scores[1] - scores[0])]
+
+    def weights(self, model: Host) -> np.ndarray:
+        """Weights (classes, dimension), or (1, dimension) of two classes: those of the second less the first's."""
+        table = model.module.weights(model.states[0], model.settings)[: model.dimension].T
+        return table if self.columns(len(model.classes)) > 1 else table[1:2] - table[0:1]
+
+    def top(self, model: Host, n: int) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Slots and weights of the n heaviest of each class, or of the second of two."""
+        if model.budgeted:
+            return model.module.top(model.states[0], n, model.settings, len(model.classes))
+        return [heaviest_slots(row, n) for row in self.weights(model)]
+
+    def losses(self, scores: np.ndarray, positions: np.ndarray) -> np.ndarray:
+        """The multinomial loss, or the hinge of the true class's lead over the best other."""
+        losses = np.empty(len(scores))
+        (multinomial_losses if self.joint else multiclass_hinge_losses)(scores, positions, losses)
+        return losses

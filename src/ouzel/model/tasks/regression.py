@@ -1,0 +1,42 @@
+"""Numbers to predict: one state, and margins that are the numbers, or tell them through the loss's link."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ouzel.model.answers import Answers, estimates
+from ouzel.model.tasks.task import Host, Outcome, Task, call_one, losses_against, numbers_of
+from ouzel.streams.block import Block
+from ouzel.terms.losses import link
+
+
+class Regression(Task):
+    """Labels are numbers."""
+
+    name = "regression"
+    numbers = True
+
+    def learn(self, model: Host, block: Block) -> Outcome:
+        """Learn a labelled block."""
+        targets, margins = numbers_of(block), np.empty(block.rows)
+        model.module.learn_rows(model.states[0], model.rows(block), targets, block.weights, model.settings, margins)
+        return Outcome(margins, targets, block.weights, losses_against(self.loss, margins, targets))
+
+    def evaluate(self, model: Host, block: Block) -> Outcome:
+        """Predict a labelled block without learning it."""
+        targets, margins = numbers_of(block), self.margins(model, model.rows(block))
+        return Outcome(margins, targets, block.weights, losses_against(self.loss, margins, targets))
+
+    def learn_one(self, model: Host, slots: np.ndarray, values: np.ndarray, label: Any, importance: np.float32) -> None:
+        """Learn one example."""
+        call_one(model, "learn_row", 0, slots, values, float(label), importance, model.settings)
+
+    def answers(self, model: Host, margins: np.ndarray) -> Answers:
+        """What margins (n,) estimate."""
+        return Answers(estimates(self.loss, margins), margins[:, None], None, [])
+
+    def answer_one(self, model: Host, margins: list[float]) -> float:
+        """What the margin of one example estimates."""
+        return link(self.loss, margins[0])

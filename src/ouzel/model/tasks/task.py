@@ -1,0 +1,176 @@
+"""What every task has in common, which is what a task with one binary state and one column of margins does.
+
+A task is chosen once, when a model is made, and is asked from then on; it holds no data of the stream. What it needs
+of its model stands in `Host`, so that it need not know the model's class.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+
+from ouzel.errors import OuzelError
+from ouzel.kernels.jit import compiled_for
+from ouzel.learners.rows import Rows
+from ouzel.model.answers import Answers, heaviest_slots
+from ouzel.model.label_encoder import Classes
+from ouzel.model.losses import losses_of
+from ouzel.streams.block import Block
+
+Module = Any  # of a learner: its functions
+State = Any  # of a learner: a NamedTuple of arrays
+
+
+class Outcome(NamedTuple):
+    """What learning a block gives for evaluation, one entry an example that had a label."""
+
+    margins: np.ndarray  # (n,) or (n, classes) float64, predicted before learning; -inf for a class not known yet
+    targets: np.ndarray  # (n,) float64 numbers to predict, or int64 positions of classes
+    importances: np.ndarray  # (n,) float32
+    losses: np.ndarray  # (n,) float64, the learner's own loss of the prediction (one against the rest: summed)
+
+
+class Host(Protocol):
+    """What a task uses of the model whose task it is."""
+
+    states: list[State]
+    classes: Classes
+    examples: int
+    seed: int
+
+    @property
+    def module(self) -> Module:
+        """The learner's functions."""
+
+    @property
+    def settings(self) -> Any:
+        """The learner's `Settings`."""
+
+    @property
+    def budgeted(self) -> bool:
+        """Whether the state keeps to a byte budget."""
+
+    @property
+    def dimension(self) -> int:
+        """Slots that examples may have used so far."""
+
+    @property
+    def capacity(self) -> int:
+        """Slots that a state has room for."""
+
+    @property
+    def compiled(self) -> dict[tuple[str, int], tuple[State, Any]]:
+        """For single examples: a state and a function compiled for it, by its name and the state's place."""
+
+    def rows(self, block: Block) -> Rows:
+        """A block as rows over the slots that the states have room for."""
+
+
+class Task(ABC):
+    """One binary state, one column; a subclass says what labels are and how they are learnt."""
+
+    name: ClassVar[str]  # in a model's file, on the command line and in reports
+    numbers: ClassVar[bool] = False  # whether labels are numbers to predict, so that there is no right or wrong
+    groups: ClassVar[bool] = (
+        False  # whether examples are learnt by the groups they come in, so that figures are of pairs
+    )
+    joint: bool = False  # whether margins of several classes are scores learnt together
+
+    def __init__(self, loss: Any) -> None:
+        self.loss = loss
+
+    @abstractmethod
+    def learn(self, model: Host, block: Block) -> Outcome:
+        """Learn a labelled block."""
+
+    @abstractmethod
+    def evaluate(self, model: Host, block: Block) -> Outcome:
+        """Predict a labelled block without learning it."""
+
+    @abstractmethod
+    def learn_one(self, model: Host, slots: np.ndarray, values: np.ndarray, label: Any, importance: np.float32) -> None:
+        """Learn one example."""
+
+    @abstractmethod
+    def answers(self, model: Host, margins: np.ndarray) -> Answers:
+        """What margins, as `margins` gives them, say."""
+
+    @abstractmethod
+    def answer_one(self, model: Host, margins: list[float]) -> Any:
+        """What the margins of one example, as `margins_one` gives them, say."""
+
+    def columns(self, classes: int) -> int:
+        """Columns of margins and weights with so many classes known."""
+        return 1
+
+    def count(self, classes: Classes) -> int:
+        """States with these classes known."""
+        return 1
+
+    def shape(self, model: Host, classes: int | None = None) -> tuple[int, ...]:
+        """What a state is made for: the slots, for some learners the classes, by default as many as it has now."""
+        return (model.capacity,)
+
+    def make_states(self, model: Host, classes: int) -> None:
+        """Bring the states up to a number of classes."""
+        model.states = model.states or [model.module.init(model.capacity, model.settings)]
+
+    def take(self, classes: int) -> None:  # noqa: B027 most tasks have nothing to note
+        """Take note that the model was given states for so many classes."""
+
+    def open(self, model: Host) -> None:
+        """Let classes appear that were not declared."""
+        model.classes.closed = False
+
+    def margins(self, model: Host, rows: Rows) -> np.ndarray:
+        """Margins (n,), or (n, columns)."""
+        found = np.empty((self.columns(len(model.classes)), len(rows.offsets) - 1))
+        for row, state in zip(found, model.states, strict=False):
+            model.module.predict_rows(state, rows, model.settings, row)
+        return found[0] if len(found) == 1 else found.T
+
+    def margins_one(self, model: Host, slots: np.ndarray, values: np.ndarray) -> list[float]:
+        """The margins of one example, one a column."""
+        columns = self.columns(len(model.classes))
+        return [call_one(model, "predict_row", k, slots, values, model.settings) for k in range(columns)]
+
+    def weights(self, model: Host) -> np.ndarray:
+        """Weights (columns, dimension), slot 0 first."""
+        states = model.states[: self.columns(len(model.classes))]
+        return np.stack([model.module.weights(state, model.settings)[: model.dimension] for state in states])
+
+    def top(self, model: Host, n: int) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Slots and weights of the n heaviest of each column."""
+        if not model.budgeted:
+            return [heaviest_slots(row, n) for row in self.weights(model)]
+        states = model.states[: self.columns(len(model.classes))]
+        return [model.module.top(state, n, model.settings) for state in states]
+
+
+def losses_against(loss: Any, margins: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """The loss (n,) of each margin (n,) against its target (n,)."""
+    losses = np.empty(len(margins))
+    losses_of(loss, margins, targets, losses)
+    return losses
+
+
+def numbers_of(block: Block) -> np.ndarray:
+    """Labels (n,) that are numbers."""
+    if block.label_names is not None:
+        raise OuzelError(
+            f"the label {block.label_names[0]!r} is not a number to predict; "
+            "choose another column, or a loss of classes"
+        )
+    return block.labels
+
+
+def call_one(model: Host, name: str, place: int, *arguments: Any) -> Any:
+    """What a function of the learner does with one state and one example, the types of which a learner fixes."""
+    state = model.states[place]
+    known, function = model.compiled.get((name, place), (None, None))
+    if known is not state:
+        function = compiled_for(getattr(model.module, name), state, *arguments)
+        model.compiled[name, place] = state, function
+    return function(state, *arguments)

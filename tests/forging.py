@@ -164,7 +164,7 @@ def _works(path, same, what):
     try:
         learn(model, examples(20, seed=1))
         margins = model.margins(next(blocks_from(examples(20), bits=model.bits, seed=model.seed)))
-    except OuzelError:  # the labels are no numbers, or of a class that the file does not know
+    except OuzelError:  # the labels are not numbers, or of a class that the file does not know
         return True
     assert not (ordinary and np.isnan(margins).any()), what
     return True

@@ -32,4 +32,4 @@ def test_the_skeleton_learns(monkeypatch):
         skeleton.learn_rows(state, rows, np.array([1.0, -1.0]), np.ones(2, np.float32), settings, margins)
 
     np.testing.assert_array_equal(np.sign(margins), [1.0, -1.0])
-    np.testing.assert_array_equal(skeleton.weights(skeleton.mirror(state), settings), -state.weight)
+    np.testing.assert_array_equal(skeleton.weights(skeleton.swap_classes(state), settings), -state.weight)

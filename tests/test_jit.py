@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 import ouzel
-from ouzel.kernels.jit import compiled_for, kernel
+from ouzel.kernels.jit import kernel, specialise
 
 PROGRAM = """
 import ouzel.kernels.jit, ouzel.terms.losses as losses
@@ -31,7 +31,7 @@ from typing import NamedTuple
 from ouzel.terms.losses import derivative
 class Steep(NamedTuple):
     pass
-@derivative.of(Steep)
+@derivative.register(Steep)
 def _(loss, prediction, target):
     return 7.0
 """
@@ -101,18 +101,18 @@ def test_a_loss_of_ones_own_spoils_no_cache_for_who_has_it_not(tmp_path):
 def test_a_kernel_compiled_for_its_arguments_does_the_same():
     values = np.arange(3.0)
 
-    assert compiled_for(total, values, 2.0)(values, 2.0) == total(values, 2.0) == 6.0
+    assert specialise(total, values, 2.0)(values, 2.0) == total(values, 2.0) == 6.0
 
 
 def test_what_is_not_compiled_is_called_as_it_is():
-    assert compiled_for(len, [1, 2]) is len
+    assert specialise(len, [1, 2]) is len
 
 
 def test_without_the_jit_kernels_are_python_and_as_silent_about_overflow():
     program = """
 import numpy as np
-from ouzel.kernels.jit import inlined, kernel, written_out
-for kind in (kernel, inlined, written_out):
+from ouzel.kernels.jit import force_inline, inline_source, kernel
+for kind in (kernel, force_inline, inline_source):
     square = kind(lambda x: x * x)
     print(square(np.float32(1e30)), hasattr(square, "signatures"))
 """

@@ -146,7 +146,7 @@ def test_a_term_of_ones_own_without_ranges_is_taken_as_it_is():
     class Half(NamedTuple):
         of: float = nan
 
-    @losses.derivative.of(Half)
+    @losses.derivative.register(Half)
     def _(loss, prediction, target):
         return 0.5
 

@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined
+from ouzel.kernels.jit import force_inline
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.limits import is_sound, margin_of
 from ouzel.learners.loops import learning_margins, predicting_margins
@@ -35,13 +35,13 @@ def layout(dimension: int, settings: Settings) -> State:
 init, grow = made_from(layout)
 
 
-@inlined
+@force_inline
 def predict_row(state, indices, values, settings):
     """The margin of one example."""
     return margin_of(state.weight, indices, values)
 
 
-@inlined
+@force_inline
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
     margin = predict_row(state, indices, values, settings)
@@ -64,7 +64,7 @@ def weights(state: State, settings: Settings) -> np.ndarray:
     return state.weight
 
 
-def mirror(state: State) -> State:
+def swap_classes(state: State) -> State:
     """The state that exchanged classes would have led to."""
     return State(-state.weight, state.seen.copy())
 

@@ -178,9 +178,9 @@ def exchanging_the_classes_changes_the_sign(name: str) -> None:
     np.testing.assert_allclose(-before, swapped.margins(test), **CLOSE)
     if not one.multiclass:
         (state,) = one.states
-        one.states = [one.module.mirror(state)]
+        one.states = [one.module.swap_classes(state)]
         assert_alike(one, swapped, test)
-        one.states = [one.module.mirror(one.states[0])]
+        one.states = [one.module.swap_classes(one.states[0])]
         np.testing.assert_array_equal(one.margins(test), before)
 
 

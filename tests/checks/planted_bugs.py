@@ -29,7 +29,7 @@ def copied(state: Any) -> Any:
 
 
 def mirror_does_nothing(module: ModuleType) -> dict[str, Any]:
-    return {"mirror": copied}
+    return {"swap_classes": copied}
 
 
 def merge_returns_the_first_worker(module: ModuleType) -> dict[str, Any]:

@@ -86,7 +86,7 @@ def test_debts_are_paid_before_float32_loses_count_of_the_rounds():
     settings = adagrad.Settings(Logistic(), L1(0.02))
     plain, _ = learn(adagrad, rows, targets, DIMENSION, settings)
     late = adagrad.init(DIMENSION, settings)
-    late.seen[1] = adagrad.LONGEST_DEBT - 100
+    late.seen[1] = adagrad.LONGEST_LAG - 100
     late.table[:, 2] = late.seen[1]
 
     adagrad.learn_rows(late, rows, targets, np.ones(200, np.float32), settings, np.empty(200))
@@ -136,7 +136,7 @@ def test_exchanged_classes_give_the_mirrored_state(module):
     state, _ = learn(module, rows, targets, DIMENSION, settings)
     exchanged, _ = learn(module, rows, -targets, DIMENSION, settings)
 
-    for mirrored, array in zip(module.mirror(state), exchanged, strict=True):
+    for mirrored, array in zip(module.swap_classes(state), exchanged, strict=True):
         np.testing.assert_array_equal(mirrored, array)
 
 

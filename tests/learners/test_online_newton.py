@@ -170,7 +170,7 @@ def test_exchanged_classes_lead_to_the_mirrored_state(learner):
     X, labels = stream(300, 8, seed=8, share=0.6)
     settings = learner.Settings()
     state, _ = learn(learner, X[:200], labels[:200], settings)
-    mirrored = learner.mirror(state)
+    mirrored = learner.swap_classes(state)
 
     _, expected = learn(learner, X[200:], labels[200:], settings, state)
     _, margins = learn(learner, X[200:], -labels[200:], settings, mirrored)

@@ -51,5 +51,5 @@ def test_exchanged_classes_give_the_mirrored_state(module):
     state, _ = learn(module, rows, targets, DIMENSION, settings)
     exchanged, _ = learn(module, rows, -targets, DIMENSION, settings)
 
-    for mirrored, array in zip(module.mirror(state), exchanged, strict=True):
+    for mirrored, array in zip(module.swap_classes(state), exchanged, strict=True):
         np.testing.assert_array_equal(mirrored, array)

@@ -174,7 +174,7 @@ def test_exchanged_classes_lead_to_the_mirrored_state(learner):
     first, rest = Rows(rows.offsets[:404], rows.indices, rows.values), Rows(rows.offsets[403:], *rows[1:])
     settings = oja.Settings(sketch_size=4.0)
     state, _ = learn(learner, first, labels[:403], 12, settings)
-    mirrored = learner.mirror(state)
+    mirrored = learner.swap_classes(state)
 
     expected = go_on(learner, state, rest, labels[403:], settings)
 

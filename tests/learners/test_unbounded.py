@@ -90,4 +90,4 @@ def test_merging_averages_and_mirroring_exchanges():
 
     np.testing.assert_allclose(unbounded.weights(merged, settings), mean, atol=1e-6)
     assert set(unbounded.heaviest(merged, 10, settings)[0].tolist()) == set(np.argsort(-np.abs(mean))[:10].tolist())
-    np.testing.assert_array_equal(unbounded.mirror(state).weight, turned.weight)
+    np.testing.assert_array_equal(unbounded.swap_classes(state).weight, turned.weight)

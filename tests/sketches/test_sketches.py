@@ -153,22 +153,22 @@ def test_merged_reservoirs_that_are_not_full_hold_all():
 
 def test_top_k_finds_keys_and_the_smallest_through_all_changes():
     rng = np.random.default_rng(7)
-    state, mirror = top_k.init(100), {}
+    state, swap_classes = top_k.init(100), {}
     for _ in range(3000):
         key = np.uint32(rng.integers(400))
         weight = np.float32(rng.normal())
         entry = top_k.find(state, key)
-        assert (entry >= 0) == (int(key) in mirror)
+        assert (entry >= 0) == (int(key) in swap_classes)
         if entry >= 0:
             top_k.set_weight(state, entry, weight)
-        elif len(mirror) < 100:
+        elif len(swap_classes) < 100:
             top_k.insert(state, key, weight)
         else:
             least = top_k.smallest(state)
-            assert abs(state.weights[least]) == min(abs(w) for w in mirror.values())
-            del mirror[int(state.keys[least])]
+            assert abs(state.weights[least]) == min(abs(w) for w in swap_classes.values())
+            del swap_classes[int(state.keys[least])]
             top_k.replace(state, least, key, weight)
-        mirror[int(key)] = weight
+        swap_classes[int(key)] = weight
 
 
 @pytest.mark.parametrize("capacity", [2**16 - 1, 2**16])

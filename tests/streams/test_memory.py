@@ -1,4 +1,4 @@
-"""What lies in memory has the features that files have, and nothing that is no number enters."""
+"""What lies in memory has the features that files have, and nothing that is not a number enters."""
 
 import numpy as np
 import pyarrow

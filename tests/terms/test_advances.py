@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ouzel.terms.importance_aware import share
+from ouzel.terms.importance_aware import importance_aware_step
 from ouzel.terms.losses import (
     Absolute,
     Hinge,
@@ -39,7 +39,7 @@ def test_a_share_leads_where_many_small_steps_lead(loss, targets):
                 slope = derivative(loss, prediction, target)
                 end = arrived(lambda p, y: derivative(loss, p, y), prediction, target, push, parts=4000)
 
-                reached = prediction - share(loss, prediction, target, push) * push * slope
+                reached = prediction - importance_aware_step(loss, prediction, target, push) * push * slope
 
                 assert reached == pytest.approx(end, rel=0.01, abs=0.02), (prediction, target, push)
 
@@ -49,4 +49,8 @@ def test_shares_are_between_nothing_and_all(loss, targets):
     for prediction in np.linspace(-40, 40, 81):
         for push in (0.0, 1e-30, 1e-5, 1.0, 1e5, 1e30):
             for target in targets:
-                assert 0.0 <= share(loss, prediction, target, push) <= 1.0 + 1e-6, (prediction, target, push)
+                assert 0.0 <= importance_aware_step(loss, prediction, target, push) <= 1.0 + 1e-6, (
+                    prediction,
+                    target,
+                    push,
+                )

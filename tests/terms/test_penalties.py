@@ -14,10 +14,10 @@ from ouzel.terms.penalties.separable import (
     ElasticNet,
     NoPenalty,
     SquaredL2,
-    dose,
+    apply_penalty,
+    penalty_increment,
     proximal,
     require_separable,
-    shrink,
     value,
 )
 
@@ -29,8 +29,8 @@ steps = st.floats(1e-6, 10)
 
 @kernel
 def compiled(penalty, weight, step):
-    debt = dose(penalty, step)
-    return value(penalty, weight), proximal(penalty, weight, step), debt, shrink(penalty, weight, debt)
+    debt = penalty_increment(penalty, step)
+    return value(penalty, weight), proximal(penalty, weight, step), debt, apply_penalty(penalty, weight, debt)
 
 
 @EVERY
@@ -49,7 +49,7 @@ def test_doses_of_rounds_add_up(penalty, weight, rounds):
     for step in rounds:
         one_by_one = proximal(penalty, one_by_one, step)
 
-    at_once = shrink(penalty, weight, sum(dose(penalty, step) for step in rounds))
+    at_once = apply_penalty(penalty, weight, sum(penalty_increment(penalty, step) for step in rounds))
 
     assert at_once == pytest.approx(one_by_one, rel=1e-9, abs=1e-7)
 
@@ -57,8 +57,8 @@ def test_doses_of_rounds_add_up(penalty, weight, rounds):
 @EVERY
 @given(weight=numbers, step=steps)
 def test_compiled_body_equals_python(penalty, weight, step):
-    debt = dose(penalty, step)
-    expected = (value(penalty, weight), proximal(penalty, weight, step), debt, shrink(penalty, weight, debt))
+    debt = penalty_increment(penalty, step)
+    expected = (value(penalty, weight), proximal(penalty, weight, step), debt, apply_penalty(penalty, weight, debt))
 
     np.testing.assert_allclose(compiled(penalty, weight, step), expected, rtol=1e-13, atol=1e-14)
 

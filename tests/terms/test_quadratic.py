@@ -45,8 +45,8 @@ def instances(count, seed):
             linear[:] = linear[0] * rng.choice([-1.0, 1.0], d)
             metric[:] = metric[0]
         elif shape == 3:
-            unseen = rng.random(d) < 0.4
-            linear[unseen] = metric[unseen] = 0.0
+            background_state = rng.random(d) < 0.4
+            linear[background_state] = metric[background_state] = 0.0
         scale = np.abs(linear).sum() + 1e-3
         yield linear, metric, float(rng.choice([0.0, 1e-6, 1e9, scale * rng.random(), scale * rng.random() ** 4]))
 

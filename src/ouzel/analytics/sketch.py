@@ -16,7 +16,7 @@ from typing import Annotated, Any, ClassVar, Self, TypeVar
 import numpy as np
 
 from ouzel.errors import OuzelError
-from ouzel.kernels.jit import inlined, kernel
+from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import allocate, flat, restored
 from ouzel.learners.budget import awm
 from ouzel.learners.shared_settings import COUNTERS, ENTRIES, byte_budget
@@ -38,7 +38,7 @@ Width = Annotated[int, COUNTERS, "counters of the sketch; 0 likewise"]
 Part = TypeVar("Part")
 
 
-@inlined
+@force_inline
 def pair_slot(first, second):
     """The slot (uint32, not 0) of an ordered pair of slots: MurmurHash3's last steps over both words."""
     word = np.uint32(first) * np.uint32(0x9E3779B1)
@@ -56,7 +56,7 @@ def learn_items(state, slots, targets, importances, value, settings):
         awm.learn_row(state, slots[k : k + 1], value, targets[k], importances[k], settings)
 
 
-@inlined
+@force_inline
 def slowing(state, word, information, entry, importance, rate, settings):
     """What the step of the slot in `word` (1,) is divided by: 1 + rate (I - 4), once I is above 4; I grows meanwhile.
 

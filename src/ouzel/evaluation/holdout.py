@@ -33,7 +33,7 @@ class Holdout:
         self._waiting.append(block.select(np.flatnonzero(held)))
         return block.select(np.flatnonzero(~held))
 
-    def settle(self) -> None:
+    def evaluate_pending(self) -> None:
         """Predict what waits with the model as it is now: at the end of a stretch, and of a pass."""
         for block in self._waiting:
             self.scores.add(self.model.evaluate(block))

@@ -1,7 +1,7 @@
 """What predictions were worth: sums over examples in fixed memory, the same digits however the stream was cut.
 
 Every sum runs example by example in one order. A prediction is right only if the margin of the true class is strictly
-the largest: a tie is a mistake, and so is a margin that is no number.
+the largest: a tie is a mistake, and so is a margin that is not a number.
 
 The area under the ROC curve is counted from a histogram over the leading 16 bits of the float32 margins (sign, exponent
 and 7 bits of mantissa: bins less than 1 % wide at any scale). Pairs within a bin count one half, so the area is off by
@@ -17,7 +17,7 @@ import numpy as np
 
 from ouzel.evaluation.baseline import Baseline
 from ouzel.evaluation.calibration import Calibration
-from ouzel.kernels.jit import inlined, kernel
+from ouzel.kernels.jit import force_inline, kernel
 from ouzel.model.answers import estimates, is_probabilistic
 from ouzel.model.tasks.task import Outcome, Task
 
@@ -28,7 +28,7 @@ MOST_CONFUSED = 200  # classes up to which a confusion matrix is kept
 SMALLEST_PROBABILITY = 1e-15
 
 
-@inlined
+@force_inline
 def bin_of(margin):
     """The histogram bin of a margin: the leading 16 bits of its float32, arranged to grow with the margin."""
     bits = np.float32(margin).view(np.uint32)

@@ -68,7 +68,7 @@ class Run:
         self.model = model
         self.passes = passes
         self.holdout_every = holdout_every
-        self.torn = False  # whether an error or an interruption fell into the learning of a block
+        self.incomplete = False  # whether an error or an interruption fell into the learning of a block
         self.passed = 0  # passes ended
         self.row = 0  # examples of the present pass behind us, with or without a label
         self.by_pass = [Scores(model.task) for _ in range(passes)]
@@ -108,10 +108,10 @@ class Run:
             blocks = stream() if callable(stream) else stream
             self._one_pass(blocks, on_progress, checkpoint_every, on_checkpoint)
 
-    def settle(self) -> None:
+    def evaluate_pending(self) -> None:
         """Judge what was held out until now: before a run that was cut off is saved."""
         for holdout in self.holdouts:
-            holdout.settle()
+            holdout.evaluate_pending()
 
     def report(self) -> Report:
         """The figures so far."""
@@ -183,18 +183,18 @@ class Run:
                 on_progress(self)
         self.skipped = getattr(blocks, "skipped", 0)
         if self.holdouts:
-            self.holdouts[self.passed].settle()
+            self.holdouts[self.passed].evaluate_pending()
         self.passed, self.row = self.passed + 1, 0
 
     def _learn(self, block: Block) -> None:
-        self.torn = True
+        self.incomplete = True
         try:
             with self.clock.on("learning"):
                 self._learn_and_count(block)
         except RoomError:
-            self.torn = False
+            self.incomplete = False
             raise
-        self.torn = False
+        self.incomplete = False
 
     def _learn_and_count(self, block: Block) -> None:
         rows = block.rows
@@ -209,7 +209,7 @@ class Run:
         (self.by_pass[self.passed] if self.passed else self.curve).add(learnt)
         self.row += rows
         if holdout is not None and self.row % holdout.stretch == 0:
-            holdout.settle()
+            holdout.evaluate_pending()
 
 
 def _model_of(model: Any) -> Model:

@@ -33,7 +33,7 @@ def eight_bytes(data, at):
 
 @in_llvm(_not_digits, types.uint64)
 def not_digits(data, at):
-    """The bits k, from the lowest on, for which byte `data[at + k]` is no digit, of 32 bytes."""
+    """The bits k, from the lowest on, for which byte `data[at + k]` is not a digit, of 32 bytes."""
     odd = (data[at : at + np.uint64(SEEN)] - np.uint8(48)) > 9
     return np.uint64(sum(1 << k for k in np.flatnonzero(odd).tolist()))
 

@@ -1,4 +1,4 @@
-"""The one place that configures Numba: `kernel` compiles a function, `by_term` picks a body by the class of a term.
+"""The one place that configures Numba: `kernel` compiles a function, `dispatch` picks a body by the class of a term.
 
 Numba's disk cache watches the file of the kernel alone, so a kernel that inlined a changed loss would go on running
 the old one. Here every cache entry carries a digest of the kernel's module and of all modules of this package that it
@@ -46,7 +46,7 @@ class _Stopwatch(event.Listener):
         self.state = (depth - 1, begun, before if depth > 1 else before + time.perf_counter() - begun)
 
 
-_registries: list[dict[type, Callable[..., Any]]] = []  # of every function that `by_term` made
+_registries: list[dict[type, Callable[..., Any]]] = []  # of every function that `dispatch` made
 
 _stopwatch = _Stopwatch()
 event.register("numba:compile", _stopwatch)
@@ -183,7 +183,7 @@ def _as_compiled(function: F) -> F:
     return silent
 
 
-def inlined(function: F) -> F:
+def force_inline(function: F) -> F:
     """A kernel that allocates nothing, set into its callers: for what is done to every example or every feature.
 
     Without allocation Numba need not count references to the arrays of a state, which costs more than the work itself
@@ -192,7 +192,7 @@ def inlined(function: F) -> F:
     return kernel(function, inline=True)
 
 
-def compiled_for(function: F, *arguments: Any) -> F:
+def specialise(function: F, *arguments: Any) -> F:
     """A kernel as compiled for arguments of just these types: a call of it spares finding the types out.
 
     That is most of the cost of a call that works on one example. What it is called with is not checked any more.
@@ -201,7 +201,7 @@ def compiled_for(function: F, *arguments: Any) -> F:
     return compile(tuple(map(typeof, arguments))) if compile else function
 
 
-def written_out(function: F) -> F:
+def inline_source(function: F) -> F:
     """A kernel whose statements are set into its callers before types are known, and which is not compiled by itself.
 
     For what is long and has one caller or two, or is seldom done: an inlined function is compiled first alone and then
@@ -213,19 +213,19 @@ def written_out(function: F) -> F:
     return compile(inline="always", error_model="numpy", fastmath={"contract"})(function)
 
 
-def by_term(stub: F) -> Any:
-    """Make `stub` a function whose body is chosen by the class of its first argument, in kernels and in Python alike.
+def dispatch(stub: F) -> Any:
+    """Make `stub` a function whose body is chosen by the class of its first argument, in kernels and in Python.
 
-    `@stub.of(Class)` registers the body for a NamedTuple class; a user's own class registers the same way. That of
+    `@stub.register(Class)` registers the body for a NamedTuple class; a user's own class registers the same way. That of
     `object` serves classes that have none.
 
     >>> from typing import NamedTuple
     >>> class Double(NamedTuple):
     ...     by: float
-    >>> @by_term
+    >>> @dispatch
     ... def apply(term, x):
     ...     "Apply the term to x."
-    >>> @apply.of(Double)
+    >>> @apply.register(Double)
     ... def _(term, x):
     ...     return 2 * x * term.by
     >>> apply(Double(2.0), 3.0)
@@ -235,22 +235,22 @@ def by_term(stub: F) -> Any:
     _registries.append(bodies)
 
     @functools.wraps(stub)
-    def dispatch(term: Any, *rest: Any) -> Any:
+    def chosen(term: Any, *rest: Any) -> Any:
         return bodies[type(term) if type(term) in bodies else object](term, *rest)
 
     def choose(term: Any, *rest: Any) -> Callable[..., Any] | None:
         kind: Any = getattr(term, "instance_class", None)
         return bodies.get(kind, bodies.get(object)) if kind is not None else None
 
-    def of(kind: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        def register(body: Callable[..., Any]) -> Callable[..., Any]:
+    def register(kind: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        def put(body: Callable[..., Any]) -> Callable[..., Any]:
             bodies[kind] = body
             return body
 
-        return register
+        return put
 
-    overload(dispatch, strict=False, jit_options={"error_model": "numpy", "fastmath": {"contract"}})(choose)
-    chosen: Any = dispatch
-    chosen.of = of
-    chosen.bodies = bodies
-    return chosen
+    overload(chosen, strict=False, jit_options={"error_model": "numpy", "fastmath": {"contract"}})(choose)
+    found: Any = chosen
+    found.register = register
+    found.bodies = bodies
+    return found

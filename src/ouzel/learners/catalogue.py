@@ -146,8 +146,8 @@ def find(name: str) -> Learner:
     'online gradient descent'
     >>> find("adagrid")
     Traceback (most recent call last):
-    ouzel.errors.OuzelError: there is no learner 'adagrid'. Did you mean 'adagrad'? ...
+    ouzel.errors.OuzelError: there is not a learner 'adagrid'. Did you mean 'adagrad'? ...
     """
     if isinstance(name, str) and name in LEARNERS:
         return LEARNERS[name]
-    raise OuzelError(f"there is no learner {name!r}{suggest(name, LEARNERS)}Known: {', '.join(LEARNERS)}")
+    raise OuzelError(f"there is not a learner {name!r}{suggest(name, LEARNERS)}Known: {', '.join(LEARNERS)}")

@@ -14,20 +14,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined
+from ouzel.kernels.jit import force_inline
 
 GOLDEN = 0.6180339887498949  # 1 / phi
 EXPONENT = np.uint32(0x7F800000)  # of the bits of a number in single precision
 SPACING = np.float32(2.0**-23)  # of numbers from 1 to 2
 
 
-@inlined
+@force_inline
 def dither_of(seen):
     """The fraction u (float32) for an example before which so many were seen."""
     return np.float32((seen * GOLDEN) % 1.0)
 
 
-@inlined
+@force_inline
 def dithered_sum(total, rounded, increment, dither):
     """`rounded`, which is total + increment, unless the increment is below the spacing: then one spacing more or none.
 

@@ -15,7 +15,7 @@ from math import isfinite, sqrt
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined
+from ouzel.kernels.jit import force_inline
 
 LIMIT = 1e30  # of a squared length, a slope, a margin
 LARGEST_SQUARE = float(np.finfo(np.float32).max)  # of the gradient of a feature
@@ -23,44 +23,44 @@ ROOT_OF_LARGEST = sqrt(LARGEST_SQUARE)
 LARGEST = 1e18  # of a weight that is moved by plain steps: a stream that has diverged keeps predicting numbers
 
 
-@inlined
+@force_inline
 def bounded(weight):
     """The weight, kept within plus and minus LARGEST; infinity included, not NaN."""
     return min(max(weight, -LARGEST), LARGEST)
 
 
-@inlined
+@force_inline
 def bound_all(weights):
     """Keep each of the weights (d,) within plus and minus LARGEST."""
     for j in range(len(weights)):
         weights[j] = bounded(weights[j])
 
 
-@inlined
+@force_inline
 def learnable(slope, square, margin):
     """Whether an example's numbers are small enough for what follows to stay finite."""
     return abs(slope) < LIMIT and square < LIMIT and abs(margin) < LIMIT
 
 
-@inlined
+@force_inline
 def is_sound(step, square):
     """Whether to step x so far, `square` being x'x: a step that is not 0, and none too long for single precision."""
     return step != 0.0 and isfinite(step) and square < LIMIT and step * step * square < LIMIT
 
 
-@inlined
+@force_inline
 def reach_of(slope):
     """Values below this, times the slope (not 0), have a square in single precision: 0 where nothing has one."""
     return ROOT_OF_LARGEST / abs(slope)
 
 
-@inlined
+@force_inline
 def has_square(gradient):
     """Whether a gradient (float64) has a square to add to a sum, the root of which is then above 0."""
     return 0.0 < gradient * gradient <= LARGEST_SQUARE
 
 
-@inlined
+@force_inline
 def margin_of(weight, indices, values):
     """w'x, of weights (d,) in single precision: finite for any finite numbers."""
     margin = 0.0

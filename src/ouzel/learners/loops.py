@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ouzel.kernels.jit import inlined, kernel_of
+from ouzel.kernels.jit import force_inline, kernel_of
 from ouzel.learners.rows import longest
 
 Function = Callable[..., Any]
@@ -67,7 +67,7 @@ def predicting_scores(predict_row: Function) -> Function:
     return predict_rows
 
 
-@inlined
+@force_inline
 def _nothing(state, indices):
     pass
 

@@ -6,9 +6,10 @@ each must satisfy, beyond its signature, are the laws in `tests/checks/laws.py`,
 
 from __future__ import annotations
 
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-import numpy as np
+if TYPE_CHECKING:  # the catalogue, which imports this, loads nothing
+    import numpy as np
 
 State = Any  # a NamedTuple of arrays, of the learner's own
 Settings = Any  # a NamedTuple of numbers, booleans and terms, of the learner's own
@@ -101,7 +102,7 @@ class JointClasses(Protocol):
 class Background(Protocol):
     """A binary learner that knows better than a state that has seen nothing where a class not seen yet begins."""
 
-    def unseen(self, state: State) -> State:
+    def background_state(self, state: State) -> State:
         """Where a class begins that no example was of, when the others have come as far as `state`."""
 
 

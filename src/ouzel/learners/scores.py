@@ -11,10 +11,10 @@ from math import isfinite
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined, kernel
+from ouzel.kernels.jit import force_inline, kernel
 
 
-@inlined
+@force_inline
 def score_row(table, indices, values, scores):
     """Write the scores (classes,) of one example."""
     classes = table.shape[1]
@@ -31,7 +31,7 @@ def score_row(table, indices, values, scores):
         _score_widely(table, indices, values, scores)
 
 
-@inlined
+@force_inline
 def _score_widely(table, indices, values, scores):
     """The same in double precision, where single overflows."""
     for c in range(len(scores)):
@@ -42,7 +42,7 @@ def _score_widely(table, indices, values, scores):
             scores[c] += np.float64(values[k]) * row[c]
 
 
-@inlined
+@force_inline
 def best_wrong(scores, target):
     """The class of highest score beside the target, the first of equals."""
     best = 1 if target == 0 else 0
@@ -52,7 +52,7 @@ def best_wrong(scores, target):
     return best
 
 
-@inlined
+@force_inline
 def square_norm(values):
     """x'x"""
     total = 0.0
@@ -61,8 +61,8 @@ def square_norm(values):
     return total
 
 
-@inlined
-def part(table, indices, values, target, wrong, step):
+@force_inline
+def pairwise_update(table, indices, values, target, wrong, step):
     """Move w_target by step x and w_wrong by -step x."""
     for k in range(len(indices)):
         change = np.float32(step * values[k])

@@ -7,11 +7,11 @@ from typing import Any
 
 
 def negating(*names: str) -> Callable[[Any], Any]:
-    """`mirror` of a learner whose arrays of these names change their sign with the classes, and no others do."""
+    """`swap_classes` of a learner whose arrays of these names change their sign with the classes, and no others do."""
 
-    def mirror(state: Any) -> Any:
+    def swap_classes(state: Any) -> Any:
         """The state that exchanged classes would have led to."""
         copies = type(state)(*(array.copy() for array in state))
         return copies._replace(**{name: -getattr(copies, name) for name in names})
 
-    return mirror
+    return swap_classes

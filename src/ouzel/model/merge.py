@@ -98,5 +98,5 @@ def _in_order(model: Model, labels: list[Any]) -> list[Any]:
             f"{model.learner.name} merges only models that met the classes in one order; declare `classes`"
         )
     if len(labels) == 2:
-        return [model.module.mirror(model.states[0])]
+        return [model.module.swap_classes(model.states[0])]
     return [model.states[known.index(label)] for label in labels] + model.states[len(labels) :]

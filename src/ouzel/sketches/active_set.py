@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined, kernel
+from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import float32, float64, uint32
 from ouzel.sketches import top_k
 from ouzel.sketches.count_sketch import SIGNS, median
@@ -64,14 +64,14 @@ def counters(state: State) -> np.ndarray:
     return state.weights[RUN * (len(state.bounds) - 1) :]
 
 
-@inlined
+@force_inline
 def width_of(state):
     """Counters in a row of the sketch."""
     counters = np.uint64(len(state.weights) - RUN * (len(state.bounds) - 1))
     return counters if len(state.rows) == 1 else counters // np.uint64(len(state.rows))
 
 
-@inlined
+@force_inline
 def _cell(state, slot, r, width):
     """Where row r of the sketch keeps a slot, and the sign it has there."""
     word = tabulate(state.tables[r], slot)
@@ -79,7 +79,7 @@ def _cell(state, slot, r, width):
     return np.uint64(RUN * (len(state.bounds) - 1)) + np.uint64(r) * width + column, SIGNS[word & np.uint32(1)]
 
 
-@inlined
+@force_inline
 def place(state, slot, width):
     """The cell of a slot, in S or in a sketch of one row, and its sign there."""
     cell, sign = _cell(state, slot, 0, width)
@@ -87,7 +87,7 @@ def place(state, slot, width):
     return entry if here else cell, np.float32(1.0) if here else sign
 
 
-@inlined
+@force_inline
 def query(state, slot):
     """The sketch's estimate of a slot: the median over its rows."""
     width = width_of(state)
@@ -97,7 +97,7 @@ def query(state, slot):
     return median(state.rows)
 
 
-@inlined
+@force_inline
 def update(state, slot, change):
     """Move the sketch's estimate of a slot by `change`."""
     width = width_of(state)
@@ -106,7 +106,7 @@ def update(state, slot, change):
         state.weights[cell] += sign * change
 
 
-@inlined
+@force_inline
 def value(state, slot):
     """The weight of a slot as predictions use it: from S, or the mean over the sketch's rows; over the scale."""
     entry = find(state, slot)
@@ -120,7 +120,7 @@ def value(state, slot):
     return total / np.float32(len(state.rows))
 
 
-@inlined
+@force_inline
 def change_weight(state, slot, change):
     """Move the weight of a slot by `change`; return the entry of S that it took from another slot, -1 if none."""
     entry = find(state, slot)
@@ -143,7 +143,7 @@ def change_weight(state, slot, change):
     return -1
 
 
-@inlined
+@force_inline
 def fold(state):
     """Multiply the scale into what it scales."""
     rescale(state, np.float32(state.scale[0]))

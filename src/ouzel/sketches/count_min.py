@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined
+from ouzel.kernels.jit import force_inline
 from ouzel.layout import allocate, uint32
 from ouzel.ranges import Seed, Size, ranged
 from ouzel.sketches.count_sketch import cell, require_alike
@@ -43,7 +43,7 @@ def init(width: Size, depth: Size = 4, seed: Seed = 0) -> State:
     return state
 
 
-@inlined
+@force_inline
 def update(state, key, count):
     """Count a key so many times more, a whole number."""
     for r in range(state.counters.shape[0]):
@@ -51,7 +51,7 @@ def update(state, key, count):
         state.counters[r, column] = raised(state.counters[r, column], count)
 
 
-@inlined
+@force_inline
 def query(state, key):
     """At least how often a key has occurred."""
     least = np.uint32(MOST)

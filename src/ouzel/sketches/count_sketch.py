@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel.errors import OuzelError
-from ouzel.kernels.jit import inlined
+from ouzel.kernels.jit import force_inline
 from ouzel.layout import allocate, float32, uint32
 from ouzel.ranges import Seed, Size, ranged
 from ouzel.sketches.hashing import tabulate, tabulation
@@ -45,7 +45,7 @@ def init(width: Size, depth: Size = 5, seed: Seed = 0) -> State:
     return state
 
 
-@inlined
+@force_inline
 def cell(tables, key, width):
     """The counter of a key in one row, and its sign there."""
     word = tabulate(tables, key)
@@ -53,7 +53,7 @@ def cell(tables, key, width):
     return column, SIGNS[word & np.uint32(1)]
 
 
-@inlined
+@force_inline
 def update(state, key, change):
     """Move a coordinate, and its estimate, by `change`."""
     for r in range(state.counters.shape[0]):
@@ -61,7 +61,7 @@ def update(state, key, change):
         state.counters[r, column] += sign * np.float32(change)
 
 
-@inlined
+@force_inline
 def median(numbers):
     """The median (the mean of the middle two if their number is even).
 
@@ -83,7 +83,7 @@ def median(numbers):
     return np.float32(0.5) * (low_number + high_number)
 
 
-@inlined
+@force_inline
 def query(state, key):
     """The estimate of a coordinate: the median over rows."""
     for r in range(len(state.sorted)):

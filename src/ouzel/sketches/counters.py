@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined
+from ouzel.kernels.jit import force_inline
 
 MOST = 2**32 - 1
 
 
-@inlined
+@force_inline
 def raised(counter, count):
     """A counter after so many more, a whole number of at most `MOST`."""
     return np.uint32(min(np.uint64(counter) + np.uint64(count), np.uint64(MOST)))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.errors import OuzelError
-from ouzel.kernels.jit import inlined, kernel
+from ouzel.kernels.jit import force_inline, kernel
 
 MOST_ID = 2**32 - 2  # the largest feature id; a slot is an id plus one
 
@@ -78,7 +78,7 @@ def tabulation(rows: int, seed: int) -> np.ndarray:
     return np.random.Generator(np.random.PCG64(seed)).integers(0, 2**32, (rows, 4, 256), np.uint32)
 
 
-@inlined
+@force_inline
 def tabulate(tables, key):
     """The hash (uint32) of a 32-bit key under the tables (4, 256) of one function."""
     key = np.uint32(key)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined
+from ouzel.kernels.jit import force_inline
 from ouzel.layout import MOST_COUNT, allocate, uint32, uint64
 from ouzel.ranges import Seed, Size, ranged
 
@@ -46,7 +46,7 @@ def begin(counts: np.ndarray, seed: int) -> None:
     counts[:] = 0, 2 * seed + 1
 
 
-@inlined
+@force_inline
 def random_word(counts):
     """The next of splitmix64's random words (Steele, Lea & Flood 2014); its state is `counts[1]`."""
     counts[1] += np.uint64(0x9E3779B97F4A7C15)
@@ -56,13 +56,13 @@ def random_word(counts):
     return word ^ (word >> np.uint64(31))
 
 
-@inlined
+@force_inline
 def random_below(counts, limit):
     """A random whole number below `limit` (less than 2^32)."""
     return ((random_word(counts) >> np.uint64(32)) * np.uint64(limit)) >> np.uint64(32)
 
 
-@inlined
+@force_inline
 def update(state, item):
     """Offer the next item."""
     seen = state.counts[0]
@@ -75,14 +75,14 @@ def update(state, item):
         state.items[place] = item
 
 
-@inlined
+@force_inline
 def draw(state):
     """A random item of the sample, which must not be empty."""
     held = min(state.counts[0], np.uint64(len(state.items)))
     return state.items[random_below(state.counts, held)]
 
 
-@inlined
+@force_inline
 def renew(state, item, share):
     """Offer the next item, which enters with probability k / t or `share`, whichever is more.
 

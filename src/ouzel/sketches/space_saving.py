@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined
+from ouzel.kernels.jit import force_inline
 from ouzel.ranges import Size, ranged
 from ouzel.sketches import top_k
 from ouzel.sketches.counters import MOST, raised
@@ -34,7 +34,7 @@ def init(capacity: Size) -> State:
     return top_k.init(capacity, counting=True)
 
 
-@inlined
+@force_inline
 def update(state, key, count):
     """Count a key so many times more, a whole number; return its entry, and whether it took the entry over just now."""
     entry = find(state, key)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined
+from ouzel.kernels.jit import force_inline
 from ouzel.layout import allocate, check_places, float32, int64, require, uint16, uint32
 from ouzel.ranges import Size, ranged
 
@@ -85,14 +85,14 @@ def check(state: Any) -> None:
     require(0.0 <= state.bounds[-1] <= least.min() if full else state.bounds[-1] < 0.0, "the bound of all is wrong")
 
 
-@inlined
+@force_inline
 def home(state, key):
     """Where the search for a key begins."""
     mixed = (np.uint64(key) * np.uint64(2654435769)) & np.uint64(0xFFFFFFFF)
     return (mixed * np.uint64(len(state.places))) >> np.uint64(32)
 
 
-@inlined
+@force_inline
 def locate(state, key):
     """Whether a key is here, and its entry if so: without a branch but for the rare key that is not in its home.
 
@@ -107,7 +107,7 @@ def locate(state, key):
     return taken & same, np.uint64(place) - np.uint64(1)
 
 
-@inlined
+@force_inline
 def find(state, key):
     """The entry of a key, -1 if it has none."""
     at = home(state, key)
@@ -121,7 +121,7 @@ def find(state, key):
         at = (at + np.uint64(1)) & mask
 
 
-@inlined
+@force_inline
 def set_weight(state, entry, weight):
     """Give an entry a weight."""
     state.weights[entry] = weight
@@ -132,7 +132,7 @@ def set_weight(state, entry, weight):
             state.bounds[-1] = size
 
 
-@inlined
+@force_inline
 def smallest(state):
     """The entry of smallest |weight|."""
     count = state.taken[0]
@@ -154,7 +154,7 @@ def smallest(state):
         state.bounds[run] = size
 
 
-@inlined
+@force_inline
 def _least(weights):
     """The smallest |weight|: eight at a time, for no processor takes the least of a sequence faster than one by one."""
     a = b = c = d = abs(weights[0])
@@ -171,7 +171,7 @@ def _least(weights):
     return min(min(a, b), min(c, d))
 
 
-@inlined
+@force_inline
 def insert(state, key, weight):
     """Take a new key; there must be room."""
     entry = state.taken[0]
@@ -183,7 +183,7 @@ def insert(state, key, weight):
     set_weight(state, entry, weight)
 
 
-@inlined
+@force_inline
 def _enter(state, key, entry):
     at = home(state, key)
     mask = np.uint64(len(state.places) - 1)
@@ -192,7 +192,7 @@ def _enter(state, key, entry):
     state.places[at] = np.uint32(entry + 1)
 
 
-@inlined
+@force_inline
 def replace(state, entry, key, weight):
     """Let a new key take the place of an entry."""
     mask = np.uint64(len(state.places) - 1)
@@ -215,7 +215,7 @@ def replace(state, entry, key, weight):
     set_weight(state, entry, weight)
 
 
-@inlined
+@force_inline
 def rescale(state, factor):
     """Multiply every weight by a positive factor."""
     for entry in range(len(state.weights)):

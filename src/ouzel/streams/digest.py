@@ -12,14 +12,14 @@ from hashlib import blake2b
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined, kernel
+from ouzel.kernels.jit import force_inline, kernel
 from ouzel.streams.block import Block
 
 GOLDEN, FIRST, SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 NOTHING = np.uint64(0x7FF8000000000000)  # the word of an example without a label
 
 
-@inlined
+@force_inline
 def mix(word):
     """A permutation of 64-bit words in which every bit of the result depends on every bit of the word."""
     word = np.uint64((word ^ (word >> np.uint64(30))) * FIRST)

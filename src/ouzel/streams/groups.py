@@ -51,6 +51,6 @@ class Groups:
                 )
             if block.label_names is not None:
                 raise DataError(
-                    f"the label {block.label_names[0]!r} is no number, and the better example is to have more"
+                    f"the label {block.label_names[0]!r} is not a number, and the better example is to have more"
                 )
             yield block

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ouzel.kernels.jit import by_term
+from ouzel.kernels.jit import dispatch
 
 
-@by_term
+@dispatch
 def projects(bound: Any) -> bool:
     """Whether the weights themselves are moved, and not only the prediction cut."""
 
@@ -16,7 +16,7 @@ class Clip(NamedTuple):
     """Predictions are cut to [-largest, largest]."""
 
 
-@projects.of(Clip)
+@projects.register(Clip)
 def _(bound):
     return False
 
@@ -25,7 +25,7 @@ class Project(NamedTuple):
     """Weights are projected, in the metric of the learner, on those that predict within [-largest, largest]."""
 
 
-@projects.of(Project)
+@projects.register(Project)
 def _(bound):
     return True
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from math import exp, expm1, log
 from typing import Any
 
-from ouzel.kernels.jit import by_term
+from ouzel.kernels.jit import dispatch
 from ouzel.terms.losses import (
     Absolute,
     Hinge,
@@ -32,12 +32,12 @@ LARGEST_EXPONENT = 700.0  # beyond, exp is infinite
 SMALLEST_SUM = 1e-300  # whose log is a number
 
 
-@by_term
-def share(loss: Any, prediction: float, target: float, push: float) -> float:
+@dispatch
+def importance_aware_step(loss: Any, prediction: float, target: float, push: float) -> float:
     """The part of the plain step to take."""
 
 
-@share.of(object)
+@importance_aware_step.register(object)
 def _(loss, prediction, target, push):
     return 1.0
 
@@ -47,11 +47,11 @@ def _contracting(loss, prediction, target, push):
     return -expm1(-push) / push if push > SMALL else 1.0
 
 
-share.of(Squared)(_contracting)
-share.of(SquaredHinge)(_contracting)
+importance_aware_step.register(Squared)(_contracting)
+importance_aware_step.register(SquaredHinge)(_contracting)
 
 
-@share.of(Logistic)
+@importance_aware_step.register(Logistic)
 def _(loss, prediction, target, push):
     margin = prediction * target
     grown = exp(min(margin, FLAT))
@@ -66,13 +66,13 @@ def _(loss, prediction, target, push):
     return (reached - margin) / plain
 
 
-@share.of(Hinge)
+@importance_aware_step.register(Hinge)
 def _(loss, prediction, target, push):
     gap = 1.0 - prediction * target
     return gap / push if 0.0 < gap < push else 1.0
 
 
-@share.of(SmoothedHinge)
+@importance_aware_step.register(SmoothedHinge)
 def _(loss, prediction, target, push):
     margin = prediction * target
     if margin >= 0.0:
@@ -80,20 +80,20 @@ def _(loss, prediction, target, push):
     return (-margin - expm1(-push - margin)) / push if push > -margin else 1.0
 
 
-@share.of(Absolute)
+@importance_aware_step.register(Absolute)
 def _(loss, prediction, target, push):
     gap = abs(target - prediction)
     return gap / push if 0.0 < gap < push else 1.0
 
 
-@share.of(Quantile)
+@importance_aware_step.register(Quantile)
 def _(loss, prediction, target, push):
     gap = target - prediction
     gap = gap / loss.tau if gap > 0.0 else gap / (loss.tau - 1.0)
     return gap / push if 0.0 < gap < push else 1.0
 
 
-@share.of(Poisson)
+@importance_aware_step.register(Poisson)
 def _(loss, prediction, target, push):
     rate = exp(min(prediction, 30.0))
     plain = push * (target - rate)

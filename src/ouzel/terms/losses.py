@@ -9,10 +9,10 @@ A loss of your own is a NamedTuple in an importable module with three bodies reg
 >>> from typing import NamedTuple
 >>> class Quartic(NamedTuple):
 ...     pass
->>> @value.of(Quartic)
+>>> @value.register(Quartic)
 ... def _(loss, prediction, target):
 ...     return 0.25 * (prediction - target) ** 4
->>> @derivative.of(Quartic)
+>>> @derivative.register(Quartic)
 ... def _(loss, prediction, target):
 ...     return (prediction - target) ** 3
 >>> float(derivative(Quartic(), 3.0, 1.0))
@@ -24,26 +24,26 @@ from __future__ import annotations
 from math import exp, log1p
 from typing import Annotated, Any, NamedTuple
 
-from ouzel.kernels.jit import by_term
+from ouzel.kernels.jit import dispatch
 from ouzel.ranges import Range
 
 
-@by_term
+@dispatch
 def value(loss: Any, prediction: float, target: float) -> float:
     """The loss of one prediction."""
 
 
-@by_term
+@dispatch
 def derivative(loss: Any, prediction: float, target: float) -> float:
     """Derivative of the loss with respect to the prediction (a subgradient where it has a kink)."""
 
 
-@by_term
+@dispatch
 def curvature(loss: Any, prediction: float, target: float) -> float:
     """Second derivative of the loss with respect to the prediction, 0 where there is none."""
 
 
-@by_term
+@dispatch
 def link(loss: Any, prediction: float) -> float:
     """What a margin estimates under this loss."""
 
@@ -52,12 +52,12 @@ class Squared(NamedTuple):
     """(p - y)^2 / 2."""
 
 
-@value.of(Squared)
+@value.register(Squared)
 def _(loss, prediction, target):
     return 0.5 * (prediction - target) ** 2
 
 
-@derivative.of(Squared)
+@derivative.register(Squared)
 def _(loss, prediction, target):
     return prediction - target
 
@@ -66,13 +66,13 @@ class Logistic(NamedTuple):
     """log(1 + exp(-y p)) for y in {-1, +1}."""
 
 
-@value.of(Logistic)
+@value.register(Logistic)
 def _(loss, prediction, target):
     margin = prediction * target
     return log1p(exp(-margin)) if margin > 0 else log1p(exp(margin)) - margin
 
 
-@derivative.of(Logistic)
+@derivative.register(Logistic)
 def _(loss, prediction, target):
     margin = prediction * target
     if margin > 0:
@@ -81,7 +81,7 @@ def _(loss, prediction, target):
     return -target / (1.0 + exp(margin))
 
 
-@link.of(Logistic)
+@link.register(Logistic)
 def _(loss, prediction):
     if prediction > 0:
         return 1.0 / (1.0 + exp(-prediction))
@@ -93,12 +93,12 @@ class Hinge(NamedTuple):
     """max(0, 1 - y p) for y in {-1, +1}."""
 
 
-@value.of(Hinge)
+@value.register(Hinge)
 def _(loss, prediction, target):
     return max(0.0, 1.0 - prediction * target)
 
 
-@derivative.of(Hinge)
+@derivative.register(Hinge)
 def _(loss, prediction, target):
     return 0.0 if prediction * target >= 1.0 else -target
 
@@ -107,7 +107,7 @@ class SmoothedHinge(NamedTuple):
     """The hinge loss with its kink replaced by a parabola on 0 < y p < 1."""
 
 
-@value.of(SmoothedHinge)
+@value.register(SmoothedHinge)
 def _(loss, prediction, target):
     margin = prediction * target
     if margin >= 1.0:
@@ -115,7 +115,7 @@ def _(loss, prediction, target):
     return 0.5 * (1.0 - margin) ** 2 if margin > 0.0 else 0.5 - margin
 
 
-@derivative.of(SmoothedHinge)
+@derivative.register(SmoothedHinge)
 def _(loss, prediction, target):
     margin = prediction * target
     if margin >= 1.0:
@@ -127,12 +127,12 @@ class SquaredHinge(NamedTuple):
     """max(0, 1 - y p)^2 / 2 for y in {-1, +1}."""
 
 
-@value.of(SquaredHinge)
+@value.register(SquaredHinge)
 def _(loss, prediction, target):
     return 0.5 * max(0.0, 1.0 - prediction * target) ** 2
 
 
-@derivative.of(SquaredHinge)
+@derivative.register(SquaredHinge)
 def _(loss, prediction, target):
     return -target * max(0.0, 1.0 - prediction * target)
 
@@ -143,13 +143,13 @@ class Quantile(NamedTuple):
     tau: Annotated[float, Range(0.0, 1.0, above=True, below=True), "the quantile to predict"] = 0.5
 
 
-@value.of(Quantile)
+@value.register(Quantile)
 def _(loss, prediction, target):
     gap = target - prediction
     return loss.tau * gap if gap > 0.0 else (loss.tau - 1.0) * gap
 
 
-@derivative.of(Quantile)
+@derivative.register(Quantile)
 def _(loss, prediction, target):
     if target > prediction:
         return -loss.tau
@@ -160,12 +160,12 @@ class Absolute(NamedTuple):
     """|p - y|."""
 
 
-@value.of(Absolute)
+@value.register(Absolute)
 def _(loss, prediction, target):
     return abs(prediction - target)
 
 
-@derivative.of(Absolute)
+@derivative.register(Absolute)
 def _(loss, prediction, target):
     if target > prediction:
         return -1.0
@@ -176,43 +176,43 @@ class Poisson(NamedTuple):
     """exp(p) - y p: the negative log-likelihood of a count y, less its constant; the exponent is capped at 30."""
 
 
-@value.of(Poisson)
+@value.register(Poisson)
 def _(loss, prediction, target):
     return exp(min(prediction, 30.0)) - target * prediction
 
 
-@derivative.of(Poisson)
+@derivative.register(Poisson)
 def _(loss, prediction, target):
     return exp(min(prediction, 30.0)) - target
 
 
-@link.of(Poisson)
+@link.register(Poisson)
 def _(loss, prediction):
     return exp(min(prediction, 30.0))
 
 
-@curvature.of(Squared)
+@curvature.register(Squared)
 def _(loss, prediction, target):
     return 1.0
 
 
-@curvature.of(Logistic)
+@curvature.register(Logistic)
 def _(loss, prediction, target):
     small = exp(-abs(prediction))
     return small / (1.0 + small) ** 2
 
 
-@curvature.of(SmoothedHinge)
+@curvature.register(SmoothedHinge)
 def _(loss, prediction, target):
     return 1.0 if 0.0 < prediction * target < 1.0 else 0.0
 
 
-@curvature.of(SquaredHinge)
+@curvature.register(SquaredHinge)
 def _(loss, prediction, target):
     return 1.0 if prediction * target < 1.0 else 0.0
 
 
-@curvature.of(Poisson)
+@curvature.register(Poisson)
 def _(loss, prediction, target):
     return exp(min(prediction, 30.0))
 
@@ -221,9 +221,9 @@ def _flat(loss, prediction, target):
     return 0.0
 
 
-curvature.of(Hinge)(_flat)
-curvature.of(Quantile)(_flat)
-curvature.of(Absolute)(_flat)
+curvature.register(Hinge)(_flat)
+curvature.register(Quantile)(_flat)
+curvature.register(Absolute)(_flat)
 
 
 def _identity(loss, prediction):
@@ -231,7 +231,7 @@ def _identity(loss, prediction):
 
 
 for _kind in (Squared, Hinge, SmoothedHinge, SquaredHinge, Quantile, Absolute):
-    link.of(_kind)(_identity)
+    link.register(_kind)(_identity)
 
 LOSSES: dict[str, Any] = {
     "logistic": Logistic(),

@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 
 from ouzel.errors import OuzelError
-from ouzel.kernels.jit import by_term, kernel
+from ouzel.kernels.jit import dispatch, kernel
 from ouzel.terms.losses import Hinge, Logistic
 
 
-@by_term
+@dispatch
 def value(loss: Any, scores: np.ndarray, target: int) -> float:
     """The loss of scores (classes,) where the class at position `target` is true."""
 
 
-@by_term
+@dispatch
 def derivatives(loss: Any, scores: np.ndarray, target: int, slopes: np.ndarray) -> None:
     """Write the derivative with respect to each score to `slopes` (classes,)."""
 
@@ -45,13 +45,13 @@ def rival_of(scores, target):
     return rival
 
 
-@value.of(Hinge)
+@value.register(Hinge)
 def _(loss, scores, target):
     rival = rival_of(scores, target)
     return max(0.0, 1.0 - (scores[target] - scores[rival])) if rival >= 0 else 0.0
 
 
-@derivatives.of(Hinge)
+@derivatives.register(Hinge)
 def _(loss, scores, target, slopes):
     slopes[:] = 0.0
     rival = rival_of(scores, target)
@@ -60,7 +60,7 @@ def _(loss, scores, target, slopes):
         slopes[rival] = 1.0
 
 
-@value.of(Logistic)
+@value.register(Logistic)
 def _(loss, scores, target):
     largest = scores.max()
     total = 0.0
@@ -69,7 +69,7 @@ def _(loss, scores, target):
     return log(total) + largest - scores[target]
 
 
-@derivatives.of(Logistic)
+@derivatives.register(Logistic)
 def _(loss, scores, target, slopes):
     largest = scores.max()
     total = 0.0

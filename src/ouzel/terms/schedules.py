@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ouzel.kernels.jit import by_term
+from ouzel.kernels.jit import dispatch
 
 
-@by_term
+@dispatch
 def rate(schedule: Any, first: float, l2: float, seen: float) -> float:
     """The step size after `seen` examples, of a learner whose first step is `first` and whose ridge penalty is `l2`."""
 
@@ -16,7 +16,7 @@ class InverseTime(NamedTuple):
     """first / (1 + l2 first t): Bottou's rule, and that of the WM-Sketch authors' code."""
 
 
-@rate.of(InverseTime)
+@rate.register(InverseTime)
 def _(schedule, first, l2, seen):
     return first / (1.0 + l2 * first * seen)
 
@@ -25,7 +25,7 @@ class InverseRoot(NamedTuple):
     """first / sqrt(1 + t)."""
 
 
-@rate.of(InverseRoot)
+@rate.register(InverseRoot)
 def _(schedule, first, l2, seen):
     return first / (1.0 + seen) ** 0.5
 
@@ -34,7 +34,7 @@ class Constant(NamedTuple):
     """first, always."""
 
 
-@rate.of(Constant)
+@rate.register(Constant)
 def _(schedule, first, l2, seen):
     return first
 

@@ -238,8 +238,8 @@ class Session:
 
     def cut_off(self) -> str:
         """Save what was learnt before an error or an interruption, if the model is whole; say what is on disk."""
-        if self.output is not None and self.run.position > self.begun_at and not self.run.torn:
-            self.run.settle()
+        if self.output is not None and self.run.position > self.begun_at and not self.run.incomplete:
+            self.run.evaluate_pending()
             try:
                 self.save(finished=False)
             except OuzelError as error:

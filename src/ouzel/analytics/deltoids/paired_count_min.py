@@ -15,13 +15,13 @@ import numpy as np
 
 from ouzel.analytics.sketch import Bytes, HeapSize
 from ouzel.errors import OuzelError
-from ouzel.kernels.jit import inlined, kernel
+from ouzel.kernels.jit import force_inline, kernel
 from ouzel.ranges import Seed, Size, ranged
 from ouzel.sketches import count_min, top_k
 from ouzel.sketches.top_k import find, insert, replace, set_weight, smallest
 
 
-@inlined
+@force_inline
 def log_ratio(first, second, slot):
     """Logarithm of the ratio of an item's estimated counts."""
     return log(max(count_min.query(first, slot), 1.0)) - log(max(count_min.query(second, slot), 1.0))

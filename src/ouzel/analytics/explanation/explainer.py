@@ -23,7 +23,7 @@ import numpy as np
 
 from ouzel.analytics.sketch import ONE, Analysis, Bytes, HeapSize, Width, pair_slot, slots_of_items, slowing
 from ouzel.errors import OuzelError
-from ouzel.kernels.jit import inlined, kernel
+from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import float32, int64, uint32
 from ouzel.learners.budget import awm
 from ouzel.learners.shared_settings import L2, Rate
@@ -61,7 +61,7 @@ class Beside(NamedTuple):
     entries: Entries
 
 
-@inlined
+@force_inline
 def _learn(state, slot, target, importance, first, second, entries, settings):
     """Learn one attribute; count its support, and note where it stood if it is new to the active set."""
     entries.word[0] = slot

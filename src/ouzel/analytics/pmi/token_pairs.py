@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel.analytics.sketch import ONE, pair_slot, slowing
-from ouzel.kernels.jit import inlined, kernel
+from ouzel.kernels.jit import force_inline, kernel
 from ouzel.learners.budget import awm
 from ouzel.sketches import reservoir
 from ouzel.sketches.top_k import find
@@ -23,7 +23,7 @@ class Entries(NamedTuple):
     word: np.ndarray  # (1,) uint32  the slot at work
 
 
-@inlined
+@force_inline
 def _learn(state, first, second, target, importance, inner, entries, settings):
     """Learn one pair, at the rate `inner` if it is in the active set; note its members if it is new there."""
     slot = pair_slot(first, second)

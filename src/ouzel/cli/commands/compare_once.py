@@ -10,7 +10,7 @@ from rich.table import Table
 from ouzel.cli.ui.formatting import figure, size
 from ouzel.cli.ui.progress import Screen
 from ouzel.errors import OuzelError
-from ouzel.evaluation.comparison.compare import Contestant, best_of_rows, compare
+from ouzel.evaluation.comparison.compare import Entry, best_of_rows, compare
 from ouzel.evaluation.comparison.grid import Candidate
 from ouzel.evaluation.comparison.recovery import recovery_error
 from ouzel.learners import catalogue
@@ -70,7 +70,7 @@ def compare_once(
     ]
 
 
-def _print_table(contestants: list[Contestant], recovered: dict[int, float | None], top: int) -> None:
+def _print_table(contestants: list[Entry], recovered: dict[int, float | None], top: int) -> None:
     rows = best_of_rows(contestants)
     least = min(row[0].figure for row in rows)
     first = contestants[0]
@@ -111,9 +111,7 @@ def _print_table(contestants: list[Contestant], recovered: dict[int, float | Non
         console.print("! diverged: far worse than a prediction without features; try smaller steps")
 
 
-def _draw(
-    contestants: list[Contestant], recovered: dict[int, float | None], reference: Contestant | None, path: str
-) -> None:
+def _draw(contestants: list[Entry], recovered: dict[int, float | None], reference: Entry | None, path: str) -> None:
     """The plot that fits what was varied; recovery stands beside the error."""
     candidates = [entry.candidate for entry in contestants]
     y = "progressive rmse" if contestants[0].model.task.numbers else "progressive error rate"
@@ -139,12 +137,12 @@ def _draw(
         )
 
 
-def _kilobytes(contestant: Contestant) -> float | None:
+def _kilobytes(contestant: Entry) -> float | None:
     budget = contestant.candidate.budget
     return None if budget is None else budget / 1024
 
 
-def _lines(contestants: list[Contestant], x: Any, y: Any) -> dict[str, Line]:
+def _lines(contestants: list[Entry], x: Any, y: Any) -> dict[str, Line]:
     """A line a learner, through what `x` and `y` say of each contestant; those without an `x` are left out."""
     lines: dict[str, Line] = {}
     for entry in contestants:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 if TYPE_CHECKING:
-    from ouzel.evaluation.comparison.compare import Contestant
+    from ouzel.evaluation.comparison.compare import Entry
     from ouzel.streams.block import Block
 
 LEARNERS = ("ogd", "adagrad", "son-oja")
@@ -53,7 +53,7 @@ def demo(
     print(f"Curves drawn in {plot}; {time.perf_counter() - begun:.0f} seconds in all. Next: ouzel train FILE")
 
 
-def _best(show: Show) -> list[Contestant]:
+def _best(show: Show) -> list[Entry]:
     """The best of each learner's step sizes, in the order of the learners; prints their row."""
     from ouzel.cli.ui.progress import Screen
     from ouzel.evaluation.comparison.compare import compare
@@ -71,7 +71,7 @@ def _best(show: Show) -> list[Contestant]:
     return best
 
 
-def _line(contestant: Contestant) -> tuple[list[int], list[float]]:
+def _line(contestant: Entry) -> tuple[list[int], list[float]]:
     """The progressive error, from where it has settled a little."""
     points = [point for point in contestant.curve.points if point.examples >= 64]
     return [point.examples for point in points], [point.error_rate for point in points]

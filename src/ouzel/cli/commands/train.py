@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ouzel.cli import options
-from ouzel.cli.ui.interrupts import Interrupted, Patience
+from ouzel.cli.ui.interrupts import DeferredInterrupt, Interrupted
 from ouzel.cli.ui.outcome import hand_over
 from ouzel.errors import OuzelError
 from ouzel.learners import catalogue
@@ -164,7 +164,7 @@ def _go(session: Session, quiet: bool) -> OuzelError | None:
             session.recognise()
             for line in session.remarks:
                 screen.console.print(line, soft_wrap=True, markup=False)
-            patience = Patience(session.run)
+            patience = DeferredInterrupt(session.run)
 
             def open_stream() -> Any:
                 screen.stream = session.open()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 ENDINGS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]  # Windows has no SIGHUP
 
 
-class Interrupted(Exception):  # noqa: N818 it is no error; Typer keeps KeyboardInterrupt to itself
+class Interrupted(Exception):  # noqa: N818 it is not an error; Typer keeps KeyboardInterrupt to itself
     """What was saved before the command was stopped."""
 
 
@@ -44,7 +44,7 @@ class Signals:
         raise KeyboardInterrupt
 
 
-class Patience:
+class DeferredInterrupt:
     """While a run is at work, a signal waits for the end of the block that is being learnt; a second one does not."""
 
     def __init__(self, run: Run) -> None:

@@ -13,7 +13,7 @@ WIDEST = 1000
 
 
 def console_for_tables() -> Console:
-    """Standard output, as wide as it takes where it is no terminal: a file or a pipe gets names in full."""
+    """Standard output, as wide as it takes where it is not a terminal: a file or a pipe gets names in full."""
     console = Console(highlight=False)
     return console if console.is_terminal else Console(highlight=False, width=WIDEST)
 

@@ -20,7 +20,7 @@ from ouzel.streams.block import Block
 WARM_UP = 32  # examples a model that is thrown away learns, so that no compilation is timed
 
 
-class Contestant:
+class Entry:
     """One candidate at work: its model, its figures, its time."""
 
     def __init__(self, candidate: Candidate, **options: Any) -> None:
@@ -77,10 +77,10 @@ def compare(
     stream: Iterable[Block],
     *,
     jobs: int = 1,
-    on_progress: Callable[[list[Contestant]], None] | None = None,
+    on_progress: Callable[[list[Entry]], None] | None = None,
     on_refusal: Callable[[str], None] | None = None,
     **options: Any,
-) -> list[Contestant]:
+) -> list[Entry]:
     """Let every candidate learn the stream, block by block, `jobs` at a time; `options` go to every `Model`.
 
     Those that cannot hold so many features as are met are left out, and `on_refusal` is told why.
@@ -91,21 +91,19 @@ def compare(
     >>> [contestant.scores.examples for contestant in compare(entries, stream)]
     [100, 100]
     """
-    contestants = [Contestant(candidate, **options) for candidate in candidates]
+    contestants = [Entry(candidate, **options) for candidate in candidates]
     with ThreadPoolExecutor(max(1, jobs)) as pool:
         for number, block in enumerate(stream):
             contestants = able(contestants, block, on_refusal)
             if number == 0:
                 warm_up([contestant.candidate for contestant in contestants], block, options)
-            list(pool.map(Contestant.learn, contestants, [block] * len(contestants)))
+            list(pool.map(Entry.learn, contestants, [block] * len(contestants)))
             if on_progress is not None:
                 on_progress(contestants)
     return contestants
 
 
-def able(
-    contestants: Sequence[Contestant], block: Block, on_refusal: Callable[[str], None] | None = None
-) -> list[Contestant]:
+def able(contestants: Sequence[Entry], block: Block, on_refusal: Callable[[str], None] | None = None) -> list[Entry]:
     """The contestants that can hold a block's features; an error if none can."""
     largest = int(block.indices[int(block.offsets[0]) : int(block.offsets[-1])].max(initial=0))
     left = []
@@ -130,12 +128,12 @@ def warm_up(candidates: Sequence[Candidate], block: Block, options: dict[str, An
     """Have every kernel compiled that the candidates will need."""
     kinds = {(candidate.learner, candidate.l1 is None, candidate.budget is None): candidate for candidate in candidates}
     for candidate in kinds.values():
-        Contestant(candidate, **options).learn(block.slice(0, min(WARM_UP, block.rows)))
+        Entry(candidate, **options).learn(block.slice(0, min(WARM_UP, block.rows)))
 
 
-def best_of_rows(contestants: Sequence[Contestant]) -> list[list[Contestant]]:
+def best_of_rows(contestants: Sequence[Entry]) -> list[list[Entry]]:
     """For each row of the table (a learner with one penalty and budget) the best, and all that tie with it."""
-    rows: dict[Any, list[Contestant]] = {}
+    rows: dict[Any, list[Entry]] = {}
     for contestant in contestants:
         rows.setdefault(contestant.candidate.row, []).append(contestant)
     best = []

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.evaluation.comparison.compare import Contestant, able, warm_up
+from ouzel.evaluation.comparison.compare import Entry, able, warm_up
 from ouzel.evaluation.comparison.grid import Candidate
 from ouzel.model.tasks.task import Task
 from ouzel.streams.block import Block
@@ -89,7 +89,7 @@ def compare_orders(
     """
     block = block.select(np.flatnonzero(~np.isnan(block.labels)))
     options = {**options, "seed": seed}
-    entrants = able([Contestant(candidate, **options) for candidate in candidates], block, on_refusal)
+    entrants = able([Entry(candidate, **options) for candidate in candidates], block, on_refusal)
     candidates = [entrant.candidate for entrant in entrants]
     warm_up(candidates, block, options)
     ends = np.unique(np.linspace(0, block.rows, min(POINTS, block.rows) + 1).astype(np.int64)[1:])
@@ -97,7 +97,7 @@ def compare_orders(
     with ThreadPoolExecutor(max(1, jobs)) as pool:
         for order in range(orders):
             shuffled = block.select(np.random.default_rng([seed, order]).permutation(block.rows))
-            contestants = [Contestant(candidate, **options) for candidate in candidates]
+            contestants = [Entry(candidate, **options) for candidate in candidates]
             for kept, trace in zip(
                 traces, pool.map(lambda c, b=shuffled: _trace(c, b, ends), contestants), strict=True
             ):
@@ -112,7 +112,7 @@ def compare_orders(
     return found
 
 
-def _trace(contestant: Contestant, block: Block, ends: np.ndarray) -> np.ndarray:
+def _trace(contestant: Entry, block: Block, ends: np.ndarray) -> np.ndarray:
     """Mistakes, updates and seconds (3, points) as the contestant learns the block."""
     trace = np.empty((3, len(ends)))
     start = 0

@@ -1,7 +1,7 @@
 """Normalised AdaGrad of four losses and rates side by side, stacked by an online Newton step: nothing to tune.
 
 What a stream asks of a loss and a step size is seldom known before it has gone by. So four linear models learn it at
-once, and their margins m are the features of a fifth, tiny model f = u.m (`newton_stack.py`). Three take safe steps,
+once, and their margins m are the features of a fifth, tiny model f = u.m (`stacking.py`). Three take safe steps,
 by the loss itself, the squared hinge and the hinge. The last takes bold ones by the hinge, for a stream that changes
 or whose features need large weights. In regression all learn the loss itself.
 
@@ -24,13 +24,13 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined, kernel
+from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.auto.simd import LARGEST, add_squares, add_squares_by_dither, move
 from ouzel.learners.auto.stacking import MODELS, clipped, combined, learn_joint_stack, learn_stack
 from ouzel.learners.rows import Rows
 from ouzel.learners.shared_settings import Loss, Rate
-from ouzel.terms.importance_aware import share
+from ouzel.terms.importance_aware import importance_aware_step
 from ouzel.terms.losses import Hinge, Logistic, SquaredHinge, curvature, derivative
 
 RATES = (1.0, 0.5, 0.5, 8.0)
@@ -66,7 +66,7 @@ def layout(dimension: int, settings: Settings) -> State:
 init, grow = made_from(layout)
 
 
-@inlined
+@force_inline
 def _margins(state, indices, values):
     """The margins of the four models, as they are before the example is learnt; see `_seen`."""
     first = second = third = fourth = 0.0
@@ -81,13 +81,13 @@ def _margins(state, indices, values):
     return first, second, third, fourth
 
 
-@inlined
+@force_inline
 def predict_row(state, indices, values, settings):
     """The margin of one example."""
     return combined(state.stack, clipped(_margins(state, indices, values), state.counts[2]))
 
 
-@inlined
+@force_inline
 def _seen(state, indices, values):
     """Note the largest |x| of each slot, weights keeping their effect, and add to N; return the four margins."""
     first = second = third = fourth = norm = 0.0
@@ -109,7 +109,7 @@ def _seen(state, indices, values):
     return first, second, third, fourth
 
 
-@inlined
+@force_inline
 def _learn_models(state, indices, values, target, importance, settings):
     """One step of each of the four models; return the margins before it, as the stack sees them."""
     if importance == 0.0:
@@ -132,7 +132,7 @@ def _learn_models(state, indices, values, target, importance, settings):
     return clear
 
 
-@inlined
+@force_inline
 def _slopes(settings, margins, target, importance):
     """Derivatives of the four models' losses, times the importance."""
     return (
@@ -143,26 +143,30 @@ def _slopes(settings, margins, target, importance):
     )
 
 
-@inlined
+@force_inline
 def _finite(slope):
     """The slope, or 0 for one whose square may not be finite."""
     return np.float32(slope) if abs(slope) < LARGEST else np.float32(0.0)
 
 
-@inlined
+@force_inline
 def _rates(state, settings, margins, target, importance, pushes):
     """The rates of the four models, times the shares of the steps to take."""
     unit = settings.learning_rate * state.counts[2] * sqrt(state.counts[0] / state.counts[1])
     first, second, third = unit * RATES[0], unit * RATES[1], unit * RATES[2]
     return (
-        np.float32(first * share(settings.loss, margins[0], target, importance * first * pushes[0])),
-        np.float32(second * share(settings.second_loss, margins[1], target, importance * second * pushes[1])),
-        np.float32(third * share(settings.third_loss, margins[2], target, importance * third * pushes[2])),
+        np.float32(first * importance_aware_step(settings.loss, margins[0], target, importance * first * pushes[0])),
+        np.float32(
+            second * importance_aware_step(settings.second_loss, margins[1], target, importance * second * pushes[1])
+        ),
+        np.float32(
+            third * importance_aware_step(settings.third_loss, margins[2], target, importance * third * pushes[2])
+        ),
         np.float32(unit * RATES[3]),
     )
 
 
-@inlined
+@force_inline
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
     margins = _learn_models(state, indices, values, target, importance, settings)
@@ -226,14 +230,14 @@ def weights(state: State, settings: Settings) -> np.ndarray:
     return state.table[:, 1 : 1 + MODELS] @ state.stack
 
 
-def unseen(state: State) -> State:
+def background_state(state: State) -> State:
     """The state of a class that has not come yet: the scales of features and the stack are those of the others."""
     fresh = State(*(array.copy() for array in state))
     fresh.table[:, 1:] = 0.0
     return fresh
 
 
-def mirror(state: State) -> State:
+def swap_classes(state: State) -> State:
     """The state that exchanged classes would have led to."""
     copies = State(*(array.copy() for array in state))
     copies.table[:, 1 : 1 + MODELS] *= -1

@@ -18,7 +18,7 @@ from math import isfinite
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined, kernel
+from ouzel.kernels.jit import force_inline, kernel
 from ouzel.terms.losses import Logistic
 from ouzel.terms.multiclass_losses import derivatives
 
@@ -27,7 +27,7 @@ LEAST_CURVATURE = 1e-3
 FURTHEST = 4.0  # margins the stack sees are clipped to so many units of the target
 
 
-@inlined
+@force_inline
 def clipped(margins, unit):
     """The margins as the stack sees them, where the largest |target| is `unit`."""
     end = FURTHEST * unit
@@ -39,7 +39,7 @@ def clipped(margins, unit):
     )
 
 
-@inlined
+@force_inline
 def combined(stack, margins):
     """u.m"""
     margin = 0.0
@@ -48,7 +48,7 @@ def combined(stack, margins):
     return margin
 
 
-@inlined
+@force_inline
 def along(inverse, i, margins):
     """Entry i of A^-1 m."""
     total = 0.0
@@ -57,7 +57,7 @@ def along(inverse, i, margins):
     return total
 
 
-@inlined
+@force_inline
 def _bend(inverse, margins, bend):
     """A <- A + bend m m', by the rule of Sherman and Morrison."""
     step = (
@@ -74,7 +74,7 @@ def _bend(inverse, margins, bend):
                 inverse[i, j] -= bend / shrink * step[i] * step[j]
 
 
-@inlined
+@force_inline
 def learn_stack(state, margins, unit, slope, bend, importance):
     """One step for u, margins taken in a unit, from the first two derivatives of the loss."""
     slope, bend = importance * slope, importance * max(bend, LEAST_CURVATURE)

@@ -28,7 +28,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from ouzel.errors import OuzelError
-from ouzel.kernels.jit import inlined, kernel
+from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import made_from
 from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product, shares
 from ouzel.learners.loops import learning_margins, predicting_margins
@@ -99,7 +99,7 @@ def check(state: State, settings: Settings) -> None:
     active_set.check(state)
 
 
-@inlined
+@force_inline
 def predict_row(state, indices, values, settings):
     """The margin of one example."""
     margin = 0.0
@@ -114,13 +114,13 @@ def predict_row(state, indices, values, settings):
     return margin * state.scale[0]
 
 
-@inlined
+@force_inline
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
     return learn_shifted(state, indices, values, target, importance, 0.0, settings.loss, settings)
 
 
-@inlined
+@force_inline
 def learn_shifted(state, indices, values, target, importance, shift, loss, settings):
     """Learn one example by the loss of its margin plus a shift; return the margin without it, of before learning."""
     noted = min(len(indices), len(state.cells))
@@ -152,7 +152,7 @@ def learn_shifted(state, indices, values, target, importance, shift, loss, setti
     return margin
 
 
-@inlined
+@force_inline
 def _move(state, indices, values, factor, noted, width):
     """Move the weights in the noted cells, and let features enter the active set that have become heavy enough."""
     runs = np.uint32(len(state.bounds) - 1)
@@ -208,7 +208,7 @@ def bytes_used(state: State) -> int:
     return 8 * len(state.keys) + 4 * len(counters(state))
 
 
-def mirror(state: State) -> State:
+def swap_classes(state: State) -> State:
     """The state that exchanged classes would have led to."""
     copies = State(*(array.copy() for array in state))
     return copies._replace(weights=-copies.weights)

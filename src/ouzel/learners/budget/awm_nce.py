@@ -26,7 +26,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined
+from ouzel.kernels.jit import force_inline
 from ouzel.layout import float64, made_from, uint64
 from ouzel.learners.budget import awm
 from ouzel.learners.budget.awm import learn_shifted
@@ -122,7 +122,7 @@ def check(state: State, settings: Settings) -> None:
         active_set.check(sketch)
 
 
-@inlined
+@force_inline
 def _sketch(state, c):
     """The sketch of a class."""
     return active_set.State(
@@ -139,7 +139,7 @@ def _sketch(state, c):
     )
 
 
-@inlined
+@force_inline
 def _draw(state, total):
     """A class drawn by the frequencies so far."""
     left = total * (np.float64(random_word(state.random) >> np.uint64(11)) + 0.5) / 9007199254740992.0
@@ -150,7 +150,7 @@ def _draw(state, total):
     return c
 
 
-@inlined
+@force_inline
 def predict_row(state, indices, values, settings, scores):
     """Write the scores (classes,) of one example."""
     total = state.counts.sum() + len(scores)
@@ -158,7 +158,7 @@ def predict_row(state, indices, values, settings, scores):
         scores[c] = score_row(_sketch(state, c), indices, values, settings) + log((state.counts[c] + 1.0) / total)
 
 
-@inlined
+@force_inline
 def learn_row(state, indices, values, target, importance, settings, scores):
     """Learn one example in place; `scores` (classes,) takes the predictions made before learning."""
     if settings.scored > 0.0:

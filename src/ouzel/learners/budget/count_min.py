@@ -15,7 +15,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from ouzel.errors import OuzelError
-from ouzel.kernels.jit import inlined
+from ouzel.kernels.jit import force_inline
 from ouzel.layout import float32, made_from
 from ouzel.learners.budget.kept_features import (
     SCALE,
@@ -25,7 +25,7 @@ from ouzel.learners.budget.kept_features import (
     kept_by_any,
     mean_weights,
     members,
-    mirror,
+    swap_classes,
     top,
     value_of,
 )
@@ -39,7 +39,7 @@ from ouzel.terms.losses import Logistic
 from ouzel.terms.schedules import InverseTime
 
 __all__ = ["BUDGETED", "Settings", "State", "bytes_used", "check", "estimates", "grow", "init", "layout", "learn_row"]
-__all__ += ["learn_rows", "members", "merge", "mirror", "predict_row", "predict_rows", "top"]
+__all__ += ["learn_rows", "members", "merge", "predict_row", "predict_rows", "swap_classes", "top"]
 
 BUDGETED = True
 
@@ -95,7 +95,7 @@ occurrences = count_min.query
 predict_row = predicting(value_of)
 
 
-@inlined
+@force_inline
 def _learn_feature(state, slot, change):
     """Count a slot, and move its weight by `change` if it is, or gets, in the heap."""
     count(state, slot, 1)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined, kernel_of
+from ouzel.kernels.jit import force_inline, kernel_of
 from ouzel.terms.losses import derivative
 from ouzel.terms.schedules import rate
 
@@ -25,13 +25,13 @@ LARGEST_CHANGE = 1e30
 LARGEST_PRODUCT = np.finfo(np.float32).max
 
 
-@inlined
+@force_inline
 def product(value, weight):
     """Their product, kept within single precision; as a double, so that sums of such are numbers."""
     return np.float64(min(max(value * weight, -LARGEST_PRODUCT), LARGEST_PRODUCT))
 
 
-@inlined
+@force_inline
 def next_step(state, settings):
     """The step size of this example; t goes on by one, and weights decay."""
     step = rate(settings.schedule, settings.learning_rate, settings.l2, state.scale[1])
@@ -40,7 +40,7 @@ def next_step(state, settings):
     return step
 
 
-@inlined
+@force_inline
 def factor_of(state, push, largest):
     """What to multiply values, at most `largest`, by to move weights over the scale; 0 if one would move too far."""
     factor = np.float32(push / state.scale[0])

@@ -11,7 +11,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined, kernel
+from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import float32, made_from, uint32
 from ouzel.learners.budget.decaying_weights import product, pushing, shares
 from ouzel.learners.budget.kept_features import SCALE
@@ -64,7 +64,7 @@ def begin(state: State, settings: Settings) -> None:
 init, grow = made_from(layout, begin)
 
 
-@inlined
+@force_inline
 def predict_row(state, indices, values, settings):
     """The margin of one example."""
     margin = 0.0
@@ -74,7 +74,7 @@ def predict_row(state, indices, values, settings):
     return margin * state.scale[0]
 
 
-@inlined
+@force_inline
 def _fold(state):
     """Multiply the scale into the weights."""
     for column in range(len(state.counters)):
@@ -85,7 +85,7 @@ def _fold(state):
 push = pushing(_fold)
 
 
-@inlined
+@force_inline
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
     noted = min(len(indices), len(state.columns))
@@ -147,7 +147,7 @@ def bytes_used(state: State) -> int:
     return 4 * len(state.counters)
 
 
-mirror = negating("counters")
+swap_classes = negating("counters")
 
 
 def merge(states: list[State], settings: Settings) -> State:

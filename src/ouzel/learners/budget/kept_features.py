@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined, kernel
+from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import float64
 from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, shares
 from ouzel.sketches import top_k
@@ -20,13 +20,13 @@ SCALE = float64(2, fill=(1.0, 0.0), least=(SMALLEST_SCALE, 0.0), most=(1.0, inf)
 """The global scale, multiplied into the weights where it is small, and t: what `scale` of the states is."""
 
 
-@inlined
+@force_inline
 def value_of(state, entry):
     """The weight of an entry, over the scale, where features are kept for something else."""
     return state.values[entry]
 
 
-@inlined
+@force_inline
 def fold_values(state):
     """Multiply the scale into those weights."""
     for entry in range(len(state.values)):
@@ -72,7 +72,7 @@ def top(state: Any, n: int, settings: Any) -> tuple[np.ndarray, np.ndarray]:
     return members(state)[order], weights[order]
 
 
-def mirror(state: Any) -> Any:
+def swap_classes(state: Any) -> Any:
     """The state that exchanged classes would have led to."""
     copies = type(state)(*(array.copy() for array in state))
     signed = "values" if hasattr(state, "values") else "weights"

@@ -15,7 +15,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined
+from ouzel.kernels.jit import force_inline
 from ouzel.layout import float32, made_from, uint64
 from ouzel.learners.budget.decaying_weights import shares
 from ouzel.learners.budget.kept_features import (
@@ -27,7 +27,7 @@ from ouzel.learners.budget.kept_features import (
     kept_by_any,
     mean_weights,
     members,
-    mirror,
+    swap_classes,
     top,
     value_of,
 )
@@ -41,7 +41,7 @@ from ouzel.terms.losses import Logistic
 from ouzel.terms.schedules import InverseTime
 
 __all__ = ["BUDGETED", "Settings", "State", "bytes_used", "check", "estimates", "grow", "init", "layout", "learn_row"]
-__all__ += ["learn_rows", "members", "merge", "mirror", "predict_row", "predict_rows", "top"]
+__all__ += ["learn_rows", "members", "merge", "predict_row", "predict_rows", "swap_classes", "top"]
 
 BUDGETED = True
 HIGHEST = 1e38  # priority
@@ -88,21 +88,21 @@ init, grow = made_from(layout, begin)
 predict_row = predicting(value_of)
 
 
-@inlined
+@force_inline
 def _fold(state):
     """Multiply the scale into the weights and their priorities."""
     rescale(state, np.float32(state.scale[0]))
     fold_values(state)
 
 
-@inlined
+@force_inline
 def _priority(state, size):
     """A new priority for a weight of this size."""
     uniform = (np.float64(random_word(state.random) >> np.uint64(11)) + 0.5) / 9007199254740992.0
     return np.float32(min(size / -log(uniform), HIGHEST))
 
 
-@inlined
+@force_inline
 def _move(state, entry, change):
     """Move the weight of an entry by `change`, and its priority in proportion."""
     before = abs(state.values[entry])
@@ -114,7 +114,7 @@ def _move(state, entry, change):
         set_weight(state, entry, _priority(state, after))
 
 
-@inlined
+@force_inline
 def _learn_feature(state, slot, change):
     """Move the weight of a slot by `change`; one not kept draws a priority and may take the place of the lowest."""
     entry = find(state, slot)

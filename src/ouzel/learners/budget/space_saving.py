@@ -12,7 +12,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined
+from ouzel.kernels.jit import force_inline
 from ouzel.layout import float32, made_from
 from ouzel.learners.budget.kept_features import (
     SCALE,
@@ -22,7 +22,7 @@ from ouzel.learners.budget.kept_features import (
     fold_values,
     mean_weights,
     members,
-    mirror,
+    swap_classes,
     top,
     value_of,
 )
@@ -34,7 +34,7 @@ from ouzel.terms.losses import Logistic
 from ouzel.terms.schedules import InverseTime
 
 __all__ = ["BUDGETED", "Settings", "State", "bytes_used", "check", "estimates", "grow", "init", "layout", "learn_row"]
-__all__ += ["learn_rows", "members", "merge", "mirror", "predict_row", "predict_rows", "top"]
+__all__ += ["learn_rows", "members", "merge", "predict_row", "predict_rows", "swap_classes", "top"]
 
 BUDGETED = True
 
@@ -73,7 +73,7 @@ predict_row = predicting(value_of)
 count = space_saving.update
 
 
-@inlined
+@force_inline
 def _learn_feature(state, slot, change):
     """Count a slot, and move its weight by `change`."""
     entry, new = count(state, slot, 1)

@@ -12,7 +12,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined
+from ouzel.kernels.jit import force_inline
 from ouzel.layout import made_from
 from ouzel.learners.budget.kept_features import (
     SCALE,
@@ -23,7 +23,7 @@ from ouzel.learners.budget.kept_features import (
     kept_by_any,
     mean_weights,
     members,
-    mirror,
+    swap_classes,
     top,
 )
 from ouzel.learners.budget.kept_rows import learning_kept_first, predicting
@@ -35,7 +35,7 @@ from ouzel.terms.losses import Logistic
 from ouzel.terms.schedules import InverseTime
 
 __all__ = ["BUDGETED", "Settings", "State", "bytes_used", "check", "estimates", "grow", "init", "layout", "learn_row"]
-__all__ += ["learn_rows", "members", "merge", "mirror", "predict_row", "predict_rows", "top"]
+__all__ += ["learn_rows", "members", "merge", "predict_row", "predict_rows", "swap_classes", "top"]
 
 BUDGETED = True
 
@@ -67,7 +67,7 @@ def layout(dimension: int, settings: Settings) -> State:
 init, grow = made_from(layout, begin)
 
 
-@inlined
+@force_inline
 def _weight_of(state, entry):
     return state.weights[entry]
 
@@ -75,14 +75,14 @@ def _weight_of(state, entry):
 predict_row = predicting(_weight_of)
 
 
-@inlined
+@force_inline
 def _fold(state):
     """Multiply the scale into the weights."""
     rescale(state, np.float32(state.scale[0]))
     state.scale[0] = 1.0
 
 
-@inlined
+@force_inline
 def _learn_feature(state, slot, change):
     """Move the weight of a slot by `change` if it is kept, or is heavy enough to be."""
     entry = find(state, slot)
@@ -96,7 +96,7 @@ def _learn_feature(state, slot, change):
             replace(state, entry, slot, change)
 
 
-@inlined
+@force_inline
 def _move(state, entry, change):
     set_weight(state, entry, state.weights[entry] + change)
 

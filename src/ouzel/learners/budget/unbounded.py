@@ -13,7 +13,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined
+from ouzel.kernels.jit import force_inline
 from ouzel.layout import float32, made_from, require
 from ouzel.learners.budget.decaying_weights import product, pushing, shares
 from ouzel.learners.budget.kept_features import SCALE, begin
@@ -59,7 +59,7 @@ def check(state: State, settings: Settings) -> None:
     require((state.keys < len(state.weight)).all(), "keys lie beyond the weights")
 
 
-@inlined
+@force_inline
 def predict_row(state, indices, values, settings):
     """The margin of one example."""
     margin = 0.0
@@ -68,7 +68,7 @@ def predict_row(state, indices, values, settings):
     return margin * state.scale[0]
 
 
-@inlined
+@force_inline
 def _fold(state):
     """Multiply the scale into the weights."""
     scale = np.float32(state.scale[0])
@@ -81,7 +81,7 @@ def _fold(state):
 push = pushing(_fold)
 
 
-@inlined
+@force_inline
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
     margin = 0.0
@@ -102,7 +102,7 @@ def learn_row(state, indices, values, target, importance, settings):
     return margin
 
 
-@inlined
+@force_inline
 def _follow(state, slot, weight):
     """Let the heap know of a new weight."""
     entry = find(state, slot)
@@ -131,7 +131,7 @@ def heaviest(state: State, n: int, settings: Settings) -> tuple[np.ndarray, np.n
     return slots.astype(np.int64), weights * state.scale[0]
 
 
-mirror = negating("weight", "weights")
+swap_classes = negating("weight", "weights")
 
 
 def merge(states: list[State], settings: Settings) -> State:

@@ -23,7 +23,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from ouzel.errors import OuzelError
-from ouzel.kernels.jit import inlined, kernel
+from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import float32, float64, made_from, uint32
 from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product, shares
 from ouzel.learners.loops import learning_margins, predicting_margins
@@ -113,7 +113,7 @@ def check(state: State, settings: Settings) -> None:
     top_k.check(state)
 
 
-@inlined
+@force_inline
 def predict_row(state, indices, values, settings):
     """The margin of one example."""
     margin = 0.0
@@ -126,7 +126,7 @@ def predict_row(state, indices, values, settings):
     return margin * state.scale[0]
 
 
-@inlined
+@force_inline
 def _note(state, slot, k):
     """Note where each row keeps a slot; return the sum of what the rows say of it."""
     total = np.float32(0.0)
@@ -138,7 +138,7 @@ def _note(state, slot, k):
     return total
 
 
-@inlined
+@force_inline
 def _learn_feature(state, slot, k, change, settings):
     """Move the weight of the slot noted as the k-th by `change`, and give it its place in the heap."""
     depth = state.counters.shape[0]
@@ -167,7 +167,7 @@ def _learn_feature(state, slot, k, change, settings):
             replace(state, entry, slot, weight)
 
 
-@inlined
+@force_inline
 def _fold(state, settings):
     """Multiply the scale into what it scales."""
     scale = np.float32(state.scale[0])
@@ -184,7 +184,7 @@ def _fold(state, settings):
     state.scale[3] = 0.0
 
 
-@inlined
+@force_inline
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
     depth, noted = state.counters.shape[0], len(state.columns)
@@ -255,7 +255,7 @@ def bytes_used(state: State) -> int:
     return 8 * len(state.keys) + 4 * state.counters.size + 4 * state.lags.size
 
 
-def mirror(state: State) -> State:
+def swap_classes(state: State) -> State:
     """The state that exchanged classes would have led to."""
     copies = State(*(array.copy() for array in state))
     return copies._replace(weights=-copies.weights, counters=-copies.counters, lags=-copies.lags)

@@ -20,7 +20,7 @@ from __future__ import annotations
 from math import erfc, exp, log, pi, sqrt
 from typing import Annotated, NamedTuple
 
-from ouzel.kernels.jit import inlined
+from ouzel.kernels.jit import force_inline
 from ouzel.learners.gaussian.rule import step
 from ouzel.learners.shared_settings import Confidence, Full, Prior
 from ouzel.ranges import SWITCH
@@ -33,7 +33,7 @@ class Settings(NamedTuple):
     full: Full = False
 
 
-@inlined
+@force_inline
 def normal_quantile(probability):
     """The standard normal's quantile, of a probability above one half."""
     t = sqrt(-2.0 * log(1.0 - probability))
@@ -44,7 +44,7 @@ def normal_quantile(probability):
     return guess + newton / (1.0 - 0.5 * guess * newton)  # one step of Halley's, to 1e-10
 
 
-@inlined
+@force_inline
 def mean_step(margin, variance, phi):
     """alpha by the standard deviation; not above 0 where the margin is wide enough."""
     square = phi * phi
@@ -52,7 +52,7 @@ def mean_step(margin, variance, phi):
     return (root - margin * (1.0 + 0.5 * square)) / (variance * (1.0 + square))
 
 
-@inlined
+@force_inline
 def covariance_step(alpha, variance, phi):
     """beta by the standard deviation"""
     moved = alpha * variance * phi
@@ -60,7 +60,7 @@ def covariance_step(alpha, variance, phi):
     return alpha * phi / (deviation + moved)
 
 
-@step.of(Settings)
+@step.register(Settings)
 def _(settings, case):
     margin, variance = case.margin, case.variance
     phi = normal_quantile(settings.confidence)

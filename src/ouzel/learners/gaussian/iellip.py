@@ -27,14 +27,14 @@ class Settings(NamedTuple):
     full: Full = False
 
 
-@step.of(Settings)
+@step.register(Settings)
 def _(settings, case):
     if case.margin > 0.0:
         return 0.0, 0.0
     return (1.0 - case.margin) / case.variance, settings.shrinkage * settings.decay**case.seen / case.variance
 
 
-@merged.of(Settings)
+@merged.register(Settings)
 def _(settings: Settings, states: list[Any]) -> Any:
     """The centres and the shapes of workers' ellipsoids, averaged by the examples each has seen."""
     seen = np.array([state.seen[0] for state in states])

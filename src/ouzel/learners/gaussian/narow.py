@@ -20,7 +20,7 @@ class Settings(NamedTuple):
     full: Full = False
 
 
-@step.of(Settings)
+@step.register(Settings)
 def _(settings, case):
     excess = settings.bound * case.variance - 1.0
     if not (case.margin < 1.0 and excess > 0.0):

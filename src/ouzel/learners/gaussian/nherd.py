@@ -20,7 +20,7 @@ class Settings(NamedTuple):
     full: Full = False
 
 
-@step.of(Settings)
+@step.register(Settings)
 def _(settings, case):
     if not case.margin < 1.0:
         return 0.0, 0.0

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel.errors import OuzelError
-from ouzel.kernels.jit import by_term, inlined
+from ouzel.kernels.jit import dispatch, force_inline
 from ouzel.layout import float32, float64, int64, made_from
 from ouzel.learners.limits import LIMIT, is_sound
 from ouzel.learners.loops import learning_scores
@@ -51,7 +51,7 @@ class Full(NamedTuple):
     updates: np.ndarray  # (1,) float64
 
 
-class Case(NamedTuple):
+class MarginStats(NamedTuple):
     """What a rule may look at."""
 
     margin: float  # m before learning
@@ -60,22 +60,22 @@ class Case(NamedTuple):
     seen: float  # t, this example counted
 
 
-@by_term
-def step(settings: Any, case: Case) -> tuple[float, float]:
+@dispatch
+def step(settings: Any, case: MarginStats) -> tuple[float, float]:
     """The steps alpha of the means and beta of the covariance; alpha is 0 where the rule leaves both alone."""
 
 
-@by_term
+@dispatch
 def variance_of(state: Any, indices: np.ndarray, values: np.ndarray) -> float:
     """x'Sx; a full covariance keeps S x for `move`."""
 
 
-@by_term
+@dispatch
 def move(state: Any, indices: np.ndarray, values: np.ndarray, target: int, wrong: int, alpha: float, beta: float):
     """Take the steps."""
 
 
-@by_term
+@dispatch
 def merged(settings: Any, states: list[Any]) -> Any:
     """One state of those of workers; where a rule has no way of its own, their Gaussians are multiplied."""
 
@@ -103,7 +103,7 @@ def layout(features: int, classes: int, settings: Any) -> Any:
 init, grow = made_from(layout)
 
 
-@variance_of.of(Diagonal)
+@variance_of.register(Diagonal)
 def _(state, indices, values):
     total = 0.0
     for k in range(len(indices)):
@@ -111,7 +111,7 @@ def _(state, indices, values):
     return total
 
 
-@move.of(Diagonal)
+@move.register(Diagonal)
 def _(state, indices, values, target, wrong, alpha, beta):
     for k in range(len(indices)):
         slot = indices[k]
@@ -122,7 +122,7 @@ def _(state, indices, values, target, wrong, alpha, beta):
         state.variance[slot] = max(state.variance[slot] - 2.0 * beta * spread * spread, SMALLEST_VARIANCE)
 
 
-@variance_of.of(Full)
+@variance_of.register(Full)
 def _(state, indices, values):
     for k in range(len(indices)):
         state.extent[0] = max(state.extent[0], np.int64(indices[k]) + 1)
@@ -138,7 +138,7 @@ def _(state, indices, values):
     return total
 
 
-@move.of(Full)
+@move.register(Full)
 def _(state, indices, values, target, wrong, alpha, beta):
     product = state.product[: state.extent[0]]
     shrink = (2.0 if state.table.shape[1] == 2 else 1.0) * beta
@@ -160,13 +160,13 @@ def _(state, indices, values, target, wrong, alpha, beta):
             state.covariance[indices[k], indices[k]] += SMALLEST_VARIANCE
 
 
-@inlined
+@force_inline
 def predict_row(state, indices, values, settings, scores):
     """Write the scores (classes,) of one example."""
     score_row(state.table, indices, values, scores)
 
 
-@inlined
+@force_inline
 def learn_row(state, indices, values, target, importance, settings, scores):
     """Learn one example in place; `scores` (classes,) takes what was predicted before."""
     score_row(state.table, indices, values, scores)
@@ -178,7 +178,7 @@ def learn_row(state, indices, values, target, importance, settings, scores):
     state.seen[0] += 1.0
     if not (isfinite(margin * margin) and 0.0 < variance < LIMIT):
         return
-    alpha, beta = step(settings, Case(margin, variance, importance, state.seen[0]))
+    alpha, beta = step(settings, MarginStats(margin, variance, importance, state.seen[0]))
     if alpha > 0.0 and is_sound(alpha, variance) and isfinite(beta):
         state.updates[0] += 1.0
         move(state, indices, values, target, wrong, alpha, beta)
@@ -202,7 +202,7 @@ def merge(states: list[Any], settings: Any) -> Any:
     return merged(settings, states)
 
 
-@merged.of(object)
+@merged.register(object)
 def _(settings: Any, states: list[Any]) -> Any:
     """Multiply the workers' Gaussians and divide by the prior that each began with: precisions add."""
     total = {name: np.sum([getattr(state, name) for state in states], axis=0) for name in ("seen", "updates")}

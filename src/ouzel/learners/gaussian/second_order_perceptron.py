@@ -13,12 +13,12 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined
+from ouzel.kernels.jit import force_inline
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.dithered_sums import dither_of, dithered_sum
 from ouzel.learners.limits import is_sound
 from ouzel.learners.loops import learning_scores, predicting_scores
-from ouzel.learners.scores import best_wrong, part, square_norm
+from ouzel.learners.scores import best_wrong, pairwise_update, square_norm
 from ouzel.learners.shared_settings import PRICE
 
 MULTICLASS = True
@@ -48,7 +48,7 @@ def layout(features: int, classes: int, settings: Settings) -> State:
 init, grow = made_from(layout)
 
 
-@inlined
+@force_inline
 def predict_row(state, indices, values, settings, scores):
     """Write the scores (classes,) of one example."""
     for c in range(len(scores)):
@@ -61,7 +61,7 @@ def predict_row(state, indices, values, settings, scores):
             scores[c] += x * row[c]
 
 
-@inlined
+@force_inline
 def learn_row(state, indices, values, target, importance, settings, scores):
     """Learn one example in place; `scores` (classes,) takes what was predicted before."""
     predict_row(state, indices, values, settings, scores)
@@ -71,7 +71,7 @@ def learn_row(state, indices, values, target, importance, settings, scores):
     state.seen[0] += 1.0
     if not scores[target] - scores[wrong] > 0.0 and is_sound(importance, square_norm(values)):
         state.updates[0] += 1.0
-        part(state.table, indices, values, target, wrong, importance)
+        pairwise_update(state.table, indices, values, target, wrong, importance)
         dither = dither_of(state.seen[0])
         for k in range(len(indices)):
             energy = state.energy[indices[k]]

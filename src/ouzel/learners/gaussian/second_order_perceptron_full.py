@@ -19,7 +19,7 @@ from ouzel.layout import float32, float64, int64, made_from
 from ouzel.learners.gaussian.second_order_perceptron import Settings
 from ouzel.learners.limits import is_sound
 from ouzel.learners.loops import learning_scores, predicting_scores
-from ouzel.learners.scores import best_wrong, part, square_norm
+from ouzel.learners.scores import best_wrong, pairwise_update, square_norm
 
 MULTICLASS = True
 MOST_SLOTS = 4097  # ids below 4,096 and the constant
@@ -96,7 +96,7 @@ def learn_row(state, indices, values, target, importance, settings, scores):
     if scores[target] - scores[wrong] > 0.0 or not is_sound(importance, square_norm(values)):
         return
     state.updates[0] += 1.0
-    part(state.table, indices, values, target, wrong, importance)
+    pairwise_update(state.table, indices, values, target, wrong, importance)
     for k in range(len(indices)):
         state.extent[0] = max(state.extent[0], np.int64(indices[k]) + 1)
     product, total = _multiply(state, indices, values)

@@ -27,7 +27,7 @@ class Settings(NamedTuple):
     full: Full = False
 
 
-@step.of(Settings)
+@step.register(Settings)
 def _(settings, case):
     margin, variance = case.margin, case.variance
     phi, price = normal_quantile(settings.confidence), settings.aggressiveness * case.importance

@@ -18,17 +18,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined, kernel
+from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import float32, float64, made_from, require
 from ouzel.learners.dithered_sums import dither_of, dithered_sum
 from ouzel.learners.limits import LARGEST_SQUARE
 from ouzel.learners.loops import learning_in, predicting_margins
 from ouzel.learners.shared_settings import Damping, Loss, Penalty, Rate
 from ouzel.terms.losses import Logistic, derivative
-from ouzel.terms.penalties.separable import NoPenalty, applies, dose, proximal, require_separable, shrink
+from ouzel.terms.penalties.separable import (
+    NoPenalty,
+    applies,
+    apply_penalty,
+    penalty_increment,
+    proximal,
+    require_separable,
+)
 
 LARGEST, ZERO, ONE = np.float32(LARGEST_SQUARE), np.float32(0.0), np.float32(1.0)
-LONGEST_DEBT = 2.0**24  # rounds; float32 counts no further
+LONGEST_LAG = 2.0**24  # rounds; float32 counts no further
 
 
 class State(NamedTuple):
@@ -59,17 +66,19 @@ def check(state: State, settings: Settings) -> None:
     require((state.table[:, 2:3] <= state.seen[1]).all(), "table has rounds that are not over")
 
 
-@inlined
+@force_inline
 def current_weight(state, slot, now, settings):
     """The weight of a slot, its debt to the penalty paid up to round `now` (float32)."""
     weight = state.table[slot, 0]
     if applies(settings.penalty):
-        weight = np.float32(shrink(settings.penalty, weight, (now - state.table[slot, 2]) * state.table[slot, 3]))
+        weight = np.float32(
+            apply_penalty(settings.penalty, weight, (now - state.table[slot, 2]) * state.table[slot, 3])
+        )
     return weight
 
 
-@inlined
-def pay_all(state, settings):
+@force_inline
+def catch_up(state, settings):
     """Bring every slot up to date and count rounds from here on."""
     now = np.float32(state.seen[1])
     for slot in range(len(state.table)):
@@ -78,7 +87,7 @@ def pay_all(state, settings):
     state.seen[1] = 0.0
 
 
-@inlined
+@force_inline
 def predict_row(state, indices, values, settings):
     """The margin of one example."""
     now = np.float32(state.seen[1])
@@ -88,7 +97,7 @@ def predict_row(state, indices, values, settings):
     return margin if isfinite(margin) else _wide_margin(state, indices, values, now, settings)
 
 
-@inlined
+@force_inline
 def _wide_margin(state, indices, values, now, settings):
     """The margin where products overflow single precision."""
     margin = 0.0
@@ -97,7 +106,7 @@ def _wide_margin(state, indices, values, now, settings):
     return margin
 
 
-@inlined
+@force_inline
 def _learn(state, indices, values, target, importance, settings, work):
     """Learn one example; `work` (4, n or more) float32 takes its weights, squares before and after, and doses.
 
@@ -105,8 +114,8 @@ def _learn(state, indices, values, target, importance, settings, work):
     """
     if importance == 0.0:
         return predict_row(state, indices, values, settings)
-    if applies(settings.penalty) and state.seen[1] >= LONGEST_DEBT:
-        pay_all(state, settings)
+    if applies(settings.penalty) and state.seen[1] >= LONGEST_LAG:
+        catch_up(state, settings)
     now, after = np.float32(state.seen[1]), np.float32(state.seen[1] + 1.0)
     margin = 0.0
     for k in range(len(indices)):
@@ -131,7 +140,7 @@ def _learn(state, indices, values, target, importance, settings, work):
             weight -= step * (gradient if sound else ZERO)
             work[2, k] = squared if sound else before
             if applies(settings.penalty):
-                work[3, k] = np.float32(dose(settings.penalty, step))
+                work[3, k] = np.float32(penalty_increment(settings.penalty, step))
                 weight = np.float32(proximal(settings.penalty, weight, step))
             work[0, k] = weight
         for k in range(len(indices)):
@@ -172,7 +181,7 @@ def weights(state: State, settings: Settings) -> np.ndarray:
     return out
 
 
-def mirror(state: State) -> State:
+def swap_classes(state: State) -> State:
     """The state that exchanged classes would have led to."""
     table = state.table.copy()
     table[:, 0] *= -1.0
@@ -188,6 +197,8 @@ def merge(states: list[State], settings: Settings) -> State:
     merged.table[:, 1] = np.sum([state.table[:, 1] for state in states], axis=0)
     if applies(settings.penalty):
         steps = np.float32(settings.learning_rate) / (np.float32(settings.damping) + np.sqrt(merged.table[:, 1]))
-        merged.table[:, 3] = [dose(settings.penalty, step) if np.isfinite(step) else 0.0 for step in steps.tolist()]
+        merged.table[:, 3] = [
+            penalty_increment(settings.penalty, step) if np.isfinite(step) else 0.0 for step in steps.tolist()
+        ]
     merged.seen[0] = seen.sum()
     return merged

@@ -26,7 +26,7 @@ from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import Damping, DualAveraging, Loss, Penalty, Rate
 from ouzel.ranges import Range
 from ouzel.terms.losses import Logistic, derivative
-from ouzel.terms.penalties.separable import NoPenalty, SquaredL2, applies, dose, require_separable
+from ouzel.terms.penalties.separable import NoPenalty, SquaredL2, applies, penalty_increment, require_separable
 
 LARGEST_BLOCK = 512
 NO_BLOCKS = np.empty(0, np.int64)  # that were given
@@ -162,7 +162,7 @@ def _weights_now(state, block, weight, settings):
     along = vectors.T @ weight
     for j in range(len(along)):
         if eigenvalues[j] > 0.0:
-            along[j] *= np.exp(-rounds * dose(settings.penalty, rate / eigenvalues[j]))
+            along[j] *= np.exp(-rounds * penalty_increment(settings.penalty, rate / eigenvalues[j]))
     weight[:] = vectors @ along
 
 
@@ -244,7 +244,7 @@ def weights(state: State, settings: Settings) -> np.ndarray:
     return current[state.block, state.position]
 
 
-def mirror(state: State) -> State:
+def swap_classes(state: State) -> State:
     """The state that exchanged classes would have led to."""
     copies = State(*(array.copy() for array in state))
     return copies._replace(weight=-copies.weight, gradient_sum=-copies.gradient_sum)
@@ -252,7 +252,7 @@ def mirror(state: State) -> State:
 
 def merge(states: list[State], settings: Settings) -> State:
     """Sums add up; with mirror descent the weights are the workers' averaged by the examples each has seen."""
-    merged = mirror(mirror(states[0]))
+    merged = swap_classes(swap_classes(states[0]))
     seen = np.array([state.seen[0] for state in states])
     merged.seen[0] = seen.sum()
     for name in ("gradient_sum", "outer"):

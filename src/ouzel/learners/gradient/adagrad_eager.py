@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel.errors import OuzelError
-from ouzel.kernels.jit import inlined
+from ouzel.kernels.jit import force_inline
 from ouzel.layout import float64, made_from
 from ouzel.learners.limits import has_square
 from ouzel.learners.loops import learning_margins, predicting_margins
@@ -67,7 +67,7 @@ def layout(dimension: int, settings: Settings) -> State:
 init, grow = made_from(layout)
 
 
-@inlined
+@force_inline
 def predict_row(state, indices, values, settings):
     """The margin of one example."""
     margin = 0.0
@@ -76,7 +76,7 @@ def predict_row(state, indices, values, settings):
     return margin
 
 
-@inlined
+@force_inline
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
     margin = predict_row(state, indices, values, settings)
@@ -116,7 +116,7 @@ def weights(state: State, settings: Settings) -> np.ndarray:
     return state.weight
 
 
-mirror = negating("weight", "gradient_sum")
+swap_classes = negating("weight", "gradient_sum")
 
 
 def merge(states: list[State], settings: Settings) -> State:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel.errors import OuzelError
-from ouzel.kernels.jit import inlined, kernel
+from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import MOST_COUNT, check_places, float64, int64, made_from
 from ouzel.learners.gradient.matrix_metric import decompose, require_solver, solve, times_metric
 from ouzel.learners.limits import LARGEST_SQUARE, bound_all
@@ -73,7 +73,7 @@ def check(state: State, settings: Settings) -> None:
     check_places(state.place, int(state.counts[1]), "places")
 
 
-@inlined
+@force_inline
 def predict_row(state, indices, values, settings):
     """The margin of one example."""
     margin = 0.0
@@ -84,7 +84,7 @@ def predict_row(state, indices, values, settings):
     return margin
 
 
-@inlined
+@force_inline
 def _place(state, slot):
     """Where a slot lies, a new place if it has none."""
     if state.place[slot] == 0:
@@ -140,7 +140,7 @@ def weights(state: State, settings: Settings) -> np.ndarray:
     return np.where(state.place > 0, state.weight[state.place - 1], 0.0)
 
 
-def mirror(state: State) -> State:
+def swap_classes(state: State) -> State:
     """The state that exchanged classes would have led to."""
     copies = [array.copy() for array in state]
     return State(copies[0], -copies[1], -copies[2], *copies[3:])

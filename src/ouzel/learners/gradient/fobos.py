@@ -14,14 +14,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined
+from ouzel.kernels.jit import force_inline
 from ouzel.layout import float64, made_from, require
 from ouzel.learners.gradient.lazy_weights import predicting, weighing
 from ouzel.learners.limits import reach_of
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import Loss, Penalty, Rate
 from ouzel.terms.losses import Logistic, derivative
-from ouzel.terms.penalties.separable import NoPenalty, applies, dose, proximal, require_separable, shrink
+from ouzel.terms.penalties.separable import (
+    NoPenalty,
+    applies,
+    apply_penalty,
+    penalty_increment,
+    proximal,
+    require_separable,
+)
 
 
 class State(NamedTuple):
@@ -49,16 +56,16 @@ def check(state: State, settings: Settings) -> None:
     require((state.table[:, 1] <= state.clock[1]).all(), "table is ahead of the clock")
 
 
-@inlined
+@force_inline
 def current_weight(state, slot, settings):
     """The weight of a slot, its debt to the penalty paid."""
-    return shrink(settings.penalty, state.table[slot, 0], state.clock[1] - state.table[slot, 1])
+    return apply_penalty(settings.penalty, state.table[slot, 0], state.clock[1] - state.table[slot, 1])
 
 
 predict_row = predicting(current_weight)
 
 
-@inlined
+@force_inline
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
     margin = predict_row(state, indices, values, settings)
@@ -66,7 +73,7 @@ def learn_row(state, indices, values, target, importance, settings):
         return margin
     slope = importance * derivative(settings.loss, margin, target)
     step = settings.learning_rate / sqrt(state.clock[0] + 1.0)
-    after = state.clock[1] + dose(settings.penalty, step)
+    after = state.clock[1] + penalty_increment(settings.penalty, step)
     if slope != 0.0:
         reach = reach_of(step * slope)
         for k in range(len(indices)):
@@ -87,7 +94,7 @@ predict_rows = predicting_margins(predict_row)
 weights = weighing(current_weight)
 
 
-def mirror(state: State) -> State:
+def swap_classes(state: State) -> State:
     """The state that exchanged classes would have led to."""
     return State(state.table * np.array([-1.0, 1.0]), state.clock.copy())
 

@@ -15,7 +15,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined
+from ouzel.kernels.jit import force_inline
 from ouzel.layout import float64, made_from
 from ouzel.learners.gradient.lazy_weights import predicting, weighing
 from ouzel.learners.limits import has_square
@@ -46,13 +46,13 @@ def layout(dimension: int, settings: Settings) -> State:
 init, grow = made_from(layout)
 
 
-@inlined
+@force_inline
 def curvature_of(squares, settings):
     """What divides the step of a slot, by its sum of squares n."""
     return (settings.damping + sqrt(squares)) / settings.learning_rate + settings.l2
 
 
-@inlined
+@force_inline
 def weight_of(state, slot, settings):
     """The weight of a slot."""
     total = state.table[slot, 0]
@@ -65,7 +65,7 @@ def weight_of(state, slot, settings):
 predict_row = predicting(weight_of)
 
 
-@inlined
+@force_inline
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
     margin = predict_row(state, indices, values, settings)
@@ -88,7 +88,7 @@ predict_rows = predicting_margins(predict_row)
 weights = weighing(weight_of)
 
 
-def mirror(state: State) -> State:
+def swap_classes(state: State) -> State:
     """The state that exchanged classes would have led to."""
     return State(state.table * np.array([-1.0, 1.0]), state.seen.copy())
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.errors import OuzelError
-from ouzel.kernels.jit import by_term, kernel
+from ouzel.kernels.jit import dispatch, kernel
 from ouzel.terms.penalties.diagonal_prox import minimise
 from ouzel.terms.penalties.domains import Box, L2Ball
 from ouzel.terms.penalties.norms import L2Norm
@@ -22,7 +22,7 @@ PRECISION = 1e-12
 ROUNDING = 2.0**-52
 
 
-@by_term
+@dispatch
 def solve(penalty: Any, vectors: np.ndarray, eigenvalues: np.ndarray, linear: np.ndarray, strength: float, x: Any):
     """Turn `x` (d,), the last solution, into argmin <u, x> + strength r(x) + <x, H x> / 2."""
 
@@ -49,13 +49,13 @@ def times_metric(vectors, eigenvalues, x):
     return vectors @ (eigenvalues * (vectors.T @ x))
 
 
-@solve.of(NoPenalty)
+@solve.register(NoPenalty)
 def _(penalty, vectors, eigenvalues, linear, strength, x):
     inverse = np.where(eigenvalues > 0.0, 1.0 / eigenvalues, 0.0)
     x[:] = -(vectors @ (inverse * (vectors.T @ linear)))
 
 
-@solve.of(SquaredL2)
+@solve.register(SquaredL2)
 def _(penalty, vectors, eigenvalues, linear, strength, x):
     inverse = np.where(eigenvalues > 0.0, 1.0 / (eigenvalues + strength * penalty.l2), 0.0)
     x[:] = -(vectors @ (inverse * (vectors.T @ linear)))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined
+from ouzel.kernels.jit import force_inline
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.limits import bounded, margin_of, reach_of
 from ouzel.learners.loops import learning_margins, predicting_margins
@@ -39,13 +39,13 @@ def layout(dimension: int, settings: Settings) -> State:
 init, grow = made_from(layout)
 
 
-@inlined
+@force_inline
 def predict_row(state, indices, values, settings):
     """The margin of one example."""
     return margin_of(state.weight, indices, values)
 
 
-@inlined
+@force_inline
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
     margin = predict_row(state, indices, values, settings)
@@ -71,7 +71,7 @@ def weights(state: State, settings: Settings) -> np.ndarray:
     return state.weight
 
 
-mirror = negating("weight")
+swap_classes = negating("weight")
 
 
 def merge(states: list[State], settings: Settings) -> State:

@@ -16,7 +16,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined, kernel
+from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.loops import learning_scores, predicting_scores
 from ouzel.learners.scores import averaged, best_wrong
@@ -55,19 +55,19 @@ def layout(features: int, classes: int, settings: Settings) -> State:
 init, grow = made_from(layout)
 
 
-@inlined
+@force_inline
 def _primal(theta, p):
     """A weight but for the factor that all weights share: sign(theta) |theta|^(p - 1)."""
     return theta if p == 2.0 else np.sign(theta) * abs(theta) ** (p - 1.0)
 
 
-@inlined
+@force_inline
 def _power(x, p):
     """|x|^p"""
     return x * x if p == 2.0 else abs(x) ** p
 
 
-@inlined
+@force_inline
 def predict_row(state, indices, values, settings, scores):
     """Write the scores (classes,) of one example."""
     for c in range(len(scores)):
@@ -83,7 +83,7 @@ def predict_row(state, indices, values, settings, scores):
         scores[c] *= factor
 
 
-@inlined
+@force_inline
 def learn_row(state, indices, values, target, importance, settings, scores):
     """Learn one example in place; `scores` (classes,) takes what was predicted before."""
     predict_row(state, indices, values, settings, scores)

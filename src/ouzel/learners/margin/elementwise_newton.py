@@ -17,7 +17,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined
+from ouzel.kernels.jit import force_inline
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.limits import is_sound
 from ouzel.learners.loops import learning_scores, predicting_scores
@@ -53,7 +53,7 @@ def layout(features: int, classes: int, settings: Settings) -> State:
 init, grow = made_from(layout)
 
 
-@inlined
+@force_inline
 def predict_row(state, indices, values, settings, scores):
     """Write the scores (classes,) of one example."""
     score_row(state.table, indices, values, scores)
@@ -61,7 +61,7 @@ def predict_row(state, indices, values, settings, scores):
         scores[c] *= state.scale[c]
 
 
-@inlined
+@force_inline
 def learn_row(state, indices, values, target, importance, settings, scores):
     """Learn one example in place; `scores` (classes,) takes what was predicted before."""
     predict_row(state, indices, values, settings, scores)
@@ -76,7 +76,7 @@ def learn_row(state, indices, values, target, importance, settings, scores):
         _newton(state, indices, values, wrong, -1.0, scores[wrong], step, settings)
 
 
-@inlined
+@force_inline
 def _newton(state, indices, values, c, sign, score, step, settings):
     """Update one class."""
     small = exp(-abs(score))

@@ -21,7 +21,7 @@ class Settings(NamedTuple):
     power: Power = 0.5
 
 
-@step.of(Settings)
+@step.register(Settings)
 def _(settings, case):
     if not case.margin < 1.0:
         return 0.0

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ouzel.kernels.jit import inlined
+from ouzel.kernels.jit import force_inline
 from ouzel.learners.margin.rule import step
 from ouzel.learners.shared_settings import Aggressiveness
 
@@ -30,25 +30,25 @@ class PA2(NamedTuple):
     aggressiveness: Aggressiveness = 1.0
 
 
-@inlined
+@force_inline
 def price_of(settings, case):
     """C, times the importance; half of it where the two rows are one vector."""
     return case.importance * settings.aggressiveness * (0.5 if case.classes == 2 else 1.0)
 
 
-@step.of(PA)
+@step.register(PA)
 def _(settings, case):
     loss, norm = 1.0 - case.margin, 2.0 * case.square
     return loss / norm if loss > 0.0 and norm > 0.0 and price_of(settings, case) > 0.0 else 0.0
 
 
-@step.of(PA1)
+@step.register(PA1)
 def _(settings, case):
     loss, norm, price = 1.0 - case.margin, 2.0 * case.square, price_of(settings, case)
     return min(price, loss / norm) if loss > 0.0 and norm > 0.0 and price > 0.0 else 0.0
 
 
-@step.of(PA2)
+@step.register(PA2)
 def _(settings, case):
     loss, norm, price = 1.0 - case.margin, 2.0 * case.square, price_of(settings, case)
     return loss / (norm + 0.5 / price) if loss > 0.0 and norm > 0.0 and price > 0.0 else 0.0

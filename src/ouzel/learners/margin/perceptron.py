@@ -18,6 +18,6 @@ class Settings(NamedTuple):
     learning_rate: Annotated[Rate, "step size; the predicted classes do not depend on it"] = 1.0
 
 
-@step.of(Settings)
+@step.register(Settings)
 def _(settings, case):
     return case.importance * settings.learning_rate if not case.margin > 0.0 else 0.0

@@ -13,7 +13,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined
+from ouzel.kernels.jit import force_inline
 from ouzel.learners.limits import is_sound
 from ouzel.learners.loops import learning_scores
 from ouzel.learners.margin.rule import MULTICLASS, State, grow, init, layout, merge, predict_row, predict_rows, weights
@@ -28,7 +28,7 @@ class Settings(NamedTuple):
     learning_rate: Annotated[Rate, "step size; the predicted classes do not depend on it"] = 1.0
 
 
-@inlined
+@force_inline
 def learn_row(state, indices, values, target, importance, settings, scores):
     """Learn one example in place; `scores` (classes,) takes what was predicted before."""
     score_row(state.table, indices, values, scores)

@@ -22,7 +22,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined, kernel
+from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.limits import LIMIT, is_sound
 from ouzel.learners.loops import learning_scores, predicting_scores
@@ -61,7 +61,7 @@ def layout(features: int, classes: int, settings: Settings) -> State:
 init, grow = made_from(layout)
 
 
-@inlined
+@force_inline
 def predict_row(state, indices, values, settings, scores):
     """Write the scores (classes,) of one example."""
     score_row(state.table, indices, values, scores)
@@ -69,7 +69,7 @@ def predict_row(state, indices, values, settings, scores):
         scores[c] *= state.scale[0]
 
 
-@inlined
+@force_inline
 def learn_row(state, indices, values, target, importance, settings, scores):
     """Learn one example in place; `scores` (classes,) takes what was predicted before."""
     predict_row(state, indices, values, settings, scores)
@@ -102,7 +102,7 @@ def learn_row(state, indices, values, target, importance, settings, scores):
         _fold(state)
 
 
-@inlined
+@force_inline
 def _add(table, indices, values, target, wrong, step):
     """Move w_target by step x and w_wrong by -step x; return by how much the table's sum of squares grows."""
     added = 0.0

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import by_term, inlined
+from ouzel.kernels.jit import dispatch, force_inline
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.limits import is_sound
 from ouzel.learners.loops import learning_scores
-from ouzel.learners.scores import averaged, best_wrong, part, score_row, score_rows, square_norm
+from ouzel.learners.scores import averaged, best_wrong, pairwise_update, score_row, score_rows, square_norm
 
 MULTICLASS = True
 
@@ -27,7 +27,7 @@ class State(NamedTuple):
     updates: np.ndarray  # (1,) float64
 
 
-class Case(NamedTuple):
+class MarginStats(NamedTuple):
     """What a rule may look at."""
 
     margin: float  # s_y - s_r before learning
@@ -37,8 +37,8 @@ class Case(NamedTuple):
     classes: int
 
 
-@by_term
-def step(settings: Any, case: Case) -> float:
+@dispatch
+def step(settings: Any, case: MarginStats) -> float:
     """How far to move, tau; 0 where the rule leaves the weights alone."""
 
 
@@ -50,13 +50,13 @@ def layout(features: int, classes: int, settings: Any) -> State:
 init, grow = made_from(layout)
 
 
-@inlined
+@force_inline
 def predict_row(state, indices, values, settings, scores):
     """Write the scores (classes,) of one example."""
     score_row(state.table, indices, values, scores)
 
 
-@inlined
+@force_inline
 def learn_row(state, indices, values, target, importance, settings, scores):
     """Learn one example in place; `scores` (classes,) takes what was predicted before."""
     score_row(state.table, indices, values, scores)
@@ -66,10 +66,10 @@ def learn_row(state, indices, values, target, importance, settings, scores):
     square = square_norm(values)
     state.seen[0] += 1.0
     margin = scores[target] - scores[wrong]
-    tau = step(settings, Case(margin, square, importance, state.seen[0], len(scores)))
+    tau = step(settings, MarginStats(margin, square, importance, state.seen[0], len(scores)))
     if is_sound(tau, square):
         state.updates[0] += 1.0
-        part(state.table, indices, values, target, wrong, tau)
+        pairwise_update(state.table, indices, values, target, wrong, tau)
 
 
 learn_rows = learning_scores(learn_row)

@@ -16,7 +16,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from ouzel.errors import OuzelError
-from ouzel.kernels.jit import inlined, kernel
+from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import MOST_COUNT, check_places, float64, int64, made_from
 from ouzel.learners.limits import learnable
 from ouzel.learners.loops import learning_margins, predicting_margins
@@ -73,7 +73,7 @@ def check(state: State, settings: Settings) -> None:
     check_places(state.place, int(state.counts[1]), "places")
 
 
-@inlined
+@force_inline
 def placed(state, indices, values):
     """Give every slot of an example with a value its place; return the number of slots placed."""
     for k in range(len(indices)):
@@ -83,7 +83,7 @@ def placed(state, indices, values):
     return state.counts[1]
 
 
-@inlined
+@force_inline
 def free_margin(state, indices, values):
     """w'x."""
     margin = 0.0
@@ -93,7 +93,7 @@ def free_margin(state, indices, values):
     return margin
 
 
-@inlined
+@force_inline
 def clip(margin, settings):
     """The margin, cut to [-C, C]."""
     return min(max(margin, -settings.largest), settings.largest)
@@ -141,7 +141,7 @@ def learn_row(state, indices, values, target, importance, settings):
 learn_rows = learning_margins(learn_row)
 
 
-@inlined
+@force_inline
 def predict_row(state, indices, values, settings):
     """The margin of one example, clipped to the largest allowed."""
     return clip(free_margin(state, indices, values), settings)
@@ -161,7 +161,7 @@ def condition_number(state: State, settings: Settings) -> float:
     return float(np.linalg.cond(state.inverse[:count, :count])) if count else 1.0
 
 
-mirror = negating("weight")
+swap_classes = negating("weight")
 
 
 def merge(states: list[State], settings: Settings) -> State:

@@ -158,7 +158,7 @@ def weights(state: State, settings: Settings) -> np.ndarray:
     return np.where(state.place > 0, placed_weights[state.place - 1], 0.0)
 
 
-mirror = negating("weight")
+swap_classes = negating("weight")
 
 
 def merge(states: list[State], settings: Settings) -> State:

@@ -1,7 +1,8 @@
 """What sketched online Newton does whatever its sketch: settings, scaling of features, weights.
 
 Luo, Agarwal, Cesa-Bianchi & Langford (2016), Algorithm 1 and section 5.2. A state has among its arrays a `table` whose
-rows are [u, D^-1/2, the sketch's columns], `mix` with w = table @ mix, `touched` and `counts` (see `sketches.folding`).
+rows are [u, D^-1/2, the sketch's columns], `coefficients` with w = table @ coefficients, `touched` and `counts` (see
+`sketches.spectral.low_rank_table`).
 
 With `diagonal` the learner is fed D^-1/2 x, D the sums of squared gradients (0.1 to begin with). The paper has those of
 earlier gradients only; then a feature's first step is longer than all after it by |x| over the root of 0.1, which ruins
@@ -16,7 +17,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined, kernel
+from ouzel.kernels.jit import force_inline, kernel
 from ouzel.kernels.simd import fetch_ahead
 from ouzel.learners.rows import longest
 from ouzel.learners.shared_settings import Bound, Curvature, Eta, Largest, Loss, Rate
@@ -40,13 +41,13 @@ class Settings(NamedTuple):
     largest: Largest = inf
 
 
-@inlined
+@force_inline
 def first_scale(settings):
     """D^-1/2 of a slot first seen."""
     return FIRST_SCALE if settings.diagonal else 1.0
 
 
-@inlined
+@force_inline
 def fetch(table, slots, values, scales):
     """Write the D^-1/2 of each slot to `scales`, 0 if never seen; return how many of those have a value."""
     new = 0
@@ -56,21 +57,21 @@ def fetch(table, slots, values, scales):
     return new
 
 
-@inlined
+@force_inline
 def put(table, slots, scales):
     """Make `scales` the D^-1/2 of each slot."""
     for k in range(len(slots)):
         table[slots[k], 1] = scales[k]
 
 
-@inlined
+@force_inline
 def scale(values, scales, scaled):
     """scaled = D^-1/2 x."""
     for k in range(len(values)):
         scaled[k] = values[k] * scales[k]
 
 
-@inlined
+@force_inline
 def rescale(values, slope, scales, scaled):
     """Add g^2 to D; scaled = D^-1/2 x."""
     for k in range(len(values)):
@@ -79,49 +80,49 @@ def rescale(values, slope, scales, scaled):
         scaled[k] = values[k] * scales[k]
 
 
-@inlined
+@force_inline
 def look_ahead(state, indices):
     """Have the rows of the next example fetched while one is learnt."""
     fetch_ahead(state.table, indices)
 
 
-@inlined
+@force_inline
 def is_sketched(rounds, settings):
     """Whether the sketch takes in the gradient of this round."""
     return rounds % settings.sketch_every == 0.0
 
 
-@inlined
+@force_inline
 def sketch_scale(slope, rounds, settings):
     """The slope of what is sketched, sqrt(sigma + eta_t) g, larger where it stands for several rounds."""
     return slope * np.sqrt((settings.curvature + settings.eta / np.sqrt(rounds)) * settings.sketch_every)
 
 
-@inlined
+@force_inline
 def clip(margin, settings):
     """The margin, cut to [-C, C]."""
     return min(max(margin, -settings.largest), settings.largest)
 
 
-@inlined
+@force_inline
 def predict_in(state, indices, values, settings, scales, projected):
     """The margin of one example, with room for its scales and projection."""
     fetch(state.table, indices, values, scales)
     scale(values, scales, scales)
     gather(state.table, indices, scales, projected)
-    return clip(dot(projected, state.mix), settings)
+    return clip(dot(projected, state.coefficients), settings)
 
 
 @kernel
 def predict_row(state, indices, values, settings):
     """The margin of one example, clipped to the largest allowed."""
-    return predict_in(state, indices, values, settings, np.empty(len(indices)), np.empty(len(state.mix)))
+    return predict_in(state, indices, values, settings, np.empty(len(indices)), np.empty(len(state.coefficients)))
 
 
 @kernel
 def predict_rows(state, rows, settings, margins):
     """Write the margins of a block to `margins` (n,)."""
-    scales, projected = np.empty(longest(rows.offsets)), np.empty(len(state.mix))
+    scales, projected = np.empty(longest(rows.offsets)), np.empty(len(state.coefficients))
     for i in range(len(margins)):
         here = slice(rows.offsets[i], rows.offsets[i + 1])
         margins[i] = predict_in(state, rows.indices[here], rows.values[here], settings, scales, projected)
@@ -129,7 +130,7 @@ def predict_rows(state, rows, settings, margins):
 
 def weights(state: Any, settings: Settings) -> np.ndarray:
     """The weight of every slot, as it multiplies the example's own values."""
-    return (state.table @ state.mix) * state.table[:, 1]
+    return (state.table @ state.coefficients) * state.table[:, 1]
 
 
 def condition_number(state: Any, settings: Settings) -> float:
@@ -137,11 +138,11 @@ def condition_number(state: Any, settings: Settings) -> float:
     return float(1.0 + state.mass.max(initial=0.0) * settings.learning_rate)
 
 
-def mirror(state: Any) -> Any:
+def swap_classes(state: Any) -> Any:
     """The state that exchanged classes would have led to: u and b change their sign, what is sketched does not."""
     copy = type(state)(*(array.copy() for array in state))
     copy.table[:, 0] *= -1.0
-    copy.mix[1:] *= -1.0
+    copy.coefficients[1:] *= -1.0
     return copy
 
 
@@ -164,5 +165,7 @@ def merge(states: list[Any], settings: Settings) -> Any:
     scales = first.table[:, 1]
     first.mass[:] *= seen.sum() / max(seen.max(), 1.0)
     first.counts[0] = seen.sum()
-    first.table[:, 0] += np.divide(mean, scales, where=scales > 0.0, out=np.zeros_like(mean)) - first.table @ first.mix
+    first.table[:, 0] += (
+        np.divide(mean, scales, where=scales > 0.0, out=np.zeros_like(mean)) - first.table @ first.coefficients
+    )
     return first

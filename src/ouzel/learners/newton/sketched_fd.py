@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined, kernel, written_out
+from ouzel.kernels.jit import force_inline, inline_source, kernel
 from ouzel.kernels.simd import LANES, add_lanes
 from ouzel.layout import float64, made_from, require
 from ouzel.learners.limits import learnable
@@ -43,7 +43,7 @@ from ouzel.terms.losses import derivative
 
 class State(NamedTuple):
     table: np.ndarray  # (d, width) float64  the sketch's, as all down to `counts`
-    mix: np.ndarray  # (width,) float64
+    coefficients: np.ndarray  # (width,) float64
     mass: np.ndarray  # (m,) float64  P
     products: np.ndarray  # (m, 2 m) float64
     turns: np.ndarray  # (epochs, m + 1, m + 1) float64
@@ -94,7 +94,7 @@ def check(state: State, settings: Settings) -> None:
     require((own >= 1.0).all(), "factor is not one of a matrix above the identity")
 
 
-@written_out
+@inline_source
 def _learn(state, indices, values, target, importance, settings, work):
     if importance == 0.0:
         return _predict(state, indices, values, settings, work)
@@ -104,7 +104,7 @@ def _learn(state, indices, values, target, importance, settings, work):
     scale(values, work.scales, work.scaled)
     sketch.bring_up(state, indices, work.spare)
     gather(state.table, indices, work.scaled, work.projected)
-    free = dot(work.projected, state.mix)
+    free = dot(work.projected, state.coefficients)
     margin = clip(free, settings)
     state.counts[0] += 1.0
     slope = importance * derivative(settings.loss, margin, target)
@@ -129,7 +129,7 @@ def _learn(state, indices, values, target, importance, settings, work):
     return margin
 
 
-@inlined
+@force_inline
 def _sketch(state, indices, square, slope, settings, work):
     """Sketch the gradient, and bring `projected` up to date."""
     factor = sketch_scale(slope, state.counts[0], settings)
@@ -143,7 +143,7 @@ def _sketch(state, indices, square, slope, settings, work):
             _extend(state, settings.learning_rate)
 
 
-@inlined
+@force_inline
 def _extend(state, rate):
     """Give L the row of the epoch's newest vector."""
     m, last = len(state.mass), int(state.counts[sketch.FILLED]) - 1
@@ -161,7 +161,7 @@ def _extend(state, rate):
     row[m + last] = np.sqrt(max(rest, 1.0))
 
 
-@inlined
+@force_inline
 def _solve(state, projected, rate, out):
     """out = B^-1 S x / alpha, from `projected` = table' x; return x' S' times that."""
     m, filled = len(state.mass), int(state.counts[sketch.FILLED])
@@ -186,21 +186,21 @@ def _solve(state, projected, rate, out):
     return total
 
 
-@inlined
+@force_inline
 def _move(state, length, rate, work):
     """w <- w - length (x - S' B^-1 S x / alpha); u's part of it goes to `shift`."""
     m, solved = len(state.mass), work.solved
     work.shift[0] = -length
     for i in range(m):
-        state.mix[LEAD + i] += length * np.sqrt(state.mass[i]) * solved[i]
+        state.coefficients[LEAD + i] += length * np.sqrt(state.mass[i]) * solved[i]
     for k in range(int(state.counts[sketch.FILLED])):
-        state.mix[LEAD + m + k] += length * solved[m + k]
+        state.coefficients[LEAD + m + k] += length * solved[m + k]
 
 
 learn_row, learn_rows = learning_in(make_room, _learn, look_ahead)
 
 
-@inlined
+@force_inline
 def _predict(state, indices, values, settings, work):
     margin = 0.0
     for k in range(len(indices)):
@@ -209,7 +209,7 @@ def _predict(state, indices, values, settings, work):
             for j in range(len(entry)):
                 entry[j] = state.table[indices[k], j]
             sketch.renew(state, entry, work.spare)
-            margin += dot(entry, state.mix) * values[k] * entry[1]
+            margin += dot(entry, state.coefficients) * values[k] * entry[1]
     return clip(margin, settings)
 
 
@@ -258,9 +258,9 @@ def condition_number(state: State, settings: Settings) -> float:
     return float(1.0 + sketch.spectrum(state)[0].max(initial=0.0) * settings.learning_rate)
 
 
-def mirror(state: State) -> State:
+def swap_classes(state: State) -> State:
     """The state that exchanged classes would have led to."""
-    copy = sketched.mirror(state)
+    copy = sketched.swap_classes(state)
     copy.turns[:, 1:, 0] *= -1.0
     return copy
 

@@ -4,7 +4,7 @@ Luo, Agarwal, Cesa-Bianchi & Langford (2016), "Efficient Second Order Online Lea
 section 5.2. The metric is A = alpha I + V' diag(P) V with V, P the directions and masses of an Oja sketch of
 h = sqrt(curvature + eta / sqrt(t)) g, g the gradient:
     sketch h,    w <- w - A^-1 g,    A^-1 = (I - V' diag(P / (alpha + P)) V) / alpha.
-With V = F Z and w = u + Z'b (see `sketches.folding`) an example of s non-zeros costs O(m^2 + m s). As Z changes by
+With V = F Z and w = u + Z'b (see `sketches.spectral.low_rank_table`) an example of s non-zeros costs O(m^2 + m s). As Z changes by
 gamma (Z h) h', u loses gamma (h'Z'b) h, so that w stays; the step's part in the sketch goes to b, the rest to u.
 
 Sketch size 0 is online gradient descent; for `diagonal` see `sketched_newton`.
@@ -12,7 +12,7 @@ Sketch size 0 is online gradient descent; for `diagonal` see `sketched_newton`.
 
 from __future__ import annotations
 
-from ouzel.kernels.jit import inlined, written_out
+from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.kernels.simd import add_lanes
 from ouzel.layout import made_from
 from ouzel.learners.limits import learnable
@@ -26,7 +26,6 @@ from ouzel.learners.newton.sketched import (
     is_sketched,
     look_ahead,
     merge,
-    mirror,
     predict_in,
     predict_row,
     predict_rows,
@@ -34,6 +33,7 @@ from ouzel.learners.newton.sketched import (
     rescale,
     scale,
     sketch_scale,
+    swap_classes,
     weights,
 )
 from ouzel.sketches.spectral import oja
@@ -43,7 +43,7 @@ from ouzel.terms.bounds import projects
 from ouzel.terms.losses import derivative
 
 __all__ = ["Settings", "State", "check", "condition_number", "directions", "eigenvalues", "grow", "init", "layout"]
-__all__ += ["learn_row", "learn_rows", "merge", "mirror", "predict_row", "predict_rows", "weights"]
+__all__ += ["learn_row", "learn_rows", "merge", "predict_row", "predict_rows", "swap_classes", "weights"]
 
 
 def layout(dimension: int, settings: Settings) -> State:
@@ -59,7 +59,7 @@ def check(state: State, settings: Settings) -> None:
     oja.check(state)
 
 
-@written_out
+@inline_source
 def _learn(state, indices, values, target, importance, settings, work):
     if importance == 0.0:
         return predict_in(state, indices, values, settings, work.scales, work.projected)
@@ -68,7 +68,7 @@ def _learn(state, indices, values, target, importance, settings, work):
         fetch(state.table, indices, values, work.scales)
     scale(values, work.scales, work.scaled)
     gather(state.table, indices, work.scaled, work.projected)
-    free = dot(work.projected, state.mix)
+    free = dot(work.projected, state.coefficients)
     margin = clip(free, settings)
     state.counts[0] += 1.0
     slope = importance * derivative(settings.loss, margin, target)
@@ -93,30 +93,30 @@ def _learn(state, indices, values, target, importance, settings, work):
             if size != 0.0 and is_sketched(state.counts[0], settings):
                 _sketch_and_move(state, square, slope, size, settings, work)
                 add_outer(state.table, indices, work.scaled, work.step)
-                oja.fold_if_due(state)
+                oja.reorthonormalise_if_due(state)
             else:
                 _move(state, slope * settings.learning_rate, settings, work)
                 add_lanes(state.table, indices, work.scaled, 0, work.shift)
     return margin
 
 
-@inlined
+@force_inline
 def _share(mass, settings):
     """P / (alpha + P): how much of a step along a direction the sketch takes back."""
     return mass * settings.learning_rate / (1.0 + mass * settings.learning_rate)
 
 
-@inlined
+@force_inline
 def _move(state, length, settings, work):
     """w <- w - length (I - V' diag(P / (alpha + P)) V) x; u's part of it goes to `shift`."""
     work.shift[0] = -length
     for i in range(len(work.along)):
         part = length * work.along[i] * _share(state.mass[i], settings)
-        for j in range(len(state.mix)):
-            state.mix[j] += part * state.basis[i, j]
+        for j in range(len(state.coefficients)):
+            state.coefficients[j] += part * state.basis[i, j]
 
 
-@inlined
+@force_inline
 def _sketch_and_move(state, square, slope, size, settings, work):
     """Sketch `size` x and take the Newton step: all of it but adding `step` x' to the table."""
     along, step = work.along, work.step
@@ -128,10 +128,10 @@ def _sketch_and_move(state, square, slope, size, settings, work):
     step[0] = -length
     for j in range(LEAD, len(step)):
         step[j] = gamma * size * size * work.projected[j]
-        step[0] -= step[j] * state.mix[j]
+        step[0] -= step[j] * state.coefficients[j]
     for i in range(len(along)):
         work.moves[i] = length / size * along[i] * _share(state.mass[i], settings)
-    oja.turn(state.basis, state.mix, work.turns, work.moves)
+    oja.turn(state.basis, state.coefficients, work.turns, work.moves)
 
 
 learn_row, learn_rows = learning_in(oja.make_room, _learn, look_ahead)

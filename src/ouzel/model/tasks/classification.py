@@ -128,7 +128,7 @@ class OneAgainstRest(Classification):
                 loss="squared",
             )
         if len(model.states) == 1:
-            model.states = [model.module.mirror(model.states[0]), model.states[0]]
+            model.states = [model.module.swap_classes(model.states[0]), model.states[0]]
         while len(model.states) < columns + (not model.classes.closed):
             model.states.append(self._spare(model))
 
@@ -147,7 +147,7 @@ class OneAgainstRest(Classification):
     def _background(self, model: Host) -> State:
         """A state of a class that has had no example."""
         if model.states and isinstance(model.module, Background):
-            return model.module.unseen(model.states[0])
+            return model.module.background_state(model.states[0])
         return model.module.init(model.capacity, model.settings)
 
     def learn_piece(self, model: Host, rows: Rows, positions: np.ndarray, importances: np.ndarray) -> np.ndarray:

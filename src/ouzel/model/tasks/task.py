@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 
 from ouzel.errors import OuzelError
-from ouzel.kernels.jit import compiled_for
+from ouzel.kernels.jit import specialise
 from ouzel.learners.rows import Rows
 from ouzel.model.answers import Answers, heaviest_slots
 from ouzel.model.label_encoder import Classes
@@ -171,6 +171,6 @@ def call_one(model: Host, name: str, place: int, *arguments: Any) -> Any:
     state = model.states[place]
     known, function = model.compiled.get((name, place), (None, None))
     if known is not state:
-        function = compiled_for(getattr(model.module, name), state, *arguments)
+        function = specialise(getattr(model.module, name), state, *arguments)
         model.compiled[name, place] = state, function
     return function(state, *arguments)

@@ -37,7 +37,7 @@ def grid(learner: str) -> list[float]:
 
 
 def error_of(model: Model, test: Block) -> float:
-    """The share of wrong predictions; a margin of 0 predicts -1, and one that is no number is wrong."""
+    """The share of wrong predictions; a margin of 0 predicts -1, and one that is not a number is wrong."""
     margins = model.margins(test)
     right = np.where(test.labels > 0.0, margins > 0.0, margins <= 0.0)
     return float(1.0 - right.mean())

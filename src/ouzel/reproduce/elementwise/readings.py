@@ -113,7 +113,7 @@ def dense(block: Block) -> tuple[np.ndarray, np.ndarray]:
 
 
 def learn(reading: Reading, X: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, int]:
-    """Mistakes (n,) in the order given, and the number of updates; a score that is no number is a mistake."""
+    """Mistakes (n,) in the order given, and the number of updates; a score that is not a number is a mistake."""
     W = np.zeros((1 + int(targets.max()), X.shape[1]))
     mistakes, updates = np.ones(len(X), bool), 0
     for t, (x, target) in enumerate(zip(X.astype(np.float64), targets, strict=True), start=1):

@@ -23,12 +23,12 @@ class Clipped(NamedTuple):
     """The square loss of a prediction clipped to [-1, 1]."""
 
 
-@losses.value.of(Clipped)
+@losses.value.register(Clipped)
 def _(loss, prediction, target):
     return 0.5 * (min(max(prediction, -1.0), 1.0) - target) ** 2
 
 
-@losses.derivative.of(Clipped)
+@losses.derivative.register(Clipped)
 def _(loss, prediction, target):
     return min(max(prediction, -1.0), 1.0) - target
 

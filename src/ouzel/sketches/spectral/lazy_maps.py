@@ -6,7 +6,7 @@ Row v becomes v T_0 T_1 ... as maps come in. A row remembers how many it has gon
 
 from __future__ import annotations
 
-from ouzel.kernels.jit import inlined, kernel
+from ouzel.kernels.jit import force_inline, kernel
 from ouzel.sketches.spectral.low_rank_table import combine
 
 
@@ -25,7 +25,7 @@ def room_for(maps: int, size: int) -> tuple[int, int, int]:
     return 2 * maps, size, size
 
 
-@inlined
+@force_inline
 def _place(start, run):
     """Where the product of `run` maps from `start` on lies: runs in the order of their middles, whatever the room."""
     return 2 * start + run - 1
@@ -47,7 +47,7 @@ def record(products, number, turn):
         run *= 2
 
 
-@inlined
+@force_inline
 def catch_up(products, start, stop, row, spare):
     """Take a row through the maps from `start` up to `stop`; `spare` is as long as the row."""
     while start < stop:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined, written_out
+from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.kernels.simd import LANES, add_eight, add_lanes, add_twelve, combine_lanes, sum_eight, sum_lanes, sum_twelve
 from ouzel.kernels.sort import sort
 
@@ -27,8 +27,8 @@ def width_of(columns: int) -> int:
     return -(-(LEAD + columns) // LANES) * LANES
 
 
-@written_out
-def meet(table, touched, seen, slots, values, first):
+@inline_source
+def register_new_slots(table, touched, seen, slots, values, first):
     """List the slots of an example that are new, smallest first but the constant's, 0, last, and set their scale.
 
     Return how many are seen now. Sketches that start directions from the first slots seen do better by others than by
@@ -51,7 +51,7 @@ def meet(table, touched, seen, slots, values, first):
     return seen
 
 
-@inlined
+@force_inline
 def gather(table, slots, values, out):
     """out = sum of values[k] table[slots[k]], for every column: twelve at once, for which a slot is found once."""
     whole = len(out) - len(out) % 12
@@ -63,7 +63,7 @@ def gather(table, slots, values, out):
         sum_lanes(table, slots, values, whole, out)
 
 
-@inlined
+@force_inline
 def add_outer(table, slots, values, step):
     """table[slots[k]] += values[k] step, for every k, in as many columns as `step` has."""
     whole = len(step) - len(step) % 12
@@ -75,7 +75,7 @@ def add_outer(table, slots, values, step):
         add_lanes(table, slots, values, whole, step)
 
 
-@inlined
+@force_inline
 def multiply(matrix, vector, out):
     """out = matrix @ vector."""
     for i in range(len(out)):
@@ -85,14 +85,14 @@ def multiply(matrix, vector, out):
         out[i] = total
 
 
-@inlined
+@force_inline
 def combine(matrix, vector, out):
     """out = vector @ matrix."""
     for column in range(0, len(out), LANES):
         combine_lanes(matrix, vector, column, out)
 
 
-@inlined
+@force_inline
 def dot(a, b):
     """The inner product."""
     total = 0.0
@@ -101,7 +101,7 @@ def dot(a, b):
     return total
 
 
-@inlined
+@force_inline
 def square_of(values, count):
     """The sum of squares of so many values, in four sums by turns, so that no addition waits for the one before it."""
     a = b = c = d = 0.0
@@ -116,8 +116,8 @@ def square_of(values, count):
     return (a + b) + (c + d)
 
 
-@written_out
-def fold(table, touched, turn, mix):
+@inline_source
+def reorthonormalise(table, touched, turn, coefficients):
     """Give every slot `turn` @ row for directions, made orthonormal, and split w anew; `turn` is (m, width).
 
     Directions that are zero, for want of as many slots or examples, stay zero.
@@ -126,7 +126,7 @@ def fold(table, touched, turn, mix):
     direction = np.empty(m)
     for k in range(len(touched)):
         row = table[touched[k]]
-        weight = dot(row, mix)
+        weight = dot(row, coefficients)
         multiply(turn, row, direction)
         row[0] = weight
         for j in range(LEAD, width):
@@ -135,18 +135,18 @@ def fold(table, touched, turn, mix):
         if _orthonormalise(table, touched, m) < NEAR:
             break
     for j in range(width):
-        mix[j] = j == 0
+        coefficients[j] = j == 0
     for k in range(len(touched)):
         row = table[touched[k]]
         for j in range(LEAD, LEAD + m):
-            mix[j] += row[j] * row[0]
+            coefficients[j] += row[j] * row[0]
     for k in range(len(touched)):
         row = table[touched[k]]
         for j in range(LEAD, LEAD + m):
-            row[0] -= row[j] * mix[j]
+            row[0] -= row[j] * coefficients[j]
 
 
-@written_out
+@inline_source
 def _orthonormalise(table, touched, m):
     """Multiply the directions by the inverse Cholesky factor of their Gram matrix; return how far that was from I."""
     gram = np.zeros((m, m))

@@ -2,7 +2,7 @@
 
 Oja (1982) as used by Luo, Agarwal, Cesa-Bianchi & Langford (2016), eq. (4) and Algorithm 5, steps 1 / t: a vector g has
     P_i <- P_i + (V_i g)^2,    V <- orthonormalised (V + gamma (V g) g')
-where P / t estimates the eigenvalues of the mean of g g'. With V = F Z (see `folding`) it costs O(m^2 + m s) for s
+where P / t estimates the eigenvalues of the mean of g g'. With V = F Z (see `low_rank_table`) it costs O(m^2 + m s) for s
 non-zeros: Z <- Z + gamma (Z g) g' needs no inverse of F, and the Gram matrix of the rows before they are made
 orthonormal again is I + c v v', v = V g and c = 2 gamma + gamma^2 g'g, whose Cholesky factor L is known in closed form:
     L_ii = r_i / r_(i-1),  L_ij = c v_i v_j / (r_j r_(j-1)),  r_i^2 = 1 + c (v_1^2 + ... + v_i^2).
@@ -17,17 +17,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined, kernel, written_out
+from ouzel.kernels.jit import force_inline, inline_source, kernel
 from ouzel.kernels.simd import LANES, turn_lanes
 from ouzel.layout import check_list, float64, made_from, require, uint32
 from ouzel.ranges import Directions, Size
 from ouzel.sketches.spectral.low_rank_table import (
     LEAD,
     add_outer,
-    fold,
     gather,
-    meet,
     multiply,
+    register_new_slots,
+    reorthonormalise,
     square_of,
     width_of,
 )
@@ -39,7 +39,7 @@ class State(NamedTuple):
     # 64 bits throughout: what is kept grows while its combinations stay small.
     table: np.ndarray  # (d, width) float64  u, the scale and the column of Z of each slot
     basis: np.ndarray  # (m, width) float64  F, in the columns of Z
-    mix: np.ndarray  # (width,) float64  1, 0, b: what makes w out of a row
+    coefficients: np.ndarray  # (width,) float64  1, 0, b: what makes w out of a row
     mass: np.ndarray  # (m,) float64  P, t times the estimated eigenvalues
     touched: np.ndarray  # (d,) uint32  slots seen, in order
     counts: np.ndarray  # (3,) float64  t, slots seen, growth since the last fold
@@ -80,7 +80,7 @@ def layout(dimension: Size, size: Directions) -> State:
     return State(
         table=float64(dimension, width, aligned=True),
         basis=float64(size, width),
-        mix=float64(width),
+        coefficients=float64(width),
         mass=float64(size, least=0.0),
         touched=uint32(dimension),
         counts=float64(3, fill=(0.0, 0.0, 1.0), least=(0.0, 0.0, 1.0), most=(inf, dimension, inf)),
@@ -90,7 +90,7 @@ def layout(dimension: Size, size: Directions) -> State:
 def begin(state: Any, settings: Any) -> None:
     """Make F the identity, and all of w be u."""
     np.fill_diagonal(state.basis[:, LEAD:], 1.0)
-    state.mix[0] = 1.0
+    state.coefficients[0] = 1.0
 
 
 init, grow = made_from(layout, begin)
@@ -102,17 +102,17 @@ def check(state: State) -> None:
     require((state.table[:, 1] >= 0.0).all(), "table has scales below 0")
 
 
-@written_out
+@inline_source
 def welcome(state, slots, values, first):
     """List the slots that are new with `first` for their scale; they start the directions that have none yet."""
     before = int(state.counts[1])
-    seen = meet(state.table, state.touched, before, slots, values, first)
+    seen = register_new_slots(state.table, state.touched, before, slots, values, first)
     for k in range(before, min(seen, len(state.mass))):
         state.table[state.touched[k], LEAD + k] = 1.0
     state.counts[1] = seen
 
 
-@inlined
+@force_inline
 def absorb(state, along, square, gamma, turns):
     """Take g into P, `along` (m,) from V g to that of the V to come, and plan how to `turn` F; `square` is g'g.
 
@@ -134,15 +134,15 @@ def absorb(state, along, square, gamma, turns):
     state.counts[2] *= before
 
 
-@inlined
-def turn(basis, mix, turns, moves):
+@force_inline
+def turn(basis, coefficients, turns, moves):
     """F <- L^-1 F by a running sum down each column, and b <- b + F' moves."""
-    for column in range(0, len(mix), LANES):
-        turn_lanes(basis, turns, moves, column, mix)
+    for column in range(0, len(coefficients), LANES):
+        turn_lanes(basis, turns, moves, column, coefficients)
 
 
-@written_out
-def fold_if_due(state):
+@inline_source
+def reorthonormalise_if_due(state):
     """Fold when the directions have grown so far since the last time that digits are at stake."""
     if not state.counts[2] <= MOST_GROWTH:
         refold(state)
@@ -151,7 +151,7 @@ def fold_if_due(state):
 @kernel
 def refold(state):
     """Make V orthonormal afresh and F the identity."""
-    fold(state.table, state.touched[: int(state.counts[1])], state.basis, state.mix)
+    reorthonormalise(state.table, state.touched[: int(state.counts[1])], state.basis, state.coefficients)
     m, width = state.basis.shape
     for i in range(m):
         for j in range(width):
@@ -169,11 +169,11 @@ def update(state, slots, values):
     state.counts[0] += 1.0
     gamma = 1.0 / state.counts[0]
     absorb(state, work.along, square_of(values, len(values)), gamma, work.turns)
-    turn(state.basis, state.mix, work.turns, work.moves)
+    turn(state.basis, state.coefficients, work.turns, work.moves)
     for j in range(LEAD, len(work.step)):
         work.step[j] = gamma * work.projected[j]
     add_outer(state.table, slots, values, work.step)
-    fold_if_due(state)
+    reorthonormalise_if_due(state)
 
 
 def directions(state: State) -> np.ndarray:

@@ -20,11 +20,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined, kernel
+from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import check_list, float64, made_from, require, uint32
 from ouzel.ranges import Directions, Size
 from ouzel.sketches.spectral.lazy_maps import catch_up, record, room_for
-from ouzel.sketches.spectral.low_rank_table import LEAD, combine, fold, gather, meet, square_of, width_of
+from ouzel.sketches.spectral.low_rank_table import (
+    LEAD,
+    combine,
+    gather,
+    register_new_slots,
+    reorthonormalise,
+    square_of,
+    width_of,
+)
 
 TINY = 1e-13  # of the largest: a square that is rounding
 FEWEST_EPOCHS = 32  # between sweeps over all slots
@@ -33,7 +41,7 @@ SEEN, FILLED, RECENT, EPOCH = 1, 2, 3, 4  # in counts
 
 class State(NamedTuple):
     table: np.ndarray  # (d, width) float64  u, its scale, the columns of V and of G, the epoch they are of
-    mix: np.ndarray  # (width,) float64  1, 0, b, c, 0: what makes w out of a row
+    coefficients: np.ndarray  # (width,) float64  1, 0, b, c, 0: what makes w out of a row
     mass: np.ndarray  # (m,) float64  D^2, largest first
     products: np.ndarray  # (m, 2 m) float64  of each vector of the epoch: V g, and G g up to itself
     turns: np.ndarray  # (epochs, columns, columns) float64  what ends of epochs did to (u, scale, v); products of it
@@ -54,7 +62,7 @@ def layout(dimension: Size, size: Directions) -> State:
     epochs = epochs_between_sweeps(dimension, size)
     return State(
         table=float64(dimension, width_of(2 * size + 1), aligned=True),
-        mix=float64(width_of(2 * size + 1)),
+        coefficients=float64(width_of(2 * size + 1)),
         mass=float64(size, least=0.0),
         products=float64(size, 2 * size),
         turns=float64(*room_for(epochs, width_of(size))),
@@ -66,7 +74,7 @@ def layout(dimension: Size, size: Directions) -> State:
 
 def begin(state, settings) -> None:
     """Make all of w be u."""
-    state.mix[0] = 1.0
+    state.coefficients[0] = 1.0
 
 
 init, grow = made_from(layout, begin)
@@ -92,17 +100,17 @@ def epochs_between_sweeps(slots, size):
     return max(FEWEST_EPOCHS, slots // (4 * max(size, 1)))
 
 
-@inlined
+@force_inline
 def welcome(state, slots, values, first):
     """List the slots that are new with `first` for their scale."""
     before = int(state.counts[SEEN])
-    seen = meet(state.table, state.touched, before, slots, values, first)
+    seen = register_new_slots(state.table, state.touched, before, slots, values, first)
     for k in range(before, seen):
         state.table[state.touched[k], LEAD + 2 * len(state.mass)] = state.counts[EPOCH]
     state.counts[SEEN] = seen
 
 
-@inlined
+@force_inline
 def bring_up(state, slots, spare):
     """Have slots catch up with the ends of epochs since they were last needed; `spare` is as long as rows of a turn."""
     for k in range(len(slots)):
@@ -110,7 +118,7 @@ def bring_up(state, slots, spare):
             renew(state, state.table[slots[k]], spare)
 
 
-@inlined
+@force_inline
 def renew(state, entry, spare):
     """Have one row of the table, or a copy of it, catch up; it has nothing of the epoch under way."""
     stamp, epoch = LEAD + 2 * len(state.mass), int(state.counts[EPOCH])
@@ -118,7 +126,7 @@ def renew(state, entry, spare):
     entry[stamp] = epoch
 
 
-@inlined
+@force_inline
 def enter(state, slots, values, factor, projected, square):
     """Enter g = factor x as the epoch's next vector: `projected` is table' x, `square` x'x. Return its column."""
     m, place, recent = len(state.mass), int(state.counts[FILLED]), int(state.counts[RECENT])
@@ -139,7 +147,7 @@ def enter(state, slots, values, factor, projected, square):
     return LEAD + m + place
 
 
-@inlined
+@force_inline
 def epoch_is_full(state):
     """Whether there are m vectors."""
     return state.counts[FILLED] >= len(state.mass)
@@ -197,7 +205,7 @@ def end_epoch(state):
     turn = np.zeros((size, columns))
     into[0, 0] = into[1, 1] = 1.0
     for j in range(m):
-        into[LEAD + j, 0], into[LEAD + m + j, 0] = state.mix[LEAD + j], state.mix[LEAD + m + j]
+        into[LEAD + j, 0], into[LEAD + m + j, 0] = state.coefficients[LEAD + j], state.coefficients[LEAD + m + j]
         for i in range(m):
             into[LEAD + j, LEAD + i], into[LEAD + m + j, LEAD + i] = first[i, j], second[i, j]
     for j in range(LEAD + m):
@@ -213,7 +221,7 @@ def end_epoch(state):
             row[j] = moved[j] if j < columns else 0.0
         row[LEAD + 2 * m] = state.counts[EPOCH]
     for j in range(1, width):
-        state.mix[j] = 0.0
+        state.coefficients[j] = 0.0
     for i in range(m):
         state.mass[i] = masses[i]
         for j in range(2 * m):
@@ -232,7 +240,7 @@ def sweep(state):
     same = np.zeros((m, state.table.shape[1]))
     for i in range(m):
         same[i, LEAD + i] = 1.0
-    fold(state.table, touched, same, state.mix)
+    reorthonormalise(state.table, touched, same, state.coefficients)
     state.counts[EPOCH] = 0.0
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow.compute as compute
 
-from ouzel.kernels.jit import inlined, kernel
+from ouzel.kernels.jit import force_inline, kernel
 from ouzel.sketches.hashing import murmur3_32
 from ouzel.streams.block import LARGEST
 from ouzel.streams.tables.arrow_types import as_text, is_number, numbers_of
@@ -53,7 +53,7 @@ def check_offsets(offsets: np.ndarray, rows: int, size: int) -> None:
         raise ValueError(f"offsets of {rows} cells do not ascend within the {size} entries that there are")
 
 
-@inlined
+@force_inline
 def _append(text, filled, more, start, stop):
     """Copy `more[start:stop]` behind what `text` holds; return the new end."""
     for k in range(start, stop):
@@ -62,7 +62,7 @@ def _append(text, filled, more, start, stop):
     return filled
 
 
-@inlined
+@force_inline
 def _says_infinite(data, start, stop):
     """Whether a cell is `inf` or `infinity`, in letters of any case, with a sign or without."""
     if data[start] == 43 or data[start] == 45:

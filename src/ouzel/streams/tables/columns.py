@@ -163,7 +163,7 @@ class Columns:
         return np.array([*(group_id(cell, self.options.seed) for cell in known), 0], np.int64)[codes]
 
     def _labels(self, batch: Any) -> tuple[np.ndarray, list[Label] | None]:
-        """Labels (n,): numbers, or positions in the names if any label is no number; NaN where null."""
+        """Labels (n,): numbers, or positions in the names if any label is not a number; NaN where null."""
         if self.label is None:
             return np.full(batch.num_rows, np.nan), None
         codes, cells = encoded(batch.column(self.label))

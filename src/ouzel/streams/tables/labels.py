@@ -29,7 +29,7 @@ def find_label(options: Options, columns: list[str], name: str) -> str | None:
         return None
     if any(_reads_as_number(column) for column in columns):
         raise DataError(
-            f"{name}: which column is the label? {listed(columns[:5])}, … are no names; name all columns with",
+            f"{name}: which column is the label? {listed(columns[:5])}, … are not names; name all columns with",
             columns=("A", "B", "…"),
             label="NAME",
         )

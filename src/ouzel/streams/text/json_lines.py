@@ -47,8 +47,8 @@ def json_rows(
 ) -> Iterator[list[Made]]:
     """What `make` makes of each object and its place (`file:line`), by chunks; blank lines do not count.
 
-    A line that is no object, or of which `make` raises ValueError("found; expected"), is left out if the options say
-    so; else DataError follows what was made before it.
+    A line that is not an object, or of which `make` raises ValueError("found; expected"), is left out if the options
+    say so; else DataError follows what was made before it.
     """
     lines = 0
     for data, start, stop in chunks_of(source, options.limits):

@@ -67,7 +67,7 @@ def parse_number(data, at, stop):
         while ahead < stop and 48 <= data[ahead] <= 57:
             power = min(power * 10 + np.int64(data[ahead]) - 48, MOST_POWER)
             ahead += ONE
-            at = ahead  # an e without digits behind it is no exponent
+            at = ahead  # an e without digits behind it is not an exponent
         power = -power if below else power
     written = power - np.int64(decimals)
     exponent = written + np.int64(more)

@@ -12,7 +12,7 @@ import sys
 import numpy as np
 
 from ouzel.kernels.bytes import eight_bytes, not_digits, trailing_zeros
-from ouzel.kernels.jit import inlined, kernel
+from ouzel.kernels.jit import force_inline, kernel
 from ouzel.streams.text.decimals import POWERS
 
 WINDOW = np.uint64(80 if sys.byteorder == "little" else 2**62)  # bytes that must be there; never, the other way round
@@ -22,7 +22,7 @@ ALL_ZEROS, BYTE_PAIRS = np.uint64(0x3030303030303030), np.uint64(0x000000FF00000
 HIGH_PAIRS, LOW_PAIRS = np.uint64(100 + (10**6 << 32)), np.uint64(1 + (10**4 << 32))
 
 
-@inlined
+@force_inline
 def digits_at(data, at, count):
     """The number (uint64) that the first `count` of the eight bytes at `data[at]` make, which are digits."""
     empty = HALF - FOUR * count
@@ -31,7 +31,7 @@ def digits_at(data, at, count):
     return ((pairs & BYTE_PAIRS) * HIGH_PAIRS + ((pairs >> TWO_BYTES) & BYTE_PAIRS) * LOW_PAIRS) >> HALF
 
 
-@inlined
+@force_inline
 def plain_feature(data, at):
     """The feature `id:value` at `data[at]` if it is written plainly: (id, value, end); the end is `at` if it is not.
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined
+from ouzel.kernels.jit import force_inline
 from ouzel.numerals import as_number
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import LARGEST, Block
@@ -32,7 +32,7 @@ ADVICE = {
 }
 
 
-@inlined
+@force_inline
 def _count_lines(data, start, stop):
     """Newlines in a chunk."""
     lines = np.uint32(0)
@@ -41,7 +41,7 @@ def _count_lines(data, start, stop):
     return lines
 
 
-@inlined
+@force_inline
 def _at_qid(data, at, stop):
     """Whether `qid:` stands here."""
     if at + np.uint64(4) >= stop or data[at] != 113 or data[at + ONE] != 105:
@@ -49,7 +49,7 @@ def _at_qid(data, at, stop):
     return data[at + np.uint64(2)] == 100 and data[at + np.uint64(3)] == 58
 
 
-@inlined
+@force_inline
 def _parse(data, start, stop, skip, offsets, ids, values, labels, groups, label_spans):
     """Fill the arrays from the text; return (rows, nonzeros, lines, skipped, error, where).
 
@@ -218,7 +218,7 @@ def with_labels(
 
 
 def name_labels(block: Block, data: np.ndarray, spans: np.ndarray, options: Options) -> tuple[Block, np.ndarray]:
-    """Labels that are no numbers as names, or as members of `label_positive`; and the rows whose label is neither."""
+    """Labels that are not numbers as names, or as members of `label_positive`; and the rows whose label is neither."""
     positive = options.label_positive
     named = np.flatnonzero(spans[:, 0] >= 0)
     labels = block.labels.copy()  # it is compared below with what is written here
@@ -250,7 +250,7 @@ def name_labels(block: Block, data: np.ndarray, spans: np.ndarray, options: Opti
 def _label_advice(data: np.ndarray, span: np.ndarray) -> str:
     if 44 in data[span[0] : span[1]]:
         return (
-            "a list of labels needs --label-positive CLASS, or it is no svmlight file: name its format (--format csv)"
+            "a list of labels needs --label-positive CLASS, or it is not svmlight text: name its format (--format csv)"
         )
     return "expected a label: a finite number or a printable name"
 

@@ -24,7 +24,7 @@ from ouzel.streams.text.svmlight import with_labels
 ADVICE = {
     1: "expected `label [importance] [tag]| features`; there is no | in this line",
     2: "expected a finite number as the feature's value",
-    3: f"expected a feature id from 0 to {MOST_ID}, or a name that is no whole number",
+    3: f"expected a feature id from 0 to {MOST_ID}, or a name that is not a whole number",
     4: "expected a value that fits 32-bit floating point",
     5: "expected an importance of 0 or more",
     6: "expected a finite label",
@@ -66,7 +66,7 @@ def _with_room(text, filled, more):
 
 @kernel
 def _header(data, at, stop):
-    """What stands before the first bar: (label, its span if it is no number, importance, error, where, position)."""
+    """What stands before the first bar: (label, its span if it is not a number, importance, error, where, position)."""
     label = np.nan
     span_start = span_end = np.int64(-1)
     importance = 1.0

@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 
 from ouzel.errors import OuzelError
-from ouzel.kernels.jit import by_term
+from ouzel.kernels.jit import dispatch
 from ouzel.terms.penalties.separable import L1, ElasticNet, NoPenalty, SquaredL2, proximal
 
 
-@by_term
+@dispatch
 def minimise(
     term: Any, linear: np.ndarray, metric: np.ndarray, strength: float, out: np.ndarray, work: np.ndarray
 ) -> None:
@@ -47,4 +47,4 @@ def separable(term, linear, metric, strength, out, work):
 
 
 for _kind in (NoPenalty, L1, SquaredL2, ElasticNet):
-    minimise.of(_kind)(separable)
+    minimise.register(_kind)(separable)

@@ -14,7 +14,7 @@ from ouzel.kernels.jit import kernel
 from ouzel.ranges import STRENGTH, Range
 from ouzel.terms.penalties.diagonal_prox import minimise, separable
 from ouzel.terms.penalties.norms import shift_of
-from ouzel.terms.penalties.separable import applies, dose, proximal, shrink, value
+from ouzel.terms.penalties.separable import applies, apply_penalty, penalty_increment, proximal, value
 from ouzel.terms.penalties.water_filling import level_of
 
 
@@ -24,7 +24,7 @@ class L1Ball(NamedTuple):
     radius: Annotated[float, STRENGTH, "radius of the ball"]
 
 
-@minimise.of(L1Ball)
+@minimise.register(L1Ball)
 def _(domain, linear, metric, strength, out, work):
     # x_j = -sign(u_j) max(|u_j| - z, 0) / H_j: z is the level at which their sizes add up to the radius
     _free(linear, metric, out)
@@ -57,7 +57,7 @@ class L2Ball(NamedTuple):
     radius: Annotated[float, STRENGTH, "radius of the ball"]
 
 
-@minimise.of(L2Ball)
+@minimise.register(L2Ball)
 def _(domain, linear, metric, strength, out, work):
     _free(linear, metric, out)
     square = 0.0
@@ -88,26 +88,26 @@ class Box(NamedTuple):
     high: Annotated[float, Range(0.0, inf), "the largest weight"]
 
 
-minimise.of(Box)(separable)
+minimise.register(Box)(separable)
 
 
-@value.of(Box)
+@value.register(Box)
 def _(domain, weight):
     return 0.0 if domain.low <= weight <= domain.high else float("inf")
 
 
-@proximal.of(Box)
+@proximal.register(Box)
 def _(domain, weight, step):
     return min(max(weight, domain.low), domain.high)
 
 
-@dose.of(Box)
+@penalty_increment.register(Box)
 def _(domain, step):
     return 0.0
 
 
-@shrink.of(Box)
-def _(domain, weight, dose):
+@apply_penalty.register(Box)
+def _(domain, weight, penalty_increment):
     return min(max(weight, domain.low), domain.high)
 
 
@@ -116,4 +116,4 @@ def _applies(domain):
 
 
 for _kind in (L1Ball, L2Ball, Box):
-    applies.of(_kind)(_applies)
+    applies.register(_kind)(_applies)

@@ -58,7 +58,7 @@ class L2Norm(NamedTuple):
     l1: Annotated[float, STRENGTH, "strength"]
 
 
-@minimise.of(L2Norm)
+@minimise.register(L2Norm)
 def _(penalty, linear, metric, strength, out, work):
     # 0 if ||u|| <= l; else x = -z u / (1 + z H) with z = ||x|| / l, that is ||u / (1 + z H)|| = l
     limit = penalty.l1 * strength
@@ -81,7 +81,7 @@ class MaxNorm(NamedTuple):
     l1: Annotated[float, STRENGTH, "strength"]
 
 
-@minimise.of(MaxNorm)
+@minimise.register(MaxNorm)
 def _(penalty, linear, metric, strength, out, work):
     # x = clip(-u / H, -z, z): what is cut off, sum_j H_j max(|u_j| / H_j - z, 0), is worth l. The dual of this is
     # the projection of -u on the l1 ball of radius l in the metric 1 / H (section 5.4)
@@ -100,4 +100,4 @@ def _applies(penalty):
 
 
 for _kind in (L2Norm, MaxNorm):
-    applies.of(_kind)(_applies)
+    applies.register(_kind)(_applies)

@@ -5,13 +5,14 @@
     argmin_v  step * value(v) + (v - weight)^2 / 2
 
 in closed form. What several rounds of it do is known in closed form too, whatever their steps: each round adds
-`dose(penalty, step)` to a running sum, and `shrink(penalty, weight, dose)` applies any sum at once. So a lazy learner
-pays a weight its debt of a thousand rounds at the price of one. All work in kernels and in Python; a penalty of your
-own registers the same bodies.
+`penalty_increment(penalty, step)` to a running sum, and `apply_penalty(penalty, weight, owed)` applies any sum at once:
+lazy (just-in-time) regularisation. So a learner pays a weight its debt of a thousand rounds at the price of one. All
+work in kernels and in Python; a penalty of your own registers the same bodies.
 
 >>> penalty = ElasticNet(0.5, 0.1)
 >>> twice = proximal(penalty, proximal(penalty, 3.0, 0.25), 0.5)
->>> round(twice - shrink(penalty, 3.0, dose(penalty, 0.25) + dose(penalty, 0.5)), 12)
+>>> owed = penalty_increment(penalty, 0.25) + penalty_increment(penalty, 0.5)
+>>> round(twice - apply_penalty(penalty, 3.0, owed), 12)
 0.0
 """
 
@@ -21,33 +22,33 @@ from math import expm1, log1p
 from typing import Annotated, Any, NamedTuple
 
 from ouzel.errors import OuzelError
-from ouzel.kernels.jit import by_term, inlined
+from ouzel.kernels.jit import dispatch, force_inline
 from ouzel.ranges import STRENGTH, Range
 
 SMALL = 0.01  # below which a few terms of a series are exact to rounding
 
 
-@by_term
+@dispatch
 def value(penalty: Any, weight: float) -> float:
     """What one weight costs."""
 
 
-@by_term
+@dispatch
 def proximal(penalty: Any, weight: float, step: float) -> float:
     """The minimiser of step * value(v) + (v - weight)^2 / 2 over v."""
 
 
-@by_term
-def dose(penalty: Any, step: float) -> float:
-    """What one round of this step adds to the sum that `shrink` takes."""
+@dispatch
+def penalty_increment(penalty: Any, step: float) -> float:
+    """What one round of this step adds to the sum that `apply_penalty` takes."""
 
 
-@by_term
-def shrink(penalty: Any, weight: float, dose: float) -> float:
-    """The weight after rounds whose doses add up to `dose`."""
+@dispatch
+def apply_penalty(penalty: Any, weight: float, owed: float) -> float:
+    """The weight after rounds whose increments add up to `owed`."""
 
 
-@by_term
+@dispatch
 def applies(penalty: Any) -> bool:
     """Whether the penalty does anything: known when kernels are compiled, so that none costs nothing."""
 
@@ -65,16 +66,16 @@ def _applies(penalty):
     return True
 
 
-@inlined
-def _lost(dose):
-    """1 - exp(-dose), by its series where that is as exact: most doses are small."""
-    if dose < SMALL:
-        left = 1.0 - dose * (1.0 / 4) * (1.0 - dose * (1.0 / 5) * (1.0 - dose * (1.0 / 6) * (1.0 - dose * (1.0 / 7))))
-        return dose * (1.0 - dose * 0.5 * (1.0 - dose * (1.0 / 3) * left))
-    return -expm1(-dose)
+@force_inline
+def _lost(owed):
+    """1 - exp(-owed), by its series where that is as exact: most increments are small."""
+    if owed < SMALL:
+        left = 1.0 - owed * (1.0 / 4) * (1.0 - owed * (1.0 / 5) * (1.0 - owed * (1.0 / 6) * (1.0 - owed * (1.0 / 7))))
+        return owed * (1.0 - owed * 0.5 * (1.0 - owed * (1.0 / 3) * left))
+    return -expm1(-owed)
 
 
-@inlined
+@force_inline
 def _log_of_one_and(part):
     """log(1 + part), likewise."""
     if part < SMALL:
@@ -87,27 +88,27 @@ class NoPenalty(NamedTuple):
     """Nothing."""
 
 
-@applies.of(NoPenalty)
+@applies.register(NoPenalty)
 def _(penalty):
     return False
 
 
-@dose.of(NoPenalty)
+@penalty_increment.register(NoPenalty)
 def _(penalty, step):
     return 0.0
 
 
-@shrink.of(NoPenalty)
-def _(penalty, weight, dose):
+@apply_penalty.register(NoPenalty)
+def _(penalty, weight, owed):
     return weight
 
 
-@value.of(NoPenalty)
+@value.register(NoPenalty)
 def _(penalty, weight):
     return 0.0
 
 
-@proximal.of(NoPenalty)
+@proximal.register(NoPenalty)
 def _(penalty, weight, step):
     return weight
 
@@ -118,24 +119,24 @@ class L1(NamedTuple):
     l1: Annotated[float, STRENGTH, "strength"]
 
 
-@value.of(L1)
+@value.register(L1)
 def _(penalty, weight):
     return penalty.l1 * abs(weight)
 
 
-@proximal.of(L1)
+@proximal.register(L1)
 def _(penalty, weight, step):
-    return shrink(penalty, weight, dose(penalty, step))
+    return apply_penalty(penalty, weight, penalty_increment(penalty, step))
 
 
-@dose.of(L1)
+@penalty_increment.register(L1)
 def _(penalty, step):
     return step * penalty.l1
 
 
-@shrink.of(L1)
-def _(penalty, weight, dose):
-    return weight - min(max(weight, -dose), dose)
+@apply_penalty.register(L1)
+def _(penalty, weight, owed):
+    return weight - min(max(weight, -owed), owed)
 
 
 class SquaredL2(NamedTuple):
@@ -144,24 +145,24 @@ class SquaredL2(NamedTuple):
     l2: Annotated[float, STRENGTH, "strength"]
 
 
-@value.of(SquaredL2)
+@value.register(SquaredL2)
 def _(penalty, weight):
     return 0.5 * penalty.l2 * weight * weight
 
 
-@proximal.of(SquaredL2)
+@proximal.register(SquaredL2)
 def _(penalty, weight, step):
     return weight / (1.0 + step * penalty.l2)
 
 
-@dose.of(SquaredL2)
+@penalty_increment.register(SquaredL2)
 def _(penalty, step):
     return _log_of_one_and(step * penalty.l2)
 
 
-@shrink.of(SquaredL2)
-def _(penalty, weight, dose):
-    return weight - _lost(dose) * weight
+@apply_penalty.register(SquaredL2)
+def _(penalty, weight, owed):
+    return weight - _lost(owed) * weight
 
 
 class ElasticNet(NamedTuple):
@@ -171,33 +172,33 @@ class ElasticNet(NamedTuple):
     l2: Annotated[float, Range(1e-30, 1e9), "strength; SquaredL2 and L1 are the forms without the other"]
 
 
-@value.of(ElasticNet)
+@value.register(ElasticNet)
 def _(penalty, weight):
     return penalty.l1 * abs(weight) + 0.5 * penalty.l2 * weight * weight
 
 
-@proximal.of(ElasticNet)
+@proximal.register(ElasticNet)
 def _(penalty, weight, step):
     threshold = step * penalty.l1
     return (weight - min(max(weight, -threshold), threshold)) / (1.0 + step * penalty.l2)
 
 
-@dose.of(ElasticNet)
+@penalty_increment.register(ElasticNet)
 def _(penalty, step):
     return _log_of_one_and(step * penalty.l2)
 
 
-@shrink.of(ElasticNet)
-def _(penalty, weight, dose):
+@apply_penalty.register(ElasticNet)
+def _(penalty, weight, owed):
     # a round is |v| <- (|v| - s l1) / (1 + s l2); its fixed point is -l1 / l2, and the distance to that shrinks by
-    # the same factor 1 / (1 + s l2) = exp(-dose) as under the ridge alone; at zero it stops
+    # the same factor 1 / (1 + s l2) = exp(-owed) as under the ridge alone; at zero it stops
     if weight == 0.0:
         return 0.0
-    lost = _lost(dose)
+    lost = _lost(owed)
     threshold = lost * penalty.l1 / penalty.l2
     kept = weight - lost * weight
     return kept - min(max(kept, -threshold), threshold)
 
 
 for _kind in (L1, SquaredL2, ElasticNet):
-    applies.of(_kind)(_applies)
+    applies.register(_kind)(_applies)

@@ -49,7 +49,7 @@ def test_every_setting_of_every_learner_says_what_it_takes_and_what_it_is():
         settings = declared(learner.settings)
         for name, default in learner.settings._field_defaults.items():
             assert settings[name].about, (learner.name, name)
-            if name not in TERMS:
+            if not isinstance(default, tuple):
                 assert settings[name].takes.number(default) == default, (learner.name, name)
 
 

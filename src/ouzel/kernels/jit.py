@@ -216,8 +216,8 @@ def inline_source(function: F) -> F:
 def dispatch(stub: F) -> Any:
     """Make `stub` a function whose body is chosen by the class of its first argument, in kernels and in Python.
 
-    `@stub.register(Class)` registers the body for a NamedTuple class; a user's own class registers the same way. That of
-    `object` serves classes that have none.
+    `@stub.register(Class)` registers the body for a NamedTuple class; a user's own class registers the same way. That
+    of `object` serves classes that have none.
 
     >>> from typing import NamedTuple
     >>> class Double(NamedTuple):

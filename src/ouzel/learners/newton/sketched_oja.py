@@ -4,10 +4,11 @@ Luo, Agarwal, Cesa-Bianchi & Langford (2016), "Efficient Second Order Online Lea
 section 5.2. The metric is A = alpha I + V' diag(P) V with V, P the directions and masses of an Oja sketch of
 h = sqrt(curvature + eta / sqrt(t)) g, g the gradient:
     sketch h,    w <- w - A^-1 g,    A^-1 = (I - V' diag(P / (alpha + P)) V) / alpha.
-With V = F Z and w = u + Z'b (see `sketches.spectral.low_rank_table`) an example of s non-zeros costs O(m^2 + m s). As Z changes by
-gamma (Z h) h', u loses gamma (h'Z'b) h, so that w stays; the step's part in the sketch goes to b, the rest to u.
+With V = F Z and w = u + Z'b (see `sketches.spectral.low_rank_table`) an example of s non-zeros costs O(m^2 + m s). As Z
+changes by gamma (Z h) h', u loses gamma (h'Z'b) h, so that w stays; the step's part in the sketch goes to b, the rest
+to u.
 
-Sketch size 0 is online gradient descent; for `diagonal` see `sketched_newton`.
+Sketch size 0 is online gradient descent; for `diagonal` see `sketched`.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Oja (1982) as used by Luo, Agarwal, Cesa-Bianchi & Langford (2016), eq. (4) and Algorithm 5, steps 1 / t: a vector g has
     P_i <- P_i + (V_i g)^2,    V <- orthonormalised (V + gamma (V g) g')
-where P / t estimates the eigenvalues of the mean of g g'. With V = F Z (see `low_rank_table`) it costs O(m^2 + m s) for s
-non-zeros: Z <- Z + gamma (Z g) g' needs no inverse of F, and the Gram matrix of the rows before they are made
+where P / t estimates the eigenvalues of the mean of g g'. With V = F Z (see `low_rank_table`) it costs O(m^2 + m s) for
+s non-zeros: Z <- Z + gamma (Z g) g' needs no inverse of F, and the Gram matrix of the rows before they are made
 orthonormal again is I + c v v', v = V g and c = 2 gamma + gamma^2 g'g, whose Cholesky factor L is known in closed form:
     L_ii = r_i / r_(i-1),  L_ij = c v_i v_j / (r_j r_(j-1)),  r_i^2 = 1 + c (v_1^2 + ... + v_i^2).
 The paper's O(m^3) is then a running sum down each column of F. Direction k starts as the unit vector of the k-th slot
@@ -32,7 +32,7 @@ from ouzel.sketches.spectral.low_rank_table import (
     width_of,
 )
 
-MOST_GROWTH = 1e4  # of the Gram determinant between folds
+MOST_GROWTH = 1e4  # of the Gram determinant between two times that V is made orthonormal
 
 
 class State(NamedTuple):
@@ -42,7 +42,7 @@ class State(NamedTuple):
     coefficients: np.ndarray  # (width,) float64  1, 0, b: what makes w out of a row
     mass: np.ndarray  # (m,) float64  P, t times the estimated eigenvalues
     touched: np.ndarray  # (d,) uint32  slots seen, in order
-    counts: np.ndarray  # (3,) float64  t, slots seen, growth since the last fold
+    counts: np.ndarray  # (3,) float64  t, slots seen, growth since V was last made orthonormal
 
 
 class Work(NamedTuple):
@@ -143,13 +143,13 @@ def turn(basis, coefficients, turns, moves):
 
 @inline_source
 def reorthonormalise_if_due(state):
-    """Fold when the directions have grown so far since the last time that digits are at stake."""
+    """Make V orthonormal again when the directions have grown so far since the last time that digits are at stake."""
     if not state.counts[2] <= MOST_GROWTH:
-        refold(state)
+        reorthonormalise_again(state)
 
 
 @kernel
-def refold(state):
+def reorthonormalise_again(state):
     """Make V orthonormal afresh and F the identity."""
     reorthonormalise(state.table, state.touched[: int(state.counts[1])], state.basis, state.coefficients)
     m, width = state.basis.shape

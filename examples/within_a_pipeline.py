@@ -10,7 +10,7 @@ texts = ["cheap pills today", "minutes of the meeting", "cheap watches", "the me
 spam = [True, False, True, False] * 25
 
 pipeline = make_pipeline(HashingVectorizer(n_features=2**16), ouzel.OnlineClassifier("adagrad"))
-search = GridSearchCV(pipeline, {"adagradclassifier__l1": [0.0, 1e-4]}, cv=3).fit(texts, spam)
+search = GridSearchCV(pipeline, {"onlineclassifier__l1": [0.0, 1e-4]}, cv=3).fit(texts, spam)
 
 print(f"accuracy {search.best_score_:.2f}")
 print(search.predict(["cheap meeting pills"]))

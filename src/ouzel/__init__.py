@@ -1,7 +1,7 @@
 """Ouzel: linear models from data streams, in one pass, with second-order accuracy, within a memory budget.
 
 >>> import ouzel
->>> model = ouzel.OnlineClassifier()
+>>> model = ouzel.OnlineClassifier("adagrad")
 >>> model.learn_one({"word=free": 1.0}, True).learn_one({"word=hello": 1.0}, False).predict_one({"word=free": 1.0})
 True
 """

@@ -29,11 +29,10 @@ def settings_for(task: str | None, learner: Learner, given: dict[str, Any]) -> d
 def choose_task(name: str | None, learner: Learner, settings: Any, pairs: int = 0) -> Task:
     """The task of a name, by default that which the loss is for, or an error if the learner or its loss cannot do it.
 
-        >>> from ouzel.learners.protocol import JointClasses
-    from ouzel.learners.catalogue import find
-        >>> ogd = find("ogd")
-        >>> choose_task(None, ogd, ogd.settings()).name
-        'classification'
+    >>> from ouzel.learners.catalogue import find
+    >>> ogd = find("ogd")
+    >>> choose_task(None, ogd, ogd.settings()).name
+    'classification'
     """
     loss = getattr(settings, "loss", Hinge())
     name = name or ("regression" if isinstance(loss, REGRESSION) else "classification")

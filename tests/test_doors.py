@@ -1,6 +1,7 @@
 """One meaning everywhere: the same examples through every door give the same digits, or one line that refuses them."""
 
 import json
+import warnings
 
 import numpy as np
 import pyarrow
@@ -10,6 +11,7 @@ import scipy.sparse as sparse
 
 import ouzel
 from ouzel.cli.app import run
+from ouzel.sketches.hashing import feature_id
 
 RNG = np.random.default_rng(3)
 COUNT = 60
@@ -183,3 +185,93 @@ def test_every_door_to_train_and_every_door_to_predict_give_the_same_digits_or_r
             continue  # whole numbers as keys are ids, whatever they are called
         with pytest.raises(ValueError, match=r"^[^\n]+\n?$"):  # in scikit-learn's words where it counts columns
             pytest.fail(f"{other} by {way}: {predicted(model, other, way, folder, tmp_path, capsys)[:3]}")
+
+
+def test_names_in_digits_are_one_feature_in_tables_objects_and_dictionaries(tmp_path):
+    rows = [{"7": 2.5, "b": 1.0}, {"7": 1.5, "b": 3.0}]
+    (tmp_path / "t.csv").write_text("label,7,b\n1,2.5,1\n0,1.5,3\n")
+    (tmp_path / "t.jsonl").write_text("".join(json.dumps({"label": 1 - k, **row}) + "\n" for k, row in enumerate(rows)))
+    model = new().learn_one(rows[0], 1).learn_one(rows[1], 0)
+    rows_and_labels = [(rows[0], 1), (rows[1], 0)]
+
+    for stream in (
+        ouzel.read(tmp_path / "t.csv"),
+        ouzel.read(tmp_path / "t.jsonl"),
+        ouzel.blocks_from(rows_and_labels),
+    ):
+        (block,) = stream
+        assert sorted(set(block.indices.tolist())) == sorted({7, feature_id("b")})
+        np.testing.assert_array_equal(
+            model.model_.margins(block), [model.model_.margins_one(*model._row(r))[0] for r in rows]
+        )
+
+
+def test_words_in_digits_of_a_text_are_names(tmp_path):
+    (tmp_path / "t.csv").write_text("label,t\n1,in 2016\n")
+    (tmp_path / "t.jsonl").write_text('{"label": 1, "t": "in 2016"}\n')
+    expected = sorted(feature_id(word) for word in ("in", "2016"))
+
+    for name in ("t.csv", "t.jsonl"):
+        (block,) = ouzel.read(tmp_path / name, text="t")
+        assert block.indices.tolist() == expected
+
+
+def test_the_base_of_ids_is_never_guessed(tmp_path):
+    (tmp_path / "one.svm").write_text("1 1:1 2:2\n0 2:1 3:1\n")
+    (tmp_path / "zero.svm").write_text("1 0:1 1:2\n0 1:1 2:1\n")
+    run(["train", str(tmp_path / "one.svm"), "--learner", "adagrad", "--model", str(tmp_path / "m"), "--json"])
+    model = ouzel.load(tmp_path / "m")
+    shifted = sparse.csr_matrix([[1.0, 2.0, 0.0], [0.0, 1.0, 1.0]])
+
+    assert model.n_features_in_ == 4
+    with pytest.raises(ouzel.OuzelError, match=r"3 columns; .* from 1 to 3: give 4 .*zero_based=True, n_features=4"):
+        model.predict(shifted)
+    assert run(["predict", str(tmp_path / "m"), str(tmp_path / "zero.svm")]) == 2
+    wide = sparse.csr_matrix([[0.0, 1.0, 2.0, 0.0], [0.0, 0.0, 1.0, 1.0]])
+    np.testing.assert_array_equal(
+        model.decision_function(wide), [float(m) for m in np.ravel(model.decision_function(wide.toarray()))]
+    )
+    with pytest.raises(ouzel.OuzelError, match="numbers in column 0"):
+        model.predict(np.ones((2, 4)))
+
+
+def test_missing_and_unknown_columns_are_named_in_a_warning_and_order_does_not_matter():
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame(ROWS)
+    model = new().fit(frame, LABELS)
+
+    reordered = model.decision_function(frame[["zip", "score", "job", "age"]])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.predict(frame.drop("age").with_columns(more=polars.lit(1)))
+
+    np.testing.assert_array_equal(reordered, model.decision_function(frame))
+    assert [str(warning.message) for warning in caught] == [
+        "table: columns more are not known to the model, and left out",
+        "table: columns age are missing: their values count as absent",
+    ]
+
+
+def test_learners_that_keep_a_matrix_know_columns_by_place_and_name(tmp_path):
+    frame = pyarrow.table({"a": X[:, 0], "b": X[:, 1]})
+    model = ouzel.OnlineClassifier("arow-full").fit(frame, LABELS)
+    model.save(tmp_path / "m")
+    (tmp_path / "new.csv").write_text("b,a\n" + "".join(f"{b},{a}\n" for a, b in X[:, :2].tolist()))
+
+    loaded = ouzel.load(tmp_path / "m")
+
+    assert loaded.feature_names_in_.tolist() == ["a", "b"]
+    assert loaded.coef_.shape == (1, 2)
+    assert [name for name, _ in loaded.top_weights(3) if name != "(intercept)"] != []
+    labels = [loaded.predict_one({"b": b, "a": a, "c": 9.0}) for a, b in X[:, :2].tolist()]
+    assert labels == model.predict(frame).tolist()
+    assert run(["predict", str(tmp_path / "m"), str(tmp_path / "new.csv"), "-o", str(tmp_path / "p.parquet")]) == 0
+    assert pyarrow.parquet.read_table(tmp_path / "p.parquet")["label"].to_pylist() == labels
+
+
+def test_numbers_by_name_have_weights_by_column():
+    frame = pyarrow.table({"a": X[:, 0], "b": X[:, 1]})
+
+    model = new().fit(frame, LABELS)
+
+    assert model.coef_.tolist()[0] == [dict(model.top_weights(9))[name] for name in ("a", "b")]

@@ -19,7 +19,7 @@ from ouzel.model.answers import Answers, probabilities, shown
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
 from ouzel.streams.dictionaries import plain_features
-from ouzel.streams.feature_space import NUMBER, FeatureSpace, meet
+from ouzel.streams.feature_space import NUMBER, FeatureSpace, meet, own_id
 from ouzel.streams.frames import as_table, is_table, table_blocks
 from ouzel.streams.memory import blocks_from
 from ouzel.streams.row_order import tidy_row
@@ -46,7 +46,7 @@ class Slots(dict[Any, int]):
             return NOT_BY_VALUE
         feature = space.id_of(name, model.seed, model.bits)
         if isinstance(name, str):
-            column = name if name in space.kinds else name.partition("=")[0]
+            column = name if name in space.kinds else str(name).partition("=")[0]
             given = FeatureSpace(named=True, loose=column not in space.kinds)
         else:
             given = FeatureSpace(lowest=0, highest=feature, loose=True)
@@ -58,7 +58,7 @@ class Slots(dict[Any, int]):
         if self.learning:
             model.space = known
         assert feature is not None
-        if isinstance(name, str):
+        if isinstance(name, str) and not isinstance(own_id(name), int):
             model.names.remember(feature, name)
         self.largest = max(self.largest, feature)
         if self.learning or (space.named if isinstance(name, str) else feature <= (space.highest or -1)):
@@ -68,9 +68,10 @@ class Slots(dict[Any, int]):
     def _given(self, name: Any, feature: int | None) -> FeatureSpace:
         """What is said by a feature given alone; a column's own name, or a word of it, brings nothing new."""
         space = self.model.space
-        if not isinstance(name, str) or (space.width is not None and feature is not None):
-            return FeatureSpace(lowest=0, highest=feature, loose=True)
-        column = name if name in space.kinds else name.partition("=")[0]
+        if isinstance(own_id(name), int) or (space.width is not None and feature is not None):
+            named = isinstance(name, str) and space.width is None  # written in digits it is a name as well
+            return FeatureSpace(named, 0, feature, loose=True)
+        column = name if name in space.kinds else str(name).partition("=")[0]
         return FeatureSpace(named=True, loose=column not in space.kinds)
 
 

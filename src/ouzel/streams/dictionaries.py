@@ -13,7 +13,7 @@ import numpy as np
 from ouzel.errors import DataError
 from ouzel.numerals import is_number
 from ouzel.streams.block import LARGEST, ROWS, Block, Names
-from ouzel.streams.feature_space import CATEGORY, NUMBER, TEXT, FeatureSpace
+from ouzel.streams.feature_space import CATEGORY, NUMBER, TEXT, FeatureSpace, Token, own_id
 from ouzel.streams.label_values import tidy
 from ouzel.streams.missing import MARK, is_missing
 from ouzel.streams.options import Options
@@ -23,13 +23,15 @@ from ouzel.streams.targets import as_weights, encode_labels
 WORD = re.compile(rb"[A-Za-z0-9'\x80-\xff]+")  # as `cells.read_tokens` parts text
 
 
-def blocks_of_dictionaries(data: Iterable[Any], options: Options, block_rows: int = ROWS) -> Iterator[Block]:
-    """Blocks of pairs (features, label[, weight])."""
+def blocks_of_dictionaries(
+    data: Iterable[Any], options: Options, block_rows: int = ROWS, plain: bool = False
+) -> Iterator[Block]:
+    """Blocks of pairs (features, label[, weight]); `plain` says that features are names and finite numbers."""
     rows = iter(data)
     while chosen := list(islice(rows, block_rows)):
         if not (isinstance(chosen[0], (tuple, list)) and hasattr(chosen[0][0], "items")):
             raise DataError("examples are arrays, tables, or pairs of a dictionary of features and a label")
-        yield _of_dictionaries(chosen, options)
+        yield _of_dictionaries(chosen, options, plain)
 
 
 def plain_features(features: Mapping[Any, Any], space: FeatureSpace, indicator: bool) -> dict[Any, float]:
@@ -49,7 +51,7 @@ def plain_features(features: Mapping[Any, Any], space: FeatureSpace, indicator: 
         elif kind == TEXT and isinstance(value, str):
             prefix = f"{name}=" if list(space.kinds.values()).count(TEXT) > 1 else ""
             for word in tokens(value):
-                found[prefix + word] = found.get(prefix + word, 0.0) + 1.0
+                found[Token(prefix + word)] = found.get(prefix + word, 0.0) + 1.0
         elif isinstance(value, (list, tuple)):
             found |= dict.fromkeys((f"{name}={_word(item)}" for item in value if not is_missing(item)), 1.0)
         elif is_missing(value):
@@ -86,13 +88,14 @@ def _word(value: Any) -> str:
     return str(tidy(value) if isinstance(value, float) and math.isfinite(value) else value)
 
 
-def _of_dictionaries(rows: list[Any], options: Options) -> Block:
+def _of_dictionaries(rows: list[Any], options: Options, plain: bool) -> Block:
     ids: list[int] = []
     values: list[float] = []
     offsets = [0]
     known: dict[Any, int | None] = {}  # ids of features
     for number, (features, *_) in enumerate(rows):
-        for name, value in plain_features(features, options.space, options.indicator).items():
+        made = features if plain else plain_features(features, options.space, options.indicator)
+        for name, value in made.items():
             if not abs(value) <= LARGEST:
                 raise DataError(f"example {number}: feature {name!r} is {value}; expected a finite number below 3.4e38")
             if name not in known:
@@ -107,7 +110,7 @@ def _of_dictionaries(rows: list[Any], options: Options) -> Block:
     end = canonical_rows(starts, indices, numbers)
     codes, label_names = encode_labels([row[1] for row in rows], len(rows))
     weights = as_weights([row[2] if len(row) > 2 else 1.0 for row in rows], len(rows))
-    texts = {feature: name.encode() for name, feature in known.items() if isinstance(name, str) and feature is not None}
+    texts = {feature: name.encode() for name, feature in known.items() if _is_named(name) and feature is not None}
     lengths = np.array([len(text) for text in texts.values()], np.uint64)
     ends = np.cumsum(lengths, dtype=np.uint64)
     text = np.frombuffer(b"".join(texts.values()), np.uint8)
@@ -118,13 +121,16 @@ def _of_dictionaries(rows: list[Any], options: Options) -> Block:
     )
 
 
+def _is_named(name: Any) -> bool:
+    """Whether a feature has a name, which its id does not tell."""
+    return isinstance(name, str) and not isinstance(own_id(name), int)
+
+
 def _space_of(known: dict[Any, int | None], options: Options) -> FeatureSpace:
     """What the features of dictionaries are known by: names, and whole numbers that are ids from 0 on."""
     if options.space.width is not None and options.space.kinds:
         return options.space
-    numbers = [
-        feature for name, feature in known.items() if isinstance(name, (int, np.integer)) and feature is not None
-    ]
-    named = len(numbers) < len(known)
+    numbers = [number for name in known if isinstance(number := own_id(name), int)]
+    named = any(isinstance(name, str) for name in known) or len(numbers) < len(known)
     space = FeatureSpace(named=named, loose=True, indicator=options.indicator)
     return space._replace(lowest=0, highest=max(numbers)) if numbers else space

@@ -8,7 +8,8 @@ that are not the model's own would look like any other.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -57,7 +58,7 @@ class FeatureSpace(NamedTuple):
     def id_of(self, name: str | int, seed: int, bits: int) -> int | None:
         """The id of a feature given alone; None of a name that arrays with names did not have.
 
-        A name written in digits is a number only where a table has a column of that name.
+        A name written in digits is a number, as in tables and in text.
 
         >>> columns = FeatureSpace(width=2, kinds={"a": NUMBER, "b": NUMBER})
         >>> FeatureSpace().id_of("price", 0, 18), columns.id_of("b", 0, 18)
@@ -65,12 +66,32 @@ class FeatureSpace(NamedTuple):
         """
         if self.width is not None and isinstance(name, str):
             return (self.places() or {}).get(name)
-        return feature_id(own_name(name) if isinstance(name, str) and name in self.kinds else name, seed, bits)
+        return feature_id(own_id(name), seed, bits)
 
 
 NOTHING_KNOWN = FeatureSpace()
 
 
+class Token(str):
+    """A word of a text, which is a name even if it is written in digits."""
+
+    __slots__ = ()
+
+
+def own_id(name: Any) -> Any:
+    """The id of a feature that is a number, or is named by one that ids can be; the name of any other.
+
+    >>> own_id("price"), own_id("7"), own_id(7), own_id(Token("7")), own_id("99999999999")
+    ('price', 7, 7, '7', '99999999999')
+    """
+    if isinstance(name, np.integer):
+        return int(name)
+    if not isinstance(name, str) or isinstance(name, Token) or not (name.isascii() and name.isdigit()):
+        return name
+    return int(name) if len(name) < 11 and int(name) <= MOST_ID else name
+
+
+@lru_cache(1 << 16)
 def own_name(column: str) -> str | int:
     """The id of a column that is named by a number, the name of any other; ValueError if the id is too large.
 

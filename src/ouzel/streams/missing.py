@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.kernels.jit import kernel
+from ouzel.kernels.jit import force_inline
 
 WORDS = (
     *("NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "None", "NULL", "null"),
@@ -19,6 +19,7 @@ WORDS = (
 MARK = "(missing)"
 """What a missing value is called where it is a feature of its own."""
 
+NOTHING = frozenset(WORDS)
 LONGEST = max(map(len, WORDS))
 LENGTHS = np.array([len(word) for word in WORDS])
 TEXT = np.zeros((len(WORDS), LONGEST), np.uint8)
@@ -36,11 +37,11 @@ def is_missing(value: Any) -> bool:
     """
     if isinstance(value, str):
         word = value.strip(" ")
-        return not word or word in WORDS
+        return not word or word in NOTHING
     return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
 
 
-@kernel
+@force_inline
 def says_nothing(data, start, stop):
     """Whether the bytes `data[start:stop]` (uint8), not empty, are one of the words for nothing."""
     size = stop - start

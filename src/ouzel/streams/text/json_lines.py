@@ -16,10 +16,10 @@ from ouzel.errors import DataError
 from ouzel.numerals import is_number
 from ouzel.streams.block import LARGEST, Block
 from ouzel.streams.dictionaries import blocks_of_dictionaries, tokens
-from ouzel.streams.feature_space import CATEGORY, NUMBER, TEXT, own_name
+from ouzel.streams.feature_space import CATEGORY, NUMBER, TEXT, Token, own_name
 from ouzel.streams.guard import reason_of
 from ouzel.streams.label_values import Label, tidy
-from ouzel.streams.missing import MARK, is_missing
+from ouzel.streams.missing import MARK, NOTHING, is_missing
 from ouzel.streams.options import Options, matches
 from ouzel.streams.sources.chunks import chunks_of
 from ouzel.streams.sources.source import Source
@@ -109,7 +109,7 @@ def read_json_lines(source: Source, options: Options, skipped: Skipped, kinds: C
 
     for examples in json_rows(source, options, skipped, make, look):
         given = 0
-        for block in blocks_of_dictionaries([example[:3] for example in examples], options):
+        for block in blocks_of_dictionaries([example[:3] for example in examples], options, plain=True):
             if block.space.width is None:
                 block = block._replace(space=block.space._replace(kinds=dict(kinds.known)))
             groups = np.array([example[3] for example in examples[given : given + block.rows]], np.int64)
@@ -201,39 +201,50 @@ def _example(row: dict[str, Any], label: str | None, options: Options, kinds: Co
     group = 0
     if options.group is not None:
         group = _group(row, options)
-    features: dict[Any, Any] = {}
+    return _features(row, options, kinds), target, weight, group
+
+
+def _features(row: dict[str, Any], options: Options, kinds: ColumnKinds) -> dict[Any, float]:
+    """Names and numbers of the features that members are; what is 0, or missing, is none."""
+    longest, indicator, keep, known = options.limits.word, options.indicator, options.keep, kinds.known
+    said = bool(options.text or options.categorical or options.numeric)
+    features: dict[Any, float] = {}
     for name, value in row.items():
         _check_length(name, name, longest)
-        if options.keep and not matches(name, options.keep):
+        if keep and not matches(name, keep):
             continue
-        kind = kinds.known.get(name) or given_kind(name, options)
+        kind = known.get(name) or (given_kind(name, options) if said else None)
         if isinstance(value, list):
             features |= dict.fromkeys((f"{name}={word}" for word in _words(name, value, longest)), 1.0)
-        elif kind == TEXT and value is not None:
+            continue
+        if kind == TEXT and value is not None:
             prefix = f"{name}=" if kinds.several_texts else ""
             for word in tokens(str(value)):
                 _check_length(name, word, longest)
-                features[prefix + word] = features.get(prefix + word, 0.0) + 1.0
-        elif (found := _feature(name, value, kind, options)) is not None:
-            features[own_name(name)] = found
-    return features, target, weight, group
+                features[Token(prefix + word)] = features.get(prefix + word, 0.0) + 1.0
+            continue
+        if isinstance(value, str):
+            word = value.strip(" ")
+            if word and word not in NOTHING and not (kind == NUMBER and is_number(word)):
+                _check_length(name, word, longest)
+                features[f"{name}={word}"] = 1.0
+                continue
+            value = float(word) if word and word not in NOTHING else None
+        if value is None or value != value:
+            if indicator:
+                features[f"{name}={MARK}"] = 1.0
+        elif kind == CATEGORY:
+            features[f"{name}={_number_word(value)}"] = 1.0
+        elif not abs(value) <= LARGEST:
+            raise ValueError(f"{name!r}: {value}; expected a finite number that fits 32-bit floating point")
+        elif value:
+            features[own_name(name)] = value
+    return features
 
 
-def _feature(name: str, value: Any, kind: str | None, options: Options) -> float | str | None:
-    """A number, or a word, that a member is as a feature of its name; None if it is none: 0, or missing."""
-    if is_missing(value):
-        return MARK if options.indicator else None
-    if kind == NUMBER and isinstance(value, str) and is_number(value):
-        value = float(value)
-    if kind == CATEGORY and not isinstance(value, str):
-        value = json.dumps(tidy(value) if isinstance(value, float) and math.isfinite(value) else value)
-    if isinstance(value, str):
-        word = value.strip(" ")
-        _check_length(name, word, options.limits.word)
-        return word
-    if not abs(value) <= LARGEST:
-        raise ValueError(f"{name!r}: {value}; expected a finite number that fits 32-bit floating point")
-    return value or None
+def _number_word(value: float | bool) -> str:
+    """A number, or true or false, as the word that it is in a column of categories."""
+    return json.dumps(tidy(value) if isinstance(value, float) and math.isfinite(value) else value)
 
 
 def _group(row: dict[str, Any], options: Options) -> int:

@@ -66,11 +66,24 @@ def to_block(
     )
 
 
+def check_sparse(X: Any) -> None:
+    """Refuse a SciPy matrix whose offsets and ids contradict each other: kernels trust them, and SciPy itself does.
+
+    >>> X = sparse.csr_array(np.eye(2))
+    >>> X.indices[0] = 9
+    >>> check_sparse(X)
+    Traceback (most recent call last):
+    ouzel.errors.DataError: sparse matrix: cannot be read (indices must be < 2)
+    """
+    if sparse.issparse(X) and hasattr(X, "check_format"):
+        with one_line("sparse matrix"):
+            X.check_format(full_check=True)
+
+
 def _sound(X: Any) -> Any:
     """A SciPy matrix in compressed sparse rows whose offsets and ids are in order; DataError if they are not."""
+    check_sparse(X)
     with one_line("sparse matrix"):
-        if hasattr(X, "check_format"):
-            X.check_format(full_check=True)  # kernels and SciPy itself trust offsets and ids
         X = X.tocsr()
     if X.shape[1] > MOST_ID + 1 and X.nnz and X.indices.max() > MOST_ID:
         k = int(np.argmax(X.indices > MOST_ID))

@@ -43,11 +43,11 @@ def choose_task(name: str | None, learner: Learner, settings: Any, pairs: int = 
         return Multinomial(loss) if joint else OneAgainstRest(loss)
     if name == "regression":
         if learner.multiclass:
-            able = [known for known, other in LEARNERS.items() if not other.multiclass]
-            raise OuzelError(f"the learner {learner.name} tells classes apart; for numbers choose {', '.join(able)}")
+            fitting = [known for known, other in LEARNERS.items() if not other.multiclass]
+            raise OuzelError(f"the learner {learner.name} tells classes apart; for numbers choose {', '.join(fitting)}")
         if isinstance(loss, OF_CLASSES):
-            able = [known for known, other in LOSSES.items() if isinstance(other, REGRESSION)]
-            raise OuzelError(f"numbers are predicted by the loss {', '.join(able)}; got {name_of(loss)}")
+            fitting = [known for known, other in LOSSES.items() if isinstance(other, REGRESSION)]
+            raise OuzelError(f"numbers are predicted by the loss {', '.join(fitting)}; got {name_of(loss)}")
         return Regression(loss)
     if name == "ranking":
         if learner.multiclass or isinstance(loss, REGRESSION):

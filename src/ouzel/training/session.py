@@ -61,6 +61,7 @@ class Session:
     ledger: Ledger = field(default_factory=Ledger)
     stream: Any = None  # of the present pass
     on_known: Callable[[], None] = lambda: None  # called as examples are passed over
+    on_wait: Callable[[], None] = lambda: None  # called before the files are waited for
     opened_at: tuple[int, int] | None = None  # where the run stood at its beginning, once the run has begun it
     make_for_numbers: Callable[[], Model] | None = None  # of a new model: the one to have if labels are to be predicted
 
@@ -193,6 +194,11 @@ class Session:
         self.opened_at = self.run.position
         return self.stream
 
+    @property
+    def waiting(self) -> bool:
+        """Whether an interruption while the run reads falls into waiting for the files."""
+        return getattr(self.stream, "waiting", True)
+
     def close(self) -> None:
         """Stop reading."""
         if self.stream is not None:
@@ -238,7 +244,8 @@ class Session:
 
     def cut_off(self) -> str:
         """Save what was learnt before an error or an interruption, if the model is whole; say what is on disk."""
-        if self.output is not None and self.run.position > self.begun_at and not self.run.incomplete:
+        incomplete = self.run.incomplete or getattr(self.stream, "incomplete", False)
+        if self.output is not None and self.run.position > self.begun_at and not incomplete:
             self.run.evaluate_pending()
             try:
                 self.save(finished=False)
@@ -265,7 +272,7 @@ class Session:
             return stream
         passed, row = self.noted["progress"]["position"] if self.ledger.cut_off else (0, 0)
         behind = behind_in_pass(self.ledger.cut_off, row) if passed else {}
-        return GoingOn(stream, self.files, self.ledger, behind, self._pass_over)
+        return GoingOn(stream, self.files, self.ledger, behind, self._pass_over, lambda: self.on_wait())
 
     def _pass_over(self, block: Block) -> None:
         """Count the features of examples that are not learnt again."""

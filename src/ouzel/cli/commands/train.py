@@ -164,7 +164,8 @@ def _go(session: Session, quiet: bool) -> OuzelError | None:
             session.recognise()
             for line in session.remarks:
                 screen.console.print(line, soft_wrap=True, markup=False)
-            patience = DeferredInterrupt(session.run)
+            interrupt = DeferredInterrupt(session.run, lambda: session.waiting)
+            session.on_wait = interrupt.check
 
             def open_stream() -> Any:
                 screen.stream = session.open()
@@ -172,10 +173,10 @@ def _go(session: Session, quiet: bool) -> OuzelError | None:
 
             def show(run: Run) -> None:
                 screen.show(run)
-                patience.check()
+                interrupt.check()
 
             failed = None
-            with patience:
+            with interrupt:
                 session.run.over(open_stream, show, session.checkpoint_every, partial(session.save, finished=False))
                 try:
                     session.end()

@@ -32,6 +32,7 @@ from ouzel.ranges import SWITCH
 MULTICLASS = True
 LONGEST = 1e10
 SMALLEST_SCALE = 1e-3  # below it, or above its inverse, the scale is multiplied into the weights
+FORGOTTEN = 1e-12  # below it the weights are gone but for z, and the scale is not to be divided by
 PARALLEL = 1e-12  # where W and z are parallel but for rounding, the half spaces are the same
 
 
@@ -88,6 +89,8 @@ def learn_pair(state, indices, values, scores, target, wrong, importance, settin
         return
     state.updates[0] += 1.0
     state.scale[0] *= keep
+    if abs(state.scale[0]) < FORGOTTEN:
+        _fold(state)
     added = _add(state.table, indices, values, target, wrong, step / state.scale[0])
     state.square[0] = max(keep * keep * total + state.scale[0] ** 2 * added, 0.0)
     if state.square[0] > LONGEST**2:

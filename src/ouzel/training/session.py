@@ -73,6 +73,7 @@ class Session:
         learner: str | None,
         settings: dict[str, Any],
         intercept: bool,
+        scale_targets: bool,
         reading: dict[str, Any],
         format: str | None,
         passes: int | None,
@@ -98,6 +99,7 @@ class Session:
                 Model,
                 learner or catalogue.DEFAULT,
                 intercept=intercept and task != "ranking",
+                scale_targets=scale_targets,
                 task=task,
                 pairs=pairs or 0,
                 bits=reading.get("bits", 18),
@@ -117,7 +119,7 @@ class Session:
         stored = notes.get("reading", {})
         if "query" in stored and "query" not in reading:
             raise OuzelError(f"{resume}: was learnt with the groups of {stored['query']}; give them again with --query")
-        check_agreement(resume, model, stored, learner, settings, intercept, reading)
+        check_agreement(resume, model, stored, learner, settings, intercept, scale_targets, reading)
         for name, given, known in (("task", task, model.task.name), ("pairs", pairs, model.pairs)):
             if given is not None and given != known:
                 raise contradiction(resume, name, given, known)

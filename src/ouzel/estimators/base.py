@@ -27,7 +27,7 @@ from ouzel.ranges import Bits, Passes, Seed, checked
 from ouzel.streams.block import Block
 from ouzel.streams.feature_space import NUMBER
 
-COMMON = ("fit_intercept", "passes", "bits", "seed", "pairs")
+COMMON = ("fit_intercept", "passes", "bits", "seed", "pairs", "scale_targets")
 """Parameters that are not settings of the learner."""
 
 ORDER_MATTERS = "one pass over a stream: the result depends on the order of examples, and a weight is not a repetition"

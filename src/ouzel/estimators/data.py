@@ -25,7 +25,7 @@ from ouzel.streams.block import Block
 from ouzel.streams.feature_space import NOTHING_KNOWN, NUMBER, FeatureSpace, meet
 from ouzel.streams.frames import as_table, is_table, table_blocks
 from ouzel.streams.limits import UNLIMITED
-from ouzel.streams.memory import to_block
+from ouzel.streams.memory import check_sparse, to_block
 from ouzel.streams.options import Options, make_options
 from ouzel.streams.tables.arrow_types import is_number
 
@@ -75,6 +75,7 @@ class FromData:
             y = _check_y(y, estimator=self)
             check_consistent_length(X, y)
             return table, y
+        check_sparse(X)  # before scikit-learn looks at the matrix
         self._check_width(X)
         X, y = validate_data(self, X, y, reset=False, accept_sparse="csr", dtype=TYPES)
         return X, y
@@ -113,6 +114,7 @@ class FromData:
             _check_rows(table)
             options = self._reading(self.model_, self.model_.space, unlabelled=True)
             return list(table_blocks(table, None, None, options, _warn))
+        check_sparse(X)
         self._check_width(X)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=TYPES)
         return [to_block(X)]

@@ -109,13 +109,18 @@ def test_an_example_of_importance_0_changes_nothing(name, classes):
 
     model.learn(block_of(100.0 * X, y, np.zeros(ROWS)))
 
-    scratch = [array for state in model.states for part in SCRATCH if (array := getattr(state, part, None)) is not None]
+    scratch = [array for state in model.states for part in SCRATCH for array in flattened(getattr(state, part, ()))]
     for one, other in zip(before, arrays_of(model), strict=True):
         if not any(other is array for array in scratch):
             np.testing.assert_array_equal(one, other)
 
 
-SCRATCH = ("cells", "signed", "columns", "signs", "sorted", "rows")
+def flattened(part):
+    """An array, or those of a state within a state."""
+    return [array for each in part for array in flattened(each)] if isinstance(part, tuple) else [part]
+
+
+SCRATCH = ("cells", "signed", "columns", "signs", "sorted", "rows", "work")
 """Arrays that are written before they are read, whatever was in them."""
 
 

@@ -39,7 +39,7 @@ LEARNERS = {
     learner.name: learner
     for learner in (
         Learner(
-            "auto", "auto.ensemble", "no tuning: normalised AdaGrad by four losses and rates, stacked by online Newton"
+            "auto", "auto.classification", "no tuning: models of the first and second order on standardised features"
         ),
         Learner("ogd", "gradient.ogd", "online gradient descent"),
         Learner("adagrad", "gradient.adagrad", "AdaGrad, diagonal, composite mirror descent"),

@@ -82,6 +82,8 @@ def _in_order(model: Model, labels: list[Any]) -> list[Any]:
     known = model.classes.known
     if known == labels:
         return model.states
+    if hasattr(model.module, "reorder"):
+        return [model.module.reorder(model.states[0], [known.index(label) for label in labels])]
     if model.multiclass:
         raise OuzelError(
             f"{model.learner.name} merges only models that met the classes in one order; declare `classes`"

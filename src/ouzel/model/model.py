@@ -94,18 +94,19 @@ class Model:
 
     @cached_property
     def module(self) -> Any:
-        """The learner's functions."""
-        return self.learner.module
+        """The learner's functions; those for the task and the loss, where a learner has several."""
+        module = self.learner.module
+        return module.module_for(self.task, self.loss) if hasattr(module, "module_for") else module
 
     @cached_property
     def multiclass(self) -> bool:
         """Whether one state holds every class."""
-        return self.learner.multiclass
+        return getattr(self.module, "MULTICLASS", False)
 
     @property
     def joint(self) -> bool:
         """Whether three or more classes learn the multinomial loss together, and not each its own."""
-        return hasattr(self.module, "learn_classes") and is_probabilistic(self.loss)
+        return getattr(self.module, "JOINT", False) and is_probabilistic(self.loss)
 
     @cached_property
     def budgeted(self) -> bool:

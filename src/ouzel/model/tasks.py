@@ -98,13 +98,7 @@ def _learn_piece(
     if model.multiclass:
         scores = np.empty(margins.shape)
         model.module.learn_rows(model.states[0], rows, positions, importances, model.settings, scores)
-        multiclass_hinge_losses(scores, positions, losses)
-        margins[:] = scores
-        return
-    if model.joint and len(model.states) > 1:
-        scores = np.empty(margins.shape)
-        model.module.learn_classes(model.states, rows, positions, importances, model.settings, scores)
-        multinomial_losses(scores, positions, losses)
+        (multinomial_losses if model.joint else multiclass_hinge_losses)(scores, positions, losses)
         margins[:] = scores
         return
     alone = len(model.states) == 1
@@ -134,10 +128,6 @@ def learn_one(model: Model, slots: np.ndarray, values: np.ndarray, label: Any, i
         _call(model, "learn_row", 0, slots, values, place, importance, settings, np.empty(model.room))
     elif len(model.states) == 1:
         _call(model, "learn_row", 0, slots, values, 1.0 if place == 1 else -1.0, importance, settings)
-    elif model.joint:
-        row = Rows(np.array([0, len(slots)], np.uint64), slots, values)
-        weight, scores = np.array([importance], np.float32), np.empty((1, model.columns))
-        model.module.learn_classes(model.states, row, np.array([place]), weight, settings, scores)
     else:
         for k in range(len(model.states)):
             _call(model, "learn_row", k, slots, values, 1.0 if place == k else -1.0, importance, settings)
@@ -157,7 +147,8 @@ def _call(model: Model, name: str, place: int, *arguments: Any) -> Any:
     state = model.states[place]
     known, function = model.compiled.get((name, place), (None, None))
     if known is not state:
-        function = compiled_for(getattr(model.module, name), state, *arguments)
+        rule = model.module.rule_of(state) if hasattr(model.module, "rule_of") else model.module
+        function = compiled_for(getattr(rule, name), state, *arguments)
         model.compiled[name, place] = state, function
     return function(state, *arguments)
 
@@ -174,10 +165,10 @@ def judge(model: Model, block: Block) -> Learnt:
         block = block.select(np.flatnonzero(np.array(known, np.int64) >= 0))
         targets = np.array([place for place in known if place >= 0], np.int64)
     margins, losses = model.margins(block), np.empty(block.rows)
-    if margins.ndim == 2 and model.multiclass:
-        multiclass_hinge_losses(margins, targets, losses)
-    elif margins.ndim == 2 and model.joint:
+    if margins.ndim == 2 and model.joint:
         multinomial_losses(np.ascontiguousarray(margins), targets, losses)
+    elif margins.ndim == 2 and model.multiclass:
+        multiclass_hinge_losses(margins, targets, losses)
     elif margins.ndim == 2:
         one_vs_rest_losses(model.loss, np.ascontiguousarray(margins), targets, losses)
     else:

@@ -105,6 +105,28 @@ class Softmax:
         self.w[j] *= factor
 
 
+class Bold:
+    """Normalised AdaGrad for the true class and against the best wrong one, whole steps of the hinge loss."""
+
+    def __init__(self, dimension, classes, rate):
+        self.rate, self.w, self.squares = rate, np.zeros((dimension, classes)), np.zeros((dimension, classes))
+
+    def score(self, z):
+        return z @ self.w
+
+    def learn(self, z, y, unit):
+        f = self.score(z)
+        wrong = f.copy()
+        wrong[y] = -np.inf
+        for c, sign in ((y, 1.0), (int(wrong.argmax()), -1.0)) if f[y] - wrong.max() < 1 else ():
+            self.squares[:, c] += z**2
+            self.w[:, c] += sign * self.rate * unit * z / np.sqrt(np.where(z != 0, self.squares[:, c], 1.0))
+
+    def turn(self, j, factor, part):
+        self.w[0] += part * self.w[j]
+        self.w[j] *= factor
+
+
 class Arow:
     """Diagonal AROW of two classes or several: the true one against the best wrong one."""
 
@@ -187,8 +209,7 @@ class Mixture:
         """The scores of margins m (models,) or (classes, models) before a step."""
         m = np.clip(m, -self.end, self.end)
         scores = m @ self.u
-        if np.diag(np.linalg.inv(self.A)).max() < 0.9995:
-            self.A *= 0.9995
+        self.A = 0.9995 * self.A + 0.0005 * np.eye(len(self.u))
         if m.ndim == 1:
             p = 1 / (1 + np.exp(-scores))
             self.A += max(p * (1 - p), 1e-3) * np.outer(m, m)
@@ -244,8 +265,8 @@ class SeveralClasses:
     """Scores of a stream of dense rows that hold the constant first."""
 
     def __init__(self, dimension, classes):
-        self.view, self.mixture = View(dimension), Mixture(4, 8.0)
-        self.softmax = Softmax(dimension, classes, 1.0)
+        self.view, self.mixture = View(dimension), Mixture(5, 8.0)
+        self.softmax, self.bold = Softmax(dimension, classes, 1.0), Bold(dimension, classes, 8.0)
         self.hinge = [AdaGrad(dimension, _hinge, 0.5) for _ in range(classes)]
         self.arow, self.newton = Arow(dimension, classes), Newton(dimension, classes)
 
@@ -255,16 +276,18 @@ class SeveralClasses:
         z = self.view.see(x)
         members = dense | (x != 0)
         second = np.array([model.score(z) for model in self.hinge])
-        m = np.column_stack([self.softmax.score(z), second, self.arow.score(z), self.newton.score(z)])
+        m = np.column_stack([model.score(z) for model in (self.softmax, self.bold, self.arow, self.newton)])
+        m = np.insert(m, 1, second, axis=1)
         unit = np.sqrt(self.view.t / self.view.N)
         self.softmax.learn(z, y, unit)
+        self.bold.learn(z, y, unit)
         for c, model in enumerate(self.hinge):
             model.learn(z, 1.0 if c == y else -1.0, unit)
         self.arow.learn(z, y, 10 * self.view.t / self.view.N, members)
         self.newton.learn(z, y, members)
         scores = self.mixture.learn(m, y)
         for turn in self.view.turns():
-            for model in (self.softmax, *self.hinge, self.arow, self.newton):
+            for model in (self.softmax, self.bold, *self.hinge, self.arow, self.newton):
                 model.turn(*turn)
         return scores
 
@@ -315,7 +338,6 @@ class Regression:
         self.S /= 0.999 if self.below else 1.0
         self.below = np.diag(self.S).max() < prior
         slope = self.u @ m - r / spread
-        if np.diag(np.linalg.inv(self.A)).max() < 0.9995:
-            self.A *= 0.9995
+        self.A = 0.9995 * self.A + 0.0005 * np.eye(len(self.u))
         self.A += np.outer(m, m)
         self.u -= np.linalg.solve(self.A, slope * m)

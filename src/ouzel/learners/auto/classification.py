@@ -25,6 +25,7 @@ from ouzel.terms.losses import Logistic, Squared
 
 MULTICLASS = True
 JOINT = True  # the scores learn the multinomial loss together
+WEIGHTS_OF_SEVERAL = (several_classes.SOFTMAX, several_classes.HINGE, several_classes.BOLD, several_classes.MEAN)
 LATE = 1.0  # below 0 a class that comes late starts so far
 
 __all__ = ["Settings"]
@@ -74,7 +75,12 @@ def check(state: Any, settings: Settings) -> None:
     standardisation.check(state.features)
     newton_block.check(state.block, state.places)
     if isinstance(state, SeveralClasses):
-        sums = (several_classes.SOFTMAX_SQUARES, several_classes.HINGE_SQUARES, several_classes.VARIANCE)
+        sums = (
+            several_classes.SOFTMAX_SQUARES,
+            several_classes.HINGE_SQUARES,
+            several_classes.BOLD_SQUARES,
+            several_classes.VARIANCE,
+        )
         require((state.table[:, sums] >= 0.0).all(), "table has sums of squares or variances below 0")
 
 
@@ -137,7 +143,7 @@ def _by_class(state: Any) -> list[np.ndarray]:
         if isinstance(state, TwoClasses):
             parts = [state.table[:, WEIGHT + e] for e in range(4)] + [state.table[:, MEAN], second]
             return [np.zeros((len(second), two_classes.MODELS)), np.stack(parts, axis=1).astype(float)]
-        first = (several_classes.SOFTMAX, several_classes.HINGE, several_classes.MEAN)
+        first = WEIGHTS_OF_SEVERAL
         found.append(np.stack([*(state.table[:, e, c] for e in first), second], axis=1).astype(float))
     return found
 
@@ -159,11 +165,13 @@ def _parted(state: TwoClasses) -> SeveralClasses:
         for name in set(mine._fields) - {"weights", "shares"}:
             getattr(mine, name)[...] = getattr(old, name)
     found.places[:], found.work.raw[:] = state.places, state.work.raw
-    roots = state.table[:, [ROOT, ROOT + 2]].astype(float)
+    roots = state.table[:, [ROOT, ROOT + 2, ROOT + 3]].astype(float)
     squares = np.divide(1.0, roots**2, out=np.zeros(roots.shape), where=roots > 0.0)
     for c, sign in ((0, -1.0), (1, 1.0)):
         found.table[:, several_classes.SOFTMAX, c] = 0.5 * sign * state.table[:, WEIGHT]
         found.table[:, several_classes.HINGE, c] = sign * state.table[:, WEIGHT + 2]
+        found.table[:, several_classes.BOLD, c] = 0.5 * sign * state.table[:, WEIGHT + 3]
+        found.table[:, several_classes.BOLD_SQUARES, c] = squares[:, 2]
         found.table[:, several_classes.MEAN, c] = 0.5 * sign * state.table[:, MEAN]
         found.table[:, several_classes.SOFTMAX_SQUARES, c] = squares[:, 0]
         found.table[:, several_classes.HINGE_SQUARES, c] = squares[:, 1]
@@ -176,7 +184,7 @@ def _parted(state: TwoClasses) -> SeveralClasses:
 def _begin_late(state: SeveralClasses, known: int) -> None:
     """Let classes from the number `known` on start below the others, as they have not been seen so far."""
     if state.features.totals[standardisation.SEEN] > 0.0:
-        for e in (several_classes.SOFTMAX, several_classes.HINGE, several_classes.MEAN):
+        for e in WEIGHTS_OF_SEVERAL:
             state.table[0, e, known:] = -LATE
 
 

@@ -2,16 +2,17 @@
 
 The step is that of Hazan, Agarwal & Kale (2007), "Logarithmic Regret Algorithms for Online Convex Optimization",
 Machine Learning 69, Figure 2, with the loss's own curvature: for the prediction f = u.m,
-    A <- A + l''(f) m m',    u <- u - l'(f) A^-1 m,
-where A forgets by 0.9995 an example, as long as the diagonal of its inverse is below 1, what it began with. With
-several classes c there is one u for all of them, and it learns the multinomial loss of the scores f_c = u.m_c: with p_c
-the shares exp(f_c) / sum_k exp(f_k), y the true class and m~ = sum_c p_c m_c,
-    A <- A + sum_c p_c (m_c - m~)(m_c - m~)',    u <- u - A^-1 (m~ - m_y).
+    A <- I + 0.9995 (A - I) + l''(f) m m',    u <- u - l'(f) A^-1 m.
+With several classes c there is one u for all of them, and it learns the multinomial loss of the scores f_c = u.m_c:
+with p_c the shares exp(f_c) / sum_k exp(f_k), y the true class and m~ = sum_c p_c m_c,
+    A <- I + 0.9995 (A - I) + sum_c p_c (m_c - m~)(m_c - m~)',    u <- u - A^-1 (m~ - m_y).
+Margins of models that learn the same are much alike, so it is A that is kept and not its inverse, which over many
+examples would lose its sign to rounding; each step solves one small system by Cholesky's method.
 """
 
 from __future__ import annotations
 
-from math import exp
+from math import exp, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ LEAST_SHARE = 1e-4  # of a class that is worth its time in A
 
 class Mixture(NamedTuple):
     weights: np.ndarray  # (E,) float64  u
-    inverse: np.ndarray  # (E, E) float64  A^-1
+    curvature: np.ndarray  # (E, E) float64  A
 
 
 def layout(models: int) -> Any:
@@ -58,50 +59,57 @@ def softmax(scores, shares):
 
 @inlined
 def fade(mixture):
-    """A <- 0.9995 A, if that leaves the diagonal of its inverse below 1."""
-    most = 0.0
+    """A <- I + 0.9995 (A - I)"""
     for e in range(len(mixture.weights)):
-        most = max(most, mixture.inverse[e, e])
-    if most < KEPT:
-        for e in range(len(mixture.weights)):
-            for f in range(len(mixture.weights)):
-                mixture.inverse[e, f] /= KEPT
+        for f in range(e + 1):
+            mixture.curvature[e, f] *= KEPT
+        mixture.curvature[e, e] += 1.0 - KEPT
 
 
 @inlined
-def bend(mixture, step, margins, curvature):
-    """A <- A + curvature m m', by the rule of Sherman and Morrison; `step` (E,) is room to work in."""
-    for e in range(len(step)):
-        step[e] = dot(mixture.inverse[e], margins)
-    square = dot(step, margins)
-    if square > 0.0:  # m' A^-1 m is not, but for rounding, where A has grown beyond what double precision inverts
-        ratio = curvature / (1.0 + curvature * square)
-        for e in range(len(step)):
-            for f in range(len(step)):
-                mixture.inverse[e, f] -= ratio * step[e] * step[f]
+def bend(mixture, margins, curvature):
+    """A <- A + curvature m m', in its lower half."""
+    for e in range(len(margins)):
+        factor = curvature * margins[e]
+        for f in range(e + 1):
+            mixture.curvature[e, f] += factor * margins[f]
 
 
 @inlined
-def follow(mixture, step, direction, size):
-    """u <- u - size A^-1 direction"""
-    for e in range(len(step)):
-        step[e] = dot(mixture.inverse[e], direction)
-    for e in range(len(step)):
+def follow(mixture, work, direction, size):
+    """u <- u - size A^-1 direction, by A = L L' in `work.root` (E, E) and L in `work.step` (E,)."""
+    root, step, models = work.root, work.step, len(direction)
+    for e in range(models):
+        for f in range(e + 1):
+            total = mixture.curvature[e, f]
+            for g in range(f):
+                total -= root[e, g] * root[f, g]
+            root[e, f] = total / root[f, f] if f < e else sqrt(max(total, 1.0))
+        total = direction[e]
+        for g in range(e):
+            total -= root[e, g] * step[g]
+        step[e] = total / root[e, e]
+    for e in range(models - 1, -1, -1):
+        for g in range(e + 1, models):
+            step[e] -= root[g, e] * step[g]
+        step[e] /= root[e, e]
+    for e in range(models):
         mixture.weights[e] -= size * step[e]
 
 
 @inlined
-def learn_mixture(mixture, step, margins, slope, curvature):
-    """Learn from the first two derivatives of the loss of u.m."""
+def learn_mixture(mixture, work, slope, curvature):
+    """Learn from the first two derivatives of the loss of u.m, m being `work.margins`."""
     fade(mixture)
-    bend(mixture, step, margins, max(curvature, LEAST_CURVATURE))
-    follow(mixture, step, margins, slope)
+    bend(mixture, work.margins, max(curvature, LEAST_CURVATURE))
+    follow(mixture, work, work.margins, slope)
 
 
 @inlined
-def learn_joint_mixture(mixture, work, margins, shares, target, weight):
-    """Learn the multinomial loss; `margins` (K, E) are centred on the way, `shares` (K,) are those of the scores."""
+def learn_joint_mixture(mixture, work, shares, target, weight):
+    """Learn the multinomial loss; `work.margins` (K, E) are centred on the way, `shares` (K,) are of the scores."""
     fade(mixture)
+    margins = work.margins
     for e in range(len(mixture.weights)):
         mean = 0.0
         for c in range(len(shares)):
@@ -111,12 +119,12 @@ def learn_joint_mixture(mixture, work, margins, shares, target, weight):
         work.slope[e] = -margins[target, e]
     for c in range(len(shares)):
         if shares[c] > LEAST_SHARE:
-            bend(mixture, work.step, margins[c], weight * max(shares[c], LEAST_CURVATURE))
-    follow(mixture, work.step, work.slope, weight)
+            bend(mixture, margins[c], weight * max(shares[c], LEAST_CURVATURE))
+    follow(mixture, work, work.slope, weight)
 
 
 def merged(parts: list[Mixture], share: np.ndarray) -> Mixture:
-    """Average the weights by share, and add up A of the workers that have learnt."""
+    """Average the weights by share, and add up what has been learnt of A."""
+    first = np.eye(len(parts[0].weights))
     weights = np.tensordot(share, np.stack([part.weights for part in parts]), 1)
-    heard = [np.linalg.inv(part.inverse) for part, part_share in zip(parts, share, strict=True) if part_share > 0.0]
-    return Mixture(weights, np.linalg.inv(np.sum(heard or [np.eye(len(weights))], axis=0)))
+    return Mixture(weights, first + np.sum([part.curvature - first for part in parts], axis=0))

@@ -68,6 +68,7 @@ def layout(dimension: int, settings: Settings) -> Any:
             v=float64(newton_block.MOST, scratch=True),
             margins=float64(MODELS, scratch=True),
             step=float64(MODELS, scratch=True),
+            root=float64(MODELS, MODELS, scratch=True),
         ),
     )
 
@@ -161,7 +162,7 @@ def learn_row(state, indices, values, target, importance, settings):
         for e in range(MODELS):
             state.work.margins[e] /= spread
         slope = dot(state.mixture.weights, state.work.margins) - residual / spread
-        learn_mixture(state.mixture, state.work.step, state.work.margins, weight * slope, weight)
+        learn_mixture(state.mixture, state.work, weight * slope, weight)
     turn(state, indices)
     newton_block.replace(state.block, state.places, slots, state.features.moments)
     return prediction

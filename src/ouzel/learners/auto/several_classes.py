@@ -1,4 +1,4 @@
-"""Four linear models of several classes, on standardised features, and a tiny one that weighs their scores.
+"""Five linear models of several classes, on standardised features, and a tiny one that weighs their scores.
 
 The first is normalised AdaGrad (`two_classes.py` has its equations) for the multinomial loss, a step of which is safe:
 it is as long as many small steps would come to for the true class against the softmax of the others. The second is the
@@ -28,12 +28,12 @@ from ouzel.terms.importance_aware import share
 from ouzel.terms.losses import Hinge, Logistic, derivative
 from ouzel.terms.multiclass_losses import rival_of
 
-RATES = (1.0, 0.5)
-MODELS = 4
+RATES = (1.0, 0.5, 8.0)
+MODELS = 5
 END = 8.0  # scores are cut there for the mixture
 TINY = 1e-37  # beside a sum of squares, in a root that is divided by
-SOFTMAX, SOFTMAX_SQUARES, HINGE, HINGE_SQUARES, MEAN, VARIANCE = range(6)  # places of `table`
-SLOPES, PUSHES, SHARES, STEPS = range(4, 8)  # rows of `work.scores` behind those of the models
+SOFTMAX, SOFTMAX_SQUARES, HINGE, HINGE_SQUARES, BOLD, BOLD_SQUARES, MEAN, VARIANCE = range(8)  # places of `table`
+SLOPES, PUSHES, SHARES, STEPS = range(5, 9)  # rows of `work.scores` behind those of the models
 
 
 class Work(NamedTuple):
@@ -42,15 +42,16 @@ class Work(NamedTuple):
     raw: np.ndarray  # (d,) float32  x of the dense features of an example, 0 between examples
     z: np.ndarray  # (128,) float64  scratch: z of the block's members
     v: np.ndarray  # (128,) float64  scratch: S z
-    scores: np.ndarray  # (8, K) float64  scratch: the models' scores, and four rows to work in
-    margins: np.ndarray  # (K, 4) float64  scratch: scores as the mixture sees them
-    step: np.ndarray  # (4,) float64  scratch
-    slope: np.ndarray  # (4,) float64  scratch
+    scores: np.ndarray  # (9, K) float64  scratch: the models' scores, and four rows to work in
+    margins: np.ndarray  # (K, 5) float64  scratch: scores as the mixture sees them
+    step: np.ndarray  # (5,) float64  scratch
+    root: np.ndarray  # (5, 5) float64  scratch: Cholesky's root of A
+    slope: np.ndarray  # (5,) float64  scratch
 
 
 class SeveralClasses(NamedTuple):
     features: Features
-    table: np.ndarray  # (d, 6, K) float32  w and s by the softmax, w and s by the hinge, AROW's mean and variance
+    table: np.ndarray  # (d, 8, K) float32  w and s by the softmax, the hinge, in bold steps; AROW's mean and variance
     places: np.ndarray  # (d,) uint32  place in the block, 0 if none
     block: Block
     mixture: Mixture
@@ -61,7 +62,7 @@ def layout(dimension: int, classes: int) -> Any:
     """What a state with room for so many slots and classes is made of."""
     return SeveralClasses(
         features=standardisation.layout(dimension),
-        table=float32(dimension, 6, classes),
+        table=float32(dimension, 8, classes),
         places=uint32(dimension, most=newton_block.MOST),
         block=newton_block.layout(classes, dimension),
         mixture=mixing.layout(MODELS),
@@ -71,9 +72,10 @@ def layout(dimension: int, classes: int) -> Any:
             raw=float32(dimension, least=0.0, most=0.0),
             z=float64(newton_block.MOST, scratch=True),
             v=float64(newton_block.MOST, scratch=True),
-            scores=float64(8, classes, scratch=True),
+            scores=float64(9, classes, scratch=True),
             margins=float64(classes, MODELS, scratch=True),
             step=float64(MODELS, scratch=True),
+            root=float64(MODELS, MODELS, scratch=True),
             slope=float64(MODELS, scratch=True),
         ),
     )
@@ -93,14 +95,16 @@ def _score(state, slots, values, out):
         for c in range(classes):
             scores[1, c] += z * row[HINGE, c]
         for c in range(classes):
-            scores[2, c] += z * row[MEAN, c]
+            scores[2, c] += z * row[BOLD, c]
+        for c in range(classes):
+            scores[3, c] += z * row[MEAN, c]
     if newton_block.worthwhile(state.block):
         newton_block.gather(state.block, state.work, state.places, slots, values)
         for place in range(np.int64(state.block.totals[newton_block.MEMBERS])):
             z = state.work.z[place]
             if z != 0.0:
                 for c in range(classes):
-                    scores[3, c] += z * state.block.weights[place, c]
+                    scores[4, c] += z * state.block.weights[place, c]
     for c in range(classes):
         for e in range(MODELS):
             margins[c, e] = min(max(scores[e, c], -END), END)
@@ -131,11 +135,12 @@ def _learn(state, indices, values, target, importance, settings, out):
     unit = settings.learning_rate * sqrt(state.features.totals[SEEN] / state.features.totals[NORMS])
     _learn_softmax(state, slots, z, target, weight, unit * RATES[0])
     _learn_hinge(state, slots, z, target, weight, unit * RATES[1])
+    _learn_boldly(state, slots, z, target, weight, unit * RATES[2])
     _learn_arow(state, slots, z, target, weight)
     if useful and present > 0:
         _learn_newton(state, slots, target, weight)
     softmax(out, state.work.scores[SHARES])
-    learn_joint_mixture(state.mixture, state.work, state.work.margins, state.work.scores[SHARES], target, weight)
+    learn_joint_mixture(state.mixture, state.work, state.work.scores[SHARES], target, weight)
     turn(state, indices)
     newton_block.replace(state.block, state.places, slots, state.features.moments)
 
@@ -176,6 +181,20 @@ def _learn_hinge(state, slots, z, target, weight, rate):
 
 
 @inlined
+def _learn_boldly(state, slots, z, target, weight, rate):
+    """A whole step of AdaGrad for the true class, and one against the best wrong one, where the hinge is not 0."""
+    scores = state.work.scores[2]
+    rival = rival_of(scores, target)
+    if scores[target] - scores[rival] >= 1.0:
+        return
+    for k in range(len(slots)):
+        row, x = state.table[slots[k]], weight * np.float64(z[k])
+        for c, sign in ((target, rate), (rival, -rate)):
+            row[BOLD_SQUARES, c] += np.float32(x * x)
+            row[BOLD, c] += np.float32(sign * x / sqrt(row[BOLD_SQUARES, c] + TINY))
+
+
+@inlined
 def _add_squares(state, slots, z, column):
     """s <- s + (slope z)^2; the sums of z^2 s^-1/2 of every class to `pushes`."""
     slopes, pushes = state.work.scores[SLOPES], state.work.scores[PUSHES]
@@ -210,7 +229,7 @@ def _move(state, slots, z, column, sums):
 @inlined
 def _learn_arow(state, slots, z, target, weight):
     """AROW's step for the true class against the best wrong one."""
-    scores = state.work.scores[2]
+    scores = state.work.scores[3]
     rival = rival_of(scores, target)
     gap = 1.0 - scores[target] + scores[rival]
     if gap <= 0.0:
@@ -241,7 +260,7 @@ def _learn_newton(state, slots, target, weight):
     shares, steps = work.scores[SHARES], work.scores[STEPS]
     prior = newton_block.prior_of(block, state.places, slots, newton_block.PRIOR)
     s = newton_block.direct(block, work)
-    softmax(work.scores[3], shares)
+    softmax(work.scores[4], shares)
     before, total = max(block.totals[newton_block.CURVATURE], 1.0), 0.0
     for c in range(classes):
         p = shares[c]
@@ -261,7 +280,7 @@ def _learn_newton(state, slots, target, weight):
 def _(state, slot, factor, part):
     row, constant = state.table[slot], state.table[0]
     for c in range(state.work.scores.shape[1]):
-        for e in (SOFTMAX, HINGE, MEAN):
+        for e in (SOFTMAX, HINGE, BOLD, MEAN):
             constant[e, c] += np.float32(part * row[e, c])
             row[e, c] *= np.float32(factor)
         row[VARIANCE, c] = 0.0

@@ -46,6 +46,7 @@ class Work(NamedTuple):
     v: np.ndarray  # (128,) float64  scratch: S z
     margins: np.ndarray  # (6,) float64  scratch: margins as the mixture sees them
     step: np.ndarray  # (6,) float64  scratch
+    root: np.ndarray  # (6, 6) float64  scratch: Cholesky's root of A
 
 
 class TwoClasses(NamedTuple):
@@ -76,6 +77,7 @@ def layout(dimension: int) -> Any:
             v=float64(newton_block.MOST, scratch=True),
             margins=float64(MODELS, scratch=True),
             step=float64(MODELS, scratch=True),
+            root=float64(MODELS, MODELS, scratch=True),
         ),
     )
 
@@ -141,9 +143,7 @@ def learn_margin(state, indices, values, target, importance, settings):
         if useful and present > 0:
             _learn_newton(state, slots, margins[5], target, weight)
         p = link(Logistic(), margin)
-        learn_mixture(
-            state.mixture, state.work.step, state.work.margins, weight * (p - (target > 0.0)), weight * p * (1 - p)
-        )
+        learn_mixture(state.mixture, state.work, weight * (p - (target > 0.0)), weight * p * (1.0 - p))
         turn(state, indices)
         newton_block.replace(state.block, state.places, slots, state.features.moments)
     return margin

@@ -176,7 +176,7 @@ def exchanging_the_classes_changes_the_sign(name: str) -> None:
     before = one.margins(test)
 
     np.testing.assert_allclose(-before, swapped.margins(test), **CLOSE)
-    if not one.multiclass:
+    if not one.learner.multiclass:
         (state,) = one.states
         one.states = [one.module.swap_classes(state)]
         assert_alike(one, swapped, test)

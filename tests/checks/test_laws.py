@@ -42,4 +42,4 @@ def test_a_budget_holds_for_each_class(name):
     for block in blocks_from((row, i % 2) for i, row in enumerate(rows)):
         model.learn(block)
 
-    assert model.bytes_used <= 2048 * (2 if model.multiclass else 1)
+    assert model.bytes_used <= 2048 * (2 if model.learner.multiclass else 1)

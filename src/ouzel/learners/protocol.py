@@ -89,13 +89,27 @@ class Checked(Protocol):
 
 
 @runtime_checkable
-class JointClasses(Protocol):
-    """A binary learner whose states, one a class, can learn the multinomial loss together."""
+class ChosenByTask(Protocol):
+    """Another module learns some tasks, or by some losses."""
 
-    def learn_classes(
-        self, states: list[State], rows: Rows, targets: Any, importances: Any, settings: Any, scores: Any
-    ) -> None:
-        """Learn a block of several classes; `scores` (n, classes) takes the predictions made before."""
+    def module_for(self, task: str, loss: Any) -> Any:
+        """The module for a task, by its name, and a loss."""
+
+
+@runtime_checkable
+class ChosenByState(Protocol):
+    """States are of several kinds, each with kernels of its own for single rows."""
+
+    def rule_of(self, state: State) -> Any:
+        """The module whose kernels a state is for."""
+
+
+@runtime_checkable
+class Reordered(Protocol):
+    """A learner of several classes whose states can have them in another order."""
+
+    def reorder(self, state: State, places: list[int]) -> State:
+        """The state in which class k is class `places[k]` of this one."""
 
 
 @runtime_checkable

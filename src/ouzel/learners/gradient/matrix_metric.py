@@ -94,6 +94,6 @@ def _by_coordinates(penalty, vectors, eigenvalues, linear, strength, x):
 
 
 for _round in (L2Norm, L2Ball):
-    solve.of(_round)(_turned)
+    solve.register(_round)(_turned)
 for _separable in (L1, ElasticNet, Box):
-    solve.of(_separable)(_by_coordinates)
+    solve.register(_separable)(_by_coordinates)

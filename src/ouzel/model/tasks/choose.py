@@ -6,13 +6,12 @@ from typing import Any
 
 from ouzel.errors import OuzelError
 from ouzel.learners.catalogue import LEARNERS, Learner
-from ouzel.learners.protocol import JointClasses
-from ouzel.model.answers import is_probabilistic
-from ouzel.model.tasks.classification import Multinomial, OneAgainstRest, SharedState
+from ouzel.learners.protocol import Multiclass
+from ouzel.model.tasks.classification import OneAgainstRest, SharedState
 from ouzel.model.tasks.ranking import Ranking
 from ouzel.model.tasks.regression import Regression
 from ouzel.model.tasks.task import Task
-from ouzel.terms.losses import LOSSES, REGRESSION, Hinge
+from ouzel.terms.losses import LOSSES, REGRESSION, Hinge, Squared
 from ouzel.terms.names import name_of
 
 OF_CLASSES = tuple(type(loss) for loss in LOSSES.values() if not isinstance(loss, REGRESSION))
@@ -29,29 +28,30 @@ def settings_for(task: str | None, learner: Learner, given: dict[str, Any]) -> d
 def choose_task(name: str | None, learner: Learner, settings: Any, pairs: int = 0) -> Task:
     """The task of a name, by default that which the loss is for, or an error if the learner or its loss cannot do it.
 
-        >>> from ouzel.learners.protocol import JointClasses
-    from ouzel.learners.catalogue import find
-        >>> ogd = find("ogd")
-        >>> choose_task(None, ogd, ogd.settings()).name
-        'classification'
+    >>> from ouzel.learners.catalogue import find
+    >>> ogd = find("ogd")
+    >>> choose_task(None, ogd, ogd.settings()).name
+    'classification'
     """
     loss = getattr(settings, "loss", Hinge())
     name = name or ("regression" if isinstance(loss, REGRESSION) else "classification")
+    multiclass = isinstance(learner.functions_for(name, loss), Multiclass)
     if name == "classification":
-        if learner.multiclass:
-            return SharedState(loss)
-        joint = isinstance(learner.module, JointClasses) and is_probabilistic(loss)
-        return Multinomial(loss) if joint else OneAgainstRest(loss)
+        return SharedState(loss) if multiclass else OneAgainstRest(loss)
     if name == "regression":
-        if learner.multiclass:
-            able = [known for known, other in LEARNERS.items() if not other.multiclass]
+        if multiclass:
+            able = [
+                known
+                for known, other in LEARNERS.items()
+                if not isinstance(other.functions_for(name, Squared()), Multiclass)
+            ]
             raise OuzelError(f"the learner {learner.name} tells classes apart; for numbers choose {', '.join(able)}")
         if isinstance(loss, OF_CLASSES):
             able = [known for known, other in LOSSES.items() if isinstance(other, REGRESSION)]
             raise OuzelError(f"numbers are predicted by the loss {', '.join(able)}; got {name_of(loss)}")
         return Regression(loss)
     if name == "ranking":
-        if learner.multiclass or isinstance(loss, REGRESSION):
+        if multiclass or isinstance(loss, REGRESSION):
             raise OuzelError(
                 "ranking takes a learner of two classes and a loss of classes, such as adagrad and hinge; "
                 f"got {learner.name} and {name_of(loss)}"

@@ -1,0 +1,259 @@
+"""Numbers with nothing to tune: labels are centred and scaled as the stream goes, and so are its dense features.
+
+With the mean of the labels before an example, and their spread sigma with it, models learn the residual r = y - mean in
+steps whose unit is sigma, so that neither the zero nor the unit of labels matters:
+- normalised AdaGrad (`two_classes.py` has its terms) by the squared loss, at rate 0.5 in safe steps and at 8 in bold
+ones:
+  for the prediction f of a model, g = f - r,  s_j <- s_j + (g z_j)^2,  w_j <- w_j - share rate sigma sqrt(t / N) g z_j
+  s_j^-1/2; that is what learning labels over sigma comes to, with w and s rescaled whenever sigma changes;
+- recursive least squares over the most frequent features (`newton_block.py`): v = S z, w <- w - g v / (1 + v.z),
+  S <- S - v v' / (1 + v.z), prior 10 / the mean number of members in an example, forgetting by 0.999.
+Their predictions, cut to the range of the labels seen, are weighed by `mixing.py`, and so is the range kept by the
+outcome. Rows without the constant feature keep their labels where they are; the unit is then the root mean square.
+"""
+
+from __future__ import annotations
+
+from math import inf, isfinite, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ouzel.kernels.jit import force_inline, kernel
+from ouzel.layout import flat, float32, float64, made_from, require, uint32
+from ouzel.learners.auto import merging, mixing, newton_block, standardisation
+from ouzel.learners.auto.ensemble import Settings
+from ouzel.learners.auto.mixing import Mixture, dot, learn_mixture
+from ouzel.learners.auto.newton_block import Block
+from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
+from ouzel.learners.auto.turning import rescale, turn
+from ouzel.learners.auto.two_classes import MOST_IMPORTANCE, Work
+from ouzel.terms.importance_aware import importance_aware_step
+from ouzel.terms.losses import Squared
+
+RATES = (0.5, 8.0)
+MODELS = 3
+PRIOR = 10.0
+SAFE, SAFE_SQUARES, BOLD, BOLD_SQUARES = range(4)  # columns of `table`
+WEIGHT, MEAN, DEVIATIONS, LOW, HIGH = range(5)  # places of `labels`
+TINY = 1e-300  # beside a sum of squares, in a root that is divided by
+
+__all__ = ["Settings"]
+
+
+class State(NamedTuple):
+    features: Features
+    table: np.ndarray  # (d, 4) float64  w and s of the safe model, w and s of the bold one
+    places: np.ndarray  # (d,) uint32  place in the block, 0 if none
+    block: Block
+    mixture: Mixture
+    labels: np.ndarray  # (5,) float64  importance seen, mean, sum of squared deviations, smallest, largest
+    work: Work
+
+
+def layout(dimension: int, settings: Settings) -> Any:
+    """What a state with room for `dimension` slots is made of."""
+    return State(
+        features=standardisation.layout(dimension),
+        table=float64(dimension, 4, least=(-inf, 0.0, -inf, 0.0)),
+        places=uint32(dimension, most=newton_block.MOST),
+        block=newton_block.layout(1, dimension),
+        mixture=mixing.layout(MODELS),
+        labels=float64(5, least=(0.0, -inf, 0.0, -inf, -inf)),
+        work=Work(
+            slots=uint32(dimension, scratch=True),
+            values=float32(dimension, scratch=True),
+            raw=float32(dimension, least=0.0, most=0.0),
+            z=float64(newton_block.MOST, scratch=True),
+            v=float64(newton_block.MOST, scratch=True),
+            margins=float64(MODELS, scratch=True),
+            step=float64(MODELS, scratch=True),
+            root=float64(MODELS, MODELS, scratch=True),
+        ),
+    )
+
+
+init, grow = made_from(layout)
+
+
+def check(state: State, settings: Settings) -> None:
+    """Refuse a state whose parts do not fit each other."""
+    standardisation.check(state.features)
+    newton_block.check(state.block, state.places)
+    low, high = state.labels[LOW], state.labels[HIGH]
+    require(low <= state.labels[MEAN] <= high, "labels have a mean that is not in their range")
+
+
+@force_inline
+def _predict(state, slots, values, mean):
+    """The models' predictions of the residual as they are; cut to the labels' range, to `work.margins`."""
+    safe = bold = newton = 0.0
+    for k in range(len(slots)):
+        row, z = state.table[slots[k]], np.float64(values[k])
+        safe += z * row[SAFE]
+        bold += z * row[BOLD]
+    if newton_block.worthwhile(state.block):
+        newton_block.gather(state.block, state.work, state.places, slots, values)
+        for place in range(np.int64(state.block.totals[newton_block.MEMBERS])):
+            newton += state.work.z[place] * state.block.weights[place, 0]
+    low, high = state.labels[LOW] - mean, state.labels[HIGH] - mean
+    state.work.margins[0] = min(max(safe, low), high)
+    state.work.margins[1] = min(max(bold, low), high)
+    state.work.margins[2] = min(max(newton, low), high)
+    return safe, bold, newton
+
+
+@force_inline
+def _combined(state, mean):
+    """What the mixture predicts, within the range of the labels."""
+    return min(max(mean + dot(state.mixture.weights, state.work.margins), state.labels[LOW]), state.labels[HIGH])
+
+
+@force_inline
+def _centre(state, indices):
+    """What is taken off the labels."""
+    return state.labels[MEAN] if standardisation.is_centred(indices) else 0.0
+
+
+@kernel
+def predict_row(state, indices, values, settings):
+    """The prediction for one example."""
+    mean = _centre(state, indices)
+    count = standardisation.view_row(state.features, state.work, indices, values, False)
+    _predict(state, state.work.slots[:count], state.work.values[:count], mean)
+    return _combined(state, mean)
+
+
+@force_inline
+def _note(state, target, weight):
+    """Welford's update of the labels' moments and their range; the variance of the labels about their mean."""
+    labels = state.labels
+    first = labels[WEIGHT] == 0.0
+    labels[LOW] = target if first else min(labels[LOW], target)
+    labels[HIGH] = target if first else max(labels[HIGH], target)
+    labels[WEIGHT] += weight
+    change = target - labels[MEAN]
+    labels[MEAN] = min(max(labels[MEAN] + change * (weight / labels[WEIGHT]), labels[LOW]), labels[HIGH])
+    labels[DEVIATIONS] += max(weight * change * (target - labels[MEAN]), 0.0)
+    return labels[DEVIATIONS] / labels[WEIGHT]
+
+
+@kernel
+def learn_row(state, indices, values, target, importance, settings):
+    """Learn one example in place; return the prediction made before."""
+    if importance == 0.0:
+        return predict_row(state, indices, values, settings)
+    weight, mean = min(np.float64(importance), MOST_IMPORTANCE), _centre(state, indices)
+    count = standardisation.view_row(state.features, state.work, indices, values, True)
+    slots, z = state.work.slots[:count], state.work.values[:count]
+    newton_block.admit(state.block, state.places, slots, state.features.moments, state.features.totals[SEEN])
+    found = _predict(state, slots, z, mean)
+    prediction = _combined(state, mean)
+    useful = newton_block.worthwhile(state.block)
+    present = newton_block.count_members(state.block, state.places, slots)
+    variance = _note(state, target, weight)
+    if not standardisation.is_centred(indices):
+        variance += state.labels[MEAN] ** 2
+    spread, residual = sqrt(variance), target - mean
+    if count > 0 and spread > 0.0 and isfinite(found[0] + found[1] + found[2]):
+        _learn_adagrad(state, slots, z, found, residual, weight, spread, settings)
+        if useful and present > 0:
+            _learn_newton(state, slots, found[2] - residual, weight)
+        for e in range(MODELS):
+            state.work.margins[e] /= spread
+        slope = dot(state.mixture.weights, state.work.margins) - residual / spread
+        learn_mixture(state.mixture, state.work, weight * slope, weight)
+    turn(state, indices)
+    newton_block.replace(state.block, state.places, slots, state.features.moments)
+    return prediction
+
+
+@force_inline
+def _learn_adagrad(state, slots, z, found, residual, weight, spread, settings):
+    """A step of the safe model and of the bold one."""
+    safe, bold = weight * (found[0] - residual), weight * (found[1] - residual)
+    push = 0.0
+    for k in range(len(slots)):
+        row, x = state.table[slots[k]], np.float64(z[k])
+        row[SAFE_SQUARES] += (safe * x) ** 2
+        row[BOLD_SQUARES] += (bold * x) ** 2
+        push += x * x / sqrt(row[SAFE_SQUARES] + TINY)
+    unit = settings.learning_rate * spread * sqrt(state.features.totals[SEEN] / state.features.totals[NORMS])
+    first = unit * RATES[0]
+    first *= safe * importance_aware_step(Squared(), found[0], residual, weight * first * push)
+    second = unit * RATES[1] * bold
+    for k in range(len(slots)):
+        row, x = state.table[slots[k]], np.float64(z[k])
+        row[SAFE] -= first * x / sqrt(row[SAFE_SQUARES] + TINY)
+        row[BOLD] -= second * x / sqrt(row[BOLD_SQUARES] + TINY)
+
+
+@force_inline
+def _learn_newton(state, slots, error, weight):
+    """The step of recursive least squares."""
+    block, work = state.block, state.work
+    prior = newton_block.prior_of(block, state.places, slots, PRIOR)
+    s = newton_block.direct(block, work)
+    step = weight * error / (1.0 + weight * s)
+    for place in range(np.int64(block.totals[newton_block.MEMBERS])):
+        block.weights[place, 0] -= step * work.v[place]
+    newton_block.shrink(block, work, weight, s, prior)
+
+
+@rescale.register(State)
+def _(state, slot, factor, part):
+    row, constant = state.table[slot], state.table[0]
+    constant[SAFE] += part * row[SAFE]
+    constant[BOLD] += part * row[BOLD]
+    row[SAFE] *= factor
+    row[BOLD] *= factor
+    newton_block.rescale(state.block, state.places, slot, factor, part)
+
+
+@kernel
+def learn_rows(state, rows, targets, importances, settings, margins):
+    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
+    for i in range(len(targets)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
+
+
+@kernel
+def predict_rows(state, rows, settings, margins):
+    """Write the predictions for a block to `margins` (n,)."""
+    for i in range(len(margins)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+
+
+def bytes_used(state: State) -> int:
+    """Bytes of all arrays."""
+    return sum(array.nbytes for _, array in flat(state))
+
+
+def _by_model(state: State) -> np.ndarray:
+    """The models' weights (d, 3) in units of z."""
+    second, members = np.zeros(len(state.places)), np.flatnonzero(state.places)
+    if newton_block.worthwhile(state.block):
+        second[members] = state.block.weights[state.places[members].astype(np.int64) - 1, 0]
+    return np.stack([state.table[:, SAFE], state.table[:, BOLD], second], axis=1)
+
+
+def weights(state: State, settings: Settings) -> np.ndarray:
+    """The weights (d,) of the features as they are, in units of the labels; the constant's holds the means.
+
+    They predict what the model predicts as long as no feature lies 3 standard deviations from its mean, no prediction
+    beyond the labels seen, and the moments stay what they are.
+    """
+    slopes, shifts = standardisation.units(state.features)
+    found = _by_model(state) @ state.mixture.weights
+    found[0] -= shifts @ found
+    slopes[0] = 1.0
+    if state.features.moments[0, standardisation.COUNT] > 0.0:
+        found[0] += state.labels[MEAN]
+    return found * slopes
+
+
+def merge(states: list[State], settings: Settings) -> State:
+    """Average the models' weights by the examples of each worker; sums of squares, precisions and moments add up."""
+    return merging.merge_regression(states)

@@ -50,14 +50,14 @@ class Learner(Protocol):
 
 
 @runtime_checkable
-class Multiclass(Learner, Protocol):
+class Multiclass(Protocol):
     """One state holds every class."""
 
     MULTICLASS: bool
 
 
 @runtime_checkable
-class Budgeted(Learner, Protocol):
+class Budgeted(Protocol):
     """The state keeps to a byte budget and takes any slot; it knows its heaviest weights alone."""
 
     BUDGETED: bool
@@ -73,7 +73,7 @@ class Budgeted(Learner, Protocol):
 
 
 @runtime_checkable
-class Weighted(Learner, Protocol):
+class Weighted(Protocol):
     """The weight of every slot is known."""
 
     def weights(self, state: State, settings: Settings) -> np.ndarray:

@@ -200,27 +200,37 @@ class Newton:
 
 
 class Mixture:
-    """u, by Newton steps with the whole matrix A, which forgets."""
+    """u, by Newton steps with the whole matrix A, which forgets; and shares of it and of each model by itself."""
 
     def __init__(self, models, end):
         self.u, self.A, self.end = np.full(models, 1 / models), np.eye(models), end
+        self.q, self.a, self.C = np.full(models + 1, 1 / (models + 1)), np.ones(models), np.ones(models)
 
     def learn(self, m, y):
-        """The scores of margins m (models,) or (classes, models) before a step."""
+        """The scores of margins m (models,) or (classes, models) before a step: a logit, or logarithms of shares."""
         m = np.clip(m, -self.end, self.end)
-        scores = m @ self.u
+        several = m if m.ndim == 2 else np.array([-m / 2, m / 2])
+        scores = np.column_stack([several * self.a, several @ self.u])
+        p = np.exp(scores - scores.max(axis=0))
+        p /= p.sum(axis=0)
+        told = np.log(p @ self.q)
+        self.q = 0.999 * self.q * p[y] / (self.q @ p[y]) + 0.001 / len(self.q)
+        mean = np.sum(p[:, :-1] * several, axis=0)
+        curvature = np.sum(p[:, :-1] * (several - mean) ** 2, axis=0)
+        self.C = 1 + 0.9995 * (self.C - 1) + np.maximum(curvature, 1e-3)
+        self.a -= (mean - several[y]) / self.C
+        self._mix(m, p[:, -1], y)
+        return told if m.ndim == 2 else told[1] - told[0]
+
+    def _mix(self, m, p, y):
         self.A = 0.9995 * self.A + 0.0005 * np.eye(len(self.u))
         if m.ndim == 1:
-            p = 1 / (1 + np.exp(-scores))
-            self.A += max(p * (1 - p), 1e-3) * np.outer(m, m)
-            self.u -= np.linalg.solve(self.A, (p - y) * m)
-            return scores
-        p = np.exp(scores - scores.max())
-        p /= p.sum()
+            self.A += max(p[0] * p[1], 1e-3) * np.outer(m, m)
+            self.u -= np.linalg.solve(self.A, (p[1] - y) * m)
+            return
         for share, row in zip(p, m - p @ m, strict=True):
             self.A += max(share, 1e-3) * np.outer(row, row) if share > 1e-4 else 0.0
         self.u -= np.linalg.solve(self.A, p @ m - m[y])
-        return scores
 
 
 def _logistic(margin, target):

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.layout import allocate, flat, require
-from ouzel.learners.auto import newton_block, several_classes, standardisation, two_classes
+from ouzel.learners.auto import newton_block, several_classes, sharing, standardisation, two_classes
 from ouzel.learners.auto.ensemble import Settings
 from ouzel.learners.auto.several_classes import SeveralClasses
 from ouzel.learners.auto.two_classes import MEAN, ROOT, VARIANCE, WEIGHT, TwoClasses
@@ -104,12 +104,14 @@ def bytes_used(state: Any) -> int:
 def weights(state: Any, settings: Settings) -> np.ndarray:
     """The weights (d, classes) of the features as they are, the constant's with the means of the dense ones taken off.
 
-    They are those of the models, weighed by the mixture, and predict what the model predicts as long as no feature lies
-    3 standard deviations from its mean, no model's margin is cut and the moments stay what they are.
+    They are those of the models, weighed as their margins are where these are near 0: beyond, probabilities are
+    averaged and not margins, and the prediction is not linear in the features. Nor is it where a feature lies 3
+    standard deviations from its mean, or where a model's margin is cut.
     """
     slopes, shifts = standardisation.units(state.features)
     slopes[0] = 1.0
-    found = np.stack([part @ state.mixture.weights for part in _by_class(state)], axis=1)
+    models = sharing.combined(state.shares, state.mixture.weights)
+    found = np.stack([part @ models for part in _by_class(state)], axis=1)
     found[0] -= shifts @ found
     return found * slopes[:, None]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.learners.auto import mixing, newton_block, several_classes, standardisation
+from ouzel.learners.auto import mixing, newton_block, several_classes, sharing, standardisation
 from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
 from ouzel.learners.auto.two_classes import MEAN, PRIOR, ROOT, UNIT, VARIANCE, WEIGHT, TwoClasses
 
@@ -22,7 +22,16 @@ def merge(states: list[Any]) -> Any:
     _add_sums(table, states, features, two)
     block, place = _merged_blocks(states, features, share, newton_block.PRIOR)
     mixture = mixing.merged([state.mixture for state in states], share)
-    return states[0]._replace(features=features, table=table, places=place, block=block, mixture=mixture)
+    shares = sharing.merged([state.shares for state in states], share)
+    parts = {
+        "features": features,
+        "table": table,
+        "places": place,
+        "block": block,
+        "mixture": mixture,
+        "shares": shares,
+    }
+    return states[0]._replace(**parts)
 
 
 def merge_regression(states: list[Any]) -> Any:

@@ -67,6 +67,7 @@ def layout(dimension: int, settings: Settings) -> Any:
             z=float64(newton_block.MOST, scratch=True),
             v=float64(newton_block.MOST, scratch=True),
             margins=float64(MODELS, scratch=True),
+            chances=float64(1, scratch=True),
             step=float64(MODELS, scratch=True),
             root=float64(MODELS, MODELS, scratch=True),
         ),

@@ -17,9 +17,10 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import float32, float64, uint32
-from ouzel.learners.auto import mixing, newton_block, standardisation
-from ouzel.learners.auto.mixing import Mixture, dot, learn_joint_mixture, softmax
+from ouzel.learners.auto import mixing, newton_block, sharing, standardisation
+from ouzel.learners.auto.mixing import Mixture, learn_joint_mixture, softmax
 from ouzel.learners.auto.newton_block import Block
+from ouzel.learners.auto.sharing import Shares
 from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
 from ouzel.learners.auto.turning import rescale, turn
 from ouzel.learners.auto.two_classes import LEAST_VARIANCE, LONG, MOST_IMPORTANCE, PRIOR
@@ -44,6 +45,8 @@ class Work(NamedTuple):
     v: np.ndarray  # (128,) float64  scratch: S z
     scores: np.ndarray  # (9, K) float64  scratch: the models' scores, and four rows to work in
     margins: np.ndarray  # (K, 5) float64  scratch: scores as the mixture sees them
+    chances: np.ndarray  # (6, K) float64  scratch: probabilities by the models and the mixture
+    told: np.ndarray  # (6,) float64  scratch
     step: np.ndarray  # (5,) float64  scratch
     root: np.ndarray  # (5, 5) float64  scratch: Cholesky's root of A
     slope: np.ndarray  # (5,) float64  scratch
@@ -55,6 +58,7 @@ class SeveralClasses(NamedTuple):
     places: np.ndarray  # (d,) uint32  place in the block, 0 if none
     block: Block
     mixture: Mixture
+    shares: Shares
     work: Work
 
 
@@ -66,6 +70,7 @@ def layout(dimension: int, classes: int) -> Any:
         places=uint32(dimension, most=newton_block.MOST),
         block=newton_block.layout(classes, dimension),
         mixture=mixing.layout(MODELS),
+        shares=sharing.layout(MODELS),
         work=Work(
             slots=uint32(dimension, scratch=True),
             values=float32(dimension, scratch=True),
@@ -74,6 +79,8 @@ def layout(dimension: int, classes: int) -> Any:
             v=float64(newton_block.MOST, scratch=True),
             scores=float64(9, classes, scratch=True),
             margins=float64(classes, MODELS, scratch=True),
+            chances=float64(MODELS + 1, classes, scratch=True),
+            told=float64(MODELS + 1, scratch=True),
             step=float64(MODELS, scratch=True),
             root=float64(MODELS, MODELS, scratch=True),
             slope=float64(MODELS, scratch=True),
@@ -108,7 +115,7 @@ def _score(state, slots, values, out):
     for c in range(classes):
         for e in range(MODELS):
             margins[c, e] = min(max(scores[e, c], -END), END)
-        out[c] = dot(state.mixture.weights, margins[c])
+    sharing.scores_of(state.shares, state.mixture, state.work, out)
 
 
 @force_inline
@@ -139,8 +146,8 @@ def _learn(state, indices, values, target, importance, settings, out):
     _learn_arow(state, slots, z, target, weight)
     if useful and present > 0:
         _learn_newton(state, slots, target, weight)
-    softmax(out, state.work.scores[SHARES])
-    learn_joint_mixture(state.mixture, state.work, state.work.scores[SHARES], target, weight)
+    sharing.learn_joint_shares(state.shares, state.work, target, weight)
+    learn_joint_mixture(state.mixture, state.work, state.work.chances[MODELS], target, weight)
     turn(state, indices)
     newton_block.replace(state.block, state.places, slots, state.features.moments)
 

@@ -6,7 +6,8 @@ slope g of a model's loss, and N the sum of all z^2 in t examples,
 by the logistic loss, the squared hinge and the hinge in safe steps (`terms/importance_aware.py`), and by the hinge in
 bold ones, for streams that change. The fifth is diagonal AROW (Crammer, Kulesza & Dredze, 2009, "Adaptive
 Regularization of Weight Vectors", NIPS), its prior variance 10 / the mean of z'z. The sixth is second-order logistic
-regression over the most frequent features (`newton_block.py`). Their margins, cut at 4, are weighed by `mixing.py`.
+regression over the most frequent features (`newton_block.py`). Their margins, cut at 4, are weighed by `mixing.py`;
+`sharing.py` chooses between the outcome and each of them alone.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import float32, float64, uint32
-from ouzel.learners.auto import mixing, newton_block, standardisation
-from ouzel.learners.auto.mixing import Mixture, dot, learn_mixture
+from ouzel.learners.auto import mixing, newton_block, sharing, standardisation
+from ouzel.learners.auto.mixing import Mixture, learn_mixture
 from ouzel.learners.auto.newton_block import Block
+from ouzel.learners.auto.sharing import Shares
 from ouzel.learners.auto.simd import LARGEST, add_squares, add_squares_by_dither, move
 from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
 from ouzel.learners.auto.turning import rescale, turn
@@ -45,6 +47,7 @@ class Work(NamedTuple):
     z: np.ndarray  # (128,) float64  scratch: z of the block's members
     v: np.ndarray  # (128,) float64  scratch: S z
     margins: np.ndarray  # (6,) float64  scratch: margins as the mixture sees them
+    chances: np.ndarray  # (7,) float64  scratch: probabilities by the models and the mixture
     step: np.ndarray  # (6,) float64  scratch
     root: np.ndarray  # (6, 6) float64  scratch: Cholesky's root of A
 
@@ -57,6 +60,7 @@ class TwoClasses(NamedTuple):
     places: np.ndarray  # (d,) uint32  place in the block, 0 if none
     block: Block
     mixture: Mixture
+    shares: Shares
     work: Work
 
 
@@ -69,6 +73,7 @@ def layout(dimension: int) -> Any:
         places=uint32(dimension, most=newton_block.MOST),
         block=newton_block.layout(1, dimension),
         mixture=mixing.layout(MODELS),
+        shares=sharing.layout(MODELS),
         work=Work(
             slots=uint32(dimension, scratch=True),
             values=float32(dimension, scratch=True),
@@ -76,6 +81,7 @@ def layout(dimension: int) -> Any:
             z=float64(newton_block.MOST, scratch=True),
             v=float64(newton_block.MOST, scratch=True),
             margins=float64(MODELS, scratch=True),
+            chances=float64(MODELS + 1, scratch=True),
             step=float64(MODELS, scratch=True),
             root=float64(MODELS, MODELS, scratch=True),
         ),
@@ -114,7 +120,7 @@ def predict_margin(state, indices, values):
     """The margin of one example."""
     count = standardisation.view_row(state.features, state.work, indices, values, False)
     _margins(state, state.work.slots[:count], state.work.values[:count])
-    return dot(state.mixture.weights, state.work.margins)
+    return sharing.margin_of(state.shares, state.mixture, state.work)
 
 
 @force_inline
@@ -134,7 +140,7 @@ def learn_margin(state, indices, values, target, importance, settings):
         if row[VARIANCE] == 0.0:
             row[VARIANCE] = prior
     margins = _margins(state, slots, z)
-    margin = dot(state.mixture.weights, state.work.margins)
+    margin = sharing.margin_of(state.shares, state.mixture, state.work)
     useful = newton_block.worthwhile(state.block)
     present = newton_block.count_members(state.block, state.places, slots)
     if count > 0:
@@ -142,7 +148,8 @@ def learn_margin(state, indices, values, target, importance, settings):
         _learn_arow(state, slots, z, margins[4], margins[6], target, weight)
         if useful and present > 0:
             _learn_newton(state, slots, margins[5], target, weight)
-        p = link(Logistic(), margin)
+        p = state.work.chances[MODELS]
+        sharing.learn_shares(state.shares, state.work, 1.0 if target > 0.0 else 0.0, weight)
         learn_mixture(state.mixture, state.work, weight * (p - (target > 0.0)), weight * p * (1.0 - p))
         turn(state, indices)
         newton_block.replace(state.block, state.places, slots, state.features.moments)

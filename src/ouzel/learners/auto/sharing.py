@@ -1,0 +1,141 @@
+"""Which of several probabilities to believe: exponential weights that share a little with all, example by example.
+
+The mixture of models (`mixing.py`) is best in the long run, one model alone where examples are few or just changed. So
+the mixture, and each model e by its own margins m_e times a scale a_e, give probabilities p_k, and the prediction is
+sum_k q_k p_k. The weights q follow the Fixed Share of Herbster & Warmuth (1998), "Tracking the Best Expert", Machine
+Learning 32, for the logarithmic loss of the true class y, with alpha = 0.001:
+    q_k <- (1 - alpha) q_k p_k(y) / sum_l q_l p_l(y) + alpha / number of them.
+A scale learns the logistic or multinomial loss of a_e m_e by a Newton step that forgets as the mixture does.
+"""
+
+from __future__ import annotations
+
+from math import exp, log
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ouzel.kernels.jit import inlined
+from ouzel.layout import float64
+from ouzel.learners.auto.mixing import KEPT, LEAST_CURVATURE, dot, softmax
+
+ALPHA = 1e-3
+LEAST = 1e-300  # of a probability whose logarithm is taken
+MOST_WEIGHT = 10.0  # of an example
+
+
+class Shares(NamedTuple):
+    weights: np.ndarray  # (E + 1,) float64  q, that of the mixture last
+    scales: np.ndarray  # (E,) float64  a
+    curvatures: np.ndarray  # (E,) float64  of the loss, 1 at first
+
+
+def layout(models: int) -> Any:
+    """What the shares of so many models and their mixture are made of."""
+    return Shares(
+        weights=float64(models + 1, fill=1.0 / (models + 1), least=0.0, most=1.0),
+        scales=float64(models, fill=1.0),
+        curvatures=float64(models, fill=1.0, least=1.0 - 1e-9),
+    )
+
+
+@inlined
+def logistic(margin):
+    """1 / (1 + exp(-margin))"""
+    if margin > 0.0:
+        return 1.0 / (1.0 + exp(-margin))
+    small = exp(margin)
+    return small / (1.0 + small)
+
+
+@inlined
+def margin_of(shares, mixture, work):
+    """The margin of two classes: the logarithm of the odds, from `work.margins`; probabilities go to `work.chances`."""
+    models = len(shares.scales)
+    mixed = dot(mixture.weights, work.margins)
+    up, down = shares.weights[models] * logistic(mixed), shares.weights[models] * logistic(-mixed)
+    work.chances[models] = logistic(mixed)
+    for e in range(models):
+        margin = shares.scales[e] * work.margins[e]
+        work.chances[e] = logistic(margin)
+        up += shares.weights[e] * work.chances[e]
+        down += shares.weights[e] * logistic(-margin)
+    return log(max(up, LEAST)) - log(max(down, LEAST))
+
+
+@inlined
+def learn_shares(shares, work, target, weight):
+    """Learn the true one (0 or 1) of two classes from `work.chances`, which hold the probabilities of class 1."""
+    for k in range(len(work.chances)):
+        p = work.chances[k]
+        if k < len(shares.scales):
+            margin = work.margins[k]
+            _learn_scale(shares, k, (p - target) * margin, p * (1.0 - p) * margin * margin, weight)
+        work.chances[k] = p if target > 0.0 else 1.0 - p
+    _follow(shares, work.chances, weight)
+
+
+@inlined
+def scores_of(shares, mixture, work, out):
+    """Write the logarithms of the probabilities of several classes to `out` (K,); `work.chances` (E + 1, K) are p."""
+    models = len(shares.scales)
+    for c in range(len(out)):
+        out[c] = dot(mixture.weights, work.margins[c])
+    softmax(out, work.chances[models])
+    for e in range(models):
+        for c in range(len(out)):
+            work.chances[e, c] = shares.scales[e] * work.margins[c, e]
+        softmax(work.chances[e], work.chances[e])
+    for c in range(len(out)):
+        total = 0.0
+        for k in range(models + 1):
+            total += shares.weights[k] * work.chances[k, c]
+        out[c] = log(max(total, LEAST))
+
+
+@inlined
+def learn_joint_shares(shares, work, target, weight):
+    """Learn the true one of several classes; `work.told` (E + 1,) is room to work in."""
+    for k in range(len(work.told)):
+        work.told[k] = work.chances[k, target]
+        if k < len(shares.scales):
+            mean = square = 0.0
+            for c in range(work.chances.shape[1]):
+                score = work.margins[c, k]
+                mean += work.chances[k, c] * score
+                square += work.chances[k, c] * score * score
+            _learn_scale(shares, k, mean - work.margins[target, k], square - mean * mean, weight)
+    _follow(shares, work.told, weight)
+
+
+@inlined
+def _learn_scale(shares, model, slope, curvature, weight):
+    """One Newton step of a scale."""
+    before = 1.0 + KEPT * (shares.curvatures[model] - 1.0)
+    shares.curvatures[model] = before + weight * max(curvature, LEAST_CURVATURE)
+    shares.scales[model] -= weight * slope / shares.curvatures[model]
+
+
+@inlined
+def _follow(shares, told, weight):
+    """Shift weight to those of the larger probability of what came, `told`, and share a little."""
+    best, total = 0.0, 0.0
+    for k in range(len(told)):
+        best = max(best, told[k])
+    for k in range(len(told)):
+        ratio = max(told[k], LEAST) / max(best, LEAST)
+        shares.weights[k] *= ratio if weight == 1.0 else ratio ** min(weight, MOST_WEIGHT)
+        total += shares.weights[k]
+    for k in range(len(told)):
+        shares.weights[k] = (1.0 - ALPHA) * shares.weights[k] / total + ALPHA / len(told)
+
+
+def combined(shares: Shares, weights: np.ndarray) -> np.ndarray:
+    """What the models weigh together (E,), for the mixture's weights: exact where all margins are near 0."""
+    return shares.weights[-1] * weights + shares.weights[:-1] * shares.scales
+
+
+def merged(parts: list[Shares], share: np.ndarray) -> Shares:
+    """Average weights and scales by share, and add up what is known of the scales."""
+    weights, scales = (np.tensordot(share, np.stack([part[k] for part in parts]), 1) for k in range(2))
+    return Shares(weights, scales, 1.0 + np.sum([part.curvatures - 1.0 for part in parts], axis=0))

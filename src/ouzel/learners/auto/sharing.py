@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import inlined
+from ouzel.kernels.jit import force_inline
 from ouzel.layout import float64
 from ouzel.learners.auto.mixing import KEPT, LEAST_CURVATURE, dot, softmax
 
@@ -39,7 +39,7 @@ def layout(models: int) -> Any:
     )
 
 
-@inlined
+@force_inline
 def logistic(margin):
     """1 / (1 + exp(-margin))"""
     if margin > 0.0:
@@ -48,7 +48,7 @@ def logistic(margin):
     return small / (1.0 + small)
 
 
-@inlined
+@force_inline
 def margin_of(shares, mixture, work):
     """The margin of two classes: the logarithm of the odds, from `work.margins`; probabilities go to `work.chances`."""
     models = len(shares.scales)
@@ -63,7 +63,7 @@ def margin_of(shares, mixture, work):
     return log(max(up, LEAST)) - log(max(down, LEAST))
 
 
-@inlined
+@force_inline
 def learn_shares(shares, work, target, weight):
     """Learn the true one (0 or 1) of two classes from `work.chances`, which hold the probabilities of class 1."""
     for k in range(len(work.chances)):
@@ -75,7 +75,7 @@ def learn_shares(shares, work, target, weight):
     _follow(shares, work.chances, weight)
 
 
-@inlined
+@force_inline
 def scores_of(shares, mixture, work, out):
     """Write the logarithms of the probabilities of several classes to `out` (K,); `work.chances` (E + 1, K) are p."""
     models = len(shares.scales)
@@ -93,7 +93,7 @@ def scores_of(shares, mixture, work, out):
         out[c] = log(max(total, LEAST))
 
 
-@inlined
+@force_inline
 def learn_joint_shares(shares, work, target, weight):
     """Learn the true one of several classes; `work.told` (E + 1,) is room to work in."""
     for k in range(len(work.told)):
@@ -108,7 +108,7 @@ def learn_joint_shares(shares, work, target, weight):
     _follow(shares, work.told, weight)
 
 
-@inlined
+@force_inline
 def _learn_scale(shares, model, slope, curvature, weight):
     """One Newton step of a scale."""
     before = 1.0 + KEPT * (shares.curvatures[model] - 1.0)
@@ -116,7 +116,7 @@ def _learn_scale(shares, model, slope, curvature, weight):
     shares.scales[model] -= weight * slope / shares.curvatures[model]
 
 
-@inlined
+@force_inline
 def _follow(shares, told, weight):
     """Shift weight to those of the larger probability of what came, `told`, and share a little."""
     best, total = 0.0, 0.0

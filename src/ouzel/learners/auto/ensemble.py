@@ -46,9 +46,11 @@ class State(NamedTuple):
 
 class Settings(NamedTuple):
     loss: Loss = Logistic()
-    second_loss: Annotated[Any, "of the second model; the loss itself in regression"] = SquaredHinge()
-    third_loss: Annotated[Any, "of the third and fourth model; the same"] = Hinge()
-    learning_rate: Annotated[Rate, "multiplies the step sizes of all four models"] = 1.0
+    second_loss: Annotated[Any, "of the second model, where pairs are ranked or the loss is not the default"] = (
+        SquaredHinge()
+    )
+    third_loss: Annotated[Any, "of the third and fourth model, likewise"] = Hinge()
+    learning_rate: Annotated[Rate, "multiplies the step sizes of the models of first order"] = 1.0
 
 
 def layout(dimension: int, settings: Settings) -> State:

@@ -21,6 +21,7 @@ from ouzel.kernels.jit import force_inline
 from ouzel.layout import float64
 
 KEPT = 0.9995
+FURTHEST = 1e100  # no number of a file goes further: sums of products stay finite
 LEAST_CURVATURE = 1e-3
 LEAST_SHARE = 1e-4  # of a class that is worth its time in A
 
@@ -32,7 +33,8 @@ class Mixture(NamedTuple):
 
 def layout(models: int) -> Any:
     """What the mixture of so many models is made of."""
-    return Mixture(float64(models, fill=1.0 / models), float64(models, models, diagonal=1.0))
+    bounds = {"least": -FURTHEST, "most": FURTHEST}
+    return Mixture(float64(models, fill=1.0 / models, **bounds), float64(models, models, diagonal=1.0, **bounds))
 
 
 @force_inline

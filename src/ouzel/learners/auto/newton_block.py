@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import force_inline
+from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import float64, require, uint32
 from ouzel.learners.auto.standardisation import COUNT
 
@@ -31,6 +31,7 @@ MUCH, FULL = 0.4, 0.5  # parts of the features that are members, and of the memb
 PRIOR = 3.0
 KEPT = 0.999
 LEAST_CURVATURE = 1e-3
+FURTHEST = 1e100  # no number of a file goes further: sums of products stay finite
 MEMBERS, CURVATURE, PRESENT, SEEN, LEAST, BELOW, ENTRIES = range(7)  # places of `totals`
 
 
@@ -46,8 +47,8 @@ def layout(columns: int, dimension: int) -> Any:
     """What the block of a model of so many scores is made of."""
     return Block(
         slots=uint32(MOST, most=dimension - 1),
-        weights=float64(MOST, columns),
-        covariance=float64(MOST, MOST),
+        weights=float64(MOST, columns, least=-FURTHEST, most=FURTHEST),
+        covariance=float64(MOST, MOST, least=-FURTHEST, most=FURTHEST),
         shares=float64(columns, fill=1.0 / columns, least=0.0),
         totals=float64(7, least=0.0, most=(MOST, *(np.inf,) * 6)),
     )
@@ -139,13 +140,16 @@ def rescale(block, places, slot, factor, part):
 
 @force_inline
 def gather(block, work, places, slots, values):
-    """Write z of all members, 0 for those not present, to `work.z`."""
+    """Write z of all members, 0 for those not present, to `work.z`; the places of those present to `work.chosen`."""
+    present = 0
     for place in range(np.int64(block.totals[MEMBERS])):
         work.z[place] = 0.0
     for k in range(len(slots)):
         place = np.int64(places[slots[k]])
         if place > 0:
             work.z[place - 1] = values[k]
+            work.chosen[present] = place - 1
+            present += 1
 
 
 @force_inline
@@ -160,17 +164,10 @@ def prior_of(block, places, slots, variance):
 
 
 @force_inline
-def direct(block, work):
-    """v = S z, to `work.v`; s = v.z"""
+def direct(block, work, present):
+    """v = S z, to `work.v`, of so many members present; s = v.z"""
     members = np.int64(block.totals[MEMBERS])
-    for j in range(members):
-        work.v[j] = 0.0
-    for i in range(members):
-        factor = work.z[i]
-        if factor != 0.0:
-            row = block.covariance[i]
-            for j in range(members):
-                work.v[j] += factor * row[j]
+    _multiply(block.covariance, work.chosen[:present], work.z, work.v[:members])
     s = 0.0
     for j in range(members):
         s += work.v[j] * work.z[j]
@@ -180,17 +177,41 @@ def direct(block, work):
 @force_inline
 def shrink(block, work, curvature, s, prior):
     """S <- S - h / (1 + h s) v v', divided by 0.999 if it lies below the prior."""
-    members = np.int64(block.totals[MEMBERS])
     factor = 1.0 / KEPT if block.totals[BELOW] > 0.0 else 1.0
     ratio = factor * curvature / (1.0 + curvature * s)
-    most = 0.0
-    for i in range(members):
-        row = block.covariance[i]
-        step = ratio * work.v[i]
-        for j in range(members):
-            row[j] = factor * row[j] - step * work.v[j]
-        most = max(most, row[i])
+    most = _subtract(block.covariance, work.v[: np.int64(block.totals[MEMBERS])], factor, ratio)
     block.totals[BELOW] = 1.0 if most < prior else 0.0
+
+
+@kernel
+def _multiply(matrix, chosen, z, v):
+    """v = matrix z, from the rows in which z is not 0, four at a time."""
+    for j in range(len(v)):
+        v[j] = 0.0
+    k = 0
+    while k + 4 <= len(chosen):
+        a, b, c, d = matrix[chosen[k]], matrix[chosen[k + 1]], matrix[chosen[k + 2]], matrix[chosen[k + 3]]
+        one, two, three, four = z[chosen[k]], z[chosen[k + 1]], z[chosen[k + 2]], z[chosen[k + 3]]
+        for j in range(len(v)):
+            v[j] += one * a[j] + two * b[j] + three * c[j] + four * d[j]
+        k += 4
+    while k < len(chosen):
+        factor, row = z[chosen[k]], matrix[chosen[k]]
+        for j in range(len(v)):
+            v[j] += factor * row[j]
+        k += 1
+
+
+@kernel
+def _subtract(matrix, v, factor, ratio):
+    """matrix <- factor matrix - ratio v v'; the largest number on its diagonal."""
+    most = 0.0
+    for i in range(len(v)):
+        row, step = matrix[i], ratio * v[i]
+        for j in range(len(v)):
+            row[j] = factor * row[j] - step * v[j]
+        most = max(most, row[i])
+    return most
 
 
 def merged(

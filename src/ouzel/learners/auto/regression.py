@@ -20,14 +20,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel
-from ouzel.layout import flat, float32, float64, made_from, require, uint32
-from ouzel.learners.auto import merging, mixing, newton_block, standardisation
+from ouzel.layout import flat, float64, made_from, require, uint32
+from ouzel.learners.auto import merging, mixing, newton_block, standardisation, work
 from ouzel.learners.auto.ensemble import Settings
 from ouzel.learners.auto.mixing import Mixture, dot, learn_mixture
 from ouzel.learners.auto.newton_block import Block
 from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
 from ouzel.learners.auto.turning import rescale, turn
-from ouzel.learners.auto.two_classes import MOST_IMPORTANCE, Work
+from ouzel.learners.auto.two_classes import MOST_IMPORTANCE
+from ouzel.learners.auto.work import Work
 from ouzel.terms.importance_aware import importance_aware_step
 from ouzel.terms.losses import Squared
 
@@ -60,17 +61,7 @@ def layout(dimension: int, settings: Settings) -> Any:
         block=newton_block.layout(1, dimension),
         mixture=mixing.layout(MODELS),
         labels=float64(5, least=(0.0, -inf, 0.0, -inf, -inf)),
-        work=Work(
-            slots=uint32(dimension, scratch=True),
-            values=float32(dimension, scratch=True),
-            raw=float32(dimension, least=0.0, most=0.0),
-            z=float64(newton_block.MOST, scratch=True),
-            v=float64(newton_block.MOST, scratch=True),
-            margins=float64(MODELS, scratch=True),
-            chances=float64(1, scratch=True),
-            step=float64(MODELS, scratch=True),
-            root=float64(MODELS, MODELS, scratch=True),
-        ),
+        work=work.layout(dimension, MODELS),
     )
 
 
@@ -159,7 +150,7 @@ def learn_row(state, indices, values, target, importance, settings):
     if count > 0 and spread > 0.0 and isfinite(found[0] + found[1] + found[2]):
         _learn_adagrad(state, slots, z, found, residual, weight, spread, settings)
         if useful and present > 0:
-            _learn_newton(state, slots, found[2] - residual, weight)
+            _learn_newton(state, slots, present, found[2] - residual, weight)
         for e in range(MODELS):
             state.work.margins[e] /= spread
         slope = dot(state.mixture.weights, state.work.margins) - residual / spread
@@ -190,15 +181,15 @@ def _learn_adagrad(state, slots, z, found, residual, weight, spread, settings):
 
 
 @force_inline
-def _learn_newton(state, slots, error, weight):
+def _learn_newton(state, slots, present, error, weight):
     """The step of recursive least squares."""
-    block, work = state.block, state.work
+    block, room = state.block, state.work
     prior = newton_block.prior_of(block, state.places, slots, PRIOR)
-    s = newton_block.direct(block, work)
+    s = newton_block.direct(block, room, present)
     step = weight * error / (1.0 + weight * s)
     for place in range(np.int64(block.totals[newton_block.MEMBERS])):
-        block.weights[place, 0] -= step * work.v[place]
-    newton_block.shrink(block, work, weight, s, prior)
+        block.weights[place, 0] -= step * room.v[place]
+    newton_block.shrink(block, room, weight, s, prior)
 
 
 @rescale.register(State)

@@ -16,14 +16,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel
-from ouzel.layout import float32, float64, uint32
-from ouzel.learners.auto import mixing, newton_block, sharing, standardisation
+from ouzel.layout import float32, uint32
+from ouzel.learners.auto import mixing, newton_block, sharing, standardisation, work
 from ouzel.learners.auto.mixing import Mixture, learn_joint_mixture, softmax
 from ouzel.learners.auto.newton_block import Block
 from ouzel.learners.auto.sharing import Shares
 from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
 from ouzel.learners.auto.turning import rescale, turn
 from ouzel.learners.auto.two_classes import LEAST_VARIANCE, LONG, MOST_IMPORTANCE, PRIOR
+from ouzel.learners.auto.work import JointWork
 from ouzel.learners.dithered_sums import dither_of, dithered_sum
 from ouzel.terms.importance_aware import importance_aware_step
 from ouzel.terms.losses import Hinge, Logistic, derivative
@@ -37,21 +38,6 @@ SOFTMAX, SOFTMAX_SQUARES, HINGE, HINGE_SQUARES, BOLD, BOLD_SQUARES, MEAN, VARIAN
 SLOPES, PUSHES, SHARES, STEPS = range(5, 9)  # rows of `work.scores` behind those of the models
 
 
-class Work(NamedTuple):
-    slots: np.ndarray  # (d,) uint32  scratch: slots of an example as the models see it
-    values: np.ndarray  # (d,) float32  scratch: their z
-    raw: np.ndarray  # (d,) float32  x of the dense features of an example, 0 between examples
-    z: np.ndarray  # (128,) float64  scratch: z of the block's members
-    v: np.ndarray  # (128,) float64  scratch: S z
-    scores: np.ndarray  # (9, K) float64  scratch: the models' scores, and four rows to work in
-    margins: np.ndarray  # (K, 5) float64  scratch: scores as the mixture sees them
-    chances: np.ndarray  # (6, K) float64  scratch: probabilities by the models and the mixture
-    told: np.ndarray  # (6,) float64  scratch
-    step: np.ndarray  # (5,) float64  scratch
-    root: np.ndarray  # (5, 5) float64  scratch: Cholesky's root of A
-    slope: np.ndarray  # (5,) float64  scratch
-
-
 class SeveralClasses(NamedTuple):
     features: Features
     table: np.ndarray  # (d, 8, K) float32  w and s by the softmax, the hinge, in bold steps; AROW's mean and variance
@@ -59,7 +45,7 @@ class SeveralClasses(NamedTuple):
     block: Block
     mixture: Mixture
     shares: Shares
-    work: Work
+    work: JointWork
 
 
 def layout(dimension: int, classes: int) -> Any:
@@ -71,20 +57,7 @@ def layout(dimension: int, classes: int) -> Any:
         block=newton_block.layout(classes, dimension),
         mixture=mixing.layout(MODELS),
         shares=sharing.layout(MODELS),
-        work=Work(
-            slots=uint32(dimension, scratch=True),
-            values=float32(dimension, scratch=True),
-            raw=float32(dimension, least=0.0, most=0.0),
-            z=float64(newton_block.MOST, scratch=True),
-            v=float64(newton_block.MOST, scratch=True),
-            scores=float64(9, classes, scratch=True),
-            margins=float64(classes, MODELS, scratch=True),
-            chances=float64(MODELS + 1, classes, scratch=True),
-            told=float64(MODELS + 1, scratch=True),
-            step=float64(MODELS, scratch=True),
-            root=float64(MODELS, MODELS, scratch=True),
-            slope=float64(MODELS, scratch=True),
-        ),
+        work=work.joint_layout(dimension, MODELS, classes),
     )
 
 
@@ -145,7 +118,7 @@ def _learn(state, indices, values, target, importance, settings, out):
     _learn_boldly(state, slots, z, target, weight, unit * RATES[2])
     _learn_arow(state, slots, z, target, weight)
     if useful and present > 0:
-        _learn_newton(state, slots, target, weight)
+        _learn_newton(state, slots, present, target, weight)
     sharing.learn_joint_shares(state.shares, state.work, target, weight)
     learn_joint_mixture(state.mixture, state.work, state.work.chances[MODELS], target, weight)
     turn(state, indices)
@@ -261,13 +234,13 @@ def _learn_arow(state, slots, z, target, weight):
 
 
 @force_inline
-def _learn_newton(state, slots, target, weight):
+def _learn_newton(state, slots, present, target, weight):
     """The block's step."""
-    block, work, classes = state.block, state.work, state.work.scores.shape[1]
-    shares, steps = work.scores[SHARES], work.scores[STEPS]
+    block, room, classes = state.block, state.work, state.work.scores.shape[1]
+    shares, steps = room.scores[SHARES], room.scores[STEPS]
     prior = newton_block.prior_of(block, state.places, slots, newton_block.PRIOR)
-    s = newton_block.direct(block, work)
-    softmax(work.scores[4], shares)
+    s = newton_block.direct(block, room, present)
+    softmax(room.scores[4], shares)
     before, total = max(block.totals[newton_block.CURVATURE], 1.0), 0.0
     for c in range(classes):
         p = shares[c]
@@ -279,8 +252,8 @@ def _learn_newton(state, slots, target, weight):
     block.totals[newton_block.CURVATURE] = before + total
     for place in range(np.int64(block.totals[newton_block.MEMBERS])):
         for c in range(classes):
-            block.weights[place, c] -= steps[c] * work.v[place]
-    newton_block.shrink(block, work, total, s, prior)
+            block.weights[place, c] -= steps[c] * room.v[place]
+    newton_block.shrink(block, room, total, s, prior)
 
 
 @rescale.register(SeveralClasses)

@@ -17,7 +17,7 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float64
-from ouzel.learners.auto.mixing import KEPT, LEAST_CURVATURE, dot, softmax
+from ouzel.learners.auto.mixing import FURTHEST, KEPT, LEAST_CURVATURE, dot, softmax
 
 ALPHA = 1e-3
 LEAST = 1e-300  # of a probability whose logarithm is taken
@@ -34,7 +34,7 @@ def layout(models: int) -> Any:
     """What the shares of so many models and their mixture are made of."""
     return Shares(
         weights=float64(models + 1, fill=1.0 / (models + 1), least=0.0, most=1.0),
-        scales=float64(models, fill=1.0),
+        scales=float64(models, fill=1.0, least=-FURTHEST, most=FURTHEST),
         curvatures=float64(models, fill=1.0, least=1.0 - 1e-9),
     )
 

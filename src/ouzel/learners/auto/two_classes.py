@@ -18,14 +18,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel
-from ouzel.layout import float32, float64, uint32
-from ouzel.learners.auto import mixing, newton_block, sharing, standardisation
+from ouzel.layout import float32, uint32
+from ouzel.learners.auto import mixing, newton_block, sharing, standardisation, work
 from ouzel.learners.auto.mixing import Mixture, learn_mixture
 from ouzel.learners.auto.newton_block import Block
 from ouzel.learners.auto.sharing import Shares
 from ouzel.learners.auto.simd import LARGEST, add_squares, add_squares_by_dither, move
 from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
 from ouzel.learners.auto.turning import rescale, turn
+from ouzel.learners.auto.work import Work
 from ouzel.learners.dithered_sums import dither_of
 from ouzel.terms.importance_aware import importance_aware_step
 from ouzel.terms.losses import Hinge, Logistic, SquaredHinge, derivative, link
@@ -38,18 +39,6 @@ LONG = 2.0**20  # examples, from which on sums of squares are rounded by a dithe
 MOST_IMPORTANCE = 1e6  # one example counts for no more
 LEAST_VARIANCE = 1e-30
 UNIT, WEIGHT, ROOT, MEAN, VARIANCE = 0, 1, 5, 9, 10  # columns of `table`
-
-
-class Work(NamedTuple):
-    slots: np.ndarray  # (d,) uint32  scratch: slots of an example as the models see it
-    values: np.ndarray  # (d,) float32  scratch: their z
-    raw: np.ndarray  # (d,) float32  x of the dense features of an example, 0 between examples
-    z: np.ndarray  # (128,) float64  scratch: z of the block's members
-    v: np.ndarray  # (128,) float64  scratch: S z
-    margins: np.ndarray  # (6,) float64  scratch: margins as the mixture sees them
-    chances: np.ndarray  # (7,) float64  scratch: probabilities by the models and the mixture
-    step: np.ndarray  # (6,) float64  scratch
-    root: np.ndarray  # (6, 6) float64  scratch: Cholesky's root of A
 
 
 class TwoClasses(NamedTuple):
@@ -74,17 +63,7 @@ def layout(dimension: int) -> Any:
         block=newton_block.layout(1, dimension),
         mixture=mixing.layout(MODELS),
         shares=sharing.layout(MODELS),
-        work=Work(
-            slots=uint32(dimension, scratch=True),
-            values=float32(dimension, scratch=True),
-            raw=float32(dimension, least=0.0, most=0.0),
-            z=float64(newton_block.MOST, scratch=True),
-            v=float64(newton_block.MOST, scratch=True),
-            margins=float64(MODELS, scratch=True),
-            chances=float64(MODELS + 1, scratch=True),
-            step=float64(MODELS, scratch=True),
-            root=float64(MODELS, MODELS, scratch=True),
-        ),
+        work=work.layout(dimension, MODELS),
     )
 
 
@@ -147,7 +126,7 @@ def learn_margin(state, indices, values, target, importance, settings):
         _learn_adagrad(state, slots, z, margins, target, weight, settings)
         _learn_arow(state, slots, z, margins[4], margins[6], target, weight)
         if useful and present > 0:
-            _learn_newton(state, slots, margins[5], target, weight)
+            _learn_newton(state, slots, present, margins[5], target, weight)
         p = state.work.chances[MODELS]
         sharing.learn_shares(state.shares, state.work, 1.0 if target > 0.0 else 0.0, weight)
         learn_mixture(state.mixture, state.work, weight * (p - (target > 0.0)), weight * p * (1.0 - p))
@@ -204,18 +183,18 @@ def _learn_arow(state, slots, z, mean, variance, target, weight):
 
 
 @force_inline
-def _learn_newton(state, slots, margin, target, weight):
+def _learn_newton(state, slots, present, margin, target, weight):
     """The block's step, for one column."""
-    block, work = state.block, state.work
+    block, room = state.block, state.work
     prior = newton_block.prior_of(block, state.places, slots, newton_block.PRIOR)
-    s = newton_block.direct(block, work)
+    s = newton_block.direct(block, room, present)
     p = link(Logistic(), margin)
     d = p - (target > 0.0)
     h = weight * max(0.5 * (p * (1.0 - p) + d * d), newton_block.LEAST_CURVATURE)
     step = weight * d / (1.0 + h * s)
     for place in range(np.int64(block.totals[newton_block.MEMBERS])):
-        block.weights[place, 0] -= step * work.v[place]
-    newton_block.shrink(block, work, h, s, prior)
+        block.weights[place, 0] -= step * room.v[place]
+    newton_block.shrink(block, room, h, s, prior)
 
 
 @rescale.register(TwoClasses)

@@ -37,15 +37,38 @@ def test_weights_go_with_the_logarithm_of_planted_relative_risks(common):
     assert correlation >= 0.9
 
 
-def test_relative_risks_and_support_are_told():
+def test_with_every_attribute_in_memory_risks_are_those_of_counts():
     explained = Explained(ouzel.StreamingExplainer("32KB"), Rule(), exact=True)
-    explained.learn(planted(values=50))
+    explained.learn(planted())
 
     for side in ("high", "low"):
-        for row in explained.table(5, side, min_support=500):
-            assert (row["risk"] > 1) == (side == "high")
-            assert row["outliers"] < 50 or abs(np.log(row["risk"] / row["true_risk"])) < 0.5
-            assert 0.9 * row["rows"] <= row["support"] <= row["rows"]
+        for row in explained.table(1000, side):
+            assert row["risk"] == pytest.approx(row["true_risk"], rel=1e-9)
+            assert row["support"] == row["rows"]
+
+
+@pytest.mark.parametrize("side", ["high", "low"])
+def test_with_every_attribute_in_memory_the_largest_risks_are_listed(side):
+    explained = Explained(ouzel.StreamingExplainer("32KB"), Rule(), exact=True)
+    explained.learn(planted())
+    counts = explained.exact.counts
+    risks = true_risks(counts, explained.explainer.rows)[counts.sum(axis=1) >= 50]
+
+    listed = [row["true_risk"] for row in explained.table(50, side, min_support=50)]
+
+    np.testing.assert_allclose(listed, np.sort(risks)[::-1][:50] if side == "high" else np.sort(risks)[:50])
+
+
+def test_risks_are_unbiased_where_memory_is_a_third_of_the_attributes():
+    explained = Explained(ouzel.StreamingExplainer("6KB"), Rule(), exact=True)
+    explained.learn(planted())
+
+    rows = [row for row in explained.table(1000, "both") if row["rows"] >= 100 and row["support"] >= 50]
+    error = np.log([row["risk"] / row["true_risk"] for row in rows])
+
+    assert len(rows) > 50
+    assert abs(np.median(error)) < 0.02
+    assert np.quantile(np.abs(error), 0.75) < 0.3
 
 
 def test_rare_outliers_leave_attributes_that_say_nothing_at_zero():

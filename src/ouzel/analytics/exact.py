@@ -73,9 +73,14 @@ def log_ratios(counts: np.ndarray) -> np.ndarray:
     return np.log(np.maximum(counts[:, 0], 1)) - np.log(np.maximum(counts[:, 1], 1))
 
 
-def recall(found: np.ndarray, counts: ExactCounts, thresholds: tuple[float, ...]) -> list[tuple[int, float | None]]:
-    """For each threshold the number of items whose true ratio or its reciprocal reaches it, and the share found."""
-    sizes = np.abs(log_ratios(counts.counts)) + 1e-9
+def recall(
+    found: np.ndarray, counts: ExactCounts, thresholds: tuple[float, ...], offset: float = 0.0
+) -> list[tuple[int, float | None]]:
+    """For each threshold the number of items whose true ratio or its reciprocal reaches it, and the share found.
+
+    Ratios are those of counts, divided by e^offset.
+    """
+    sizes = np.abs(log_ratios(counts.counts) - offset) + 1e-9
     wanted = [counts.slots[sizes >= np.log(threshold)] for threshold in thresholds]
     return [(len(some), float(np.isin(some, found).mean()) if len(some) else None) for some in wanted]
 
@@ -91,3 +96,18 @@ def correlation(estimated: np.ndarray, exact: np.ndarray) -> float:
     if len(estimated) < 2 or np.ptp(estimated) == 0.0 or np.ptp(exact) == 0.0:
         return float("nan")
     return float(np.corrcoef(estimated, exact)[0, 1])
+
+
+def rank_correlation(estimated: np.ndarray, exact: np.ndarray) -> float:
+    """Spearman's correlation, that of the ranks of both (n,), equal numbers sharing theirs.
+
+    >>> rank_correlation(np.array([1.0, 2.0, 30.0]), np.array([0.1, 0.2, 0.3]))
+    1.0
+    """
+    return round(correlation(_ranks(estimated), _ranks(exact)), 12)
+
+
+def _ranks(values: np.ndarray) -> np.ndarray:
+    """Mean ranks (n,) of values (n,)."""
+    _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(counts) - (counts - 1) / 2.0)[which])

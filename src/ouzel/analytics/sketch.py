@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from inspect import signature
-from math import exp
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self, TypeVar
 
@@ -28,7 +27,6 @@ from ouzel.sketches.top_k import find
 
 ONE = np.ones(1, np.float32)
 ALL_BITS = np.uint32(0xFFFFFFFF)
-SETTLING = 4.0  # information from which steps fall
 FIXED = ("learner", "settings", "task", "intercept", "classes", "closed", "bits", "seed")  # in the file of an analysis
 
 Bytes = Annotated[int, byte_budget(32, each=9), "bytes to keep"]
@@ -54,19 +52,6 @@ def learn_items(state, slots, targets, importances, value, settings):
     """Learn one-sparse examples: item k is `slots[k]`, its target -1 or +1."""
     for k in range(len(slots)):
         awm.learn_row(state, slots[k : k + 1], value, targets[k], importances[k], settings)
-
-
-@force_inline
-def slowing(state, word, information, entry, importance, rate, settings):
-    """What the step of the slot in `word` (1,) is divided by: 1 + rate (I - 4), once I is above 4; I grows meanwhile.
-
-    I is the information about an entry of the active set, the sum of importance p (1 - p) over its examples, so that
-    the step is that of Newton's method.
-    """
-    share = 1.0 / (1.0 + exp(-awm.predict_row(state, word, ONE, settings)))
-    divisor = 1.0 + rate * max(0.0, information[entry] - SETTLING)
-    information[entry] += np.float32(importance * share * (1.0 - share))
-    return divisor
 
 
 @kernel

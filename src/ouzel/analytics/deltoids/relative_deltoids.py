@@ -3,7 +3,8 @@
 Cormode & Muthukrishnan (2005), "What's New: Finding Significant Differences in Network Data Streams", posed the
 problem; Tai, Sharan, Bailis & Valiant (2018), "Sketching Linear Classifiers over Data Streams", SIGMOD, section 8.2,
 solve it as a classification: an occurrence in the first stream is a positive example, one in the second a negative one,
-and the weight of an item tends to log(n1 / n2).
+and the weight of an item tends to log(n1 / n2). So items are found here; those in the active set are counted as well,
+so that the ratio told is one of counts (see `counted`, where we depart from the paper).
 """
 
 from __future__ import annotations
@@ -13,8 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.analytics.sketch import ONE, Analysis, Bytes, HeapSize, Width, learn_items, slots_of_items
+from ouzel.analytics import counted
+from ouzel.analytics.exact import log_ratios
+from ouzel.analytics.sketch import Analysis, Bytes, HeapSize, Width, slots_of_items
 from ouzel.errors import OuzelError
+from ouzel.kernels.jit import kernel
 from ouzel.layout import int64
 from ouzel.learners.shared_settings import L2, Rate
 from ouzel.ranges import Seed, ranged
@@ -24,7 +28,7 @@ class Deltoid(NamedTuple):
     """An item of `RelativeDeltoids.top`."""
 
     item: str
-    ratio: float  # estimated, of the first stream's occurrences to the second's
+    ratio: float  # of the first stream's occurrences to the second's, an absent item counting as once
     weight: float  # its logarithm
 
 
@@ -32,6 +36,17 @@ class Counts(NamedTuple):
     """What is kept beside the sketch."""
 
     seen: np.ndarray  # (2,) int64  items of either stream
+    held: counted.Held
+
+
+@kernel
+def learn_occurrences(state, slots, which, shares, beside, settings):
+    """Learn occurrences of items in the first (0) or second (1) stream; with `shares` the longer stream counts less."""
+    for k in range(len(slots)):
+        beside.seen[which[k]] += 1
+        if shares:
+            counted.balance(state, beside.held, beside.seen[0], beside.seen[1], settings)
+        counted.learn_counted(state, slots[k], which[k] == 0, beside.held, settings)
 
 
 class RelativeDeltoids(Analysis):
@@ -40,8 +55,8 @@ class RelativeDeltoids(Analysis):
     Parameters
     ----------
     budget : bytes, a number or a size such as "32KB"
-    learning_rate, schedule, l2 : of the AWM-Sketch; see `AWMSketchClassifier`. The step is larger than the paper's 0.1:
-        an item needs some ratio / step occurrences before its weight tells the ratio
+    learning_rate, schedule, l2 : of the AWM-Sketch, for items outside of the active set; see `AWMSketchClassifier`. The
+        step is larger than the paper's 0.1: an item needs some ratio / step occurrences before it is heavy enough
     shares : compare shares of the streams instead of numbers of occurrences; those in the longer stream count less
     heap_size, width : of the active set and the sketch, instead of what the budget gives
     seed : of the hash functions
@@ -60,8 +75,8 @@ class RelativeDeltoids(Analysis):
         self,
         budget: Bytes | str = "32KB",
         *,
-        learning_rate: Rate = 0.5,
-        l2: L2 = 1e-6,
+        learning_rate: Rate = 0.25,
+        l2: L2 = 0.0,
         schedule: Any = "inverse-time",
         shares: bool = False,
         heap_size: HeapSize = 0,
@@ -82,13 +97,23 @@ class RelativeDeltoids(Analysis):
 
     @classmethod
     def sizes(cls, parameters: dict[str, Any]) -> dict[str, Any]:
-        """The sizes of the sketch."""
-        return {name: parameters[name] for name in ("budget", "heap_size", "width")}
+        """The sizes of the sketch: a quarter of the budget for its counters, the rest for the active set."""
+        size = parameters["budget"]
+        entries = parameters["heap_size"] or size // (counted.ENTRY + 4)
+        counters = parameters["width"] or (size - counted.ENTRY * entries) // 4
+        if entries < 1 or counters < 1:
+            raise OuzelError(f"a budget of {size} bytes is too small; give at least {2 * counted.ENTRY} bytes")
+        return {"heap_size": entries, "width": counters}
 
     @classmethod
     def layout(cls, parameters: dict[str, Any]) -> Counts:
         """What the arrays beside the sketch are made of."""
-        return Counts(seen=int64(2))
+        return Counts(seen=int64(2), held=counted.layout(cls.sizes(parameters)["heap_size"]))
+
+    @property
+    def bytes_used(self) -> int:
+        """4 bytes for each id, weight and counter, and for the occurrences of each item in the active set."""
+        return self.model.bytes_used + 4 * len(self.beside.held.often)
 
     @property
     def seen(self) -> np.ndarray:
@@ -109,33 +134,38 @@ class RelativeDeltoids(Analysis):
         self, slots: np.ndarray, which: np.ndarray, name_of: Callable[[int], str | None]
     ) -> RelativeDeltoids:
         """Learn items by slot (n,) uint32 and stream (n,) 0 or 1; `name_of` tells the name of position k."""
-        targets = np.where(which == 0, 1.0, -1.0)
-        learn_items(self.state, slots, targets, self._importances(which), ONE, self.model.settings)
-        self.beside.seen[:] += np.bincount(which, minlength=2)
+        learn_occurrences(self.state, slots, which, self.parameters["shares"], self.beside, self.model.settings)
         self.model.examples += len(slots)
         self.name_members(slots, name_of)
         return self
 
     def top(self, k: int = 20) -> list[Deltoid]:
-        """The k items whose ratio, or its reciprocal, is estimated largest."""
+        """The k items of largest ratio, or reciprocal of it."""
         slots, weights = self.heaviest(k)
         ratios = np.exp(weights)
         return [Deltoid(self.name(slots[i]), float(ratios[i]), float(weights[i])) for i in range(len(slots))]
 
     def ratio(self, item: Any) -> float:
-        """The estimated ratio of one item, 1 if it has not been seen."""
-        return float(np.exp(self.weight(item)))
+        """The ratio of one item: of its counts if it is held, else as the sketch estimates it; 1 for a new one."""
+        slots = slots_of_items([item], self.seed)
+        return float(np.exp(self.log_ratios(slots)[0]))
 
     def heaviest(self, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Slots and weights of the k items of `top`."""
-        slots, weights = self.active()
-        return slots[: max(k, 0)], weights[: max(k, 0)]
+        """Slots and log ratios of the k items of `top`; of equal ratios, those that occurred more often first."""
+        slots = self.state.keys[: self.state.taken[0]]
+        found = self.log_ratios(slots)
+        often = self.counts_of(slots).sum(axis=1)
+        order = np.lexsort((slots, -often, -np.abs(found)))[: max(k, 0)]
+        return slots[order], found[order]
 
-    def _importances(self, which: np.ndarray) -> np.ndarray:
-        """1, or with `shares` less for the stream that has had more items so far."""
-        if not self.parameters["shares"]:
-            return np.ones(len(which), np.float32)
-        second = self.seen[1] + np.cumsum(which)
-        first = self.seen.sum() + np.arange(1, len(which) + 1) - second
-        own, other = np.where(which == 0, first, second), np.where(which == 0, second, first)
-        return np.minimum(1.0, np.maximum(other, 1) / own).astype(np.float32)
+    def counts_of(self, slots: np.ndarray) -> np.ndarray:
+        """Occurrences (n, 2) in either stream of slots (n,) uint32, zeros for those that are not held."""
+        return counted.counts_of(self.state, slots, self.beside.held, self.model.settings)
+
+    def log_ratios(self, slots: np.ndarray) -> np.ndarray:
+        """Logarithms of the ratios of slots (n,) uint32, of shares if those are compared."""
+        counts = self.counts_of(slots)
+        found = log_ratios(counts)
+        if self.parameters["shares"]:
+            found -= log_ratios(self.seen[None])
+        return np.where(counts.any(axis=1), found, self.weights_of(slots))

@@ -60,13 +60,18 @@ class TwoStreams:
         if self.exact is not None:
             self.exact.add(slots, which)
 
+    @property
+    def offset(self) -> float:
+        """Logarithm of what ratios of counts are divided by: 1, or the ratio of both streams' lengths with shares."""
+        return float(log_ratios(self.model.seen[None])[0]) if self.model.parameters["shares"] else 0.0
+
     def rows(self, top: int) -> list[dict[str, Any]]:
         """The items of largest ratio, with their true counts where these are known."""
         slots = self.model.heaviest(top)[0]
         rows: list[dict[str, Any]] = [deltoid._asdict() for deltoid in self.model.top(top)]
         if self.exact is not None:
             counts = self.exact.of(slots)
-            for row, pair, true in zip(rows, counts.tolist(), log_ratios(counts), strict=True):
+            for row, pair, true in zip(rows, counts.tolist(), log_ratios(counts) - self.offset, strict=True):
                 row |= {"first": pair[0], "second": pair[1], "true_ratio": float(np.exp(true))}
         return rows
 
@@ -77,7 +82,7 @@ class TwoStreams:
         size = len(self.model.owners)
         shares = {"awm": self.share_found(self.model.heaviest(size)[0])}
         shares |= {name: self.share_found(rival.top(size)[0]) for name, rival in self.rivals.items()}
-        items = [count for count, _ in recall(np.empty(0, np.uint32), self.exact, THRESHOLDS)]
+        items = [count for count, _ in recall(np.empty(0, np.uint32), self.exact, THRESHOLDS, self.offset)]
         return [
             {"ratio": threshold, "items": items[k]} | {name: share[k] for name, share in shares.items()}
             for k, threshold in enumerate(THRESHOLDS)
@@ -95,7 +100,7 @@ class TwoStreams:
     def share_found(self, slots: np.ndarray) -> list[float | None]:
         """For each threshold the share of the items above it that are among the slots; None if there are none."""
         assert self.exact is not None
-        return [share for _, share in recall(slots, self.exact, THRESHOLDS)]
+        return [share for _, share in recall(slots, self.exact, THRESHOLDS, self.offset)]
 
 
 def open_both(

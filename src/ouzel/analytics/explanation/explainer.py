@@ -7,11 +7,9 @@ attributes likewise. With p = P(outlier | attribute) its weight tends to log(p /
 if examples of the commoner kind of row count N_rare / N_common, as they do by default: attributes that say nothing then
 have the weight 0, however rare outliers are. The relative risk is
     r = P(outlier | attribute) / P(outlier | no such attribute) = p / ((N+ - n p) / (N - n)),
-with n the attribute's support, counted from when it entered the active set.
-
-We depart from the paper in the step of attributes in the active set. Once the information about one, the sum I of
-importance p (1 - p) over its examples, exceeds 4, its step is 1 / (1 / rate + I - 4), that of Newton's method, so that
-its weight settles instead of wavering (section 9 leaves rates of their own for features open).
+with n the attribute's support. So attributes are found here; of those in the active set outliers and inliers are
+counted as well (see `counted`, where we depart from the paper), and the risk told is that of the rows counted since an
+attribute entered: what stands for those before is of the class that let it enter, and would exaggerate.
 """
 
 from __future__ import annotations
@@ -21,11 +19,11 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ouzel.analytics.sketch import ONE, Analysis, Bytes, HeapSize, Width, pair_slot, slots_of_items, slowing
+from ouzel.analytics import counted
+from ouzel.analytics.sketch import Analysis, Bytes, HeapSize, Width, pair_slot, slots_of_items
 from ouzel.errors import OuzelError
 from ouzel.kernels.jit import force_inline, kernel
-from ouzel.layout import float32, int64, uint32
-from ouzel.learners.budget import awm
+from ouzel.layout import float32, int64
 from ouzel.learners.shared_settings import L2, Rate
 from ouzel.ranges import Range, Seed, ranged
 from ouzel.sketches.top_k import find
@@ -33,7 +31,7 @@ from ouzel.streams.guard import one_line
 from ouzel.streams.memory import as_table
 
 SIDES = ("high", "low", "both")
-ENTRY = 16  # bytes of an attribute in the active set: id, weight, support, information
+ENTRY = counted.ENTRY + 4  # bytes of an attribute in the active set: 4 for how many examples stand for rows before
 
 
 class Explanation(NamedTuple):
@@ -41,17 +39,16 @@ class Explanation(NamedTuple):
 
     attribute: str
     weight: float
-    risk: float  # estimated relative risk
+    risk: float  # relative risk, of the rows counted
     support: int  # rows that had it since it entered the active set
 
 
 class Entries(NamedTuple):
     """What is noted of each attribute in the active set."""
 
-    support: np.ndarray  # (k,) uint32
-    information: np.ndarray  # (k,) float32
+    held: counted.Held
+    uncounted: np.ndarray  # (k,) float32  how many of these stand for rows before it entered; inliers below 0
     origins: np.ndarray  # (k, 2) int64  where it stood in the block at work, for its name; -1 where named already
-    word: np.ndarray  # (1,) uint32  the slot at work
 
 
 class Beside(NamedTuple):
@@ -62,23 +59,16 @@ class Beside(NamedTuple):
 
 
 @force_inline
-def _learn(state, slot, target, importance, first, second, entries, settings):
-    """Learn one attribute; count its support, and note where it stood if it is new to the active set."""
-    entries.word[0] = slot
+def _learn(state, slot, outlier, first, second, entries, settings):
+    """Learn one attribute; if it is new to the active set, note where it stood and what stands for rows before."""
     before = find(state, slot)
-    if before >= 0:
-        rate = settings.learning_rate
-        divisor = slowing(state, entries.word, entries.information, before, importance, rate, settings)
-        importance = np.float32(importance / divisor)
-    awm.learn_row(state, entries.word, ONE, target, importance, settings)
-    entry = find(state, slot)
-    if entry >= 0:
-        if before < 0:
-            entries.support[entry] = 0
-            entries.information[entry] = 0.0
-            entries.origins[entry, 0] = first
-            entries.origins[entry, 1] = second
-        entries.support[entry] += np.uint32(1)
+    room = state.taken[0] < len(state.keys)
+    entry = counted.learn_counted(state, slot, outlier, entries.held, settings)
+    if entry >= 0 and before < 0:
+        often = np.float32(0.0 if room else entries.held.often[entry])
+        entries.uncounted[entry] = often if state.weights[entry] > 0.0 else -often
+        entries.origins[entry, 0] = first
+        entries.origins[entry, 1] = second
 
 
 @kernel
@@ -86,15 +76,13 @@ def learn_attributes(state, offsets, slots, outliers, conjunctions, balanced, ro
     """Learn the attributes `slots[offsets[i]:offsets[i + 1]]` of rows i; `rows` (2,) counts inliers and outliers."""
     for i in range(len(outliers)):
         rows[1 if outliers[i] else 0] += 1
-        own, other = (rows[1], rows[0]) if outliers[i] else (rows[0], rows[1])
-        importance = np.float32(min(1.0, max(other, 1) / own)) if balanced else np.float32(1.0)
-        target = 1.0 if outliers[i] else -1.0
+        if balanced:
+            counted.balance(state, entries.held, rows[1], rows[0], settings)
         for a in range(offsets[i], offsets[i + 1]):
-            _learn(state, slots[a], target, importance, a, np.int64(-1), entries, settings)
+            _learn(state, slots[a], outliers[i], a, np.int64(-1), entries, settings)
             if conjunctions:
                 for b in range(a + 1, offsets[i + 1]):
-                    slot = pair_slot(slots[a], slots[b])
-                    _learn(state, slot, target, importance, a, b, entries, settings)
+                    _learn(state, pair_slot(slots[a], slots[b]), outliers[i], a, b, entries, settings)
 
 
 class StreamingExplainer(Analysis):
@@ -106,7 +94,7 @@ class StreamingExplainer(Analysis):
     order : 1 for attributes, 2 for their conjunctions as well
     balanced : let the commoner of outliers and inliers count less, so that what says nothing has the weight 0;
         False for the paper's examples, all of which count alike
-    learning_rate, schedule, l2 : of the AWM-Sketch; see `AWMSketchClassifier`
+    learning_rate, schedule, l2 : of the AWM-Sketch, for attributes outside of the active set; see `AWMSketchClassifier`
     heap_size, width : of the active set and the sketch, instead of what the budget gives
     seed : of the hash functions
 
@@ -128,7 +116,7 @@ class StreamingExplainer(Analysis):
         order: Annotated[int, Range(1, 2, whole=True), "1 for attributes, 2 for pairs of them, too"] = 1,
         balanced: bool = True,
         learning_rate: Rate = 0.5,
-        l2: L2 = 1e-6,
+        l2: L2 = 0.0,
         schedule: Any = "inverse-time",
         heap_size: HeapSize = 0,
         width: Width = 0,
@@ -149,14 +137,14 @@ class StreamingExplainer(Analysis):
 
     @classmethod
     def sizes(cls, parameters: dict[str, Any]) -> dict[str, Any]:
-        """The sizes of the sketch."""
+        """The sizes of the sketch: a fifth of the budget for its counters, the rest for the active set."""
         order, size = parameters["order"], parameters["budget"]
         if order not in (1, 2):
             raise OuzelError(f"order is 1 for attributes or 2 for pairs of them, too; got {order}")
-        entries = parameters["heap_size"] or size // (2 * ENTRY)
+        entries = parameters["heap_size"] or size // (ENTRY + 4)
         counters = parameters["width"] or (size - ENTRY * entries) // 4
         if entries < 1 or counters < 1:
-            raise OuzelError(f"a budget of {size} bytes is too small; give at least {2 * ENTRY} bytes")
+            raise OuzelError(f"a budget of {size} bytes is too small; give at least {ENTRY + 4} bytes")
         return {"heap_size": entries, "width": counters}
 
     @classmethod
@@ -166,10 +154,9 @@ class StreamingExplainer(Analysis):
         return Beside(
             rows=int64(2),
             entries=Entries(
-                support=uint32(entries),
-                information=float32(entries, least=0.0),
+                held=counted.layout(entries),
+                uncounted=float32(entries, least=-counted.MOST, most=counted.MOST),
                 origins=int64(entries, 2, fill=-1, least=-1, most=-1),
-                word=uint32(1, scratch=True),
             ),
         )
 
@@ -185,8 +172,8 @@ class StreamingExplainer(Analysis):
 
     @property
     def bytes_used(self) -> int:
-        """4 bytes for each id, weight and counter, and 8 more for what is noted of each attribute in the active set."""
-        return self.model.bytes_used + 8 * len(self.entries.support)
+        """4 bytes for each id, weight and counter, and 8 for what is counted of each attribute in the active set."""
+        return self.model.bytes_used + (ENTRY - 8) * len(self.entries.uncounted)
 
     def partial_fit(self, rows: Any, outliers: Any) -> StreamingExplainer:
         """Learn rows and whether each (n,) is an outlier.
@@ -219,43 +206,49 @@ class StreamingExplainer(Analysis):
             name = " & ".join(name_of(int(k)) for k in origins[entry] if k >= 0)
             self.model.names.remember(int(self.state.keys[entry]) - 1, name)
         origins[:] = -1
-        if len(self.model.names) > 2 * len(self.entries.support):
+        if len(self.model.names) > 2 * len(self.entries.uncounted):
             self.forget_names()
         return self
 
     def top(self, k: int = 20, side: str = "high", min_support: int = 1) -> list[Explanation]:
-        """The k attributes of largest weight ("high"), of smallest ("low"), or of largest magnitude ("both")."""
-        slots, weights, support = self.found(side, min_support)
-        risks = self.risks(weights, support)
+        """The k attributes of largest risk ("high"), of smallest ("low"), or of either, by its logarithm ("both")."""
+        slots, weights, counts = self.found(side, min_support)
+        risks, support = true_risks(counts, self.rows), counts.sum(axis=1)
         return [
             Explanation(self.name(slots[i]), float(weights[i]), float(risks[i]), int(support[i]))
             for i in range(min(max(k, 0), len(slots)))
         ]
 
     def found(self, side: str = "both", min_support: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Slots, weights and support of all in the active set, in the order of `top`."""
+        """Slots, weights and counts (n, 2), inliers first, of all in the active set, in the order of `top`."""
         if side not in SIDES:
             raise OuzelError(f"side must be one of {', '.join(SIDES)}; got {side!r}")
         slots, weights = self.active()
-        own = dict(zip(self.state.keys.tolist(), self.entries.support.tolist(), strict=True))
-        support = np.array([own.get(slot, 0) for slot in slots.tolist()], np.int64)
-        wanted = support >= min_support
+        counts = self.counts_of(slots)
+        risks = np.log(true_risks(counts, self.rows))
+        order = np.argsort(-np.abs(risks), kind="stable")
+        wanted = counts.sum(axis=1)[order] >= min_support
         if side != "both":
-            wanted &= weights > 0 if side == "high" else weights < 0
-        return slots[wanted], weights[wanted], support[wanted]
+            wanted &= risks[order] > 0 if side == "high" else risks[order] < 0
+        order = order[wanted]
+        return slots[order], weights[order], counts[order]
 
-    def risks(self, weights: np.ndarray, support: np.ndarray) -> np.ndarray:
-        """The relative risks that weights (n,) and support (n,) tell of."""
-        inliers, outliers = np.maximum(self.rows, 1)
-        odds = np.exp(weights) * (outliers / inliers if self.parameters["balanced"] else 1.0)
-        share = odds / (1.0 + odds)
-        others = np.maximum(inliers + outliers - support, 1)
-        base = np.maximum(outliers - support * share, 0.5) / others
-        return np.asarray(share / base)
+    def counts_of(self, slots: np.ndarray) -> np.ndarray:
+        """Inliers and outliers (n, 2) that had attributes (n,) uint32 since these entered the active set."""
+        place = {slot: entry for entry, slot in enumerate(self.state.keys.tolist())}
+        uncounted = self.entries.uncounted[[place.get(slot, 0) for slot in slots.tolist()]].astype(np.int64)
+        counts = counted.counts_of(self.state, slots, self.entries.held, self.model.settings)
+        return np.maximum(counts - np.maximum(uncounted[:, None] * [1, -1], 0), 0)[:, ::-1]
 
     def risk(self, attribute: str) -> float:
-        """The estimated relative risk of one attribute, `column=value`, as of one without support."""
-        return float(self.risks(np.array([self.weight(attribute)]), np.zeros(1))[0])
+        """The relative risk of one attribute, `column=value`: of its counts if held, else by the sketch's weight."""
+        slots = slots_of_items([attribute], self.seed)
+        counts = self.counts_of(slots)
+        if counts.any():
+            return float(true_risks(counts, self.rows)[0])
+        inliers, outliers = np.maximum(self.rows, 1)
+        odds = np.exp(self.weights_of(slots)[0]) * (outliers / inliers if self.parameters["balanced"] else 1.0)
+        return float(odds / (1.0 + odds) * (inliers + outliers) / outliers)
 
 
 def true_risks(counts: np.ndarray, rows: np.ndarray) -> np.ndarray:

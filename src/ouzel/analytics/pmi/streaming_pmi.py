@@ -21,9 +21,9 @@ from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 
-from ouzel.analytics.pmi.token_pairs import Entries, learn_tokens
+from ouzel.analytics.pmi.token_pairs import SETTLING, Entries, learn_tokens
 from ouzel.analytics.pmi.tokens import Tokens, label_of, tokeniser
-from ouzel.analytics.sketch import SETTLING, Analysis, Bytes, Width, pair_slot, slots_of_items
+from ouzel.analytics.sketch import Analysis, Bytes, Width, pair_slot, slots_of_items
 from ouzel.errors import OuzelError
 from ouzel.layout import float32, int64, uint32
 from ouzel.learners.shared_settings import L2, Rate

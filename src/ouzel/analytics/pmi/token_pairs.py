@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from math import exp
 from typing import NamedTuple
 
 import numpy as np
 
-from ouzel.analytics.sketch import ONE, pair_slot, slowing
+from ouzel.analytics.sketch import ONE, pair_slot
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.learners.budget import awm
 from ouzel.sketches import reservoir
 from ouzel.sketches.top_k import find
+
+SETTLING = 4.0  # information from which steps fall
 
 
 class Entries(NamedTuple):
@@ -21,6 +24,19 @@ class Entries(NamedTuple):
     window: np.ndarray  # (window - 1,) uint32  the last tokens, a ring
     position: np.ndarray  # (2,) int64  tokens in the window since the document began; tokens seen
     word: np.ndarray  # (1,) uint32  the slot at work
+
+
+@force_inline
+def slowing(state, word, information, entry, importance, rate, settings):
+    """What the step of the slot in `word` (1,) is divided by: 1 + rate (I - 4), once I is above 4; I grows meanwhile.
+
+    I is the information about an entry of the active set, the sum of importance p (1 - p) over its examples, so that
+    the step is that of Newton's method.
+    """
+    share = 1.0 / (1.0 + exp(-awm.predict_row(state, word, ONE, settings)))
+    divisor = 1.0 + rate * max(0.0, information[entry] - SETTLING)
+    information[entry] += np.float32(importance * share * (1.0 - share))
+    return divisor
 
 
 @force_inline

@@ -17,10 +17,10 @@ def merge(states: list[Any]) -> Any:
     share = seen / seen.sum() if seen.any() else np.full(len(seen), 1.0 / len(seen))
     features = standardisation.merged([state.features for state in states])
     two = isinstance(states[0], TwoClasses)
-    states = [_in_units_of(features, state, _columns(two)[0]) for state in states]
+    states = [in_units_of(features, state, _columns(two)[0]) for state in states]
     table = np.tensordot(share, np.stack([state.table for state in states]), 1).astype(np.float32)
     _add_sums(table, states, features, two)
-    block, place = _merged_blocks(states, features, share, newton_block.PRIOR)
+    block, place = merged_blocks(states, features, share, newton_block.PRIOR)
     mixture = mixing.merged([state.mixture for state in states], share)
     shares = sharing.merged([state.shares for state in states], share)
     parts = {
@@ -34,39 +34,7 @@ def merge(states: list[Any]) -> Any:
     return states[0]._replace(**parts)
 
 
-def merge_regression(states: list[Any]) -> Any:
-    """The state of all workers' examples (`regression.merge`)."""
-    from ouzel.learners.auto import regression as learner
-
-    heard = [state for state in states if state.labels[learner.WEIGHT] > 0.0] or states[:1]
-    labels = heard[0].labels.copy()
-    for state in heard[1:]:
-        weight, mean, deviations, low, high = state.labels
-        total, change = labels[learner.WEIGHT] + weight, mean - labels[learner.MEAN]
-        labels[learner.DEVIATIONS] += deviations + change**2 * labels[learner.WEIGHT] * weight / total
-        labels[learner.MEAN] += change * weight / total
-        labels[learner.WEIGHT] = total
-        labels[learner.LOW], labels[learner.HIGH] = min(labels[learner.LOW], low), max(labels[learner.HIGH], high)
-    columns = [learner.SAFE, learner.BOLD]
-    seen = np.array([state.features.totals[SEEN] for state in heard])
-    share = seen / max(seen.sum(), 1.0)
-    features = standardisation.merged([state.features for state in heard])
-    moved = [_in_units_of(features, state, columns) for state in heard]
-    for state, old in zip(moved, heard, strict=True):  # a worker's residuals were about its own mean
-        if old.features.moments[0, standardisation.COUNT] > 0.0:
-            state.table[0, columns] += old.labels[learner.MEAN] - labels[learner.MEAN]
-            if state.places[0]:
-                state.block.weights[state.places[0] - 1] += old.labels[learner.MEAN] - labels[learner.MEAN]
-    table = np.tensordot(share, np.stack([state.table for state in moved]), 1)
-    sums = [learner.SAFE_SQUARES, learner.BOLD_SQUARES]
-    table[:, sums] = np.sum([state.table[:, sums] for state in heard], axis=0)
-    block, places = _merged_blocks(moved, features, share, learner.PRIOR)
-    mixture = mixing.merged([state.mixture for state in heard], share)
-    parts = {"features": features, "table": table, "places": places, "block": block, "mixture": mixture}
-    return moved[0]._replace(labels=labels, **parts)
-
-
-def _merged_blocks(states: list[Any], features: Features, share: np.ndarray, variance: float) -> tuple[Any, np.ndarray]:
+def merged_blocks(states: list[Any], features: Features, share: np.ndarray, variance: float) -> tuple[Any, np.ndarray]:
     """The block of all workers' members, and the places of its members."""
     places = [state.places for state in states]
     counts = features.moments[:, standardisation.COUNT]
@@ -85,7 +53,7 @@ def _columns(two: bool) -> tuple[list[int], list[int]]:
     return first, [several_classes.SOFTMAX_SQUARES, several_classes.HINGE_SQUARES, several_classes.BOLD_SQUARES]
 
 
-def _in_units_of(features: Features, state: Any, columns: list[int]) -> Any:
+def in_units_of(features: Features, state: Any, columns: list[int]) -> Any:
     """A copy of a worker's state whose weights mean the same to raw features in the units of other moments."""
     old, old_shift = standardisation.units(state.features)
     new, new_shift = standardisation.units(features)

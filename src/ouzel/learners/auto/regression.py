@@ -248,4 +248,29 @@ def weights(state: State, settings: Settings) -> np.ndarray:
 
 def merge(states: list[State], settings: Settings) -> State:
     """Average the models' weights by the examples of each worker; sums of squares, precisions and moments add up."""
-    return merging.merge_regression(states)
+    heard = [state for state in states if state.labels[WEIGHT] > 0.0] or states[:1]
+    labels = heard[0].labels.copy()
+    for state in heard[1:]:
+        weight, mean, deviations, low, high = state.labels
+        total, change = labels[WEIGHT] + weight, mean - labels[MEAN]
+        labels[DEVIATIONS] += deviations + change**2 * labels[WEIGHT] * weight / total
+        labels[MEAN] += change * weight / total
+        labels[WEIGHT] = total
+        labels[LOW], labels[HIGH] = min(labels[LOW], low), max(labels[HIGH], high)
+    columns = [SAFE, BOLD]
+    seen = np.array([state.features.totals[SEEN] for state in heard])
+    share = seen / max(seen.sum(), 1.0)
+    features = standardisation.merged([state.features for state in heard])
+    moved = [merging.in_units_of(features, state, columns) for state in heard]
+    for state, old in zip(moved, heard, strict=True):  # a worker's residuals were about its own mean
+        if old.features.moments[0, standardisation.COUNT] > 0.0:
+            state.table[0, columns] += old.labels[MEAN] - labels[MEAN]
+            if state.places[0]:
+                state.block.weights[state.places[0] - 1] += old.labels[MEAN] - labels[MEAN]
+    table = np.tensordot(share, np.stack([state.table for state in moved]), 1)
+    sums = [SAFE_SQUARES, BOLD_SQUARES]
+    table[:, sums] = np.sum([state.table[:, sums] for state in heard], axis=0)
+    block, places = merging.merged_blocks(moved, features, share, PRIOR)
+    mixture = mixing.merged([state.mixture for state in heard], share)
+    parts = {"features": features, "table": table, "places": places, "block": block, "mixture": mixture}
+    return moved[0]._replace(labels=labels, **parts)

@@ -8,7 +8,7 @@ import pytest
 import ouzel
 from ouzel.evaluation.progressive import progressive_validation
 from ouzel.learners.auto import classification, newton_block, standardisation
-from ouzel.model.losses import probabilities
+from ouzel.model.answers import probabilities
 from ouzel.model.model import Model
 from ouzel.streams.memory import blocks_from
 from tests.oracles import auto as oracle

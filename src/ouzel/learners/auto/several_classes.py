@@ -100,14 +100,15 @@ def _predict(state, indices, values, out):
 @force_inline
 def _learn(state, indices, values, target, importance, settings, out):
     """Learn one example; `out` (K,) takes the scores before it."""
-    if importance == 0.0:
-        _predict(state, indices, values, out)
-        return
+    learning = importance != 0.0
     weight = min(np.float64(importance), MOST_IMPORTANCE)
-    count = standardisation.view_row(state.features, state.work, indices, values, True)
+    count = standardisation.view_row(state.features, state.work, indices, values, learning)
     slots, z = state.work.slots[:count], state.work.values[:count]
-    newton_block.admit(state.block, state.places, slots, state.features.moments, state.features.totals[SEEN])
+    if learning:
+        newton_block.admit(state.block, state.places, slots, state.features.moments, state.features.totals[SEEN])
     _score(state, slots, z, out)
+    if not learning:
+        return
     useful = newton_block.worthwhile(state.block)
     present = newton_block.count_members(state.block, state.places, slots)
     if count == 0:

@@ -33,7 +33,7 @@ class Shares(NamedTuple):
 def layout(models: int) -> Any:
     """What the shares of so many models and their mixture are made of."""
     return Shares(
-        weights=float64(models + 1, fill=1.0 / (models + 1), least=0.0, most=1.0),
+        weights=float64(models + 1, fill=1.0 / (models + 1), least=0.5 * ALPHA / (models + 1), most=1.0),
         scales=float64(models, fill=1.0, least=-FURTHEST, most=FURTHEST),
         curvatures=float64(models, fill=1.0, least=1.0 - 1e-9),
     )

@@ -105,21 +105,23 @@ def predict_margin(state, indices, values):
 @force_inline
 def learn_margin(state, indices, values, target, importance, settings):
     """Learn one example whose target is -1 or 1; its margin before."""
-    if importance == 0.0:
-        return predict_margin(state, indices, values)
+    learning = importance != 0.0
     weight = min(np.float64(importance), MOST_IMPORTANCE)
-    count = standardisation.view_row(state.features, state.work, indices, values, True)
+    count = standardisation.view_row(state.features, state.work, indices, values, learning)
     slots, z = state.work.slots[:count], state.work.values[:count]
     totals = state.features.totals
-    newton_block.admit(state.block, state.places, slots, state.features.moments, totals[SEEN])
+    if learning:
+        newton_block.admit(state.block, state.places, slots, state.features.moments, totals[SEEN])
     prior = np.float32(PRIOR * totals[SEEN] / max(totals[NORMS], 1.0))
-    for k in range(count):
+    for k in range(count if learning else 0):
         row = state.table[slots[k]]
         row[UNIT] = 1.0
         if row[VARIANCE] == 0.0:
             row[VARIANCE] = prior
     margins = _margins(state, slots, z)
     margin = sharing.margin_of(state.shares, state.mixture, state.work)
+    if not learning:
+        return margin
     useful = newton_block.worthwhile(state.block)
     present = newton_block.count_members(state.block, state.places, slots)
     if count > 0:

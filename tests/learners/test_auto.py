@@ -208,7 +208,7 @@ def test_probabilities_of_several_classes_have_the_log_loss_that_was_reported():
     model = Model("auto", classes=[0, 1, 2, 3])
 
     report = progressive_validation(model, blocks_from(X, y))
-    shares = probabilities(model.loss, scores_of(Model("auto", classes=[0, 1, 2, 3]), X, y), joint=model.joint)
+    shares = probabilities(model.loss, scores_of(Model("auto", classes=[0, 1, 2, 3]), X, y), joint=model.task.joint)
 
     assert report.log_loss == report.mean_loss
     assert report.log_loss == pytest.approx(-np.log(shares[np.arange(400), y]).mean())

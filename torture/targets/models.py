@@ -128,8 +128,8 @@ class Models(Target):
         for array in _arrays(model.states):
             if array.dtype.kind == "f" and np.isnan(array).any():
                 raise Failure("nan", "a loaded state holds NaN", model.learner.name)
-        rows = NUMBERS if model.task == "regression" else ROWS
-        if model.task == "ranking":
+        rows = NUMBERS if model.task.name == "regression" else ROWS
+        if model.task.name == "ranking":
             return f"loaded {model.learner.name} ranking"
         where = f"{model.learner.name} {model.settings}"
         for block in ouzel.blocks_from(rows, bits=min(max(model.bits, 1), 31)):

@@ -241,7 +241,7 @@ def test_explicit_zeros_of_a_file_are_no_features():
 
 def test_tasks_and_losses_find_their_module():
     names = {
-        classification.module_for(model.task, model.loss).__name__.rpartition(".")[2]
+        classification.module_for(model.task.name, model.loss).__name__.rpartition(".")[2]
         for model in (Model("auto"), Model("auto", loss="squared"), Model("auto", loss="hinge"))
     }
 

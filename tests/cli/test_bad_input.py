@@ -10,8 +10,9 @@ import pyarrow.ipc
 import pytest
 
 from ouzel.errors import DataError, OuzelError
-from ouzel.model import model, persistence
+from ouzel.model import persistence
 from ouzel.model.persistence import load_model
+from ouzel.model.tasks import classification
 from ouzel.streams.read import read
 from ouzel.streams.sources import chunks
 
@@ -224,7 +225,7 @@ def test_a_class_for_every_example_raises_a_doubt(ouzel, tmp_path):
 def test_classes_beyond_memory_are_refused_before_they_take_it(ouzel, tmp_path, monkeypatch):
     path = tmp_path / "numbers.svm"
     path.write_text("".join(f"{k} {k % 3}:1\n" for k in range(50)))
-    monkeypatch.setattr(model, "memory", lambda: 1 << 18)
+    monkeypatch.setattr(classification, "memory", lambda: 1 << 18)
 
     check(ouzel("train", path, "--learner", "adagrad"), "classes need .* is this the label\\?.*--loss squared")
 

@@ -319,7 +319,7 @@ def test_learners_are_listed_and_their_settings_told(ouzel, small):
     for shown in ("learners",), ("learners", "wm"), ("learners", "adagrad-eager"):
         assert max(map(len, ouzel(*shown).out.splitlines())) <= 80
     assert "a whole number from 0 to 4,096" in ouzel("learners", "son-oja").out
-    assert ouzel("learners", "son-oja", "--json").json["ranges"]["bound"]["takes"] == "clip or project"
+    assert ouzel("learners", "son-oja", "--json").json["ranges"]["bound"]["takes"] == "one of clip, project"
     given = [part for setting in settings for part in ("--set", setting)]
     trained = ouzel("train", small, "--learner", "son-oja", *given, "--json").json
     assert trained["settings"] == {**ouzel("learners", "son-oja", "--json").json["settings"], "largest": "inf"}
@@ -371,9 +371,9 @@ def test_labels_that_are_numbers_are_predicted_and_the_line_says_how_to_have_cla
     path.write_text("price,size\n" + "".join(f"{100.5 + 3 * k},{k}\n" for k in range(60)))
 
     ran = ouzel("train", path, "--label", "price", "--learner", "ogd", "--model", tmp_path / "m")
-    assert "labels are numbers (such as 100.5)" in ran.stderr
-    assert "--loss logistic" in ran.stderr
-    assert "rmse" in ran.stdout
+    assert "labels are numbers (such as 100.5)" in ran.err
+    assert "--loss logistic" in ran.err
+    assert "rmse" in ran.out
 
     forced = ouzel("train", path, "--label", "price", "--learner", "ogd", "--loss", "logistic", "--json")
     assert len(forced.json["classes"]) == 60

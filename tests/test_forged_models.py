@@ -167,7 +167,7 @@ def test_forged_analyses_are_refused_or_work(tmp_path, kind):
     [
         (
             ouzel.StreamingPMI,
-            {"sample_size": 50 + 10**9, "budget": 200 * 1024 + 36 * 10**9},
+            {"sample_size": 50 + 10**9, "budget": 200 * 1024 + 432 * 10**8},
             "but the settings ask for",
         ),
         (ouzel.StreamingPMI, {"heap_size": 10**9, "budget": 10**12}, "heap_size of awm must be a whole number"),

@@ -30,7 +30,7 @@ def test_weights_go_with_the_logarithm_of_planted_relative_risks(common):
     explained = Explained(ouzel.StreamingExplainer("32KB"), Rule(), exact=True)
     explained.learn(planted(common=common))
 
-    kept, correlation = explained.correlation()
+    kept, correlation, _ = explained.correlation()
 
     assert explained.explainer.bytes_used == 32768
     assert kept > 700

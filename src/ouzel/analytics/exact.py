@@ -111,3 +111,8 @@ def _ranks(values: np.ndarray) -> np.ndarray:
     """Mean ranks (n,) of values (n,)."""
     _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
     return np.asarray((np.cumsum(counts) - (counts - 1) / 2.0)[which])
+
+
+def known(number: float) -> float | None:
+    """A number for JSON, which has no NaN."""
+    return None if np.isnan(number) else number

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.analytics.exact import ExactCounts, correlation
+from ouzel.analytics.exact import ExactCounts, correlation, known, rank_correlation
 from ouzel.analytics.explanation.explainer import StreamingExplainer, true_risks
 from ouzel.analytics.explanation.rows import Attributes, Rule, rows_of
 from ouzel.analytics.sketch import learn_all, pair_slot
@@ -82,10 +82,17 @@ class Explained:
         assert self.exact is not None
         return weights, true_risks(self.exact.of(slots), self.explainer.rows)
 
-    def correlation(self, min_support: int = 1) -> tuple[int, float]:
-        """How many attributes are kept, and Pearson's correlation of their weights with their log relative risks."""
-        weights, risks = self.risks(min_support)
-        return len(weights), correlation(weights, np.log(risks))
+    def correlation(self, side: str = "both", min_support: int = 1) -> tuple[int, float, float]:
+        """How many attributes of a side are kept, and how the logarithms of their risks go with those of the true ones.
+
+        Pearson's correlation and Spearman's, of ranks. Those of both sides together join two clusters far apart, and
+        are high whatever the order within either.
+        """
+        slots, _, counts = self.explainer.found(side, min_support)
+        assert self.exact is not None
+        shown = np.log(true_risks(counts, self.explainer.rows))
+        true = np.log(true_risks(self.exact.of(slots), self.explainer.rows))
+        return len(slots), correlation(shown, true), rank_correlation(shown, true)
 
     def to_json(self, top: int, side: str, min_support: int) -> dict[str, Any]:
         """All that the command shows."""
@@ -99,6 +106,6 @@ class Explained:
             "bytes_used": self.explainer.bytes_used,
         }
         if self.exact is not None:
-            kept, r = self.correlation(min_support)
-            answer |= {"kept": kept, "correlation": None if np.isnan(r) else r}
+            kept, r, ranks = self.correlation(side, min_support)
+            answer |= {"listed": kept, "correlation": known(r), "rank_correlation": known(ranks)}
         return answer

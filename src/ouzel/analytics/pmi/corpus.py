@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.analytics.exact import ExactCounts, correlation
+from ouzel.analytics.exact import ExactCounts, correlation, known, rank_correlation
 from ouzel.analytics.items import LINES, find_item_format, lines_of, text_column
 from ouzel.analytics.pmi.streaming_pmi import StreamingPMI
 from ouzel.analytics.pmi.token_pairs import true_pairs
@@ -94,10 +94,16 @@ class Corpus:
                 row |= {"exact_pmi": true, "count": count}
         return rows
 
-    def correlation(self, settled: bool = True) -> tuple[int, float]:
-        """How many pairs are retrieved, and Pearson's correlation of their estimated and exact PMI."""
-        members, estimated = self.model.pairs(settled)
-        return len(members), correlation(estimated, self.exact_pmi(members)[0])
+    def correlation(self, above: float = 0.0) -> tuple[int, float, float]:
+        """How many pairs are told of whose PMI is estimated `above` a number, and how estimates go with exact values.
+
+        Pearson's correlation and Spearman's, of ranks. Pairs below 0, which are not what is looked for, would make
+        both higher: they are far from the others.
+        """
+        members, estimated = self.model.pairs()
+        wanted = estimated > above
+        exact = self.exact_pmi(members[wanted])[0]
+        return int(wanted.sum()), correlation(estimated[wanted], exact), rank_correlation(estimated[wanted], exact)
 
     def to_json(self, top: int) -> dict[str, Any]:
         """All that the command shows."""
@@ -107,6 +113,6 @@ class Corpus:
             "bytes_used": self.model.bytes_used,
         }
         if self.exact:
-            retrieved, r = self.correlation()
-            answer |= {"retrieved": retrieved, "correlation": None if np.isnan(r) else r}
+            retrieved, r, ranks = self.correlation()
+            answer |= {"retrieved": retrieved, "correlation": known(r), "rank_correlation": known(ranks)}
         return answer

@@ -9,7 +9,10 @@ Our readings, and where we depart from the paper:
 - A negative example counts 1 / 5: weights tend to the PMI itself, and pairs that occur by chance have the weight 0.
 - A pair learns slowly until it is in the active set, fast when it enters, and then ever more slowly: once the
   information about it, the sum I of importance p (1 - p), exceeds 4, its step is 1 / (1 / rate + I - 4), that of
-  Newton's method. What is told of are pairs that far: their weight's standard error is at most a half.
+  Newton's method.
+- So pairs are found. Those in the active set are counted, from the (e^w - 1) / rate occurrences that the weight w of
+  their entry tells of, and a CountMin sketch counts tokens, so that the PMI told is one of counts: weights of rare
+  words' pairs hardly meet a negative example, and stay 1 to 2 below it. What is told of are pairs of 25 occurrences.
 - The reservoir renews itself: of a uniform sample, which hardly changes late in a stream, 4,000 tokens tell too little
   of the frequencies of words.
 """
@@ -21,22 +24,20 @@ from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 
-from ouzel.analytics.pmi.token_pairs import SETTLING, Entries, learn_tokens
+from ouzel.analytics.pmi import budget as budgeting
+from ouzel.analytics.pmi.token_pairs import Entries, counts_of_tokens, learn_tokens
 from ouzel.analytics.pmi.tokens import Tokens, label_of, tokeniser
 from ouzel.analytics.sketch import Analysis, Bytes, Width, pair_slot, slots_of_items
 from ouzel.errors import OuzelError
-from ouzel.layout import float32, int64, uint32
 from ouzel.learners.shared_settings import L2, Rate
 from ouzel.model.description import Rule, check, list_of, pair_of, text, whole
 from ouzel.model.model import Model
 from ouzel.ranges import Range, Seed, ranged
 from ouzel.sketches import reservoir
-from ouzel.sketches.hashing import MOST_ID
+from ouzel.sketches.hashing import MOST_ID, tabulation
 
-ENTRY = 20  # bytes of a pair in the active set: id, weight, information, and the ids of its members
+SETTLED = 25  # occurrences from which a pair is told of
 RENEWED = 0.2  # share of tokens that enter the reservoir: it is a sample of some 20,000 recent ones
-LONGEST_NAME = 32  # bytes of a token's name that are kept
-LONGEST_EVENT = 128
 
 
 class Association(NamedTuple):
@@ -45,13 +46,6 @@ class Association(NamedTuple):
     first: str
     second: str
     pmi: float  # estimated, in natural units (nats)
-
-
-class Beside(NamedTuple):
-    """What is kept beside the sketch."""
-
-    sample: reservoir.State
-    entries: Entries
 
 
 class StreamingPMI(Analysis):
@@ -68,7 +62,8 @@ class StreamingPMI(Analysis):
     events : whether a document is one token, an event's name, and windows go over documents
     learning_rate, schedule, l2 : of the AWM-Sketch, for pairs outside of the active set; see `AWMSketchClassifier`
     inner_rate : first step of pairs in the active set
-    heap_size, width : pairs in the active set and counters of the sketch; 0 for what the budget leaves
+    heap_size, width : most pairs in the active set, which takes half of what other parts leave of the budget at most;
+        and counters of the sketch, 0 for what the budget leaves
     seed : of the hash functions and of the sample
 
     Examples
@@ -90,11 +85,11 @@ class StreamingPMI(Analysis):
         sample_size: Annotated[int, Range(1, whole=True, each=36), "tokens in the reservoir"] = 4000,
         tokens: str | Callable[[str], Iterable[str]] = "word",
         events: bool = False,
-        learning_rate: Rate = 0.05,
+        learning_rate: Rate = 0.3,
         inner_rate: Annotated[Rate, "first step of pairs in the active set"] = 1.0,
         l2: L2 = 1e-9,
         schedule: Any = "inverse-time",
-        heap_size: Annotated[int, Range(1, whole=True, each=200), "pairs in the active set"] = 1024,
+        heap_size: Annotated[int, Range(1, whole=True, each=200), "most pairs in the active set"] = 4096,
         width: Width = 0,
         seed: Seed = 0,
     ) -> None:
@@ -117,13 +112,14 @@ class StreamingPMI(Analysis):
         }
         super().__init__(parameters)
         reservoir.begin(self.sample.counts, self.seed)
+        self.beside.often.tables[...] = tabulation(budgeting.DEPTH, self.seed)
         self.tokenise = tokeniser(tokens)
 
     def hold(self, parameters: dict[str, Any], model: Model, beside: Any) -> None:
         """Be of these parts: new ones, or those of a file."""
         super().hold(parameters, model, beside)
         self.names: dict[int, str] = {}  # of the tokens in the sample, in the window and in pairs of the active set
-        self.longest_name = LONGEST_EVENT if parameters["events"] else LONGEST_NAME
+        self.longest_name = budgeting.LONGEST_EVENT if parameters["events"] else budgeting.LONGEST_NAME
 
     @classmethod
     def rules(cls) -> dict[str, Rule]:
@@ -133,32 +129,12 @@ class StreamingPMI(Analysis):
     @classmethod
     def sizes(cls, parameters: dict[str, Any]) -> dict[str, Any]:
         """The sizes of the sketch: what the other parts leave of the budget."""
-        sample_size, heap_size, width = (parameters[name] for name in ("sample_size", "heap_size", "width"))
-        window, size = parameters["window"], parameters["budget"]
-        if window < 2 or parameters["negatives"] < 1 or sample_size < 1 or heap_size < 1:
-            raise OuzelError("window is 2 tokens or more; negatives, sample_size and heap_size are 1 or more")
-        longest = LONGEST_EVENT if parameters["events"] else LONGEST_NAME
-        fixed = ENTRY * heap_size + 4 * (sample_size + window) + longest * (sample_size + 2 * heap_size + window)
-        counters = width or (size - fixed) // 4
-        if counters < 1 or (width and fixed + 4 * width > size):
-            raise OuzelError(
-                f"a budget of {size:,} bytes is too small; {sample_size} tokens of a sample, {heap_size} pairs and "
-                f"their names need {fixed + 4 * max(width, 1):,} bytes: give more, or less sample_size or heap_size"
-            )
-        return {"heap_size": heap_size, "width": counters}
+        return budgeting.sizes(parameters)
 
     @classmethod
-    def layout(cls, parameters: dict[str, Any]) -> Beside:
+    def layout(cls, parameters: dict[str, Any]) -> budgeting.Beside:
         """What the arrays beside the sketch are made of."""
-        pairs = parameters["heap_size"]
-        entries = Entries(
-            information=float32(pairs, least=0.0),
-            members=uint32(pairs, 2),
-            window=uint32(parameters["window"] - 1),
-            position=int64(2),
-            word=uint32(1, scratch=True),
-        )
-        return Beside(sample=reservoir.layout(parameters["sample_size"]), entries=entries)
+        return budgeting.layout(parameters)
 
     @property
     def sample(self) -> reservoir.State:
@@ -172,10 +148,10 @@ class StreamingPMI(Analysis):
 
     @property
     def bytes_used(self) -> int:
-        """4 bytes for each id, weight, counter and token of the sample, and the bytes of all names that are kept."""
+        """4 bytes for each id, weight, counter, count and token of the sample, and the bytes of all names kept."""
         names = sum(len(name.encode()) for name in self.names.values())
-        held = len(self.sample.items) + len(self.entries.window)
-        return self.model.bytes_used + (ENTRY - 8) * len(self.entries.information) + 4 * held + names
+        held = len(self.sample.items) + len(self.entries.window) + self.beside.often.counters.size
+        return self.model.bytes_used + (budgeting.ENTRY - 8) * len(self.entries.information) + 4 * held + names
 
     @property
     def seen(self) -> int:
@@ -201,6 +177,7 @@ class StreamingPMI(Analysis):
         learn_tokens(
             self.state,
             self.sample,
+            self.beside.often,
             tokens.slots,
             ends,
             options["negatives"],
@@ -223,17 +200,29 @@ class StreamingPMI(Analysis):
 
     def pairs(self, settled: bool = True) -> tuple[np.ndarray, np.ndarray]:
         """Members (n, 2) and estimated PMI (n,) of the pairs in the active set, the largest first."""
-        slots, weights = self.active()
-        place = {slot: entry for entry, slot in enumerate(self.state.keys.tolist())}
-        at = np.array([place[slot] for slot in slots.tolist()], np.int64)
-        wanted = self.entries.information[at] >= SETTLING if settled else np.ones(len(at), np.bool_)
-        order = np.flatnonzero(wanted)[np.argsort(-weights[wanted], kind="stable")]
-        return self.entries.members[at[order]], weights[order]
+        held = np.arange(int(self.state.taken[0]))
+        if settled:
+            held = held[self.entries.counts[held] >= SETTLED]
+        estimated = self.estimated(held)
+        order = np.argsort(-estimated, kind="stable")
+        return self.entries.members[held[order]], estimated[order]
+
+    def estimated(self, held: np.ndarray) -> np.ndarray:
+        """PMI (n,) of entries (n,) of the active set: of counts, or by their weight where a pair was not counted."""
+        alone = np.empty((len(held), 2), np.int64)
+        for side in (0, 1):
+            counts_of_tokens(self.beside.often, self.entries.members[held, side], alone[:, side])
+        together = self.entries.counts[held]
+        share = np.maximum(together, 1) / max(int(self.entries.position[2]), 1)
+        found = np.log(share) - np.log(np.maximum(alone, 1) / max(self.seen, 1)).sum(axis=1)
+        return np.where(together > 0, found, self.state.weights[held] * self.state.scale[0])
 
     def pmi(self, first: str, second: str) -> float:
-        """The estimated PMI of one pair, 0 if it has not been seen."""
+        """The estimated PMI of one pair: of its counts if it is held, else by the sketch; 0 if it has not been seen."""
         slots = slots_of_items([first, second], self.seed)
-        return float(self.weights_of(np.array([pair_slot(slots[0], slots[1])], np.uint32))[0])
+        slot = int(pair_slot(slots[0], slots[1]))
+        held = np.flatnonzero(self.state.keys[: self.state.taken[0]] == slot)
+        return float(self.estimated(held)[0] if len(held) else self.weights_of(np.array([slot], np.uint32))[0])
 
     def name_of(self, slot: int) -> str:
         """The name of a token."""

@@ -10,10 +10,14 @@ import numpy as np
 from ouzel.analytics.sketch import ONE, pair_slot
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.learners.budget import awm
-from ouzel.sketches import reservoir
+from ouzel.sketches import count_min, reservoir
+from ouzel.sketches.count_sketch import cell
+from ouzel.sketches.counters import raised
 from ouzel.sketches.top_k import find
 
 SETTLING = 4.0  # information from which steps fall
+LARGEST_ENTRY = 15.0  # weight at entry beyond which it is the work of collisions
+SLOWEST = 1e-3  # steps below are taken for it when counts stand for them
 
 
 class Entries(NamedTuple):
@@ -21,8 +25,9 @@ class Entries(NamedTuple):
 
     information: np.ndarray  # (k,) float32
     members: np.ndarray  # (k, 2) uint32  slots of the two tokens
+    counts: np.ndarray  # (k,) uint32  occurrences, estimated up to when it entered and counted since
     window: np.ndarray  # (window - 1,) uint32  the last tokens, a ring
-    position: np.ndarray  # (2,) int64  tokens in the window since the document began; tokens seen
+    position: np.ndarray  # (3,) int64  tokens in the window since the document began; tokens seen; true pairs seen
     word: np.ndarray  # (1,) uint32  the slot at work
 
 
@@ -45,20 +50,44 @@ def _learn(state, first, second, target, importance, inner, entries, settings):
     slot = pair_slot(first, second)
     entries.word[0] = slot
     before = find(state, slot)
+    room = state.taken[0] < len(state.keys)
     if before >= 0:
         step = inner / slowing(state, entries.word, entries.information, before, importance, inner, settings)
         importance = np.float32(importance * step / settings.learning_rate)
     awm.learn_row(state, entries.word, ONE, target, importance, settings)
-    if before < 0:
-        entry = find(state, slot)
-        if entry >= 0:
-            entries.information[entry] = 0.0
-            entries.members[entry, 0] = first
-            entries.members[entry, 1] = second
+    if before >= 0:
+        if target > 0.0:
+            entries.counts[before] = raised(entries.counts[before], 1)
+        return
+    entry = find(state, slot)
+    if entry >= 0:
+        entries.information[entry] = 0.0
+        entries.members[entry, 0] = first
+        entries.members[entry, 1] = second
+        entries.counts[entry] = 1 if target > 0.0 else 0
+        if not room:  # n steps from 0 in one direction lead to log(1 + rate n), nearly: so often it had occurred
+            weight = min(max(state.weights[entry] * state.scale[0], 0.0), LARGEST_ENTRY)
+            entries.counts[entry] = np.uint32((exp(weight) - 1.0) / max(settings.learning_rate, SLOWEST) + 0.5)
+
+
+@force_inline
+def count_token(often, token):
+    """Count a token, raising no counter above what it must be (Estan & Varghese 2002, conservative update)."""
+    count = raised(count_min.query(often, token), 1)
+    for r in range(often.counters.shape[0]):
+        column, _ = cell(often.tables[r], token, often.counters.shape[1])
+        often.counters[r, column] = max(often.counters[r, column], count)
 
 
 @kernel
-def learn_tokens(state, sample, tokens, ends, negatives, renewed, inner, entries, settings):
+def counts_of_tokens(often, tokens, out):
+    """Write how often tokens (n,) occurred, as far as is known, to `out` (n,)."""
+    for k in range(len(tokens)):
+        out[k] = count_min.query(often, tokens[k])
+
+
+@kernel
+def learn_tokens(state, sample, often, tokens, ends, negatives, renewed, inner, entries, settings):
     """Learn documents that end before the positions `ends`; what follows the last goes on with the next call."""
     room = np.int64(len(entries.window))
     share = np.float32(1.0 / negatives)
@@ -69,9 +98,11 @@ def learn_tokens(state, sample, tokens, ends, negatives, renewed, inner, entries
             document += 1
         token = tokens[k]
         reservoir.renew(sample, token, renewed)
+        count_token(often, token)
         held = min(entries.position[0], room)
         for back in range(held):
             other = entries.window[(entries.position[0] - held + back) % room]
+            entries.position[2] += 1
             _learn(state, other, token, 1.0, np.float32(1.0), inner, entries, settings)
             for _ in range(negatives):
                 u = reservoir.draw(sample)

@@ -17,7 +17,8 @@ from ouzel.errors import OuzelError
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.tables.cells import read_tokens, words_of
 
-PATTERNS = {"punctuation": r"[\w']+|[^\w\s]", "whitespace": r"\S+"}
+PATTERNS = {"punctuation": r"\w+(?:'\w+)*|[^\w\s]", "whitespace": r"\S+"}
+OUTER = re.compile(r"(?<!\w)'+|'+(?!\w)")  # apostrophes that do not stand within a word: quotation marks
 NOTHING = np.empty(0, np.uint8)
 FUNCTION = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*$")
 
@@ -58,9 +59,9 @@ def label_of(how: Any) -> str:
 def tokeniser(how: str | Callable[[str], Iterable[str]]) -> Tokenise:
     """What turns texts and the seed of the hash into tokens. `module:function` is imported here.
 
-    >>> found = tokeniser("word")(["The U.S. said: no"], 0)
+    >>> found = tokeniser("word")(["The U.S. said: 'don't'"], 0)
     >>> [found.name_of(k) for k in range(len(found.slots))]
-    ['the', 'u', 's', 'said', 'no']
+    ['the', 'u', 's', 'said', "don't"]
     """
     if not isinstance(how, str):
         return _by(_called(how, how))
@@ -82,8 +83,8 @@ def tokeniser(how: str | Callable[[str], Iterable[str]]) -> Tokenise:
 
 
 def _words(texts: Sequence[str], seed: int) -> Tokens:
-    """Letters, digits and apostrophes, in lower case, by a kernel."""
-    array = pyarrow.array(texts, pyarrow.large_string())
+    """Letters, digits and apostrophes between them, in lower case, by a kernel."""
+    array = pyarrow.array([OUTER.sub(" ", text) if "'" in text else text for text in texts], pyarrow.large_string())
     words, whole = words_of(array), np.zeros(len(array), np.uint8)
     ends, ids, starts, stops, text = read_tokens(words, NOTHING, len(words.data), np.uint32(seed), ALL_BITS, whole)
 

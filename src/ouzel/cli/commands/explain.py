@@ -122,8 +122,11 @@ def _print_table(explained: Explained, top: int, side: str, min_support: int) ->
         console.print(f"{explained.rule.left_out:,} rows left out, for want of what decides")
     console.print(f"in {size(explainer.bytes_used)}, {len(explainer.found()[0]):,} attributes kept")
     if explained.exact:
-        found, correlation = explained.correlation(min_support)
-        console.print(f"correlation of weight and log relative risk over {found:,} attributes: {correlation:.3f}")
+        found, correlation, ranks = explained.correlation(side, min_support)
+        console.print(
+            f"correlation of log risks with true ones over {found:,} attributes ({side}): {correlation:.3f}, "
+            f"of ranks {ranks:.3f}"
+        )
 
 
 def _threshold(explained: Explained) -> str:

@@ -29,7 +29,7 @@ def pmi(
     top: Annotated[int, typer.Option(help="Pairs to show.")] = 20,
     negatives: Annotated[int, typer.Option(help="Pairs drawn by chance for each true one.")] = 5,
     sample_size: Annotated[int, typer.Option(help="Tokens in the reservoir they are drawn from.")] = 4000,
-    heap_size: Annotated[int, typer.Option(help="Pairs kept by name.")] = 1024,
+    heap_size: Annotated[int, typer.Option(help="Most pairs kept by name.")] = 4096,
     exact: Annotated[bool, typer.Option("--exact", help="Count exactly, too: true PMI, and the correlation.")] = False,
     learning_rate: options.LearningRate = None,
     l2: options.L2 = None,
@@ -103,5 +103,8 @@ def _print_table(corpus: Corpus, top: int) -> None:
     stopped = "stopped; " if corpus.interrupted else ""
     console.print(f"\n{stopped}{corpus.model.seen:,} tokens, in {size(corpus.model.bytes_used)}")
     if corpus.exact:
-        retrieved, correlation = corpus.correlation()
-        console.print(f"correlation of estimated and exact PMI over {retrieved:,} pairs: {correlation:.3f}")
+        retrieved, correlation, ranks = corpus.correlation()
+        console.print(
+            f"correlation of estimated and exact PMI over {retrieved:,} pairs above 0: {correlation:.3f}, "
+            f"of ranks {ranks:.3f}"
+        )

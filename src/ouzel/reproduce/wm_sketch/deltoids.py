@@ -122,5 +122,6 @@ combinations; malware against the other captures), and the other comparisons hav
 items a byte, where the paper has 3.8. The largest ratios are those of very frequent items, which collisions harm
 least, and CountMin finds them, too: its lines rise at the right, and the factor between the methods falls below four
 there with 32 KB and with the few addresses. An item absent from a stream counts as once there, and ratios below one
-by their reciprocals. All methods retrieve as many items as the AWM-Sketch's active set holds.
+by their reciprocals. All methods retrieve as many items as the AWM-Sketch's active set holds. Its items are counted,
+a third of its bytes, so that their ratios are those of counts; the paper's sketch has no counts and twice the counters.
 """

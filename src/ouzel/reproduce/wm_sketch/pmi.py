@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ouzel.analytics.exact import ExactCounts, correlation
+from ouzel.analytics.exact import ExactCounts
 from ouzel.analytics.pmi.corpus import Corpus, texts_of
 from ouzel.analytics.pmi.streaming_pmi import StreamingPMI
 from ouzel.analytics.sketch import slots_of_items
@@ -78,13 +78,12 @@ def table_3(data: Path, output: Path, quick: bool = False, paths: Sequence[Path]
         "estimate",
         "estimate \N{MINUS SIGN} PMI",
     ]
-    retrieved, over_all = corpus.correlation()
-    positive = _positive_correlation(corpus)
+    retrieved, correlation, ranks = corpus.correlation()
     figures = (
         f"{corpus.model.seen:,} tokens, {len(corpus.tokens.slots):,} different ones and "  # type: ignore[union-attr]
         f"{len(corpus.pairs.slots):,} different pairs; {corpus.model.bytes_used:,} bytes. "  # type: ignore[union-attr]
-        f"Correlation of estimate and PMI over the {retrieved:,} pairs retrieved: {over_all:.3f}; "
-        f"over the {positive[0]:,} of these above 0: {positive[1]:.3f}."
+        f"Correlation of estimate and PMI over the {retrieved:,} pairs retrieved above 0: {correlation:.3f}, "
+        f"of ranks {ranks:.3f}."
     )
     title = "WM-Sketch, table 3: pairs of words by pointwise mutual information"
     table = markdown_table(head, rows) + "\n\n" + figures
@@ -103,13 +102,6 @@ def _cells(exact: float, count: int, estimated: float) -> list[str]:
     return [f"{exact:.3f}", f"{count:,}", f"{estimated:.3f}", signed(estimated - exact)]
 
 
-def _positive_correlation(corpus: Corpus) -> tuple[int, float]:
-    members, estimated = corpus.model.pairs()
-    above = estimated > 0
-    exact, _ = corpus.exact_pmi(members[above])
-    return int(above.sum()), correlation(estimated[above], exact)
-
-
 def figure_11(data: Path, output: Path, quick: bool = False, paths: Sequence[Path] = ()) -> None:
     """Write the table of medians and draw them against the width."""
     texts = corpus_of(paths[0] if paths else data / FILE, quick)
@@ -124,7 +116,7 @@ def figure_11(data: Path, output: Path, quick: bool = False, paths: Sequence[Pat
             members, estimated = corpus.model.pairs(settled=False)
             true, counts = corpus.exact_pmi(members[estimated > 0])
             medians.append((float(np.median(counts)), float(np.median(true))))
-            settled, over_settled = corpus.correlation()
+            settled, over_settled, _ = corpus.correlation()
             rows.append(
                 [
                     f"{l2:g}",
@@ -148,14 +140,13 @@ def figure_11(data: Path, output: Path, quick: bool = False, paths: Sequence[Pat
 REMARKS_3 = """
 The first four pairs are the paper's examples of what it retrieved, the next four its most common pairs, and the rest
 the twelve that lead here. The paper's corpus is a newswire of 77.7 million tokens; this is Reuters-21578, 23 times
-smaller and of 1987, without any "http". "los angeles" and "human rights" are too rare here to be retrieved; the
-sketch alone gives the estimate of a pair outside of the active set, at slow steps. Estimates of the highest PMI are
-below the exact values: a pair that hardly occurs among the negative examples needs many occurrences until its weight
-is not held back by where it began. Here negative examples count a fifth, pairs in the active set learn faster than
+smaller and of 1987, without any "http". Estimates are those of counts for pairs in the active set, where the paper
+has weights; the sketch alone gives the estimate of a pair outside of it, such as one that is too rare.
+Here negative examples count a fifth, pairs in the active set learn faster than
 others, at steps that fall with the information about them, and the reservoir of 4,000 tokens renews itself. With a
 uniform reservoir, steps of 0.1 outside of the active set and regularisation from 1e-6 to 1e-8, the correlation over
 pairs above 0 was 0.1 to 0.3 on this corpus, as 4,000 tokens that hardly change say nothing of most words'
-frequencies. "Retrieved" are the pairs of the active set whose weight is known to a standard error of one half.
+frequencies. "Retrieved" are the pairs of the active set that were counted 25 times.
 """
 
 REMARKS_11 = """
@@ -165,5 +156,5 @@ are all pairs of the active set with a positive weight. The PMI rises with the c
 the regularisation; from 2^14 counters on pairs become rarer, too. With fewer counters collisions bring rare pairs in,
 so that the median of occurrences is low there. The paper's corpus makes 23 times as many examples, for which
 strengths mean other things: a weight shrinks with every example, whether its pair is in it or not. The last columns
-are of settled pairs, whose weight is known to a standard error of one half, those below 0 included.
+are of settled pairs above 0, counted 25 times.
 """

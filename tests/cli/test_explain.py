@@ -59,7 +59,7 @@ def test_the_answer_is_a_table_a_picture_and_a_model(ouzel, table, tmp_path):
     assert re.search(r"purpose=TRAVEL *$", shown.out, re.MULTILINE)
     assert "& state=CA" in shown.out
     assert "3,000 rows" in shown.out
-    assert "correlation of weight and log relative risk" in shown.out
+    assert "correlation of log risks with true ones" in shown.out
     assert (tmp_path / "p.png").stat().st_size > 5000
     assert "purpose=FUNDRAISING" in ouzel("top", tmp_path / "m").out
 

@@ -69,10 +69,11 @@ def test_files_without_labels_can_be_predicted(ouzel, tmp_path):
     assert ran.out.split() == ["yes", "no"]
 
 
-def test_several_classes_have_a_column_each(ouzel, tmp_path):
+@pytest.mark.parametrize("learner", ["auto", "adagrad-multiclass"])
+def test_several_classes_have_a_column_each(ouzel, tmp_path, learner):
     path = tmp_path / "three.svm"
     path.write_text("1 1:1\n3 2:1\n2 3:1\n" * 30)
-    ouzel("train", path, "--model", tmp_path / "m")
+    ouzel("train", path, "--learner", learner, "--loss", "logistic", "--model", tmp_path / "m")
 
     header, first, *_ = ouzel("predict", tmp_path / "m", path).out.splitlines()
 

@@ -27,7 +27,7 @@ from ouzel.learners.protocol import Checked
 from ouzel.model.description import describe, model_of
 from ouzel.model.model import Model
 
-FORMAT = 5  # 4: when modes were numbers, and the default had no view of its own
+FORMAT = 5  # 4: when modes were numbers
 KEY = "ouzel"  # under which the metadata lie
 BESIDE = "beside."  # before the names of arrays that are not of the model
 UNREADABLE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)

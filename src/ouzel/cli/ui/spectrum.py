@@ -15,8 +15,10 @@ from ouzel.model.model import Model
 
 
 def states_shown(model: Model) -> list[Any]:
-    """The states in the order in which their classes are shown."""
-    return [model.states[k] for k in model.classes.order()] if model.columns > 1 else model.states[:1]
+    """The states in the order in which their classes are shown; one that holds all classes is that of each."""
+    if len(model.states) == 1:
+        return model.states * model.columns
+    return [model.states[k] for k in model.classes.order()]
 
 
 def spectrum(model: Model, state: Any) -> dict[str, Any]:

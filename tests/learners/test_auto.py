@@ -7,6 +7,7 @@ import pytest
 
 import ouzel
 from ouzel.evaluation.progressive import progressive_validation
+from ouzel.layout import flat
 from ouzel.learners.auto import classification, newton_block, standardisation
 from ouzel.model.answers import probabilities
 from ouzel.model.model import Model
@@ -246,3 +247,42 @@ def test_tasks_and_losses_find_their_module():
     }
 
     assert names == {"classification", "regression", "ensemble"}
+
+
+def test_rounding_of_the_covariance_does_not_grow_while_it_forgets():
+    X, y = stream(640, 2, seed=19)
+    model = Model("auto", classes=[0, 1])
+    scores_of(model, X, y)
+    covariance = model.states[0].block.covariance
+    covariance[3, 1] *= 1.0 + 1e-9  # what rounding may leave, and forgetting would multiply
+
+    scores_of(model, X[:64], y[:64])
+
+    np.testing.assert_array_equal(covariance, covariance.T)
+
+
+@pytest.mark.parametrize("task", ["two", "several", "numbers"])
+def test_a_matrix_that_is_no_covariance_is_forgotten(task):
+    X, y = stream(200, 3 if task == "several" else 2, seed=20)
+    settings = {"loss": "squared"} if task == "numbers" else {"classes": range(3 if task == "several" else 2)}
+    model = Model("auto", **settings)
+    scores_of(model, X, y.astype(float))
+    model.states[0].block.covariance[1, 2] = model.states[0].block.covariance[2, 1] = 1e9
+
+    margins = scores_of(model, X, y.astype(float))
+
+    assert np.isfinite(margins).all()
+    assert np.abs(model.states[0].block.covariance).max() < 1e3
+
+
+@pytest.mark.parametrize("task", ["two", "several", "numbers"])
+def test_what_predicts_may_be_read_only(task):
+    X, y = stream(60, 3 if task == "several" else 2, seed=21)
+    model = Model("auto", **({"loss": "squared"} if task == "numbers" else {}))
+    scores_of(model, X, y.astype(float))
+    block = next(blocks_from(X, y))
+    margins = model.margins(block)
+    for _, array in flat(model.states[0]):
+        array.flags.writeable = False
+
+    np.testing.assert_array_equal(model.margins(block), margins)

@@ -42,7 +42,7 @@ class View:
             if not self.dense[j] and self.rows[-1, j] != 0 and enough:
                 yield j, spread[j] / self.size[j], mean[j] / self.size[j]
                 self.dense[j], self.size[j] = True, 0.0
-        for j in np.flatnonzero(self.dense & (count < self.t / 4)) if self.t <= 64 or self.t % 16 == 0 else ():
+        for j in np.flatnonzero(self.dense & (count < self.t / 4)):
             self.dense[j], self.size[j] = False, np.sqrt(np.sum(self.rows[:, j] ** 2) / count[j])
             yield j, self.size[j] / spread[j] if spread[j] > 0 else 0.0, -mean[j] / spread[j] if spread[j] > 0 else 0.0
 
@@ -146,9 +146,8 @@ class Arow:
             chosen, signs = [y, int(wrong.argmax())], np.array([1.0, -1.0])
         gap = 1 - signs @ f[chosen]
         fresh = seen[:, None] & (self.variance[:, chosen] == 0)
-        if gap > 0 or len(f) == 1:
-            self.variance[:, chosen] = np.where(fresh, prior, self.variance[:, chosen])
         if gap > 0:
+            self.variance[:, chosen] = np.where(fresh, prior, self.variance[:, chosen])
             change = self.variance[:, chosen] * z[:, None]
             beta = 1 / (np.sum(change * z[:, None]) + 1)
             self.mean[:, chosen] += gap * beta * signs * change

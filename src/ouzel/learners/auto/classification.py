@@ -137,7 +137,7 @@ def allocate_like(state: Any) -> Any:
 def _by_class(state: Any) -> list[np.ndarray]:
     """The models' weights (d, models) of every class, in units of z; of two classes the first has none."""
     members, places = np.flatnonzero(state.places), state.places[np.flatnonzero(state.places)].astype(np.int64) - 1
-    resting = 1.0 if bool(newton_block.worthwhile(state.block)) else 0.0
+    resting = float(newton_block.is_worthwhile(state.block.totals))
     found = []
     for c in range(state.block.weights.shape[1]):
         second = np.zeros(len(state.places))
@@ -166,7 +166,7 @@ def _parted(state: TwoClasses) -> SeveralClasses:
     for mine, old in zip((found.features, found.block), (state.features, state.block), strict=True):
         for name in set(mine._fields) - {"weights", "shares"}:
             getattr(mine, name)[...] = getattr(old, name)
-    found.places[:], found.work.raw[:] = state.places, state.work.raw
+    found.places[:] = state.places
     roots = state.table[:, [ROOT, ROOT + 2, ROOT + 3]].astype(float)
     squares = np.divide(1.0, roots**2, out=np.zeros(roots.shape), where=roots > 0.0)
     for c, sign in ((0, -1.0), (1, 1.0)):

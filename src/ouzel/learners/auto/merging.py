@@ -8,7 +8,7 @@ import numpy as np
 
 from ouzel.learners.auto import mixing, newton_block, several_classes, sharing, standardisation
 from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
-from ouzel.learners.auto.two_classes import MEAN, PRIOR, ROOT, UNIT, VARIANCE, WEIGHT, TwoClasses
+from ouzel.learners.auto.two_classes import MEAN, PRIOR, ROOT, VARIANCE, WEIGHT, TwoClasses
 
 
 def merge(states: list[Any]) -> Any:
@@ -80,7 +80,6 @@ def _add_sums(table: np.ndarray, states: list[Any], features: Features, two: boo
     squares = np.sum([_squares(state.table[:, sums], two) for state in states], axis=0)
     if two:
         squares = np.divide(1.0, np.sqrt(squares), out=np.zeros(squares.shape), where=squares > 0.0)
-        table[:, UNIT] = np.max([state.table[:, UNIT] for state in states], axis=0)
     table[:, sums] = squares
     prior = _prior(features)
     gained, touched = np.zeros(table[:, column].shape), np.zeros(table[:, column].shape, bool)

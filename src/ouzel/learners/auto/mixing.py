@@ -12,12 +12,12 @@ examples would lose its sign to rounding; each step solves one small system by C
 
 from __future__ import annotations
 
-from math import exp, sqrt
+from math import exp
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import force_inline
+from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.layout import float64
 
 KEPT = 0.9995
@@ -37,7 +37,7 @@ def layout(models: int) -> Any:
     return Mixture(float64(models, fill=1.0 / models, **bounds), float64(models, models, diagonal=1.0, **bounds))
 
 
-@force_inline
+@inline_source
 def dot(a, b):
     """a.b"""
     total = 0.0
@@ -59,7 +59,7 @@ def softmax(scores, shares):
         shares[c] /= total
 
 
-@force_inline
+@inline_source
 def fade(mixture):
     """A <- I + 0.9995 (A - I)"""
     for e in range(len(mixture.weights)):
@@ -68,7 +68,7 @@ def fade(mixture):
         mixture.curvature[e, e] += 1.0 - KEPT
 
 
-@force_inline
+@inline_source
 def bend(mixture, margins, curvature):
     """A <- A + curvature m m', in its lower half."""
     for e in range(len(margins)):
@@ -77,52 +77,52 @@ def bend(mixture, margins, curvature):
             mixture.curvature[e, f] += factor * margins[f]
 
 
-@force_inline
-def follow(mixture, work, direction, size):
-    """u <- u - size A^-1 direction, by A = L L' in `work.root` (E, E) and L in `work.step` (E,)."""
-    root, step, models = work.root, work.step, len(direction)
+@inline_source
+def follow(mixture, root, step, direction, size):
+    """u <- u - size A^-1 direction, by A = L D L'; `root` (E, E) takes L below, L D above and D^-1 on its diagonal.
+
+    `step` (E,) is room to work in.
+    """
+    models = len(mixture.weights)
     for e in range(models):
-        for f in range(e + 1):
+        for f in range(e):
             total = mixture.curvature[e, f]
             for g in range(f):
-                total -= root[e, g] * root[f, g]
-            root[e, f] = total / root[f, f] if f < e else sqrt(max(total, 1.0))
-        total = direction[e]
+                total -= root[g, e] * root[f, g]
+            root[f, e], root[e, f] = total, total * root[f, f]
+        pivot, total = mixture.curvature[e, e], direction[e]
         for g in range(e):
+            pivot -= root[g, e] * root[e, g]
             total -= root[e, g] * step[g]
-        step[e] = total / root[e, e]
+        root[e, e], step[e] = 1.0 / max(pivot, 1.0), total
     for e in range(models - 1, -1, -1):
+        step[e] *= root[e, e]
         for g in range(e + 1, models):
             step[e] -= root[g, e] * step[g]
-        step[e] /= root[e, e]
-    for e in range(models):
         mixture.weights[e] -= size * step[e]
 
 
-@force_inline
-def learn_mixture(mixture, work, slope, curvature):
-    """Learn from the first two derivatives of the loss of u.m, m being `work.margins`."""
+@inline_source
+def learn_mixture(mixture, margins, root, step, slope, curvature):
+    """Learn from the first two derivatives of the loss of u.m."""
     fade(mixture)
-    bend(mixture, work.margins, max(curvature, LEAST_CURVATURE))
-    follow(mixture, work, work.margins, slope)
+    bend(mixture, margins, max(curvature, LEAST_CURVATURE))
+    follow(mixture, root, step, margins, slope)
 
 
-@force_inline
-def learn_joint_mixture(mixture, work, shares, target, weight):
-    """Learn the multinomial loss; `work.margins` (K, E) are centred on the way, `shares` (K,) are of the scores."""
+@inline_source
+def learn_joint_mixture(mixture, margins, root, step, slope, shares, target, weight):
+    """Learn the multinomial loss; `margins` (E, K) are centred on the way, `shares` (K,) are of the scores."""
     fade(mixture)
-    margins = work.margins
     for e in range(len(mixture.weights)):
-        mean = 0.0
+        mean = dot(shares, margins[e])
         for c in range(len(shares)):
-            mean += shares[c] * margins[c, e]
-        for c in range(len(shares)):
-            margins[c, e] -= mean
-        work.slope[e] = -margins[target, e]
+            margins[e, c] -= mean
+        slope[e] = -margins[e, target]
     for c in range(len(shares)):
         if shares[c] > LEAST_SHARE:
-            bend(mixture, margins[c], weight * max(shares[c], LEAST_CURVATURE))
-    follow(mixture, work, work.slope, weight)
+            bend(mixture, margins[:, c], weight * max(shares[c], LEAST_CURVATURE))
+    follow(mixture, root, step, slope, weight)
 
 
 def merged(parts: list[Mixture], share: np.ndarray) -> Mixture:

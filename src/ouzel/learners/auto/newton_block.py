@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import force_inline, kernel
+from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.layout import float64, require, uint32
 from ouzel.learners.auto.standardisation import COUNT
 
@@ -32,6 +32,11 @@ PRIOR = 3.0
 KEPT = 0.999
 LEAST_CURVATURE = 1e-3
 FURTHEST = 1e100  # no number of a file goes further: sums of products stay finite
+ROUNDING = 1e-9  # of v.z, as a part of what it would be without correlations
+SLACK = 1.0 + 1e-6
+EVERY = 64  # examples
+RESTING = 8  # examples, one of which is looked at while the block rests
+Z, V, CHOSEN, ROWS = range(4)  # rows of the numbers to work with, and how many there are
 MEMBERS, CURVATURE, PRESENT, SEEN, LEAST, BELOW, ENTRIES = range(7)  # places of `totals`
 
 
@@ -63,147 +68,142 @@ def check(block: Block, places: np.ndarray) -> None:
     require((block.slots[order] == members).all(), "the block's slots do not fit their places")
 
 
-@force_inline
-def worthwhile(block):
+def is_worthwhile(totals: Any) -> Any:
     """Whether the block holds much of the examples; what follows from it is known before the next one is seen."""
-    totals = block.totals
     return totals[PRESENT] >= MUCH * totals[ENTRIES] or totals[PRESENT] >= FULL * totals[MEMBERS] * totals[SEEN]
 
 
-@force_inline
-def count_members(block, places, slots):
-    """Note how many of an example's features are members; their number."""
-    present = 0
+worthwhile = inline_source(is_worthwhile)
+
+
+@inline_source
+def admit(block, places, slots, moments, seen):
+    """Let the frequent slots of an example join while there is room; their weights are 0, and predictions the same.
+
+    Return how many of its features are members, and whether one more should be in the place of another (`replace`).
+    """
+    present, crowded, frequent = 0, False, FREQUENT * seen
     for k in range(len(slots)):
-        present += places[slots[k]] > 0
+        slot = slots[k]
+        if moments[slot, COUNT] >= frequent and places[slot] == 0:
+            if block.totals[MEMBERS] < MOST:
+                place = np.int64(block.totals[MEMBERS])
+                block.slots[place] = slot
+                block.totals[MEMBERS] += 1.0
+                places[slot] = place + 1
+            else:
+                crowded |= moments[slot, COUNT] > 2.0 * block.totals[LEAST]
+        present += places[slot] > 0
     block.totals[PRESENT] += present
     block.totals[ENTRIES] += len(slots)
     block.totals[SEEN] += 1.0
-    return present
+    return present, crowded
 
 
-@force_inline
-def admit(block, places, slots, moments, seen):
-    """Let the frequent slots of an example join while there is room; their weights are 0, and predictions the same."""
-    for k in range(len(slots)):
-        slot = slots[k]
-        if places[slot] == 0 and block.totals[MEMBERS] < MOST and moments[slot, COUNT] >= FREQUENT * seen:
-            place = np.int64(block.totals[MEMBERS])
-            block.slots[place] = slot
-            block.totals[MEMBERS] += 1.0
-            places[slot] = place + 1
-
-
-@force_inline
-def replace(block, places, slots, moments):
+def replace(block: Block, places: np.ndarray, slots: np.ndarray, moments: np.ndarray) -> None:
     """Where the block is full, let slots take the place of members half as frequent."""
-    if block.totals[MEMBERS] < MOST:
-        return
-    for k in range(len(slots)):
-        count = moments[slots[k], COUNT]
-        if count <= 2.0 * block.totals[LEAST] or places[slots[k]] != 0:
-            continue
-        rarest = 0
-        for place in range(MOST):
-            if moments[block.slots[place], COUNT] < moments[block.slots[rarest], COUNT]:
-                rarest = place
+    outside = np.unique(slots[places[slots] == 0])
+    while block.totals[MEMBERS] >= MOST and len(outside):
+        rarest = int(np.argmin(moments[block.slots, COUNT]))
         block.totals[LEAST] = moments[block.slots[rarest], COUNT]
-        if count > 2.0 * block.totals[LEAST]:
-            places[block.slots[rarest]] = 0
-            places[slots[k]] = rarest + 1
-            block.slots[rarest] = slots[k]
-            for c in range(block.weights.shape[1]):
-                block.weights[rarest, c] = 0.0
-            forget(block, rarest)
+        often = outside[moments[outside, COUNT] > 2.0 * block.totals[LEAST]]
+        if not len(often):
+            return
+        places[block.slots[rarest]], places[often[0]], block.slots[rarest] = 0, rarest + 1, often[0]
+        block.weights[rarest] = 0.0
+        forget(block, [rarest])
+        outside = often[1:]
 
 
-@force_inline
-def forget(block, place):
-    """Know nothing about a member any more: it gets the prior when it is next seen."""
-    for other in range(np.int64(block.totals[MEMBERS])):
-        block.covariance[place, other] = 0.0
-        block.covariance[other, place] = 0.0
+def forget(block: Block, members: Any) -> None:
+    """Know nothing about members any more: they get the prior when they are next seen."""
+    block.covariance[members] = 0.0
+    block.covariance[:, members] = 0.0
 
 
-@force_inline
-def rescale(block, places, slot, factor, part):
-    """Multiply a member's weights as its feature turns; the constant takes up a part of the old ones."""
-    place, home = np.int64(places[slot]) - 1, np.int64(places[0]) - 1
-    if place < 0:
-        return
-    for c in range(block.weights.shape[1]):
-        if home >= 0:
-            block.weights[home, c] += part * block.weights[place, c]
-        block.weights[place, c] *= factor
-    forget(block, place)
+def rescale(block: Block, places: np.ndarray, slots: np.ndarray, factor: np.ndarray, part: np.ndarray) -> None:
+    """Multiply the weights of the members among the slots that turn; the constant takes up a part of the old ones."""
+    inside = places[slots] > 0
+    members = places[slots[inside]].astype(np.int64) - 1
+    if places[0]:
+        block.weights[int(places[0]) - 1] += part[inside] @ block.weights[members]
+    block.weights[members] *= factor[inside, None]
+    forget(block, members)
 
 
-@force_inline
-def gather(block, work, places, slots, values):
-    """Write z of all members, 0 for those not present, to `work.z`; the places of those present to `work.chosen`."""
-    present = 0
-    for place in range(np.int64(block.totals[MEMBERS])):
-        work.z[place] = 0.0
-    for k in range(len(slots)):
-        place = np.int64(places[slots[k]])
-        if place > 0:
-            work.z[place - 1] = values[k]
-            work.chosen[present] = place - 1
-            present += 1
+@inline_source
+def direct(block, numbers, places, slots, values, prior):
+    """v = S z and s = v.z; s below 0 says that S is no covariance, and nothing can be learnt by it.
 
-
-@force_inline
-def prior_of(block, places, slots, variance):
-    """The prior, a variance over the mean number of members present; members of the example that have none get it."""
-    prior = variance * block.totals[SEEN] / block.totals[PRESENT]
+    `numbers` takes z in its row `Z` and v in `V`, by place. Members of the example that know nothing get the prior.
+    """
+    covariance, members, present = block.covariance, np.int64(block.totals[MEMBERS]), 0
+    z, v, chosen = numbers[Z], numbers[V], numbers[CHOSEN]
+    for place in range(members):
+        z[place] = v[place] = 0.0
     for k in range(len(slots)):
         place = np.int64(places[slots[k]]) - 1
-        if place >= 0 and not block.covariance[place, place] > 0.0:
-            block.covariance[place, place] = prior
-    return prior
+        if place >= 0:
+            z[place] = values[k]
+            chosen[present] = place
+            present += 1
+            if not covariance[place, place] > 0.0:
+                covariance[place, place] = prior
+    multiply(covariance, chosen[:present], z, v[:members])
+    s = scale = 0.0
+    for place in range(members):
+        s += v[place] * z[place]
+        scale += covariance[place, place] * z[place] * z[place]
+    slack = ROUNDING * scale
+    sound = s >= -slack
+    for place in range(members):  # |v_i|^2 <= S_ii s, by Cauchy and Schwarz
+        sound &= v[place] * v[place] <= covariance[place, place] * (s + slack) * SLACK
+    return max(s, 0.0) if sound else -1.0
 
 
-@force_inline
-def direct(block, work, present):
-    """v = S z, to `work.v`, of so many members present; s = v.z"""
-    members = np.int64(block.totals[MEMBERS])
-    _multiply(block.covariance, work.chosen[:present], work.z, work.v[:members])
-    s = 0.0
-    for j in range(members):
-        s += work.v[j] * work.z[j]
-    return max(s, 0.0)  # below only by rounding
+@inline_source
+def shrink(block, v, curvature, s, prior):
+    """S <- S - h / (1 + h s) v v', divided by 0.999 if it lies below the prior.
 
-
-@force_inline
-def shrink(block, work, curvature, s, prior):
-    """S <- S - h / (1 + h s) v v', divided by 0.999 if it lies below the prior."""
+    What rounding makes of one triangle and of the other may differ, and forgetting would let the difference grow
+    without end (Verhaegen, 1989, "Round-off Error Propagation in Four Generally-Applicable, Recursive, Least-Squares
+    Estimation Schemes", Automatica 25): now and then the one is copied to the other.
+    """
+    covariance, members = block.covariance, np.int64(block.totals[MEMBERS])
     factor = 1.0 / KEPT if block.totals[BELOW] > 0.0 else 1.0
-    ratio = factor * curvature / (1.0 + curvature * s)
-    most = _subtract(block.covariance, work.v[: np.int64(block.totals[MEMBERS])], factor, ratio)
+    most = subtract(covariance, v[:members], factor, factor * curvature / (1.0 + curvature * s))
     block.totals[BELOW] = 1.0 if most < prior else 0.0
+    if block.totals[SEEN] % EVERY == 0.0:
+        for i in range(members):
+            for j in range(i):
+                covariance[j, i] = covariance[i, j]
 
 
-@kernel
-def _multiply(matrix, chosen, z, v):
-    """v = matrix z, from the rows in which z is not 0, four at a time."""
-    for j in range(len(v)):
-        v[j] = 0.0
-    k = 0
-    while k + 4 <= len(chosen):
-        a, b, c, d = matrix[chosen[k]], matrix[chosen[k + 1]], matrix[chosen[k + 2]], matrix[chosen[k + 3]]
-        one, two, three, four = z[chosen[k]], z[chosen[k + 1]], z[chosen[k + 2]], z[chosen[k + 3]]
-        for j in range(len(v)):
-            v[j] += one * a[j] + two * b[j] + three * c[j] + four * d[j]
-        k += 4
-    while k < len(chosen):
-        factor, row = z[chosen[k]], matrix[chosen[k]]
-        for j in range(len(v)):
-            v[j] += factor * row[j]
-        k += 1
+@inline_source
+def restart(block):
+    """Know nothing about any member."""
+    for i in range(MOST):
+        for j in range(MOST):
+            block.covariance[i, j] = 0.0
 
 
-@kernel
-def _subtract(matrix, v, factor, ratio):
+@force_inline
+def multiply(matrix, chosen, z, v):
+    """v += matrix z, from the rows in which z is not 0, four at a time."""
+    whole = len(chosen) // 4 * 4
+    for k in range(0, whole, 4):
+        i, j, m, n = np.int64(chosen[k]), np.int64(chosen[k + 1]), np.int64(chosen[k + 2]), np.int64(chosen[k + 3])
+        a, b, c, d = matrix[i], matrix[j], matrix[m], matrix[n]
+        for place in range(len(v)):
+            v[place] += z[i] * a[place] + z[j] * b[place] + z[m] * c[place] + z[n] * d[place]
+    for k in range(whole, len(chosen)):
+        i = np.int64(chosen[k])
+        for place in range(len(v)):
+            v[place] += z[i] * matrix[i, place]
+
+
+@force_inline
+def subtract(matrix, v, factor, ratio):
     """matrix <- factor matrix - ratio v v'; the largest number on its diagonal."""
     most = 0.0
     for i in range(len(v)):

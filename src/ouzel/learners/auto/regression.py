@@ -19,16 +19,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import force_inline, kernel
+from ouzel.kernels.jit import force_inline, inline_source, kernel
 from ouzel.layout import flat, float64, made_from, require, uint32
-from ouzel.learners.auto import merging, mixing, newton_block, standardisation, work
+from ouzel.learners.auto import merging, mixing, newton_block, standardisation
 from ouzel.learners.auto.ensemble import Settings
 from ouzel.learners.auto.mixing import Mixture, dot, learn_mixture
 from ouzel.learners.auto.newton_block import Block
 from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
-from ouzel.learners.auto.turning import rescale, turn
+from ouzel.learners.auto.turning import shares_of, turning
 from ouzel.learners.auto.two_classes import MOST_IMPORTANCE
 from ouzel.learners.auto.work import Work
+from ouzel.learners.blocks import learning_margins_of, predicting_margins_of
 from ouzel.terms.importance_aware import importance_aware_step
 from ouzel.terms.losses import Squared
 
@@ -38,6 +39,7 @@ PRIOR = 10.0
 SAFE, SAFE_SQUARES, BOLD, BOLD_SQUARES = range(4)  # columns of `table`
 WEIGHT, MEAN, DEVIATIONS, LOW, HIGH = range(5)  # places of `labels`
 TINY = 1e-300  # beside a sum of squares, in a root that is divided by
+MARGINS, SOLVED, ROOT = range(newton_block.ROWS, newton_block.ROWS + 3)  # rows of the numbers to work with
 
 __all__ = ["Settings"]
 
@@ -49,7 +51,6 @@ class State(NamedTuple):
     block: Block
     mixture: Mixture
     labels: np.ndarray  # (5,) float64  importance seen, mean, sum of squared deviations, smallest, largest
-    work: Work
 
 
 def layout(dimension: int, settings: Settings) -> Any:
@@ -61,7 +62,6 @@ def layout(dimension: int, settings: Settings) -> Any:
         block=newton_block.layout(1, dimension),
         mixture=mixing.layout(MODELS),
         labels=float64(5, least=(0.0, -inf, 0.0, -inf, -inf)),
-        work=work.layout(dimension, MODELS),
     )
 
 
@@ -76,47 +76,50 @@ def check(state: State, settings: Settings) -> None:
     require(low <= state.labels[MEAN] <= high, "labels have a mean that is not in their range")
 
 
-@force_inline
-def _predict(state, slots, values, mean):
-    """The models' predictions of the residual as they are; cut to the labels' range, to `work.margins`."""
+@kernel
+def make_room(state):
+    """Room to work in."""
+    slots, numbers = len(state.table), np.empty((ROOT + MODELS, newton_block.MOST))
+    return Work(np.empty(slots, np.uint32), np.empty(slots, np.float32), np.empty(slots, np.float32), numbers)
+
+
+@inline_source
+def _margins(state, slots, values, mean, out):
+    """The models' predictions of the residual as they are; cut to the labels' range, they go to `out` (3,)."""
     safe = bold = newton = 0.0
     for k in range(len(slots)):
         row, z = state.table[slots[k]], np.float64(values[k])
         safe += z * row[SAFE]
         bold += z * row[BOLD]
-    if newton_block.worthwhile(state.block):
-        newton_block.gather(state.block, state.work, state.places, slots, values)
-        for place in range(np.int64(state.block.totals[newton_block.MEMBERS])):
-            newton += state.work.z[place] * state.block.weights[place, 0]
+    for k in range(len(slots) if newton_block.worthwhile(state.block.totals) else 0):
+        place = np.int64(state.places[slots[k]]) - 1
+        if place >= 0:
+            newton += state.block.weights[place, 0] * values[k]
     low, high = state.labels[LOW] - mean, state.labels[HIGH] - mean
-    state.work.margins[0] = min(max(safe, low), high)
-    state.work.margins[1] = min(max(bold, low), high)
-    state.work.margins[2] = min(max(newton, low), high)
+    out[0], out[1], out[2] = min(max(safe, low), high), min(max(bold, low), high), min(max(newton, low), high)
     return safe, bold, newton
 
 
-@force_inline
-def _combined(state, mean):
+@inline_source
+def _combined(state, margins, mean):
     """What the mixture predicts, within the range of the labels."""
-    return min(max(mean + dot(state.mixture.weights, state.work.margins), state.labels[LOW]), state.labels[HIGH])
+    return min(max(mean + dot(state.mixture.weights, margins), state.labels[LOW]), state.labels[HIGH])
 
 
 @force_inline
-def _centre(state, indices):
-    """What is taken off the labels."""
-    return state.labels[MEAN] if standardisation.is_centred(indices) else 0.0
+def _predict(state, rows, settings, predictions, work):
+    """Write the predictions for a block."""
+    for i in range(len(predictions)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        indices, values = rows.indices[here], rows.values[here]
+        centred = standardisation.is_centred(indices)
+        mean, margins = state.labels[MEAN] if centred else 0.0, work.numbers[MARGINS, :MODELS]
+        count = standardisation.view_row(state.features, work, indices, values, centred)
+        _margins(state, work.slots[:count], work.values[:count], mean, margins)
+        predictions[i] = _combined(state, margins, mean)
 
 
-@kernel
-def predict_row(state, indices, values, settings):
-    """The prediction for one example."""
-    mean = _centre(state, indices)
-    count = standardisation.view_row(state.features, state.work, indices, values, False)
-    _predict(state, state.work.slots[:count], state.work.values[:count], mean)
-    return _combined(state, mean)
-
-
-@force_inline
+@inline_source
 def _note(state, target, weight):
     """Welford's update of the labels' moments and their range; the variance of the labels about their mean."""
     labels = state.labels
@@ -130,37 +133,47 @@ def _note(state, target, weight):
     return labels[DEVIATIONS] / labels[WEIGHT]
 
 
-@kernel
-def learn_row(state, indices, values, target, importance, settings):
-    """Learn one example in place; return the prediction made before."""
-    if importance == 0.0:
-        return predict_row(state, indices, values, settings)
-    weight, mean = min(np.float64(importance), MOST_IMPORTANCE), _centre(state, indices)
-    count = standardisation.view_row(state.features, state.work, indices, values, True)
-    slots, z = state.work.slots[:count], state.work.values[:count]
-    newton_block.admit(state.block, state.places, slots, state.features.moments, state.features.totals[SEEN])
-    found = _predict(state, slots, z, mean)
-    prediction = _combined(state, mean)
-    useful = newton_block.worthwhile(state.block)
-    present = newton_block.count_members(state.block, state.places, slots)
-    variance = _note(state, target, weight)
-    if not standardisation.is_centred(indices):
-        variance += state.labels[MEAN] ** 2
-    spread, residual = sqrt(variance), target - mean
-    if count > 0 and spread > 0.0 and isfinite(found[0] + found[1] + found[2]):
-        _learn_adagrad(state, slots, z, found, residual, weight, spread, settings)
-        if useful and present > 0:
-            _learn_newton(state, slots, present, found[2] - residual, weight)
-        for e in range(MODELS):
-            state.work.margins[e] /= spread
-        slope = dot(state.mixture.weights, state.work.margins) - residual / spread
-        learn_mixture(state.mixture, state.work, weight * slope, weight)
-    turn(state, indices)
-    newton_block.replace(state.block, state.places, slots, state.features.moments)
-    return prediction
-
-
 @force_inline
+def _learn(state, rows, start, targets, importances, settings, predictions, work):
+    """Learn a block; `predictions` (n,) takes those made before learning each example."""
+    for i in range(start, len(targets)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        indices, values = rows.indices[here], rows.values[here]
+        features, block, numbers = state.features, state.block, work.numbers
+        centred, weight = standardisation.is_centred(indices), min(np.float64(importances[i]), MOST_IMPORTANCE)
+        mean, margins = state.labels[MEAN] if centred else 0.0, numbers[MARGINS, :MODELS]
+        count = standardisation.view_row(features, work, indices, values, centred)
+        slots, z = work.slots[:count], work.values[:count]
+        found = _margins(state, slots, z, mean, margins)
+        predictions[i] = _combined(state, margins, mean)
+        if weight > 0.0:
+            useful = newton_block.worthwhile(block.totals)
+            enter, leave = shares_of(useful)
+            turn = standardisation.note_row(features, work, indices, values, count, enter, leave)
+            looked, present = useful or features.totals[SEEN] % newton_block.RESTING == 0.0, 0
+            if looked:
+                note = newton_block.admit(block, state.places, slots, features.moments, features.totals[SEEN])
+                present, turn = note[0], turn or note[1]
+            variance, residual = _note(state, targets[i], weight), targets[i] - mean
+            spread = sqrt(variance if centred else variance + state.labels[MEAN] ** 2)
+            if features.totals[NORMS] > 0.0 and spread > 0.0 and isfinite(found[0] + found[1] + found[2]):
+                _learn_adagrad(state, slots, z, found, residual, weight, spread, settings)
+                if useful and present > 0:
+                    _learn_newton(state, slots, z, numbers, found[2] - residual, weight)
+                for e in range(MODELS):
+                    margins[e] /= spread
+                slope, root = dot(state.mixture.weights, margins) - residual / spread, numbers[ROOT : ROOT + MODELS]
+                learn_mixture(state.mixture, margins, root, numbers[SOLVED], weight * slope, weight)
+            if turn:
+                return i
+    return len(targets)
+
+
+learn_row, learn_rows = learning_margins_of(make_room, _learn, turning((SAFE, BOLD)))
+predict_row, predict_rows = predicting_margins_of(make_room, _predict)
+
+
+@inline_source
 def _learn_adagrad(state, slots, z, found, residual, weight, spread, settings):
     """A step of the safe model and of the bold one."""
     safe, bold = weight * (found[0] - residual), weight * (found[1] - residual)
@@ -170,7 +183,7 @@ def _learn_adagrad(state, slots, z, found, residual, weight, spread, settings):
         row[SAFE_SQUARES] += (safe * x) ** 2
         row[BOLD_SQUARES] += (bold * x) ** 2
         push += x * x / sqrt(row[SAFE_SQUARES] + TINY)
-    unit = settings.learning_rate * spread * sqrt(state.features.totals[SEEN] / state.features.totals[NORMS])
+    unit = settings.learning_rate * spread * sqrt(state.features.totals[SEEN] / max(state.features.totals[NORMS], 1.0))
     first = unit * RATES[0]
     first *= safe * importance_aware_step(Squared(), found[0], residual, weight * first * push)
     second = unit * RATES[1] * bold
@@ -180,42 +193,19 @@ def _learn_adagrad(state, slots, z, found, residual, weight, spread, settings):
         row[BOLD] -= second * x / sqrt(row[BOLD_SQUARES] + TINY)
 
 
-@force_inline
-def _learn_newton(state, slots, present, error, weight):
+@inline_source
+def _learn_newton(state, slots, z, numbers, error, weight):
     """The step of recursive least squares."""
-    block, room = state.block, state.work
-    prior = newton_block.prior_of(block, state.places, slots, PRIOR)
-    s = newton_block.direct(block, room, present)
-    step = weight * error / (1.0 + weight * s)
+    block = state.block
+    prior = PRIOR * block.totals[newton_block.SEEN] / block.totals[newton_block.PRESENT]
+    s = newton_block.direct(block, numbers, state.places, slots, z, prior)
+    if s < 0.0:
+        newton_block.restart(block)
+        return
+    step, v = weight * error / (1.0 + weight * s), numbers[newton_block.V]
     for place in range(np.int64(block.totals[newton_block.MEMBERS])):
-        block.weights[place, 0] -= step * room.v[place]
-    newton_block.shrink(block, room, weight, s, prior)
-
-
-@rescale.register(State)
-def _(state, slot, factor, part):
-    row, constant = state.table[slot], state.table[0]
-    constant[SAFE] += part * row[SAFE]
-    constant[BOLD] += part * row[BOLD]
-    row[SAFE] *= factor
-    row[BOLD] *= factor
-    newton_block.rescale(state.block, state.places, slot, factor, part)
-
-
-@kernel
-def learn_rows(state, rows, targets, importances, settings, margins):
-    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
-    for i in range(len(targets)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        margins[i] = learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
-
-
-@kernel
-def predict_rows(state, rows, settings, margins):
-    """Write the predictions for a block to `margins` (n,)."""
-    for i in range(len(margins)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+        block.weights[place, 0] -= step * v[place]
+    newton_block.shrink(block, v, weight, s, prior)
 
 
 def bytes_used(state: State) -> int:
@@ -226,7 +216,7 @@ def bytes_used(state: State) -> int:
 def _by_model(state: State) -> np.ndarray:
     """The models' weights (d, 3) in units of z."""
     second, members = np.zeros(len(state.places)), np.flatnonzero(state.places)
-    if newton_block.worthwhile(state.block):
+    if newton_block.is_worthwhile(state.block.totals):
         second[members] = state.block.weights[state.places[members].astype(np.int64) - 1, 0]
     return np.stack([state.table[:, SAFE], state.table[:, BOLD], second], axis=1)
 

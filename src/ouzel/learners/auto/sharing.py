@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import force_inline
+from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.layout import float64
 from ouzel.learners.auto.mixing import FURTHEST, KEPT, LEAST_CURVATURE, dot, softmax
 
@@ -41,74 +41,70 @@ def layout(models: int) -> Any:
 
 @force_inline
 def logistic(margin):
-    """1 / (1 + exp(-margin))"""
-    if margin > 0.0:
-        return 1.0 / (1.0 + exp(-margin))
-    small = exp(margin)
-    return small / (1.0 + small)
+    """1 / (1 + exp(-margin)), and what it lacks of 1."""
+    small = exp(-abs(margin))
+    most = 1.0 / (1.0 + small)
+    return (most, small * most) if margin > 0.0 else (small * most, most)
 
 
-@force_inline
-def margin_of(shares, mixture, work):
-    """The margin of two classes: the logarithm of the odds, from `work.margins`; probabilities go to `work.chances`."""
-    models = len(shares.scales)
-    mixed = dot(mixture.weights, work.margins)
-    up, down = shares.weights[models] * logistic(mixed), shares.weights[models] * logistic(-mixed)
-    work.chances[models] = logistic(mixed)
-    for e in range(models):
-        margin = shares.scales[e] * work.margins[e]
-        work.chances[e] = logistic(margin)
-        up += shares.weights[e] * work.chances[e]
-        down += shares.weights[e] * logistic(-margin)
-    return log(max(up, LEAST)) - log(max(down, LEAST))
+@inline_source
+def margin_of(shares, mixture, margins, chances):
+    """The logarithm of the odds of two classes, from `margins` (E,); `chances` (E + 1,) take the probabilities."""
+    up = down = 0.0
+    for e in range(len(margins) + 1):
+        margin = shares.scales[e] * margins[e] if e < len(margins) else dot(mixture.weights, margins)
+        yes, no = logistic(margin)
+        chances[e] = yes
+        up += shares.weights[e] * yes
+        down += shares.weights[e] * no
+    return log(max(up, LEAST) / max(down, LEAST))
 
 
-@force_inline
-def learn_shares(shares, work, target, weight):
-    """Learn the true one (0 or 1) of two classes from `work.chances`, which hold the probabilities of class 1."""
-    for k in range(len(work.chances)):
-        p = work.chances[k]
-        if k < len(shares.scales):
-            margin = work.margins[k]
+@inline_source
+def learn_shares(shares, margins, chances, target, weight):
+    """Learn the true one (0 or 1) of two classes from `chances`, the probabilities of class 1."""
+    for k in range(len(chances)):
+        p = chances[k]
+        if k < len(margins):
+            margin = margins[k]
             _learn_scale(shares, k, (p - target) * margin, p * (1.0 - p) * margin * margin, weight)
-        work.chances[k] = p if target > 0.0 else 1.0 - p
-    _follow(shares, work.chances, weight)
+        chances[k] = p if target > 0.0 else 1.0 - p
+    _follow(shares, chances, weight)
 
 
-@force_inline
-def scores_of(shares, mixture, work, out):
-    """Write the logarithms of the probabilities of several classes to `out` (K,); `work.chances` (E + 1, K) are p."""
+@inline_source
+def scores_of(shares, mixture, margins, chances, out):
+    """Write the logarithms of the probabilities of several classes to `out` (K,), from `margins` (E, K).
+
+    `chances` (E + 1, K) take the probabilities by each model, and by the mixture.
+    """
     models = len(shares.scales)
     for c in range(len(out)):
-        out[c] = dot(mixture.weights, work.margins[c])
-    softmax(out, work.chances[models])
-    for e in range(models):
-        for c in range(len(out)):
-            work.chances[e, c] = shares.scales[e] * work.margins[c, e]
-        softmax(work.chances[e], work.chances[e])
+        chances[models, c] = dot(mixture.weights, margins[:, c])
+    for k in range(models + 1):
+        for c in range(len(out) if k < models else 0):
+            chances[k, c] = shares.scales[k] * margins[k, c]
+        softmax(chances[k], chances[k])
     for c in range(len(out)):
-        total = 0.0
-        for k in range(models + 1):
-            total += shares.weights[k] * work.chances[k, c]
-        out[c] = log(max(total, LEAST))
+        out[c] = log(max(dot(shares.weights, chances[:, c]), LEAST))
 
 
-@force_inline
-def learn_joint_shares(shares, work, target, weight):
-    """Learn the true one of several classes; `work.told` (E + 1,) is room to work in."""
-    for k in range(len(work.told)):
-        work.told[k] = work.chances[k, target]
+@inline_source
+def learn_joint_shares(shares, margins, chances, told, target, weight):
+    """Learn the true one of several classes; `told` (E + 1,) is room to work in."""
+    for k in range(len(told)):
+        told[k] = chances[k, target]
         if k < len(shares.scales):
             mean = square = 0.0
-            for c in range(work.chances.shape[1]):
-                score = work.margins[c, k]
-                mean += work.chances[k, c] * score
-                square += work.chances[k, c] * score * score
-            _learn_scale(shares, k, mean - work.margins[target, k], square - mean * mean, weight)
-    _follow(shares, work.told, weight)
+            for c in range(chances.shape[1]):
+                score = margins[k, c]
+                mean += chances[k, c] * score
+                square += chances[k, c] * score * score
+            _learn_scale(shares, k, mean - margins[k, target], square - mean * mean, weight)
+    _follow(shares, told, weight)
 
 
-@force_inline
+@inline_source
 def _learn_scale(shares, model, slope, curvature, weight):
     """One Newton step of a scale."""
     before = 1.0 + KEPT * (shares.curvatures[model] - 1.0)
@@ -116,18 +112,19 @@ def _learn_scale(shares, model, slope, curvature, weight):
     shares.scales[model] -= weight * slope / shares.curvatures[model]
 
 
-@force_inline
+@inline_source
 def _follow(shares, told, weight):
     """Shift weight to those of the larger probability of what came, `told`, and share a little."""
-    best, total = 0.0, 0.0
+    best, total = LEAST, 0.0
     for k in range(len(told)):
         best = max(best, told[k])
     for k in range(len(told)):
-        ratio = max(told[k], LEAST) / max(best, LEAST)
+        ratio = max(told[k], LEAST) / best
         shares.weights[k] *= ratio if weight == 1.0 else ratio ** min(weight, MOST_WEIGHT)
         total += shares.weights[k]
+    part = (1.0 - ALPHA) / total
     for k in range(len(told)):
-        shares.weights[k] = (1.0 - ALPHA) * shares.weights[k] / total + ALPHA / len(told)
+        shares.weights[k] = part * shares.weights[k] + ALPHA / len(told)
 
 
 def combined(shares: Shares, weights: np.ndarray) -> np.ndarray:

@@ -22,12 +22,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import force_inline
+from ouzel.kernels.jit import inline_source
 from ouzel.layout import float64, require, uint32
 
 FURTHEST = 3.0  # standard deviations from the mean
 CONSTANT = 1e-10  # a variance below this part of the squared mean is rounding
-SETTLED, EVERY = 64, 16  # examples until which all dense features are looked at each time, and then every so many
 COUNT, MEAN, SQUARES, LARGEST = range(4)  # columns of `moments`
 SEEN, DENSE, NORMS = range(3)  # places of `totals`
 
@@ -57,137 +56,136 @@ def check(features: Features) -> None:
     require(not (features.totals[SEEN] == 0.0 and features.moments.any()), "moments are those of no example")
 
 
-@force_inline
+@inline_source
 def is_centred(indices):
     """Whether the constant feature, which comes first, is in a row."""
     return len(indices) > 0 and indices[0] == 0
 
 
-@force_inline
+@inline_source
 def spread_of(mean, variance, centred):
     """The unit of a dense feature, 0 for a constant."""
-    if not variance > CONSTANT * mean * mean:
-        return 0.0
-    return sqrt(variance) if centred else sqrt(variance + mean * mean)
+    size = variance if centred else variance + mean * mean
+    return sqrt(size) if variance > CONSTANT * mean * mean else 0.0
 
 
-@force_inline
-def standardised(x, mean, variance, centred):
-    """z of a dense feature."""
-    spread = spread_of(mean, variance, centred)
-    if spread == 0.0:
-        return 0.0
-    z = (x - mean) / spread if centred else x / spread
-    return min(max(z, -FURTHEST), FURTHEST)
-
-
-@force_inline
-def view_row(features, work, indices, values, learning):
+@inline_source
+def view_row(features, work, indices, values, centred):
     """Write slots and z of an example to `work.slots` and `work.values`, the dense ones first; return their number.
 
-    The features' moments take note of the example if it is `learning`; z is the same if not.
+    z is by the moments with the example itself, though these take note of it in `note_row` alone. `work.raw` takes x of
+    the dense ones.
     """
     seen, dense = features.totals[SEEN] + 1.0, np.int64(features.totals[DENSE])
-    centred = is_centred(indices)
-    count, norm = dense, 0.0
+    part, count = 1.0 / seen, dense
+    for place in range(dense):
+        work.raw[place] = 0.0
     for k in range(len(indices)):
-        x = np.float64(values[k])
-        row = features.moments[indices[k]]
-        if x == 0.0:
-            continue
-        if row[LARGEST] < 0.0:
-            work.raw[np.int64(-row[LARGEST]) - 1] = values[k]
-            continue
-        largest = max(abs(x), row[LARGEST])
-        z = x / largest
-        work.slots[count] = indices[k]
-        work.values[count] = z
-        count += 1
-        norm += z * z
-        if learning:
-            row[COUNT] += 1.0
-            row[MEAN] += x
-            row[SQUARES] += x * x
-            row[LARGEST] = largest
+        x, largest = np.float64(values[k]), features.moments[indices[k], LARGEST]
+        if largest < 0.0:
+            work.raw[np.int64(-largest) - 1] = values[k]
+        elif x != 0.0:
+            work.slots[count] = indices[k]
+            work.values[count] = x / max(abs(x), largest)
+            count += 1
     for place in range(dense):
         slot, x = features.dense[place], np.float64(work.raw[place])
-        work.raw[place] = 0.0
         row = features.moments[slot]
         change = x - row[MEAN]
-        mean = row[MEAN] + change / seen
-        squares = row[SQUARES] + change * (x - mean)
-        z = standardised(x, mean, squares / seen, centred)
+        mean = row[MEAN] + change * part
+        spread = spread_of(mean, (row[SQUARES] + change * (x - mean)) * part, centred)
+        z = (x - mean if centred else x) / (spread if spread > 0.0 else 1.0)
         work.slots[place] = slot
-        work.values[place] = z
-        norm += z * z
-        if learning:
-            row[COUNT] += x != 0.0
-            row[MEAN], row[SQUARES] = mean, squares
-    if learning:
-        features.totals[SEEN] = seen
-        features.totals[NORMS] += norm
+        work.values[place] = min(max(z, -FURTHEST), FURTHEST) if spread > 0.0 else 0.0
     return count
 
 
-@force_inline
-def becomes_dense(features, slot, share):
-    """Whether a feature of the example just learnt is to turn dense: it is in such a share of the examples."""
-    row, seen = features.moments[slot], features.totals[SEEN]
-    enough = max(share * seen, min(seen, 3.0))
-    return slot != 0 and row[LARGEST] > 0.0 and seen >= 2.0 and row[COUNT] >= enough
+@inline_source
+def note_row(features, work, indices, values, count, enter, leave):
+    """Have the moments take note of an example just viewed; return whether any feature is to turn.
+
+    That is the case of a rare feature of the example in a share of `enter` of all examples or more, and of a dense one
+    in less than `leave`.
+    """
+    seen, dense = features.totals[SEEN] + 1.0, np.int64(features.totals[DENSE])
+    part, enough, turning, norm = 1.0 / seen, enough_of(seen, enter), False, 0.0
+    for k in range(len(indices)):
+        x = np.float64(values[k])
+        row = features.moments[indices[k]]
+        if x != 0.0 and row[LARGEST] >= 0.0:
+            row[COUNT] += 1.0
+            row[MEAN] += x
+            row[SQUARES] += x * x
+            row[LARGEST] = max(abs(x), row[LARGEST])
+            turning |= row[COUNT] >= enough and indices[k] != 0
+    for place in range(dense):
+        x = np.float64(work.raw[place])
+        row = features.moments[features.dense[place]]
+        change = x - row[MEAN]
+        row[COUNT] += x != 0.0
+        row[MEAN] += change * part
+        row[SQUARES] += change * (x - row[MEAN])
+        turning |= row[COUNT] < leave * seen
+    for k in range(count):
+        norm += np.float64(work.values[k]) * work.values[k]
+    features.totals[SEEN] = seen
+    features.totals[NORMS] += norm
+    return turning
 
 
-@force_inline
-def turn_dense(features, slot, centred):
-    """Turn a feature dense: the factor of its weights, and the part of the old weight that the constant takes."""
-    row, seen = features.moments[slot], features.totals[SEEN]
-    mean, largest = row[MEAN] / seen, row[LARGEST]
-    squares = max(row[SQUARES] - mean * row[MEAN], 0.0)
-    place = np.int64(features.totals[DENSE])
-    row[MEAN], row[SQUARES], row[LARGEST] = mean, squares, -(place + 1.0)
-    features.dense[place] = slot
-    features.totals[DENSE] = place + 1.0
-    return spread_of(mean, squares / seen, centred) / largest, mean / largest if centred else 0.0
+@inline_source
+def enough_of(seen, share):
+    """How many examples a feature must be in to turn dense: such a share of them, of three all, of one none."""
+    return max(share * seen, min(seen, 3.0), 2.0)
 
 
-@force_inline
-def becomes_rare(features, place, share):
-    """Whether the dense feature at a place is to turn rare."""
-    return features.moments[features.dense[place], COUNT] < share * features.totals[SEEN]
+def spreads(mean: np.ndarray, variance: np.ndarray, centred: bool) -> np.ndarray:
+    """`spread_of` of many."""
+    return np.where(variance > CONSTANT * mean**2, np.sqrt(variance if centred else variance + mean**2), 0.0)
 
 
-@force_inline
-def turn_rare(features, place, centred):
-    """Turn a dense feature rare: what `turn_dense` gives. The last of the dense ones takes its place."""
-    seen, slot = features.totals[SEEN], features.dense[place]
-    last = np.int64(features.totals[DENSE]) - 1
-    moved = features.dense[last]
-    features.dense[place] = moved
-    features.moments[moved, LARGEST] = -(place + 1.0)
-    features.dense[last] = 0
-    features.totals[DENSE] = last
-    row = features.moments[slot]
-    mean, spread = row[MEAN], spread_of(row[MEAN], row[SQUARES] / seen, centred)
-    total = row[SQUARES] + seen * mean * mean
-    size = sqrt(total / max(row[COUNT], 1.0))
-    row[MEAN], row[SQUARES], row[LARGEST] = mean * seen, total, size
-    if spread == 0.0:
-        return 0.0, 0.0
-    return size / spread, -mean / spread if centred else 0.0
+def turn_dense(features: Features, slots: np.ndarray, centred: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Turn features dense: the factors of their weights, and the parts of the old weights that the constant takes."""
+    seen, before = features.totals[SEEN], int(features.totals[DENSE])
+    _, total, squares, largest = features.moments[slots].T
+    mean = total / seen
+    squares = np.maximum(squares - mean * total, 0.0)
+    after = before + len(slots)
+    features.moments[slots, MEAN], features.moments[slots, SQUARES] = mean, squares
+    features.moments[slots, LARGEST] = -np.arange(before + 1.0, after + 1.0)
+    features.dense[before:after], features.totals[DENSE] = slots, after
+    factor = np.minimum(spreads(mean, squares / seen, centred) / largest, 1.0)  # more only of what a file made up
+    return factor, np.clip(mean / largest, -1.0, 1.0) * centred
+
+
+def turn_rare(features: Features, slots: np.ndarray, centred: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Turn dense features rare: what `turn_dense` gives."""
+    seen, dense = features.totals[SEEN], features.dense[: int(features.totals[DENSE])]
+    kept = dense[~np.isin(dense, slots)]
+    count, mean, squares, _ = features.moments[slots].T
+    spread = spreads(mean, squares / seen, centred)
+    total = squares + seen * mean**2
+    size = np.sqrt(total / np.maximum(count, 1.0))
+    features.moments[slots, MEAN], features.moments[slots, SQUARES] = mean * seen, total
+    features.moments[slots, LARGEST] = size
+    features.moments[kept, LARGEST] = -np.arange(1.0, len(kept) + 1.0)
+    features.dense[: len(dense)] = 0
+    features.dense[: len(kept)], features.totals[DENSE] = kept, len(kept)
+    unit = np.where(spread > 0.0, spread, inf)
+    return size / unit, -mean / unit * centred
 
 
 def units(features: Features) -> tuple[np.ndarray, np.ndarray]:
     """What z = a x - b is of every slot, while nothing is cut: a and b, both (d,); 0 for what is not known."""
     moments, seen = features.moments, features.totals[SEEN]
     slopes, shifts = np.zeros(len(moments)), np.zeros(len(moments))
-    rare = moments[:, LARGEST] > 0.0
+    rare, dense = moments[:, LARGEST] > 0.0, moments[:, LARGEST] < 0.0
     slopes[rare] = 1.0 / moments[rare, LARGEST]
-    for slot in np.flatnonzero(moments[:, LARGEST] < 0.0):
-        mean, squares = moments[slot, MEAN], moments[slot, SQUARES]
-        centred = moments[0, COUNT] > 0.0
-        spread = spread_of(mean, squares / seen, centred)
-        if spread > 0.0:
-            slopes[slot], shifts[slot] = 1.0 / spread, mean / spread if centred else 0.0
+    centred, mean = moments[0, COUNT] > 0.0, moments[dense, MEAN]
+    spread = spreads(mean, moments[dense, SQUARES] / max(seen, 1.0), centred)
+    slopes[dense] = np.divide(1.0, spread, out=np.zeros(len(mean)), where=spread > 0.0)
+    if centred:
+        shifts[dense] = mean * slopes[dense]
     return slopes, shifts
 
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import force_inline, inline_source, kernel
+from ouzel.kernels.simd import fetch_ahead
 from ouzel.layout import float32, uint32
 from ouzel.learners.auto import mixing, newton_block, sharing, standardisation
 from ouzel.learners.auto.mixing import Mixture, learn_mixture
@@ -113,6 +114,10 @@ def _predict(state, rows, settings, scores, work):
 def _learn(state, rows, start, targets, importances, settings, scores, work):
     """Learn a block; `scores` (n, classes) takes the predictions made before learning each example."""
     for i in range(start, len(targets)):
+        if i + 1 < len(targets) and not newton_block.worthwhile(state.block.totals):
+            ahead = rows.indices[rows.offsets[i + 1] : rows.offsets[i + 2]]
+            fetch_ahead(state.features.moments, ahead)
+            fetch_ahead(state.table, ahead)
         here = slice(rows.offsets[i], rows.offsets[i + 1])
         indices, values = rows.indices[here], rows.values[here]
         features, block, numbers = state.features, state.block, work.numbers

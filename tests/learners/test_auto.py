@@ -286,3 +286,17 @@ def test_what_predicts_may_be_read_only(task):
         array.flags.writeable = False
 
     np.testing.assert_array_equal(model.margins(block), margins)
+
+
+def test_scores_that_are_all_large_still_differ():
+    X, y = stream(60, 3, seed=22)
+    model = Model("auto", classes=[0, 1, 2])
+    scores_of(model, X, y)
+    state = model.states[0]
+    state.table[:, list(classification.WEIGHTS_OF_SEVERAL)] = 0.0
+    state.block.weights[:] = 0.0
+    state.table[0, list(classification.WEIGHTS_OF_SEVERAL)] = (50.0, 56.0, 40.0)
+
+    margins = model.margins(next(blocks_from(X, y)))
+
+    assert (margins.argmax(axis=1) == 1).all()

@@ -207,7 +207,7 @@ class Mixture:
 
     def learn(self, m, y):
         """The scores of margins m (models,) or (classes, models) before a step: a logit, or logarithms of shares."""
-        m = np.clip(m, -self.end, self.end)
+        m = np.clip(m, -self.end, self.end) if m.ndim == 1 else np.maximum(m - m.max(axis=0), -self.end)
         several = m if m.ndim == 2 else np.array([-m / 2, m / 2])
         scores = np.column_stack([several * self.a, several @ self.u])
         p = np.exp(scores - scores.max(axis=0))
@@ -274,7 +274,7 @@ class SeveralClasses:
     """Scores of a stream of dense rows that hold the constant first."""
 
     def __init__(self, dimension, classes):
-        self.view, self.mixture = View(dimension), Mixture(5, 8.0)
+        self.view, self.mixture = View(dimension), Mixture(5, 16.0)
         self.softmax, self.bold = Softmax(dimension, classes, 1.0), Bold(dimension, classes, 8.0)
         self.hinge = [AdaGrad(dimension, _hinge, 0.5) for _ in range(classes)]
         self.arow, self.newton = Arow(dimension, classes), Newton(dimension, classes)

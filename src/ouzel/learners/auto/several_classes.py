@@ -4,8 +4,8 @@ The first is normalised AdaGrad (`two_classes.py` has its equations) for the mul
 it is as long as many small steps would come to for the true class against the softmax of the others. The second is the
 same for one class against the rest by the hinge loss. The third is diagonal AROW for the true class against the best
 wrong one (Crammer, Kulesza & Dredze, 2009, "Adaptive Regularization of Weight Vectors", NIPS). The fourth is
-second-order softmax regression over the most frequent features (`newton_block.py`). Their scores, cut at 8, are weighed
-by `mixing.py`.
+second-order softmax regression over the most frequent features (`newton_block.py`). Their scores, cut at 16 below the best, are
+weighed by `mixing.py`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from ouzel.terms.multiclass_losses import rival_of
 
 RATES = (1.0, 0.5, 8.0)
 MODELS = 5
-END = 8.0  # scores are cut there for the mixture
+END = 16.0  # so far below a model's best score the others are cut for the mixture
 TINY = 1e-37  # beside a sum of squares, in a root that is divided by
 SOFTMAX, SOFTMAX_SQUARES, HINGE, HINGE_SQUARES, BOLD, BOLD_SQUARES, MEAN, VARIANCE = range(8)  # places of `table`
 SCORES = newton_block.ROWS  # rows of the numbers to work with: of the models first
@@ -97,8 +97,11 @@ def _score(state, slots, values, numbers, out):
             for c in range(classes):
                 scores[4, c] += state.block.weights[place, c] * values[k]
     for e in range(MODELS):
+        best = scores[e, 0]
         for c in range(classes):
-            margins[e, c] = min(max(scores[e, c], -END), END)
+            best = max(best, scores[e, c])
+        for c in range(classes):
+            margins[e, c] = max(scores[e, c] - best, -END)
     sharing.scores_of(state.shares, state.mixture, margins, numbers[CHANCES : CHANCES + MODELS + 1, :classes], out)
 
 

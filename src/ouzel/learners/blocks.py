@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.kernels.jit import force_inline, kernel_of
+from ouzel.kernels.jit import inline_source, kernel_of
 from ouzel.learners.rows import Rows
 
 Function = Callable[..., Any]
@@ -38,11 +38,12 @@ class LearnRow:
         return LearnRow(compile(kinds), self.turn) if compile else self
 
 
-@force_inline
-def _one(bounds, indices, values):
+@inline_source
+def _one(indices, values):
     """A block of one row."""
-    bounds[0], bounds[1] = 0, len(indices)
-    return Rows(bounds, indices, values)
+    offsets = np.empty(2, np.uint64)
+    offsets[0], offsets[1] = 0, len(indices)
+    return Rows(offsets, indices, values)
 
 
 def _through(make_room: Function, learn: Function, turn: Function) -> Function:
@@ -71,7 +72,7 @@ def learning_margins_of(make_room: Function, learn: Function, turn: Function) ->
     @kernel_of(learn)
     def learn_row(state, indices, values, target, importance, settings):
         """Learn one example in place; return the margin predicted before learning."""
-        rows, targets, importances = _one(np.empty(2, np.uint64), indices, values), np.empty(1), np.empty(1, np.float32)
+        rows, targets, importances = _one(indices, values), np.empty(1), np.empty(1, np.float32)
         targets[0], importances[0], margins = target, importance, np.empty(1)
         done = learn(state, rows, 0, targets, importances, settings, margins, make_room(state)) > 0
         return margins[0], done
@@ -85,7 +86,7 @@ def learning_scores_of(make_room: Function, learn: Function, turn: Function) -> 
     @kernel_of(learn)
     def learn_row(state, indices, values, target, importance, settings, scores):
         """Learn one example in place; `scores` (classes,) takes the prediction made before learning."""
-        rows, targets = _one(np.empty(2, np.uint64), indices, values), np.empty(1, np.int64)
+        rows, targets = _one(indices, values), np.empty(1, np.int64)
         importances, out = np.empty(1, np.float32), scores.reshape((1, len(scores)))
         targets[0], importances[0] = target, importance
         return 0, learn(state, rows, 0, targets, importances, settings, out, make_room(state)) > 0
@@ -99,7 +100,7 @@ def predicting_margins_of(make_room: Function, predict: Function) -> tuple[Funct
     @kernel_of(predict)
     def predict_row(state, indices, values, settings):
         """The margin of one example."""
-        rows, margins = _one(np.empty(2, np.uint64), indices, values), np.empty(1)
+        rows, margins = _one(indices, values), np.empty(1)
         predict(state, rows, settings, margins, make_room(state))
         return margins[0]
 
@@ -116,7 +117,7 @@ def predicting_scores_of(make_room: Function, predict: Function) -> tuple[Functi
     @kernel_of(predict)
     def predict_row(state, indices, values, settings, scores):
         """Write the scores (classes,) of one example."""
-        rows = _one(np.empty(2, np.uint64), indices, values)
+        rows = _one(indices, values)
         predict(state, rows, settings, scores.reshape((1, len(scores))), make_room(state))
 
     def predict_rows(state: Any, rows: Any, settings: Any, scores: Any) -> None:

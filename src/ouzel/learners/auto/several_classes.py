@@ -4,8 +4,8 @@ The first is normalised AdaGrad (`two_classes.py` has its equations) for the mul
 it is as long as many small steps would come to for the true class against the softmax of the others. The second is the
 same for one class against the rest by the hinge loss. The third is diagonal AROW for the true class against the best
 wrong one (Crammer, Kulesza & Dredze, 2009, "Adaptive Regularization of Weight Vectors", NIPS). The fourth is
-second-order softmax regression over the most frequent features (`newton_block.py`). Their scores, cut at 16 below the best, are
-weighed by `mixing.py`.
+second-order softmax regression over the most frequent features (`newton_block.py`). Their scores, cut at 16 below the
+best, are weighed by `mixing.py`.
 """
 
 from __future__ import annotations

@@ -57,10 +57,10 @@ def four_at(builder: Any, address: Any) -> Any:
     return builder.bitcast(address, ir.VectorType(address.type.pointee, LANES).as_pointer())
 
 
-def in_all_lanes(builder: Any, value: Any) -> Any:
-    """One number four times."""
-    nothing, first = ir.Constant(ir.VectorType(value.type, LANES), ir.Undefined), ir.Constant(ir.IntType(32), 0)
-    everywhere = ir.Constant(ir.VectorType(first.type, LANES), None)
+def in_all_lanes(builder: Any, value: Any, lanes: int = LANES) -> Any:
+    """One number in every lane of a vector."""
+    nothing, first = ir.Constant(ir.VectorType(value.type, lanes), ir.Undefined), ir.Constant(ir.IntType(32), 0)
+    everywhere = ir.Constant(ir.VectorType(first.type, lanes), None)
     return builder.shuffle_vector(builder.insert_element(nothing, value, first), nothing, everywhere)
 
 

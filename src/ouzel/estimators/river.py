@@ -45,16 +45,10 @@ class Slots(dict[Any, int]):
         if space.kinds.get(name, NUMBER) != NUMBER:
             return NOT_BY_VALUE
         feature = space.id_of(name, model.seed, model.bits)
-        if isinstance(name, str):
-            column = name if name in space.kinds else str(name).partition("=")[0]
-            given = FeatureSpace(named=True, loose=column not in space.kinds)
-        else:
-            given = FeatureSpace(lowest=0, highest=feature, loose=True)
         if feature is None and space.kinds:
             return NOT_BY_VALUE
-        known = meet(
-            space, given if space.width is None or feature is None else given._replace(named=False), self.learning
-        )
+        given = self._given(name, feature)
+        known = meet(space, given, self.learning)
         if self.learning:
             model.space = known
         assert feature is not None
@@ -68,7 +62,7 @@ class Slots(dict[Any, int]):
     def _given(self, name: Any, feature: int | None) -> FeatureSpace:
         """What is said by a feature given alone; a column's own name, or a word of it, brings nothing new."""
         space = self.model.space
-        if isinstance(own_id(name), int) or (space.width is not None and feature is not None):
+        if feature is not None and (space.width is not None or isinstance(own_id(name), int)):
             named = isinstance(name, str) and space.width is None  # written in digits it is a name as well
             return FeatureSpace(named, 0, feature, loose=True)
         column = name if name in space.kinds else str(name).partition("=")[0]

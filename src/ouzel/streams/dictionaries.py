@@ -53,14 +53,14 @@ def plain_features(features: Mapping[Any, Any], space: FeatureSpace, indicator: 
             for word in tokens(value):
                 found[Token(prefix + word)] = found.get(prefix + word, 0.0) + 1.0
         elif isinstance(value, (list, tuple)):
-            found |= dict.fromkeys((f"{name}={_word(item)}" for item in value if not is_missing(item)), 1.0)
+            found |= dict.fromkeys((f"{name}={word_of(item)}" for item in value if not is_missing(item)), 1.0)
         elif is_missing(value):
             if indicator:
                 found[f"{name}={MARK}"] = 1.0
         elif isinstance(value, str) and not (kind == NUMBER and is_number(value)):
             found[f"{name}={value.strip(' ')}"] = 1.0
         elif kind == CATEGORY:
-            found[f"{name}={_word(value)}"] = 1.0
+            found[f"{name}={word_of(value)}"] = 1.0
         else:
             try:
                 found[name] = float(value)
@@ -78,7 +78,7 @@ def tokens(text: str) -> list[str]:
     return [word.lower().decode() for word in WORD.findall(text.encode())]
 
 
-def _word(value: Any) -> str:
+def word_of(value: Any) -> str:
     """A value as the word that files have for it."""
     if isinstance(value, str):
         return value.strip(" ")

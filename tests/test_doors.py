@@ -283,9 +283,10 @@ def test_names_in_digits_mean_what_their_model_makes_of_them():
 
     with pytest.raises(ouzel.OuzelError, match="5 columns without names, and this data has names"):
         array.predict_one({"3": 1.0})
-    assert columns.predict_proba_one({"a": X[0, 0], "7": X[0, 1]})["yes"] == columns.predict_proba(
-        pyarrow.table({"a": X[:1, 0], "7": X[:1, 1]})
-    )[0, 1]
+    assert (
+        columns.predict_proba_one({"a": X[0, 0], "7": X[0, 1]})["yes"]
+        == columns.predict_proba(pyarrow.table({"a": X[:1, 0], "7": X[:1, 1]}))[0, 1]
+    )
 
 
 def test_a_pandas_column_of_words_and_other_values_is_that_of_json_lines(tmp_path):

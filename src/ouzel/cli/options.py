@@ -26,6 +26,7 @@ RawTargets = Annotated[
 LabelPositive = Annotated[str | None, typer.Option(help="The label that is +1; all others are -1.")]
 Group = Annotated[str | None, typer.Option(help="Column with the group that an example is ranked within.")]
 Query = Annotated[str | None, typer.Option(metavar="FILE", help="The number of examples of each group, one a line.")]
+Id = Annotated[str | None, typer.Option("--id", help="Column that says what the rows are called; not a feature.")]
 Weight = Annotated[str | None, typer.Option(help="Column with importance weights.")]
 Text = Annotated[list[str] | None, typer.Option(metavar="COL", help="Column read as words; may be repeated.")]
 Categorical = Annotated[
@@ -90,6 +91,7 @@ def reading_options(
     numeric: list[str] | None = None,
     keep: list[str] | None = None,
     missing: str | None = None,
+    id: str | None = None,
 ) -> dict[str, Any]:
     """The options of reading that were given."""
     given = {
@@ -102,6 +104,7 @@ def reading_options(
         "ignore": tuple(ignore or ()) or None,
         "keep": tuple(keep or ()) or None,
         "missing": missing,
+        "id": id,
         "columns": tuple(name.strip() for name in columns.split(",")) if columns else None,
         "skip_lines": skip_lines,
         "delimiter": delimiter,

@@ -15,7 +15,7 @@ from ouzel.streams.limits import USUAL, Limits
 TABLES = ("csv", "tsv", "parquet", "arrow", "jsonl")
 ON_ERROR = ("raise", "skip")
 MISSING = ("absent", "indicator")
-OF_TABLES = ("label", "weight", "group", "text", "categorical", "numeric", "ignore", "keep", "missing")
+OF_TABLES = ("label", "weight", "group", "id", "text", "categorical", "numeric", "ignore", "keep", "missing")
 OF_DELIMITED = ("columns", "skip_lines", "delimiter")
 LISTS = ("inherited", "text", "categorical", "numeric", "ignore", "keep", "columns")
 
@@ -30,6 +30,7 @@ class Options:
     label_positive: str | None = None  # this label (or any list of labels with it) is +1, every other -1
     weight: str | None = None  # the column with importance weights
     group: str | None = None  # the column with query ids
+    id: str | None = None  # the column that says what the rows are called
     text: tuple[str, ...] = ()  # columns read as words; these and the next are names, patterns such as C*, or all
     categorical: tuple[str, ...] = ()  # columns whose every value is a category, numbers too
     numeric: tuple[str, ...] = ()  # columns of numbers
@@ -62,12 +63,12 @@ class Options:
                 f"delimiter must be one ASCII character, such as ; (a tab is the format tsv); got {self.delimiter!r}"
             )
         kinds = [*self.text, *self.categorical, *self.numeric]
-        roles = [*filter(None, (self.label, self.weight, self.group)), *kinds]
+        roles = [*filter(None, (self.label, self.weight, self.group, self.id)), *kinds]
         twice = next((column for column in roles if roles.count(column) > 1), None)
         if twice is not None:
             raise OuzelError(
-                f"column {twice!r} is named twice; label, weight, group, text, categorical and numeric are different "
-                "columns"
+                f"column {twice!r} is named twice; "
+                "label, weight, group, id, text, categorical and numeric are different columns"
             )
 
     @property

@@ -112,6 +112,7 @@ class Stream:
     def _read(self) -> Iterator[Block]:
         for source, format in zip(self.sources, self.formats, strict=True):
             self.begins.append(self.examples)
+            before, given = self.examples + self.skipped, 0
             with reading(source, format):
                 for block in self._blocks_of(source, format):
                     if block.rows:
@@ -119,7 +120,9 @@ class Stream:
                             numbers = np.arange(self.examples, self.examples + block.rows)
                             block = block._replace(groups=np.searchsorted(self._groups, numbers, side="right"))
                         self.space = meet(self.space, block.space, learning=True)
-                        block = block._replace(space=self.space)
+                        places = np.arange(given, given + block.rows) if block.numbers is None else block.numbers
+                        block = block._replace(space=self.space, numbers=before + places)
+                        given += block.rows
                         self.examples += block.rows
                         yield block
         if not self.examples:
@@ -147,10 +150,12 @@ class Stream:
         self.skipped += count
 
     def _lines(self, source: Source, parse: Parser) -> Iterator[Block]:
-        lines = 0
+        lines = rows = 0
         for parsed in _in_threads(chunks_of(source, self.options.limits), partial(_parse_chunk, parse, self.options)):
             self.skipped += parsed.skipped
-            yield parsed.block
+            assert parsed.block.numbers is not None
+            yield parsed.block._replace(numbers=parsed.block.numbers + rows)
+            rows += parsed.block.rows + parsed.skipped
             if parsed.problem is not None:
                 raise parsed.problem.error(source.name, lines)
             lines += parsed.lines

@@ -36,6 +36,7 @@ def compare(
     label: options.Label = None,
     label_positive: options.LabelPositive = None,
     weight: options.Weight = None,
+    id_: options.Id = None,
     text: options.Text = None,
     categorical: options.Categorical = None,
     numeric: options.Numeric = None,
@@ -56,7 +57,7 @@ def compare(
 
     Example: ouzel compare a9a.svm.xz --learners ogd,son-oja
     """
-    kinds = {"categorical": categorical, "numeric": numeric, "keep": keep, "missing": missing}
+    kinds = {"categorical": categorical, "numeric": numeric, "keep": keep, "missing": missing, "id": id_}
     rest: dict[str, Any] = {"on_error": on_error, "bits": bits, "seed": seed, "limit": limit, **kinds}
     reading = options.reading_options(
         label, label_positive, weight, text, ignore, columns, skip_lines, delimiter, **rest

@@ -50,6 +50,7 @@ def train(
     label: options.Label = None,
     label_positive: options.LabelPositive = None,
     weight: options.Weight = None,
+    id_: options.Id = None,
     text: options.Text = None,
     categorical: options.Categorical = None,
     numeric: options.Numeric = None,
@@ -93,6 +94,7 @@ def train(
         numeric,
         keep,
         missing,
+        id_,
     )
     if task not in (None, "ranking"):
         raise OuzelError(f"--task takes ranking, and classes or numbers follow from --loss; got {task!r}")

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow
@@ -15,7 +15,7 @@ import pyarrow
 from ouzel.errors import DataError
 from ouzel.numerals import is_number
 from ouzel.streams.block import LARGEST, Block
-from ouzel.streams.dictionaries import blocks_of_dictionaries, tokens
+from ouzel.streams.dictionaries import blocks_of_dictionaries, tokens, word_of
 from ouzel.streams.feature_space import CATEGORY, NUMBER, TEXT, Token, own_name
 from ouzel.streams.guard import reason_of
 from ouzel.streams.label_values import Label, tidy
@@ -44,7 +44,17 @@ DECODER = json.JSONDecoder(parse_int=_whole)
 
 Skipped = Callable[[int], None]
 Made = TypeVar("Made")
-Example = tuple[dict[Any, Any], Label | None, float, int]  # features, label, weight, group
+
+
+class Example(NamedTuple):
+    """An object as an example."""
+
+    features: dict[Any, Any]
+    label: Label | None
+    weight: float
+    group: int
+    tag: str | None
+    number: int  # of objects before it, bad ones counted
 
 
 def json_rows(
@@ -93,27 +103,39 @@ def json_rows(
 def read_json_lines(source: Source, options: Options, skipped: Skipped, kinds: ColumnKinds) -> Iterator[Block]:
     """Blocks of a file of JSON objects, of whose members `kinds` decides what they hold."""
     label: str | None = None
+    sound = bad = 0
 
     def look(rows: list[dict[str, Any]]) -> None:
-        aside = (options.label, options.weight, options.group)
+        aside = (options.label, options.weight, options.group, options.id)
         seen = [flattened(row, options.ignore) for row in rows]
         named = label or (find_label(options, list(seen[0]), source.name) if seen else None)
         kinds.look([{name: row[name] for name in row if name not in (*aside, named)} for row in seen])
 
     def make(row: dict[str, Any], place: str) -> Example:
-        nonlocal label
+        nonlocal label, sound
         flat = flattened(row, options.ignore)
         if label is None:
             label = find_label(options, list(flat), place)
-        return _example(flat, label, options, kinds)
+        example = _example(flat, label, options, kinds, sound + bad)
+        sound += 1
+        return example
 
-    for examples in json_rows(source, options, skipped, make, look):
+    def leave_out(count: int) -> None:
+        nonlocal bad
+        bad += count
+        skipped(count)
+
+    for examples in json_rows(source, options, leave_out, make, look):
         given = 0
         for block in blocks_of_dictionaries([example[:3] for example in examples], options, plain=True):
             if block.space.width is None:
                 block = block._replace(space=block.space._replace(kinds=dict(kinds.known)))
-            groups = np.array([example[3] for example in examples[given : given + block.rows]], np.int64)
-            yield block if options.group is None else block._replace(groups=groups)
+            here = examples[given : given + block.rows]
+            if options.group is not None:
+                block = block._replace(groups=np.array([example.group for example in here], np.int64))
+            if options.id is not None:
+                block = block._replace(tags=np.array([example.tag for example in here], object))
+            yield block._replace(numbers=np.array([example.number for example in here], np.int64))
             given += block.rows
 
 
@@ -181,7 +203,7 @@ def _text(value: Any) -> str | None:
     return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _example(row: dict[str, Any], label: str | None, options: Options, kinds: ColumnKinds) -> Example:
+def _example(row: dict[str, Any], label: str | None, options: Options, kinds: ColumnKinds, number: int) -> Example:
     given = None if label is None else row.pop(label, None)
     if isinstance(given, list):
         raise ValueError(f"{label!r}: {given}; expected a label, a number or a name")
@@ -201,7 +223,11 @@ def _example(row: dict[str, Any], label: str | None, options: Options, kinds: Co
     group = 0
     if options.group is not None:
         group = _group(row, options)
-    return _features(row, options, kinds), target, weight, group
+    tag = None
+    if options.id is not None:
+        found = row.pop(options.id, None)
+        tag = None if found is None else word_of(found)
+    return Example(_features(row, options, kinds), target, weight, group, tag, number)
 
 
 def _features(row: dict[str, Any], options: Options, kinds: ColumnKinds) -> dict[Any, float]:

@@ -68,9 +68,9 @@ def _with_room(text, filled, more):
 
 @kernel
 def _header(data, at, stop):
-    """What stands before the first bar: (label, its span if it is not a number, importance, error, where, position)."""
+    """What stands before the first bar: (label, its span if it is not a number, importance, tag's span, error, at)."""
     label = np.nan
-    span_start = span_end = np.int64(-1)
+    span_start = span_end = tag_start = tag_end = np.int64(-1)
     importance = 1.0
     numbers = 0
     while at < stop:
@@ -88,27 +88,46 @@ def _header(data, at, stop):
             if numbers == 0 and whole:
                 label = value
                 if not math.isfinite(value):
-                    return label, span_start, span_end, importance, 6, at, at
+                    return label, span_start, span_end, importance, tag_start, tag_end, 6, at
             elif numbers == 0:
                 span_start, span_end = at, end
             elif numbers == 1:
                 if not (whole and 0.0 <= value <= LARGEST):
-                    return label, span_start, span_end, importance, 5, at, at
+                    return label, span_start, span_end, importance, tag_start, tag_end, 5, at
                 importance = value
             numbers += 1
+        else:
+            tag_start, tag_end = at + (data[at] == 39), end
         at = end
     error = 0 if at < stop and data[at] == 124 else 1
-    return label, span_start, span_end, importance, error, at, at
+    return label, span_start, span_end, importance, tag_start, tag_end, error, at
 
 
 @kernel
 def _parse(
-    data, start, stop, skip, longest, most, seed, mask, offsets, ids, values, labels, weights, label_spans, starts, ends
+    data,
+    start,
+    stop,
+    skip,
+    longest,
+    most,
+    seed,
+    mask,
+    offsets,
+    ids,
+    values,
+    labels,
+    weights,
+    spans,
+    numbers,
+    starts,
+    ends,
 ):
     """Fill the arrays from the text; return (rows, nonzeros, name ids, names, lines, skipped, error, where).
 
-    A name has at most `longest` bytes, all names of a line with their namespaces `most`. Those of the chunk are noted
-    as far as they take MOST_TEXT bytes.
+    `spans` (rows, 4) are those of labels that are not numbers, and of tags. Bad lines count in the `numbers` (rows,) of
+    the others. A name has at most `longest` bytes, all names of a line with their namespaces `most`. Those of the chunk
+    are noted as far as they take MOST_TEXT bytes.
     """
     at = np.int64(start)
     row = nnz = named = filled = lines = skipped = 0
@@ -126,8 +145,9 @@ def _parse(
             continue
         row_start = nnz
         named_bytes = 0  # in this line
-        label, span_start, span_end, importance, error, where, at = _header(data, at, stop)
-        label_spans[row, 0], label_spans[row, 1] = span_start, span_end
+        label, label_start, label_end, importance, tag_start, tag_end, error, at = _header(data, at, stop)
+        where = at
+        spans[row, 0], spans[row, 1], spans[row, 2], spans[row, 3] = label_start, label_end, tag_start, tag_end
         space_start = space_end = at
         scale = 1.0
         ordered = True
@@ -226,7 +246,7 @@ def _parse(
             nnz = sort_row(ids, values, row_start, nnz)
             for k in range(row_start, nnz):
                 values[k] = min(max(values[k], np.float32(-LARGEST)), np.float32(LARGEST))
-        labels[row], weights[row] = label, importance
+        labels[row], weights[row], numbers[row] = label, importance, row + skipped
         row += 1
         offsets[row] = nnz
     return row, nnz, name_ids[:named], text[:filled], lines, skipped, 0, stop
@@ -239,7 +259,7 @@ def parse_vw(data: np.ndarray, start: int, stop: int, options: Options) -> Parse
     offsets = np.empty(lines + 2, np.uint64)
     ids, values = np.empty(room, np.uint32), np.empty(room, np.float32)
     labels, weights = np.empty(lines + 1), np.empty(lines + 1, np.float32)
-    spans = np.empty((lines + 1, 2), np.int64)
+    spans, numbers = np.empty((lines + 1, 4), np.int64), np.empty(lines + 1, np.int64)
     starts, ends = np.empty(room, np.uint64), np.empty(room, np.uint64)
     skip = options.on_error == "skip"
     limits = options.limits
@@ -259,13 +279,16 @@ def parse_vw(data: np.ndarray, start: int, stop: int, options: Options) -> Parse
         labels,
         weights,
         spans,
+        numbers,
         starts,
         ends,
     )
     names = Names(named, starts[: len(named)], ends[: len(named)], text) if len(named) else None
     space = _space_of(ids[:nonzeros], len(named), rows)
     block = Block(offsets[: rows + 1], ids[:nonzeros], values[:nonzeros], labels[:rows], weights[:rows])
-    block = block._replace(names=names, space=space)
+    block = block._replace(names=names, space=space, numbers=numbers[:rows])
+    if options.unlabelled:
+        block = block._replace(tags=_tags(data, spans[:rows, 2:]))
     problem = problem_at(data, start, where, ADVICE.get(error, "")) if error else None
     if problem is not None and error == 8:
         problem = too_long(problem, limits)
@@ -273,8 +296,16 @@ def parse_vw(data: np.ndarray, start: int, stop: int, options: Options) -> Parse
         advice = f"with the namespaces repeated, the names of its line take more than {in_units(limits.line)}"
         problem = problem._replace(advice=advice, limits=limits.longer("line"))
     return with_labels(
-        Parsed(block, seen, skipped, problem), data, start, spans[:rows], options, label_advice, is_foreign
+        Parsed(block, seen, skipped, problem), data, start, spans[:rows, :2], options, label_advice, is_foreign
     )
+
+
+def _tags(data: np.ndarray, spans: np.ndarray) -> np.ndarray | None:
+    """The tags (n,) at some spans (n, 2), None of lines that have none; None if no line has one."""
+    if (spans[:, 0] == spans[:, 1]).all():
+        return None
+    texts = [bytes(data[start:end]).decode("utf-8", "replace") or None for start, end in spans.tolist()]
+    return np.array(texts, object)
 
 
 def _space_of(ids: np.ndarray, names: int, rows: int) -> FeatureSpace:

@@ -34,6 +34,9 @@ Categorical = Annotated[
     typer.Option(metavar="COL", help="Column of categories; may be repeated, a pattern such as 'C*', or all."),
 ]
 Numeric = Annotated[list[str] | None, typer.Option(metavar="COL", help="Column of numbers; the same.")]
+Dates = Annotated[
+    list[str] | None, typer.Option(metavar="COL", help="Column of dates: seconds, month, weekday and hour; the same.")
+]
 Ignore = Annotated[list[str] | None, typer.Option(metavar="COL", help="Column to leave out; the same.")]
 Keep = Annotated[list[str] | None, typer.Option(metavar="COL", help="Column to take, and no others; the same.")]
 Missing = Annotated[str | None, typer.Option(help="A missing value is: absent, or a feature of its own (indicator).")]
@@ -92,6 +95,7 @@ def reading_options(
     keep: list[str] | None = None,
     missing: str | None = None,
     id: str | None = None,
+    dates: list[str] | None = None,
 ) -> dict[str, Any]:
     """The options of reading that were given."""
     given = {
@@ -103,6 +107,7 @@ def reading_options(
         "numeric": tuple(numeric or ()) or None,
         "ignore": tuple(ignore or ()) or None,
         "keep": tuple(keep or ()) or None,
+        "dates": tuple(dates or ()) or None,
         "missing": missing,
         "id": id,
         "columns": tuple(name.strip() for name in columns.split(",")) if columns else None,

@@ -18,23 +18,27 @@ from ouzel.errors import DataError
 from ouzel.model.answers import Answers, probabilities, shown
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
-from ouzel.streams.dictionaries import plain_features
-from ouzel.streams.feature_space import NUMBER, FeatureSpace, meet, own_id
+from ouzel.streams.dictionaries import kinds_said, plain_features
+from ouzel.streams.feature_space import NOTHING_KNOWN, NUMBER, FeatureSpace, meet, own_id
 from ouzel.streams.frames import as_table, is_table, table_blocks
 from ouzel.streams.memory import blocks_from
+from ouzel.streams.options import Options
 from ouzel.streams.row_order import tidy_row
 from ouzel.streams.targets import encode_labels
 
 MOST_CACHED = 1 << 20  # names whose slots are remembered
+LEFT_OUT = "left out"
 NOT_BY_VALUE = -1  # the slot of what is not a number of a feature of its own: a category, or a column not known
 
 
 class Slots(dict[Any, int]):
     """Slot of each feature met in single examples, found once; -1 of one that a model of an array's columns has not."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, options: Options) -> None:
         super().__init__()
         self.model = model
+        self.options = options  # what is said of features
+        self.plain = False  # whether all are names and numbers
         self.largest = 0  # feature id
         self.learning = False
 
@@ -42,7 +46,8 @@ class Slots(dict[Any, int]):
         if len(self) >= MOST_CACHED:
             self.clear()
         model, space = self.model, self.model.space
-        if space.kinds.get(name, NUMBER) != NUMBER:
+        kind = self._kind(name)
+        if not self.plain and kind not in (None, NUMBER):
             return NOT_BY_VALUE
         feature = space.id_of(name, model.seed, model.bits)
         if feature is None and space.kinds:
@@ -55,9 +60,18 @@ class Slots(dict[Any, int]):
         if isinstance(name, str) and not isinstance(own_id(name), int):
             model.names.remember(feature, name)
         self.largest = max(self.largest, feature)
-        if self.learning or (space.named if isinstance(name, str) else feature <= (space.highest or -1)):
+        met = self.learning or (space.named if isinstance(name, str) else feature <= (space.highest or -1))
+        if met and kind in (None, NUMBER):
             self[name] = feature + 1
         return feature + 1
+
+    def _kind(self, name: Any) -> str | None:
+        """What a feature of the name holds, as the model knows, or else as is said; none if it is to be left out."""
+        if not self.options.choosy or not isinstance(name, str):
+            return self.model.space.kinds.get(name)
+        if not self.plain and not self.options.wants(name):
+            return LEFT_OUT
+        return self.model.space.kinds.get(name) or self.options.kind_of(name)
 
     def _given(self, name: Any, feature: int | None) -> FeatureSpace:
         """What is said by a feature given alone; a column's own name, or a word of it, brings nothing new."""
@@ -66,7 +80,7 @@ class Slots(dict[Any, int]):
             named = isinstance(name, str) and space.width is None  # written in digits it is a name as well
             return FeatureSpace(named, 0, feature, loose=True)
         column = name if name in space.kinds else str(name).partition("=")[0]
-        return FeatureSpace(named=True, loose=column not in space.kinds)
+        return FeatureSpace(named=True, loose=not space.closed or column not in space.kinds)
 
 
 class RiverProtocol:
@@ -151,7 +165,7 @@ class RiverProtocol:
             self.model_ = self._new_model()
         slots = self.__dict__.get("_slots")
         if slots is None or slots.model is not self.model_:
-            self._slots = Slots(self.model_)
+            self._slots = Slots(self.model_, self._reading(self.model_, NOTHING_KNOWN))
         return self.model_
 
     def _row(self, x: Mapping[Any, Any], plain: bool = False) -> tuple[np.ndarray, np.ndarray]:
@@ -159,6 +173,7 @@ class RiverProtocol:
 
         What is not `plain`, numbers of features that are known by name, is made so.
         """
+        self._slots.plain = plain
         try:
             ids, numbers = [*map(self._slots.__getitem__, x)], [*x.values()]
             if self.model_.intercept:
@@ -176,8 +191,12 @@ class RiverProtocol:
 
     def _by_value(self, x: Mapping[Any, Any]) -> dict[Any, float]:
         """Features by name and number of what also has words, missing values or columns that are not known."""
-        space = self.model_.space
-        found = plain_features(x, space, space.indicator)
+        slots, space = self._slots, self.model_.space
+        if slots.learning and slots.options.choosy and not space.closed and space.width is None:
+            kinds = {**kinds_said(x, slots.options), **space.kinds}
+            if kinds != space.kinds:
+                self.model_.space = space = space._replace(named=True, kinds=kinds, loose=True)
+        found = plain_features(x, space, slots.options)
         if space.width is None:
             return found
         return {name: value for name, value in found.items() if not (isinstance(name, str) and name not in space.kinds)}

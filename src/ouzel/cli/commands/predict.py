@@ -35,6 +35,7 @@ def predict(
     text: options.Text = None,
     categorical: options.Categorical = None,
     numeric: options.Numeric = None,
+    dates: options.Dates = None,
     ignore: options.Ignore = None,
     keep: options.Keep = None,
     columns: options.ColumnNames = None,
@@ -76,6 +77,7 @@ def predict(
         numeric=numeric,
         keep=keep,
         id=id_,
+        dates=dates,
     )
     stored = {name: value for name, value in notes.get("reading", {}).items() if name not in ("group", "query")}
     alike, identity = Alike(), Identity(learnt)

@@ -54,6 +54,7 @@ def train(
     text: options.Text = None,
     categorical: options.Categorical = None,
     numeric: options.Numeric = None,
+    dates: options.Dates = None,
     ignore: options.Ignore = None,
     keep: options.Keep = None,
     missing: options.Missing = None,
@@ -95,6 +96,7 @@ def train(
         keep,
         missing,
         id_,
+        dates,
     )
     if task not in (None, "ranking"):
         raise OuzelError(f"--task takes ranking, and classes or numbers follow from --loss; got {task!r}")

@@ -14,12 +14,13 @@ from ouzel.errors import DataError, bad_line, listed
 from ouzel.numerals import as_number
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import LARGEST, Block
+from ouzel.streams.dates import EXPECTED
 from ouzel.streams.guard import reason_of
 from ouzel.streams.label_values import Label
-from ouzel.streams.options import Options, is_pattern
+from ouzel.streams.options import OF_COLUMNS, Options, is_pattern
 from ouzel.streams.row_order import canonical_rows
 from ouzel.streams.tables.arrow_types import cells_of, encoded, is_list, is_number, is_single, numbers_of, tags_of
-from ouzel.streams.tables.cells import NOT_FINITE, TOO_LONG
+from ouzel.streams.tables.cells import NOT_A_DATE, NOT_FINITE, TOO_LONG
 from ouzel.streams.tables.csv_text import Uneven
 from ouzel.streams.tables.feature_columns import FeatureColumns, Features, converting, read_sparse
 from ouzel.streams.tables.kinds import ColumnKinds
@@ -67,7 +68,7 @@ class Columns:
             kind = schema.field(column).type
             if column in (label, options.group, self.id) and not is_single(kind):
                 raise DataError(f"{name}: column {column!r} holds {kind}; expected numbers or names")
-        for column in (*options.text, *options.categorical, *options.numeric, *options.ignore, *options.keep):
+        for column in (*options.dates, *(column for name in OF_COLUMNS for column in getattr(options, name))):
             if not (predicting or is_pattern(column)):
                 self._check_there(column, names)
         self.sparse = {"indices", "values"} <= set(names) and all(
@@ -146,6 +147,7 @@ class Columns:
             for column, cells in found:
                 refuse(cells == NOT_FINITE, column, FINITE)
                 refuse(cells == TOO_LONG, column, self.too_long)
+                refuse(cells == NOT_A_DATE, column, EXPECTED)
         if self.label is not None:
             with converting(batch, self.label, self.name, "label"):
                 infinite, long = _bad_labels(batch.column(self.label), self.options.limits.word)

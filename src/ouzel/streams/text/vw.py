@@ -6,8 +6,6 @@ Features of the default namespace that are whole numbers are ids, as in svmlight
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from ouzel.kernels.jit import kernel
@@ -21,6 +19,7 @@ from ouzel.streams.text.lines import Parsed, problem_at, too_long
 from ouzel.streams.text.numbers import parse_number
 from ouzel.streams.text.plain_features import plain_features
 from ouzel.streams.text.svmlight import with_labels
+from ouzel.streams.text.vw_header import read_header, tags_at, word_end
 from ouzel.streams.text.vw_labels import is_foreign, label_advice
 
 ADVICE = {
@@ -48,14 +47,6 @@ def _count(data, start, stop):
 
 
 @kernel
-def _word_end(data, at, stop):
-    """The end of the word at `at`: a blank, a bar or the line's end."""
-    while at < stop and data[at] > 32 and data[at] != 124:
-        at += 1
-    return at
-
-
-@kernel
 def _with_room(text, filled, more):
     """The text with room for so many bytes more."""
     if filled + more <= len(text):
@@ -64,43 +55,6 @@ def _with_room(text, filled, more):
     for k in range(filled):
         longer[k] = text[k]
     return longer
-
-
-@kernel
-def _header(data, at, stop):
-    """What stands before the first bar: (label, its span if it is not a number, importance, tag's span, error, at)."""
-    label = np.nan
-    span_start = span_end = tag_start = tag_end = np.int64(-1)
-    importance = 1.0
-    numbers = 0
-    while at < stop:
-        byte = data[at]
-        if byte <= 32 and byte != 10:
-            at += 1
-            continue
-        if byte == 124 or byte == 10:
-            break
-        end = _word_end(data, at, stop)
-        tag = data[at] == 39 or (end < stop and data[end] == 124 and numbers > 0)
-        if not tag:
-            value, number_end = parse_number(data, at, end)
-            whole = number_end == end
-            if numbers == 0 and whole:
-                label = value
-                if not math.isfinite(value):
-                    return label, span_start, span_end, importance, tag_start, tag_end, 6, at
-            elif numbers == 0:
-                span_start, span_end = at, end
-            elif numbers == 1:
-                if not (whole and 0.0 <= value <= LARGEST):
-                    return label, span_start, span_end, importance, tag_start, tag_end, 5, at
-                importance = value
-            numbers += 1
-        else:
-            tag_start, tag_end = at + (data[at] == 39), end
-        at = end
-    error = 0 if at < stop and data[at] == 124 else 1
-    return label, span_start, span_end, importance, tag_start, tag_end, error, at
 
 
 @kernel
@@ -145,7 +99,7 @@ def _parse(
             continue
         row_start = nnz
         named_bytes = 0  # in this line
-        label, label_start, label_end, importance, tag_start, tag_end, error, at = _header(data, at, stop)
+        label, label_start, label_end, importance, tag_start, tag_end, error, at = read_header(data, at, stop)
         where = at
         spans[row, 0], spans[row, 1], spans[row, 2], spans[row, 3] = label_start, label_end, tag_start, tag_end
         space_start = space_end = at
@@ -168,7 +122,7 @@ def _parse(
             if byte == 124:
                 at += 1
                 space_start = at
-                at = _word_end(data, at, stop)
+                at = word_end(data, at, stop)
                 space_end = space_start
                 while space_end < at and data[space_end] != 58:
                     space_end += 1
@@ -178,7 +132,7 @@ def _parse(
                     if end != at or not abs(scale) <= LARGEST:
                         error = 7
                 continue
-            end = _word_end(data, at, stop)
+            end = word_end(data, at, stop)
             colon = at
             while colon < end and data[colon] != 58:
                 colon += 1
@@ -288,7 +242,7 @@ def parse_vw(data: np.ndarray, start: int, stop: int, options: Options) -> Parse
     block = Block(offsets[: rows + 1], ids[:nonzeros], values[:nonzeros], labels[:rows], weights[:rows])
     block = block._replace(names=names, space=space, numbers=numbers[:rows])
     if options.unlabelled:
-        block = block._replace(tags=_tags(data, spans[:rows, 2:]))
+        block = block._replace(tags=tags_at(data, spans[:rows, 2:]))
     problem = problem_at(data, start, where, ADVICE.get(error, "")) if error else None
     if problem is not None and error == 8:
         problem = too_long(problem, limits)
@@ -298,14 +252,6 @@ def parse_vw(data: np.ndarray, start: int, stop: int, options: Options) -> Parse
     return with_labels(
         Parsed(block, seen, skipped, problem), data, start, spans[:rows, :2], options, label_advice, is_foreign
     )
-
-
-def _tags(data: np.ndarray, spans: np.ndarray) -> np.ndarray | None:
-    """The tags (n,) at some spans (n, 2), None of lines that have none; None if no line has one."""
-    if (spans[:, 0] == spans[:, 1]).all():
-        return None
-    texts = [bytes(data[start:end]).decode("utf-8", "replace") or None for start, end in spans.tolist()]
-    return np.array(texts, object)
 
 
 def _space_of(ids: np.ndarray, names: int, rows: int) -> FeatureSpace:

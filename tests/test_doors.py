@@ -202,7 +202,7 @@ def test_names_in_digits_are_one_feature_in_tables_objects_and_dictionaries(tmp_
         (block,) = stream
         assert sorted(set(block.indices.tolist())) == sorted({7, feature_id("b")})
         np.testing.assert_array_equal(
-            model.model_.margins(block), [model.model_.margins_one(*model._row(r))[0] for r in rows]
+            model.model_.margins(block), [model.model_.margins_one(*model._slots.row(r))[0] for r in rows]
         )
 
 

@@ -26,6 +26,7 @@ RawTargets = Annotated[
 LabelPositive = Annotated[str | None, typer.Option(help="The label that is +1; all others are -1.")]
 Group = Annotated[str | None, typer.Option(help="Column with the group that an example is ranked within.")]
 Query = Annotated[str | None, typer.Option(metavar="FILE", help="The number of examples of each group, one a line.")]
+Id = Annotated[str | None, typer.Option("--id", help="Column that says what the rows are called; not a feature.")]
 Weight = Annotated[str | None, typer.Option(help="Column with importance weights.")]
 Text = Annotated[list[str] | None, typer.Option(metavar="COL", help="Column read as words; may be repeated.")]
 Categorical = Annotated[
@@ -33,6 +34,9 @@ Categorical = Annotated[
     typer.Option(metavar="COL", help="Column of categories; may be repeated, a pattern such as 'C*', or all."),
 ]
 Numeric = Annotated[list[str] | None, typer.Option(metavar="COL", help="Column of numbers; the same.")]
+Dates = Annotated[
+    list[str] | None, typer.Option(metavar="COL", help="Column of dates: seconds, month, weekday and hour; the same.")
+]
 Ignore = Annotated[list[str] | None, typer.Option(metavar="COL", help="Column to leave out; the same.")]
 Keep = Annotated[list[str] | None, typer.Option(metavar="COL", help="Column to take, and no others; the same.")]
 Missing = Annotated[str | None, typer.Option(help="A missing value is: absent, or a feature of its own (indicator).")]
@@ -90,6 +94,8 @@ def reading_options(
     numeric: list[str] | None = None,
     keep: list[str] | None = None,
     missing: str | None = None,
+    id: str | None = None,
+    dates: list[str] | None = None,
 ) -> dict[str, Any]:
     """The options of reading that were given."""
     given = {
@@ -101,7 +107,9 @@ def reading_options(
         "numeric": tuple(numeric or ()) or None,
         "ignore": tuple(ignore or ()) or None,
         "keep": tuple(keep or ()) or None,
+        "dates": tuple(dates or ()) or None,
         "missing": missing,
+        "id": id,
         "columns": tuple(name.strip() for name in columns.split(",")) if columns else None,
         "skip_lines": skip_lines,
         "delimiter": delimiter,

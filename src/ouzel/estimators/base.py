@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ouzel.errors import OuzelError
-from ouzel.estimators.data import FromData
+from ouzel.estimators.data import OF_FRAMES, FromData
 from ouzel.estimators.river import RiverProtocol
 from ouzel.learners import catalogue
 from ouzel.model.answers import is_probabilistic
@@ -27,7 +27,7 @@ from ouzel.ranges import Bits, Passes, Seed, checked
 from ouzel.streams.block import Block
 from ouzel.streams.feature_space import NUMBER
 
-COMMON = ("fit_intercept", "passes", "bits", "seed", "pairs", "scale_targets")
+COMMON = ("fit_intercept", "passes", "bits", "seed", "pairs", "scale_targets", *OF_FRAMES)
 """Parameters that are not settings of the learner."""
 
 ORDER_MATTERS = "one pass over a stream: the result depends on the order of examples, and a weight is not a repetition"
@@ -49,6 +49,12 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
     passes: Passes = 1
     bits: Bits = 18
     seed: Seed = 0
+    categorical: Any = None
+    numeric: Any = None
+    text: Any = None
+    dates: Any = None
+    ignore: Any = None
+    keep: Any = None
 
     def top_weights(self, n: int = 20) -> Any:
         """The n heaviest (feature, weight), heaviest first; features are names where names are known.
@@ -64,7 +70,8 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
         from ouzel.model import persistence
 
         check_is_fitted(self, "model_")
-        persistence.save(self.model_, path)
+        said = self.columns_said()
+        persistence.save(self.model_, path, {"reading": said} if said else None)
 
     @property
     def bytes_used_(self) -> int:

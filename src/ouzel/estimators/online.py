@@ -36,9 +36,17 @@ class Online(Estimator):
         passes: int = 1,
         bits: int = 18,
         seed: int = 0,
+        categorical: Any = None,
+        numeric: Any = None,
+        text: Any = None,
+        dates: Any = None,
+        ignore: Any = None,
+        keep: Any = None,
         **settings: Any,
     ) -> None:
-        super().__init__(fit_intercept=fit_intercept, passes=passes, bits=bits, seed=seed)
+        said = {"categorical": categorical, "numeric": numeric, "text": text, "dates": dates}
+        said |= {"ignore": ignore, "keep": keep}
+        super().__init__(fit_intercept=fit_intercept, passes=passes, bits=bits, seed=seed, **said)
         self.learner = learner
         self._given = {}
         self._give(learner, settings)
@@ -109,6 +117,9 @@ class OnlineClassifier(Online, Classifier):
     fit_intercept : whether every example has a constant feature
     passes : passes of `fit` over its data
     bits, seed : names of features hash to 2^bits ids with this seed, which is that of a learner's sketch, too
+    categorical, numeric, text, dates : names of columns of data frames, or of features of dictionaries, that hold such;
+        lists of names, of patterns such as "C*", or "all"; without them types and first rows tell
+    ignore, keep : columns to leave out, or the only ones to take, in the same way
     settings : settings of the learner by name, see docs/settings.md; a name that it does not have is an OuzelError
 
     Examples
@@ -149,9 +160,18 @@ class OnlineRegressor(Online, Regressor):
         passes: int = 1,
         bits: int = 18,
         seed: int = 0,
+        categorical: Any = None,
+        numeric: Any = None,
+        text: Any = None,
+        dates: Any = None,
+        ignore: Any = None,
+        keep: Any = None,
         **settings: Any,
     ) -> None:
-        super().__init__(learner, fit_intercept=fit_intercept, passes=passes, bits=bits, seed=seed, **settings)
+        said = {"categorical": categorical, "numeric": numeric, "text": text, "dates": dates}
+        said |= {"ignore": ignore, "keep": keep}
+        given = {"passes": passes, "bits": bits, "seed": seed, **said, **settings}
+        super().__init__(learner, fit_intercept=fit_intercept, **given)
         self.scale_targets = scale_targets
 
 
@@ -179,7 +199,16 @@ class OnlineRanker(Online, Ranker):
         passes: int = 1,
         bits: int = 18,
         seed: int = 0,
+        categorical: Any = None,
+        numeric: Any = None,
+        text: Any = None,
+        dates: Any = None,
+        ignore: Any = None,
+        keep: Any = None,
         **settings: Any,
     ) -> None:
-        super().__init__(learner, fit_intercept=False, passes=passes, bits=bits, seed=seed, **settings)
+        said = {"categorical": categorical, "numeric": numeric, "text": text, "dates": dates}
+        said |= {"ignore": ignore, "keep": keep}
+        given = {"passes": passes, "bits": bits, "seed": seed, **said, **settings}
+        super().__init__(learner, fit_intercept=False, **given)
         self.pairs = pairs

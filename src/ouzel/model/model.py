@@ -170,12 +170,16 @@ class Model:
             self._forget_names()
         return learnt
 
-    def learn_one(self, slots: np.ndarray, values: np.ndarray, label: Any, importance: np.float32) -> None:
-        """Learn one example given as slots (uint32, the constant's included) and values (float32) known to be sound."""
+    def learn_one(self, slots: np.ndarray, values: np.ndarray, label: Any, importance: np.float32) -> list[float]:
+        """Learn one example given as slots (uint32, the constant's included) and values (float32) known to be sound.
+
+        Returns its margins before that, one a column.
+        """
         self.examples += 1
-        self.task.learn_one(self, slots, values, label, importance)
+        margins = self.task.learn_one(self, slots, values, label, importance)
         if self.examples % NAMES_EVERY == 0:
             self._forget_names()
+        return margins
 
     def margins(self, block: Block) -> np.ndarray:
         """Margins (n,) or (n, classes) of a block; nothing is learnt, features never seen count for nothing."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from ouzel.streams.block import ROWS, Block
+from ouzel.streams.dictionaries import word_of
 from ouzel.streams.guard import one_line
-from ouzel.streams.label_values import tidy
 from ouzel.streams.missing import is_missing
 from ouzel.streams.options import Options
 from ouzel.streams.targets import as_weights, encode_labels
@@ -47,18 +46,13 @@ def arrow_ready(frame: Any) -> Any:
         elif getattr(kind, "hasobject", False):
             kinds = {type(value) for value in column if not is_missing(value)}
             if len(kinds) > 1 and str in kinds:
-                changed[place] = column.map(lambda value: None if is_missing(value) else _text(value))
+                changed[place] = column.map(lambda value: None if is_missing(value) else word_of(value))
     if not changed:
         return frame
     frame = frame.copy(deep=False)
     for place, column in changed.items():
         frame.isetitem(place, column)
     return frame
-
-
-def _text(value: Any) -> str:
-    """A cell as the text that it has in files."""
-    return str(tidy(value) if isinstance(value, float) and math.isfinite(value) else value)
 
 
 def table_blocks(

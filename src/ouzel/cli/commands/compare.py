@@ -36,9 +36,11 @@ def compare(
     label: options.Label = None,
     label_positive: options.LabelPositive = None,
     weight: options.Weight = None,
+    id_: options.Id = None,
     text: options.Text = None,
     categorical: options.Categorical = None,
     numeric: options.Numeric = None,
+    dates: options.Dates = None,
     ignore: options.Ignore = None,
     keep: options.Keep = None,
     missing: options.Missing = None,
@@ -56,7 +58,14 @@ def compare(
 
     Example: ouzel compare a9a.svm.xz --learners ogd,son-oja
     """
-    kinds = {"categorical": categorical, "numeric": numeric, "keep": keep, "missing": missing}
+    kinds = {
+        "categorical": categorical,
+        "numeric": numeric,
+        "keep": keep,
+        "missing": missing,
+        "id": id_,
+        "dates": dates,
+    }
     rest: dict[str, Any] = {"on_error": on_error, "bits": bits, "seed": seed, "limit": limit, **kinds}
     reading = options.reading_options(
         label, label_positive, weight, text, ignore, columns, skip_lines, delimiter, **rest

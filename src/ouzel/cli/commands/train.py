@@ -50,9 +50,11 @@ def train(
     label: options.Label = None,
     label_positive: options.LabelPositive = None,
     weight: options.Weight = None,
+    id_: options.Id = None,
     text: options.Text = None,
     categorical: options.Categorical = None,
     numeric: options.Numeric = None,
+    dates: options.Dates = None,
     ignore: options.Ignore = None,
     keep: options.Keep = None,
     missing: options.Missing = None,
@@ -93,6 +95,8 @@ def train(
         numeric,
         keep,
         missing,
+        id_,
+        dates,
     )
     if task not in (None, "ranking"):
         raise OuzelError(f"--task takes ranking, and classes or numbers follow from --loss; got {task!r}")

@@ -58,14 +58,16 @@ class Classification(Task):
         margins = scores if self.columns(len(model.classes)) > 1 else self.margin(scores)
         return Outcome(margins, targets, block.weights, losses)
 
-    def learn_one(self, model: Host, slots: np.ndarray, values: np.ndarray, label: Any, importance: np.float32) -> None:
-        """Learn one example."""
+    def learn_one(
+        self, model: Host, slots: np.ndarray, values: np.ndarray, label: Any, importance: np.float32
+    ) -> list[float]:
+        """Learn one example; return its margins before that, one a column."""
         classes = model.classes
         known = len(classes.known)
         place = classes.position(label)
         if place == known:
             self.make_states(model, known + 1)
-        self.learn_at(model, slots, values, place, importance)
+        return self.learn_at(model, slots, values, place, importance)
 
     def answers(self, model: Host, margins: np.ndarray) -> Answers:
         """Labels, and probabilities where the loss gives them, of margins (n,) or (n, classes)."""
@@ -90,8 +92,10 @@ class Classification(Task):
         """Learn examples among which no class is new to the states; return their `scores` before that."""
 
     @abstractmethod
-    def learn_at(self, model: Host, slots: np.ndarray, values: np.ndarray, place: int, importance: np.float32) -> None:
-        """Learn one example of the class at `place`, for which the states are ready."""
+    def learn_at(
+        self, model: Host, slots: np.ndarray, values: np.ndarray, place: int, importance: np.float32
+    ) -> list[float]:
+        """Learn one example of the class at `place`, for which the states are ready; return its margins before."""
 
     @abstractmethod
     def scores(self, model: Host, rows: Rows) -> np.ndarray:
@@ -159,15 +163,18 @@ class OneAgainstRest(Classification):
             model.module.learn_rows(state, rows, targets, importances, model.settings, columns[place])
         return self._of_columns(columns[: self.columns(self._classes(model))])
 
-    def learn_at(self, model: Host, slots: np.ndarray, values: np.ndarray, place: int, importance: np.float32) -> None:
+    def learn_at(
+        self, model: Host, slots: np.ndarray, values: np.ndarray, place: int, importance: np.float32
+    ) -> list[float]:
         """Every state learns the example."""
         if len(model.states) == 1:
             target = 1.0 if place == 1 else -1.0
-            call_one(model, "learn_row", 0, slots, values, target, importance, model.settings)
-            return
+            return [call_one(model, "learn_row", 0, slots, values, target, importance, model.settings)]
+        margins = []
         for k in range(len(model.states)):
             target = 1.0 if place == k else -1.0
-            call_one(model, "learn_row", k, slots, values, target, importance, model.settings)
+            margins.append(call_one(model, "learn_row", k, slots, values, target, importance, model.settings))
+        return margins[: self.columns(len(model.classes))]
 
     def scores(self, model: Host, rows: Rows) -> np.ndarray:
         """The margins of classes, or of two classes the one margin with both signs."""
@@ -223,10 +230,13 @@ class SharedState(Classification):
         model.module.learn_rows(model.states[0], rows, positions, importances, model.settings, scores)
         return scores
 
-    def learn_at(self, model: Host, slots: np.ndarray, values: np.ndarray, place: int, importance: np.float32) -> None:
+    def learn_at(
+        self, model: Host, slots: np.ndarray, values: np.ndarray, place: int, importance: np.float32
+    ) -> list[float]:
         """Learn the example."""
         scores = np.empty(self.class_capacity)
         call_one(model, "learn_row", 0, slots, values, place, importance, model.settings, scores)
+        return self._margins_of(model, scores)
 
     def scores(self, model: Host, rows: Rows) -> np.ndarray:
         """The state's own scores."""
@@ -248,6 +258,10 @@ class SharedState(Classification):
         """The scores of one example, or the margin of two classes."""
         scores = np.empty(self.class_capacity)
         call_one(model, "predict_row", 0, slots, values, model.settings, scores)
+        return self._margins_of(model, scores)
+
+    def _margins_of(self, model: Host, scores: np.ndarray) -> list[float]:
+        """The margins of one example's scores (classes,)."""
         return scores.tolist() if len(model.classes) > 2 else [float(scores[1] - scores[0])]
 
     def weights(self, model: Host) -> np.ndarray:

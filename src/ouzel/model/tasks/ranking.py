@@ -47,7 +47,9 @@ class Ranking(Task):
 
         return self._by_group(model, block, predict_pairs)
 
-    def learn_one(self, model: Host, slots: np.ndarray, values: np.ndarray, label: Any, importance: np.float32) -> None:
+    def learn_one(
+        self, model: Host, slots: np.ndarray, values: np.ndarray, label: Any, importance: np.float32
+    ) -> list[float]:
         """Refused: one example has no other to be ranked against."""
         raise OuzelError("a ranking learns groups of examples, not single ones; learn blocks of whole groups")
 

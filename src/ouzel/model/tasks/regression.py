@@ -42,9 +42,11 @@ class Regression(Task):
         targets, margins = numbers_of(block), self.margins(model, model.rows(block))
         return Outcome(margins, targets, block.weights, losses_against(self.loss, margins, targets))
 
-    def learn_one(self, model: Host, slots: np.ndarray, values: np.ndarray, label: Any, importance: np.float32) -> None:
-        """Learn one example."""
-        call_one(model, "learn_row", 0, slots, values, float(label), importance, model.settings)
+    def learn_one(
+        self, model: Host, slots: np.ndarray, values: np.ndarray, label: Any, importance: np.float32
+    ) -> list[float]:
+        """Learn one example; return its margin before that."""
+        return [call_one(model, "learn_row", 0, slots, values, float(label), importance, model.settings)]
 
     def answers(self, model: Host, margins: np.ndarray) -> Answers:
         """What margins (n,) estimate."""

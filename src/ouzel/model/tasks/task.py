@@ -91,8 +91,10 @@ class Task(ABC):
         """Predict a labelled block without learning it."""
 
     @abstractmethod
-    def learn_one(self, model: Host, slots: np.ndarray, values: np.ndarray, label: Any, importance: np.float32) -> None:
-        """Learn one example."""
+    def learn_one(
+        self, model: Host, slots: np.ndarray, values: np.ndarray, label: Any, importance: np.float32
+    ) -> list[float]:
+        """Learn one example; return its margins before that, one a column."""
 
     @abstractmethod
     def answers(self, model: Host, margins: np.ndarray) -> Answers:

@@ -8,6 +8,8 @@ import numpy as np
 import pyarrow
 import pyarrow.compute as compute
 
+from ouzel.streams.dictionaries import word_of
+
 types = pyarrow.types
 
 
@@ -66,6 +68,14 @@ def cells_of(array: Any) -> list[Any]:
     if is_text(array.type):
         return [cell and cell.decode("utf-8", "replace") for cell in as_text(array).to_pylist()]
     return list(array.to_pylist())
+
+
+def tags_of(array: Any) -> Any:
+    """What a column calls its rows: whole numbers as they are, all else as text."""
+    if types.is_integer(array.type):
+        return array
+    texts = [None if cell is None else word_of(cell) for cell in cells_of(array)]
+    return pyarrow.array(texts, pyarrow.large_string())
 
 
 def numbers_of(array: Any, null: float) -> np.ndarray:

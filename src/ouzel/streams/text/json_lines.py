@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -13,26 +12,19 @@ import numpy as np
 import pyarrow
 
 from ouzel.errors import DataError
-from ouzel.numerals import is_number
-from ouzel.streams.block import LARGEST, Block
-from ouzel.streams.dictionaries import blocks_of_dictionaries, tokens
-from ouzel.streams.feature_space import CATEGORY, NUMBER, TEXT, Token, own_name
+from ouzel.streams.block import Block
+from ouzel.streams.dictionaries import blocks_of_dictionaries
 from ouzel.streams.guard import reason_of
-from ouzel.streams.label_values import Label, tidy
-from ouzel.streams.missing import MARK, NOTHING, is_missing
 from ouzel.streams.options import Options, matches
 from ouzel.streams.sources.chunks import chunks_of
 from ouzel.streams.sources.source import Source
-from ouzel.streams.tables.kinds import SAMPLE, ColumnKinds, given_kind
-from ouzel.streams.tables.labels import INFINITE, as_sign, find_label, group_id, is_infinite, label_of
+from ouzel.streams.tables.kinds import SAMPLE, ColumnKinds
+from ouzel.streams.tables.labels import find_label
+from ouzel.streams.text.json_examples import Example, LongWordError, example_of
 from ouzel.streams.text.lines import Problem, too_long
 
 SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # half a character, which is none unless the other half follows
 EXAMPLE = 'expected an object such as {"label": 1, "price": 2.5}'
-
-
-class LongWordError(ValueError):
-    """A label, a name or a word beyond the limit."""
 
 
 def _whole(digits: str) -> int | float:
@@ -44,7 +36,6 @@ DECODER = json.JSONDecoder(parse_int=_whole)
 
 Skipped = Callable[[int], None]
 Made = TypeVar("Made")
-Example = tuple[dict[Any, Any], Label | None, float, int]  # features, label, weight, group
 
 
 def json_rows(
@@ -93,27 +84,39 @@ def json_rows(
 def read_json_lines(source: Source, options: Options, skipped: Skipped, kinds: ColumnKinds) -> Iterator[Block]:
     """Blocks of a file of JSON objects, of whose members `kinds` decides what they hold."""
     label: str | None = None
+    sound = bad = 0
 
     def look(rows: list[dict[str, Any]]) -> None:
-        aside = (options.label, options.weight, options.group)
+        aside = (options.label, options.weight, options.group, options.id)
         seen = [flattened(row, options.ignore) for row in rows]
         named = label or (find_label(options, list(seen[0]), source.name) if seen else None)
         kinds.look([{name: row[name] for name in row if name not in (*aside, named)} for row in seen])
 
     def make(row: dict[str, Any], place: str) -> Example:
-        nonlocal label
+        nonlocal label, sound
         flat = flattened(row, options.ignore)
         if label is None:
             label = find_label(options, list(flat), place)
-        return _example(flat, label, options, kinds)
+        example = example_of(flat, label, options, kinds, sound + bad)
+        sound += 1
+        return example
 
-    for examples in json_rows(source, options, skipped, make, look):
+    def leave_out(count: int) -> None:
+        nonlocal bad
+        bad += count
+        skipped(count)
+
+    for examples in json_rows(source, options, leave_out, make, look):
         given = 0
         for block in blocks_of_dictionaries([example[:3] for example in examples], options, plain=True):
             if block.space.width is None:
                 block = block._replace(space=block.space._replace(kinds=dict(kinds.known)))
-            groups = np.array([example[3] for example in examples[given : given + block.rows]], np.int64)
-            yield block if options.group is None else block._replace(groups=groups)
+            here = examples[given : given + block.rows]
+            if options.group is not None:
+                block = block._replace(groups=np.array([example.group for example in here], np.int64))
+            if options.id is not None:
+                block = block._replace(tags=np.array([example.tag for example in here], object))
+            yield block._replace(numbers=np.array([example.number for example in here], np.int64))
             given += block.rows
 
 
@@ -179,101 +182,3 @@ def _object(line: bytes) -> dict[str, Any]:
 
 def _text(value: Any) -> str | None:
     return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _example(row: dict[str, Any], label: str | None, options: Options, kinds: ColumnKinds) -> Example:
-    given = None if label is None else row.pop(label, None)
-    if isinstance(given, list):
-        raise ValueError(f"{label!r}: {given}; expected a label, a number or a name")
-    if is_infinite(given):
-        raise ValueError(f"{label!r}: {given}; {INFINITE}")
-    longest = options.limits.word
-    target = label_of(given)
-    _check_length(label, target, longest)
-    if options.label_positive is not None:
-        target = as_sign(target, options.label_positive)
-    weight = 1.0
-    if options.weight is not None:
-        found = row.pop(options.weight, None)
-        if not isinstance(found, (int, float)) or not 0.0 <= found <= LARGEST:
-            raise ValueError(f"{options.weight!r}: {found}; expected a weight, a finite number of 0 or more")
-        weight = float(found)
-    group = 0
-    if options.group is not None:
-        group = _group(row, options)
-    return _features(row, options, kinds), target, weight, group
-
-
-def _features(row: dict[str, Any], options: Options, kinds: ColumnKinds) -> dict[Any, float]:
-    """Names and numbers of the features that members are; what is 0, or missing, is none."""
-    longest, indicator, keep, known = options.limits.word, options.indicator, options.keep, kinds.known
-    said = bool(options.text or options.categorical or options.numeric)
-    features: dict[Any, float] = {}
-    for name, value in row.items():
-        if len(name) > longest:
-            _check_length(name, name, longest)
-        if keep and not matches(name, keep):
-            continue
-        kind = known.get(name) or (given_kind(name, options) if said else None)
-        if isinstance(value, list):
-            features |= dict.fromkeys((f"{name}={word}" for word in _words(name, value, longest)), 1.0)
-            continue
-        if kind == TEXT and value is not None:
-            prefix = f"{name}=" if kinds.several_texts else ""
-            for word in tokens(str(value)):
-                _check_length(name, word, longest)
-                features[Token(prefix + word)] = features.get(prefix + word, 0.0) + 1.0
-            continue
-        if isinstance(value, str):
-            word = value.strip(" ")
-            if word and word not in NOTHING and not (kind == NUMBER and is_number(word)):
-                if len(word) > longest:
-                    _check_length(name, word, longest)
-                features[f"{name}={word}"] = 1.0
-                continue
-            value = float(word) if word and word not in NOTHING else None
-        if value is None or value != value:
-            if indicator:
-                features[f"{name}={MARK}"] = 1.0
-        elif kind == CATEGORY:
-            features[f"{name}={_number_word(value)}"] = 1.0
-        elif not abs(value) <= LARGEST:
-            raise ValueError(f"{name!r}: {value}; expected a finite number that fits 32-bit floating point")
-        elif value:
-            features[own_name(name)] = value
-    return features
-
-
-def _number_word(value: float | bool) -> str:
-    """A number, or true or false, as the word that it is in a column of categories."""
-    return json.dumps(tidy(value) if isinstance(value, float) and math.isfinite(value) else value)
-
-
-def _group(row: dict[str, Any], options: Options) -> int:
-    group = row.pop(str(options.group), None)
-    if group is None or isinstance(group, list):
-        raise ValueError(f"{options.group!r}: {group}; expected the name or number of a group")
-    return group_id(group, options.seed)
-
-
-def _check_length(name: str | None, word: Any, longest: int) -> None:
-    if isinstance(word, (str, bytes)) and len(word) > longest:
-        raise LongWordError(f"{name!r}: {word!r}; ")
-
-
-def _words(name: str, items: list[Any], longest: int) -> Iterator[str]:
-    """The items of a list as the words that other tables have for them."""
-    for item in items:
-        if is_missing(item):
-            continue
-        if isinstance(item, (dict, list)):
-            raise ValueError(f"{name!r}: {json.dumps(item)} in a list; expected words and numbers there")
-        if isinstance(item, (int, float)):
-            if not abs(item) <= LARGEST:
-                raise ValueError(
-                    f"{name!r}: {item} in a list; expected a finite number that fits 32-bit floating point"
-                )
-            item = item if isinstance(item, int) else tidy(item)
-        word = item.strip(" ") if isinstance(item, str) else json.dumps(item)
-        _check_length(name, word, longest)
-        yield word

@@ -6,8 +6,6 @@ Features of the default namespace that are whole numbers are ids, as in svmlight
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from ouzel.kernels.jit import kernel
@@ -23,6 +21,7 @@ from ouzel.streams.text.numbers import parse_number
 from ouzel.streams.text.plain_features import plain_features
 from ouzel.streams.text.spans import absorb_bytes, is_new, names_of, note, nothing_noted, prefix_of
 from ouzel.streams.text.svmlight import with_labels
+from ouzel.streams.text.vw_header import read_header, word_end
 from ouzel.streams.text.vw_labels import is_foreign, label_advice
 
 ADVICE = {
@@ -34,49 +33,6 @@ ADVICE = {
     6: "expected a finite label",
     7: "expected a finite number as the namespace's scale",
 }
-
-
-@kernel
-def _word_end(data, at, stop):
-    """The end of the word at `at`: a blank, a bar or the line's end."""
-    while at < stop and data[at] > 32 and data[at] != 124:
-        at += 1
-    return at
-
-
-@kernel
-def _header(data, at, stop):
-    """What stands before the first bar: (label, its span if it is not a number, importance, error, where, position)."""
-    label = np.nan
-    span_start = span_end = np.int64(-1)
-    importance = 1.0
-    numbers = 0
-    while at < stop:
-        byte = data[at]
-        if byte <= 32 and byte != 10:
-            at += 1
-            continue
-        if byte == 124 or byte == 10:
-            break
-        end = _word_end(data, at, stop)
-        tag = data[at] == 39 or (end < stop and data[end] == 124 and numbers > 0)
-        if not tag:
-            value, number_end = parse_number(data, at, end)
-            whole = number_end == end
-            if numbers == 0 and whole:
-                label = value
-                if not math.isfinite(value):
-                    return label, span_start, span_end, importance, 6, at, at
-            elif numbers == 0:
-                span_start, span_end = at, end
-            elif numbers == 1:
-                if not (whole and 0.0 <= value <= LARGEST):
-                    return label, span_start, span_end, importance, 5, at, at
-                importance = value
-            numbers += 1
-        at = end
-    error = 0 if at < stop and data[at] == 124 else 1
-    return label, span_start, span_end, importance, error, at, at
 
 
 @kernel
@@ -96,14 +52,16 @@ def _parse(
     values,
     labels,
     weights,
-    label_spans,
+    head_spans,
+    numbers,
     spans,
 ):
     """Fill the arrays from the text; return (rows, nonzeros, names, lines, skipped, error, where).
 
-    A name has at most `longest` bytes, all names of a line with their namespaces `most`. What is not written plainly
-    is read byte by byte. `names` (4,) are how many are noted in `spans`, their bytes, those of the names of the last
-    line, and how many features have names.
+    `head_spans` (rows, 4) are those of labels that are not numbers, and of tags. Bad lines count in the `numbers`
+    (rows,) of the others. A name has at most `longest` bytes, all names of a line with their namespaces `most`. What is
+    not written plainly is read byte by byte. `names` (4,) are how many are noted in `spans`, their bytes, those of the
+    names of the last line, and how many features have names.
     """
     at = np.int64(start)
     row = nnz = lines = skipped = 0
@@ -121,8 +79,10 @@ def _parse(
             at += 1
             continue
         row_start = nnz
-        label, span_start, span_end, importance, error, where, at = _header(data, at, stop)
-        label_spans[row, 0], label_spans[row, 1] = span_start, span_end
+        label, label_start, label_end, importance, tag_start, tag_end, error, at = read_header(data, at, stop)
+        where = at
+        head_spans[row, 0], head_spans[row, 1] = label_start, label_end
+        head_spans[row, 2], head_spans[row, 3] = tag_start, tag_end
         names[2] = 0
         space[0] = space[1] = at
         scale = 1.0
@@ -151,7 +111,7 @@ def _parse(
             if byte == 124:
                 at += 1
                 space[0] = at
-                at = _word_end(data, at, stop)
+                at = word_end(data, at, stop)
                 space_end = np.int64(space[0])
                 while space_end < at and data[space_end] != 58:
                     space_end += 1
@@ -162,14 +122,14 @@ def _parse(
                     if number_end != at or not abs(scale) <= LARGEST:
                         error = 7
                 continue
-            word_end = _word_end(data, at, stop)
+            stopped = word_end(data, at, stop)
             colon = at
-            while colon < word_end and data[colon] != 58:
+            while colon < stopped and data[colon] != 58:
                 colon += 1
             value = scale
-            if colon < word_end:
-                number, number_end = parse_number(data, colon + 1, word_end)
-                if number_end != word_end:
+            if colon < stopped:
+                number, number_end = parse_number(data, colon + 1, stopped)
+                if number_end != stopped:
                     error, where = 2, colon + 1
                     break
                 value = number * scale
@@ -206,7 +166,7 @@ def _parse(
             ordered &= identity > previous
             previous = identity
             nnz += 1
-            at = word_end
+            at = stopped
         if error:
             nnz = row_start
             if not skip:
@@ -222,7 +182,7 @@ def _parse(
                 nnz = sort_row(ids, values, row_start, nnz)
             for k in range(row_start, nnz):
                 values[k] = min(max(values[k], np.float32(-LARGEST)), np.float32(LARGEST))
-        labels[row], weights[row] = label, importance
+        labels[row], weights[row], numbers[row] = label, importance, row + skipped
         row += 1
         offsets[row] = nnz
     return row, nnz, names, lines, skipped, 0, stop
@@ -236,7 +196,8 @@ def parse_vw(data: np.ndarray, start: int, stop: int, options: Options) -> Parse
     offsets = np.empty(lines + 1, np.uint64)
     ids, values = np.empty(room, np.uint32), np.empty(room, np.float32)
     labels, weights = np.empty(lines), np.empty(lines, np.float32)
-    label_spans, spans = np.empty((lines, 2), np.int64), np.empty((room, 5), np.uint64)
+    head_spans, numbers = np.empty((lines, 4), np.int64), np.empty(lines, np.int64)
+    spans = np.empty((room, 5), np.uint64)
     limits = options.limits
     rows, nonzeros, names, seen, skipped, error, where = _parse(
         data,
@@ -254,7 +215,8 @@ def parse_vw(data: np.ndarray, start: int, stop: int, options: Options) -> Parse
         values,
         labels,
         weights,
-        label_spans,
+        head_spans,
+        numbers,
         spans,
     )
     noted, size = int(names[0]), int(names[1])
@@ -269,7 +231,7 @@ def parse_vw(data: np.ndarray, start: int, stop: int, options: Options) -> Parse
         advice = f"with the namespaces repeated, the names of its line take more than {in_units(limits.line)}"
         problem = problem._replace(advice=advice, limits=limits.longer("line"))
     return with_labels(
-        Parsed(block, seen, skipped, problem), data, start, label_spans[:rows], options, label_advice, is_foreign
+        Parsed(block, seen, skipped, problem), data, start, head_spans[:rows, :2], options, label_advice, is_foreign
     )
 
 

@@ -21,7 +21,7 @@ from ouzel.streams.text.numbers import parse_number
 from ouzel.streams.text.plain_features import plain_features
 from ouzel.streams.text.spans import absorb_bytes, is_new, names_of, note, nothing_noted, prefix_of
 from ouzel.streams.text.svmlight import with_labels
-from ouzel.streams.text.vw_header import read_header, word_end
+from ouzel.streams.text.vw_header import read_header, tags_at, word_end
 from ouzel.streams.text.vw_labels import is_foreign, label_advice
 
 ADVICE = {
@@ -221,9 +221,10 @@ def parse_vw(data: np.ndarray, start: int, stop: int, options: Options) -> Parse
     )
     noted, size = int(names[0]), int(names[1])
     block = Block(offsets[: rows + 1], ids[:nonzeros], values[:nonzeros], labels[:rows], weights[:rows])
-    block = block._replace(
-        names=names_of(data, spans[:noted], size), space=_space_of(ids[:nonzeros], int(names[3]), rows)
-    )
+    space = _space_of(ids[:nonzeros], int(names[3]), rows)
+    block = block._replace(names=names_of(data, spans[:noted], size), space=space, numbers=numbers[:rows])
+    if options.unlabelled:
+        block = block._replace(tags=tags_at(data, head_spans[:rows, 2:]))
     problem = problem_at(data, start, where, ADVICE.get(error, "")) if error else None
     if problem is not None and error == 8:
         problem = too_long(problem, limits)

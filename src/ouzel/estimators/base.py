@@ -56,14 +56,28 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
     ignore: Any = None
     keep: Any = None
 
-    def top_weights(self, n: int = 20) -> Any:
+    def top_weights(self, n: int = 20, feature_names: Any = None) -> Any:
         """The n heaviest (feature, weight), heaviest first; features are names where names are known.
 
         With three classes or more: a dict from each class to such a list. Positive weights speak for `classes_[1]`.
+        `feature_names` are those of the columns of arrays and sparse matrices, which have none of their own: of a
+        pipeline, `pipeline[:-1].get_feature_names_out()`.
         """
         check_is_fitted(self, "model_")
         found = self.model_.shown_top(n)
+        if feature_names is not None:
+            names = self._names_of_columns(feature_names)
+            found = [(label, [(names.get(name, name), weight) for name, weight in column]) for label, column in found]
         return found[0][1] if len(found) == 1 else dict(found)
+
+    def _names_of_columns(self, names: Any) -> dict[Any, str]:
+        """Names by column of an array."""
+        width = self.model_.space.width
+        if width is None:
+            raise OuzelError("the model knows its features by names or numbers of their own; leave out feature_names")
+        if len(names) != width:
+            raise OuzelError(f"the model was learnt from arrays of {width} columns; got {len(names)} feature_names")
+        return dict(enumerate(map(str, names)))
 
     def save(self, path: str | Path) -> None:
         """Write the model to one file that `ouzel.load` reads; the file holds no code."""

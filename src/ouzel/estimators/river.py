@@ -53,7 +53,7 @@ class RiverProtocol:
         classes = self.model_.classes
         if len(margins) > 1:
             return [margins[place] for place in classes.order()]
-        return -margins[0] if classes.reversed_pair() else margins[0]
+        return float(-margins[0] if classes.reversed_pair() else margins[0])
 
     def _learn_one(self, x: dict[Any, Any], y: Any, w: float) -> list[float]:
         slots = self._ready()

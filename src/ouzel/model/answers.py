@@ -73,7 +73,7 @@ def label_of(classes: Classes, margins: list[float]) -> Label | None:
         return classes.known[max(order, key=margins.__getitem__)]
     if len(order) < 2:
         return classes.known[0] if order else None
-    positive = -margins[0] > 0.0 if order[0] else margins[0] > 0.0
+    positive = bool(-margins[0] > 0.0 if order[0] else margins[0] > 0.0)
     return classes.known[order[positive]]
 
 

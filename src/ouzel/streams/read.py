@@ -16,6 +16,7 @@ import numpy as np
 
 from ouzel.errors import DataError
 from ouzel.streams.block import Block
+from ouzel.streams.differences import Sight
 from ouzel.streams.feature_space import NOTHING_KNOWN, meet
 from ouzel.streams.guard import reading, reason_of
 from ouzel.streams.limits import Limits
@@ -65,6 +66,7 @@ class Stream:
         self.skipped = 0  # bad lines left out
         self.remarks: list[str] = []  # on what was decided of columns, for people
         self.space = NOTHING_KNOWN  # what the ids read so far stand for
+        self._sight: Sight | None = None  # of the first file
         self._kinds: Any = None  # of the columns of tables
         self._namespaces: Any = None  # of Vowpal Wabbit text, where options speak of them
         self.seconds = 0.0  # spent waiting for blocks
@@ -117,6 +119,8 @@ class Stream:
             with reading(source, format):
                 for block in self._blocks_of(source, format):
                     if block.rows:
+                        if not given and len(self.sources) > 1:
+                            self._compare(Sight.of(source.name, block))
                         if self._groups is not None:
                             numbers = np.arange(self.examples, self.examples + block.rows)
                             block = block._replace(groups=np.searchsorted(self._groups, numbers, side="right"))
@@ -134,6 +138,12 @@ class Stream:
             raise DataError(f"{names}: there are no examples in it; there is nothing to learn from")
         if self._namespaces is not None:
             self.remarks += self._namespaces.unknown(self.sources[-1].name)
+
+    def _compare(self, sight: Sight) -> None:
+        """Note what a file's first block has otherwise than that of the stream's first file."""
+        if self._sight is None:
+            self._sight = sight
+        self.remarks += sight.against(self._sight)
 
     def _blocks_of(self, source: Source, format: str) -> Iterator[Block]:
         if format in ("svmlight", "vw"):

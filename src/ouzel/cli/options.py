@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ouzel.errors import OuzelError
-from ouzel.ranges import COUNT, check
+from ouzel.ranges import COUNT, Range, check
 
 EXAMPLES = {"set": "--set learning_rate=0.1", "limit": "--limit line=1GB"}
 
@@ -129,6 +129,14 @@ def check_counts(**counts: int | None) -> None:
     for name, value in counts.items():
         if value is not None:
             check(f"--{name.replace('_', '-')}", COUNT, value)
+
+
+def check_most_classes(most: int | None) -> None:
+    """Refuse a number of classes that no model has."""
+    if most is not None:
+        from ouzel.model.label_encoder import MOST_CLASSES
+
+        check("--most-classes", Range(1, MOST_CLASSES, whole=True), most)
 
 
 def _pair(flag: str, pair: str) -> tuple[str, str]:

@@ -85,6 +85,7 @@ class Session:
         task: str | None = None,
         pairs: int | None = None,
         again: bool = False,
+        most_classes: int | None = None,
     ) -> Self:
         """A session that begins, or that goes on from the file `resume`."""
         if checkpoint_every and output is None:
@@ -108,6 +109,7 @@ class Session:
                 **settings,
             )
             model = make()
+            model.classes.allow(most_classes)
             run = Run(model, passes=1 if passes is None else passes, holdout_every=holdout_every or 0)
             session = cls(files, model, run, reading, format, output, checkpoint_every)
             if task is None and "loss" not in settings and "loss" in model.settings._fields:
@@ -115,8 +117,8 @@ class Session:
             if resume is not None:
                 session.remarks.append(f"{resume} is not there yet: beginning a new model")
             return session
-
         model, notes = persistence.load_notes(resume)
+        model.classes.allow(most_classes)
         stored = notes.get("reading", {})
         if "query" in stored and "query" not in reading:
             raise OuzelError(f"{resume}: was learnt with the groups of {stored['query']}; give them again with --query")

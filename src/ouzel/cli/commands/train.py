@@ -66,6 +66,7 @@ def train(
     group: options.Group = None,
     query: options.Query = None,
     pairs: Annotated[int | None, typer.Option(help="Pairs drawn of each group to rank (all).")] = None,
+    most_classes: Annotated[int | None, typer.Option(help="Classes that labels may be (1000, at most 10000).")] = None,
     top: Annotated[int, typer.Option(help="Heaviest features to show.")] = 10,
     plot: options.Plot = None,
     json_: options.Json = False,
@@ -97,6 +98,7 @@ def train(
     if task not in (None, "ranking"):
         raise OuzelError(f"--task takes ranking, and classes or numbers follow from --loss; got {task!r}")
     options.check_counts(checkpoint_every=checkpoint_every, pairs=pairs, top=top)
+    options.check_most_classes(most_classes)
     settings = options.settings_given(
         set_, loss=loss, learning_rate=learning_rate, l1=l1, l2=l2, budget=budget, sketch_size=sketch_size
     )
@@ -124,6 +126,7 @@ def train(
             task=task,
             pairs=pairs,
             again=again,
+            most_classes=most_classes,
         )
         failed = _go(session, quiet=json_)
     _hand_over(session, failed, plot, top, json_)

@@ -133,7 +133,7 @@ def rescale(block: Block, places: np.ndarray, slots: np.ndarray, factor: np.ndar
 
 @inline_source
 def direct(block, numbers, places, slots, values, prior):
-    """v = S z and s = v.z; s below 0 says that S is no covariance, and nothing can be learnt by it.
+    """v = S z and s = v.z; s below 0 says that S is not a covariance, and nothing can be learnt by it.
 
     `numbers` takes z in its row `Z` and v in `V`, by place. Members of the example that know nothing get the prior.
     """

@@ -20,9 +20,20 @@ TABLE, LEAVE_TABLE, TEXT, LEAVE_TEXT = 0.5, 0.25, 0.9, 0.8  # parts of the examp
 
 
 @inline_source
-def shares_of(tabular):
-    """The parts of the examples at which a feature turns dense, and rare again."""
-    return (TABLE, LEAVE_TABLE) if tabular else (TEXT, LEAVE_TEXT)
+def note_example(state, work, indices, values, count):
+    """Have moments and block take note of an example just viewed as `count` slots.
+
+    Return how many of its features are members of the block, 0 while that rests, and whether anything is to turn.
+    """
+    features, block = state.features, state.block
+    tabular = newton_block.worthwhile(block.totals)
+    enter, leave = (TABLE, LEAVE_TABLE) if tabular else (TEXT, LEAVE_TEXT)
+    turn, present = standardisation.note_row(features, work, indices, values, count, enter, leave), 0
+    if tabular or features.totals[SEEN] % newton_block.RESTING == 0.0:
+        slots = work.slots[:count]
+        found, crowded = newton_block.admit(block, state.places, slots, features.moments, features.totals[SEEN])
+        present, turn = found if tabular else 0, turn or crowded
+    return present, turn
 
 
 def turning(weights: tuple[int, ...], variances: tuple[int, ...] = ()) -> Callable[[Any, np.ndarray], None]:

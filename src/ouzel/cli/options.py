@@ -23,6 +23,15 @@ Label = Annotated[str | None, typer.Option(help="Column of a table that holds th
 RawTargets = Annotated[
     bool, typer.Option("--raw-targets", help="Learn numbers in their own unit, not in that of their spread.")
 ]
+Standardize = Annotated[
+    bool, typer.Option("--standardize", help="Centre and scale dense features as they come, for any learner.")
+]
+Forget = Annotated[
+    float | None,
+    typer.Option(
+        metavar="HALF_LIFE", help="Examples after which what was learnt counts for half; for streams that change."
+    ),
+]
 LabelPositive = Annotated[str | None, typer.Option(help="The label that is +1; all others are -1.")]
 Group = Annotated[str | None, typer.Option(help="Column with the group that an example is ranked within.")]
 Query = Annotated[str | None, typer.Option(metavar="FILE", help="The number of examples of each group, one a line.")]

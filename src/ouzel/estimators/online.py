@@ -33,12 +33,21 @@ class Online(Estimator):
         learner: str = DEFAULT,
         *,
         fit_intercept: bool = True,
+        standardize: bool = False,
+        forget: float = 0.0,
         passes: int = 1,
         bits: int = 18,
         seed: int = 0,
         **settings: Any,
     ) -> None:
-        super().__init__(fit_intercept=fit_intercept, passes=passes, bits=bits, seed=seed)
+        common: dict[str, Any] = {
+            "standardize": standardize,
+            "forget": forget,
+            "passes": passes,
+            "bits": bits,
+            "seed": seed,
+        }
+        super().__init__(fit_intercept=fit_intercept, **common)
         self.learner = learner
         self._given = {}
         self._give(learner, settings)
@@ -63,7 +72,7 @@ class Online(Estimator):
     def around(cls, model: Model) -> Self:
         """An estimator with the parameters of a model, around it."""
         own = {"fit_intercept": model.intercept, "pairs": model.pairs, "bits": model.bits, "seed": model.seed}
-        own["scale_targets"] = model.scale_targets
+        own |= {name: getattr(model, name) for name in ("scale_targets", "standardize", "forget")}
         estimator = cls(learner=model.learner.name)
         estimator.set_params(**{name: own[name] for name in own if name in estimator.get_params(deep=False)})
         usual, said = in_words(estimator._resolved()), in_words(model.settings)
@@ -107,6 +116,8 @@ class OnlineClassifier(Online, Classifier):
     ----------
     learner : name in the catalogue, see docs/learners.md
     fit_intercept : whether every example has a constant feature
+    standardize : whether the learner sees dense features centred and scaled, as the stream tells their mean and spread
+    forget : examples after which what the learner has accumulated counts for half, for streams that change; 0 for never
     passes : passes of `fit` over its data
     bits, seed : names of features hash to 2^bits ids with this seed, which is that of a learner's sketch, too
     settings : settings of the learner by name, see docs/settings.md; a name that it does not have is an OuzelError
@@ -146,12 +157,21 @@ class OnlineRegressor(Online, Regressor):
         *,
         scale_targets: bool = True,
         fit_intercept: bool = True,
+        standardize: bool = False,
+        forget: float = 0.0,
         passes: int = 1,
         bits: int = 18,
         seed: int = 0,
         **settings: Any,
     ) -> None:
-        super().__init__(learner, fit_intercept=fit_intercept, passes=passes, bits=bits, seed=seed, **settings)
+        common: dict[str, Any] = {
+            "standardize": standardize,
+            "forget": forget,
+            "passes": passes,
+            "bits": bits,
+            "seed": seed,
+        }
+        super().__init__(learner, fit_intercept=fit_intercept, **common, **settings)
         self.scale_targets = scale_targets
 
 
@@ -176,10 +196,19 @@ class OnlineRanker(Online, Ranker):
         learner: str = DEFAULT,
         *,
         pairs: int = 0,
+        standardize: bool = False,
+        forget: float = 0.0,
         passes: int = 1,
         bits: int = 18,
         seed: int = 0,
         **settings: Any,
     ) -> None:
-        super().__init__(learner, fit_intercept=False, passes=passes, bits=bits, seed=seed, **settings)
+        common: dict[str, Any] = {
+            "standardize": standardize,
+            "forget": forget,
+            "passes": passes,
+            "bits": bits,
+            "seed": seed,
+        }
+        super().__init__(learner, fit_intercept=False, **common, **settings)
         self.pairs = pairs

@@ -74,7 +74,7 @@ class Session:
         learner: str | None,
         settings: dict[str, Any],
         intercept: bool,
-        scale_targets: bool,
+        prepared: dict[str, Any],
         reading: dict[str, Any],
         format: str | None,
         passes: int | None,
@@ -101,7 +101,7 @@ class Session:
                 Model,
                 learner or catalogue.DEFAULT,
                 intercept=intercept and task != "ranking",
-                scale_targets=scale_targets,
+                **{name: value for name, value in prepared.items() if value is not None},
                 task=task,
                 pairs=pairs or 0,
                 bits=reading.get("bits", 18),
@@ -122,7 +122,7 @@ class Session:
         stored = notes.get("reading", {})
         if "query" in stored and "query" not in reading:
             raise OuzelError(f"{resume}: was learnt with the groups of {stored['query']}; give them again with --query")
-        check_agreement(resume, model, stored, learner, settings, intercept, scale_targets, reading)
+        check_agreement(resume, model, stored, learner, settings, intercept, prepared, reading)
         for name, given, known in (("task", task, model.task.name), ("pairs", pairs, model.pairs)):
             if given is not None and given != known:
                 raise contradiction(resume, name, given, known)

@@ -24,6 +24,7 @@ from ouzel.learners.rows import Rows
 from ouzel.terms.losses import Logistic, Squared
 
 MULTICLASS = True
+STANDARDIZES = True  # by itself
 JOINT = True  # the scores learn the multinomial loss together
 WEIGHTS_OF_SEVERAL = (several_classes.SOFTMAX, several_classes.HINGE, several_classes.BOLD, several_classes.MEAN)
 LATE = 1.0  # below 0 a class that comes late starts so far

@@ -33,7 +33,7 @@ from ouzel.learners.blocks import learning_margins_of, predicting_margins_of
 from ouzel.terms.importance_aware import importance_aware_step
 from ouzel.terms.losses import Squared
 
-SCALES_TARGETS = True  # by itself
+SCALES_TARGETS = STANDARDIZES = True  # by itself
 RATES = (0.5, 8.0)
 MODELS = 3
 PRIOR = 10.0

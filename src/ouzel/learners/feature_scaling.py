@@ -18,7 +18,7 @@ import numpy as np
 from ouzel.kernels.jit import kernel
 from ouzel.layout import made_from
 from ouzel.learners.auto import standardisation
-from ouzel.learners.auto.standardisation import COUNT, DENSE, LARGEST, SEEN, SQUARES, Features
+from ouzel.learners.auto.standardisation import DENSE, Features
 from ouzel.learners.auto.turning import LEAVE_TABLE, TABLE, turn_features
 from ouzel.learners.rows import Rows
 
@@ -91,14 +91,6 @@ def weights_of_raw(features: Features, weights: np.ndarray) -> np.ndarray:
     found = weights.astype(float)
     found[:, 0] -= found @ shifts
     return found * slopes
-
-
-def fade(features: Features, kept: float) -> None:
-    """Have the moments of all examples count for a part of what they did."""
-    moments, dense = features.moments, features.moments[:, LARGEST] < 0.0
-    features.totals[SEEN] *= kept
-    moments[:, [COUNT, SQUARES]] *= kept
-    moments[~dense, standardisation.MEAN] *= kept  # a sum
 
 
 def merged(parts: list[Any]) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 from ouzel.errors import OuzelError
 from ouzel.layout import bytes_of
 from ouzel.learners import feature_scaling, protocol
+from ouzel.learners.auto import standardisation
 from ouzel.learners.catalogue import LEARNERS, Learner
 from ouzel.learners.rows import Rows
 
@@ -92,7 +93,7 @@ class Preparation:
         for state in states:
             module.fade(state, self.kept, settings)
         if self.features is not None:
-            feature_scaling.fade(self.features, self.kept)
+            standardisation.fade(self.features, self.kept)
 
 
 def _forgetful() -> list[str]:

@@ -28,6 +28,7 @@ from ouzel.kernels.jit import force_inline
 from ouzel.layout import float32, float64, made_from, require
 from ouzel.learners.auto.simd import FURTHEST, LARGEST, add_squares, add_squares_by_dither, move
 from ouzel.learners.auto.stacking import MODELS, MOST, clipped, combined, learn_stack
+from ouzel.learners.fading import faded_covariance
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import Loss, Rate
 from ouzel.terms.importance_aware import importance_aware_step
@@ -192,6 +193,12 @@ def check(state: State, settings: Settings) -> None:
 def weights(state: State, settings: Settings) -> np.ndarray:
     """The weight of every slot in the stacked model (exact while no margin is clipped)."""
     return state.table[:, 1 : 1 + MODELS] @ state.stack
+
+
+def fade(state: State, kept: float, settings: Settings) -> None:
+    """Decay sums of squares, and what the stack has learnt of A."""
+    state.table[:, 1 + MODELS :] /= np.float32(sqrt(kept))
+    state.inverse[...] = faded_covariance(state.inverse, kept, 1.0)
 
 
 def background_state(state: State) -> State:

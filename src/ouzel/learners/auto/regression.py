@@ -196,6 +196,13 @@ def _learn_newton(state, slots, z, numbers, error, weight):
     newton_block.shrink(block, v, weight, s, prior)
 
 
+def fade(state: State, kept: float, settings: Settings) -> None:
+    """Decay sums of squares, precisions and moments, those of the labels too; the mixture forgets by itself."""
+    state.table[:, [SAFE_SQUARES, BOLD_SQUARES]] *= kept
+    state.labels[[WEIGHT, DEVIATIONS]] *= kept
+    newton_block.fade(state.block, kept, PRIOR, standardisation.fade(state.features, kept))
+
+
 def bytes_used(state: State) -> int:
     """Bytes of all arrays."""
     return sum(array.nbytes for _, array in flat(state))

@@ -121,6 +121,17 @@ def test_each_lie_has_its_line(tmp_path, name, change, message):
     assert str(caught.value).startswith(f"{path}: not a model this version can use: ")
 
 
+@pytest.mark.parametrize(
+    ("array", "place", "value"),
+    [("stack", 0, 1e200), ("inverse", (0, 1), 1e200), ("table", (1, slice(0, 2)), 3e38)],
+)
+def test_numbers_of_the_stack_too_large_to_predict_by_are_refused(tmp_path, array, place, value):
+    path = forged(tmp_path, "auto", put(array, place, value), loss="hinge")
+
+    with pytest.raises(OuzelError, match=f"{array} (lies outside of -1e\\+100 to 1e\\+100|has weights too large)"):
+        persistence.load_model(path)
+
+
 def test_arrays_that_no_learner_has_are_refused(tmp_path):
     path = forged(tmp_path, "ogd", lambda described, arrays: arrays.update({"state.1.weight": np.zeros(2)}))
 

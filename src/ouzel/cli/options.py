@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ouzel.errors import OuzelError
-from ouzel.ranges import COUNT, check
+from ouzel.ranges import COUNT, Range, check
 
 EXAMPLES = {"set": "--set learning_rate=0.1", "limit": "--limit line=1GB"}
 
@@ -22,6 +22,15 @@ Format = Annotated[
 Label = Annotated[str | None, typer.Option(help="Column of a table that holds the label.")]
 RawTargets = Annotated[
     bool, typer.Option("--raw-targets", help="Learn numbers in their own unit, not in that of their spread.")
+]
+Standardize = Annotated[
+    bool, typer.Option("--standardize", help="Centre and scale dense features as they come, for any learner.")
+]
+Forget = Annotated[
+    float | None,
+    typer.Option(
+        metavar="HALF_LIFE", help="Examples after which what was learnt counts for half; for streams that change."
+    ),
 ]
 LabelPositive = Annotated[str | None, typer.Option(help="The label that is +1; all others are -1.")]
 Group = Annotated[str | None, typer.Option(help="Column with the group that an example is ranked within.")]
@@ -137,6 +146,14 @@ def check_counts(**counts: int | None) -> None:
     for name, value in counts.items():
         if value is not None:
             check(f"--{name.replace('_', '-')}", COUNT, value)
+
+
+def check_most_classes(most: int | None) -> None:
+    """Refuse a number of classes that no model has."""
+    if most is not None:
+        from ouzel.model.label_encoder import MOST_CLASSES
+
+        check("--most-classes", Range(1, MOST_CLASSES, whole=True), most)
 
 
 def _pair(flag: str, pair: str) -> tuple[str, str]:

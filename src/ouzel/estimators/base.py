@@ -23,11 +23,11 @@ from ouzel.model.answers import is_probabilistic
 from ouzel.model.model import Model
 from ouzel.model.settings import resolve_settings
 from ouzel.model.tasks.choose import settings_for
-from ouzel.ranges import Bits, Passes, Seed, checked
+from ouzel.ranges import Bits, HalfLife, Passes, Seed, checked
 from ouzel.streams.block import Block
 from ouzel.streams.feature_space import NUMBER
 
-COMMON = ("fit_intercept", "passes", "bits", "seed", "pairs", "scale_targets", *OF_FRAMES)
+COMMON = ("fit_intercept", "passes", "bits", "seed", "pairs", "scale_targets", "standardize", "forget", *OF_FRAMES)
 """Parameters that are not settings of the learner."""
 
 ORDER_MATTERS = "one pass over a stream: the result depends on the order of examples, and a weight is not a repetition"
@@ -46,6 +46,8 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
     task: ClassVar[str]  # as a `Model` takes it
 
     fit_intercept: bool = True
+    standardize: bool = False
+    forget: HalfLife = 0.0
     passes: Passes = 1
     bits: Bits = 18
     seed: Seed = 0
@@ -118,7 +120,7 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
         return resolve_settings(learner, settings_for(self.task, learner, given))
 
     def _new_model(self, classes: Iterable[Any] | None = None) -> Model:
-        given = checked(Estimator, {name: getattr(self, name) for name in ("bits", "seed")})
+        given = checked(Estimator, {name: getattr(self, name) for name in ("bits", "seed", "forget")})
         settings = self._resolved()._asdict()
         return Model(
             self._learner_name(), task=self.task, classes=classes, **self._model_options(), **given, **settings
@@ -126,7 +128,7 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
 
     def _model_options(self) -> dict[str, Any]:
         """What else the model takes."""
-        return {"intercept": self.fit_intercept}
+        return {"intercept": self.fit_intercept, "standardize": self.standardize}
 
     def _is_probabilistic(self) -> bool:
         """Whether margins estimate probabilities."""

@@ -6,7 +6,7 @@ model's task to say (`ouzel.model.tasks`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -14,14 +14,15 @@ import numpy as np
 
 from ouzel.errors import OuzelError, RoomError
 from ouzel.layout import bytes_of, flat
-from ouzel.learners import catalogue, protocol
+from ouzel.learners import catalogue, feature_scaling, protocol
 from ouzel.learners.rows import Rows, largest_id, to_rows
 from ouzel.model.answers import Answers, Named, shown_top, shown_weights
 from ouzel.model.label_encoder import Classes
+from ouzel.model.preparation import Preparation
 from ouzel.model.settings import resolve_settings
 from ouzel.model.tasks.choose import choose_task, settings_for
 from ouzel.model.tasks.task import Outcome
-from ouzel.ranges import Bits, Range, Seed, memory, ranged
+from ouzel.ranges import Bits, HalfLife, Range, Seed, memory, ranged
 from ouzel.streams.block import Block
 from ouzel.streams.feature_names import FeatureNames
 from ouzel.streams.feature_space import FeatureSpace, meet
@@ -40,8 +41,10 @@ class Model:
     `classes` declares the classes beforehand; no other is taken then. `task` is "classification", "regression" or
     "ranking", by default which of the first two the loss is for. `bits` and `seed` say how the stream's names were
     hashed. A ranking model learns so many `pairs` of each group, 0 for all, drawn with the seed. Numbers to predict are
-    learnt in units of their own spread unless `scale_targets` is false (see `learners/target_scaling.py`). A model that
-    is not to `begin` has no states: they come from a file.
+    learnt in units of their own spread unless `scale_targets` is false (see `learners/target_scaling.py`); with
+    `standardize` the learner sees dense features centred and scaled as they come (`learners/feature_scaling.py`). What
+    the learner has accumulated counts for half after so many examples as `forget` says; 0 for never. A model that is
+    not to `begin` has no states: they come from a file.
 
     Examples
     --------
@@ -65,6 +68,8 @@ class Model:
         seed: Seed = 0,
         pairs: Annotated[int, Range(0, whole=True, each=64), "pairs drawn of each group to rank; 0 for all"] = 0,
         scale_targets: bool = True,
+        standardize: bool = False,
+        forget: HalfLife = 0.0,
         begin: bool = True,
         **settings: Any,
     ) -> None:
@@ -85,7 +90,11 @@ class Model:
         self.unlabelled = 0
         self.dimension = 1  # slots that examples may have used so far; slot 0 is the constant feature
         self.states: list[Any] = []
+        self.standardize = bool(standardize)
+        self.forget = forget
+        self.preparation = Preparation(self.learner, self.module, self.standardize, forget, self.task.groups)
         if begin:
+            self.preparation.begin(self.capacity)
             self.make_states(len(self.classes))
 
     @cached_property
@@ -139,7 +148,8 @@ class Model:
         """Bytes the states hold; a budgeted learner counts as its paper does."""
         if self.budgeted:
             return sum(int(self.module.bytes_used(state)) for state in self.states)
-        return sum(array.nbytes for state in self.states for _, array in flat(state))
+        held = sum(array.nbytes for state in self.states for _, array in flat(state))
+        return held + self.preparation.nbytes(self.capacity)
 
     def layouts(self) -> list[Any]:
         """What each state is made of, by the classes, the dimension and the settings (see `ouzel.layout`)."""
@@ -175,8 +185,11 @@ class Model:
 
         Returns its margins before that, one a column.
         """
+        slots, values = self.preparation.one(slots, values, importance)
         self.examples += 1
         margins = self.task.learn_one(self, slots, values, label, importance)
+        if self.forget and self.examples % self.preparation.every == 0:
+            self.preparation.fade(self.module, self.states, self.settings)
         if self.examples % NAMES_EVERY == 0:
             self._forget_names()
         return margins
@@ -197,7 +210,7 @@ class Model:
 
     def margins_one(self, slots: np.ndarray, values: np.ndarray) -> list[float]:
         """The margins of one example, one a column."""
-        return self.task.margins_one(self, slots, values)
+        return self.task.margins_one(self, *self.preparation.one(slots, values, None))
 
     def answer_one(self, margins: list[float]) -> Any:
         """What the margins of one example say: a label, or a number; None if no class is known."""
@@ -214,6 +227,7 @@ class Model:
         shape = self.task.shape(self)
         try:
             needed = bytes_of(self.module.layout(*shape, self.settings)) * len(self.states)
+            needed += self.preparation.nbytes(self.capacity)
             if needed > memory():
                 raise OuzelError(
                     f"feature id {largest} needs {needed / 2**30:.0f} GiB of weights, more than this machine has; "
@@ -221,13 +235,15 @@ class Model:
                 )
             self.compiled.clear()  # it holds the states that are replaced
             self.states = [self.module.grow(state, *shape, self.settings) for state in self.states]
+            self.preparation.grow(self.capacity)
         except OuzelError as error:
             self.dimension = dimension
             raise RoomError(str(error)) from None
 
     def weights(self) -> np.ndarray:
         """Weights (columns, dimension), slot 0 first; not for learners of a byte budget, which know only their top."""
-        return self.task.weights(self)
+        found, features = self.task.weights(self), self.preparation.features
+        return found if features is None else feature_scaling.weights_of_raw(features, found)
 
     def shown_weights(self) -> np.ndarray:
         """The same with the signs and in the order in which classes are shown."""
@@ -254,7 +270,20 @@ class Model:
         self.task.make_states(self, classes)
 
     def rows(self, block: Block) -> Rows:
-        """A block as rows over the slots that the states have room for, or over all of a learner of a byte budget."""
+        """A block to predict as rows over the slots that the states have room for, as the learner sees them."""
+        return self.preparation.rows(self._raw_rows(block))
+
+    def pieces(self, block: Block, start: int = 0, stop: int | None = None) -> Iterator[tuple[slice, Rows]]:
+        """Examples `start` to `stop` of a block to learn: where they are, and as rows; between pieces states forget."""
+        rows, stop = self._raw_rows(block), block.rows if stop is None else stop
+        for here, forget in self.preparation.intervals(self.examples, start, stop):
+            part = Rows(rows.offsets[here.start : here.stop + 1], rows.indices, rows.values)
+            yield here, self.preparation.rows_to_learn(part, block.weights[here])
+            if forget:
+                self.preparation.fade(self.module, self.states, self.settings)
+
+    def _raw_rows(self, block: Block) -> Rows:
+        """A block as rows, all slots taken of a learner of a byte budget."""
         limit = SLOT_LIMIT if self.budgeted else self.capacity
         return to_rows(block.offsets, block.indices, block.values, self.intercept, np.uint64(limit))
 

@@ -22,11 +22,13 @@ from safetensors import SafetensorError, safe_open
 from ouzel.errors import OuzelError
 from ouzel.files import write_atomically
 from ouzel.layout import flat, restored
+from ouzel.learners.auto import standardisation
 from ouzel.learners.protocol import Checked
 from ouzel.model.description import describe, model_of
 from ouzel.model.model import Model
 
-FORMAT = 7  # 5: when targets were learnt in their own unit; 6: when a model did not know its features by kind
+FORMAT = 8  # 5: targets in their own unit; 6: features not known by kind; 7: no model standardised or forgot by flag
+FEATURES = "features."  # before the names of the arrays of their moments
 KEY = "ouzel"  # under which the metadata lie
 BESIDE = "beside."  # before the names of arrays that are not of the model
 UNREADABLE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
@@ -42,6 +44,8 @@ def save(
     `beside` is a NamedTuple of further arrays, which `load_parts` gives back.
     """
     states = {f"state.{place}.": state for place, state in enumerate(model.states)}
+    if model.preparation.features is not None:
+        states[FEATURES] = model.preparation.features
     if beside is not None:
         states[BESIDE] = beside
     parts = [part for prefix, state in states.items() for part in flat(state, prefix)]
@@ -116,12 +120,17 @@ def _rebuild(
     """A model of checked parts: nothing is made, or taken for what it says it is, before it has been found sound."""
     model = model_of(described)
     layouts = {f"state.{place}.": layout for place, layout in enumerate(model.layouts())}
+    if model.preparation.standardizes:
+        layouts[FEATURES] = model.preparation.layout(model.capacity)
     expected = {name for prefix, layout in layouts.items() for name, _ in flat(layout, prefix)}
     beside = {name: array for name, array in arrays.items() if name.startswith(BESIDE)}
     known = expected | (set(beside) if "analysis" in described["notes"] else set())
     for name in set(arrays) - known:
         raise OuzelError(f"{name!r} is not an array of this learner")
     states = [restored(layout, arrays, prefix) for prefix, layout in layouts.items()]
+    if model.preparation.standardizes:
+        model.preparation.features = states.pop()
+        standardisation.check(model.preparation.features)
     for state in states if isinstance(model.module, Checked) else []:
         model.module.check(state, model.settings)
     model.take(states)

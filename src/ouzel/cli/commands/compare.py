@@ -32,6 +32,8 @@ def compare(
     set_: options.Setting = None,
     no_intercept: Annotated[bool, typer.Option("--no-intercept", help="Learn no constant feature.")] = False,
     raw_targets: options.RawTargets = False,
+    standardize: options.Standardize = False,
+    forget: options.Forget = None,
     format: options.Format = None,
     label: options.Label = None,
     label_positive: options.LabelPositive = None,
@@ -85,7 +87,12 @@ def compare(
         budgets=budget.split(",") if budget else (),
         settings=given,
     )
-    model = {"intercept": not no_intercept, "scale_targets": not raw_targets}
+    model: dict[str, Any] = {
+        "intercept": not no_intercept,
+        "scale_targets": not raw_targets,
+        "standardize": standardize,
+    }
+    model |= {} if forget is None else {"forget": forget}
     model |= {"bits": reading.get("bits", 18), "seed": reading.get("seed", 0)}
     if shuffles:
         from ouzel.cli.commands.compare_shuffles import compare_in_orders

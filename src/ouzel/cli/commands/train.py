@@ -46,6 +46,8 @@ def train(
     set_: options.Setting = None,
     no_intercept: Annotated[bool, typer.Option("--no-intercept", help="Learn no constant feature.")] = False,
     raw_targets: options.RawTargets = False,
+    standardize: options.Standardize = False,
+    forget: options.Forget = None,
     format: options.Format = None,
     label: options.Label = None,
     label_positive: options.LabelPositive = None,
@@ -68,6 +70,7 @@ def train(
     group: options.Group = None,
     query: options.Query = None,
     pairs: Annotated[int | None, typer.Option(help="Pairs drawn of each group to rank (all).")] = None,
+    most_classes: Annotated[int | None, typer.Option(help="Classes that labels may be (1000, at most 10000).")] = None,
     top: Annotated[int, typer.Option(help="Heaviest features to show.")] = 10,
     plot: options.Plot = None,
     json_: options.Json = False,
@@ -101,6 +104,7 @@ def train(
     if task not in (None, "ranking"):
         raise OuzelError(f"--task takes ranking, and classes or numbers follow from --loss; got {task!r}")
     options.check_counts(checkpoint_every=checkpoint_every, pairs=pairs, top=top)
+    options.check_most_classes(most_classes)
     settings = options.settings_given(
         set_, loss=loss, learning_rate=learning_rate, l1=l1, l2=l2, budget=budget, sketch_size=sketch_size
     )
@@ -117,7 +121,7 @@ def train(
             learner=learner,
             settings=settings,
             intercept=not no_intercept,
-            scale_targets=not raw_targets,
+            prepared={"scale_targets": not raw_targets, "standardize": standardize, "forget": forget},
             reading=reading,
             format=format,
             passes=passes,
@@ -128,6 +132,7 @@ def train(
             task=task,
             pairs=pairs,
             again=again,
+            most_classes=most_classes,
         )
         failed = _go(session, quiet=json_)
     _hand_over(session, failed, plot, top, json_)

@@ -26,6 +26,7 @@ import numpy as np
 from ouzel.errors import OuzelError
 from ouzel.kernels.jit import dispatch, force_inline
 from ouzel.layout import float32, float64, int64, made_from
+from ouzel.learners.fading import faded_covariance, faded_variances
 from ouzel.learners.limits import LIMIT, is_sound
 from ouzel.learners.loops import learning_scores
 from ouzel.learners.scores import learning_pairs, score_row, score_rows
@@ -191,6 +192,16 @@ def predict_rows(state: Any, rows: Any, settings: Any, scores: np.ndarray) -> No
 def weights(state: Any, settings: Any) -> np.ndarray:
     """Mean weights (slots, classes)."""
     return state.table
+
+
+def fade(state: Any, kept: float, settings: Any) -> None:
+    """Decay precisions towards the prior's: the noise of a process that weights follow, in the sense of Kalman."""
+    prior = 0.5 * settings.prior
+    if isinstance(state, Diagonal):
+        state.variance[...] = faded_variances(state.variance, kept, prior)
+    else:
+        met = slice(int(state.extent[0]))
+        state.covariance[met, met] = faded_covariance(state.covariance[met, met], kept, prior)
 
 
 def merge(states: list[Any], settings: Any) -> Any:

@@ -141,6 +141,13 @@ def weights(state: State, settings: Settings) -> np.ndarray:
 swap_classes = negating("weight", "gradient_sum")
 
 
+def fade(state: State, kept: float, settings: Settings) -> None:
+    """Decay the sum of outer products, and by its root what dual averaging sums, so that weights stay."""
+    state.outer[...] *= kept
+    state.gradient_sum[...] *= kept**0.5
+    state.counts[0] = int(state.counts[0] * kept**0.5)
+
+
 def merge(states: list[State], settings: Settings) -> State:
     """Sums add up; the weights are the workers' averaged by the examples each has seen, until the next example."""
     merged = init(len(states[0].place), settings)

@@ -18,6 +18,7 @@ import numpy as np
 from ouzel.errors import OuzelError
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import MOST_COUNT, check_places, float64, int64, made_from
+from ouzel.learners.fading import faded_covariance
 from ouzel.learners.limits import learnable
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import Bound, Curvature, Eta, Largest, Loss, Rate
@@ -162,6 +163,13 @@ def condition_number(state: State, settings: Settings) -> float:
 
 
 swap_classes = negating("weight")
+
+
+def fade(state: State, kept: float, settings: Settings) -> None:
+    """Decay what gradients have added to A."""
+    count = int(state.counts[1])
+    state.inverse[:count, :count] = faded_covariance(state.inverse[:count, :count], kept, 1.0)
+    state.counts[0] = int(kept * state.counts[0])
 
 
 def merge(states: list[State], settings: Settings) -> State:

@@ -162,6 +162,12 @@ def weights(state: State, settings: Settings) -> np.ndarray:
 swap_classes = negating("weight")
 
 
+def fade(state: State, kept: float, settings: Settings) -> None:
+    """Decay B, which has no prior."""
+    state.inverse[...] /= kept
+    state.counts[0] = int(kept * state.counts[0])
+
+
 def merge(states: list[State], settings: Settings) -> State:
     """Metrics add up; w is the workers' mean in the norms of their metrics, each by what it has seen."""
     dimension = len(states[0].place)

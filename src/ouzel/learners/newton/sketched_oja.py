@@ -13,12 +13,15 @@ Sketch size 0 is online gradient descent; for `diagonal` see `sketched`.
 
 from __future__ import annotations
 
+import numpy as np
+
 from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.kernels.simd import add_lanes
 from ouzel.layout import made_from
 from ouzel.learners.limits import learnable
 from ouzel.learners.loops import learning_in
 from ouzel.learners.newton.sketched import (
+    FIRST_SCALE,
     Settings,
     clip,
     condition_number,
@@ -43,8 +46,19 @@ from ouzel.sketches.spectral.oja import State, directions, eigenvalues
 from ouzel.terms.bounds import projects
 from ouzel.terms.losses import derivative
 
-__all__ = ["Settings", "State", "check", "condition_number", "directions", "eigenvalues", "grow", "init", "layout"]
-__all__ += ["learn_row", "learn_rows", "merge", "predict_row", "predict_rows", "swap_classes", "weights"]
+__all__ = [
+    "Settings",
+    "State",
+    "check",
+    "condition_number",
+    "directions",
+    "eigenvalues",
+    "fade",
+    "grow",
+    "init",
+    "layout",
+]
+__all__ += ["fade", "learn_row", "learn_rows", "merge", "predict_row", "predict_rows", "swap_classes", "weights"]
 
 
 def layout(dimension: int, settings: Settings) -> State:
@@ -133,6 +147,22 @@ def _sketch_and_move(state, square, slope, size, settings, work):
     for i in range(len(along)):
         work.moves[i] = length / size * along[i] * _share(state.mass[i], settings)
     oja.turn(state.basis, state.coefficients, work.turns, work.moves)
+
+
+def fade(state: State, kept: float, settings: Settings) -> None:
+    """Decay the masses and D, no further than to where it began; weights of the features as they are stay."""
+    state.counts[0] = np.floor(kept * state.counts[0])
+    state.mass[...] *= kept
+    if not settings.diagonal:
+        return
+    before, root = state.table[:, 1].copy(), np.sqrt(kept)
+    weight = state.table @ state.coefficients * before
+    after = np.where(before > 0.0, np.minimum(before / root, FIRST_SCALE), 0.0)
+    state.table[:, 1] = after
+    state.coefficients[LEAD:] *= root
+    state.table[:, 0] = 0.0
+    scaled = np.divide(weight, after, out=np.zeros_like(weight), where=after > 0.0)
+    state.table[:, 0] = scaled - state.table @ state.coefficients
 
 
 learn_row, learn_rows = learning_in(oja.make_room, _learn, look_ahead)

@@ -31,7 +31,7 @@ class Classification(Task):
 
     def learn(self, model: Host, block: Block) -> Outcome:
         """Learn in pieces, cut where a third or later class first appears and the states must follow."""
-        rows, known = model.rows(block), len(model.classes)
+        known = len(model.classes)
         positions = model.classes.positions(block.labels, block.label_names)
         scores = np.full((block.rows, max(len(model.classes), 2)), -np.inf)
         losses = np.empty(block.rows)
@@ -40,11 +40,10 @@ class Classification(Task):
             beyond = positions[start:] >= count
             stop = start + int(np.argmax(beyond)) if beyond.any() else block.rows
             self.make_states(model, count)
-            here = slice(start, stop)
-            part = Rows(rows.offsets[start : stop + 1], rows.indices, rows.values)
-            found = self.learn_piece(model, part, positions[here], block.weights[here])
-            scores[here, :count] = found
-            losses[here] = self.losses(found, positions[here])
+            for here, part in model.pieces(block, start, stop):
+                found = self.learn_piece(model, part, positions[here], block.weights[here])
+                scores[here, :count] = found
+                losses[here] = self.losses(found, positions[here])
             start = stop
         margins = scores if self.columns(len(model.classes)) > 1 else self.margin(scores)
         return Outcome(margins, positions, block.weights, losses)
@@ -273,7 +272,7 @@ class SharedState(Classification):
         """Slots and weights of the n heaviest of each class, or of the second of two."""
         if model.budgeted:
             return model.module.top(model.states[0], n, model.settings, len(model.classes))
-        return [heaviest_slots(row, n) for row in self.weights(model)]
+        return [heaviest_slots(row, n) for row in model.weights()]
 
     def losses(self, scores: np.ndarray, positions: np.ndarray) -> np.ndarray:
         """The multinomial loss, or the hinge of the true class's lead over the best other."""

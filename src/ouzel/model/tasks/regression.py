@@ -34,7 +34,9 @@ class Regression(Task):
     def learn(self, model: Host, block: Block) -> Outcome:
         """Learn a labelled block."""
         targets, margins = numbers_of(block), np.empty(block.rows)
-        model.module.learn_rows(model.states[0], model.rows(block), targets, block.weights, model.settings, margins)
+        for here, rows in model.pieces(block):
+            known, out = (targets[here], block.weights[here]), margins[here]
+            model.module.learn_rows(model.states[0], rows, *known, model.settings, out)
         return Outcome(margins, targets, block.weights, losses_against(self.loss, margins, targets))
 
     def evaluate(self, model: Host, block: Block) -> Outcome:

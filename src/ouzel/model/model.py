@@ -81,17 +81,13 @@ class Model:
         )
         self.scale_targets = bool(scale_targets)
         self.classes = Classes(classes or (), closed=classes is not None)
-        self.bits = bits
-        self.seed = seed
-        self.pairs = pairs
+        self.bits, self.seed, self.pairs = bits, seed, pairs
         self.names = FeatureNames()
         self.space = FeatureSpace()  # what the ids of features stand for
-        self.examples = 0
-        self.unlabelled = 0
+        self.examples = self.unlabelled = 0
         self.dimension = 1  # slots that examples may have used so far; slot 0 is the constant feature
         self.states: list[Any] = []
-        self.standardize = bool(standardize)
-        self.forget = forget
+        self.standardize, self.forget = bool(standardize), forget
         self.preparation = Preparation(self.learner, self.module, self.standardize, forget, self.task.groups)
         if begin:
             self.preparation.begin(self.capacity)

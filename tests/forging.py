@@ -77,6 +77,8 @@ def _change_description(value, random):
 
 
 def _change_arrays(arrays, random):
+    if not arrays:
+        return  # all were taken out before
     name = list(arrays)[random.integers(len(arrays))]
     array = arrays[name]
     how = random.integers(12)

@@ -112,7 +112,7 @@ def test_weights_that_are_no_importance_are_refused(data, weight):
         ([[1, 2], [3, 4]], None, "examples are arrays, tables, or pairs"),
         (["text"], None, "examples are arrays, tables, or pairs"),
         ([({"a": 10**400}, 1)], None, "expected a finite number below"),
-        (pd.DataFrame({"a": [1, "b"]}), [1, 0], "table: cannot be read"),
+        (pd.DataFrame({"a": [1, object()]}), [1, 0], "table: cannot be read"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), [1], "table: cannot be read"),
     ],
 )

@@ -27,8 +27,15 @@ LabelPositive = Annotated[str | None, typer.Option(help="The label that is +1; a
 Group = Annotated[str | None, typer.Option(help="Column with the group that an example is ranked within.")]
 Query = Annotated[str | None, typer.Option(metavar="FILE", help="The number of examples of each group, one a line.")]
 Weight = Annotated[str | None, typer.Option(help="Column with importance weights.")]
-Text = Annotated[list[str] | None, typer.Option(help="Column read as words; may be repeated.")]
-Ignore = Annotated[list[str] | None, typer.Option(help="Column to leave out; may be repeated.")]
+Text = Annotated[list[str] | None, typer.Option(metavar="COL", help="Column read as words; may be repeated.")]
+Categorical = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COL", help="Column of categories; may be repeated, a pattern such as 'C*', or all."),
+]
+Numeric = Annotated[list[str] | None, typer.Option(metavar="COL", help="Column of numbers; the same.")]
+Ignore = Annotated[list[str] | None, typer.Option(metavar="COL", help="Column to leave out; the same.")]
+Keep = Annotated[list[str] | None, typer.Option(metavar="COL", help="Column to take, and no others; the same.")]
+Missing = Annotated[str | None, typer.Option(help="A missing value is: absent, or a feature of its own (indicator).")]
 ColumnNames = Annotated[
     str | None, typer.Option("--columns", help="Names of the columns of a table without a header: a,b,c.")
 ]
@@ -79,6 +86,10 @@ def reading_options(
     group: str | None = None,
     query: str | None = None,
     limit: list[str] | None = None,
+    categorical: list[str] | None = None,
+    numeric: list[str] | None = None,
+    keep: list[str] | None = None,
+    missing: str | None = None,
 ) -> dict[str, Any]:
     """The options of reading that were given."""
     given = {
@@ -86,7 +97,11 @@ def reading_options(
         "label_positive": label_positive,
         "weight": weight,
         "text": tuple(text or ()) or None,
+        "categorical": tuple(categorical or ()) or None,
+        "numeric": tuple(numeric or ()) or None,
         "ignore": tuple(ignore or ()) or None,
+        "keep": tuple(keep or ()) or None,
+        "missing": missing,
         "columns": tuple(name.strip() for name in columns.split(",")) if columns else None,
         "skip_lines": skip_lines,
         "delimiter": delimiter,

@@ -13,18 +13,19 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ouzel.errors import OuzelError
+from ouzel.estimators.data import FromData
 from ouzel.estimators.river import RiverProtocol
 from ouzel.learners import catalogue
-from ouzel.model.answers import is_probabilistic, shown_top
+from ouzel.model.answers import is_probabilistic
 from ouzel.model.model import Model
 from ouzel.model.settings import resolve_settings
 from ouzel.model.tasks.choose import settings_for
 from ouzel.ranges import Bits, Passes, Seed, checked
 from ouzel.streams.block import Block
-from ouzel.streams.memory import check_sparse, to_block
+from ouzel.streams.feature_space import NUMBER
 
 COMMON = ("fit_intercept", "passes", "bits", "seed", "pairs", "scale_targets")
 """Parameters that are not settings of the learner."""
@@ -39,7 +40,7 @@ EXPECTED_FAILURES = {
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Estimator(RiverProtocol, BaseEstimator):
+class Estimator(RiverProtocol, FromData, BaseEstimator):
     """A learner of the catalogue as an estimator; a subclass says which, and with what settings."""
 
     task: ClassVar[str]  # as a `Model` takes it
@@ -55,8 +56,7 @@ class Estimator(RiverProtocol, BaseEstimator):
         With three classes or more: a dict from each class to such a list. Positive weights speak for `classes_[1]`.
         """
         check_is_fitted(self, "model_")
-        columns = [[(self._feature(feature), weight) for feature, weight in column] for column in self.model_.top(n)]
-        found = shown_top(self.model_.classes, columns)
+        found = self.model_.shown_top(n)
         return found[0][1] if len(found) == 1 else dict(found)
 
     def save(self, path: str | Path) -> None:
@@ -64,8 +64,6 @@ class Estimator(RiverProtocol, BaseEstimator):
         from ouzel.model import persistence
 
         check_is_fitted(self, "model_")
-        if hasattr(self, "feature_names_in_"):
-            self.model_.names.update(enumerate(map(str, self.feature_names_in_)))
         persistence.save(self.model_, path)
 
     @property
@@ -118,50 +116,26 @@ class Estimator(RiverProtocol, BaseEstimator):
         except OuzelError:
             return False  # `fit` says what is wrong
 
-    # From arrays to blocks.
-
-    def _validated(self, X: Any, y: Any, **how: Any) -> tuple[Any, Any]:
-        """X and y checked, against the features met before if there are any."""
-        check_sparse(X)  # before scikit-learn looks at the matrix
-        first = not hasattr(self, "model_")
-        X, y = validate_data(self, X, y, reset=first, accept_sparse="csr", dtype=[np.float32, np.float64], **how)
-        return X, y
-
-    def _train(self, model: Model, block: Block, passes: int) -> Self:
-        """Have the model learn a block so many times."""
-        if block.rows == 0:
+    def _train(self, model: Model, blocks: list[Block], passes: int) -> Self:
+        """Have the model learn blocks so many times."""
+        if not any(block.rows for block in blocks):
             raise OuzelError("nothing to learn: every example has weight 0")
         for _ in range(checked(Estimator, {"passes": passes})["passes"]):
-            model.learn(block)
+            for block in blocks:
+                model.learn(block)
         self.model_ = model
         return self
-
-    def _feature(self, feature: int) -> Any:
-        """What a person calls a feature id."""
-        columns = getattr(self, "feature_names_in_", ())
-        return str(columns[feature]) if 0 <= feature < len(columns) else self.model_.feature_name(feature)
-
-    def _block(self, X: Any, sample_weight: Any, labels: np.ndarray | None, label_names: list[Any] | None) -> Block:
-        """Checked arrays as one block; examples of weight 0 are left out."""
-        weights = None
-        if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, X, dtype=np.float32, ensure_non_negative=True)
-        block = to_block(X, labels, label_names=label_names, weights=weights)
-        if weights is not None and not weights.all():
-            block = block.select(np.flatnonzero(weights))
-        return block
-
-    def _margins(self, X: Any) -> np.ndarray:
-        check_is_fitted(self, "model_")
-        check_sparse(X)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float32, np.float64])
-        return self.model_.margins(self._block(X, None, None, None))
 
     def _shown_weights(self) -> np.ndarray:
         """Weights (columns, 1 + features) in the order and with the signs of margins as shown."""
         check_is_fitted(self, "model_")
-        table = self.model_.shown_weights()
-        width = 1 + getattr(self, "n_features_in_", table.shape[1] - 1)
+        table, space = self.model_.shown_weights(), self.model_.space
+        if space.closed and space.width is None and set(space.kinds.values()) == {NUMBER}:
+            ids = [space.id_of(name, self.model_.seed, self.model_.bits) for name in space.kinds]
+            slots = [0, *(feature + 1 for feature in ids if feature is not None)]
+            table = np.pad(table, ((0, 0), (0, max(0, max(slots) + 1 - table.shape[1]))))
+            return table[:, slots]
+        width = 1 + (space.width or table.shape[1] - 1)
         return np.pad(table, ((0, 0), (0, max(0, width - table.shape[1]))))
 
     def __sklearn_tags__(self) -> Any:

@@ -84,11 +84,11 @@ class Classifier(ClassifierMixin, Estimator):
             check_classification_targets(y)
             values, codes = np.unique(column_or_1d(y, warn=True), return_inverse=True)
         labels = values.tolist()
-        block = self._block(X, sample_weight, codes.astype(np.float64), labels)
         model = self._new_model(None if classes is None else np.unique(classes).tolist()) if first else self.model_
         if classes is not None and not first and set(np.unique(classes).tolist()) - set(model.classes.known):
             raise OuzelError(f"classes were declared as {model.classes.known} on the first call; got {list(classes)}")
         if model.classes.closed:
             for label in labels:
                 model.classes.position(label)
-        return self._train(model, block, passes)
+        blocks = self._blocks(model, X, sample_weight, codes.astype(np.float64), labels)
+        return self._train(model, blocks, passes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from ouzel.estimators.adagrad import AdaGrad
 from ouzel.estimators.base import Estimator, as_numbers
 from ouzel.evaluation.ranking import average_precision
 from ouzel.model.tasks.ranking import groups_of
+from ouzel.streams.block import concatenate
 
 GRADES = "numbers, the grades by which to rank"
 
@@ -71,8 +73,10 @@ class Ranker(Estimator):
         first = not hasattr(self, "model_")
         X, y = self._validated(X, y)
         groups = _numbers(qid, len(y))
-        block = self._block(X, None, as_numbers(y, GRADES), None)._replace(groups=groups)
-        return self._train(self._new_model() if first else self.model_, block, passes)
+        grades = as_numbers(y, GRADES)
+        model = self._new_model() if first else self.model_
+        block = reduce(concatenate, self._blocks(model, X, None, grades, None))._replace(groups=groups)
+        return self._train(model, [block], passes)
 
 
 def _numbers(qid: Any, n: int) -> np.ndarray:

@@ -51,5 +51,6 @@ class Regressor(RegressorMixin, Estimator):
     def _learn(self, X: Any, y: Any, sample_weight: Any, passes: int) -> Self:
         first = not hasattr(self, "model_")
         X, y = self._validated(X, y)
-        block = self._block(X, sample_weight, as_numbers(y, "numbers to predict"), None)
-        return self._train(self._new_model() if first else self.model_, block, passes)
+        numbers = as_numbers(y, "numbers to predict")
+        model = self._new_model() if first else self.model_
+        return self._train(model, self._blocks(model, X, sample_weight, numbers, None), passes)

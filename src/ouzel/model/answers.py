@@ -27,6 +27,11 @@ class Answers(NamedTuple):
     probabilities: np.ndarray | None  # (n, classes); None where the loss gives none
     classes: list[Label]
 
+    @property
+    def predicted(self) -> np.ndarray:
+        """Labels, numbers, or scores (n,)."""
+        return self.margins[:, 0] if self.labels is None else self.labels
+
 
 def shown(classes: Classes, margins: np.ndarray) -> np.ndarray:
     """Margins as shown, of those of a model: (n,), or (n, classes)."""

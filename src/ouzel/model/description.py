@@ -27,6 +27,7 @@ from ouzel.model.tasks.choose import TASKS
 from ouzel.ranges import MOST_BITS, MOST_SEED
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.feature_names import FeatureNames
+from ouzel.streams.feature_space import KINDS, FeatureSpace
 from ouzel.streams.limits import Limits
 from ouzel.streams.options import Options, make_options
 from ouzel.terms.names import from_json, to_json
@@ -85,6 +86,17 @@ anything = Rule(lambda value: True, "anything")
 table = Rule(lambda value: isinstance(value, dict), "a table")
 label = either(text, flag, number)
 
+FEATURES = {
+    "named": flag,
+    "lowest": either(nothing, whole(0, MOST_ID)),
+    "highest": either(nothing, whole(0, MOST_ID)),
+    "width": either(nothing, whole(0, MOST_ID + 1)),
+    "kinds": list_of(pair_of(text, one_of(*KINDS))),
+    "loose": flag,
+    "indicator": flag,
+}
+"""What a model's features are known by: the fields of `FeatureSpace`."""
+
 RULES = {
     "learner": text,
     "settings": table,
@@ -101,6 +113,7 @@ RULES = {
     "unlabelled": whole(),
     "dimension": whole(1, SLOT_LIMIT + 1),
     "names": list_of(pair_of(whole(0, MOST_ID), text)),
+    "features": table,
     "notes": table,
 }
 """What stands in a model file beside the arrays."""
@@ -134,6 +147,7 @@ def describe(model: Model, notes: dict[str, Any]) -> dict[str, Any]:
         "unlabelled": model.unlabelled,
         "dimension": model.dimension,
         "names": model.names.to_json(),
+        "features": {**model.space._asdict(), "kinds": list(map(list, model.space.kinds.items()))},
         "notes": notes,
     }
 
@@ -157,8 +171,22 @@ def model_of(described: Any) -> Model:
     model.examples, model.unlabelled = described["examples"], described["unlabelled"]
     model.dimension = described["dimension"]
     model.names = FeatureNames.from_json(described["names"])
+    model.space = _space_of(described["features"])
     _check_reading(described["notes"].get("reading", {}))
     return model
+
+
+def _space_of(stored: Any) -> FeatureSpace:
+    """What the features of a model are known by, of what its file says."""
+    check(stored, FEATURES, "what the features are known by")
+    kinds = dict(stored["kinds"])
+    space = FeatureSpace(**{**stored, "kinds": kinds})
+    within = space.lowest is None or space.highest is None or space.lowest <= space.highest
+    if (space.lowest is None) != (space.highest is None) or not within or len(kinds) != len(stored["kinds"]):
+        raise OuzelError("what the features are known by contradicts itself")
+    if space.width is not None and (space.named or (kinds and len(kinds) != space.width)):
+        raise OuzelError(f"{len(kinds)} names do not fit {space.width} columns")
+    return space
 
 
 def _check_reading(stored: Any) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
+from functools import partial, reduce
 from typing import Any
 
 from ouzel.errors import OuzelError
 from ouzel.model.model import Model
+from ouzel.streams.feature_space import meet
 from ouzel.terms.names import to_json
 
 ALIKE: dict[str, Callable[[Model], Any]] = {
@@ -64,6 +66,7 @@ def _merge_models(models: Sequence[Model]) -> Model:
     dimension = max(model.dimension for model in models)
     closed = all(model.classes.closed and len(model.classes) == len(labels) for model in models)
     merged = _prepared(first, labels, dimension, closed)
+    merged.space = reduce(partial(meet, learning=True), (model.space for model in models))
     learnt = [model for model in models if model.examples] or [first]  # one that has learnt nothing says nothing
     states = [_in_order(_prepared(model, labels, dimension, closed), labels) for model in learnt]
     alike = zip(*states, strict=True)

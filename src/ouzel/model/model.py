@@ -24,6 +24,7 @@ from ouzel.model.tasks.task import Outcome
 from ouzel.ranges import Bits, Range, Seed, memory, ranged
 from ouzel.streams.block import Block
 from ouzel.streams.feature_names import FeatureNames
+from ouzel.streams.feature_space import FeatureSpace, meet
 from ouzel.streams.label_values import Label
 
 SMALLEST_TABLE = 1024  # slots of a new state
@@ -79,6 +80,7 @@ class Model:
         self.seed = seed
         self.pairs = pairs
         self.names = FeatureNames()
+        self.space = FeatureSpace()  # what the ids of features stand for
         self.examples = 0
         self.unlabelled = 0
         self.dimension = 1  # slots that examples may have used so far; slot 0 is the constant feature
@@ -128,6 +130,11 @@ class Model:
         return SMALLEST_MATRIX if twice > 3 * few else SMALLEST_TABLE
 
     @property
+    def keeps_pairs(self) -> bool:
+        """Whether the learner keeps a number for every pair of slots, so that there can be few."""
+        return self.smallest == SMALLEST_MATRIX
+
+    @property
     def bytes_used(self) -> int:
         """Bytes the states hold; a budgeted learner counts as its paper does."""
         if self.budgeted:
@@ -153,7 +160,9 @@ class Model:
         labelled = _labelled(block)
         self.unlabelled += block.rows - labelled.rows
         block = labelled
+        space = meet(self.space, block.space, learning=True)
         self._make_room(block)
+        self.space = space
         learnt = self.task.learn(self, block)
         self.examples += block.rows
         if block.names is not None:
@@ -170,6 +179,7 @@ class Model:
 
     def margins(self, block: Block) -> np.ndarray:
         """Margins (n,) or (n, classes) of a block; nothing is learnt, features never seen count for nothing."""
+        meet(self.space, block.space)
         return self.task.margins(self, self.rows(block))
 
     def answers(self, block: Block) -> Answers:
@@ -178,6 +188,7 @@ class Model:
 
     def evaluate(self, block: Block) -> Outcome:
         """Predict labelled examples without learning them; those of classes not known yet are left out."""
+        meet(self.space, block.space)
         return self.task.evaluate(self, _labelled(block))
 
     def margins_one(self, slots: np.ndarray, values: np.ndarray) -> list[float]:

@@ -7,6 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace
+
+ROWS = 4096  # of a block made of what lies in memory, or of a table
 LARGEST = float(np.finfo(np.float32).max)  # of a feature's value, or of a weight
 
 # A block's arrays are made and freed a hundred times a second. The C library of Linux returns arrays of their size to
@@ -37,6 +40,7 @@ class Block(NamedTuple):
     groups: np.ndarray | None = None  # (n,) int64, query ids for ranking
     label_names: Sequence[Any] | None = None
     names: Names | None = None
+    space: FeatureSpace = NOTHING_KNOWN  # what the ids stand for
 
     @property
     def rows(self) -> int:
@@ -89,6 +93,7 @@ def concatenate(first: Block, second: Block) -> Block:
         np.concatenate([part.weights for part in parts]),
         groups=np.concatenate(groups) if first.groups is not None or second.groups is not None else None,
         names=_both(first.names, second.names),
+        space=second.space if second.space.known else first.space,
     )
 
 

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sparse
 
 from ouzel.errors import DataError
-from ouzel.sketches.hashing import MOST_ID, feature_id
-from ouzel.streams.block import LARGEST, Block, Names
+from ouzel.sketches.hashing import MOST_ID
+from ouzel.streams.block import ROWS, Block
+from ouzel.streams.dictionaries import blocks_of_dictionaries
+from ouzel.streams.feature_space import columns_of_array
+from ouzel.streams.frames import as_table, is_table, table_blocks
 from ouzel.streams.guard import one_line
 from ouzel.streams.label_values import Label
 from ouzel.streams.limits import UNLIMITED
-from ouzel.streams.options import Options
-from ouzel.streams.row_order import canonical_rows
-
-ROWS = 4096
+from ouzel.streams.options import make_options
+from ouzel.streams.targets import as_weights, encode_labels
 
 
 def to_block(
@@ -63,6 +62,7 @@ def to_block(
         np.full(n, np.nan) if labels is None else np.asarray(labels, np.float64),
         as_weights(weights, n),
         label_names=label_names,
+        space=columns_of_array(X.shape[1], indices),
     )
 
 
@@ -108,14 +108,16 @@ def blocks_from(
     labels: Any = None,
     *,
     weights: Any = None,
-    bits: int = 18,
-    seed: int = 0,
+    model: Any = None,
     block_rows: int = ROWS,
+    **options: Any,
 ) -> Iterator[Block]:
     """Blocks of an array, a SciPy matrix, a pandas, polars or Arrow table, or pairs (features, label[, weight]).
 
     Columns of tables have the features that files with such columns have: `column` for numbers, `column=value` for
-    words. Features given as dictionaries likewise. Labels are numbers, or names of any kind.
+    words. Features given as dictionaries likewise. Labels are numbers, or names of any kind. `options` are those of
+    `ouzel.streams.options.Options` that tell what columns hold, and `bits` and `seed` of the hash; for a `model` or an
+    estimator, which has learnt something, columns are read as it knows them.
 
     Examples
     --------
@@ -123,9 +125,12 @@ def blocks_from(
     >>> block.values.tolist(), block.labels.tolist()
     ([2.5, 1.0], [1.0])
     """
-    options = Options(bits=bits, seed=seed, limits=UNLIMITED)
-    if hasattr(data, "__arrow_c_stream__"):
-        yield from _of_table(data, labels, weights, options, block_rows)
+    if model is not None:
+        model = getattr(model, "model_", model)
+        options = {"bits": model.bits, "seed": model.seed, "space": model.space, **options}
+    given = make_options({**options, "limits": UNLIMITED})
+    if is_table(data):
+        yield from table_blocks(as_table(data), labels, weights, given, block_rows=block_rows)
     elif sparse.issparse(data) or isinstance(data, np.ndarray):
         X = _sound(data) if sparse.issparse(data) else data
         codes, names = encode_labels(labels, X.shape[0])
@@ -139,109 +144,4 @@ def blocks_from(
             data = zip(data, labels, strict=True)
         if weights is not None:
             data = ((*row[:2], weight) for row, weight in zip(data, weights, strict=True))
-        rows = iter(data)
-        while chosen := list(islice(rows, block_rows)):
-            if not (isinstance(chosen[0], (tuple, list)) and hasattr(chosen[0][0], "items")):
-                raise DataError("examples are arrays, tables, or pairs of a dictionary of features and a label")
-            yield _of_dictionaries(chosen, options)
-
-
-def encode_labels(labels: Any, count: int) -> tuple[np.ndarray, list[Label] | None]:
-    """Labels (n,) as numbers, or as positions in a list of the names; NaN where there are none."""
-    if labels is None:
-        return np.full(count, np.nan), None
-    listed = labels if isinstance(labels, list) else np.asarray(labels).tolist()
-    given = [_known(label.item() if isinstance(label, np.generic) else label) for label in listed]
-    if len(given) != count:
-        raise DataError(f"there are {count} examples but {len(given)} labels; give one for each")
-    kinds = {type(label) for label in given}
-    if kinds <= {int, float, type(None)}:
-        numbers = np.array([math.nan if label is None else label for label in given], np.float64)
-        if np.isinf(numbers).any():
-            raise DataError(f"example {np.argmax(np.isinf(numbers))}: its label is infinite; expected a finite number")
-        return numbers, None
-    names = list(dict.fromkeys(label for label in given if label is not None))
-    places: dict[Any, float] = {name: place for place, name in enumerate(names)}
-    return np.array([places.get(label, math.nan) for label in given]), names
-
-
-def _known(label: Any) -> Any:
-    """A label, None if it is one of the ways to say that there is none."""
-    missing = type(label).__name__ == "NAType" or (isinstance(label, float) and math.isnan(label))
-    return None if missing else label
-
-
-def as_weights(weights: Any, count: int) -> np.ndarray:
-    """Importance weights (n,) float32, 1 unless given; they are finite and 0 or more."""
-    if weights is None:
-        return np.ones(count, np.float32)
-    given = np.asarray(weights, np.float32)
-    if given.shape != (count,):
-        raise DataError(f"there are {count} examples but {given.size} weights; give one for each")
-    bad = ~((given >= 0.0) & (given <= LARGEST))
-    if bad.any():
-        raise DataError(
-            f"example {np.argmax(bad)}: its weight is {given[np.argmax(bad)]}; expected a finite number of 0 or more"
-        )
-    return given
-
-
-def as_table(data: Any) -> Any:
-    """A pandas, polars or Arrow table as one of Arrow, without an index, objects parted into a column a member."""
-    import pyarrow
-
-    from ouzel.streams.tables.arrow_types import flat
-
-    with one_line("table"):
-        table = pyarrow.table(data)
-        table.validate(full=True)  # a kernel trusts the offsets it is given
-        index = (table.schema.pandas_metadata or {}).get("index_columns", [])
-        return flat(table.drop_columns([column for column in index if isinstance(column, str)]))
-
-
-def _of_table(data: Any, labels: Any, weights: Any, options: Options, block_rows: int) -> Iterator[Block]:
-    from ouzel.streams.tables.columns import Columns
-
-    table = as_table(data)
-    codes, names = encode_labels(labels, table.num_rows)
-    importances = as_weights(weights, table.num_rows)
-    columns = Columns(options, table.schema, label=None)
-    start = 0
-    with one_line("table"):
-        for batch in table.to_batches(max_chunksize=block_rows):
-            for block in columns.blocks(batch, lambda _: None):
-                here = slice(start, start + block.rows)
-                yield block._replace(labels=codes[here], label_names=names, weights=importances[here])
-                start += block.rows
-
-
-def _of_dictionaries(rows: list[Any], options: Options) -> Block:
-    ids: list[int] = []
-    values: list[float] = []
-    offsets = [0]
-    known: dict[str, int] = {}  # ids of names
-    for number, (features, *_) in enumerate(rows):
-        for name, value in features.items():
-            if isinstance(value, str):
-                name, value = f"{name}={value}", 1.0
-            if value is None:
-                continue
-            if not abs(value) <= LARGEST:
-                raise DataError(f"example {number}: feature {name!r} is {value}; expected a finite number below 3.4e38")
-            feature = known.get(name) if isinstance(name, str) else feature_id(name, options.seed, options.bits)
-            if feature is None:
-                feature = known[name] = feature_id(name, options.seed, options.bits)
-            ids.append(feature)
-            values.append(float(value))
-        offsets.append(len(ids))
-    starts = np.array(offsets, np.uint64)
-    indices, numbers = np.array(ids, np.uint32), np.array(values, np.float32)
-    end = canonical_rows(starts, indices, numbers)
-    codes, label_names = encode_labels([row[1] for row in rows], len(rows))
-    weights = as_weights([row[2] if len(row) > 2 else 1.0 for row in rows], len(rows))
-    texts = [name.encode() for name in known]
-    lengths = np.array([len(text) for text in texts], np.uint64)
-    ends = np.cumsum(lengths, dtype=np.uint64)
-    text = np.frombuffer(b"".join(texts), np.uint8)
-    names = Names(np.fromiter(known.values(), np.uint32, len(known)), ends - lengths, ends, text)
-    return Block(starts, indices[:end], numbers[:end], codes, weights, label_names=label_names, names=names)
+        yield from blocks_of_dictionaries(data, given, block_rows)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
+from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Annotated, Any
 
 from ouzel.errors import OuzelError
 from ouzel.ranges import Bits, Count, Seed, checked
+from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace
 from ouzel.streams.limits import USUAL, Limits
 
 ON_ERROR = ("raise", "skip")
+MISSING = ("absent", "indicator")
+LISTS = ("text", "categorical", "numeric", "ignore", "keep", "columns")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,8 +27,12 @@ class Options:
     label_positive: str | None = None  # this label (or any list of labels with it) is +1, every other -1
     weight: str | None = None  # the column with importance weights
     group: str | None = None  # the column with query ids
-    text: tuple[str, ...] = ()  # columns read as words
+    text: tuple[str, ...] = ()  # columns read as words; these and the next are names, patterns such as C*, or all
+    categorical: tuple[str, ...] = ()  # columns whose every value is a category, numbers too
+    numeric: tuple[str, ...] = ()  # columns of numbers
     ignore: tuple[str, ...] = ()  # columns left out
+    keep: tuple[str, ...] = ()  # the only columns that are features
+    missing: str = "absent"  # what a missing value is: nothing, or a feature of its own ("indicator")
     columns: tuple[str, ...] = ()  # names of the columns of a table without a header
     skip_lines: Annotated[Count, "lines to leave out at the start of a table"] = 0
     delimiter: str | None = None  # of a CSV file
@@ -31,22 +40,53 @@ class Options:
     unlabelled: bool = False  # whether a table may lack a label, as for prediction
     on_error: str = "raise"  # what to do about a bad line: "raise", or "skip" and count it
     limits: Limits = USUAL  # of what a piece of the stream may take; given as {"line": "1GB"}
+    space: FeatureSpace = field(default=NOTHING_KNOWN, repr=False)  # of the model that the stream is for
 
     def __post_init__(self) -> None:
         for name, value in checked(Options, vars(self)).items():
             object.__setattr__(self, name, value)
         if self.on_error not in ON_ERROR:
             raise OuzelError(f"on_error must be 'raise' or 'skip'; got {self.on_error!r}")
+        if self.missing not in MISSING:
+            raise OuzelError(f"missing must be 'absent' or 'indicator'; got {self.missing!r}")
+        if not isinstance(self.space, FeatureSpace):
+            raise OuzelError(f"space is that of a model, model.space; got {self.space!r}")
         if self.delimiter is not None and (
             len(self.delimiter) != 1 or not self.delimiter.isascii() or self.delimiter in '"\r\n\0'
         ):
             raise OuzelError(
                 f"delimiter must be one ASCII character, such as ; (a tab is the format tsv); got {self.delimiter!r}"
             )
-        roles = [*filter(None, (self.label, self.weight, self.group)), *self.text]
+        kinds = [*self.text, *self.categorical, *self.numeric]
+        roles = [*filter(None, (self.label, self.weight, self.group)), *kinds]
         twice = next((column for column in roles if roles.count(column) > 1), None)
         if twice is not None:
-            raise OuzelError(f"column {twice!r} is named twice; label, weight, group and text are different columns")
+            raise OuzelError(
+                f"column {twice!r} is named twice; label, weight, group, text, categorical and numeric are different "
+                "columns"
+            )
+
+    @property
+    def indicator(self) -> bool:
+        """Whether a missing value is a feature of its own, as the model has it or as is asked for."""
+        return self.space.indicator or self.missing == "indicator"
+
+
+@lru_cache(1 << 16)
+def matches(column: str | None, patterns: tuple[str, ...]) -> bool:
+    """Whether a column has one of these names, or a name of one of these patterns; `all` are all.
+
+    >>> matches("C12", ("C*",)), matches("price", ("C*", "all")), matches("C", ("c",))
+    (True, True, False)
+    """
+    return column is not None and any(
+        pattern in (column, "all") or fnmatchcase(column, pattern) for pattern in patterns
+    )
+
+
+def is_pattern(name: str) -> bool:
+    """Whether what stands for columns is more than one column's name."""
+    return name == "all" or any(letter in name for letter in "*?[")
 
 
 def make_options(given: dict[str, Any]) -> Options:
@@ -55,11 +95,10 @@ def make_options(given: dict[str, Any]) -> Options:
     for name in given:
         if name not in known:
             raise OuzelError(f"there is no option {name!r} of reading; there are {', '.join(sorted(known))}")
-    lists = ("text", "ignore", "columns")
-    tidy: dict[str, Any] = {
-        k: (v,) if k in lists and isinstance(v, str) else tuple(v) if k in lists else v for k, v in given.items()
-    }
-    values: dict[str, Any] = {name: value for name, value in tidy.items() if value is not None}
+    values: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    for name in LISTS:
+        if name in values:
+            values[name] = (values[name],) if isinstance(values[name], str) else tuple(values[name])
     if "limits" in values:
         values["limits"] = Limits.of(values["limits"])
     return Options(**values)

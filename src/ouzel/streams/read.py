@@ -16,6 +16,7 @@ import numpy as np
 
 from ouzel.errors import DataError
 from ouzel.streams.block import Block
+from ouzel.streams.feature_space import NOTHING_KNOWN, meet
 from ouzel.streams.guard import reading, reason_of
 from ouzel.streams.limits import Limits
 from ouzel.streams.options import Options, make_options
@@ -60,6 +61,9 @@ class Stream:
         self.examples = 0
         self.begins: list[int] = []  # examples before each source that has been begun
         self.skipped = 0  # bad lines left out
+        self.remarks: list[str] = []  # on what was decided of columns, for people
+        self.space = NOTHING_KNOWN  # what the ids read so far stand for
+        self._kinds: Any = None  # of the columns of tables
         self.seconds = 0.0  # spent waiting for blocks
         sizes = [source.size for source in sources]
         self.size = None if None in sizes else sum(size or 0 for size in sizes)
@@ -112,6 +116,8 @@ class Stream:
                         if self._groups is not None:
                             numbers = np.arange(self.examples, self.examples + block.rows)
                             block = block._replace(groups=np.searchsorted(self._groups, numbers, side="right"))
+                        self.space = meet(self.space, block.space, learning=True)
+                        block = block._replace(space=self.space)
                         self.examples += block.rows
                         yield block
         if not self.examples:
@@ -129,8 +135,11 @@ class Stream:
 
             return read_idx(source, self.options.limits)
         from ouzel.streams.tables.batches import read_table
+        from ouzel.streams.tables.kinds import ColumnKinds
 
-        return read_table(source, self.options, format, self._count_skipped)
+        if self._kinds is None:
+            self._kinds = ColumnKinds(self.options, self.remarks.append)
+        return read_table(source, self.options, format, self._count_skipped, self._kinds)
 
     def _count_skipped(self, count: int) -> None:
         self.skipped += count

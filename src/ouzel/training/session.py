@@ -235,8 +235,8 @@ class Session:
         self.written = True
 
     def left_out(self) -> list[str]:
-        """What to say of sources that earlier runs have learnt."""
-        return [
+        """What to say of columns, and of sources that earlier runs have learnt."""
+        return [*(self.stream.remarks if self.stream is not None else [])] + [
             f"{record.name}: "
             + ("all" if record.before == record.examples else "the first")
             + f" {record.before:,} examples were learnt before and are left out; --again learns them once more"
@@ -267,7 +267,7 @@ class Session:
         return f"{lost}; --model OUT writes one" if self.output is None else lost
 
     def _open(self) -> Any:
-        stream: Any = read(self.files, format=self.format, **self.reading)
+        stream: Any = read(self.files, format=self.format, **self.reading, space=self.model.space)
         if self.model.task.groups:
             stream = Groups(stream)
         if self.output is None and self.resume is None:

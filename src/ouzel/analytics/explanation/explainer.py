@@ -27,8 +27,8 @@ from ouzel.layout import float32, int64
 from ouzel.learners.shared_settings import L2, Rate
 from ouzel.ranges import Range, Seed, ranged
 from ouzel.sketches.top_k import find
+from ouzel.streams.frames import as_table
 from ouzel.streams.guard import one_line
-from ouzel.streams.memory import as_table
 
 SIDES = ("high", "low", "both")
 ENTRY = counted.ENTRY + 4  # bytes of an attribute in the active set: 4 for how many examples stand for rows before

@@ -37,7 +37,11 @@ def compare(
     label_positive: options.LabelPositive = None,
     weight: options.Weight = None,
     text: options.Text = None,
+    categorical: options.Categorical = None,
+    numeric: options.Numeric = None,
     ignore: options.Ignore = None,
+    keep: options.Keep = None,
+    missing: options.Missing = None,
     columns: options.ColumnNames = None,
     skip_lines: options.SkipLines = None,
     delimiter: options.Delimiter = None,
@@ -52,8 +56,10 @@ def compare(
 
     Example: ouzel compare a9a.svm.xz --learners ogd,son-oja
     """
+    kinds = {"categorical": categorical, "numeric": numeric, "keep": keep, "missing": missing}
+    rest: dict[str, Any] = {"on_error": on_error, "bits": bits, "seed": seed, "limit": limit, **kinds}
     reading = options.reading_options(
-        label, label_positive, weight, text, ignore, columns, skip_lines, delimiter, on_error, bits, seed, limit=limit
+        label, label_positive, weight, text, ignore, columns, skip_lines, delimiter, **rest
     )
     check("--jobs", JOBS, jobs)
     options.check_counts(shuffles=shuffles, top=top)

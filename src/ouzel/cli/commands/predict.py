@@ -26,7 +26,10 @@ def predict(
     format: options.Format = None,
     label: options.Label = None,
     text: options.Text = None,
+    categorical: options.Categorical = None,
+    numeric: options.Numeric = None,
     ignore: options.Ignore = None,
+    keep: options.Keep = None,
     columns: options.ColumnNames = None,
     skip_lines: options.SkipLines = None,
     delimiter: options.Delimiter = None,
@@ -46,11 +49,25 @@ def predict(
 
     learnt, notes = persistence.load_notes(model)
     given = options.reading_options(
-        label, None, None, text, ignore, columns, skip_lines, delimiter, on_error, learnt.bits, learnt.seed, limit=limit
+        label,
+        None,
+        None,
+        text,
+        ignore,
+        columns,
+        skip_lines,
+        delimiter,
+        on_error,
+        learnt.bits,
+        learnt.seed,
+        limit=limit,
+        categorical=categorical,
+        numeric=numeric,
+        keep=keep,
     )
     stored = {name: value for name, value in notes.get("reading", {}).items() if name not in ("group", "query")}
     alike = Alike()
-    with read(files, format=format, **{**stored, **given, "unlabelled": True}) as stream:
+    with read(files, format=format, **{**stored, **given, "space": learnt.space, "unlabelled": True}) as stream:
         found = (alike.look(predictions_of(learnt, block)) for block in stream)
         if output is not None:
             from ouzel.evaluation.predictions import write_parquet
@@ -62,6 +79,8 @@ def predict(
                     _print_json(predictions)
                 else:
                     _print_table(predictions, only, header=only is None and number == 0)
+    for line in stream.remarks:
+        print(line, file=sys.stderr)
     if alike.rows >= ENOUGH and len(alike.margins) == 1:
         sys.stdout.flush()
         print(f"all {alike.rows:,} predictions are the same: does {model} know these features?", file=sys.stderr)

@@ -51,7 +51,11 @@ def train(
     label_positive: options.LabelPositive = None,
     weight: options.Weight = None,
     text: options.Text = None,
+    categorical: options.Categorical = None,
+    numeric: options.Numeric = None,
     ignore: options.Ignore = None,
+    keep: options.Keep = None,
+    missing: options.Missing = None,
     columns: options.ColumnNames = None,
     skip_lines: options.SkipLines = None,
     delimiter: options.Delimiter = None,
@@ -85,6 +89,10 @@ def train(
         group,
         query,
         limit,
+        categorical,
+        numeric,
+        keep,
+        missing,
     )
     if task not in (None, "ranking"):
         raise OuzelError(f"--task takes ranking, and classes or numbers follow from --loss; got {task!r}")

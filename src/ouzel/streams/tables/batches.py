@@ -7,15 +7,15 @@ from typing import Any
 
 import pyarrow
 
-from ouzel.streams.block import Block
+from ouzel.streams.block import ROWS, Block
 from ouzel.streams.limits import Limits
-from ouzel.streams.memory import ROWS
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.arrow_messages import arrow_batches
 from ouzel.streams.tables.arrow_types import flat
 from ouzel.streams.tables.columns import Columns
 from ouzel.streams.tables.csv import delimited_batches, lines_above
+from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.tables.labels import find_label
 from ouzel.streams.tables.parquet import parquet_tables, rows_of_parquet
 from ouzel.streams.text.json_lines import json_batches, read_json_lines
@@ -25,17 +25,17 @@ TABLES = ("csv", "tsv", "parquet", "arrow", "jsonl")
 Skipped = Callable[[int], None]
 
 
-def read_table(source: Source, options: Options, format: str, skipped: Skipped) -> Iterator[Block]:
-    """Blocks of a table; `skipped` is told the number of rows left out."""
+def read_table(source: Source, options: Options, format: str, skipped: Skipped, kinds: ColumnKinds) -> Iterator[Block]:
+    """Blocks of a table; `skipped` is told the number of rows left out, `kinds` decides what columns hold."""
     if format == "jsonl":
-        yield from read_json_lines(source, options, skipped)
+        yield from read_json_lines(source, options, skipped, kinds)
         return
     delimited = format in ("csv", "tsv")
     columns: Columns | None = None
     for batch in record_batches(source, options, format, skipped):
         if columns is None:
             label = find_label(options, batch.schema.names, source.name)
-            columns = Columns(options, batch.schema, label, numeric_text=delimited, name=source.name)
+            columns = Columns(options, batch.schema, label, not delimited, source.name, kinds)
             columns.rows = lines_above(options) if delimited else 0
         if batch.num_rows:
             yield from columns.blocks(batch, skipped)
@@ -57,7 +57,7 @@ def record_batches(
     else:
         limits = options.limits
         parquet = format == "parquet"
-        for part in parquet_tables(source, options.ignore, limits) if parquet else arrow_batches(source, limits):
+        for part in parquet_tables(source, options, limits) if parquet else arrow_batches(source, limits):
             part.validate(full=True)  # a kernel trusts the offsets it is given
             for start in range(0, max(1, part.num_rows), ROWS):
                 table = flat(part.slice(start, ROWS))

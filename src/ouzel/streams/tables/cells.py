@@ -10,10 +10,12 @@ import pyarrow.compute as compute
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.sketches.hashing import murmur3_32
 from ouzel.streams.block import LARGEST
+from ouzel.streams.missing import says_nothing
 from ouzel.streams.tables.arrow_types import as_text, is_number, numbers_of
 from ouzel.streams.text.numbers import parse_number
 
 NOT_FINITE, TOO_LONG = np.uint8(1), np.uint8(2)  # what is wrong with a cell
+NO_MARK = np.empty(0, np.uint8)
 INFINITY = np.frombuffer(b"infinity", np.uint8)
 
 
@@ -63,7 +65,7 @@ def _append(text, filled, more, start, stop):
 
 
 @force_inline
-def _says_infinite(data, start, stop):
+def says_infinite(data, start, stop):
     """Whether a cell is `inf` or `infinity`, in letters of any case, with a sign or without."""
     if data[start] == 43 or data[start] == 45:
         start += 1
@@ -76,41 +78,45 @@ def _says_infinite(data, start, stop):
 
 
 @kernel
-def read_cells(words, prefix, own_id, numeric, longest, seed, mask, ids, values, present, refused, starts, ends, text):
+def read_cells(
+    words, prefix, own_id, numeric, mark, longest, seed, mask, ids, values, present, refused, starts, ends, text
+):
     """Write id, value and presence of each cell, and the names of words to `text`.
 
     A cell that reads as a number (if `numeric`) is the value of feature `own_id`; any other is `prefix` and the cell,
-    hashed, with value 1. Blanks around a cell do not count; an empty cell is absent. `refused` (n,) uint8 says what is
-    wrong: NOT_FINITE of a number, TOO_LONG of a word of more than `longest` bytes.
+    hashed, with value 1. Blanks around a cell do not count. A missing cell is absent or, unless the `mark` is empty,
+    read as the mark. `refused` (n,) uint8 says what is wrong: NOT_FINITE of a number, TOO_LONG of a word of more than
+    `longest` bytes.
     """
     filled = 0
     for i in range(len(words.valid)):
         present[i] = False
         starts[i] = ends[i] = filled
-        if not words.valid[i]:
-            continue
+        data = words.data
         start, stop = words.offsets[i], words.offsets[i + 1]
-        while start < stop and words.data[start] == 32:
+        while start < stop and data[start] == 32:
             start += 1
-        while stop > start and words.data[stop - 1] == 32:
+        while stop > start and data[stop - 1] == 32:
             stop -= 1
-        if start == stop:
-            continue
-        if numeric:
-            value, end = parse_number(words.data, start, stop)
+        missing = start == stop or not words.valid[i]
+        if numeric and not missing:
+            value, end = parse_number(data, start, stop)
             if end == stop and abs(value) <= LARGEST:
                 ids[i] = own_id
                 values[i] = value
                 present[i] = value != 0.0
                 continue
-            if end == stop or _says_infinite(words.data, start, stop):
+            if end == stop or says_infinite(data, start, stop):
                 refused[i] = NOT_FINITE
                 continue
-        if stop - start > longest:
+        missing = missing or says_nothing(data, start, stop)
+        if missing and not len(mark):
+            continue
+        if not missing and stop - start > longest:
             refused[i] = TOO_LONG
             continue
         filled = _append(text, filled, prefix, 0, len(prefix))
-        filled = _append(text, filled, words.data, start, stop)
+        filled = _append(text, filled, mark, 0, len(mark)) if missing else _append(text, filled, data, start, stop)
         ends[i] = filled
         ids[i] = murmur3_32(text, starts[i], filled, seed) & mask
         values[i] = 1.0
@@ -173,9 +179,10 @@ def read_list(
     starts, ends = np.empty(n, np.uint64), np.empty(n, np.uint64)
     wrong = np.zeros(n, np.uint8)
     text = np.empty(int(words.offsets[-1] - words.offsets[0]) + n * len(prefix), np.uint8)
-    read_cells(words, prefix, np.uint32(0), False, longest, seed, mask, ids, values, present, wrong, starts, ends, text)
+    out = ids, values, present, wrong, starts, ends, text
+    read_cells(words, prefix, np.uint32(0), False, NO_MARK, longest, seed, mask, *out)
     if is_number(array.type.value_type):
-        wrong[~(np.abs(numbers_of(array.flatten(), 0.0)) <= LARGEST)] = NOT_FINITE
+        wrong[np.abs(numbers_of(array.flatten(), 0.0)) > LARGEST] = NOT_FINITE  # what is not a number is missing
     if wrong.any():
         for kind in (NOT_FINITE, TOO_LONG):
             refused[any_in_row(wrong == kind, rows)] = kind

@@ -16,11 +16,12 @@ from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import LARGEST, Block
 from ouzel.streams.guard import reason_of
 from ouzel.streams.label_values import Label
-from ouzel.streams.options import Options
+from ouzel.streams.options import Options, is_pattern
 from ouzel.streams.row_order import canonical_rows
 from ouzel.streams.tables.arrow_types import cells_of, encoded, is_list, is_number, is_single, numbers_of
 from ouzel.streams.tables.cells import NOT_FINITE, TOO_LONG
 from ouzel.streams.tables.feature_columns import FeatureColumns, Features, converting, read_sparse
+from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.tables.labels import INFINITE, as_sign, group_id, is_infinite, label_of
 
 FINITE = "expected a finite number that fits 32-bit floating point, or nothing"
@@ -29,7 +30,7 @@ GROUP = "expected the name or number of a group"
 
 
 class Columns:
-    """The roles of a table's columns. `numeric_text` says that text may hold numbers, as in CSV files.
+    """The roles of a table's columns. `typed` says that types tell what columns hold, as text does not in CSV files.
 
     A number is the value of the feature named as its column (a column named by an integer has that id); a word is the
     feature `column=word`, and so is each of a list. Cells that are null are absent, and so are zeros. A table with list
@@ -38,35 +39,57 @@ class Columns:
     """
 
     def __init__(
-        self, options: Options, schema: Any, label: str | None, numeric_text: bool = False, name: str = "table"
+        self,
+        options: Options,
+        schema: Any,
+        label: str | None,
+        typed: bool = True,
+        name: str = "table",
+        kinds: ColumnKinds | None = None,
     ) -> None:
         self.options = options
         self.name = name
         self.label = label
         self.rows = 0  # rows seen, for messages
+        self.too_long = options.limits.of_words
         names = [column for column in schema.names if is_named(column)]
-        if len(set(names)) < len(names):
-            twice = next(column for column in names if names.count(column) > 1)
-            raise DataError(f"{name}: two columns are named {twice!r}; give each a name of its own")
-        given = [label, options.weight, options.group, *options.text, *options.ignore]
-        for column in (name for name in given if name is not None):
-            if column not in names:
-                raise DataError(f"{name}: has no column {column!r}; its columns are {listed(names)}")
+        self._check_names(names)
+        predicting = options.unlabelled
+        self.weight = None if predicting and options.weight not in names else options.weight
+        for column in (name for name in (label, self.weight, options.group) if name is not None):
+            self._check_there(column, names)
             kind = schema.field(column).type
             if column in (label, options.group) and not is_single(kind):
                 raise DataError(f"{name}: column {column!r} holds {kind}; expected numbers or names")
-        self.too_long = options.limits.of_words
-        for column in names:
-            if len(column) > options.limits.word:
-                raise options.limits.exceeded(
-                    name, "word", f"has a column whose name is {len(column):,} characters long"
-                )
+        for column in (*options.text, *options.categorical, *options.numeric, *options.ignore, *options.keep):
+            if not (predicting or is_pattern(column)):
+                self._check_there(column, names)
         self.sparse = {"indices", "values"} <= set(names) and all(
             is_list(schema.field(column).type) for column in ("indices", "values")
         )
-        aside = set(names) if self.sparse else {label, options.weight, options.group, *options.ignore}
-        features = [column for column in names if column not in aside]
-        self.features = FeatureColumns(features, schema, options, numeric_text, name)
+        kinds = kinds or ColumnKinds(options)
+        aside = {label, self.weight, options.group}
+        features = [] if self.sparse else kinds.wanted([column for column in names if column not in aside])
+        if predicting and options.space.closed:
+            features = kinds.known_ones(features, name)
+        elif options.space.width is not None and options.space.kinds and set(features) != set(options.space.kinds):
+            raise DataError(f"{name}: has other columns than the {options.space.width} that the model was learnt from")
+        self.features = FeatureColumns(features, options, typed, name, kinds)
+
+    def _check_names(self, names: list[str]) -> None:
+        """Refuse names that stand twice, or are too long."""
+        if len(set(names)) < len(names):
+            twice = next(column for column in names if names.count(column) > 1)
+            raise DataError(f"{self.name}: two columns are named {twice!r}; give each a name of its own")
+        limits = self.options.limits
+        long = next((column for column in names if len(column) > limits.word), None)
+        if long is not None:
+            found = f"has a column whose name is {len(long):,} characters long"
+            raise limits.exceeded(self.name, "word", found)
+
+    def _check_there(self, column: str, names: list[str]) -> None:
+        if column not in names:
+            raise DataError(f"{self.name}: has no column {column!r}; its columns are {listed(names)}")
 
     def blocks(self, batch: Any, skipped: Callable[[int], None]) -> Iterator[Block]:
         """The examples of a record batch. Rows that are refused are left out if the options say so.
@@ -121,9 +144,9 @@ class Columns:
                 infinite, long = _bad_labels(batch.column(self.label), self.options.limits.word)
             refuse(infinite, self.label, INFINITE)
             refuse(long, self.label, self.too_long)
-        if self.options.weight is not None:
+        if self.weight is not None:
             weights = self._weights(batch)
-            refuse(~((weights >= 0.0) & (weights <= LARGEST)), self.options.weight, WEIGHT)
+            refuse(~((weights >= 0.0) & (weights <= LARGEST)), self.weight, WEIGHT)
         if self.options.group is not None:
             nulls = batch.column(self.options.group).is_null().to_numpy(zero_copy_only=False)
             refuse(nulls, self.options.group, GROUP)
@@ -142,14 +165,15 @@ class Columns:
             groups=self._groups(batch),
             label_names=label_names,
             names=features.names,
+            space=features.space,
         )
 
     def _weights(self, batch: Any) -> np.ndarray:
         """Importance weights (n,) float64; NaN where there is none that reads as a number."""
-        if self.options.weight is None:
+        if self.weight is None:
             return np.ones(batch.num_rows)
-        with converting(batch, self.options.weight, self.name, "weight"):
-            array = batch.column(self.options.weight)
+        with converting(batch, self.weight, self.name, "weight"):
+            array = batch.column(self.weight)
             if is_number(array.type):
                 return numbers_of(array, math.nan)
             return np.array([as_number(str(cell)) for cell in cells_of(array)])

@@ -13,10 +13,13 @@ import pyarrow.compute as compute
 from ouzel.errors import DataError
 from ouzel.sketches.hashing import MOST_ID, feature_id
 from ouzel.streams.block import LARGEST, Names
+from ouzel.streams.feature_space import CATEGORY, NUMBER, FeatureSpace, numbered, own_name
 from ouzel.streams.guard import is_of_library, reason_of
+from ouzel.streams.missing import MARK
 from ouzel.streams.options import Options
 from ouzel.streams.tables.arrow_types import is_list, is_number, numbers_of, text_size
 from ouzel.streams.tables.cells import (
+    NO_MARK,
     NOT_FINITE,
     Spans,
     Words,
@@ -28,7 +31,7 @@ from ouzel.streams.tables.cells import (
     read_tokens,
     words_of,
 )
-from ouzel.streams.tables.labels import own_name
+from ouzel.streams.tables.kinds import ColumnKinds
 
 MOST_TEXT = 1 << 26  # bytes of names that the examples of one block may bring
 Refused = tuple[str, np.ndarray]  # a column, and what is wrong with each of its cells (n,) uint8, 0 if nothing
@@ -41,53 +44,79 @@ class Features(NamedTuple):
     ids: np.ndarray  # (features,) uint32
     values: np.ndarray  # (features,) float32
     names: Names | None
+    space: FeatureSpace
 
 
 class FeatureColumns:
-    """The columns of a table that are features: numbers by value, words as `column=word`, lists, and text by words."""
+    """The columns of a table that are features: numbers by value, words as `column=word`, lists, and text by words.
 
-    def __init__(self, columns: Sequence[str], schema: Any, options: Options, numeric_text: bool, name: str) -> None:
+    `typed` says that the types of columns tell what they hold; else text may be numbers, as in CSV files. What a column
+    holds is decided, and so what its features are known by, when its first cells are read.
+    """
+
+    def __init__(self, columns: Sequence[str], options: Options, typed: bool, name: str, kinds: ColumnKinds) -> None:
+        self.columns = columns
         self.options = options
-        self.numeric_text = numeric_text
+        self.typed = typed
         self.name = name
-        self.lists = [column for column in columns if is_list(schema.field(column).type)]
-        self.plain = [column for column in columns if column not in (*options.text, *self.lists)]
+        self.kinds = kinds
+        self.mask = np.uint32((1 << options.bits) - 1)
+        self.mark = np.array(bytearray(MARK.encode())) if options.indicator else NO_MARK
         try:
-            self.ids = {column: feature_id(own_name(column), options.seed, options.bits) for column in columns}
+            self.ids = {column: self._id(column) for column in columns}
         except ValueError as error:
             raise DataError(f"{name}: found {error}") from None
-        self.words = [column for column in columns if not is_number(schema.field(column).type)]
-        self.mask = np.uint32((1 << options.bits) - 1)
+        self._decided: tuple[dict[str, str], FeatureSpace] | None = None
+
+    def _id(self, column: str) -> int:
+        places = self.options.space.places()
+        return places[column] if places else feature_id(own_name(column), self.options.seed, self.options.bits)
+
+    def decided(self, batch: Any) -> tuple[dict[str, str], FeatureSpace]:
+        """What each column holds, and what the features of all of them are known by."""
+        if self._decided is None:
+            kinds = {column: self.kinds.decide(column, batch.column(column), self.typed) for column in self.columns}
+            space = self._space({column: kind for column, kind in kinds.items() if column in self.kinds.known})
+            if not batch.num_rows:
+                return kinds, space
+            self._decided = kinds, space
+        return self._decided
+
+    def _space(self, kinds: dict[str, str]) -> FeatureSpace:
+        places = self.options.space.places()
+        if places:
+            return FeatureSpace(width=len(places), lowest=0, highest=len(places) - 1, kinds=self.options.space.kinds)
+        own = [own_name(column) for column in self.columns]
+        numbers = [name for name in own if isinstance(name, int)]
+        named = len(numbers) < len(own) or set(kinds.values()) - {NUMBER} != set()
+        lowest, highest = min(numbers, default=None), max(numbers, default=None)
+        return FeatureSpace(named, lowest, highest, kinds=kinds, indicator=self.options.indicator)
 
     def read(self, batch: Any) -> tuple[Features, list[Refused]]:
         """The features of a batch, and the columns with bad cells."""
         n = batch.num_rows
-        ids = np.zeros((len(self.plain), n), np.uint32)
-        values = np.zeros((len(self.plain), n), np.float32)
-        present = np.zeros((len(self.plain), n), np.bool_)
+        kinds, space = self.decided(batch)
+        plain = [column for column in self.columns if kinds[column] in (NUMBER, CATEGORY)]
+        ids = np.zeros((len(plain), n), np.uint32)
+        values = np.zeros((len(plain), n), np.float32)
+        present = np.zeros((len(plain), n), np.bool_)
         spans: list[Spans] = []
         refused: list[Refused] = []
-        for k, column in enumerate(self.plain):
+        for k, column in enumerate(plain):
             with converting(batch, column, self.name):
                 array = batch.column(column)
                 wrong = np.zeros(n, np.uint8)
-                if is_number(array.type):
-                    numbers = numbers_of(array, 0.0)
-                    fit = np.abs(numbers) <= LARGEST
-                    if not fit.all():
-                        wrong[~fit] = NOT_FINITE
-                        numbers = np.where(fit, numbers, 0.0)
-                    ids[k], values[k] = self.ids[column], numbers
-                    present[k] = values[k] != 0.0
-                    spans += self._own_name(column)
+                if kinds[column] == NUMBER and is_number(array.type):
+                    spans += self._read_numbers(array, column, ids[k], values[k], present[k], wrong)
                 else:
-                    spans += self._read_cells(words_of(array), column, ids[k], values[k], present[k], wrong)
+                    numeric = kinds[column] == NUMBER
+                    spans += self._read_cells(words_of(array), column, numeric, ids[k], values[k], present[k], wrong)
             if wrong.any():
                 refused.append((column, wrong))
         mask = present.T
         offsets = np.concatenate([[0], np.cumsum(mask.sum(axis=1))])
         indices, flat = ids.T[mask], values.T[mask]
-        for column in (*self.lists, *(column for column in self.options.text if column not in self.lists)):
+        for column in [column for column in self.columns if column not in plain]:
             wrong = np.zeros(n, np.uint8)
             with converting(batch, column, self.name):
                 more, tokens, starts, ends, text = self._tokens(batch.column(column), column, wrong)
@@ -95,20 +124,42 @@ class FeatureColumns:
             spans.append(Spans(tokens, starts, ends, text))
             if wrong.any():
                 refused.append((column, wrong))
-        return Features(offsets, indices, flat, _join(spans)), refused
+        return Features(offsets, indices, flat, _join(spans), space), refused
+
+    def _read_numbers(
+        self, array: Any, column: str, ids: np.ndarray, values: np.ndarray, present: np.ndarray, wrong: np.ndarray
+    ) -> list[Spans]:
+        """Numbers by value; what is null, or not a number, is missing."""
+        numbers = numbers_of(array, np.nan)
+        fit = np.abs(numbers) <= LARGEST
+        ids[:] = self.ids[column]
+        if fit.all():
+            values[:] = numbers
+            present[:] = values != 0.0
+            return self._own_name(column)
+        missing = np.isnan(numbers)
+        wrong[~(fit | missing)] = NOT_FINITE
+        values[:] = np.where(fit, numbers, 0.0)
+        present[:] = values != 0.0
+        if not len(self.mark) or not missing.any():
+            return self._own_name(column)
+        text = np.frombuffer(f"{column}={MARK}".encode(), np.uint8)
+        ids[missing] = mark = feature_id(f"{column}={MARK}", self.options.seed, self.options.bits)
+        values[missing] = 1.0
+        present[missing] = True
+        return [*self._own_name(column), _one_name(mark, text)]
 
     def _own_name(self, column: str) -> list[Spans]:
         """The name of a column's feature, unless that has a number of its own."""
-        if not isinstance(own_name(column), str):
+        if not self.options.space.places() and not isinstance(own_name(column), str):
             return []
-        text = np.frombuffer(column.encode(), np.uint8)
-        ends = np.array([len(text)], np.uint64)
-        return [Spans(np.array([self.ids[column]], np.uint32), np.zeros(1, np.uint64), ends, text)]
+        return [_one_name(self.ids[column], np.frombuffer(column.encode(), np.uint8))]
 
     def _read_cells(
         self,
         words: Words,
         column: str,
+        numeric: bool,
         ids: np.ndarray,
         values: np.ndarray,
         present: np.ndarray,
@@ -116,33 +167,43 @@ class FeatureColumns:
     ) -> list[Spans]:
         prefix = np.frombuffer(f"{column}=".encode(), np.uint8)
         n = len(ids)
-        text = np.empty(int(words.offsets[-1] - words.offsets[0]) + n * len(prefix), np.uint8)
+        room = n * (len(prefix) + len(self.mark))
+        text = np.empty(int(words.offsets[-1] - words.offsets[0]) + room, np.uint8)
         starts, ends = np.empty(n, np.uint64), np.empty(n, np.uint64)
         own, longest, seed = np.uint32(self.ids[column]), self.options.limits.word, self.options.seed
-        numeric, mask = self.numeric_text, self.mask
-        read_cells(words, prefix, own, numeric, longest, seed, mask, ids, values, present, wrong, starts, ends, text)
+        out = ids, values, present, wrong, starts, ends, text
+        read_cells(words, prefix, own, numeric, self.mark, longest, seed, self.mask, *out)
         named = starts < ends
+        if self.options.space.places() and named.any():
+            wrong[named] = NOT_FINITE  # the model's array had no features but its columns
         found = [Spans(ids[named], starts[named], ends[named], text)]
         return found + self._own_name(column) if (present & ~named).any() else found
 
     def _tokens(self, array: Any, column: str, wrong: np.ndarray) -> tuple[np.ndarray, ...]:
         """The words of a column that may have several in a row: offsets (n + 1,), ids, starts, ends, text."""
         longest, seed, mask = self.options.limits.word, self.options.seed, self.mask
-        if column in self.lists:
+        if is_list(array.type):
             words = words_of(array.flatten())
             return read_list(array, words, np.frombuffer(f"{column}=".encode(), np.uint8), longest, seed, mask, wrong)
-        prefix = f"{column}=".encode() if len(self.options.text) > 1 else b""
+        prefix = f"{column}=".encode() if self.kinds.several_texts else b""
         return read_tokens(words_of(array), np.frombuffer(prefix, np.uint8), longest, seed, mask, wrong)
 
     def parts(self, batch: Any) -> Iterator[Any]:
         """A batch in parts, each of so many rows that the names of their features are not too much text."""
-        size = sum(text_size(batch.column(column)) + len(column.encode()) * batch.num_rows for column in self.words)
+        words = [column for column in self.columns if not is_number(batch.schema.field(column).type)]
+        size = sum(text_size(batch.column(column)) + len(column.encode()) * batch.num_rows for column in words)
         if size <= MOST_TEXT or batch.num_rows == 1:
             yield batch
             return
         half = batch.num_rows // 2
         yield from self.parts(batch.slice(0, half))
         yield from self.parts(batch.slice(half))
+
+
+def _one_name(feature: int, text: np.ndarray) -> Spans:
+    """One feature with one name."""
+    ends = np.array([len(text)], np.uint64)
+    return Spans(np.array([feature], np.uint32), np.zeros(1, np.uint64), ends, text)
 
 
 def read_sparse(batch: Any) -> tuple[Features, np.ndarray, np.ndarray]:
@@ -161,7 +222,7 @@ def read_sparse(batch: Any) -> tuple[Features, np.ndarray, np.ndarray]:
     if not unsound.any():
         unsound = any_in_row(~np.isfinite(numbers), offsets)
     wrong = any_in_row((whole < 0) | (whole > MOST_ID), offsets)
-    return Features(offsets, whole.astype(np.uint32), numbers.copy(), None), unsound, wrong
+    return Features(offsets, whole.astype(np.uint32), numbers.copy(), None, numbered(whole)), unsound, wrong
 
 
 @contextmanager

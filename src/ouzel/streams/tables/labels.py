@@ -7,9 +7,9 @@ from typing import Any
 
 from ouzel.errors import DataError, listed
 from ouzel.numerals import is_number
-from ouzel.sketches.hashing import MOST_ID, feature_id
+from ouzel.sketches.hashing import feature_id
 from ouzel.streams.label_values import Label, tidy
-from ouzel.streams.options import Options
+from ouzel.streams.options import Options, matches
 
 LABELS = ("label", "target", "class", "y")  # columns taken for the label unless one is named
 INFINITE = "expected a finite number or a name as label, or nothing"
@@ -20,10 +20,10 @@ def find_label(options: Options, columns: list[str], name: str) -> str | None:
     """The label's column: the one named, or the first with a usual name; there must be one unless to predict."""
     if options.label is not None:
         return options.label if options.label in columns or not options.unlabelled else None
-    others = {options.weight, options.group, *options.text, *options.ignore}
+    others = (options.weight, options.group, *options.text, *options.categorical, *options.numeric)
     for candidate in LABELS:
         for column in columns:
-            if column.lower() == candidate and column not in others:
+            if column.lower() == candidate and column not in others and not matches(column, options.ignore):
                 return column
     if options.unlabelled:
         return None
@@ -82,16 +82,3 @@ def group_id(value: Any, seed: int) -> int:
     except ValueError:
         return feature_id(str(value), seed, 31)
     return number if -MOST_GROUP <= number < MOST_GROUP else feature_id(str(value), seed, 31)
-
-
-def own_name(column: str) -> str | int:
-    """The id of a column that is named by a number, the name of any other; ValueError if the id is too large.
-
-    >>> own_name("price"), own_name("7")
-    ('price', 7)
-    """
-    if not (column.isascii() and column.isdigit()):
-        return column
-    if len(column) > 20 or int(column) > MOST_ID:
-        raise ValueError(f"the feature {column}; expected an id of at most {MOST_ID}, or a name")
-    return int(column)

@@ -9,8 +9,9 @@ import pyarrow
 import pyarrow.compute as compute
 from pyarrow.parquet import ParquetFile
 
+from ouzel.streams.block import ROWS
 from ouzel.streams.limits import Limits
-from ouzel.streams.memory import ROWS
+from ouzel.streams.options import Options, matches
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.arrow_types import as_text
 
@@ -19,11 +20,12 @@ BUFFER = 1 << 20  # bytes of a column that are read at a time
 FEW = 64  # rows at a time where little is known of their size
 
 
-def parquet_tables(source: Source, ignored: Sequence[str], limits: Limits) -> Iterator[Any]:
+def parquet_tables(source: Source, options: Options, limits: Limits) -> Iterator[Any]:
     """Tables of at most ROWS rows, the first of none; the cells of ignored columns are not read, but null."""
     with source.stored(limits) as stored, ParquetFile(stored, buffer_size=BUFFER) as file:
         schema = file.schema_arrow
         yield pyarrow.Table.from_batches([], schema)
+        ignored = [name for name in schema.names if matches(name, options.ignore)]
         read = [name for name in schema.names if name not in ignored]
         words = _columns_of_words(file, read)
         with ParquetFile(stored, buffer_size=BUFFER, read_dictionary=list(words)) as coded:

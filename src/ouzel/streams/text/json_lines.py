@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow
 
 from ouzel.errors import DataError
+from ouzel.numerals import is_number
 from ouzel.streams.block import LARGEST, Block
+from ouzel.streams.dictionaries import blocks_of_dictionaries, tokens
+from ouzel.streams.feature_space import CATEGORY, NUMBER, TEXT, Token, own_name
 from ouzel.streams.guard import reason_of
 from ouzel.streams.label_values import Label, tidy
-from ouzel.streams.memory import blocks_from
-from ouzel.streams.options import Options
+from ouzel.streams.missing import MARK, NOTHING, is_missing
+from ouzel.streams.options import Options, matches
 from ouzel.streams.sources.chunks import chunks_of
 from ouzel.streams.sources.source import Source
-from ouzel.streams.tables.labels import INFINITE, as_sign, find_label, group_id, is_infinite, label_of, own_name
+from ouzel.streams.tables.kinds import SAMPLE, ColumnKinds, given_kind
+from ouzel.streams.tables.labels import INFINITE, as_sign, find_label, group_id, is_infinite, label_of
 from ouzel.streams.text.lines import Problem, too_long
 
-WORD = re.compile(rb"[A-Za-z0-9'\x80-\xff]+")  # as `cells.read_tokens` parts text
 SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # half a character, which is none unless the other half follows
 EXAMPLE = 'expected an object such as {"label": 1, "price": 2.5}'
 
@@ -43,9 +48,15 @@ Example = tuple[dict[Any, Any], Label | None, float, int]  # features, label, we
 
 
 def json_rows(
-    source: Source, options: Options, skipped: Skipped, make: Callable[[dict[str, Any], str], Made]
+    source: Source,
+    options: Options,
+    skipped: Skipped,
+    make: Callable[[dict[str, Any], str], Made],
+    look: Callable[[list[dict[str, Any]]], None] = lambda rows: None,
 ) -> Iterator[list[Made]]:
     """What `make` makes of each object and its place (`file:line`), by chunks; blank lines do not count.
+
+    The first objects are for `look` to see before.
 
     A line that is not an object, or of which `make` raises ValueError("found; expected"), is left out if the options
     say so; else DataError follows what was made before it.
@@ -55,6 +66,8 @@ def json_rows(
         made: list[Made] = []
         problem = None
         text = bytes(data[start:stop]).split(b"\n")
+        if not lines:
+            look(_sound_objects(text[:SAMPLE]))
         for number, line in enumerate(text):
             if not line.strip():
                 continue
@@ -77,20 +90,28 @@ def json_rows(
         lines += len(text) - 1
 
 
-def read_json_lines(source: Source, options: Options, skipped: Skipped) -> Iterator[Block]:
-    """Blocks of a file of JSON objects."""
+def read_json_lines(source: Source, options: Options, skipped: Skipped, kinds: ColumnKinds) -> Iterator[Block]:
+    """Blocks of a file of JSON objects, of whose members `kinds` decides what they hold."""
     label: str | None = None
+
+    def look(rows: list[dict[str, Any]]) -> None:
+        aside = (options.label, options.weight, options.group)
+        seen = [flattened(row, options.ignore) for row in rows]
+        named = label or (find_label(options, list(seen[0]), source.name) if seen else None)
+        kinds.look([{name: row[name] for name in row if name not in (*aside, named)} for row in seen])
 
     def make(row: dict[str, Any], place: str) -> Example:
         nonlocal label
         flat = flattened(row, options.ignore)
         if label is None:
             label = find_label(options, list(flat), place)
-        return _example(flat, label, options)
+        return _example(flat, label, options, kinds)
 
-    for examples in json_rows(source, options, skipped, make):
+    for examples in json_rows(source, options, skipped, make, look):
         given = 0
-        for block in blocks_from([example[:3] for example in examples], bits=options.bits, seed=options.seed):
+        for block in blocks_of_dictionaries([example[:3] for example in examples], options, plain=True):
+            if block.space.width is None:
+                block = block._replace(space=block.space._replace(kinds=dict(kinds.known)))
             groups = np.array([example[3] for example in examples[given : given + block.rows]], np.int64)
             yield block if options.group is None else block._replace(groups=groups)
             given += block.rows
@@ -115,7 +136,7 @@ def flattened(row: dict[str, Any], ignored: Sequence[str] = (), outer: str = "")
     """
     found: dict[str, Any] = {}
     for name, value in row.items():
-        if outer + name in ignored:
+        if ignored and matches(outer + name, tuple(ignored)):
             continue
         if isinstance(value, dict):
             found |= flattened(value, ignored, f"{outer}{name}.")
@@ -138,6 +159,15 @@ def _said(error: Exception) -> tuple[str, str]:
     return (reason_of(found), expected) if parted else (reason_of(expected), EXAMPLE)
 
 
+def _sound_objects(lines: list[bytes]) -> list[dict[str, Any]]:
+    """The objects among the lines; what is wrong with others is said when it is their turn."""
+    found = []
+    for line in lines:
+        with suppress(ValueError, RecursionError):
+            found.append(_object(line))
+    return found
+
+
 def _object(line: bytes) -> dict[str, Any]:
     row = DECODER.decode(line.decode())
     if not isinstance(row, dict):
@@ -151,7 +181,7 @@ def _text(value: Any) -> str | None:
     return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _example(row: dict[str, Any], label: str | None, options: Options) -> Example:
+def _example(row: dict[str, Any], label: str | None, options: Options, kinds: ColumnKinds) -> Example:
     given = None if label is None else row.pop(label, None)
     if isinstance(given, list):
         raise ValueError(f"{label!r}: {given}; expected a label, a number or a name")
@@ -171,27 +201,50 @@ def _example(row: dict[str, Any], label: str | None, options: Options) -> Exampl
     group = 0
     if options.group is not None:
         group = _group(row, options)
-    features: dict[Any, Any] = {}
+    return _features(row, options, kinds), target, weight, group
+
+
+def _features(row: dict[str, Any], options: Options, kinds: ColumnKinds) -> dict[Any, float]:
+    """Names and numbers of the features that members are; what is 0, or missing, is none."""
+    longest, indicator, keep, known = options.limits.word, options.indicator, options.keep, kinds.known
+    said = bool(options.text or options.categorical or options.numeric)
+    features: dict[Any, float] = {}
     for name, value in row.items():
         _check_length(name, name, longest)
+        if keep and not matches(name, keep):
+            continue
+        kind = known.get(name) or (given_kind(name, options) if said else None)
         if isinstance(value, list):
             features |= dict.fromkeys((f"{name}={word}" for word in _words(name, value, longest)), 1.0)
-        elif name in options.text and value is not None:
-            prefix = f"{name}=" if len(options.text) > 1 else ""
-            for word in WORD.findall(str(value).encode()):
+            continue
+        if kind == TEXT and value is not None:
+            prefix = f"{name}=" if kinds.several_texts else ""
+            for word in tokens(str(value)):
                 _check_length(name, word, longest)
-                token = prefix + word.lower().decode()
-                features[token] = features.get(token, 0.0) + 1.0
-        elif isinstance(value, str):
-            if word := value.strip(" "):  # what is empty or 0 is no feature, as in other tables
+                features[Token(prefix + word)] = features.get(prefix + word, 0.0) + 1.0
+            continue
+        if isinstance(value, str):
+            word = value.strip(" ")
+            if word and word not in NOTHING and not (kind == NUMBER and is_number(word)):
                 _check_length(name, word, longest)
-                features[own_name(name)] = word
-        elif value is not None:
-            if not abs(value) <= LARGEST:
-                raise ValueError(f"{name!r}: {value}; expected a finite number that fits 32-bit floating point")
-            if value:
-                features[own_name(name)] = value
-    return features, target, weight, group
+                features[f"{name}={word}"] = 1.0
+                continue
+            value = float(word) if word and word not in NOTHING else None
+        if value is None or value != value:
+            if indicator:
+                features[f"{name}={MARK}"] = 1.0
+        elif kind == CATEGORY:
+            features[f"{name}={_number_word(value)}"] = 1.0
+        elif not abs(value) <= LARGEST:
+            raise ValueError(f"{name!r}: {value}; expected a finite number that fits 32-bit floating point")
+        elif value:
+            features[own_name(name)] = value
+    return features
+
+
+def _number_word(value: float | bool) -> str:
+    """A number, or true or false, as the word that it is in a column of categories."""
+    return json.dumps(tidy(value) if isinstance(value, float) and math.isfinite(value) else value)
 
 
 def _group(row: dict[str, Any], options: Options) -> int:
@@ -209,6 +262,8 @@ def _check_length(name: str | None, word: Any, longest: int) -> None:
 def _words(name: str, items: list[Any], longest: int) -> Iterator[str]:
     """The items of a list as the words that other tables have for them."""
     for item in items:
+        if is_missing(item):
+            continue
         if isinstance(item, (dict, list)):
             raise ValueError(f"{name!r}: {json.dumps(item)} in a list; expected words and numbers there")
         if isinstance(item, (int, float)):
@@ -217,7 +272,6 @@ def _words(name: str, items: list[Any], longest: int) -> Iterator[str]:
                     f"{name!r}: {item} in a list; expected a finite number that fits 32-bit floating point"
                 )
             item = item if isinstance(item, int) else tidy(item)
-        word = item if isinstance(item, str) else "" if item is None else json.dumps(item)
-        if word := word.strip(" "):
-            _check_length(name, word, longest)
-            yield word
+        word = item.strip(" ") if isinstance(item, str) else json.dumps(item)
+        _check_length(name, word, longest)
+        yield word

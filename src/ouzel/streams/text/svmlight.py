@@ -16,6 +16,7 @@ from ouzel.kernels.jit import force_inline
 from ouzel.numerals import as_number
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import LARGEST, Block
+from ouzel.streams.feature_space import numbered
 from ouzel.streams.options import Options
 from ouzel.streams.row_order import sort_row
 from ouzel.streams.text.lines import Parsed, problem_at, too_long
@@ -188,6 +189,7 @@ def parse_svmlight(data: np.ndarray, start: int, stop: int, options: Options) ->
         labels[:rows],
         np.ones(rows, np.float32),
         groups=groups[:rows] if rows and (groups[:rows] >= 0).any() else None,
+        space=numbered(ids[:nonzeros]),
     )
     problem = problem_at(data, start, where, ADVICE[error]) if error else None
     return with_labels(Parsed(block, seen, skipped, problem), data, start, spans[:rows], options, _label_advice)

@@ -13,6 +13,7 @@ import numpy as np
 from ouzel.kernels.jit import kernel
 from ouzel.sketches.hashing import MOST_ID, murmur3_32
 from ouzel.streams.block import LARGEST, Block, Names
+from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace, numbered
 from ouzel.streams.limits import in_units
 from ouzel.streams.options import Options
 from ouzel.streams.row_order import sort_row
@@ -261,7 +262,9 @@ def parse_vw(data: np.ndarray, start: int, stop: int, options: Options) -> Parse
         ends,
     )
     names = Names(named, starts[: len(named)], ends[: len(named)], text) if len(named) else None
-    block = Block(offsets[: rows + 1], ids[:nonzeros], values[:nonzeros], labels[:rows], weights[:rows], names=names)
+    space = _space_of(ids[:nonzeros], len(named), rows)
+    block = Block(offsets[: rows + 1], ids[:nonzeros], values[:nonzeros], labels[:rows], weights[:rows])
+    block = block._replace(names=names, space=space)
     problem = problem_at(data, start, where, ADVICE.get(error, "")) if error else None
     if problem is not None and error == 8:
         problem = too_long(problem, limits)
@@ -269,6 +272,17 @@ def parse_vw(data: np.ndarray, start: int, stop: int, options: Options) -> Parse
         advice = f"with the namespaces repeated, the names of its line take more than {in_units(limits.line)}"
         problem = problem._replace(advice=advice, limits=limits.longer("line"))
     return with_labels(Parsed(block, seen, skipped, problem), data, start, spans[:rows], options, _label_advice)
+
+
+def _space_of(ids: np.ndarray, names: int, rows: int) -> FeatureSpace:
+    """What the features of a chunk are known by; numbers of a single line say nothing, as names may stand in the next.
+
+    Where there are fewer names than features, others are numbers.
+    """
+    if names == 0:
+        return numbered(ids, loose=True) if rows > 1 else NOTHING_KNOWN
+    space = FeatureSpace(named=True, loose=True)
+    return space._replace(lowest=0, highest=int(ids.max())) if names < len(ids) else space
 
 
 def _label_advice(data: np.ndarray, span: np.ndarray) -> str:

@@ -1,0 +1,158 @@
+"""From arrays and data frames to blocks.
+
+Arrays and sparse matrices keep scikit-learn's rules: numbers, as many columns as were met before. A data frame (pandas,
+polars, Arrow) goes by the names of its columns and by the path of tables in files, so that it gives the digits that a
+file of the same table gives.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    _check_y,
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
+
+from ouzel.errors import OuzelError
+from ouzel.model.model import Model
+from ouzel.streams.block import Block
+from ouzel.streams.feature_space import NOTHING_KNOWN, NUMBER, FeatureSpace, meet
+from ouzel.streams.frames import as_table, is_table, table_blocks
+from ouzel.streams.limits import UNLIMITED
+from ouzel.streams.memory import check_sparse, to_block
+from ouzel.streams.options import Options, make_options
+from ouzel.streams.tables.arrow_types import is_number
+
+TYPES = [np.float32, np.float64]
+COLUMNS = ("categorical", "numeric", "text", "ignore", "keep", "missing")
+"""Parameters that say what columns of data frames hold, as `ouzel.streams.options.Options` has them."""
+
+
+class FromData:
+    """What an estimator takes: arrays, sparse matrices and data frames."""
+
+    model_: Model
+
+    @property
+    def n_features_in_(self) -> int:
+        """Columns of arrays or data frames that `predict` takes; there are none of examples given one by one."""
+        space = self._known_space()
+        if space.width is not None:
+            return space.width
+        if space.closed:
+            return len(space.kinds)
+        if space.highest is None or space.named:
+            raise AttributeError("features are known by name, and have no number")
+        return space.highest + 1
+
+    @property
+    def feature_names_in_(self) -> np.ndarray:
+        """Names of the columns of data frames."""
+        space = self._known_space()
+        if not space.closed:
+            raise AttributeError("features did not come as columns with names")
+        return np.array([*space.kinds], object)
+
+    def _known_space(self) -> FeatureSpace:
+        """What the features are known by; AttributeError, as scikit-learn expects, before anything was learnt."""
+        if not hasattr(self, "model_"):
+            raise AttributeError("nothing was learnt yet")
+        return self.model_.space
+
+    def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """X and y checked, against the features met before if there are any; a data frame becomes a table of Arrow."""
+        if goes_by_name(X):
+            table = as_table(X)
+            _check_rows(table)
+            if y is None:
+                raise OuzelError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+            y = _check_y(y, estimator=self)
+            check_consistent_length(X, y)
+            return table, y
+        self._check_width(X)
+        X, y = validate_data(self, X, y, reset=False, accept_sparse="csr", dtype=TYPES)
+        return X, y
+
+    def _check_width(self, X: Any) -> None:
+        """Refuse an array for a model that knows its features otherwise, before scikit-learn looks at it."""
+        check_sparse(X)
+        space = getattr(getattr(self, "model_", None), "space", NOTHING_KNOWN)
+        if space.known and space.width is None:
+            shape = getattr(X, "shape", None) or np.shape(X)
+            if len(shape) == 2:
+                meet(space, FeatureSpace(width=shape[1]))
+
+    def _blocks(
+        self, model: Model, X: Any, sample_weight: Any, labels: np.ndarray, label_names: list[Any] | None
+    ) -> list[Block]:
+        """Checked arrays, or a table, as blocks for a model to learn; examples of weight 0 are left out."""
+        n = X.shape[0]
+        weights = None
+        if sample_weight is not None:
+            rows = np.zeros((n, 1), np.float32)
+            weights = _check_sample_weight(sample_weight, rows, dtype=np.float32, ensure_non_negative=True)
+        if is_table(X):
+            space = model.space if model.space.known else first_space(X, model)
+            blocks = list(table_blocks(X, (labels, label_names), weights, self._reading(model, space), _warn))
+        else:
+            blocks = [to_block(X, labels, label_names=label_names, weights=weights)]
+        if weights is None or weights.all():
+            return blocks
+        return [block.select(np.flatnonzero(block.weights)) for block in blocks]
+
+    def _unlabelled(self, X: Any) -> list[Block]:
+        """Arrays, or a data frame, as blocks to predict; columns are read as the model knows them."""
+        check_is_fitted(self, "model_")
+        if goes_by_name(X):
+            table = as_table(X)
+            _check_rows(table)
+            options = self._reading(self.model_, self.model_.space, unlabelled=True)
+            return list(table_blocks(table, None, None, options, _warn))
+        self._check_width(X)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=TYPES)
+        return [to_block(X)]
+
+    def _margins(self, X: Any) -> np.ndarray:
+        blocks = self._unlabelled(X)
+        return np.concatenate([self.model_.margins(block) for block in blocks])
+
+    def _reading(self, model: Model, space: FeatureSpace, unlabelled: bool = False) -> Options:
+        """How a data frame is read for a model whose features are known by a space."""
+        said = {name: getattr(self, name, None) for name in COLUMNS}
+        own = {"bits": model.bits, "seed": model.seed, "space": space, "limits": UNLIMITED}
+        return make_options({**said, **own, "unlabelled": unlabelled})
+
+
+def goes_by_name(X: Any) -> bool:
+    """Whether data is a table whose columns have names; one of numbers, numbered by pandas, is an array."""
+    if not is_table(X):
+        return False
+    columns = getattr(X, "columns", ())
+    if not hasattr(X, "dtypes") or any(isinstance(column, str) for column in columns):
+        return True
+    return any(getattr(kind, "kind", "O") not in "biuf" for kind in X.dtypes)
+
+
+def first_space(table: Any, model: Model) -> FeatureSpace:
+    """How the features of a model's first data frame are to be known: by name, unless the learner keeps a matrix.
+
+    A number for every pair of ids is too much for hashed names; columns of numbers have their places then.
+    """
+    if model.keeps_pairs and all(is_number(kind) for kind in table.schema.types):
+        return FeatureSpace(width=table.num_columns, kinds=dict.fromkeys(table.column_names, NUMBER))
+    return NOTHING_KNOWN
+
+
+def _check_rows(table: Any) -> None:
+    if not table.num_rows:
+        raise OuzelError(f"Found array with 0 sample(s) (shape={table.shape}) while a minimum of 1 is required.")
+
+
+def _warn(line: str) -> None:
+    warnings.warn(line, stacklevel=2)

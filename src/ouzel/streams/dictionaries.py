@@ -1,0 +1,136 @@
+"""Examples as dictionaries of features by name."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from ouzel.errors import DataError
+from ouzel.numerals import is_number
+from ouzel.streams.block import LARGEST, ROWS, Block, Names
+from ouzel.streams.feature_space import CATEGORY, NUMBER, TEXT, FeatureSpace, Token, own_id
+from ouzel.streams.label_values import tidy
+from ouzel.streams.missing import MARK, is_missing
+from ouzel.streams.options import Options
+from ouzel.streams.row_order import canonical_rows
+from ouzel.streams.targets import as_weights, encode_labels
+
+WORD = re.compile(rb"[A-Za-z0-9'\x80-\xff]+")  # as `cells.read_tokens` parts text
+
+
+def blocks_of_dictionaries(
+    data: Iterable[Any], options: Options, block_rows: int = ROWS, plain: bool = False
+) -> Iterator[Block]:
+    """Blocks of pairs (features, label[, weight]); `plain` says that features are names and finite numbers."""
+    rows = iter(data)
+    while chosen := list(islice(rows, block_rows)):
+        if not (isinstance(chosen[0], (tuple, list)) and hasattr(chosen[0][0], "items")):
+            raise DataError("examples are arrays, tables, or pairs of a dictionary of features and a label")
+        yield _of_dictionaries(chosen, options, plain)
+
+
+def plain_features(features: Mapping[Any, Any], space: FeatureSpace, indicator: bool) -> dict[Any, float]:
+    """Names and numbers of a dictionary's features, as a table of the same columns has them.
+
+    A word `v` is the feature `name=v`, a list one for each of its items, and what is missing is none. What the model
+    knows of columns, by its space, counts: a number may be a category, a word a number, or a text of many words.
+
+    >>> plain_features({"price": 2.5, "city": "Rome", "age": None}, FeatureSpace(), indicator=False)
+    {'price': 2.5, 'city=Rome': 1.0}
+    """
+    found: dict[Any, float] = {}
+    for name, value in features.items():
+        kind = space.kinds.get(name)
+        if isinstance(value, (int, float)) and value == value and kind in (None, NUMBER):
+            found[name] = value
+        elif kind == TEXT and isinstance(value, str):
+            prefix = f"{name}=" if list(space.kinds.values()).count(TEXT) > 1 else ""
+            for word in tokens(value):
+                found[Token(prefix + word)] = found.get(prefix + word, 0.0) + 1.0
+        elif isinstance(value, (list, tuple)):
+            found |= dict.fromkeys((f"{name}={_word(item)}" for item in value if not is_missing(item)), 1.0)
+        elif is_missing(value):
+            if indicator:
+                found[f"{name}={MARK}"] = 1.0
+        elif isinstance(value, str) and not (kind == NUMBER and is_number(value)):
+            found[f"{name}={value.strip(' ')}"] = 1.0
+        elif kind == CATEGORY:
+            found[f"{name}={_word(value)}"] = 1.0
+        else:
+            try:
+                found[name] = float(value)
+            except (TypeError, ValueError):
+                raise DataError(f"feature {name!r} is {value!r}; expected a number, a word, or nothing") from None
+    return found
+
+
+def tokens(text: str) -> list[str]:
+    """The words of a text in lower case, as tables have them: letters, digits and apostrophes.
+
+    >>> tokens("It's 2 o'clock.")
+    ["it's", '2', "o'clock"]
+    """
+    return [word.lower().decode() for word in WORD.findall(text.encode())]
+
+
+def _word(value: Any) -> str:
+    """A value as the word that files have for it."""
+    if isinstance(value, str):
+        return value.strip(" ")
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(tidy(value) if isinstance(value, float) and math.isfinite(value) else value)
+
+
+def _of_dictionaries(rows: list[Any], options: Options, plain: bool) -> Block:
+    ids: list[int] = []
+    values: list[float] = []
+    offsets = [0]
+    known: dict[Any, int | None] = {}  # ids of features
+    for number, (features, *_) in enumerate(rows):
+        made = features if plain else plain_features(features, options.space, options.indicator)
+        for name, value in made.items():
+            if not abs(value) <= LARGEST:
+                raise DataError(f"example {number}: feature {name!r} is {value}; expected a finite number below 3.4e38")
+            if name not in known:
+                known[name] = options.space.id_of(name, options.seed, options.bits)
+            feature = known[name]
+            if feature is not None:
+                ids.append(feature)
+                values.append(value)
+        offsets.append(len(ids))
+    starts = np.array(offsets, np.uint64)
+    indices, numbers = np.array(ids, np.uint32), np.array(values, np.float32)
+    end = canonical_rows(starts, indices, numbers)
+    codes, label_names = encode_labels([row[1] for row in rows], len(rows))
+    weights = as_weights([row[2] if len(row) > 2 else 1.0 for row in rows], len(rows))
+    texts = {feature: name.encode() for name, feature in known.items() if _is_named(name) and feature is not None}
+    lengths = np.array([len(text) for text in texts.values()], np.uint64)
+    ends = np.cumsum(lengths, dtype=np.uint64)
+    text = np.frombuffer(b"".join(texts.values()), np.uint8)
+    names = Names(np.array([*texts], np.uint32), ends - lengths, ends, text)
+    space = _space_of(known, options)
+    return Block(
+        starts, indices[:end], numbers[:end], codes, weights, label_names=label_names, names=names, space=space
+    )
+
+
+def _is_named(name: Any) -> bool:
+    """Whether a feature has a name, which its id does not tell."""
+    return isinstance(name, str) and not isinstance(own_id(name), int)
+
+
+def _space_of(known: dict[Any, int | None], options: Options) -> FeatureSpace:
+    """What the features of dictionaries are known by: names, and whole numbers that are ids from 0 on."""
+    if options.space.width is not None and options.space.kinds:
+        return options.space
+    numbers = [number for name in known if isinstance(number := own_id(name), int)]
+    named = any(isinstance(name, str) for name in known) or len(numbers) < len(known)
+    space = FeatureSpace(named=named, loose=True, indicator=options.indicator)
+    return space._replace(lowest=0, highest=max(numbers)) if numbers else space

@@ -1,0 +1,225 @@
+"""What the ids of features stand for: hashed names, numbers of the stream's own, or columns of an array.
+
+Every block says it of its features, every model of those that it has learnt, and `meet` is the one place where the two
+are held against each other. Data whose ids mean something else is refused there in one line: a prediction by features
+that are not the model's own would look like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ouzel.errors import DataError
+from ouzel.sketches.hashing import MOST_ID, feature_id
+
+NUMBER, CATEGORY, TEXT, LIST = "number", "category", "text", "list"
+KINDS = (NUMBER, CATEGORY, TEXT, LIST)
+"""What a column of a table holds: numbers; words, one a cell; text, read word by word; lists of words."""
+
+
+class FeatureSpace(NamedTuple):
+    """What the ids of features stand for; nothing is known of what says nothing.
+
+    Names and numbers may stand beside each other, as in Vowpal Wabbit text. Columns of arrays stand alone; where the
+    array had names, as a data frame has, they are those of `kinds`, in order.
+    """
+
+    named: bool = False  # whether there are names, hashed to ids
+    lowest: int | None = None  # of the ids that are numbers, or of the columns that were ever filled
+    highest: int | None = None
+    width: int | None = None  # columns of an array, which have the ids 0, 1, 2, …
+    kinds: Mapping[str, str] = {}  # of a table's columns, by name
+    loose: bool = False  # whether names come one by one, with others at any time: text, dictionaries, JSON objects
+    indicator: bool = False  # whether a missing value is a feature of its own
+
+    @property
+    def known(self) -> bool:
+        """Whether anything is known."""
+        return self.named or self.lowest is not None or self.width is not None
+
+    @property
+    def numbered(self) -> bool:
+        """Whether there are ids that are numbers of the stream's own."""
+        return self.width is None and self.lowest is not None
+
+    @property
+    def closed(self) -> bool:
+        """Whether the columns of tables are all the features there are."""
+        return bool(self.kinds) and not self.loose
+
+    def places(self) -> dict[str, int] | None:
+        """The column of an array that each name stands for; None unless the features are columns."""
+        return None if self.width is None else {name: place for place, name in enumerate(self.kinds)}
+
+    def id_of(self, name: str | int, seed: int, bits: int) -> int | None:
+        """The id of a feature given alone; None of a name that arrays with names did not have.
+
+        A name written in digits is a number, as in tables and in text.
+
+        >>> columns = FeatureSpace(width=2, kinds={"a": NUMBER, "b": NUMBER})
+        >>> FeatureSpace().id_of("price", 0, 18), columns.id_of("b", 0, 18)
+        (229902, 1)
+        """
+        if self.width is not None and isinstance(name, str):
+            return (self.places() or {}).get(name)
+        return feature_id(own_id(name), seed, bits)
+
+
+NOTHING_KNOWN = FeatureSpace()
+
+
+class Token(str):
+    """A word of a text, which is a name even if it is written in digits."""
+
+    __slots__ = ()
+
+
+def own_id(name: Any) -> Any:
+    """The id of a feature that is a number, or is named by one that ids can be; the name of any other.
+
+    >>> own_id("price"), own_id("7"), own_id(7), own_id(Token("7")), own_id("99999999999")
+    ('price', 7, 7, '7', '99999999999')
+    """
+    if isinstance(name, np.integer):
+        return int(name)
+    if not isinstance(name, str) or isinstance(name, Token) or not (name.isascii() and name.isdigit()):
+        return name
+    return int(name) if len(name) < 11 and int(name) <= MOST_ID else name
+
+
+@lru_cache(1 << 16)
+def own_name(column: str) -> str | int:
+    """The id of a column that is named by a number, the name of any other; ValueError if the id is too large.
+
+    >>> own_name("price"), own_name("7")
+    ('price', 7)
+    """
+    if not (column.isascii() and column.isdigit()):
+        return column
+    if len(column) > 20 or int(column) > MOST_ID:
+        raise ValueError(f"the feature {column}; expected an id of at most {MOST_ID}, or a name")
+    return int(column)
+
+
+def numbered(ids: np.ndarray, loose: bool = False) -> FeatureSpace:
+    """The space of ids (k,) that are numbers of a stream's own."""
+    if not len(ids):
+        return NOTHING_KNOWN
+    return FeatureSpace(lowest=int(ids.min()), highest=int(ids.max()), loose=loose)
+
+
+def columns_of_array(width: int, ids: np.ndarray) -> FeatureSpace:
+    """The space of an array's columns, of which those of the ids (k,) are not empty."""
+    return numbered(ids)._replace(width=width)
+
+
+def meet(known: FeatureSpace, given: FeatureSpace, learning: bool = False) -> FeatureSpace:
+    """The space of what is known with what is given; DataError if the ids of the two do not mean the same.
+
+    While learning, names given one by one may join numbers, and numbers names.
+
+    >>> meet(FeatureSpace(lowest=1, highest=5), FeatureSpace(lowest=0, highest=3)).highest
+    5
+    >>> meet(FeatureSpace(named=True), FeatureSpace(width=3))
+    Traceback (most recent call last):
+    ouzel.errors.DataError: the model knows its features by name, and an array has no names; give a data frame ...
+    """
+    if not (known.known and given.known):
+        return given if given.known else known
+    if known.width is not None:
+        _check_against_columns(known, given)
+    elif given.width is not None:
+        _check_columns(known, given.width, given.lowest)
+    elif not (learning or given.loose) and _are_shifted(known, given):
+        raise DataError(
+            f"this data has ids from {given.lowest} to {given.highest}, and the model's go from {known.lowest} to "
+            f"{known.highest}: number both from 0, or both from 1, such as with load_svmlight_file(zero_based=True)"
+        )
+    elif not (_both_named_or_numbered(known, given) or (learning and given.loose)):
+        has, brings = ("name", "number") if known.named else ("number", "name")
+        which = f" ({known.lowest} to {known.highest})" if known.numbered else ""
+        raise DataError(
+            f"the model knows its features by {has}{which}, and this data has them by {brings}; "
+            f"give data of the kind it was learnt from, or train a model on this kind"
+        )
+    return _union(known, given)
+
+
+def _are_shifted(known: FeatureSpace, given: FeatureSpace) -> bool:
+    """Whether one counts ids from 0 and the other from 1: an id 0 that was never met, or all moved by one."""
+    if not (known.numbered and given.numbered) or known.named or {known.lowest, given.lowest} != {0, 1}:
+        return False
+    return given.lowest == 0 or given.highest == (known.highest or 0) + 1
+
+
+def _both_named_or_numbered(known: FeatureSpace, given: FeatureSpace) -> bool:
+    return (known.named and given.named) or (known.numbered and given.numbered)
+
+
+def _union(known: FeatureSpace, given: FeatureSpace) -> FeatureSpace:
+    lowest = [space.lowest for space in (known, given) if space.lowest is not None]
+    highest = [space.highest for space in (known, given) if space.highest is not None]
+    return FeatureSpace(
+        known.named or (given.named and known.width is None),
+        min(lowest, default=None),
+        max(highest, default=None),
+        known.width,
+        known.kinds if given.kinds == known.kinds else {**known.kinds, **given.kinds, **known.kinds},
+        known.loose or given.loose,
+        known.indicator or given.indicator,
+    )
+
+
+def _check_columns(known: FeatureSpace, width: int, lowest: int | None) -> None:
+    """Refuse an array for a model whose ids are not the numbers of its columns."""
+    if known.named:
+        raise DataError(
+            "the model knows its features by name, and an array has no names; give a data frame with those columns, "
+            "or dictionaries"
+        )
+    assert known.highest is not None
+    wanted = known.highest + 1
+    base = known.lowest == 0 or lowest is None or lowest > 0
+    if width != wanted or not base:
+        raise DataError(
+            f"the matrix has {width} columns{'' if base else ', and numbers in column 0'}; the model's ids go from "
+            f"{known.lowest} to {known.highest}: give {wanted} columns in which column k is id k, "
+            f"load_svmlight_file(path, zero_based=True, n_features={wanted})"
+        )
+
+
+def _check_against_columns(known: FeatureSpace, given: FeatureSpace) -> None:
+    """Refuse what does not fit a model that was learnt from arrays."""
+    width = known.width
+    assert width is not None
+    if given.width is not None:
+        if given.width != width:
+            raise DataError(f"the array has {given.width} columns, and the model was learnt from arrays of {width}")
+        if given.kinds and known.kinds and list(given.kinds) != list(known.kinds):
+            raise DataError("the columns have other names, or another order, than those the model was learnt from")
+    elif given.named and known.kinds:
+        raise DataError(
+            "the model goes by the columns of its array, and this data was hashed by name; read it for the model: "
+            "blocks_from(X, y, model=model)"
+        )
+    elif given.named:
+        raise DataError(
+            f"the model was learnt from arrays of {width} columns without names, and this data has names; "
+            f"give an array of {width} columns, or train the model on data with names"
+        )
+    elif given.highest is not None and given.highest >= width:
+        if given.loose:
+            raise DataError(f"there is no feature {given.highest}: the model was learnt from arrays of {width} columns")
+        raise DataError(
+            f"this data has the id {given.highest}, and the model was learnt from arrays of {width} columns, 0 to "
+            f"{width - 1}; train it on load_svmlight_file(path, zero_based=True), or on the file itself"
+        )
+    elif not given.loose and (given.lowest == 0) != (known.lowest == 0):
+        raise DataError(
+            f"this data has ids from {given.lowest}, and the model was learnt from arrays filled from column "
+            f"{known.lowest}; train it on load_svmlight_file(path, zero_based=True), or on the file itself"
+        )

@@ -1,0 +1,85 @@
+"""Data frames as they are: pandas, polars and Arrow tables, read by the very path of tables in files."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ouzel.streams.block import ROWS, Block
+from ouzel.streams.guard import one_line
+from ouzel.streams.label_values import tidy
+from ouzel.streams.missing import is_missing
+from ouzel.streams.options import Options
+from ouzel.streams.targets import as_weights, encode_labels
+
+
+def is_table(data: Any) -> bool:
+    """Whether data is a pandas, polars or Arrow table: anything that gives its columns as a stream of Arrow."""
+    return hasattr(data, "__arrow_c_stream__")
+
+
+def as_table(data: Any) -> Any:
+    """A pandas, polars or Arrow table as one of Arrow, without an index, objects parted into a column a member."""
+    import pyarrow
+
+    from ouzel.streams.tables.arrow_types import flat
+
+    with one_line("table"):
+        try:
+            table = pyarrow.table(data)
+        except (pyarrow.ArrowException, TypeError, ValueError):
+            if not hasattr(data, "iloc"):
+                raise
+            table = pyarrow.table(arrow_ready(data))
+        table.validate(full=True)  # a kernel trusts the offsets it is given
+        index = (table.schema.pandas_metadata or {}).get("index_columns", [])
+        return flat(table.drop_columns([column for column in index if isinstance(column, str)]))
+
+
+def arrow_ready(frame: Any) -> Any:
+    """A pandas data frame whose columns Arrow takes: sparse ones dense, those of objects of several types as text."""
+    changed = {}
+    for place, kind in enumerate(frame.dtypes):
+        column = frame.iloc[:, place]
+        if hasattr(kind, "fill_value"):
+            changed[place] = column.sparse.to_dense()
+        elif getattr(kind, "hasobject", False):
+            kinds = {type(value) for value in column if not is_missing(value)}
+            if len(kinds) > 1 and str in kinds:
+                changed[place] = column.map(lambda value: None if is_missing(value) else _text(value))
+    if not changed:
+        return frame
+    frame = frame.copy(deep=False)
+    for place, column in changed.items():
+        frame.isetitem(place, column)
+    return frame
+
+
+def _text(value: Any) -> str:
+    """A cell as the text that it has in files."""
+    return str(tidy(value) if isinstance(value, float) and math.isfinite(value) else value)
+
+
+def table_blocks(
+    table: Any,
+    labels: Any,
+    weights: Any,
+    options: Options,
+    say: Callable[[str], None] = lambda line: None,
+    block_rows: int = ROWS,
+) -> Iterator[Block]:
+    """Blocks of an Arrow table, with labels given beside it; `say` is told what is odd about its columns."""
+    from ouzel.streams.tables.columns import Columns
+    from ouzel.streams.tables.kinds import ColumnKinds
+
+    codes, names = labels if isinstance(labels, tuple) else encode_labels(labels, table.num_rows)
+    importances = as_weights(weights, table.num_rows)
+    columns = Columns(options, table.schema, None, kinds=ColumnKinds(options, say))
+    start = 0
+    with one_line("table"):
+        for batch in table.to_batches(max_chunksize=block_rows):
+            for block in columns.blocks(batch, lambda _: None):
+                here = slice(start, start + block.rows)
+                yield block._replace(labels=codes[here], label_names=names, weights=importances[here])
+                start += block.rows

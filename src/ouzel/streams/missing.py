@@ -1,0 +1,57 @@
+"""What counts as nothing: the one rule for the cells of tables, the members of objects and the values of dictionaries.
+
+None, NaN, NaT and NA, what is empty or blank, and the words that people and programs write for nothing (those of
+pandas and PyArrow). A missing value is absent, or, where that is asked for, a feature of its own, `column=(missing)`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ouzel.kernels.jit import force_inline
+
+WORDS = (
+    *("NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "None", "NULL", "null"),
+    *("NaN", "-NaN", "nan", "-nan", "NaT", "-1.#IND", "-1.#QNAN", "1.#IND", "1.#QNAN"),
+)
+MARK = "(missing)"
+"""What a missing value is called where it is a feature of its own."""
+
+NOTHING = frozenset(WORDS)
+LONGEST = max(map(len, WORDS))
+LENGTHS = np.array([len(word) for word in WORDS])
+TEXT = np.zeros((len(WORDS), LONGEST), np.uint8)
+for _row, _word in zip(TEXT, WORDS, strict=True):
+    _row[: len(_word)] = np.frombuffer(_word.encode(), np.uint8)
+FIRST = np.zeros(256, np.bool_)  # whether one of the words begins with a byte
+FIRST[TEXT[:, 0]] = True
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is nothing.
+
+    >>> [is_missing(value) for value in (None, float("nan"), " ", "n/a", 0, "none", False)]
+    [True, True, True, True, False, False, False]
+    """
+    if isinstance(value, str):
+        word = value.strip(" ")
+        return not word or word in NOTHING
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
+
+
+@force_inline
+def says_nothing(data, start, stop):
+    """Whether the bytes `data[start:stop]` (uint8), not empty, are one of the words for nothing."""
+    size = stop - start
+    if size > LONGEST or not FIRST[data[start]]:
+        return False
+    for k in range(len(LENGTHS)):
+        if LENGTHS[k] == size:
+            same = 0
+            for j in range(size):
+                same += data[start + j] == TEXT[k, j]
+            if same == size:
+                return True
+    return False

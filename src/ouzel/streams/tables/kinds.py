@@ -1,0 +1,142 @@
+"""What each column of a stream's tables holds, decided once: by the user, by the model, by its type or by its cells.
+
+Cells without a type, as those of CSV files, are looked at in the first rows of the first block. A column in which all
+of them are numbers holds numbers, any other holds words: one that mixes the two, and one whose numbers are codes,
+written in digits alone and some with a zero before other digits. What was decided holds for the whole stream, and a
+model keeps it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ouzel.errors import OuzelError, listed
+from ouzel.kernels.jit import kernel
+from ouzel.streams.feature_space import CATEGORY, LIST, NUMBER, TEXT
+from ouzel.streams.missing import is_missing, says_nothing
+from ouzel.streams.options import Options, matches
+from ouzel.streams.tables.arrow_types import is_list, is_number, types
+from ouzel.streams.tables.cells import Words, says_infinite, words_of
+from ouzel.streams.text.numbers import parse_number
+
+SAMPLE = 1000  # rows that decide
+MOST_KNOWN = 4096  # members of objects that are decided on; others are what each value is
+MIXED = "mixes numbers and words"
+CODES = "holds numbers written like codes, with zeros before them"
+
+
+class ColumnKinds:
+    """What the columns of a stream hold; `say` is told in a line what was decided against first sight."""
+
+    def __init__(self, options: Options, say: Callable[[str], None] = lambda line: None) -> None:
+        self.options = options
+        self.say = say
+        self.known: dict[str, str] = dict(options.space.kinds)
+        check_kinds(options, self.known)
+
+    def wanted(self, columns: Sequence[str]) -> list[str]:
+        """The columns that are not to be left out."""
+        ignore, keep = self.options.ignore, self.options.keep
+        return [name for name in columns if not matches(name, ignore) and (not keep or matches(name, keep))]
+
+    @property
+    def several_texts(self) -> bool:
+        """Whether there is more than one column of text, so that words tell which they stand in."""
+        return len(self.options.text) > 1 or list(self.known.values()).count(TEXT) > 1
+
+    def look(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Decide what the members of the first objects of a stream hold, whose values have types of their own."""
+        counts: dict[str, list[int]] = {}
+        for row in rows[:SAMPLE]:
+            for name, value in row.items():
+                if not (isinstance(value, list) or is_missing(value)) and (name in counts or len(counts) < MOST_KNOWN):
+                    counts.setdefault(name, [0, 0])[isinstance(value, str)] += 1
+        for name, (numbers, words) in counts.items():
+            if name not in self.known:
+                self.known[name] = given_kind(name, self.options) or self.by_counts(name, numbers, words, False)
+
+    def known_ones(self, columns: Sequence[str], name: str) -> list[str]:
+        """The columns that the model knows; says which others there are, and which of the model's there are not."""
+        model = self.options.space.kinds
+        for what, odd in (
+            ("are not known to the model, and left out", [column for column in columns if column not in model]),
+            ("are missing: their values count as absent", [column for column in model if column not in columns]),
+        ):
+            if odd:
+                self.say(f"{name}: columns {listed(odd, 5)} {what}")
+        return [column for column in columns if column in model]
+
+    def decide(self, column: str, array: Any, typed: bool) -> str:
+        """What a column holds, by its cells if nothing else tells; noted for the rest of the stream."""
+        if is_list(array.type):
+            self.known.setdefault(column, LIST)
+            return LIST
+        found = self.known.get(column) or given_kind(column, self.options)
+        if found == LIST:
+            return CATEGORY  # one word, where there may be several
+        if found is None and types.is_null(array.type):
+            return NUMBER  # for now
+        if found is None and is_number(array.type):
+            found = NUMBER
+        if found is None:
+            found = CATEGORY if typed else self.by_counts(column, *tell_cells(words_of(array.slice(0, SAMPLE))))
+        return self.known.setdefault(column, found)
+
+    def by_counts(self, column: str, numbers: int, words: int, coded: bool) -> str:
+        """What a column holds in which so many cells are numbers and words, and whether the numbers are codes."""
+        if not numbers:
+            return CATEGORY if words else NUMBER
+        if not (words or coded):
+            return NUMBER
+        self.say(
+            f"column {column!r} {MIXED if words else CODES}: its values are categories; "
+            f"--numeric {column} reads numbers, --categorical {column} says so"
+        )
+        return CATEGORY
+
+
+def given_kind(column: str, options: Options) -> str | None:
+    """What the user says that a column holds; the more particular pattern counts."""
+    found = [
+        (pattern != "all", pattern == column, len(pattern), kind)
+        for kind, patterns in ((NUMBER, options.numeric), (CATEGORY, options.categorical), (TEXT, options.text))
+        for pattern in patterns
+        if matches(column, (pattern,))
+    ]
+    return max(found)[-1] if found else None
+
+
+def check_kinds(options: Options, known: Mapping[str, str]) -> None:
+    """Refuse options that contradict what a model has learnt of its columns."""
+    for column, kind in known.items():
+        given = given_kind(column, options)
+        if given is not None and given != kind and LIST not in (given, kind):
+            raise OuzelError(f"column {column!r} was learnt as {kind}, not as {given}; leave the option out")
+
+
+@kernel
+def tell_cells(words: Words):
+    """(numbers, words, coded) of cells that are not missing: how many are which, and whether the numbers are codes."""
+    numbers = others = padded = plain = 0
+    for i in range(len(words.valid)):
+        start, stop = words.offsets[i], words.offsets[i + 1]
+        while start < stop and words.data[start] == 32:
+            start += 1
+        while stop > start and words.data[stop - 1] == 32:
+            stop -= 1
+        if not words.valid[i] or start == stop:
+            continue
+        _, end = parse_number(words.data, start, stop)
+        if end != stop and not says_infinite(words.data, start, stop):
+            others += not says_nothing(words.data, start, stop)
+            continue
+        numbers += 1
+        digits = 0
+        for k in range(start, stop):
+            byte = words.data[k]
+            digits += 48 <= byte <= 57 or byte == 69 or byte == 101
+        if digits == stop - start:
+            plain += 1
+            padded += digits > 1 and words.data[start] == 48
+    return numbers, others, padded > 0 and plain == numbers

@@ -85,6 +85,7 @@ LEARNERS = {
         ),
         _learner("son-oja", "newton.sketched_oja", "sketched online Newton, Oja's sketch"),
         _learner("son-fd", "newton.sketched_fd", "sketched online Newton, Frequent Directions"),
+        _learner("son-rp", "newton.sketched_rp", "sketched online Newton, a random projection"),
         _learner("elementwise-ons", "margin.elementwise_newton", "online Newton step by element-wise multiplication"),
         _rule("perceptron", "margin.perceptron", "the perceptron"),
         _learner(

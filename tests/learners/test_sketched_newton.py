@@ -82,7 +82,7 @@ def starting_directions(rows, dimension, settings):
     state = oja.init(dimension, settings).sketch
     for first, last in itertools.pairwise(rows.offsets.tolist()):
         oja_sketch.welcome(state, rows.indices[first:last], rows.values[first:last], 1.0)
-    return np.hstack([oja_sketch.directions(state), (state.basis @ state.pool.T)])
+    return np.hstack([oja_sketch.vectors(state), (state.basis @ state.pool.T)])
 
 
 STARTS = [Random(), Random(64.0), Random(31.0), Random(4.0), FirstSeen(), Ids(2.0), Ids(-1.0)]
@@ -195,7 +195,7 @@ def test_examples_without_features_take_no_place_in_an_epoch():
 def orthonormality_error(learner, state):
     V = learner.directions(state)
     if learner is oja:
-        V = np.hstack([V, state.sketch.basis @ state.sketch.pool.T])
+        V = np.hstack([oja_sketch.vectors(state.sketch), state.sketch.basis @ state.sketch.pool.T])
     V = V[abs(V).max(axis=1) > 0.0]
     return abs(V @ V.T - np.eye(len(V))).max()
 

@@ -31,8 +31,8 @@ class _Sketched(Named):
     def directions_(self) -> np.ndarray:
         """The eigenvectors (sketch_size, 1 + features) to `eigenvalues_`, the constant first.
 
-        Rows are orthonormal, over features as the sketch sees them: scaled if `diagonal`. What Oja's directions have of
-        features that were never met is left out, and they are shorter by it; a random projection's are not orthonormal.
+        Rows are orthonormal, over features as the sketch sees them: scaled if `diagonal`. A sketch larger than what it
+        has seen of features ends in rows of zeros.
         """
         state, width = self.model_.states[0], self.model_.dimension
         order = np.argsort(-self.model_.module.eigenvalues(state), kind="stable")
@@ -53,8 +53,9 @@ class SketchedNewtonClassifier(_Sketched, Classifier):
     loss : "logistic", "hinge", "smoothed-hinge", "squared-hinge", "squared", or a loss term
     sketch : "oja", "fd" for Frequent Directions, "rp" for a random projection
     sketch_size : directions m of the sketch; 0 is online gradient descent
-    learning_rate : the step size beyond the sketch, 1 / alpha of the paper
+    learning_rate : the step size beyond the sketch, 1 / alpha of the paper; None for 4, 6 with "fd"
     curvature, eta : the sketch takes in sqrt(curvature + eta / sqrt(t)) times the gradient
+    from_theory : both as Theorem 3 asks, of the loss and `largest`
     sketch_every : the sketch takes in every so many-th gradient
     diagonal : whether features are scaled by their gradients
     normalised : with `diagonal`, as D^-1/4 x / largest, which is AdaGrad's step; else as D^-1/2 x (section 5.2)
@@ -74,9 +75,10 @@ class SketchedNewtonClassifier(_Sketched, Classifier):
     loss: Any = "logistic"
     sketch: str = "oja"
     sketch_size: int = 10
-    learning_rate: float = 4.0
+    learning_rate: float | None = None
     curvature: float = 0.25
     eta: float = 0.0
+    from_theory: bool = False
     sketch_every: int = 1
     diagonal: bool = True
     normalised: bool = True
@@ -108,6 +110,7 @@ class SketchedNewtonRegressor(_Sketched, Regressor):
     learning_rate: float = 0.0625
     curvature: float = 1e-3
     eta: float = 0.0
+    from_theory: bool = False
     sketch_every: int = 1
     diagonal: bool = False
     normalised: bool = True

@@ -22,7 +22,8 @@ from ouzel.layout import copied, float32, float64, made_from
 from ouzel.learners.limits import learnable
 from ouzel.learners.loops import learning_in, predicting_in
 from ouzel.learners.newton.scaled_features import adapt, first_scale, is_normalised, level, measure, view
-from ouzel.learners.shared_settings import Bound, Curvature, Eta, Largest, Loss, Rate, SketchSeed
+from ouzel.learners.newton.theory import from_theorem
+from ouzel.learners.shared_settings import Bound, Curvature, Eta, FromTheory, Largest, Loss, Rate, SketchSeed
 from ouzel.ranges import DIRECTIONS, SWITCH, Range
 from ouzel.sketches.spectral.low_rank_table import dot, square_of
 from ouzel.terms.bounds import Clip, projects
@@ -52,6 +53,11 @@ class Settings(NamedTuple):
     by_mass: Annotated[bool, SWITCH, "steps c / P_i, each direction its own; otherwise c / t"] = True
     start: Annotated[Any, "where Oja's directions begin"] = Random()
     sketch_seed: SketchSeed = 0.0
+    from_theory: FromTheory = False
+
+    def completed(self) -> Any:
+        """With sigma and eta of Theorem 3, if asked for."""
+        return from_theorem(self, max(self.sketch_size, 1.0)) if self.from_theory else self
 
 
 class State(NamedTuple):

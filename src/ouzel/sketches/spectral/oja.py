@@ -41,6 +41,7 @@ from ouzel.terms.starts import FirstSeen
 __all__ = ["margin_of"]
 
 MOST_GROWTH = 1e3  # of the rows of Z between two times that V is made orthonormal
+TINY = 1e-9  # of a direction: rounding
 LONGEST = 1024.0  # a vector turns a direction towards itself by at most so many times its own length (c = 1)
 
 
@@ -273,9 +274,20 @@ def update_by(state, slots, values, steps):
     apply(state, slots, values, 0.0, 0.0, work)
 
 
-def directions(state: State) -> np.ndarray:
-    """V (m, d), the rows of which are orthonormal together with what is not in use yet, `pool` (m, m)."""
+def vectors(state: State) -> np.ndarray:
+    """V (m, d), whose rows are orthonormal together with what they have of slots not seen yet, that is of `pool`."""
     return state.basis @ state.table.T
+
+
+def directions(state: State) -> np.ndarray:
+    """V (m, d) over the slots that were seen, its rows orthonormal; zeros where nothing is left of one."""
+    found = vectors(state)
+    for i, row in enumerate(found):
+        for _ in range(2):  # the second time for digits that the first has cost
+            row -= (found[:i] @ row) @ found[:i]
+        length = np.linalg.norm(row)
+        row *= 1.0 / length if length > TINY else 0.0
+    return found
 
 
 def eigenvalues(state: State) -> np.ndarray:

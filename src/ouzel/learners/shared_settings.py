@@ -31,6 +31,8 @@ Curvature = Annotated[float, STRENGTH, "sigma: 1/4 suits the logistic loss, 1 / 
 Eta = Annotated[float, STRENGTH, "for losses without curvature: added to it as eta / sqrt(t)"]
 Bound = Annotated[Any, "beyond `largest`: clip predictions, or project weights"]
 Largest = Annotated[float, Range(1e-30, inf), "C, the largest prediction; inf for none, as for numbers"]
+FromTheory = Annotated[bool, SWITCH, "sigma and eta from the loss, `largest` and the regret bound (Theorem 2)"]
+Features = Annotated[float, Range(1.0, 1e9), "d, features that `from_theory` counts on"]
 
 Aggressiveness = Annotated[float, PRICE, "C, the price of slack"]
 Confidence = Annotated[float, Range(0.501, 0.999999999), "eta, the probability of a right margin"]

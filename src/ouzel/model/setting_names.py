@@ -12,8 +12,10 @@ from ouzel.terms.losses import LOSSES
 from ouzel.terms.names import DOMAINS, NORMS, name_of
 from ouzel.terms.penalties.separable import L1, ElasticNet, NoPenalty, SquaredL2
 from ouzel.terms.schedules import SCHEDULES
+from ouzel.terms.starts import STARTS
 
 TERMS = {"loss": LOSSES, "second_loss": LOSSES, "third_loss": LOSSES, "schedule": SCHEDULES, "bound": BOUNDS}
+TERMS["start"] = STARTS
 
 
 class Described(NamedTuple):

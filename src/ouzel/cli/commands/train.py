@@ -43,6 +43,7 @@ def train(
     l2: options.L2 = None,
     budget: options.Budget = None,
     sketch_size: options.SketchSize = None,
+    epsilon: options.Epsilon = None,
     set_: options.Setting = None,
     no_intercept: Annotated[bool, typer.Option("--no-intercept", help="Learn no constant feature.")] = False,
     raw_targets: options.RawTargets = False,
@@ -97,9 +98,8 @@ def train(
     if task not in (None, "ranking"):
         raise OuzelError(f"--task takes ranking, and classes or numbers follow from --loss; got {task!r}")
     options.check_counts(checkpoint_every=checkpoint_every, pairs=pairs, top=top)
-    settings = options.settings_given(
-        set_, loss=loss, learning_rate=learning_rate, l1=l1, l2=l2, budget=budget, sketch_size=sketch_size
-    )
+    named = {"loss": loss, "learning_rate": learning_rate, "l1": l1, "l2": l2, "budget": budget}
+    settings = options.settings_given(set_, **named, sketch_size=sketch_size, epsilon=epsilon)
     from ouzel.files import locked
     from ouzel.plotting.axes import check_plot_path
 

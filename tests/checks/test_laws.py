@@ -16,6 +16,8 @@ from tests.checks.merging_laws import MERGING_LAWS
 
 EXCEPT = {
     ("awm-nce", "exchanging_the_classes_changes_the_sign"): "which classes are drawn as noise goes by their order",
+    ("auto", "weights_times_features_are_the_prediction"): "features are cut at three standard deviations, margins too",
+    ("auto", "a_tree_of_merges_is_one_merge"): "weights go through the units of moments merged on the way",
 }
 """What a law does not hold for, and why."""
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
+from ouzel.layout import flat
 from ouzel.learners.catalogue import LEARNERS
 from ouzel.model.persistence import load_model, load_notes
 
@@ -21,7 +22,7 @@ from .conftest import lines_of
 
 
 def arrays(path):
-    return [array.tobytes() for state in load_model(path).states for array in state]
+    return [array.tobytes() for state in load_model(path).states for _, array in flat(state)]
 
 
 def test_the_answer_names_the_figures_and_the_heaviest_features(ouzel, tmp_path):

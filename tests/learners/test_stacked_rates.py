@@ -1,4 +1,4 @@
-"""The learner with nothing to tune: units of features do not matter, and its defaults are good."""
+"""The default's four models for ranking and other losses, and that the default is good."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,6 @@ import pytest
 from ouzel.evaluation.progressive import progressive_validation
 from ouzel.learners.auto import ensemble
 from ouzel.learners.rows import Rows
-from ouzel.model.answers import probabilities
 from ouzel.model.model import Model
 from ouzel.streams.memory import blocks_from
 from ouzel.streams.read import read
@@ -53,43 +52,6 @@ def test_margins_are_those_of_a_slow_transcription():
     np.testing.assert_allclose(margins_of(X, y, ensemble.Settings()), expected, rtol=0.02, atol=0.02)
 
 
-def test_scores_of_several_classes_are_those_of_a_slow_transcription():
-    X, y = classes_of(80, 5, 3, seed=4)
-    models, stack = [oracle_models(5) for _ in range(3)], oracle.Stack(4)
-    model = Model("auto", classes=[0, 1, 2], intercept=False)
-
-    expected = []
-    for x, place in zip(X, y, strict=True):
-        margins = [each.learn(x, 1.0 if place == c else -1.0) for c, each in enumerate(models)]
-        expected.append(stack.learn_many(np.array(margins), place))
-
-    np.testing.assert_allclose(scores_of(model, X, y), expected, rtol=0.02, atol=0.02)
-
-
-def test_single_examples_of_several_classes_teach_what_blocks_teach():
-    X, y = classes_of(200, 5, 4, seed=5)
-    blocks, single = Model("auto", intercept=False), Model("auto", intercept=False)
-    single.make_room(4)
-
-    scores_of(blocks, X, y)
-    for x, place in zip(X, y, strict=True):
-        single.learn_one(np.arange(1, 6, dtype=np.uint32), x.astype(np.float32), int(place), np.float32(1.0))
-
-    np.testing.assert_array_equal(single.weights(), blocks.weights())
-
-
-def test_probabilities_of_several_classes_have_the_log_loss_that_was_reported():
-    X, y = classes_of(400, 5, 4, seed=6)
-    model = Model("auto", classes=[0, 1, 2, 3])
-
-    report = progressive_validation(model, blocks_from(X, y))
-    alike = progressive_validation(Model("auto", classes=[0, 1, 2, 3]), blocks_from(X, y))
-    shares = probabilities(model.loss, scores_of(Model("auto", classes=[0, 1, 2, 3]), X, y), joint=model.task.joint)
-
-    assert report.log_loss == report.mean_loss == alike.log_loss
-    assert report.log_loss == pytest.approx(-np.log(shares[np.arange(400), y]).mean())
-
-
 def test_other_losses_keep_a_stack_for_each_class():
     X, y = classes_of(300, 5, 3, seed=7)
     model = Model("auto", loss="squared-hinge")
@@ -107,19 +69,6 @@ def test_the_unit_of_a_feature_does_not_matter():
     settings = ensemble.Settings()
 
     np.testing.assert_allclose(margins_of(X, y, settings), margins_of(X * units, y, settings), rtol=1e-4, atol=1e-4)
-
-
-def test_workers_sums_of_squares_add_up_in_a_merge():
-    X, y = stream(60, 3, seed=8)
-    parts = [Model("auto", intercept=False) for _ in range(2)]
-    for part, here in zip(parts, (slice(0, 20), slice(20, 60)), strict=True):
-        scores_of(part, X[here], y[here])
-
-    merged = ensemble.merge([part.states[0] for part in parts], ensemble.Settings())
-
-    squares = sum(part.states[0].table[1:4, 5:].astype(float) ** -2 for part in parts)
-    np.testing.assert_allclose(merged.table[1:4, 5:], squares**-0.5, rtol=1e-5)
-    assert not merged.table[4:, 5:].any()
 
 
 def test_the_unit_of_the_target_does_not_matter():
@@ -162,12 +111,25 @@ def test_the_default_is_no_worse_than_vowpal_wabbits_default(data, name, options
     assert report.error_rate <= published
 
 
+def test_workers_sums_of_squares_add_up_in_a_merge():
+    X, y = stream(60, 3, seed=8)
+    parts = [Model("auto", loss="squared-hinge", intercept=False) for _ in range(2)]
+    for part, here in zip(parts, (slice(0, 20), slice(20, 60)), strict=True):
+        scores_of(part, X[here], y[here])
+
+    merged = ensemble.merge([part.states[0] for part in parts], parts[0].settings)
+
+    squares = sum(part.states[0].table[1:4, 5:].astype(float) ** -2 for part in parts)
+    np.testing.assert_allclose(merged.table[1:4, 5:], squares**-0.5, rtol=1e-5)
+    assert not merged.table[4:, 5:].any()
+
+
 def test_a_merge_takes_the_weights_of_small_values_as_if_the_largest_had_been_seen():
     X, y = stream(80, 3, seed=9)
-    small, large = (Model("auto", intercept=False) for _ in range(2))
+    small, large = (Model("auto", loss="squared-hinge", intercept=False) for _ in range(2))
     scores_of(small, X, y)
     scores_of(large, 8.0 * X, y)
 
-    merged = ensemble.merge([small.states[0], large.states[0]], ensemble.Settings())
+    merged = ensemble.merge([small.states[0], large.states[0]], small.settings)
 
     np.testing.assert_allclose(merged.table[1:4, :5], large.states[0].table[1:4, :5], rtol=1e-4, atol=1e-6)

@@ -61,14 +61,3 @@ class Stack:
         self.A += max(share * (1 - share), 1e-3) * np.outer(m, m)
         self.u -= np.linalg.solve(self.A, (share - (target > 0)) * m)
         return f
-
-    def learn_many(self, m, y):
-        """The multinomial loss of the scores m u, m (classes, models); the scores before."""
-        scores = m @ self.u
-        shares = np.exp(scores - scores.max())
-        shares /= shares.sum()
-        mean = shares @ m
-        for share, row in zip(shares, m, strict=True):
-            self.A += max(share, 1e-3) * np.outer(row - mean, row - mean)
-        self.u -= np.linalg.solve(self.A, mean - m[y])
-        return scores

@@ -24,6 +24,11 @@ class Learner(NamedTuple):
         """The learner's functions, imported on first use (this loads Numba)."""
         return importlib.import_module(f"ouzel.learners.{self.module_name}")
 
+    def functions_for(self, task: str, loss: Any) -> Any:
+        """The functions that learn a task by a loss: the module's, unless it has others for some."""
+        module = self.module
+        return module.module_for(task, loss) if isinstance(module, protocol.ChosenByTask) else module
+
     @property
     def settings(self) -> Any:
         """The class of its settings, which chooses the rule as well."""
@@ -58,7 +63,7 @@ LEARNERS = {
     learner.name: learner
     for learner in (
         _learner(
-            "auto", "auto.ensemble", "no tuning: normalised AdaGrad by four losses and rates, stacked by online Newton"
+            "auto", "auto.classification", "no tuning: models of the first and second order on standardised features"
         ),
         _learner("ogd", "gradient.ogd", "online gradient descent"),
         _learner("adagrad", "gradient.adagrad", "AdaGrad, diagonal, composite mirror descent"),

@@ -50,14 +50,14 @@ class Learner(Protocol):
 
 
 @runtime_checkable
-class Multiclass(Learner, Protocol):
+class Multiclass(Protocol):
     """One state holds every class."""
 
     MULTICLASS: bool
 
 
 @runtime_checkable
-class Budgeted(Learner, Protocol):
+class Budgeted(Protocol):
     """The state keeps to a byte budget and takes any slot; it knows its heaviest weights alone."""
 
     BUDGETED: bool
@@ -73,7 +73,7 @@ class Budgeted(Learner, Protocol):
 
 
 @runtime_checkable
-class Weighted(Learner, Protocol):
+class Weighted(Protocol):
     """The weight of every slot is known."""
 
     def weights(self, state: State, settings: Settings) -> np.ndarray:
@@ -89,13 +89,34 @@ class Checked(Protocol):
 
 
 @runtime_checkable
-class JointClasses(Protocol):
-    """A binary learner whose states, one a class, can learn the multinomial loss together."""
+class ChosenByTask(Protocol):
+    """Another module learns some tasks, or by some losses."""
 
-    def learn_classes(
-        self, states: list[State], rows: Rows, targets: Any, importances: Any, settings: Any, scores: Any
-    ) -> None:
-        """Learn a block of several classes; `scores` (n, classes) takes the predictions made before."""
+    def module_for(self, task: str, loss: Any) -> Any:
+        """The module for a task, by its name, and a loss."""
+
+
+@runtime_checkable
+class ChosenByState(Protocol):
+    """States are of several kinds, each with kernels of its own for single rows."""
+
+    def rule_of(self, state: State) -> Any:
+        """The module whose kernels a state is for."""
+
+
+@runtime_checkable
+class Reordered(Protocol):
+    """A learner of several classes whose states can have them in another order."""
+
+    def reorder(self, state: State, places: list[int]) -> State:
+        """The state in which class k is class `places[k]` of this one."""
+
+
+@runtime_checkable
+class ScalesTargets(Learner, Protocol):
+    """It centres and scales the numbers to predict itself."""
+
+    SCALES_TARGETS: bool
 
 
 @runtime_checkable

@@ -8,6 +8,7 @@ from functools import partial, reduce
 from typing import Any
 
 from ouzel.errors import OuzelError
+from ouzel.learners import protocol
 from ouzel.model.model import Model
 from ouzel.streams.feature_space import meet
 from ouzel.terms.names import to_json
@@ -97,7 +98,9 @@ def _in_order(model: Model, labels: list[Any]) -> list[Any]:
     known = model.classes.known
     if known == labels:
         return model.states
-    if model.learner.multiclass:
+    if isinstance(model.module, protocol.Reordered):
+        return [model.module.reorder(model.states[0], [known.index(label) for label in labels])]
+    if isinstance(model.module, protocol.Multiclass):
         raise OuzelError(
             f"{model.learner.name} merges only models that met the classes in one order; declare `classes`"
         )

@@ -14,7 +14,7 @@ import numpy as np
 
 from ouzel.errors import OuzelError, RoomError
 from ouzel.layout import bytes_of, flat
-from ouzel.learners import catalogue
+from ouzel.learners import catalogue, protocol
 from ouzel.learners.rows import Rows, largest_id, to_rows
 from ouzel.model.answers import Answers, Named, shown_top, shown_weights
 from ouzel.model.label_encoder import Classes
@@ -90,8 +90,8 @@ class Model:
 
     @cached_property
     def module(self) -> Any:
-        """The learner's functions."""
-        return self.task.functions(self.learner.module)
+        """The learner's functions, for its task and loss."""
+        return self.task.functions(self.learner.functions_for(self.task.name, self.loss))
 
     @property
     def loss(self) -> Any:
@@ -124,7 +124,7 @@ class Model:
     @cached_property
     def smallest(self) -> int:
         """Slots of a new state but for the constant's: few where the learner keeps a number for every pair of them."""
-        classes = (2,) if self.learner.multiclass else ()
+        classes = (2,) if isinstance(self.module, protocol.Multiclass) else ()
         sizes = (SMALLEST_MATRIX + 1, 2 * SMALLEST_MATRIX + 1)
         few, twice = (bytes_of(self.module.layout(slots, *classes, self.settings)) for slots in sizes)
         return SMALLEST_MATRIX if twice > 3 * few else SMALLEST_TABLE

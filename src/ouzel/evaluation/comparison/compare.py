@@ -14,6 +14,7 @@ from ouzel.evaluation.comparison.grid import Candidate
 from ouzel.evaluation.curve import Curve
 from ouzel.evaluation.divergence import warnings_of
 from ouzel.evaluation.metrics import Scores
+from ouzel.learners.protocol import Multiclass
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
 
@@ -54,7 +55,7 @@ class Entry:
         begun = time.perf_counter()
         learnt = self.model.learn(block)
         self.seconds += time.perf_counter() - begun
-        own = getattr(self.model.states[0], "updates", None) if self.model.learner.multiclass else None
+        own = getattr(self.model.states[0], "updates", None) if isinstance(self.model.module, Multiclass) else None
         self.updates = int(own[0]) if own is not None else self.updates + int(np.count_nonzero(learnt.losses > 0.0))
         self.curve.add(learnt)
 

@@ -13,8 +13,8 @@ w_j is first multiplied by n_j / |x_j|: what a value beyond all seen before adds
 would have added. That is so in predictions as well, which change no weight. A bold step has share 1;
 of a safe one, as much is taken as does not overshoot (`terms/importance_aware.py`, by Karampatziakis & Langford, 2011).
 
-With several classes every class has four models of its own, one class against the rest, and one u for all of them
-learns the multinomial loss of the classes' scores. Losses other than the logistic one keep a u for each class.
+This is what the default takes for groups to rank and for losses other than the logistic and the squared one; each of
+several classes has four models and a u of its own, one class against the rest.
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ import numpy as np
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.auto.simd import LARGEST, add_squares, add_squares_by_dither, move
-from ouzel.learners.auto.stacking import MODELS, clipped, combined, learn_joint_stack, learn_stack
-from ouzel.learners.rows import Rows
+from ouzel.learners.auto.stacking import MODELS, clipped, combined, learn_stack
 from ouzel.learners.shared_settings import Loss, Rate
 from ouzel.terms.importance_aware import importance_aware_step
 from ouzel.terms.losses import Hinge, Logistic, SquaredHinge, curvature, derivative
@@ -40,16 +39,18 @@ GOLDEN = 0.6180339887498949  # parts of one over: its multiples' fractional part
 
 class State(NamedTuple):
     table: np.ndarray  # (d, 9) float32  n, four w, four s^-1/2 (0 where s is 0) of each slot
-    stack: np.ndarray  # (4,) float64  u, the same in all states of a model of several classes
+    stack: np.ndarray  # (4,) float64  u
     inverse: np.ndarray  # (4, 4) float64  A^-1
     counts: np.ndarray  # (3,) float64  t, N, largest |target|
 
 
 class Settings(NamedTuple):
     loss: Loss = Logistic()
-    second_loss: Annotated[Any, "of the second model; the loss itself in regression"] = SquaredHinge()
-    third_loss: Annotated[Any, "of the third and fourth model; the same"] = Hinge()
-    learning_rate: Annotated[Rate, "multiplies the step sizes of all four models"] = 1.0
+    second_loss: Annotated[Any, "of the second model, where pairs are ranked or the loss is not the default"] = (
+        SquaredHinge()
+    )
+    third_loss: Annotated[Any, "of the third and fourth model, likewise"] = Hinge()
+    learning_rate: Annotated[Rate, "multiplies the step sizes of the models of first order"] = 1.0
 
 
 def layout(dimension: int, settings: Settings) -> State:
@@ -183,38 +184,6 @@ def learn_rows(state, rows, targets, importances, settings, margins):
     for i in range(len(targets)):
         here = slice(rows.offsets[i], rows.offsets[i + 1])
         margins[i] = learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
-
-
-def learn_classes(
-    states: list[State],
-    rows: Rows,
-    positions: np.ndarray,
-    importances: np.ndarray,
-    settings: Settings,
-    scores: np.ndarray,
-) -> None:
-    """Learn a block of several classes, a state each and perhaps one more, that of a class not seen yet.
-
-    `positions` (n,) are the places of the true classes; `scores` (n, classes) takes the predictions made before each
-    example was learnt. The models do not see the stack, so each state's learn the block first, and the stack after
-    them, example by example.
-    """
-    views = np.empty((len(states), len(positions), MODELS))
-    for place, state in enumerate(states):
-        _learn_models_rows(state, rows, np.where(positions == place, 1.0, -1.0), importances, settings, views[place])
-    learn_joint_stack(states[0], views[: scores.shape[1]], positions, importances, scores)
-    for state in states[1:]:
-        state.stack[:], state.inverse[:] = states[0].stack, states[0].inverse
-
-
-@kernel
-def _learn_models_rows(state, rows, targets, importances, settings, views):
-    """Let the four models learn a block; `views` (n, 4) takes their margins as the stack sees them."""
-    for i in range(len(targets)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        margins = _learn_models(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
-        for e in range(MODELS):
-            views[i, e] = margins[e]
 
 
 @kernel

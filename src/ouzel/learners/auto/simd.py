@@ -8,6 +8,8 @@ else not at all. Of u spread evenly over [0, 1) the expected change is the true 
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,7 +23,7 @@ LARGEST = 1e18  # gradients are taken for no more: the square is finite
 FURTHEST = 1e36  # no weight goes further than this over n: products with values are finite
 ONE_NUMBER, FOUR, BITS = ir.FloatType(), ir.VectorType(ir.FloatType(), 4), ir.VectorType(ir.IntType(32), 4)
 QUARTET = types.UniTuple(types.float32, 4)
-WEIGHTS, ROOTS = 1, 5  # columns
+WEIGHTS, ROOTS = 0, 4  # columns, counted from that behind n
 EXPONENT = 0x7F800000  # of the bits of a number in single precision
 SPACING = 2.0**-23  # of numbers from 1 to 2
 
@@ -51,21 +53,27 @@ def _call(builder: Any, name: str, *vectors: Any) -> Any:
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.v4f32"), vectors)
 
 
-def _each(builder: Any, table: Any, slots: Any, values: Any, work: Any) -> None:
-    """For every slot `work(z, n, address)`: z = x / n, in all lanes and 0 where n says nothing; the row's columns."""
+def _each(builder: Any, table: Any, slots: Any, values: Any, scaled: bool, work: Any) -> None:
+    """For every slot `work(z, n, address)`: z = x / n, in all lanes and 0 where n says nothing; the row's columns.
+
+    Rows of values that are `scaled` hold no n: it is 1, and z is x.
+    """
     count, width = cgutils.unpack_tuple(builder, slots.shape, 1)[0], cgutils.unpack_tuple(builder, table.shape, 2)[1]
     with cgutils.for_range(builder, count) as loop:
         slot = builder.zext(builder.load(builder.gep(slots.data, [loop.index])), INTEGER)
         row = builder.gep(table.data, [builder.mul(slot, width)])
         value, size = builder.load(builder.gep(values.data, [loop.index])), builder.load(row)
         value = builder.fptrunc(value, ONE_NUMBER) if value.type != ONE_NUMBER else value
-        known = builder.fcmp_ordered(">", size, ir.Constant(ONE_NUMBER, TINIEST))
-        scaled = builder.select(known, builder.fdiv(value, size), ir.Constant(ONE_NUMBER, 0.0))
 
         def address(column: int, row: Any = row) -> Any:
-            return four_at(builder, builder.gep(row, [INTEGER(column)]))
+            return four_at(builder, builder.gep(row, [INTEGER(column if scaled else column + 1)]))
 
-        work(scaled, builder.select(known, size, ir.Constant(ONE_NUMBER, 1.0)), address)
+        if scaled:
+            work(value, None, address)
+        else:
+            known = builder.fcmp_ordered(">", size, ir.Constant(ONE_NUMBER, TINIEST))
+            z = builder.select(known, builder.fdiv(value, size), ir.Constant(ONE_NUMBER, 0.0))
+            work(z, builder.select(known, size, ir.Constant(ONE_NUMBER, 1.0)), address)
 
 
 def _fallen(builder: Any, root: Any, ratio: Any, rounded: Any, dither: Any) -> Any:
@@ -79,83 +87,124 @@ def _fallen(builder: Any, root: Any, ratio: Any, rounded: Any, dither: Any) -> A
     return builder.select(builder.fcmp_ordered("<", lost, spacing), stepped, rounded)
 
 
-def _add_squares(builder: Any, table: Any, slots: Any, values: Any, slopes: Any, dither: Any = None) -> Any:
+def _adding(scaled: bool) -> Callable[..., Any]:
+    """Instructions of `add_squares` and those named after it."""
+    return functools.partial(_add_squares, scaled)
+
+
+def _moving(scaled: bool) -> Callable[..., Any]:
+    """Instructions of `move` and `move_scaled`."""
+    return functools.partial(_move, scaled)
+
+
+def _add_squares(
+    scaled: bool, builder: Any, table: Any, slots: Any, values: Any, slopes: Any, dither: Any = None
+) -> Any:
     slope, none = _vector(builder, slopes), _all(0.0)
     total = cgutils.alloca_once_value(builder, none)
     builder.store(none, total)
 
-    def work(scaled: Any, size: Any, address: Any) -> None:
-        z, root = in_all_lanes(builder, scaled), builder.load(address(ROOTS), align=4)
+    def work(one: Any, size: Any, address: Any) -> None:
+        z, root = in_all_lanes(builder, one), builder.load(address(ROOTS), align=4)
         gradient = _call(builder, "fabs", builder.fmul(slope, z))
         ratio = _call(builder, "minnum", builder.fmul(gradient, root), _all(LARGEST))
         more = builder.fadd(_all(1.0), builder.fmul(ratio, ratio, flags=FUSED), flags=FUSED)
-        later = builder.fdiv(root, _call(builder, "sqrt", more))
-        later = later if dither is None else _fallen(builder, root, ratio, later, dither)
-        first = builder.select(
-            builder.fcmp_ordered(">", gradient, _all(TINIEST)), builder.fdiv(_all(1.0), gradient), none
-        )
-        root = builder.select(builder.fcmp_ordered("==", root, none), first, later)
+        new = builder.fcmp_ordered("==", root, none)  # 1 / |gradient|, else as many as there are before
+        over = builder.select(new, gradient, _call(builder, "sqrt", more))
+        under = builder.fdiv(builder.select(new, _all(1.0), root), over)
+        later = under if dither is None else _fallen(builder, root, ratio, under, dither)
+        first = builder.select(builder.fcmp_ordered(">", gradient, _all(TINIEST)), under, none)
+        root = builder.select(new, first, later)
         builder.store(root, address(ROOTS), align=4)
         push = builder.fmul(builder.fmul(z, z), root, flags=FUSED)
         builder.store(builder.fadd(builder.load(total), push, flags=FUSED), total)
 
-    _each(builder, table, slots, values, work)
+    _each(builder, table, slots, values, scaled, work)
     return _tuple(builder, builder.select(builder.fcmp_unordered("!=", slope, none), builder.load(total), none))
 
 
-def _move(builder: Any, table: Any, slots: Any, values: Any, steps: Any) -> None:
+def _move(scaled: bool, builder: Any, table: Any, slots: Any, values: Any, steps: Any) -> None:
     step = _vector(builder, steps)
 
-    def work(scaled: Any, size: Any, address: Any) -> None:
-        length = builder.fmul(step, in_all_lanes(builder, builder.fdiv(scaled, size)))
+    def work(z: Any, size: Any, address: Any) -> None:
+        length = builder.fmul(step, in_all_lanes(builder, builder.fdiv(z, size) if size else z))
         change = builder.fmul(length, builder.load(address(ROOTS), align=4), flags=FUSED)
         weights = builder.load(address(WEIGHTS), align=4)
         moved = builder.fsub(weights, change, flags=FUSED)
-        effect = builder.fmul(_call(builder, "fabs", moved), in_all_lanes(builder, size))
+        effect = _call(builder, "fabs", moved)
+        effect = builder.fmul(effect, in_all_lanes(builder, size)) if size else effect
         sound = builder.fcmp_ordered("<=", effect, _all(FURTHEST))
         builder.store(builder.select(sound, moved, weights), address(WEIGHTS), align=4)
 
-    _each(builder, table, slots, values, work)
+    _each(builder, table, slots, values, scaled, work)
 
 
-@in_llvm(_add_squares, QUARTET)
+@in_llvm(_adding(scaled=False), QUARTET)
 def add_squares(table, slots, values, slopes):
     """s <- s + (slope z)^2, z = x / n; the sums of z^2 s^-1/2 of the four models, 0 for those whose slope is 0."""
-    return _plain_add_squares(table, slots, values, slopes, None)
+    return _plain_add_squares(table, slots, _scaled(table, slots, values), slopes, None, 1)
 
 
-@in_llvm(_add_squares, QUARTET)
+@in_llvm(_adding(scaled=False), QUARTET)
 def add_squares_by_dither(table, slots, values, slopes, dither):
     """The same where changes of s^-1/2 below its spacing are rounded by the fraction `dither` (float32) of it."""
-    return _plain_add_squares(table, slots, values, slopes, dither)
+    return _plain_add_squares(table, slots, _scaled(table, slots, values), slopes, dither, 1)
 
 
-def _plain_add_squares(table, slots, values, slopes, dither):
+@in_llvm(_adding(scaled=True), QUARTET)
+def add_scaled_squares(table, slots, values, slopes):
+    """`add_squares` of values z; there is no n in front of the rows."""
+    return _plain_add_squares(table, slots, values, slopes, None, 0)
+
+
+@in_llvm(_adding(scaled=True), QUARTET)
+def add_scaled_squares_by_dither(table, slots, values, slopes, dither):
+    """`add_squares_by_dither` of values z."""
+    return _plain_add_squares(table, slots, values, slopes, dither, 0)
+
+
+def _scaled(table, slots, values):
+    """z = x / n, 0 where n says nothing."""
+    sizes = table[slots, 0]
+    return np.divide(values, sizes, out=np.zeros(len(values), np.float32), where=sizes > TINIEST)
+
+
+def _plain_add_squares(table, slots, values, slopes, dither, first):
     sums = np.zeros(4, np.float32)
-    for slot, value in zip(slots, values, strict=True):
-        row = table[slot]
-        z = value / row[0] if row[0] > TINIEST else np.float32(0.0)
+    for slot, z in zip(slots, values, strict=True):
+        roots = table[slot, first + ROOTS : first + ROOTS + 4]
         for e in range(4):
-            gradient, root = abs(slopes[e] * z), row[ROOTS + e]
+            gradient, root = abs(slopes[e] * z), roots[e]
             if root > 0.0:
                 ratio = min(gradient * root, np.float32(LARGEST))
-                row[ROOTS + e] = root / np.sqrt(1.0 + ratio * ratio)
+                roots[e] = root / np.sqrt(1.0 + ratio * ratio)
                 lost, spacing = 0.5 * root * ratio * ratio, np.spacing(root)
                 if dither is not None and lost < spacing:
-                    row[ROOTS + e] = root - spacing * (lost > dither * spacing)
+                    roots[e] = root - spacing * (lost > dither * spacing)
             elif gradient > TINIEST:
-                row[ROOTS + e] = 1.0 / gradient
+                roots[e] = 1.0 / gradient
             if slopes[e] != 0.0:
-                sums[e] += z * z * row[ROOTS + e]
+                sums[e] += z * z * roots[e]
     return tuple(sums)
 
 
-@in_llvm(_move)
+@in_llvm(_moving(scaled=False))
 def move(table, slots, values, steps):
     """w <- w - step z / (n s^1/2), z = x / n; a weight stays where it would go too far."""
     for slot, value in zip(slots, values, strict=True):
         row = table[slot]
         if row[0] > TINIEST:
-            weights = row[WEIGHTS : WEIGHTS + 4]
-            moved = weights - np.array(steps) * (value / row[0] / row[0]) * row[ROOTS : ROOTS + 4]
-            weights[:] = np.where(np.abs(moved) * row[0] <= FURTHEST, moved, weights)
+            _plain_move(row[1:], value / row[0] / row[0], steps, row[0])
+
+
+@in_llvm(_moving(scaled=True))
+def move_scaled(table, slots, values, steps):
+    """`move` of values z; there is no n in front of the rows."""
+    for slot, value in zip(slots, values, strict=True):
+        _plain_move(table[slot], value, steps, np.float32(1.0))
+
+
+def _plain_move(row, z, steps, size):
+    weights = row[WEIGHTS : WEIGHTS + 4]
+    moved = weights - np.array(steps) * z * row[ROOTS : ROOTS + 4]
+    weights[:] = np.where(np.abs(moved) * size <= FURTHEST, moved, weights)

@@ -4,23 +4,14 @@ The step is that of Hazan, Agarwal & Kale (2007), "Logarithmic Regret Algorithms
 Machine Learning 69, Figure 2, with the loss's own curvature: for the prediction f = u.m,
     A <- A + l''(f) m m',    u <- u - l'(f) A^-1 m.
 
-With several classes c there is one u for all of them, and it learns the multinomial loss of the scores f_c = u.m_c.
-With p_c the shares exp(f_c) / sum_k exp(f_k), y the true class and m~ = sum_c p_c m_c,
-    A <- A + sum_c p_c (m_c - m~)(m_c - m~)',    u <- u - A^-1 (m~ - m_y).
-So the scores of all classes are on one scale, and ten classes have no more numbers to learn than two.
-
-The inverse of A is kept, by the rule of Sherman and Morrison: O(16) operations a class and example.
+The inverse of A is kept, by the rule of Sherman and Morrison: O(16) operations an example.
 """
 
 from __future__ import annotations
 
 from math import isfinite
 
-import numpy as np
-
-from ouzel.kernels.jit import force_inline, kernel
-from ouzel.terms.losses import Logistic
-from ouzel.terms.multiclass_losses import derivatives
+from ouzel.kernels.jit import force_inline
 
 MODELS = 4
 LEAST_CURVATURE = 1e-3
@@ -83,26 +74,3 @@ def learn_stack(state, margins, unit, slope, bend, importance):
         _bend(state.inverse, seen, bend)
         for e in range(MODELS):
             state.stack[e] -= slope / unit * along(state.inverse, e, seen)
-
-
-@kernel
-def learn_joint_stack(state, views, positions, importances, scores):
-    """Online Newton steps for the multinomial loss of the scores u.m_c; `views` (classes, n, 4) holds m."""
-    classes = len(views)
-    shares, centred, slope = np.empty(classes), np.empty(MODELS), np.empty(MODELS)
-    for i in range(len(positions)):
-        for c in range(classes):
-            scores[i, c] = combined(state.stack, views[c, i])
-        if importances[i] == 0.0 or not isfinite(scores[i].sum() * importances[i]):
-            continue
-        derivatives(Logistic(), scores[i], positions[i], shares)
-        slope[:] = 0.0
-        for c in range(classes):
-            slope += shares[c] * views[c, i]
-        shares[positions[i]] += 1.0  # slopes are shares, less 1 of the true class
-        mean = slope + views[positions[i], i]
-        for c in range(classes):
-            centred[:] = views[c, i] - mean
-            _bend(state.inverse, centred, importances[i] * max(shares[c], LEAST_CURVATURE))
-        for e in range(MODELS):
-            state.stack[e] -= importances[i] * along(state.inverse, e, slope)

@@ -7,13 +7,12 @@ from typing import Any
 
 from ouzel.errors import OuzelError
 from ouzel.learners.catalogue import LEARNERS, Learner
-from ouzel.learners.protocol import JointClasses
-from ouzel.model.answers import is_probabilistic
-from ouzel.model.tasks.classification import Multinomial, OneAgainstRest, SharedState
+from ouzel.learners.protocol import Multiclass
+from ouzel.model.tasks.classification import OneAgainstRest, SharedState
 from ouzel.model.tasks.ranking import Ranking
 from ouzel.model.tasks.regression import Regression
 from ouzel.model.tasks.task import Task
-from ouzel.terms.losses import LOSSES, REGRESSION, Hinge
+from ouzel.terms.losses import LOSSES, REGRESSION, Hinge, Squared
 from ouzel.terms.names import name_of
 
 OF_CLASSES = tuple(type(loss) for loss in LOSSES.values() if not isinstance(loss, REGRESSION))
@@ -51,21 +50,23 @@ def choose_task(
     """
     loss = getattr(settings, "loss", Hinge())
     name = name or ("regression" if isinstance(loss, REGRESSION) else "classification")
+    multiclass = isinstance(learner.functions_for(name, loss), Multiclass)
     if name == "classification":
-        if learner.multiclass:
-            return SharedState(loss)
-        joint = isinstance(learner.module, JointClasses) and is_probabilistic(loss)
-        return Multinomial(loss) if joint else OneAgainstRest(loss)
+        return SharedState(loss) if multiclass else OneAgainstRest(loss)
     if name == "regression":
-        if learner.multiclass:
-            fitting = [known for known, other in LEARNERS.items() if not other.multiclass]
+        if multiclass:
+            fitting = [
+                known
+                for known, other in LEARNERS.items()
+                if not isinstance(other.functions_for(name, Squared()), Multiclass)
+            ]
             raise OuzelError(f"the learner {learner.name} tells classes apart; for numbers choose {', '.join(fitting)}")
         if isinstance(loss, OF_CLASSES):
             fitting = [known for known, other in LOSSES.items() if isinstance(other, REGRESSION)]
             raise OuzelError(f"numbers are predicted by the loss {', '.join(fitting)}; got {name_of(loss)}")
         return Regression(loss, scale_targets, intercept)
     if name == "ranking":
-        if learner.multiclass or isinstance(loss, REGRESSION):
+        if multiclass or isinstance(loss, REGRESSION):
             raise OuzelError(
                 "ranking takes a learner of two classes and a loss of classes, such as adagrad and hinge; "
                 f"got {learner.name} and {name_of(loss)}"

@@ -2,7 +2,7 @@
 
 One binary state serves two classes. From the third class on, a binary learner keeps one state a class (one against the
 rest), each of them fed every example, and one more that stands for every class not seen yet: what a new class starts
-from. Where the learner has `learn_classes` and the loss is logistic, those states learn the multinomial loss together.
+from.
 """
 
 from __future__ import annotations
@@ -191,36 +191,6 @@ class OneAgainstRest(Classification):
 
     def _of_columns(self, columns: np.ndarray) -> np.ndarray:
         return np.column_stack([-columns[0], columns[0]]) if len(columns) == 1 else columns.T
-
-
-class Multinomial(OneAgainstRest):
-    """The same states, which from the third class on learn the multinomial loss together."""
-
-    joint = True
-
-    def learn_piece(self, model: Host, rows: Rows, positions: np.ndarray, importances: np.ndarray) -> np.ndarray:
-        """The states learn every example together."""
-        if len(model.states) == 1:
-            return super().learn_piece(model, rows, positions, importances)
-        scores = np.empty((len(positions), self._classes(model)))
-        model.module.learn_classes(model.states, rows, positions, importances, model.settings, scores)
-        return scores
-
-    def learn_at(self, model: Host, slots: np.ndarray, values: np.ndarray, place: int, importance: np.float32) -> None:
-        """The states learn the example together."""
-        if len(model.states) == 1:
-            super().learn_at(model, slots, values, place, importance)
-            return
-        row = Rows(np.array([0, len(slots)], np.uint64), slots, values)
-        self.learn_piece(model, row, np.array([place]), np.array([importance], np.float32))
-
-    def losses(self, scores: np.ndarray, positions: np.ndarray) -> np.ndarray:
-        """The loss of the one margin, or the multinomial loss."""
-        if scores.shape[1] == 2:
-            return super().losses(scores, positions)
-        losses = np.empty(len(scores))
-        multinomial_losses(np.ascontiguousarray(scores), positions, losses)
-        return losses
 
 
 class SharedState(Classification):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ouzel.learners.protocol import ScalesTargets
 from ouzel.learners.target_scaling import scaling_targets
 from ouzel.model.answers import Answers, estimates
 from ouzel.model.tasks.task import Host, Outcome, Task, call_one, losses_against, numbers_of
@@ -26,7 +27,7 @@ class Regression(Task):
 
     def functions(self, learner: Any) -> Any:
         """A learner's functions, around which the labels are scaled."""
-        if not self.scale_targets or getattr(learner, "SCALES_TARGETS", False):
+        if not self.scale_targets or isinstance(learner, ScalesTargets):
             return learner
         return scaling_targets(learner, self.intercept)
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ouzel.errors import OuzelError
 from ouzel.kernels.jit import specialise
+from ouzel.learners.protocol import ChosenByState
 from ouzel.learners.rows import Rows
 from ouzel.model.answers import Answers, heaviest_slots
 from ouzel.model.label_encoder import Classes
@@ -175,6 +176,8 @@ def call_one(model: Host, name: str, place: int, *arguments: Any) -> Any:
     state = model.states[place]
     known, function = model.compiled.get((name, place), (None, None))
     if known is not state:
-        function = specialise(getattr(model.module, name), state, *arguments)
+        module = model.module
+        rule = module.rule_of(state) if isinstance(module, ChosenByState) else module
+        function = specialise(getattr(rule, name), state, *arguments)
         model.compiled[name, place] = state, function
     return function(state, *arguments)

@@ -1,0 +1,200 @@
+"""Classes with nothing to tune: several linear models learn the stream at once, and a tiny one weighs their margins.
+
+What a stream asks of a loss, a step size and the scale of its features is seldom known before it has gone by. Features
+are standardised as they come where they are dense (`standardisation.py`); of each example models of the first and of
+the second order take their steps (`two_classes.py`, `several_classes.py`); their margins are weighed by online Newton
+steps that forget (`mixing.py`). A state of two classes has one margin, and becomes one of several as the third class
+appears. Ranking, and losses other than the logistic one, are learnt by the four models of `ensemble.py`; numbers by
+`regression.py`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+
+from ouzel.layout import allocate, flat, require
+from ouzel.learners.auto import newton_block, several_classes, sharing, standardisation, two_classes
+from ouzel.learners.auto.ensemble import Settings
+from ouzel.learners.auto.several_classes import SeveralClasses
+from ouzel.learners.auto.two_classes import MEAN, ROOT, VARIANCE, WEIGHT, TwoClasses
+from ouzel.learners.rows import Rows
+from ouzel.terms.losses import Logistic, Squared
+
+MULTICLASS = True
+JOINT = True  # the scores learn the multinomial loss together
+WEIGHTS_OF_SEVERAL = (several_classes.SOFTMAX, several_classes.HINGE, several_classes.BOLD, several_classes.MEAN)
+LATE = 1.0  # below 0 a class that comes late starts so far
+
+__all__ = ["Settings"]
+
+
+def module_for(task: str, loss: Any) -> Any:
+    """The module that learns such a task by this loss."""
+    if task == "classification" and isinstance(loss, Logistic):
+        name = "classification"
+    else:
+        name = "regression" if task == "regression" and isinstance(loss, Squared) else "ensemble"
+    return importlib.import_module(f"ouzel.learners.auto.{name}")
+
+
+def rule_of(state: Any) -> Any:
+    """The module whose kernels a state is for."""
+    return two_classes if isinstance(state, TwoClasses) else several_classes
+
+
+def layout(dimension: int, classes: int, settings: Settings) -> Any:
+    """What a state with room for so many slots and classes is made of."""
+    return two_classes.layout(dimension) if classes <= 2 else several_classes.layout(dimension, classes)
+
+
+def init(dimension: int, classes: int, settings: Settings) -> Any:
+    """A state that has seen nothing, of so many slots and classes."""
+    return allocate(layout(dimension, classes, settings))
+
+
+def grow(state: Any, dimension: int, classes: int, settings: Settings) -> Any:
+    """The same state with room for so many slots and classes."""
+    known = 2 if isinstance(state, TwoClasses) else state.table.shape[2]
+    if known == 2 and classes > 2:
+        state, known = _parted(state), 2
+    larger = layout(dimension, max(classes, known), settings)
+    shapes = [part.shape for _, part in flat(larger)]
+    if shapes == [array.shape for _, array in flat(state)]:
+        return state
+    grown = _filled(allocate(larger), state)
+    if isinstance(state, SeveralClasses) and classes > known:
+        _begin_late(grown, known)
+    return grown
+
+
+def check(state: Any, settings: Settings) -> None:
+    """Refuse a state whose parts do not fit each other."""
+    standardisation.check(state.features)
+    newton_block.check(state.block, state.places)
+    if isinstance(state, SeveralClasses):
+        sums = (
+            several_classes.SOFTMAX_SQUARES,
+            several_classes.HINGE_SQUARES,
+            several_classes.BOLD_SQUARES,
+            several_classes.VARIANCE,
+        )
+        require((state.table[:, sums] >= 0.0).all(), "table has sums of squares or variances below 0")
+
+
+def learn_rows(
+    state: Any, rows: Rows, targets: np.ndarray, importances: np.ndarray, settings: Settings, scores: np.ndarray
+) -> None:
+    """Learn a block; `scores` (n, classes) takes the predictions made before learning each example."""
+    rule_of(state).learn_rows(state, rows, targets, importances, settings, scores)
+
+
+def predict_rows(state: Any, rows: Rows, settings: Settings, scores: np.ndarray) -> None:
+    """Write the scores of a block to `scores` (n, classes)."""
+    rule_of(state).predict_rows(state, rows, settings, scores)
+
+
+def bytes_used(state: Any) -> int:
+    """Bytes of all arrays."""
+    return sum(array.nbytes for _, array in flat(state))
+
+
+def weights(state: Any, settings: Settings) -> np.ndarray:
+    """The weights (d, classes) of the features as they are, the constant's with the means of the dense ones taken off.
+
+    They are those of the models, weighed as their margins are where these are near 0: beyond, probabilities are
+    averaged and not margins, and the prediction is not linear in the features. Nor is it where a feature lies 3
+    standard deviations from its mean, or where a model's margin is cut.
+    """
+    slopes, shifts = standardisation.units(state.features)
+    slopes[0] = 1.0
+    models = sharing.combined(state.shares, state.mixture.weights)
+    found = np.stack([part @ models for part in _by_class(state)], axis=1)
+    found[0] -= shifts @ found
+    return found * slopes[:, None]
+
+
+def reorder(state: Any, places: list[int]) -> Any:
+    """The state of the same classes in another order: class k of it is class `places[k]` of this one."""
+    copied = _filled(allocate_like(state), state)
+    if isinstance(state, SeveralClasses):
+        copied.table[:] = state.table[:, :, places]
+        copied.block.weights[:] = state.block.weights[:, places]
+        copied.block.shares[:] = state.block.shares[places]
+    elif places == [1, 0]:
+        copied.table[:, [*range(WEIGHT, WEIGHT + 4), MEAN]] *= -1.0
+        copied.block.weights[:] *= -1.0
+    return copied
+
+
+def allocate_like(state: Any) -> Any:
+    """A state of the same shapes."""
+    return type(state)(*(allocate_like(part) if isinstance(part, tuple) else part.copy() for part in state))
+
+
+def _by_class(state: Any) -> list[np.ndarray]:
+    """The models' weights (d, models) of every class, in units of z; of two classes the first has none."""
+    members, places = np.flatnonzero(state.places), state.places[np.flatnonzero(state.places)].astype(np.int64) - 1
+    resting = float(newton_block.is_worthwhile(state.block.totals))
+    found = []
+    for c in range(state.block.weights.shape[1]):
+        second = np.zeros(len(state.places))
+        second[members] = resting * state.block.weights[places, c]
+        if isinstance(state, TwoClasses):
+            parts = [state.table[:, WEIGHT + e] for e in range(4)] + [state.table[:, MEAN], second]
+            return [np.zeros((len(second), two_classes.MODELS)), np.stack(parts, axis=1).astype(float)]
+        first = WEIGHTS_OF_SEVERAL
+        found.append(np.stack([*(state.table[:, e, c] for e in first), second], axis=1).astype(float))
+    return found
+
+
+def _filled(larger: Any, state: Any) -> Any:
+    """`larger` with the content of `state` at the beginning of its arrays."""
+    for new, old in zip(larger, state, strict=True):
+        if isinstance(old, tuple):
+            _filled(new, old)
+        else:
+            new[tuple(slice(length) for length in old.shape)] = old
+    return larger
+
+
+def _parted(state: TwoClasses) -> SeveralClasses:
+    """Two classes as the first two of several: half a margin for the one, half against the other."""
+    found = allocate(several_classes.layout(len(state.table), 2))
+    for mine, old in zip((found.features, found.block), (state.features, state.block), strict=True):
+        for name in set(mine._fields) - {"weights", "shares"}:
+            getattr(mine, name)[...] = getattr(old, name)
+    found.places[:] = state.places
+    roots = state.table[:, [ROOT, ROOT + 2, ROOT + 3]].astype(float)
+    squares = np.divide(1.0, roots**2, out=np.zeros(roots.shape), where=roots > 0.0)
+    for c, sign in ((0, -1.0), (1, 1.0)):
+        found.table[:, several_classes.SOFTMAX, c] = 0.5 * sign * state.table[:, WEIGHT]
+        found.table[:, several_classes.HINGE, c] = sign * state.table[:, WEIGHT + 2]
+        found.table[:, several_classes.BOLD, c] = 0.5 * sign * state.table[:, WEIGHT + 3]
+        found.table[:, several_classes.BOLD_SQUARES, c] = squares[:, 2]
+        found.table[:, several_classes.MEAN, c] = 0.5 * sign * state.table[:, MEAN]
+        found.table[:, several_classes.SOFTMAX_SQUARES, c] = squares[:, 0]
+        found.table[:, several_classes.HINGE_SQUARES, c] = squares[:, 1]
+        found.table[:, several_classes.VARIANCE, c] = 0.5 * state.table[:, VARIANCE]
+        found.block.weights[:, c] = 0.5 * sign * state.block.weights[:, 0]
+    found.block.shares[:] = 0.5 * max(state.block.totals[newton_block.CURVATURE], 1.0)
+    return found
+
+
+def _begin_late(state: SeveralClasses, known: int) -> None:
+    """Let classes from the number `known` on start below the others, as they have not been seen so far."""
+    if state.features.totals[standardisation.SEEN] > 0.0:
+        for e in WEIGHTS_OF_SEVERAL:
+            state.table[0, e, known:] = -LATE
+
+
+def merge(states: list[Any], settings: Settings) -> Any:
+    """Average the models' weights by the examples of each worker; sums of squares, precisions and moments add up.
+
+    Weights of a worker are first taken to the units of the merged moments, and mean the same to raw features.
+    """
+    from ouzel.learners.auto import merging
+
+    return merging.merge(states)

@@ -1,0 +1,267 @@
+"""Numbers with nothing to tune: labels are centred and scaled as the stream goes, and so are its dense features.
+
+With the mean of the labels before an example, and their spread sigma with it, models learn the residual r = y - mean in
+steps whose unit is sigma, so that neither the zero nor the unit of labels matters:
+- normalised AdaGrad (`two_classes.py` has its terms) by the squared loss, at rate 0.5 in safe steps and at 8 in bold
+ones:
+  for the prediction f of a model, g = f - r,  s_j <- s_j + (g z_j)^2,  w_j <- w_j - share rate sigma sqrt(t / N) g z_j
+  s_j^-1/2; that is what learning labels over sigma comes to, with w and s rescaled whenever sigma changes;
+- recursive least squares over the most frequent features (`newton_block.py`): v = S z, w <- w - g v / (1 + v.z),
+  S <- S - v v' / (1 + v.z), prior 10 / the mean number of members in an example, forgetting by 0.999.
+Their predictions, cut to the range of the labels seen, are weighed by `mixing.py`, and so is the range kept by the
+outcome. Rows without the constant feature keep their labels where they are; the unit is then the root mean square.
+"""
+
+from __future__ import annotations
+
+from math import inf, isfinite, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ouzel.kernels.jit import force_inline, inline_source, kernel
+from ouzel.layout import flat, float64, made_from, require, uint32
+from ouzel.learners.auto import merging, mixing, newton_block, standardisation
+from ouzel.learners.auto.ensemble import Settings
+from ouzel.learners.auto.mixing import Mixture, dot, learn_mixture
+from ouzel.learners.auto.newton_block import Block
+from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
+from ouzel.learners.auto.turning import shares_of, turning
+from ouzel.learners.auto.two_classes import MOST_IMPORTANCE
+from ouzel.learners.auto.work import Work
+from ouzel.learners.blocks import learning_margins_of, predicting_margins_of
+from ouzel.terms.importance_aware import importance_aware_step
+from ouzel.terms.losses import Squared
+
+SCALES_TARGETS = True  # by itself
+RATES = (0.5, 8.0)
+MODELS = 3
+PRIOR = 10.0
+SAFE, SAFE_SQUARES, BOLD, BOLD_SQUARES = range(4)  # columns of `table`
+WEIGHT, MEAN, DEVIATIONS, LOW, HIGH = range(5)  # places of `labels`
+TINY = 1e-300  # beside a sum of squares, in a root that is divided by
+MARGINS, SOLVED, ROOT = range(newton_block.ROWS, newton_block.ROWS + 3)  # rows of the numbers to work with
+
+__all__ = ["Settings"]
+
+
+class State(NamedTuple):
+    features: Features
+    table: np.ndarray  # (d, 4) float64  w and s of the safe model, w and s of the bold one
+    places: np.ndarray  # (d,) uint32  place in the block, 0 if none
+    block: Block
+    mixture: Mixture
+    labels: np.ndarray  # (5,) float64  importance seen, mean, sum of squared deviations, smallest, largest
+
+
+def layout(dimension: int, settings: Settings) -> Any:
+    """What a state with room for `dimension` slots is made of."""
+    return State(
+        features=standardisation.layout(dimension),
+        table=float64(dimension, 4, least=(-inf, 0.0, -inf, 0.0)),
+        places=uint32(dimension, most=newton_block.MOST),
+        block=newton_block.layout(1, dimension),
+        mixture=mixing.layout(MODELS),
+        labels=float64(5, least=(0.0, -inf, 0.0, -inf, -inf)),
+    )
+
+
+init, grow = made_from(layout)
+
+
+def check(state: State, settings: Settings) -> None:
+    """Refuse a state whose parts do not fit each other."""
+    standardisation.check(state.features)
+    newton_block.check(state.block, state.places)
+    low, high = state.labels[LOW], state.labels[HIGH]
+    require(low <= state.labels[MEAN] <= high, "labels have a mean that is not in their range")
+
+
+@kernel
+def make_room(state):
+    """Room to work in."""
+    slots, numbers = len(state.table), np.empty((ROOT + MODELS, newton_block.MOST))
+    return Work(np.empty(slots, np.uint32), np.empty(slots, np.float32), np.empty(slots, np.float32), numbers)
+
+
+@inline_source
+def _margins(state, slots, values, mean, out):
+    """The models' predictions of the residual as they are; cut to the labels' range, they go to `out` (3,)."""
+    safe = bold = newton = 0.0
+    for k in range(len(slots)):
+        row, z = state.table[slots[k]], np.float64(values[k])
+        safe += z * row[SAFE]
+        bold += z * row[BOLD]
+    for k in range(len(slots) if newton_block.worthwhile(state.block.totals) else 0):
+        place = np.int64(state.places[slots[k]]) - 1
+        if place >= 0:
+            newton += state.block.weights[place, 0] * values[k]
+    low, high = state.labels[LOW] - mean, state.labels[HIGH] - mean
+    out[0], out[1], out[2] = min(max(safe, low), high), min(max(bold, low), high), min(max(newton, low), high)
+    return safe, bold, newton
+
+
+@inline_source
+def _combined(state, margins, mean):
+    """What the mixture predicts, within the range of the labels."""
+    return min(max(mean + dot(state.mixture.weights, margins), state.labels[LOW]), state.labels[HIGH])
+
+
+@force_inline
+def _predict(state, rows, settings, predictions, work):
+    """Write the predictions for a block."""
+    for i in range(len(predictions)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        indices, values = rows.indices[here], rows.values[here]
+        centred = standardisation.is_centred(indices)
+        mean, margins = state.labels[MEAN] if centred else 0.0, work.numbers[MARGINS, :MODELS]
+        count = standardisation.view_row(state.features, work, indices, values, centred)
+        _margins(state, work.slots[:count], work.values[:count], mean, margins)
+        predictions[i] = _combined(state, margins, mean)
+
+
+@inline_source
+def _note(state, target, weight):
+    """Welford's update of the labels' moments and their range; the variance of the labels about their mean."""
+    labels = state.labels
+    first = labels[WEIGHT] == 0.0
+    labels[LOW] = target if first else min(labels[LOW], target)
+    labels[HIGH] = target if first else max(labels[HIGH], target)
+    labels[WEIGHT] += weight
+    change = target - labels[MEAN]
+    labels[MEAN] = min(max(labels[MEAN] + change * (weight / labels[WEIGHT]), labels[LOW]), labels[HIGH])
+    labels[DEVIATIONS] += max(weight * change * (target - labels[MEAN]), 0.0)
+    return labels[DEVIATIONS] / labels[WEIGHT]
+
+
+@force_inline
+def _learn(state, rows, start, targets, importances, settings, predictions, work):
+    """Learn a block; `predictions` (n,) takes those made before learning each example."""
+    for i in range(start, len(targets)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        indices, values = rows.indices[here], rows.values[here]
+        features, block, numbers = state.features, state.block, work.numbers
+        centred, weight = standardisation.is_centred(indices), min(np.float64(importances[i]), MOST_IMPORTANCE)
+        mean, margins = state.labels[MEAN] if centred else 0.0, numbers[MARGINS, :MODELS]
+        count = standardisation.view_row(features, work, indices, values, centred)
+        slots, z = work.slots[:count], work.values[:count]
+        found = _margins(state, slots, z, mean, margins)
+        predictions[i] = _combined(state, margins, mean)
+        if weight > 0.0:
+            useful = newton_block.worthwhile(block.totals)
+            enter, leave = shares_of(useful)
+            turn = standardisation.note_row(features, work, indices, values, count, enter, leave)
+            looked, present = useful or features.totals[SEEN] % newton_block.RESTING == 0.0, 0
+            if looked:
+                note = newton_block.admit(block, state.places, slots, features.moments, features.totals[SEEN])
+                present, turn = note[0], turn or note[1]
+            variance, residual = _note(state, targets[i], weight), targets[i] - mean
+            spread = sqrt(variance if centred else variance + state.labels[MEAN] ** 2)
+            if features.totals[NORMS] > 0.0 and spread > 0.0 and isfinite(found[0] + found[1] + found[2]):
+                _learn_adagrad(state, slots, z, found, residual, weight, spread, settings)
+                if useful and present > 0:
+                    _learn_newton(state, slots, z, numbers, found[2] - residual, weight)
+                for e in range(MODELS):
+                    margins[e] /= spread
+                slope, root = dot(state.mixture.weights, margins) - residual / spread, numbers[ROOT : ROOT + MODELS]
+                learn_mixture(state.mixture, margins, root, numbers[SOLVED], weight * slope, weight)
+            if turn:
+                return i
+    return len(targets)
+
+
+learn_row, learn_rows = learning_margins_of(make_room, _learn, turning((SAFE, BOLD)))
+predict_row, predict_rows = predicting_margins_of(make_room, _predict)
+
+
+@inline_source
+def _learn_adagrad(state, slots, z, found, residual, weight, spread, settings):
+    """A step of the safe model and of the bold one."""
+    safe, bold = weight * (found[0] - residual), weight * (found[1] - residual)
+    push = 0.0
+    for k in range(len(slots)):
+        row, x = state.table[slots[k]], np.float64(z[k])
+        row[SAFE_SQUARES] += (safe * x) ** 2
+        row[BOLD_SQUARES] += (bold * x) ** 2
+        push += x * x / sqrt(row[SAFE_SQUARES] + TINY)
+    unit = settings.learning_rate * spread * sqrt(state.features.totals[SEEN] / max(state.features.totals[NORMS], 1.0))
+    first = unit * RATES[0]
+    first *= safe * importance_aware_step(Squared(), found[0], residual, weight * first * push)
+    second = unit * RATES[1] * bold
+    for k in range(len(slots)):
+        row, x = state.table[slots[k]], np.float64(z[k])
+        row[SAFE] -= first * x / sqrt(row[SAFE_SQUARES] + TINY)
+        row[BOLD] -= second * x / sqrt(row[BOLD_SQUARES] + TINY)
+
+
+@inline_source
+def _learn_newton(state, slots, z, numbers, error, weight):
+    """The step of recursive least squares."""
+    block = state.block
+    prior = PRIOR * block.totals[newton_block.SEEN] / block.totals[newton_block.PRESENT]
+    s = newton_block.direct(block, numbers, state.places, slots, z, prior)
+    if s < 0.0:
+        newton_block.restart(block)
+        return
+    step, v = weight * error / (1.0 + weight * s), numbers[newton_block.V]
+    for place in range(np.int64(block.totals[newton_block.MEMBERS])):
+        block.weights[place, 0] -= step * v[place]
+    newton_block.shrink(block, v, weight, s, prior)
+
+
+def bytes_used(state: State) -> int:
+    """Bytes of all arrays."""
+    return sum(array.nbytes for _, array in flat(state))
+
+
+def _by_model(state: State) -> np.ndarray:
+    """The models' weights (d, 3) in units of z."""
+    second, members = np.zeros(len(state.places)), np.flatnonzero(state.places)
+    if newton_block.is_worthwhile(state.block.totals):
+        second[members] = state.block.weights[state.places[members].astype(np.int64) - 1, 0]
+    return np.stack([state.table[:, SAFE], state.table[:, BOLD], second], axis=1)
+
+
+def weights(state: State, settings: Settings) -> np.ndarray:
+    """The weights (d,) of the features as they are, in units of the labels; the constant's holds the means.
+
+    They predict what the model predicts as long as no feature lies 3 standard deviations from its mean, no prediction
+    beyond the labels seen, and the moments stay what they are.
+    """
+    slopes, shifts = standardisation.units(state.features)
+    found = _by_model(state) @ state.mixture.weights
+    found[0] -= shifts @ found
+    slopes[0] = 1.0
+    if state.features.moments[0, standardisation.COUNT] > 0.0:
+        found[0] += state.labels[MEAN]
+    return found * slopes
+
+
+def merge(states: list[State], settings: Settings) -> State:
+    """Average the models' weights by the examples of each worker; sums of squares, precisions and moments add up."""
+    heard = [state for state in states if state.labels[WEIGHT] > 0.0] or states[:1]
+    labels = heard[0].labels.copy()
+    for state in heard[1:]:
+        weight, mean, deviations, low, high = state.labels
+        total, change = labels[WEIGHT] + weight, mean - labels[MEAN]
+        labels[DEVIATIONS] += deviations + change**2 * labels[WEIGHT] * weight / total
+        labels[MEAN] += change * weight / total
+        labels[WEIGHT] = total
+        labels[LOW], labels[HIGH] = min(labels[LOW], low), max(labels[HIGH], high)
+    columns = [SAFE, BOLD]
+    seen = np.array([state.features.totals[SEEN] for state in heard])
+    share = seen / max(seen.sum(), 1.0)
+    features = standardisation.merged([state.features for state in heard])
+    moved = [merging.in_units_of(features, state, columns) for state in heard]
+    for state, old in zip(moved, heard, strict=True):  # a worker's residuals were about its own mean
+        if old.features.moments[0, standardisation.COUNT] > 0.0:
+            state.table[0, columns] += old.labels[MEAN] - labels[MEAN]
+            if state.places[0]:
+                state.block.weights[state.places[0] - 1] += old.labels[MEAN] - labels[MEAN]
+    table = np.tensordot(share, np.stack([state.table for state in moved]), 1)
+    sums = [SAFE_SQUARES, BOLD_SQUARES]
+    table[:, sums] = np.sum([state.table[:, sums] for state in heard], axis=0)
+    block, places = merging.merged_blocks(moved, features, share, PRIOR)
+    mixture = mixing.merged([state.mixture for state in heard], share)
+    parts = {"features": features, "table": table, "places": places, "block": block, "mixture": mixture}
+    return moved[0]._replace(labels=labels, **parts)

@@ -1,0 +1,138 @@
+"""Which of several probabilities to believe: exponential weights that share a little with all, example by example.
+
+The mixture of models (`mixing.py`) is best in the long run, one model alone where examples are few or just changed. So
+the mixture, and each model e by its own margins m_e times a scale a_e, give probabilities p_k, and the prediction is
+sum_k q_k p_k. The weights q follow the Fixed Share of Herbster & Warmuth (1998), "Tracking the Best Expert", Machine
+Learning 32, for the logarithmic loss of the true class y, with alpha = 0.001:
+    q_k <- (1 - alpha) q_k p_k(y) / sum_l q_l p_l(y) + alpha / number of them.
+A scale learns the logistic or multinomial loss of a_e m_e by a Newton step that forgets as the mixture does.
+"""
+
+from __future__ import annotations
+
+from math import exp, log
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ouzel.kernels.jit import force_inline, inline_source
+from ouzel.layout import float64
+from ouzel.learners.auto.mixing import FURTHEST, KEPT, LEAST_CURVATURE, dot, softmax
+
+ALPHA = 1e-3
+LEAST = 1e-300  # of a probability whose logarithm is taken
+MOST_WEIGHT = 10.0  # of an example
+
+
+class Shares(NamedTuple):
+    weights: np.ndarray  # (E + 1,) float64  q, that of the mixture last
+    scales: np.ndarray  # (E,) float64  a
+    curvatures: np.ndarray  # (E,) float64  of the loss, 1 at first
+
+
+def layout(models: int) -> Any:
+    """What the shares of so many models and their mixture are made of."""
+    return Shares(
+        weights=float64(models + 1, fill=1.0 / (models + 1), least=0.5 * ALPHA / (models + 1), most=1.0),
+        scales=float64(models, fill=1.0, least=-FURTHEST, most=FURTHEST),
+        curvatures=float64(models, fill=1.0, least=1.0 - 1e-9),
+    )
+
+
+@force_inline
+def logistic(margin):
+    """1 / (1 + exp(-margin)), and what it lacks of 1."""
+    small = exp(-abs(margin))
+    most = 1.0 / (1.0 + small)
+    return (most, small * most) if margin > 0.0 else (small * most, most)
+
+
+@inline_source
+def margin_of(shares, mixture, margins, chances):
+    """The logarithm of the odds of two classes, from `margins` (E,); `chances` (E + 1,) take the probabilities."""
+    up = down = 0.0
+    for e in range(len(margins) + 1):
+        margin = shares.scales[e] * margins[e] if e < len(margins) else dot(mixture.weights, margins)
+        yes, no = logistic(margin)
+        chances[e] = yes
+        up += shares.weights[e] * yes
+        down += shares.weights[e] * no
+    return log(max(up, LEAST) / max(down, LEAST))
+
+
+@inline_source
+def learn_shares(shares, margins, chances, target, weight):
+    """Learn the true one (0 or 1) of two classes from `chances`, the probabilities of class 1."""
+    for k in range(len(chances)):
+        p = chances[k]
+        if k < len(margins):
+            margin = margins[k]
+            _learn_scale(shares, k, (p - target) * margin, p * (1.0 - p) * margin * margin, weight)
+        chances[k] = p if target > 0.0 else 1.0 - p
+    _follow(shares, chances, weight)
+
+
+@inline_source
+def scores_of(shares, mixture, margins, chances, out):
+    """Write the logarithms of the probabilities of several classes to `out` (K,), from `margins` (E, K).
+
+    `chances` (E + 1, K) take the probabilities by each model, and by the mixture.
+    """
+    models = len(shares.scales)
+    for c in range(len(out)):
+        chances[models, c] = dot(mixture.weights, margins[:, c])
+    for k in range(models + 1):
+        for c in range(len(out) if k < models else 0):
+            chances[k, c] = shares.scales[k] * margins[k, c]
+        softmax(chances[k], chances[k])
+    for c in range(len(out)):
+        out[c] = log(max(dot(shares.weights, chances[:, c]), LEAST))
+
+
+@inline_source
+def learn_joint_shares(shares, margins, chances, told, target, weight):
+    """Learn the true one of several classes; `told` (E + 1,) is room to work in."""
+    for k in range(len(told)):
+        told[k] = chances[k, target]
+        if k < len(shares.scales):
+            mean = square = 0.0
+            for c in range(chances.shape[1]):
+                score = margins[k, c]
+                mean += chances[k, c] * score
+                square += chances[k, c] * score * score
+            _learn_scale(shares, k, mean - margins[k, target], square - mean * mean, weight)
+    _follow(shares, told, weight)
+
+
+@inline_source
+def _learn_scale(shares, model, slope, curvature, weight):
+    """One Newton step of a scale."""
+    before = 1.0 + KEPT * (shares.curvatures[model] - 1.0)
+    shares.curvatures[model] = before + weight * max(curvature, LEAST_CURVATURE)
+    shares.scales[model] -= weight * slope / shares.curvatures[model]
+
+
+@inline_source
+def _follow(shares, told, weight):
+    """Shift weight to those of the larger probability of what came, `told`, and share a little."""
+    best, total = LEAST, 0.0
+    for k in range(len(told)):
+        best = max(best, told[k])
+    for k in range(len(told)):
+        ratio = max(told[k], LEAST) / best
+        shares.weights[k] *= ratio if weight == 1.0 else ratio ** min(weight, MOST_WEIGHT)
+        total += shares.weights[k]
+    part = (1.0 - ALPHA) / total
+    for k in range(len(told)):
+        shares.weights[k] = part * shares.weights[k] + ALPHA / len(told)
+
+
+def combined(shares: Shares, weights: np.ndarray) -> np.ndarray:
+    """What the models weigh together (E,), for the mixture's weights: exact where all margins are near 0."""
+    return shares.weights[-1] * weights + shares.weights[:-1] * shares.scales
+
+
+def merged(parts: list[Shares], share: np.ndarray) -> Shares:
+    """Average weights and scales by share, and add up what is known of the scales."""
+    weights, scales = (np.tensordot(share, np.stack([part[k] for part in parts]), 1) for k in range(2))
+    return Shares(weights, scales, 1.0 + np.sum([part.curvatures - 1.0 for part in parts], axis=0))

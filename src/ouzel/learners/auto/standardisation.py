@@ -1,0 +1,223 @@
+"""Online standardisation: features are centred and scaled as the stream goes, where they are dense.
+
+What an example x is to a linear model should not depend on the units of its features, nor on where their zero is. A
+feature that is not 0 in at least half of the examples so far is *dense*: its mean and variance follow the stream by
+Welford's update (Welford, 1962, "Note on a Method for Calculating Corrected Sums of Squares and Products",
+Technometrics 4), zeros counted and the example itself included, and the models see
+    z = (x - mean) / sqrt(variance), cut to -3 .. 3;    0 where the variance is what rounding leaves of a constant.
+Of any other feature they see z = x / the largest |x| so far. So a sparse example costs its non-zeros and the few dense
+features. A dense feature that is found in less than a quarter of the examples is rare again.
+
+Where a feature turns, after the example has been learnt, the models' weights turn with it so that predictions stay what
+they are: of w x / n comes w' = w s / n and, for the constant, w mean / n; back, w' = w n / s, where n is the root mean
+square of its non-zeros. While mean and variance move, nothing is done: weights live in units of z, and to keep
+predictions exactly what they were at each example is much worse. Rows without the constant feature (slot 0) are not
+centred, for nothing could take up the means; their unit is the root mean square.
+"""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ouzel.kernels.jit import inline_source
+from ouzel.layout import float64, require, uint32
+
+FURTHEST = 3.0  # standard deviations from the mean
+CONSTANT = 1e-10  # a variance below this part of the squared mean is rounding
+COUNT, MEAN, SQUARES, LARGEST = range(4)  # columns of `moments`
+SEEN, DENSE, NORMS = range(3)  # places of `totals`
+
+
+class Features(NamedTuple):
+    moments: np.ndarray  # (d, 4) float64  non-zeros; rare: sum, sum of squares, largest |x|; dense: mean, M2, -place
+    dense: np.ndarray  # (d,) uint32  slots of the dense features; places count from 1
+    totals: np.ndarray  # (3,) float64  examples t, dense features, N = the sum of all z^2
+
+
+def layout(dimension: int) -> Any:
+    """What the moments of so many slots are made of."""
+    return Features(
+        moments=float64(dimension, 4, least=(0.0, -inf, 0.0, -dimension)),
+        dense=uint32(dimension, most=dimension - 1),
+        totals=float64(3, least=0.0, most=(inf, dimension, inf)),
+    )
+
+
+def check(features: Features) -> None:
+    """Refuse a list of dense features that does not fit their moments."""
+    places = -features.moments[:, LARGEST]
+    listed, count = np.flatnonzero(places > 0.0), features.totals[DENSE]
+    sound = len(listed) == count and np.array_equal(np.sort(places[listed]), np.arange(1, count + 1))
+    require(sound and not places[0] > 0.0, "moments number the dense features wrongly")
+    require((features.dense[places[listed].astype(np.int64) - 1] == listed).all(), "dense does not fit moments")
+    require(not (features.totals[SEEN] == 0.0 and features.moments.any()), "moments are those of no example")
+
+
+@inline_source
+def is_centred(indices):
+    """Whether the constant feature, which comes first, is in a row."""
+    return len(indices) > 0 and indices[0] == 0
+
+
+@inline_source
+def spread_of(mean, variance, centred):
+    """The unit of a dense feature, 0 for a constant."""
+    size = variance if centred else variance + mean * mean
+    return sqrt(size) if variance > CONSTANT * mean * mean else 0.0
+
+
+@inline_source
+def view_row(features, work, indices, values, centred):
+    """Write slots and z of an example to `work.slots` and `work.values`, the dense ones first; return their number.
+
+    z is by the moments with the example itself, though these take note of it in `note_row` alone. `work.raw` takes x of
+    the dense ones.
+    """
+    seen, dense = features.totals[SEEN] + 1.0, np.int64(features.totals[DENSE])
+    part, count = 1.0 / seen, dense
+    for place in range(dense):
+        work.raw[place] = 0.0
+    for k in range(len(indices)):
+        x, largest = np.float64(values[k]), features.moments[indices[k], LARGEST]
+        if largest < 0.0:
+            work.raw[np.int64(-largest) - 1] = values[k]
+        elif x != 0.0:
+            work.slots[count] = indices[k]
+            work.values[count] = x / max(abs(x), largest)
+            count += 1
+    for place in range(dense):
+        slot, x = features.dense[place], np.float64(work.raw[place])
+        row = features.moments[slot]
+        change = x - row[MEAN]
+        mean = row[MEAN] + change * part
+        spread = spread_of(mean, (row[SQUARES] + change * (x - mean)) * part, centred)
+        z = (x - mean if centred else x) / (spread if spread > 0.0 else 1.0)
+        work.slots[place] = slot
+        work.values[place] = min(max(z, -FURTHEST), FURTHEST) if spread > 0.0 else 0.0
+    return count
+
+
+@inline_source
+def note_row(features, work, indices, values, count, enter, leave):
+    """Have the moments take note of an example just viewed; return whether any feature is to turn.
+
+    That is the case of a rare feature of the example in a share of `enter` of all examples or more, and of a dense one
+    in less than `leave`.
+    """
+    seen, dense = features.totals[SEEN] + 1.0, np.int64(features.totals[DENSE])
+    part, enough, turning, norm = 1.0 / seen, enough_of(seen, enter), False, 0.0
+    for k in range(len(indices)):
+        x = np.float64(values[k])
+        row = features.moments[indices[k]]
+        if x != 0.0 and row[LARGEST] >= 0.0:
+            row[COUNT] += 1.0
+            row[MEAN] += x
+            row[SQUARES] += x * x
+            row[LARGEST] = max(abs(x), row[LARGEST])
+            turning |= row[COUNT] >= enough and indices[k] != 0
+    for place in range(dense):
+        x = np.float64(work.raw[place])
+        row = features.moments[features.dense[place]]
+        change = x - row[MEAN]
+        row[COUNT] += x != 0.0
+        row[MEAN] += change * part
+        row[SQUARES] += change * (x - row[MEAN])
+        turning |= row[COUNT] < leave * seen
+    for k in range(count):
+        norm += np.float64(work.values[k]) * work.values[k]
+    features.totals[SEEN] = seen
+    features.totals[NORMS] += norm
+    return turning
+
+
+@inline_source
+def enough_of(seen, share):
+    """How many examples a feature must be in to turn dense: such a share of them, of three all, of one none."""
+    return max(share * seen, min(seen, 3.0), 2.0)
+
+
+def spreads(mean: np.ndarray, variance: np.ndarray, centred: bool) -> np.ndarray:
+    """`spread_of` of many."""
+    return np.where(variance > CONSTANT * mean**2, np.sqrt(variance if centred else variance + mean**2), 0.0)
+
+
+def turn_dense(features: Features, slots: np.ndarray, centred: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Turn features dense: the factors of their weights, and the parts of the old weights that the constant takes."""
+    seen, before = features.totals[SEEN], int(features.totals[DENSE])
+    _, total, squares, largest = features.moments[slots].T
+    mean = total / seen
+    squares = np.maximum(squares - mean * total, 0.0)
+    after = before + len(slots)
+    features.moments[slots, MEAN], features.moments[slots, SQUARES] = mean, squares
+    features.moments[slots, LARGEST] = -np.arange(before + 1.0, after + 1.0)
+    features.dense[before:after], features.totals[DENSE] = slots, after
+    factor = np.minimum(spreads(mean, squares / seen, centred) / largest, 1.0)  # more only of what a file made up
+    return factor, np.clip(mean / largest, -1.0, 1.0) * centred
+
+
+def turn_rare(features: Features, slots: np.ndarray, centred: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Turn dense features rare: what `turn_dense` gives."""
+    seen, dense = features.totals[SEEN], features.dense[: int(features.totals[DENSE])]
+    kept = dense[~np.isin(dense, slots)]
+    count, mean, squares, _ = features.moments[slots].T
+    spread = spreads(mean, squares / seen, centred)
+    total = squares + seen * mean**2
+    size = np.sqrt(total / np.maximum(count, 1.0))
+    features.moments[slots, MEAN], features.moments[slots, SQUARES] = mean * seen, total
+    features.moments[slots, LARGEST] = size
+    features.moments[kept, LARGEST] = -np.arange(1.0, len(kept) + 1.0)
+    features.dense[: len(dense)] = 0
+    features.dense[: len(kept)], features.totals[DENSE] = kept, len(kept)
+    unit = np.where(spread > 0.0, spread, inf)
+    return size / unit, -mean / unit * centred
+
+
+def units(features: Features) -> tuple[np.ndarray, np.ndarray]:
+    """What z = a x - b is of every slot, while nothing is cut: a and b, both (d,); 0 for what is not known."""
+    moments, seen = features.moments, features.totals[SEEN]
+    slopes, shifts = np.zeros(len(moments)), np.zeros(len(moments))
+    rare, dense = moments[:, LARGEST] > 0.0, moments[:, LARGEST] < 0.0
+    slopes[rare] = 1.0 / moments[rare, LARGEST]
+    centred, mean = moments[0, COUNT] > 0.0, moments[dense, MEAN]
+    spread = spreads(mean, moments[dense, SQUARES] / max(seen, 1.0), centred)
+    slopes[dense] = np.divide(1.0, spread, out=np.zeros(len(mean)), where=spread > 0.0)
+    if centred:
+        shifts[dense] = mean * slopes[dense]
+    return slopes, shifts
+
+
+def merged(parts: list[Features]) -> Features:
+    """The moments of all workers' examples (Chan, Golub & LeVeque, 1983); dense is what most examples have so."""
+    whole = Features(*(array.copy() for array in parts[0]))
+    moments, total = np.zeros(parts[0].moments.shape), 0.0
+    dense_weight = np.zeros(len(moments))
+    for part in parts:
+        seen = part.totals[SEEN]
+        if seen == 0.0:
+            continue
+        dense = part.moments[:, LARGEST] < 0.0
+        count, first, second, size = part.moments.T
+        mean = np.where(dense, first, first / seen)
+        squares = np.where(dense, second, np.maximum(second - seen * mean**2, 0.0))
+        change = mean - moments[:, MEAN]
+        moments[:, MEAN] += change * (seen / (total + seen))
+        moments[:, SQUARES] += squares + change**2 * (total * seen / (total + seen))
+        moments[:, COUNT] += count
+        root = np.sqrt((squares + seen * mean**2) / np.maximum(count, 1.0))
+        moments[:, LARGEST] = np.maximum(moments[:, LARGEST], np.where(dense, root, size))
+        dense_weight += seen * dense
+        total += seen
+    dense = (2.0 * dense_weight >= total) & (dense_weight > 0.0)
+    rare = ~dense
+    moments[rare, SQUARES] += total * moments[rare, MEAN] ** 2
+    moments[rare, MEAN] *= total
+    slots = np.flatnonzero(dense)
+    moments[slots, LARGEST] = -np.arange(1.0, len(slots) + 1.0)
+    whole.moments[...] = moments
+    whole.dense[:] = 0
+    whole.dense[: len(slots)] = slots
+    whole.totals[:] = total, len(slots), sum(part.totals[NORMS] for part in parts)
+    return whole

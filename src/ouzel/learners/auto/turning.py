@@ -1,0 +1,58 @@
+"""Where features turn dense or rare, or members of the block change: seldom, so nothing of it is compiled.
+
+A kernel says behind which example something is to turn. It is the same for every state that has `features`, a `table`
+of weights by slot, a `block` and its `places`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ouzel.kernels.jit import inline_source
+from ouzel.learners.auto import newton_block, standardisation
+from ouzel.learners.auto.simd import FURTHEST
+from ouzel.learners.auto.standardisation import COUNT, DENSE, LARGEST, SEEN
+
+TABLE, LEAVE_TABLE, TEXT, LEAVE_TEXT = 0.5, 0.25, 0.9, 0.8  # parts of the examples at which a feature turns
+
+
+@inline_source
+def shares_of(tabular):
+    """The parts of the examples at which a feature turns dense, and rare again."""
+    return (TABLE, LEAVE_TABLE) if tabular else (TEXT, LEAVE_TEXT)
+
+
+def turning(weights: tuple[int, ...], variances: tuple[int, ...] = ()) -> Callable[[Any, np.ndarray], None]:
+    """`turn(state, indices)`, where these columns of the table are weights, and these variances of weights."""
+
+    def turn(state: Any, indices: np.ndarray) -> None:
+        """Turn the features that have become dense or rare with an example; let frequent ones into the block."""
+        features, seen = state.features, state.features.totals[SEEN]
+        tabular = newton_block.is_worthwhile(state.block.totals)
+        enter, leave = (TABLE, LEAVE_TABLE) if tabular else (TEXT, LEAVE_TEXT)
+        centred, slots = len(indices) > 0 and indices[0] == 0, np.unique(indices[indices > 0])
+        moments = features.moments[slots]
+        enough = max(enter * seen, min(seen, 3.0), 2.0)
+        slots = slots[(moments[:, LARGEST] > 0.0) & (moments[:, COUNT] >= enough)]
+        if len(slots):
+            rescale(slots, *standardisation.turn_dense(features, slots, centred), state)
+        dense = features.dense[: int(features.totals[DENSE])]
+        slots = dense[features.moments[dense, COUNT] < leave * seen]
+        if len(slots):
+            rescale(slots, *standardisation.turn_rare(features, slots, centred), state)
+        newton_block.replace(state.block, state.places, indices, features.moments)
+
+    def rescale(slots: np.ndarray, factor: np.ndarray, part: np.ndarray, state: Any) -> None:
+        """Multiply weights by their factors; the constant's take up a part of what they were."""
+        table = state.table
+        for column in weights:
+            old = table[slots, column].astype(float)
+            table[0, column] = np.clip(table[0, column] + part @ old, -FURTHEST, FURTHEST)
+            table[slots, column] = np.clip((factor * old.T).T, -FURTHEST, FURTHEST)
+        table[slots[:, None], list(variances)] = 0.0
+        newton_block.rescale(state.block, state.places, slots, factor, part)
+
+    return turn

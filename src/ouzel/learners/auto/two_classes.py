@@ -1,0 +1,231 @@
+"""Six linear models of two classes side by side, on standardised features, and a tiny one that weighs their margins.
+
+Four are normalised AdaGrad (Ross, Mineiro & Langford, 2013, "Normalized Online Learning", UAI, Algorithm 2): for the
+slope g of a model's loss, and N the sum of all z^2 in t examples,
+    s_j <- s_j + (g z_j)^2,    w_j <- w_j - share rate sqrt(t / N) g z_j / sqrt(s_j),
+by the logistic loss, the squared hinge and the hinge in safe steps (`terms/importance_aware.py`), and by the hinge in
+bold ones, for streams that change. The fifth is diagonal AROW (Crammer, Kulesza & Dredze, 2009, "Adaptive
+Regularization of Weight Vectors", NIPS), its prior variance 10 / the mean of z'z. The sixth is second-order logistic
+regression over the most frequent features (`newton_block.py`). Their margins, cut at 4, are weighed by `mixing.py`;
+`sharing.py` chooses between the outcome and each of them alone.
+"""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ouzel.kernels.jit import force_inline, inline_source, kernel
+from ouzel.kernels.simd import fetch_ahead
+from ouzel.layout import float32, uint32
+from ouzel.learners.auto import mixing, newton_block, sharing, standardisation
+from ouzel.learners.auto.mixing import Mixture, learn_mixture
+from ouzel.learners.auto.newton_block import Block
+from ouzel.learners.auto.sharing import Shares
+from ouzel.learners.auto.simd import FURTHEST, LARGEST, add_scaled_squares, add_scaled_squares_by_dither, move_scaled
+from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
+from ouzel.learners.auto.turning import shares_of, turning
+from ouzel.learners.auto.work import Work
+from ouzel.learners.blocks import learning_scores_of, predicting_scores_of
+from ouzel.learners.dithered_sums import dither_of
+from ouzel.terms.importance_aware import importance_aware_step
+from ouzel.terms.losses import Hinge, Logistic, SquaredHinge, derivative
+
+RATES = (1.0, 0.5, 0.5, 8.0)
+MODELS = 6
+END = 4.0  # margins are cut there for the mixture
+PRIOR = 10.0
+LONG = 2.0**20  # examples, from which on sums of squares are rounded by a dither lest they stop
+MOST_IMPORTANCE = 1e6  # one example counts for no more
+LEAST_VARIANCE, MOST_VARIANCE = 1e-30, 1e20
+WEIGHT, ROOT, MEAN, VARIANCE = 0, 4, 8, 9  # columns of `table`
+MARGINS, CHANCES, STEP, DIRECTION = range(newton_block.ROWS, newton_block.ROWS + 4)  # rows of the numbers to work with
+
+
+class TwoClasses(NamedTuple):
+    features: Features
+    table: np.ndarray  # (d, 10) float32  four w, four s^-1/2 (0 where s is 0), AROW's mean and variance
+    places: np.ndarray  # (d,) uint32  place in the block, 0 if none
+    block: Block
+    mixture: Mixture
+    shares: Shares
+
+
+def layout(dimension: int) -> Any:
+    """What a state with room for `dimension` slots is made of."""
+    least, most = (*(-inf,) * 4, *(0.0,) * 4, -inf, 0.0), (*(inf,) * 9, MOST_VARIANCE)
+    return TwoClasses(
+        features=standardisation.layout(dimension),
+        table=float32(dimension, 10, least=least, most=most),
+        places=uint32(dimension, most=newton_block.MOST),
+        block=newton_block.layout(1, dimension),
+        mixture=mixing.layout(MODELS),
+        shares=sharing.layout(MODELS),
+    )
+
+
+@kernel
+def make_room(state):
+    """Room to work in."""
+    slots, numbers = len(state.table), np.empty((DIRECTION + MODELS, newton_block.MOST))
+    return Work(np.empty(slots, np.uint32), np.empty(slots, np.float32), np.empty(slots, np.float32), numbers)
+
+
+@force_inline
+def _cut(margin):
+    return min(max(margin, -END), END)
+
+
+@inline_source
+def _margins(state, slots, values, out):
+    """The models' margins as they are; cut, they go to `out` (6,)."""
+    first = second = third = fourth = mean = newton = 0.0
+    for k in range(len(slots)):
+        row, z = state.table[slots[k]], np.float64(values[k])
+        first += z * row[WEIGHT]
+        second += z * row[WEIGHT + 1]
+        third += z * row[WEIGHT + 2]
+        fourth += z * row[WEIGHT + 3]
+        mean += z * row[MEAN]
+    for k in range(len(slots) if newton_block.worthwhile(state.block.totals) else 0):
+        place = np.int64(state.places[slots[k]]) - 1
+        if place >= 0:
+            newton += state.block.weights[place, 0] * values[k]
+    out[0], out[1], out[2] = _cut(first), _cut(second), _cut(third)
+    out[3], out[4], out[5] = _cut(fourth), _cut(mean), _cut(newton)
+    return first, second, third, fourth, mean, newton
+
+
+@force_inline
+def _predict(state, rows, settings, scores, work):
+    """Write the scores of a block to `scores` (n, classes)."""
+    for i in range(len(scores)):
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        indices, values = rows.indices[here], rows.values[here]
+        count = standardisation.view_row(state.features, work, indices, values, standardisation.is_centred(indices))
+        seen, chances = work.numbers[MARGINS, :MODELS], work.numbers[CHANCES, : MODELS + 1]
+        _margins(state, work.slots[:count], work.values[:count], seen)
+        scores[i, 0], scores[i, 1] = 0.0, sharing.margin_of(state.shares, state.mixture, seen, chances)
+
+
+@force_inline
+def _learn(state, rows, start, targets, importances, settings, scores, work):
+    """Learn a block; `scores` (n, classes) takes the predictions made before learning each example."""
+    for i in range(start, len(targets)):
+        if i + 1 < len(targets) and not newton_block.worthwhile(state.block.totals):
+            ahead = rows.indices[rows.offsets[i + 1] : rows.offsets[i + 2]]
+            fetch_ahead(state.features.moments, ahead)
+            fetch_ahead(state.table, ahead)
+        here = slice(rows.offsets[i], rows.offsets[i + 1])
+        indices, values = rows.indices[here], rows.values[here]
+        features, block, numbers = state.features, state.block, work.numbers
+        centred, weight = standardisation.is_centred(indices), min(np.float64(importances[i]), MOST_IMPORTANCE)
+        count = standardisation.view_row(features, work, indices, values, centred)
+        slots, z, sign = work.slots[:count], work.values[:count], 1.0 if targets[i] == 1 else -1.0
+        seen, chances = numbers[MARGINS, :MODELS], numbers[CHANCES, : MODELS + 1]
+        margins = _margins(state, slots, z, seen)
+        scores[i, 0], scores[i, 1] = 0.0, sharing.margin_of(state.shares, state.mixture, seen, chances)
+        if weight > 0.0:
+            useful = newton_block.worthwhile(block.totals)
+            enter, leave = shares_of(useful)
+            turn = standardisation.note_row(features, work, indices, values, count, enter, leave)
+            looked, present = useful or features.totals[SEEN] % newton_block.RESTING == 0.0, 0
+            if looked:
+                note = newton_block.admit(block, state.places, slots, features.moments, features.totals[SEEN])
+                present, turn = note[0], turn or note[1]
+            if features.totals[NORMS] > 0.0:
+                _learn_adagrad(state, slots, z, margins, sign, weight, settings)
+                _learn_arow(state, slots, z, margins[4], sign, weight)
+                if useful and present > 0:
+                    _learn_newton(state, slots, z, numbers, margins[5], sign, weight)
+                p = chances[MODELS]
+                sharing.learn_shares(state.shares, seen, chances, 1.0 if sign > 0.0 else 0.0, weight)
+                root = numbers[DIRECTION : DIRECTION + MODELS, :MODELS]
+                slope = weight * (p - (sign > 0.0))
+                learn_mixture(state.mixture, seen, root, numbers[STEP, :MODELS], slope, weight * p * (1.0 - p))
+            if turn:
+                return i
+    return len(targets)
+
+
+learn_row, learn_rows = learning_scores_of(
+    make_room, _learn, turning((WEIGHT, WEIGHT + 1, WEIGHT + 2, WEIGHT + 3, MEAN), (VARIANCE,))
+)
+predict_row, predict_rows = predicting_scores_of(make_room, _predict)
+
+
+@force_inline
+def _finite(slope):
+    """The slope, or 0 for one whose square may not be finite."""
+    return np.float32(slope) if abs(slope) < LARGEST else np.float32(0.0)
+
+
+@inline_source
+def _learn_adagrad(state, slots, z, margins, target, weight, settings):
+    """A step of each of the first four models."""
+    slopes = (
+        _finite(weight * derivative(Logistic(), margins[0], target)),
+        _finite(weight * derivative(SquaredHinge(), margins[1], target)),
+        _finite(weight * derivative(Hinge(), margins[2], target)),
+        _finite(weight * derivative(Hinge(), margins[3], target)),
+    )
+    seen, norms = state.features.totals[SEEN], state.features.totals[NORMS]
+    if seen < LONG:
+        pushes = add_scaled_squares(state.table, slots, z, slopes)
+    else:
+        pushes = add_scaled_squares_by_dither(state.table, slots, z, slopes, dither_of(seen))
+    unit = settings.learning_rate * sqrt(seen / max(norms, 1.0))
+    first, second, third = unit * RATES[0], unit * RATES[1], unit * RATES[2]
+    first *= importance_aware_step(Logistic(), margins[0], target, weight * first * pushes[0])
+    second *= importance_aware_step(SquaredHinge(), margins[1], target, weight * second * pushes[1])
+    third *= importance_aware_step(Hinge(), margins[2], target, weight * third * pushes[2])
+    steps = (
+        slopes[0] * np.float32(first),
+        slopes[1] * np.float32(second),
+        slopes[2] * np.float32(third),
+        slopes[3] * np.float32(unit * RATES[3]),
+    )
+    move_scaled(state.table, slots, z, steps)
+
+
+@inline_source
+def _learn_arow(state, slots, z, mean, target, weight):
+    """AROW's step: mean and variances of the weights move where the margin is below 1."""
+    gap, variance = 1.0 - target * mean, 1.0 / weight
+    prior = np.float32(PRIOR * state.features.totals[SEEN] / max(state.features.totals[NORMS], 1.0))
+    for k in range(len(slots) if gap > 0.0 else 0):
+        row = state.table[slots[k]]
+        if row[VARIANCE] == 0.0:
+            row[VARIANCE] = prior
+        variance += np.float64(z[k]) * z[k] * row[VARIANCE]
+    for k in range(len(slots) if gap > 0.0 else 0):
+        row = state.table[slots[k]]
+        change = np.float64(row[VARIANCE]) * z[k]
+        row[MEAN] = held(row[MEAN] + gap / variance * target * change)
+        row[VARIANCE] = np.float32(max(row[VARIANCE] - change * change / variance, LEAST_VARIANCE))
+
+
+@inline_source
+def _learn_newton(state, slots, z, numbers, margin, target, weight):
+    """The block's step, for one column."""
+    block = state.block
+    prior = newton_block.PRIOR * block.totals[newton_block.SEEN] / block.totals[newton_block.PRESENT]
+    s = newton_block.direct(block, numbers, state.places, slots, z, prior)
+    if s < 0.0:
+        newton_block.restart(block)
+        return
+    yes, no = sharing.logistic(margin)
+    d = yes - (target > 0.0)
+    h = weight * max(0.5 * (yes * no + d * d), newton_block.LEAST_CURVATURE)
+    step, v = weight * d / (1.0 + h * s), numbers[newton_block.V]
+    for place in range(np.int64(block.totals[newton_block.MEMBERS])):
+        block.weights[place, 0] -= step * v[place]
+    newton_block.shrink(block, v, h, s, prior)
+
+
+@force_inline
+def held(weight):
+    """A weight in single precision, no further than products with values allow."""
+    return np.float32(min(max(weight, -FURTHEST), FURTHEST))

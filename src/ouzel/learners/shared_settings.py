@@ -37,6 +37,7 @@ Features = Annotated[float, Range(1.0, 1e9), "d, features that `from_theory` cou
 Aggressiveness = Annotated[float, PRICE, "C, the price of slack"]
 Confidence = Annotated[float, Range(0.501, 0.999999999), "eta, the probability of a right margin"]
 Prior = Annotated[float, Range(1e-9, 1e9), "variance of the weights of a margin before any example"]
+Pairwise = Annotated[bool, SWITCH, "a margin has the variance 2 x'Sx; otherwise x'Sx, as in LIBOL"]
 Full = Annotated[bool, SWITCH, "the whole covariance, not its diagonal"]
 
 HeapSize = Annotated[float, ENTRIES, "features kept; 0 for what the budget gives"]

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ouzel.cli import options
+from ouzel.errors import OuzelError
 from ouzel.ranges import Range, check
 
 JOBS = Range(1, 1024, whole=True)
@@ -26,6 +27,7 @@ def compare(
         str, typer.Option(help="The learner without a budget that recovery is measured against.")
     ] = "unbounded",
     shuffles: Annotated[int, typer.Option(help="Random orders, in memory: mean and standard deviation.")] = 0,
+    task: options.Task = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Learners at work at a time.")] = 1,
     loss: options.Loss = None,
     l2: options.L2 = None,
@@ -44,6 +46,9 @@ def compare(
     limit: options.Limit = None,
     bits: options.Bits = None,
     seed: options.Seed = None,
+    group: options.Group = None,
+    query: options.Query = None,
+    pairs: options.Pairs = None,
     plot: options.Plot = None,
     json_: options.Json = False,
 ) -> None:
@@ -52,10 +57,26 @@ def compare(
     Example: ouzel compare a9a.svm.xz --learners ogd,son-oja
     """
     reading = options.reading_options(
-        label, label_positive, weight, text, ignore, columns, skip_lines, delimiter, on_error, bits, seed, limit=limit
+        label,
+        label_positive,
+        weight,
+        text,
+        ignore,
+        columns,
+        skip_lines,
+        delimiter,
+        on_error,
+        bits,
+        seed,
+        group,
+        query,
+        limit,
     )
+    options.check_task(task)
+    if task and shuffles:
+        raise OuzelError("--shuffles takes examples apart that a ranking needs in groups; leave one of them out")
     check("--jobs", JOBS, jobs)
-    options.check_counts(shuffles=shuffles, top=top)
+    options.check_counts(shuffles=shuffles, top=top, pairs=pairs)
     from ouzel.evaluation.comparison import grid
     from ouzel.plotting.axes import check_plot_path
 
@@ -70,6 +91,7 @@ def compare(
         settings=given,
     )
     model = {"intercept": not no_intercept, "bits": reading.get("bits", 18), "seed": reading.get("seed", 0)}
+    model |= {"task": task, "pairs": pairs or 0} if task else {}
     if shuffles:
         from ouzel.cli.commands.compare_shuffles import compare_in_orders
 

@@ -93,6 +93,7 @@ def swap_places(described, arrays):
         ("ogd", told_settings(loss={"term": "Quantile", "tau": None}), "tau of Quantile is not a number"),
         ("ogd", put("weight", 3, np.nan), "weight holds what is not a number"),
         ("ogd", put("seen", 0, -1.0), "seen lies outside of 0 to inf"),
+        ("rda", put("seen", 0, 0.0), "gradient_sum has rounds that are not over"),
         ("awm", told_settings(budget=2.0**40), "budget of awm must be a size"),
         ("awm", told_settings(budget=float("inf")), "budget of awm must be a size"),
         ("awm", put("taken", 0, 10**9), "taken lies outside of 0 to 64"),

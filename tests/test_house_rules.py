@@ -65,6 +65,13 @@ def test_a_file_is_short_documented_and_imports_only_rooms_below_its_own(path):
     assert imported(path) - allowed - {"__version__"} == set()
 
 
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_numba_and_llvm_are_imported_by_kernels_and_the_instructions_of_the_default_alone(path):
+    place = path.relative_to(PACKAGE)
+    if place.parts[0] != "kernels" and place != Path("learners/auto/simd.py"):
+        assert not re.search(r"^\s*(from|import) (numba|llvmlite)\b", path.read_text(), re.MULTILINE)
+
+
 def test_no_files_import_each_other_in_a_circle():
     names = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path for path in FILES}
     imports: dict[str, set[str]] = {name: set() for name in names}

@@ -98,6 +98,7 @@ BAD = {
     "no rule": (["FILE"], "which rows are outliers"),
     "two rules": (["FILE", "--outlier", "amount > 1", "--label", "label"], "exclude one another"),
     "no condition": (["FILE", "--outlier", "amount"], "a condition is COLUMN > VALUE"),
+    "a condition on what is not a number": (["FILE", "--outlier", "amount > nan"], "expected a finite number"),
     "a condition on words": (["FILE", "--outlier", "amount > much"], "expected a number, or a quantile"),
     "another column": (["FILE", "--outlier", "cost > 5"], "has no column 'cost'; its columns are purpose"),
     "words for numbers": (

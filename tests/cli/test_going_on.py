@@ -2,7 +2,9 @@
 
 import gzip
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 
@@ -13,7 +15,7 @@ from ouzel.model.persistence import load_model, load_notes
 from ouzel.streams.read import read
 from ouzel.streams.sources import chunks
 from ouzel.training.resumption import GoingOn
-from ouzel.training.source_records import Ledger
+from ouzel.training.source_records import Ledger, Record
 
 from .conftest import lines_of
 
@@ -352,3 +354,23 @@ def test_only_what_was_learnt_is_noted(tmp_path):
 
     assert noted == [[], [4], [300]]
     assert [len(record.marks) for record in ledger.sources] == [9]
+
+
+def test_an_interruption_while_notes_are_taken_waits_until_they_are_whole(trained, monkeypatch):
+    write("a.svm", LINES * 7)
+    trained("whole", "a.svm", *OGD)
+    mark, calls = Record.extend, []
+
+    def interrupted(record, digest, block):
+        calls.append(digest.examples)
+        if len(calls) == 1:
+            os.kill(os.getpid(), signal.SIGINT)
+        mark(record, digest, block)
+
+    monkeypatch.setattr(Record, "extend", interrupted)
+
+    first = trained("m", "a.svm", *OGD)
+    last = trained("m", "a.svm", *OGD, "--resume", "m")
+
+    assert (first.status, last.status) == (130, 0)
+    assert same("whole", "m")

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -184,3 +185,20 @@ def test_a_tie_is_answered_alike_by_one_and_by_many():
     model = ouzel.OnlineClassifier("ogd", fit_intercept=False).partial_fit([[1.0], [-1.0]], ["b", "a"])
 
     assert model.predict_one({}) == model.predict([[0.0]])[0] == "a"
+
+
+@pytest.mark.parametrize("ask", ["fit", "predict"])
+def test_a_sparse_matrix_that_contradicts_itself_is_refused_before_anything_looks_at_it(ask):
+    X, y = stream()
+    model = ouzel.OnlineClassifier("adagrad").fit(sparse.csr_matrix(X), y)
+    matrix = sparse.csr_matrix(X.astype(complex))
+    matrix.indptr = matrix.indptr.astype(np.int64)
+    matrix.indptr[-1] = 2**31  # in 32 bits it is below 0
+
+    with pytest.raises(ouzel.OuzelError, match="sparse matrix: its offsets, ids and values are not of one length"):
+        getattr(model, ask)(*((matrix, y) if ask == "fit" else (matrix,)))
+
+
+def test_words_and_numbers_as_labels_of_one_array_are_refused_in_one_line():
+    with pytest.raises(ouzel.OuzelError, match="labels: cannot be read"):
+        ouzel.OnlineClassifier("adagrad").fit(np.eye(2), np.array(["a", 1], object))

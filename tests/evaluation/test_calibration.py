@@ -52,3 +52,11 @@ def test_of_several_classes_the_one_predicted_counts():
         (pytest.approx(0.6), 1.0),
         (pytest.approx(0.7), 0.5),
     ]
+
+
+def test_examples_that_were_not_predicted_are_left_out():
+    calibration = Calibration()
+
+    calibration.add(Logistic(), np.array([np.nan, 0.0]), np.array([1, 1]), np.ones(2, np.float32))
+
+    assert calibration.points == [(0.5, 1.0)]

@@ -44,3 +44,17 @@ def test_weights_without_end_keep_their_direction():
 
     assert state.square[0] <= romma.LONGEST**2 * 1.001
     assert np.mean((scores[:, 1] > scores[:, 0]) != targets) < 0.3
+
+
+def test_a_step_that_forgets_all_weights_leaves_the_shortest_with_margin_1():
+    settings = romma.Settings(aggressive=True)
+    state = romma.init(2, 2, settings)
+    both = Rows(np.array([0, 2], np.uint64), np.array([0, 1], np.uint32), np.ones(2, np.float32))
+    one = Rows(np.array([0, 1], np.uint64), np.array([0], np.uint32), np.ones(1, np.float32))
+    learn(state, both, np.array([0]), settings)
+
+    learn(state, one, np.array([0]), settings)  # the half space of all weights with this margin lies in that before it
+
+    assert (state.table * state.scale)[0].tolist() == [0.5, -0.5]
+    assert np.allclose((state.table * state.scale)[1], 0.0)
+    assert state.square[0] == pytest.approx(0.5)

@@ -147,7 +147,7 @@ def read_and_learn(path: Path, options: dict[str, Any], random: Random) -> str:
             if learner is not None and few and len(np.unique(block.labels)) < 50:
                 model = model or ouzel.Model(learner, **settings)
                 learnt = model.learn(block)
-                check_finite("a margin of learning", learnt.margins)
+                check_margins("a margin of learning", learnt.margins)
                 check_finite("a margin of predicting", model.margins(block))
     return f"{min(rows, 3)} rows"
 
@@ -187,6 +187,11 @@ def check_finite(what: str, values: Any, detail: str = "") -> None:
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         bad = array[~np.isfinite(array)].ravel()[0]
         raise Failure("nan", f"{what} is {'NaN' if np.isnan(bad) else 'infinite'}", detail or f"{what}: {bad}")
+
+
+def check_margins(what: str, margins: Any, detail: str = "") -> None:
+    """Fail unless margins of before learning are finite, but for -inf of classes (n, classes) that came later."""
+    check_finite(what, np.where(margins == -np.inf, 0.0, margins) if np.ndim(margins) == 2 else margins, detail)
 
 
 def check_block(block: Any) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from random import Random
 from typing import NoReturn
 
+from ouzel.errors import OuzelError
 from torture.comparing import difference
 from torture.learners import chosen, settings_of
 from torture.targets import kill_data
@@ -126,6 +127,8 @@ class Kills(Target):
             began = time.monotonic()
             status = self._wait(self._start(arguments, content, folder, cold=False))
             seconds = time.monotonic() - began
+            if status == 2:
+                raise OuzelError(_said(folder))
             if status != 0:
                 raise Failure("noise", f"an unbroken run ended with {status}: {_said(folder)}", f"{arguments}")
             kept = self.folder / f"unbroken-{len(self.unbroken)}.ouzel"

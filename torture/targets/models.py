@@ -13,7 +13,7 @@ import numpy as np
 from torture import mutation
 from torture.forging import Parts, forge
 from torture.learners import chosen, settings_of
-from torture.targets.base import Target, check_finite
+from torture.targets.base import Target, check_finite, check_margins
 from torture.targets.commands import check_ran, invoke
 from torture.targets.numbers import warm_catalogue
 from torture.verdicts import Failure
@@ -113,6 +113,7 @@ class Models(Target):
 
     def _use(self, path: Path, random: Random) -> str:
         import ouzel
+        from ouzel.layout import flat
 
         if random.random() < 0.2:
             for kind in (ouzel.StreamingExplainer, ouzel.RelativeDeltoids, ouzel.StreamingPMI):
@@ -125,9 +126,10 @@ class Models(Target):
                 return self._use_analysis(analysis)
         estimator = ouzel.load(path)
         model = getattr(estimator, "model_", estimator)
-        for array in _arrays(model.states):
-            if array.dtype.kind == "f" and np.isnan(array).any():
-                raise Failure("nan", "a loaded state holds NaN", model.learner.name)
+        for layout, state in zip(model.layouts(), model.states, strict=True):
+            for (_, part), (name, array) in zip(flat(layout), flat(state), strict=True):
+                if not part.scratch and array.dtype.kind == "f" and np.isnan(array).any():
+                    raise Failure("nan", f"a loaded state holds NaN in {name}", model.learner.name)
         rows = NUMBERS if model.task.name == "regression" else ROWS
         if model.task.name == "ranking":
             return f"loaded {model.learner.name} ranking"
@@ -135,7 +137,7 @@ class Models(Target):
         for block in ouzel.blocks_from(rows, bits=min(max(model.bits, 1), 31)):
             if model.classes.known:
                 check_finite("a margin of a loaded model", model.margins(block), where)
-            check_finite("a margin of learning on", model.learn(block).margins, where)
+            check_margins("a margin of learning on", model.learn(block).margins, where)
             check_finite("a margin after learning on", model.margins(block), where)
         model.top(5)
         estimator.save(self.folder / "again.ouzel") if hasattr(estimator, "save") else None
@@ -154,11 +156,3 @@ class Models(Target):
             check_finite("a row of an analysis", [value for value in row if isinstance(value, float)])
         analysis.save(self.folder / "again.ouzel")
         return f"loaded {analysis.kind}"
-
-
-def _arrays(states: Any) -> list[np.ndarray]:
-    """All arrays within some states."""
-    found: list[np.ndarray] = []
-    for state in states:
-        found += _arrays(state) if isinstance(state, (tuple, list)) else [np.asarray(state)]
-    return found

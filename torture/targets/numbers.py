@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from torture.learners import chosen, settings_of
-from torture.targets.base import Target, check_finite
+from torture.targets.base import Target, check_finite, check_margins
 from torture.verdicts import Failure
 
 CLASS_LOSSES = ("hinge", "logistic", "smoothed-hinge", "squared-hinge")
@@ -63,7 +63,7 @@ class Numbers(Target):
         limits = [np.isfinite(array).all() for array in _floats(model.states)]
         blocks = list(stream(spec, model.task, random))
         for block in blocks:
-            check_finite("a margin of learning", model.learn(block).margins, data.decode())
+            check_margins("a margin of learning", model.learn(block).margins, data.decode())
             check_finite("a margin of predicting", model.margins(block), data.decode())
         for array, finite in zip(_floats(model.states), limits, strict=False):
             if np.isnan(array).any() or (finite and not np.isfinite(array).all()):

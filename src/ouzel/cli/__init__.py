@@ -9,12 +9,15 @@ from contextlib import suppress
 
 def main() -> None:
     """Run `ouzel` with the arguments of the process."""
-    from ouzel.cli.ui.standard_streams import make_usable
+    try:
+        from ouzel.cli.ui.standard_streams import make_usable
 
-    make_usable()
-    from ouzel.cli.app import run
+        make_usable()
+        from ouzel.cli.app import run
 
-    status = run(sys.argv[1:])
+        status = run(sys.argv[1:])
+    except KeyboardInterrupt:  # while modules were imported
+        status = 130
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()

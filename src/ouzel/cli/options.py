@@ -20,6 +20,9 @@ Format = Annotated[
     typer.Option(help="svmlight, vw, csv, tsv, parquet, arrow, jsonl or idx; by default told by name or content."),
 ]
 Label = Annotated[str | None, typer.Option(help="Column of a table that holds the label.")]
+RawTargets = Annotated[
+    bool, typer.Option("--raw-targets", help="Learn numbers in their own unit, not in that of their spread.")
+]
 LabelPositive = Annotated[str | None, typer.Option(help="The label that is +1; all others are -1.")]
 Group = Annotated[str | None, typer.Option(help="Column with the group that an example is ranked within.")]
 Query = Annotated[str | None, typer.Option(metavar="FILE", help="The number of examples of each group, one a line.")]

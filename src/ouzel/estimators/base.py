@@ -24,9 +24,9 @@ from ouzel.model.settings import resolve_settings
 from ouzel.model.tasks.choose import settings_for
 from ouzel.ranges import Bits, Passes, Seed, checked
 from ouzel.streams.block import Block
-from ouzel.streams.memory import to_block
+from ouzel.streams.memory import check_sparse, to_block
 
-COMMON = ("fit_intercept", "passes", "bits", "seed", "pairs")
+COMMON = ("fit_intercept", "passes", "bits", "seed", "pairs", "scale_targets")
 """Parameters that are not settings of the learner."""
 
 ORDER_MATTERS = "one pass over a stream: the result depends on the order of examples, and a weight is not a repetition"
@@ -122,6 +122,7 @@ class Estimator(RiverProtocol, BaseEstimator):
 
     def _validated(self, X: Any, y: Any, **how: Any) -> tuple[Any, Any]:
         """X and y checked, against the features met before if there are any."""
+        check_sparse(X)  # before scikit-learn looks at the matrix
         first = not hasattr(self, "model_")
         X, y = validate_data(self, X, y, reset=first, accept_sparse="csr", dtype=[np.float32, np.float64], **how)
         return X, y
@@ -152,6 +153,7 @@ class Estimator(RiverProtocol, BaseEstimator):
 
     def _margins(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "model_")
+        check_sparse(X)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float32, np.float64])
         return self.model_.margins(self._block(X, None, None, None))
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from ouzel.errors import OuzelError
 from ouzel.estimators.base import Estimator
 from ouzel.model.answers import labels_of, probabilities, shown
+from ouzel.streams.guard import one_line
 
 
 def _gives_probabilities(self: Classifier) -> bool:
@@ -79,8 +80,9 @@ class Classifier(ClassifierMixin, Estimator):
     def _learn(self, X: Any, y: Any, classes: Any, sample_weight: Any, passes: int) -> Self:
         first = not hasattr(self, "model_")
         X, y = self._validated(X, y)
-        check_classification_targets(y)
-        values, codes = np.unique(column_or_1d(y, warn=True), return_inverse=True)
+        with one_line("labels"):  # words and numbers together have no order
+            check_classification_targets(y)
+            values, codes = np.unique(column_or_1d(y, warn=True), return_inverse=True)
         labels = values.tolist()
         block = self._block(X, sample_weight, codes.astype(np.float64), labels)
         model = self._new_model(None if classes is None else np.unique(classes).tolist()) if first else self.model_

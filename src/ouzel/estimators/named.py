@@ -45,7 +45,7 @@ class Named(Estimator):
         settings = model.settings._asdict()
         penalty = settings.get("penalty")
         strengths = {} if penalty is None else penalty._asdict()
-        options = {"fit_intercept": model.intercept, "pairs": model.pairs}
+        options = {"fit_intercept": model.intercept, "pairs": model.pairs, "scale_targets": model.scale_targets}
         given = {**settings, **strengths, **options, **chosen}
         estimator.set_params(**{name: value for name, value in given.items() if name in known})
         if to_json(estimator._resolved()) != to_json(model.settings):

@@ -63,6 +63,7 @@ class Online(Estimator):
     def around(cls, model: Model) -> Self:
         """An estimator with the parameters of a model, around it."""
         own = {"fit_intercept": model.intercept, "pairs": model.pairs, "bits": model.bits, "seed": model.seed}
+        own["scale_targets"] = model.scale_targets
         estimator = cls(learner=model.learner.name)
         estimator.set_params(**{name: own[name] for name in own if name in estimator.get_params(deep=False)})
         usual, said = in_words(estimator._resolved()), in_words(model.settings)
@@ -128,12 +129,30 @@ class OnlineRegressor(Online, Regressor):
 
     Parameters are those of `OnlineClassifier`; `loss` is one of numbers, "squared" by default.
 
+    Parameters
+    ----------
+    scale_targets : whether numbers are learnt in units of their spread, about their mean, as the stream tells them
+
     Examples
     --------
     >>> model = OnlineRegressor("adagrad", loss="absolute", learning_rate=0.5)
     >>> round(model.fit([[0.0], [1.0], [2.0]] * 200, [0.0, 1.0, 2.0] * 200).predict([[1.0]]).item(), 1)
     1.0
     """
+
+    def __init__(
+        self,
+        learner: str = DEFAULT,
+        *,
+        scale_targets: bool = True,
+        fit_intercept: bool = True,
+        passes: int = 1,
+        bits: int = 18,
+        seed: int = 0,
+        **settings: Any,
+    ) -> None:
+        super().__init__(learner, fit_intercept=fit_intercept, passes=passes, bits=bits, seed=seed, **settings)
+        self.scale_targets = scale_targets
 
 
 class OnlineRanker(Online, Ranker):

@@ -54,6 +54,11 @@ class Ranker(Estimator):
         """Refused: one example has no other to be ranked against."""
         raise OuzelError("a ranker learns groups of examples, not single ones; use partial_fit(X, y, qid)")
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
     @property
     def coef_(self) -> np.ndarray:
         """Weights (features,)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -11,11 +12,14 @@ from ouzel.estimators.base import Estimator, as_numbers
 from ouzel.model.answers import estimates
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Regressor(RegressorMixin, Estimator):
-    """Numbers to predict."""
+    """Numbers to predict, learnt in units of their own spread unless `scale_targets` is false."""
 
     task = "regression"
     river_kind = "MiniBatchRegressor"
+
+    scale_targets: bool = True
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything and learn X (n, features), sparse or dense, with targets y (n,), `passes` times."""
@@ -40,6 +44,9 @@ class Regressor(RegressorMixin, Estimator):
     def intercept_(self) -> float:
         """Weight of the constant feature."""
         return float(self._shown_weights()[0, 0])
+
+    def _model_options(self) -> dict[str, Any]:
+        return {**super()._model_options(), "scale_targets": self.scale_targets}
 
     def _learn(self, X: Any, y: Any, sample_weight: Any, passes: int) -> Self:
         first = not hasattr(self, "model_")

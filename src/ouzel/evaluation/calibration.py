@@ -20,8 +20,13 @@ WEIGHT, PROMISED, CAME = range(3)
 
 @kernel
 def fill_bins(promised, came, importances, bins):
-    """Add predictions (n,) to `bins` (3, BINS), one after the other: the sums do not depend on the blocks."""
+    """Add predictions (n,) to `bins` (3, BINS), one after the other: the sums do not depend on the blocks.
+
+    Examples that were not predicted promise nothing: NaN.
+    """
     for i in range(len(promised)):
+        if not 0.0 <= promised[i] <= 1.0:
+            continue
         place = min(int(promised[i] * BINS), BINS - 1)
         importance = float(importances[i])
         bins[WEIGHT, place] += importance

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import reprlib
 from typing import Any, NamedTuple
 
 from ouzel.errors import OuzelError, suggest
@@ -151,4 +152,6 @@ def find(name: str) -> Learner:
     """
     if isinstance(name, str) and name in LEARNERS:
         return LEARNERS[name]
-    raise OuzelError(f"there is not a learner {name!r}{suggest(name, LEARNERS)}Known: {', '.join(LEARNERS)}")
+    raise OuzelError(
+        f"there is not a learner {reprlib.repr(name)}{suggest(name, LEARNERS)}Known: {', '.join(LEARNERS)}"
+    )

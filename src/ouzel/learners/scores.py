@@ -7,11 +7,15 @@ weight vector w_y - w_r by 2z, so that with two classes each rule can be its bin
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import isfinite
+from typing import Any
 
 import numpy as np
 
-from ouzel.kernels.jit import force_inline, kernel
+from ouzel.kernels.jit import force_inline, kernel, kernel_of
+
+Function = Callable[..., Any]
 
 
 @force_inline
@@ -68,6 +72,21 @@ def pairwise_update(table, indices, values, target, wrong, step):
         change = np.float32(step * values[k])
         table[indices[k], target] += change
         table[indices[k], wrong] -= change
+
+
+def learning_pairs(predict_row: Function, learn_pair: Function) -> Function:
+    """`learn_row`: `learn_pair(state, indices, values, scores, target, wrong, importance, settings)` is one round."""
+
+    @kernel_of(learn_pair, inline=True)
+    def learn_row(state, indices, values, target, importance, settings, scores):
+        """Learn one example in place; `scores` (classes,) takes what was predicted before."""
+        predict_row(state, indices, values, settings, scores)
+        if importance != 0.0:
+            state.seen[0] += 1.0
+            wrong = best_wrong(scores, target)
+            learn_pair(state, indices, values, scores, target, wrong, importance, settings)
+
+    return learn_row
 
 
 def averaged(tables: list[np.ndarray], seen: np.ndarray) -> np.ndarray:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 
 def negating(*names: str) -> Callable[[Any], Any]:
     """`swap_classes` of a learner whose arrays of these names change their sign with the classes, and no others do."""
@@ -15,3 +17,22 @@ def negating(*names: str) -> Callable[[Any], Any]:
         return copies._replace(**{name: -getattr(copies, name) for name in names})
 
     return swap_classes
+
+
+def negating_first(name: str) -> Callable[[Any], Any]:
+    """`swap_classes` of a learner that keeps what changes its sign with the classes in the first column of a table."""
+
+    def swap_classes(state: Any) -> Any:
+        """The state that exchanged classes would have led to."""
+        copies = type(state)(*(array.copy() for array in state))
+        getattr(copies, name)[:, 0] *= -1.0
+        return copies
+
+    return swap_classes
+
+
+def place_all(merged: Any, states: list[Any]) -> np.ndarray:
+    """Give a merged state a place for each slot that has one in any worker's; those slots (n,), in order."""
+    placed = np.flatnonzero(np.any([state.place > 0 for state in states], axis=0))
+    merged.place[placed] = np.arange(1, len(placed) + 1)
+    return placed

@@ -96,6 +96,7 @@ RULES = {
     "bits": whole(1, MOST_BITS),
     "seed": whole(0, MOST_SEED),
     "pairs": whole(),
+    "scale_targets": flag,
     "examples": whole(),
     "unlabelled": whole(),
     "dimension": whole(1, SLOT_LIMIT + 1),
@@ -128,6 +129,7 @@ def describe(model: Model, notes: dict[str, Any]) -> dict[str, Any]:
         "bits": model.bits,
         "seed": model.seed,
         "pairs": model.pairs,
+        "scale_targets": model.scale_targets,
         "examples": model.examples,
         "unlabelled": model.unlabelled,
         "dimension": model.dimension,
@@ -148,7 +150,7 @@ def model_of(described: Any) -> Model:
         learner.name,
         task=described["task"],
         begin=False,
-        **{name: described[name] for name in ("intercept", "bits", "seed", "pairs")},
+        **{name: described[name] for name in ("intercept", "bits", "seed", "pairs", "scale_targets")},
         **settings._asdict(),
     )
     model.classes = Classes(known, described["closed"])

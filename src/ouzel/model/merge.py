@@ -15,6 +15,7 @@ ALIKE: dict[str, Callable[[Model], Any]] = {
     "settings": lambda model: to_json(model.settings),  # terms without parameters are all equal: ()
     "intercept": lambda model: model.intercept,
     "task": lambda model: model.task.name,
+    "scale_targets": lambda model: model.scale_targets,
     "bits": lambda model: model.bits,
     "seed": lambda model: model.seed,
 }

@@ -38,8 +38,9 @@ class Model:
     `learner` is a name of the catalogue; `settings` are fields of that learner's `Settings`, terms by name or instance.
     `classes` declares the classes beforehand; no other is taken then. `task` is "classification", "regression" or
     "ranking", by default which of the first two the loss is for. `bits` and `seed` say how the stream's names were
-    hashed. A ranking model learns so many `pairs` of each group, 0 for all, drawn with the seed. A model that is not to
-    `begin` has no states: they come from a file.
+    hashed. A ranking model learns so many `pairs` of each group, 0 for all, drawn with the seed. Numbers to predict are
+    learnt in units of their own spread unless `scale_targets` is false (see `learners/target_scaling.py`). A model that
+    is not to `begin` has no states: they come from a file.
 
     Examples
     --------
@@ -62,13 +63,17 @@ class Model:
         bits: Bits = 18,
         seed: Seed = 0,
         pairs: Annotated[int, Range(0, whole=True, each=64), "pairs drawn of each group to rank; 0 for all"] = 0,
+        scale_targets: bool = True,
         begin: bool = True,
         **settings: Any,
     ) -> None:
         self.learner = catalogue.find(learner)
-        self.settings = resolve_settings(self.learner, settings_for(task, self.learner, settings))
+        self.settings = resolve_settings(self.learner, settings_for(task, self.learner, settings, scale_targets))
         self.intercept = bool(intercept)
-        self.task = choose_task(task, self.learner, self.settings, pairs)
+        self.task = choose_task(
+            task, self.learner, self.settings, pairs, scale_targets=scale_targets, intercept=self.intercept
+        )
+        self.scale_targets = bool(scale_targets)
         self.classes = Classes(classes or (), closed=classes is not None)
         self.bits = bits
         self.seed = seed
@@ -84,7 +89,7 @@ class Model:
     @cached_property
     def module(self) -> Any:
         """The learner's functions."""
-        return self.learner.module
+        return self.task.functions(self.learner.module)
 
     @property
     def loss(self) -> Any:

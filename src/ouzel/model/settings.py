@@ -9,7 +9,7 @@ from typing import Any
 from ouzel.errors import OuzelError, suggest
 from ouzel.learners.catalogue import Learner
 from ouzel.ranges import checked
-from ouzel.terms.losses import REGRESSION
+from ouzel.terms.losses import OF_ANY_UNIT, REGRESSION
 from ouzel.terms.names import RESOLVERS, resolve_penalty
 
 
@@ -27,7 +27,9 @@ def resolve_settings(learner: Learner, given: dict[str, Any]) -> Any:
     terms = [name for name in values if isinstance(kind._field_defaults.get(name), tuple)]
     values |= {name: RESOLVERS[name](values[name]) for name in terms}
     if isinstance(values.get("loss"), REGRESSION):
-        unset = {"second_loss": values["loss"], "third_loss": values["loss"], "largest": inf}  # how large is not known
+        unset = {"second_loss": values["loss"], "third_loss": values["loss"]}
+        if not isinstance(values["loss"], OF_ANY_UNIT):
+            unset["largest"] = inf  # how large is not known
         values = {name: value for name, value in unset.items() if name in kind._fields} | values
     settings = kind(**checked(kind, values, f"of {learner.name}"))
     return settings.completed() if hasattr(settings, "completed") else settings  # what some settings make of others

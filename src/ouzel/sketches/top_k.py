@@ -216,6 +216,17 @@ def replace(state, entry, key, weight):
 
 
 @force_inline
+def offer(state, key, weight):
+    """Take a key that is not here if there is room, or if it is heavier than the lightest, which goes."""
+    if state.taken[0] < len(state.keys):
+        insert(state, key, weight)
+    elif abs(weight) > state.bounds[-1]:
+        entry = smallest(state)
+        if abs(weight) > abs(state.weights[entry]):
+            replace(state, entry, key, weight)
+
+
+@force_inline
 def rescale(state, factor):
     """Multiply every weight by a positive factor."""
     for entry in range(len(state.weights)):

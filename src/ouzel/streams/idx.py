@@ -23,6 +23,8 @@ def read_idx(source: Source, limits: Limits) -> Iterator[Block]:
     count = int.from_bytes(images[:4].tobytes(), "big")
     size = int.from_bytes(images[4:8].tobytes(), "big") * int.from_bytes(images[8:12].tobytes(), "big")
     pixels = images[12:]
+    if not size:
+        raise DataError(f"{source.name}: announces images of 0 bytes")
     if len(pixels) != count * size:
         raise DataError(f"{source.name}: announces {count} images of {size} bytes but holds {len(pixels)} bytes")
     labels = np.full(count, np.nan)

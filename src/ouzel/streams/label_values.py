@@ -20,9 +20,9 @@ def tidy(number: float) -> int | float:
 
 
 def why_numbers(block: Block) -> str:
-    """Why the labels of a stream that begins with this block are numbers to predict, and not classes; "" if they are.
+    """Why the labels of a stream that begins with this block are numbers to predict; "" if they are classes.
 
-    They are where one is not a whole number, or where there are more different ones than a stream has classes.
+    They are numbers where one is not whole, or where there are more different ones than a stream has classes.
     """
     labels = block.labels[~np.isnan(block.labels)]
     if block.label_names is not None or not len(labels):

@@ -247,3 +247,6 @@ LOSSES: dict[str, Any] = {
 
 REGRESSION = (Squared, Absolute, Quantile, Poisson)
 """Losses whose targets are numbers rather than classes."""
+
+OF_ANY_UNIT = (Squared, Absolute, Quantile)
+"""Those of them that are what they were when numbers change their unit, but for a factor."""

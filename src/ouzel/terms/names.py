@@ -32,29 +32,17 @@ def resolve_loss(loss: Any) -> Any:
     Traceback (most recent call last):
     ouzel.errors.OuzelError: loss must be one of 'logistic', ... or a loss term; got 'hinged'. Did you mean 'hinge'?
     """
-    if isinstance(loss, str):
-        return _named("loss", loss, LOSSES)
-    if type(loss) in losses.derivative.bodies:
-        return within_range("loss", loss)
-    raise OuzelError(f"loss must be a name or a term with a registered derivative; got {loss!r}")
+    return _resolved("loss", loss, LOSSES, losses.derivative)
 
 
 def resolve_schedule(schedule: Any) -> Any:
     """The schedule of learning rates of a name, or the term itself."""
-    if isinstance(schedule, str):
-        return _named("schedule", schedule, SCHEDULES)
-    if type(schedule) in rate.bodies:
-        return within_range("schedule", schedule)
-    raise OuzelError(f"schedule must be a name or a term with a registered rate; got {schedule!r}")
+    return _resolved("schedule", schedule, SCHEDULES, rate)
 
 
 def resolve_bound(bound: Any) -> Any:
     """What becomes of predictions that are too large, by its name, or the term itself."""
-    if isinstance(bound, str):
-        return _named("bound", bound, BOUNDS)
-    if type(bound) in projects.bodies:
-        return bound
-    raise OuzelError(f"bound must be clip or project; got {bound!r}")
+    return _resolved("bound", bound, BOUNDS, projects)
 
 
 def resolve_start(start: Any) -> Any:
@@ -63,11 +51,7 @@ def resolve_start(start: Any) -> Any:
     >>> resolve_start("random(slots=1024)")
     Random(slots=1024.0)
     """
-    if isinstance(start, str):
-        return _named("start", start, STARTS)
-    if type(start) in code_of.bodies:
-        return within_range("start", start)
-    raise OuzelError(f"start must be a name or a term with a registered code; got {start!r}")
+    return _resolved("start", start, STARTS, code_of)
 
 
 def name_of(term: Any) -> str:
@@ -85,6 +69,15 @@ def _name(term: Any) -> str:
     named: dict[Any, str] = {type(known): name for name, known in (LOSSES | SCHEDULES | BOUNDS | STARTS).items()}
     named |= {kind: name for name, kind in (NORMS | DOMAINS).items()}
     return named.get(type(term), type(term).__name__)
+
+
+def _resolved(what: str, given: Any, terms: dict[str, Any], function: Any) -> Any:
+    """The term of a name, or the term itself, if `function` has a body for its class."""
+    if isinstance(given, str):
+        return _named(what, given, terms)
+    if type(given) in function.bodies:
+        return within_range(what, given)
+    raise OuzelError(f"{what} must be a name or a term with a registered {function.__name__}; got {given!r}")
 
 
 def _named(what: str, text: str, terms: dict[str, Any], **values: float) -> Any:

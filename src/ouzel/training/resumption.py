@@ -16,7 +16,8 @@ class GoingOn:
     """The blocks of a stream, or of its groups, without the examples that the ledger knows; else it is that stream.
 
     A source is recognised by its first examples, whatever it is called, and must hold all that was learnt of it: before
-    anything new is given out, OuzelError says what contradicts. `on_known` is called with the examples left out.
+    anything new is given out, OuzelError says what contradicts. `on_known` is called with the examples left out, and
+    `on_wait` before the stream is waited for: at any other time an interruption would leave notes half written.
     """
 
     leaves_out = True  # what the run has behind it
@@ -28,12 +29,16 @@ class GoingOn:
         ledger: Ledger,
         behind: dict[int, int] | None = None,
         on_known: Callable[[Block], Any] = lambda block: None,
+        on_wait: Callable[[], Any] = lambda: None,
     ) -> None:
         self._stream = stream
         self._paths = paths
         self._ledger = ledger
         self._behind = behind or {}
         self._on_known = on_known
+        self._on_wait = on_wait
+        self.waiting = False  # for the stream
+        self.incomplete = False  # whether an interruption fell into taking note of what was learnt
         self._read = 0  # examples of the stream
         self._sources: list[Following] = []  # up to the one that is being read
         self._ready: deque[tuple[Following, Block, int]] = deque()
@@ -65,6 +70,7 @@ class GoingOn:
 
     def learnt(self, examples: int) -> None:
         """Take note that so many of the examples given out have been learnt."""
+        self.incomplete = True
         while self._given and self._learnt < examples:
             source, block, kind = self._given.popleft()
             rows = min(block.rows, examples - self._learnt)
@@ -73,9 +79,13 @@ class GoingOn:
             if rows < block.rows:
                 self._given.appendleft((source, block.slice(rows, block.rows), kind))
             self._learnt += rows
+        self.incomplete = False
 
     def _read_on(self) -> None:
+        self.waiting = True
+        self._on_wait()
         block = next(self._stream, None)
+        self.waiting = False
         if block is None:
             self._begin_sources(len(self._paths))
             self._sort(self._sources[-1].end())

@@ -61,6 +61,7 @@ class Session:
     ledger: Ledger = field(default_factory=Ledger)
     stream: Any = None  # of the present pass
     on_known: Callable[[], None] = lambda: None  # called as examples are passed over
+    on_wait: Callable[[], None] = lambda: None  # called before the files are waited for
     opened_at: tuple[int, int] | None = None  # where the run stood at its beginning, once the run has begun it
     make_for_numbers: Callable[[], Model] | None = None  # of a new model: the one to have if labels are to be predicted
 
@@ -72,6 +73,7 @@ class Session:
         learner: str | None,
         settings: dict[str, Any],
         intercept: bool,
+        scale_targets: bool,
         reading: dict[str, Any],
         format: str | None,
         passes: int | None,
@@ -97,6 +99,7 @@ class Session:
                 Model,
                 learner or catalogue.DEFAULT,
                 intercept=intercept and task != "ranking",
+                scale_targets=scale_targets,
                 task=task,
                 pairs=pairs or 0,
                 bits=reading.get("bits", 18),
@@ -116,7 +119,7 @@ class Session:
         stored = notes.get("reading", {})
         if "query" in stored and "query" not in reading:
             raise OuzelError(f"{resume}: was learnt with the groups of {stored['query']}; give them again with --query")
-        check_agreement(resume, model, stored, learner, settings, intercept, reading)
+        check_agreement(resume, model, stored, learner, settings, intercept, scale_targets, reading)
         for name, given, known in (("task", task, model.task.name), ("pairs", pairs, model.pairs)):
             if given is not None and given != known:
                 raise contradiction(resume, name, given, known)
@@ -193,6 +196,11 @@ class Session:
         self.opened_at = self.run.position
         return self.stream
 
+    @property
+    def waiting(self) -> bool:
+        """Whether an interruption while the run reads falls into waiting for the files."""
+        return getattr(self.stream, "waiting", True)
+
     def close(self) -> None:
         """Stop reading."""
         if self.stream is not None:
@@ -238,7 +246,8 @@ class Session:
 
     def cut_off(self) -> str:
         """Save what was learnt before an error or an interruption, if the model is whole; say what is on disk."""
-        if self.output is not None and self.run.position > self.begun_at and not self.run.incomplete:
+        incomplete = self.run.incomplete or getattr(self.stream, "incomplete", False)
+        if self.output is not None and self.run.position > self.begun_at and not incomplete:
             self.run.evaluate_pending()
             try:
                 self.save(finished=False)
@@ -265,7 +274,7 @@ class Session:
             return stream
         passed, row = self.noted["progress"]["position"] if self.ledger.cut_off else (0, 0)
         behind = behind_in_pass(self.ledger.cut_off, row) if passed else {}
-        return GoingOn(stream, self.files, self.ledger, behind, self._pass_over)
+        return GoingOn(stream, self.files, self.ledger, behind, self._pass_over, lambda: self.on_wait())
 
     def _pass_over(self, block: Block) -> None:
         """Count the features of examples that are not learnt again."""

@@ -18,7 +18,7 @@ from ouzel.errors import OuzelError
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.ranges import Seed, Size, ranged
 from ouzel.sketches import count_min, top_k
-from ouzel.sketches.top_k import find, insert, replace, set_weight, smallest
+from ouzel.sketches.top_k import find, offer, set_weight
 
 
 @force_inline
@@ -40,12 +40,8 @@ def count_items(first, second, heap, slots, which):
         entry = find(heap, slot)
         if entry >= 0:
             set_weight(heap, entry, weight)
-        elif heap.taken[0] < len(heap.keys):
-            insert(heap, slot, weight)
-        elif abs(weight) > heap.bounds[-1]:
-            entry = smallest(heap)
-            if abs(weight) > abs(heap.weights[entry]):
-                replace(heap, entry, slot, weight)
+        else:
+            offer(heap, slot, weight)
 
 
 @kernel

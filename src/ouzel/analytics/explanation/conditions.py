@@ -12,6 +12,7 @@ import operator
 import re
 from bisect import insort
 from collections.abc import Callable
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,8 @@ class Condition:
         self.value: float | str = found["value"]
         if is_number(found["value"]):
             self.value = float(found["value"])
+            if not isfinite(self.value):
+                raise OuzelError(f"{text!r} compares with {found['value']}; expected a finite number")
         self.numeric = quantile is not None or isinstance(self.value, float)
         if not self.numeric and self.sign not in ("=", "==", "!="):
             raise OuzelError(f"{text!r} compares with {found['value']!r}; expected a number, or a quantile such as p80")

@@ -33,6 +33,7 @@ def compare(
     l2: options.L2 = None,
     set_: options.Setting = None,
     no_intercept: Annotated[bool, typer.Option("--no-intercept", help="Learn no constant feature.")] = False,
+    raw_targets: options.RawTargets = False,
     format: options.Format = None,
     label: options.Label = None,
     label_positive: options.LabelPositive = None,
@@ -90,7 +91,8 @@ def compare(
         budgets=budget.split(",") if budget else (),
         settings=given,
     )
-    model = {"intercept": not no_intercept, "bits": reading.get("bits", 18), "seed": reading.get("seed", 0)}
+    model: dict[str, Any] = {"intercept": not no_intercept, "scale_targets": not raw_targets}
+    model |= {"bits": reading.get("bits", 18), "seed": reading.get("seed", 0)}
     model |= {"task": task, "pairs": pairs or 0} if task else {}
     if shuffles:
         from ouzel.cli.commands.compare_shuffles import compare_in_orders

@@ -48,34 +48,30 @@ def compare_once(
             [*standard, *chosen],
             Groups(stream) if model.get("task") == "ranking" else stream,
             jobs=jobs,
-            on_progress=lambda contestants: screen.stand(contestants[0].scores),
+            on_progress=lambda entries: screen.stand(entries[0].scores),
             on_refusal=screen.say,
             **model,
         )
     if top and found[0].candidate is not standard[0]:
         raise OuzelError(f"--reference {reference} cannot hold the features of this stream; name another")
     best = found[0] if top else None
-    contestants = found[len(standard) :]
-    recovered = {
-        id(entry): None if best is None else recovery_error(entry.model, best.model, top) for entry in contestants
-    }
+    entries = found[len(standard) :]
+    recovered = {id(entry): None if best is None else recovery_error(entry.model, best.model, top) for entry in entries}
     if not quiet:
-        _print_table(contestants, recovered, top)
+        _print_table(entries, recovered, top)
         if best is not None:
             print(f"recovery: of the {top} heaviest weights, against {reference} (error {figure(best.figure)})")
     if plot is not None:
-        _draw(contestants, recovered, best, plot)
+        _draw(entries, recovered, best, plot)
     extra = {"top": top} if top else {}
-    return [
-        entry.to_json() | ({"recovery_error": recovered[id(entry)], **extra} if top else {}) for entry in contestants
-    ]
+    return [entry.to_json() | ({"recovery_error": recovered[id(entry)], **extra} if top else {}) for entry in entries]
 
 
-def _print_table(contestants: list[Entry], recovered: dict[int, float | None], top: int) -> None:
-    rows = best_of_rows(contestants)
+def _print_table(entries: list[Entry], recovered: dict[int, float | None], top: int) -> None:
+    rows = best_of_rows(entries)
     least = min(row[0].figure for row in rows)
-    first = contestants[0]
-    candidates = [entry.candidate for entry in contestants]
+    first = entries[0]
+    candidates = [entry.candidate for entry in entries]
     stepped, sparse, budgeted = (
         any(getattr(candidate, name) is not None for candidate in candidates) for name in ("step", "l1", "budget")
     )
@@ -107,16 +103,16 @@ def _print_table(contestants: list[Entry], recovered: dict[int, float | None], t
         table.add_row(*cells)
     console = Console(highlight=False)
     console.print(table)
-    console.print(f"\n* the best of {len(contestants)} candidates over {first.scores.examples:,} examples")
+    console.print(f"\n* the best of {len(entries)} candidates over {first.scores.examples:,} examples")
     if any(row[0].warnings for row in rows):
         console.print("! diverged: far worse than a prediction without features; try smaller steps")
 
 
-def _draw(contestants: list[Entry], recovered: dict[int, float | None], reference: Entry | None, path: str) -> None:
+def _draw(entries: list[Entry], recovered: dict[int, float | None], reference: Entry | None, path: str) -> None:
     """The plot that fits what was varied; recovery stands beside the error."""
-    candidates = [entry.candidate for entry in contestants]
-    y = "progressive rmse" if contestants[0].model.task.numbers else "progressive error rate"
-    best = [row[0] for row in best_of_rows(contestants)]
+    candidates = [entry.candidate for entry in entries]
+    y = "progressive rmse" if entries[0].model.task.numbers else "progressive error rate"
+    best = [row[0] for row in best_of_rows(entries)]
     if reference is not None and any(entry.budget for entry in candidates):
         errors = _lines(best, _kilobytes, lambda entry: entry.figure)
         budgets = [entry.budget / 1024 for entry in candidates if entry.budget]
@@ -130,23 +126,21 @@ def _draw(contestants: list[Entry], recovered: dict[int, float | None], referenc
         lines = _lines(best, lambda entry: entry.nonzeros or None, lambda entry: entry.figure)
         draw_lines(lines, path, x="weights that are not zero", y=y, log_x=True)
     elif any(entry.step for entry in candidates):
-        lines = _lines(contestants, lambda entry: entry.candidate.step, lambda entry: entry.figure)
+        lines = _lines(entries, lambda entry: entry.candidate.step, lambda entry: entry.figure)
         draw_lines(lines, path, x="step size", y=y, log_x=True)
     else:
-        draw_curves(
-            {entry.candidate.learner: entry.curve.points for entry in contestants}, path, contestants[0].model.task
-        )
+        draw_curves({entry.candidate.learner: entry.curve.points for entry in entries}, path, entries[0].model.task)
 
 
-def _kilobytes(contestant: Entry) -> float | None:
-    budget = contestant.candidate.budget
+def _kilobytes(entry: Entry) -> float | None:
+    budget = entry.candidate.budget
     return None if budget is None else budget / 1024
 
 
-def _lines(contestants: list[Entry], x: Any, y: Any) -> dict[str, Line]:
-    """A line a learner, through what `x` and `y` say of each contestant; those without an `x` are left out."""
+def _lines(entries: list[Entry], x: Any, y: Any) -> dict[str, Line]:
+    """A line a learner, through what `x` and `y` say of each entry; those without an `x` are left out."""
     lines: dict[str, Line] = {}
-    for entry in contestants:
+    for entry in entries:
         if x(entry) is not None:
             xs, ys = lines.setdefault(entry.candidate.learner, ([], []))
             value = y(entry)

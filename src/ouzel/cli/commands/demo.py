@@ -65,15 +65,15 @@ def _best(show: Show) -> list[Entry]:
     with Screen(show.title) as screen:
         found = compare(chosen, show.blocks, on_progress=lambda now: screen.stand(now[0].scores), task="classification")
     best = [min((c for c in found if c.candidate.learner == name), key=lambda c: c.figure) for name in LEARNERS]
-    least = min(contestant.figure for contestant in best)
+    least = min(entry.figure for entry in best)
     cells = (f"{c.figure:.4f}{'*' if c.figure == least else ' '}" for c in best)
     print(f"{show.title:<34}" + "".join(f"{cell:>10}" for cell in cells), flush=True)
     return best
 
 
-def _line(contestant: Entry) -> tuple[list[int], list[float]]:
+def _line(entry: Entry) -> tuple[list[int], list[float]]:
     """The progressive error, from where it has settled a little."""
-    points = [point for point in contestant.curve.points if point.examples >= 64]
+    points = [point for point in entry.curve.points if point.examples >= 64]
     return [point.examples for point in points], [point.error_rate for point in points]
 
 

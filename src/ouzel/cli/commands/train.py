@@ -44,6 +44,7 @@ def train(
     epsilon: options.Epsilon = None,
     set_: options.Setting = None,
     no_intercept: Annotated[bool, typer.Option("--no-intercept", help="Learn no constant feature.")] = False,
+    raw_targets: options.RawTargets = False,
     format: options.Format = None,
     label: options.Label = None,
     label_positive: options.LabelPositive = None,
@@ -101,6 +102,7 @@ def train(
             learner=learner,
             settings=settings,
             intercept=not no_intercept,
+            scale_targets=not raw_targets,
             reading=reading,
             format=format,
             passes=passes,
@@ -161,7 +163,8 @@ def _go(session: Session, quiet: bool) -> OuzelError | None:
             session.recognise()
             for line in session.remarks:
                 screen.console.print(line, soft_wrap=True, markup=False)
-            patience = DeferredInterrupt(session.run)
+            interrupt = DeferredInterrupt(session.run, lambda: session.waiting)
+            session.on_wait = interrupt.check
 
             def open_stream() -> Any:
                 screen.stream = session.open()
@@ -169,10 +172,10 @@ def _go(session: Session, quiet: bool) -> OuzelError | None:
 
             def show(run: Run) -> None:
                 screen.show(run)
-                patience.check()
+                interrupt.check()
 
             failed = None
-            with patience:
+            with interrupt:
                 session.run.over(open_stream, show, session.checkpoint_every, partial(session.save, finished=False))
                 try:
                     session.end()

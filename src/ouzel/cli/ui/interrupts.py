@@ -9,6 +9,8 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ouzel.evaluation.progressive import Run
 
 ENDINGS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]  # Windows has no SIGHUP
@@ -45,10 +47,14 @@ class Signals:
 
 
 class DeferredInterrupt:
-    """While a run is at work, a signal waits for the end of the block that is being learnt; a second one does not."""
+    """While a run is at work, a signal waits for the end of the block that is being learnt; a second one does not.
 
-    def __init__(self, run: Run) -> None:
+    It does not wait while the run waits for what it reads: `waiting` says so.
+    """
+
+    def __init__(self, run: Run, waiting: Callable[[], bool] = lambda: True) -> None:
         self.run = run
+        self.waiting = waiting
         self.begun_at = run.position
         self.asked = 0
         self._before: dict[int, Any] = {}
@@ -71,7 +77,8 @@ class DeferredInterrupt:
         if number in ENDINGS and callable(before):
             with suppress(KeyboardInterrupt):
                 before(number, frame)  # that of the command takes note of it
-        if self.asked > 1 or self.run.clock.now == "reading" or self.run.position == self.begun_at:
+        reading = self.run.clock.now == "reading" and self.waiting()
+        if self.asked > 1 or reading or self.run.position == self.begun_at:
             raise KeyboardInterrupt
 
 

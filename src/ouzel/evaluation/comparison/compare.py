@@ -87,35 +87,35 @@ def compare(
 
     >>> from ouzel.streams.memory import blocks_from
     >>> stream = blocks_from([({"sun": 1.0}, "dry"), ({"cloud": 1.0}, "wet")] * 50)
-    >>> entries = [Candidate("ogd", None, None, None, {"learning_rate": rate}) for rate in (0.5, 1.0)]
-    >>> [contestant.scores.examples for contestant in compare(entries, stream)]
+    >>> candidates = [Candidate("ogd", None, None, None, {"learning_rate": rate}) for rate in (0.5, 1.0)]
+    >>> [entry.scores.examples for entry in compare(candidates, stream)]
     [100, 100]
     """
-    contestants = [Entry(candidate, **options) for candidate in candidates]
+    entries = [Entry(candidate, **options) for candidate in candidates]
     with ThreadPoolExecutor(max(1, jobs)) as pool:
         for number, block in enumerate(stream):
-            contestants = able(contestants, block, on_refusal)
+            entries = that_fit(entries, block, on_refusal)
             if number == 0:
-                warm_up([contestant.candidate for contestant in contestants], block, options)
-            list(pool.map(Entry.learn, contestants, [block] * len(contestants)))
+                warm_up([entry.candidate for entry in entries], block, options)
+            list(pool.map(Entry.learn, entries, [block] * len(entries)))
             if on_progress is not None:
-                on_progress(contestants)
-    return contestants
+                on_progress(entries)
+    return entries
 
 
-def able(contestants: Sequence[Entry], block: Block, on_refusal: Callable[[str], None] | None = None) -> list[Entry]:
-    """The contestants that can hold a block's features; an error if none can."""
+def that_fit(entries: Sequence[Entry], block: Block, on_refusal: Callable[[str], None] | None = None) -> list[Entry]:
+    """The entries that can hold a block's features; an error if none can."""
     largest = int(block.indices[int(block.offsets[0]) : int(block.offsets[-1])].max(initial=0))
     left = []
     refusals: dict[str, list[str]] = {}
-    for contestant in contestants:
+    for entry in entries:
         try:
-            contestant.model.make_room(largest)
-            left.append(contestant)
+            entry.model.make_room(largest)
+            left.append(entry)
         except OuzelError as error:
             names = refusals.setdefault(str(error), [])
-            if contestant.candidate.learner not in names:
-                names.append(contestant.candidate.learner)
+            if entry.candidate.learner not in names:
+                names.append(entry.candidate.learner)
     for reason, names in refusals.items():
         if not left:
             raise OuzelError(reason)
@@ -131,13 +131,13 @@ def warm_up(candidates: Sequence[Candidate], block: Block, options: dict[str, An
         Entry(candidate, **options).learn(block.slice(0, min(WARM_UP, block.rows)))
 
 
-def best_of_rows(contestants: Sequence[Entry]) -> list[list[Entry]]:
+def best_of_rows(entries: Sequence[Entry]) -> list[list[Entry]]:
     """For each row of the table (a learner with one penalty and budget) the best, and all that tie with it."""
     rows: dict[Any, list[Entry]] = {}
-    for contestant in contestants:
-        rows.setdefault(contestant.candidate.row, []).append(contestant)
+    for entry in entries:
+        rows.setdefault(entry.candidate.row, []).append(entry)
     best = []
     for row in rows.values():
-        least = min(contestant.figure for contestant in row)
-        best.append([contestant for contestant in row if contestant.figure == least])
+        least = min(entry.figure for entry in row)
+        best.append([entry for entry in row if entry.figure == least])
     return best

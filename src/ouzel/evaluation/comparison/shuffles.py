@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.evaluation.comparison.compare import Entry, able, warm_up
+from ouzel.evaluation.comparison.compare import Entry, that_fit, warm_up
 from ouzel.evaluation.comparison.grid import Candidate
 from ouzel.model.tasks.task import Task
 from ouzel.streams.block import Block
@@ -89,18 +89,16 @@ def compare_orders(
     """
     block = block.select(np.flatnonzero(~np.isnan(block.labels)))
     options = {**options, "seed": seed}
-    entrants = able([Entry(candidate, **options) for candidate in candidates], block, on_refusal)
-    candidates = [entrant.candidate for entrant in entrants]
+    entries = that_fit([Entry(candidate, **options) for candidate in candidates], block, on_refusal)
+    candidates = [entry.candidate for entry in entries]
     warm_up(candidates, block, options)
     ends = np.unique(np.linspace(0, block.rows, min(POINTS, block.rows) + 1).astype(np.int64)[1:])
     traces: list[list[np.ndarray]] = [[] for _ in candidates]
     with ThreadPoolExecutor(max(1, jobs)) as pool:
         for order in range(orders):
             shuffled = block.select(np.random.default_rng([seed, order]).permutation(block.rows))
-            contestants = [Entry(candidate, **options) for candidate in candidates]
-            for kept, trace in zip(
-                traces, pool.map(lambda c, b=shuffled: _trace(c, b, ends), contestants), strict=True
-            ):
+            entries = [Entry(candidate, **options) for candidate in candidates]
+            for kept, trace in zip(traces, pool.map(lambda c, b=shuffled: _trace(c, b, ends), entries), strict=True):
                 kept.append(trace)
             if on_progress is not None:
                 on_progress(order + 1)
@@ -108,16 +106,16 @@ def compare_orders(
     found = []
     for candidate, kept in zip(candidates, traces, strict=True):
         mistakes, updates, seconds = np.stack(kept, axis=1)
-        found.append(Summary(candidate, ends, mistakes, updates, seconds, weight, entrants[0].model.task))
+        found.append(Summary(candidate, ends, mistakes, updates, seconds, weight, entries[0].model.task))
     return found
 
 
-def _trace(contestant: Entry, block: Block, ends: np.ndarray) -> np.ndarray:
-    """Mistakes, updates and seconds (3, points) as the contestant learns the block."""
+def _trace(entry: Entry, block: Block, ends: np.ndarray) -> np.ndarray:
+    """Mistakes, updates and seconds (3, points) as the entry learns the block."""
     trace = np.empty((3, len(ends)))
     start = 0
     for k, stop in enumerate(ends):
-        contestant.learn(block.slice(start, int(stop)))
-        trace[:, k] = contestant.figure * contestant.scores.sums[0], contestant.updates, contestant.seconds
+        entry.learn(block.slice(start, int(stop)))
+        trace[:, k] = entry.figure * entry.scores.sums[0], entry.updates, entry.seconds
         start = int(stop)
     return trace

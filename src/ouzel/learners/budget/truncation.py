@@ -30,7 +30,7 @@ from ouzel.learners.budget.kept_rows import learning_kept_first, predicting
 from ouzel.learners.loops import learning_in, predicting_margins
 from ouzel.learners.shared_settings import L2, HeapSize, Loss, Rate, Schedule, byte_budget
 from ouzel.sketches import top_k
-from ouzel.sketches.top_k import find, insert, replace, rescale, set_weight, smallest
+from ouzel.sketches.top_k import find, insert, offer, rescale, set_weight
 from ouzel.terms.losses import Logistic
 from ouzel.terms.schedules import InverseTime
 
@@ -88,12 +88,8 @@ def _learn_feature(state, slot, change):
     entry = find(state, slot)
     if entry >= 0:
         set_weight(state, entry, state.weights[entry] + change)
-    elif state.taken[0] < len(state.keys):
-        insert(state, slot, change)
-    elif abs(change) > state.bounds[-1]:
-        entry = smallest(state)
-        if abs(change) > abs(state.weights[entry]):
-            replace(state, entry, slot, change)
+    else:
+        offer(state, slot, change)
 
 
 @force_inline

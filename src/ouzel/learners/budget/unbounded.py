@@ -22,7 +22,7 @@ from ouzel.learners.shared_settings import L2, Loss, Rate, Schedule
 from ouzel.learners.states import negating
 from ouzel.ranges import Range
 from ouzel.sketches import top_k
-from ouzel.sketches.top_k import find, insert, replace, rescale, set_weight, smallest
+from ouzel.sketches.top_k import find, insert, offer, rescale, set_weight
 from ouzel.terms.losses import Logistic
 from ouzel.terms.schedules import InverseTime
 
@@ -108,12 +108,8 @@ def _follow(state, slot, weight):
     entry = find(state, slot)
     if entry >= 0:
         set_weight(state, entry, weight)
-    elif state.taken[0] < len(state.keys):
-        insert(state, slot, weight)
-    elif abs(weight) > state.bounds[-1]:
-        entry = smallest(state)
-        if abs(weight) > abs(state.weights[entry]):
-            replace(state, entry, slot, weight)
+    else:
+        offer(state, slot, weight)
 
 
 learn_rows = learning_margins(learn_row)

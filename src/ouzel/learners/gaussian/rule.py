@@ -30,7 +30,7 @@ from ouzel.kernels.jit import dispatch, force_inline
 from ouzel.layout import float32, float64, int64, made_from
 from ouzel.learners.limits import LIMIT, is_sound
 from ouzel.learners.loops import learning_scores
-from ouzel.learners.scores import best_wrong, score_row, score_rows
+from ouzel.learners.scores import learning_pairs, score_row, score_rows
 
 MULTICLASS = True
 MOST_SLOTS = 4097  # of a full covariance: ids below 4,096 and the constant
@@ -172,15 +172,10 @@ def predict_row(state, indices, values, settings, scores):
 
 
 @force_inline
-def learn_row(state, indices, values, target, importance, settings, scores):
-    """Learn one example in place; `scores` (classes,) takes what was predicted before."""
-    score_row(state.table, indices, values, scores)
-    if importance == 0.0:
-        return
-    wrong = best_wrong(scores, target)
+def learn_pair(state, indices, values, scores, target, wrong, importance, settings):
+    """Learn one example of a true class and the best wrong one."""
     margin = scores[target] - scores[wrong]
     variance = (2.0 if settings.pairwise else 1.0) * variance_of(state, indices, values)
-    state.seen[0] += 1.0
     if not (isfinite(margin * margin) and 0.0 < variance < LIMIT):
         return
     alpha, beta = step(settings, MarginStats(margin, variance, importance, state.seen[0]))
@@ -189,6 +184,7 @@ def learn_row(state, indices, values, target, importance, settings, scores):
         move(state, indices, values, target, wrong, alpha, beta, settings.pairwise)
 
 
+learn_row = learning_pairs(predict_row, learn_pair)
 learn_rows = learning_scores(learn_row)
 
 

@@ -18,7 +18,7 @@ from ouzel.layout import float32, float64, made_from
 from ouzel.learners.dithered_sums import dither_of, dithered_sum
 from ouzel.learners.limits import is_sound
 from ouzel.learners.loops import learning_scores, predicting_scores
-from ouzel.learners.scores import best_wrong, pairwise_update, square_norm
+from ouzel.learners.scores import learning_pairs, pairwise_update, square_norm
 from ouzel.learners.shared_settings import PRICE
 
 MULTICLASS = True
@@ -62,13 +62,8 @@ def predict_row(state, indices, values, settings, scores):
 
 
 @force_inline
-def learn_row(state, indices, values, target, importance, settings, scores):
-    """Learn one example in place; `scores` (classes,) takes what was predicted before."""
-    predict_row(state, indices, values, settings, scores)
-    if importance == 0.0:
-        return
-    wrong = best_wrong(scores, target)
-    state.seen[0] += 1.0
+def learn_pair(state, indices, values, scores, target, wrong, importance, settings):
+    """Learn one example of a true class and the best wrong one."""
     if not scores[target] - scores[wrong] > 0.0 and is_sound(importance, square_norm(values)):
         state.updates[0] += 1.0
         pairwise_update(state.table, indices, values, target, wrong, importance)
@@ -79,6 +74,7 @@ def learn_row(state, indices, values, target, importance, settings, scores):
             state.energy[indices[k]] = dithered_sum(energy, more, np.float64(values[k]) * values[k], dither)
 
 
+learn_row = learning_pairs(predict_row, learn_pair)
 learn_rows = learning_scores(learn_row)
 predict_rows = predicting_scores(predict_row)
 

@@ -19,7 +19,7 @@ from ouzel.layout import float32, float64, int64, made_from
 from ouzel.learners.gaussian.second_order_perceptron import Settings
 from ouzel.learners.limits import is_sound
 from ouzel.learners.loops import learning_scores, predicting_scores
-from ouzel.learners.scores import best_wrong, pairwise_update, square_norm
+from ouzel.learners.scores import learning_pairs, pairwise_update, square_norm
 
 MULTICLASS = True
 MOST_SLOTS = 4097  # ids below 4,096 and the constant
@@ -86,13 +86,8 @@ def predict_row(state, indices, values, settings, scores):
 
 
 @kernel
-def learn_row(state, indices, values, target, importance, settings, scores):
-    """Learn one example in place; `scores` (classes,) takes what was predicted before."""
-    predict_row(state, indices, values, settings, scores)
-    if importance == 0.0:
-        return
-    wrong = best_wrong(scores, target)
-    state.seen[0] += 1.0
+def learn_pair(state, indices, values, scores, target, wrong, importance, settings):
+    """Learn one example of a true class and the best wrong one."""
     if scores[target] - scores[wrong] > 0.0 or not is_sound(importance, square_norm(values)):
         return
     state.updates[0] += 1.0
@@ -108,6 +103,7 @@ def learn_row(state, indices, values, target, importance, settings, scores):
                 row[j] -= scaled * product[j]
 
 
+learn_row = learning_pairs(predict_row, learn_pair)
 learn_rows = learning_scores(learn_row)
 predict_rows = predicting_scores(predict_row)
 

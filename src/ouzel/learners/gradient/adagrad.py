@@ -24,6 +24,7 @@ from ouzel.learners.dithered_sums import dither_of, dithered_sum
 from ouzel.learners.limits import LARGEST_SQUARE
 from ouzel.learners.loops import learning_in, predicting_margins
 from ouzel.learners.shared_settings import Damping, Loss, Penalty, Rate
+from ouzel.learners.states import negating_first
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.penalties.separable import (
     NoPenalty,
@@ -181,11 +182,7 @@ def weights(state: State, settings: Settings) -> np.ndarray:
     return out
 
 
-def swap_classes(state: State) -> State:
-    """The state that exchanged classes would have led to."""
-    table = state.table.copy()
-    table[:, 0] *= -1.0
-    return State(table, state.seen.copy())
+swap_classes = negating_first("table")
 
 
 def merge(states: list[State], settings: Settings) -> State:

@@ -24,6 +24,7 @@ from ouzel.learners.gradient.matrix_metric import decompose, require_solver, sol
 from ouzel.learners.limits import bound_all, has_square
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import Damping, DualAveraging, Loss, Penalty, Rate
+from ouzel.learners.states import negating
 from ouzel.ranges import Range
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.penalties.separable import NoPenalty, SquaredL2, applies, penalty_increment, require_separable
@@ -244,10 +245,7 @@ def weights(state: State, settings: Settings) -> np.ndarray:
     return current[state.block, state.position]
 
 
-def swap_classes(state: State) -> State:
-    """The state that exchanged classes would have led to."""
-    copies = State(*(array.copy() for array in state))
-    return copies._replace(weight=-copies.weight, gradient_sum=-copies.gradient_sum)
+swap_classes = negating("weight", "gradient_sum")
 
 
 def merge(states: list[State], settings: Settings) -> State:

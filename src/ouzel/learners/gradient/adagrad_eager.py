@@ -20,11 +20,12 @@ import numpy as np
 from ouzel.errors import OuzelError
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float64, made_from
+from ouzel.learners.gradient.descent import descending
 from ouzel.learners.limits import has_square
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import Damping, DualAveraging, Loss, Penalty, Rate
 from ouzel.learners.states import negating
-from ouzel.terms.losses import Logistic, derivative
+from ouzel.terms.losses import Logistic
 from ouzel.terms.penalties.diagonal_prox import minimise, require_minimiser
 from ouzel.terms.penalties.separable import NoPenalty
 
@@ -77,15 +78,11 @@ def predict_row(state, indices, values, settings):
 
 
 @force_inline
-def learn_row(state, indices, values, target, importance, settings):
-    """Learn one example in place; return the margin predicted before learning."""
-    margin = predict_row(state, indices, values, settings)
-    if importance == 0.0:
-        return margin
-    slope = importance * derivative(settings.loss, margin, target)
+def step(state, indices, values, slope, settings):
+    """Learn one example, whose gradient is `slope` times its features."""
     state.seen[0] += 1.0
     if not isfinite(slope):
-        return margin
+        return
     linear, metric = state.work[0], state.work[1]
     for k in range(len(indices)):
         gradient = slope * values[k]
@@ -104,9 +101,9 @@ def learn_row(state, indices, values, target, importance, settings):
                 linear[indices[k]] += rate * gradient
     strength = rate * state.seen[0] if dual else rate
     minimise(settings.penalty, linear, metric, strength, state.weight, state.work[2:])
-    return margin
 
 
+learn_row = descending(predict_row, step)
 learn_rows = learning_margins(learn_row)
 predict_rows = predicting_margins(predict_row)
 

@@ -22,11 +22,13 @@ import numpy as np
 from ouzel.errors import OuzelError
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import MOST_COUNT, check_places, float64, int64, made_from
+from ouzel.learners.gradient.descent import descending
 from ouzel.learners.gradient.matrix_metric import decompose, require_solver, solve, times_metric
 from ouzel.learners.limits import LARGEST_SQUARE, bound_all
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import Damping, DualAveraging, Loss, Penalty, Rate
-from ouzel.terms.losses import Logistic, derivative
+from ouzel.learners.states import negating, place_all
+from ouzel.terms.losses import Logistic
 from ouzel.terms.penalties.separable import NoPenalty, applies
 
 MOST_SLOTS = 2049  # ids below 2,048 and the constant
@@ -94,15 +96,11 @@ def _place(state, slot):
 
 
 @kernel
-def learn_row(state, indices, values, target, importance, settings):
-    """Learn one example in place; return the margin predicted before learning."""
-    margin = predict_row(state, indices, values, settings)
-    if importance == 0.0:
-        return margin
-    slope = importance * derivative(settings.loss, margin, target)
+def step(state, indices, values, slope, settings):
+    """Learn one example, whose gradient is `slope` times its features."""
     state.counts[0] += 1
     if not isfinite(slope) or (slope == 0.0 and not applies(settings.penalty)):
-        return margin
+        return
     gradient = np.zeros(len(state.weight))
     size = 0.0
     for k in range(len(indices)):
@@ -111,7 +109,7 @@ def learn_row(state, indices, values, target, importance, settings):
             size += (slope * values[k]) ** 2
     count = state.counts[1]
     if count == 0 or not size <= LARGEST_SQUARE:
-        return margin
+        return
     gradient = gradient[:count]
     weight = state.weight[:count]
     outer = state.outer[:count, :count]
@@ -128,9 +126,9 @@ def learn_row(state, indices, values, target, importance, settings):
         linear = rate * gradient - times_metric(vectors, eigenvalues, weight)
         solve(settings.penalty, vectors, eigenvalues, linear, rate, weight)
     bound_all(weight)
-    return margin
 
 
+learn_row = descending(predict_row, step)
 learn_rows = learning_margins(learn_row)
 predict_rows = predicting_margins(predict_row)
 
@@ -140,19 +138,13 @@ def weights(state: State, settings: Settings) -> np.ndarray:
     return np.where(state.place > 0, state.weight[state.place - 1], 0.0)
 
 
-def swap_classes(state: State) -> State:
-    """The state that exchanged classes would have led to."""
-    copies = [array.copy() for array in state]
-    return State(copies[0], -copies[1], -copies[2], *copies[3:])
+swap_classes = negating("weight", "gradient_sum")
 
 
 def merge(states: list[State], settings: Settings) -> State:
     """Sums add up; the weights are the workers' averaged by the examples each has seen, until the next example."""
-    dimension = len(states[0].place)
-    merged = init(dimension, settings)
-    placed = np.flatnonzero(np.any([state.place > 0 for state in states], axis=0))
-    merged.place[placed] = np.arange(1, len(placed) + 1)
-    merged.counts[:] = sum(int(state.counts[0]) for state in states), len(placed)
+    merged = init(len(states[0].place), settings)
+    merged.counts[:] = sum(int(state.counts[0]) for state in states), len(place_all(merged, states))
     for state in states:
         mine = np.flatnonzero(state.place)
         here, there = merged.place[mine] - 1, state.place[mine] - 1

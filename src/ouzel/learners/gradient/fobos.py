@@ -16,11 +16,13 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float64, made_from, require
+from ouzel.learners.gradient.descent import descending
 from ouzel.learners.gradient.lazy_weights import predicting, weighing
 from ouzel.learners.limits import reach_of
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import Loss, Penalty, Rate
-from ouzel.terms.losses import Logistic, derivative
+from ouzel.learners.states import negating_first
+from ouzel.terms.losses import Logistic
 from ouzel.terms.penalties.separable import (
     NoPenalty,
     applies,
@@ -66,37 +68,31 @@ predict_row = predicting(current_weight)
 
 
 @force_inline
-def learn_row(state, indices, values, target, importance, settings):
-    """Learn one example in place; return the margin predicted before learning."""
-    margin = predict_row(state, indices, values, settings)
-    if importance == 0.0:
-        return margin
-    slope = importance * derivative(settings.loss, margin, target)
-    step = settings.learning_rate / sqrt(state.clock[0] + 1.0)
-    after = state.clock[1] + penalty_increment(settings.penalty, step)
+def step(state, indices, values, slope, settings):
+    """Learn one example, whose gradient is `slope` times its features."""
+    rate = settings.learning_rate / sqrt(state.clock[0] + 1.0)
+    after = state.clock[1] + penalty_increment(settings.penalty, rate)
     if slope != 0.0:
-        reach = reach_of(step * slope)
+        reach = reach_of(rate * slope)
         for k in range(len(indices)):
             slot = indices[k]
             if abs(values[k]) < reach:
-                weight = current_weight(state, slot, settings) - step * slope * values[k]
+                weight = current_weight(state, slot, settings) - rate * slope * values[k]
                 if applies(settings.penalty):
-                    weight = proximal(settings.penalty, weight, step)
+                    weight = proximal(settings.penalty, weight, rate)
                     state.table[slot, 1] = after
                 state.table[slot, 0] = weight
     state.clock[0] += 1.0
     state.clock[1] = after
-    return margin
 
 
+learn_row = descending(predict_row, step)
 learn_rows = learning_margins(learn_row)
 predict_rows = predicting_margins(predict_row)
 weights = weighing(current_weight)
 
 
-def swap_classes(state: State) -> State:
-    """The state that exchanged classes would have led to."""
-    return State(state.table * np.array([-1.0, 1.0]), state.clock.copy())
+swap_classes = negating_first("table")
 
 
 def merge(states: list[State], settings: Settings) -> State:

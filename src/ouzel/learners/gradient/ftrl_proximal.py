@@ -17,12 +17,14 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float64, made_from
+from ouzel.learners.gradient.descent import descending
 from ouzel.learners.gradient.lazy_weights import predicting, weighing
 from ouzel.learners.limits import has_square
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import L2, Damping, Loss, Rate
+from ouzel.learners.states import negating_first
 from ouzel.ranges import STRENGTH
-from ouzel.terms.losses import Logistic, derivative
+from ouzel.terms.losses import Logistic
 
 
 class State(NamedTuple):
@@ -66,12 +68,8 @@ predict_row = predicting(weight_of)
 
 
 @force_inline
-def learn_row(state, indices, values, target, importance, settings):
-    """Learn one example in place; return the margin predicted before learning."""
-    margin = predict_row(state, indices, values, settings)
-    if importance == 0.0:
-        return margin
-    slope = importance * derivative(settings.loss, margin, target)
+def step(state, indices, values, slope, settings):
+    """Learn one example, whose gradient is `slope` times its features."""
     for k in range(len(indices)):
         gradient = slope * values[k]
         if has_square(gradient):
@@ -80,17 +78,15 @@ def learn_row(state, indices, values, target, importance, settings):
             state.table[indices[k], 0] += gradient - (sqrt(after) - sqrt(before)) / settings.learning_rate * weight
             state.table[indices[k], 1] = after
     state.seen[0] += 1.0
-    return margin
 
 
+learn_row = descending(predict_row, step)
 learn_rows = learning_margins(learn_row)
 predict_rows = predicting_margins(predict_row)
 weights = weighing(weight_of)
 
 
-def swap_classes(state: State) -> State:
-    """The state that exchanged classes would have led to."""
-    return State(state.table * np.array([-1.0, 1.0]), state.seen.copy())
+swap_classes = negating_first("table")
 
 
 def merge(states: list[State], settings: Settings) -> State:

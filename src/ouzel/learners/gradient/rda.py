@@ -15,13 +15,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import force_inline
-from ouzel.layout import float64, made_from
+from ouzel.layout import float64, made_from, require
+from ouzel.learners.gradient.descent import descending
 from ouzel.learners.gradient.lazy_weights import predicting, weighing
 from ouzel.learners.limits import reach_of
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import Loss, Penalty, Rate
 from ouzel.learners.states import negating
-from ouzel.terms.losses import Logistic, derivative
+from ouzel.terms.losses import Logistic
 from ouzel.terms.penalties.separable import NoPenalty, proximal, require_separable
 
 
@@ -45,6 +46,11 @@ def layout(dimension: int, settings: Settings) -> State:
 init, grow = made_from(layout)
 
 
+def check(state: State, settings: Settings) -> None:
+    """Refuse sums of gradients before the first round."""
+    require(state.seen[0] > 0.0 or not state.gradient_sum.any(), "gradient_sum has rounds that are not over")
+
+
 @force_inline
 def weight_of(state, slot, settings):
     """The weight of a slot."""
@@ -59,21 +65,17 @@ predict_row = predicting(weight_of)
 
 
 @force_inline
-def learn_row(state, indices, values, target, importance, settings):
-    """Learn one example in place; return the margin predicted before learning."""
-    margin = predict_row(state, indices, values, settings)
-    if importance == 0.0:
-        return margin
-    slope = importance * derivative(settings.loss, margin, target)
+def step(state, indices, values, slope, settings):
+    """Learn one example, whose gradient is `slope` times its features."""
     if slope != 0.0:
         reach = reach_of(slope)
         for k in range(len(indices)):
             if abs(values[k]) < reach:
                 state.gradient_sum[indices[k]] += slope * values[k]
     state.seen[0] += 1.0
-    return margin
 
 
+learn_row = descending(predict_row, step)
 learn_rows = learning_margins(learn_row)
 predict_rows = predicting_margins(predict_row)
 weights = weighing(weight_of)

@@ -19,7 +19,7 @@ import numpy as np
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.loops import learning_scores, predicting_scores
-from ouzel.learners.scores import averaged, best_wrong
+from ouzel.learners.scores import averaged, learning_pairs
 from ouzel.learners.shared_settings import PRICE
 from ouzel.ranges import Range
 
@@ -84,14 +84,9 @@ def predict_row(state, indices, values, settings, scores):
 
 
 @force_inline
-def learn_row(state, indices, values, target, importance, settings, scores):
-    """Learn one example in place; `scores` (classes,) takes what was predicted before."""
-    predict_row(state, indices, values, settings, scores)
-    if importance == 0.0:
-        return
-    wrong = best_wrong(scores, target)
+def learn_pair(state, indices, values, scores, target, wrong, importance, settings):
+    """Learn one example of a true class and the best wrong one."""
     p = settings.p
-    state.seen[0] += 1.0
     total = 0.0
     for k in range(len(values)):
         total += _power(values[k], p)
@@ -127,6 +122,7 @@ def _fold(state, p):
     state.scale[0] = 1.0
 
 
+learn_row = learning_pairs(predict_row, learn_pair)
 learn_rows = learning_scores(learn_row)
 predict_rows = predicting_scores(predict_row)
 

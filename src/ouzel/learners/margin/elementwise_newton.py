@@ -21,7 +21,7 @@ from ouzel.kernels.jit import force_inline
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.limits import is_sound
 from ouzel.learners.loops import learning_scores, predicting_scores
-from ouzel.learners.scores import averaged, best_wrong, score_row, square_norm
+from ouzel.learners.scores import averaged, learning_pairs, score_row, square_norm
 from ouzel.learners.shared_settings import PRICE, Rate
 
 MULTICLASS = True
@@ -62,13 +62,8 @@ def predict_row(state, indices, values, settings, scores):
 
 
 @force_inline
-def learn_row(state, indices, values, target, importance, settings, scores):
-    """Learn one example in place; `scores` (classes,) takes what was predicted before."""
-    predict_row(state, indices, values, settings, scores)
-    if importance == 0.0:
-        return
-    wrong = best_wrong(scores, target)
-    state.seen[0] += 1.0
+def learn_pair(state, indices, values, scores, target, wrong, importance, settings):
+    """Learn one example of a true class and the best wrong one."""
     step = importance * settings.learning_rate / sqrt(state.seen[0])
     if scores[target] - scores[wrong] < 1.0 and is_sound(step / SMALLEST_SCALE, square_norm(values)):
         state.updates[0] += 1.0
@@ -94,6 +89,7 @@ def _newton(state, indices, values, c, sign, score, step, settings):
         state.table[indices[k], c] += np.float32(change * values[k])
 
 
+learn_row = learning_pairs(predict_row, learn_pair)
 learn_rows = learning_scores(learn_row)
 predict_rows = predicting_scores(predict_row)
 

@@ -26,12 +26,13 @@ from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.limits import LIMIT, is_sound
 from ouzel.learners.loops import learning_scores, predicting_scores
-from ouzel.learners.scores import averaged, best_wrong, score_row, square_norm
+from ouzel.learners.scores import averaged, learning_pairs, score_row, square_norm
 from ouzel.ranges import SWITCH
 
 MULTICLASS = True
 LONGEST = 1e10
 SMALLEST_SCALE = 1e-3  # below it, or above its inverse, the scale is multiplied into the weights
+FORGOTTEN = 1e-12  # below it the weights are gone but for z, and the scale is not to be divided by
 PARALLEL = 1e-12  # where W and z are parallel but for rounding, the half spaces are the same
 
 
@@ -70,15 +71,10 @@ def predict_row(state, indices, values, settings, scores):
 
 
 @force_inline
-def learn_row(state, indices, values, target, importance, settings, scores):
-    """Learn one example in place; `scores` (classes,) takes what was predicted before."""
-    predict_row(state, indices, values, settings, scores)
-    if importance == 0.0:
-        return
-    wrong = best_wrong(scores, target)
+def learn_pair(state, indices, values, scores, target, wrong, importance, settings):
+    """Learn one example of a true class and the best wrong one."""
     margin = scores[target] - scores[wrong]
     norm = 2.0 * square_norm(values)
-    state.seen[0] += 1.0
     mistaken = margin < 1.0 if settings.aggressive else not margin > 0.0
     if not (mistaken and isfinite(margin) and 1.0 / LIMIT < norm < LIMIT):
         return
@@ -93,6 +89,8 @@ def learn_row(state, indices, values, target, importance, settings, scores):
         return
     state.updates[0] += 1.0
     state.scale[0] *= keep
+    if abs(state.scale[0]) < FORGOTTEN:
+        _fold(state)
     added = _add(state.table, indices, values, target, wrong, step / state.scale[0])
     state.square[0] = max(keep * keep * total + state.scale[0] ** 2 * added, 0.0)
     if state.square[0] > LONGEST**2:
@@ -126,6 +124,7 @@ def _fold(state):
     state.scale[0] = 1.0
 
 
+learn_row = learning_pairs(predict_row, learn_pair)
 learn_rows = learning_scores(learn_row)
 predict_rows = predicting_scores(predict_row)
 

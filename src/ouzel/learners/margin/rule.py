@@ -16,7 +16,7 @@ from ouzel.kernels.jit import dispatch, force_inline
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.limits import is_sound
 from ouzel.learners.loops import learning_scores
-from ouzel.learners.scores import averaged, best_wrong, pairwise_update, score_row, score_rows, square_norm
+from ouzel.learners.scores import averaged, learning_pairs, pairwise_update, score_row, score_rows, square_norm
 
 MULTICLASS = True
 
@@ -57,14 +57,9 @@ def predict_row(state, indices, values, settings, scores):
 
 
 @force_inline
-def learn_row(state, indices, values, target, importance, settings, scores):
-    """Learn one example in place; `scores` (classes,) takes what was predicted before."""
-    score_row(state.table, indices, values, scores)
-    if importance == 0.0:
-        return
-    wrong = best_wrong(scores, target)
+def learn_pair(state, indices, values, scores, target, wrong, importance, settings):
+    """Learn one example of a true class and the best wrong one."""
     square = square_norm(values)
-    state.seen[0] += 1.0
     margin = scores[target] - scores[wrong]
     tau = step(settings, MarginStats(margin, square, importance, state.seen[0], len(scores)))
     if is_sound(tau, square):
@@ -72,6 +67,7 @@ def learn_row(state, indices, values, target, importance, settings, scores):
         pairwise_update(state.table, indices, values, target, wrong, tau)
 
 
+learn_row = learning_pairs(predict_row, learn_pair)
 learn_rows = learning_scores(learn_row)
 
 

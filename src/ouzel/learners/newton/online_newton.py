@@ -22,7 +22,7 @@ from ouzel.learners.limits import learnable
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.newton.theory import from_theorem
 from ouzel.learners.shared_settings import Bound, Curvature, Eta, Features, FromTheory, Largest, Loss, Rate
-from ouzel.learners.states import negating
+from ouzel.learners.states import negating, place_all
 from ouzel.terms.bounds import Project, projects
 from ouzel.terms.losses import Logistic, derivative
 
@@ -175,8 +175,7 @@ def merge(states: list[State], settings: Settings) -> State:
     """Sums add up, of outer products and of what they pull to: A w, as of a ridge regression on all that was learnt."""
     dimension = len(states[0].place)
     merged = init(dimension, settings)
-    seen = np.flatnonzero(np.any([state.place > 0 for state in states], axis=0))
-    merged.place[seen] = np.arange(1, len(seen) + 1)
+    seen = place_all(merged, states)
     merged.counts[:] = sum(int(state.counts[0]) for state in states), len(seen)
     size = len(seen)
     metric, pull = np.eye(size), np.zeros(size)

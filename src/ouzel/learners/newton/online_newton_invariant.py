@@ -28,7 +28,7 @@ from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.newton.online_newton import check_room, clip, placed
 from ouzel.learners.newton.theory import from_theorem
 from ouzel.learners.shared_settings import Bound, Curvature, Eta, Features, FromTheory, Largest, Loss
-from ouzel.learners.states import negating
+from ouzel.learners.states import negating, place_all
 from ouzel.terms.bounds import Project, projects
 from ouzel.terms.losses import Logistic, derivative
 
@@ -172,8 +172,7 @@ def merge(states: list[State], settings: Settings) -> State:
     """Metrics add up; w is the workers' mean in the norms of their metrics, each by what it has seen."""
     dimension = len(states[0].place)
     merged = init(dimension, settings)
-    seen = np.flatnonzero(np.any([state.place > 0 for state in states], axis=0))
-    merged.place[seen] = np.arange(1, len(seen) + 1)
+    seen = place_all(merged, states)
     metric, pull = np.zeros((len(seen), len(seen))), np.zeros(len(seen))
     for state in states:
         mine, rank = np.flatnonzero(state.place), int(state.counts[RANK])

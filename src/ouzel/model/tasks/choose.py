@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 from ouzel.errors import OuzelError
@@ -19,14 +20,28 @@ OF_CLASSES = tuple(type(loss) for loss in LOSSES.values() if not isinstance(loss
 TASKS = ("classification", "regression", "ranking")
 
 
-def settings_for(task: str | None, learner: Learner, given: dict[str, Any]) -> dict[str, Any]:
-    """The settings given, with a loss of numbers where numbers are to be predicted and none was given."""
-    if task == "regression" and given.get("loss") is None and "loss" in learner.settings._fields:
-        return {**given, "loss": "squared"}
-    return given
+def settings_for(
+    task: str | None, learner: Learner, given: dict[str, Any], scale_targets: bool = True
+) -> dict[str, Any]:
+    """The settings given, with a loss of numbers where numbers are to be predicted and none was given.
+
+    How large those are is not known where they are not scaled.
+    """
+    fields = learner.settings._fields
+    if task == "regression" and given.get("loss") is None and "loss" in fields:
+        given = {**given, "loss": "squared"}
+    return given if scale_targets or "largest" not in fields else {"largest": inf, **given}
 
 
-def choose_task(name: str | None, learner: Learner, settings: Any, pairs: int = 0) -> Task:
+def choose_task(
+    name: str | None,
+    learner: Learner,
+    settings: Any,
+    pairs: int = 0,
+    *,
+    scale_targets: bool = True,
+    intercept: bool = True,
+) -> Task:
     """The task of a name, by default that which the loss is for, or an error if the learner or its loss cannot do it.
 
     >>> from ouzel.learners.catalogue import find
@@ -43,12 +58,12 @@ def choose_task(name: str | None, learner: Learner, settings: Any, pairs: int = 
         return Multinomial(loss) if joint else OneAgainstRest(loss)
     if name == "regression":
         if learner.multiclass:
-            able = [known for known, other in LEARNERS.items() if not other.multiclass]
-            raise OuzelError(f"the learner {learner.name} tells classes apart; for numbers choose {', '.join(able)}")
+            fitting = [known for known, other in LEARNERS.items() if not other.multiclass]
+            raise OuzelError(f"the learner {learner.name} tells classes apart; for numbers choose {', '.join(fitting)}")
         if isinstance(loss, OF_CLASSES):
-            able = [known for known, other in LOSSES.items() if isinstance(other, REGRESSION)]
-            raise OuzelError(f"numbers are predicted by the loss {', '.join(able)}; got {name_of(loss)}")
-        return Regression(loss)
+            fitting = [known for known, other in LOSSES.items() if isinstance(other, REGRESSION)]
+            raise OuzelError(f"numbers are predicted by the loss {', '.join(fitting)}; got {name_of(loss)}")
+        return Regression(loss, scale_targets, intercept)
     if name == "ranking":
         if learner.multiclass or isinstance(loss, REGRESSION):
             raise OuzelError(

@@ -6,17 +6,29 @@ from typing import Any
 
 import numpy as np
 
+from ouzel.learners.target_scaling import scaling_targets
 from ouzel.model.answers import Answers, estimates
 from ouzel.model.tasks.task import Host, Outcome, Task, call_one, losses_against, numbers_of
 from ouzel.streams.block import Block
-from ouzel.terms.losses import link
+from ouzel.terms.losses import OF_ANY_UNIT, link
 
 
 class Regression(Task):
-    """Labels are numbers."""
+    """Labels are numbers; with `scale_targets` the learner sees them centred, if it has an intercept, and scaled."""
 
     name = "regression"
     numbers = True
+
+    def __init__(self, loss: Any, scale_targets: bool = True, intercept: bool = True) -> None:
+        super().__init__(loss)
+        self.scale_targets = scale_targets and isinstance(loss, OF_ANY_UNIT)
+        self.intercept = intercept
+
+    def functions(self, learner: Any) -> Any:
+        """A learner's functions, around which the labels are scaled."""
+        if not self.scale_targets or getattr(learner, "SCALES_TARGETS", False):
+            return learner
+        return scaling_targets(learner, self.intercept)
 
     def learn(self, model: Host, block: Block) -> Outcome:
         """Learn a labelled block."""

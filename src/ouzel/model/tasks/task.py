@@ -103,6 +103,10 @@ class Task(ABC):
     def answer_one(self, model: Host, margins: list[float]) -> Any:
         """What the margins of one example, as `margins_one` gives them, say."""
 
+    def functions(self, learner: Module) -> Module:
+        """A learner's functions as this task uses them."""
+        return learner
+
     def columns(self, classes: int) -> int:
         """Columns of margins and weights with so many classes known."""
         return 1

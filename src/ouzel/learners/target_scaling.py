@@ -1,0 +1,178 @@
+"""Numbers to predict in any unit: a learner of them sees them centred and scaled as the stream goes.
+
+With the weighted mean and standard deviation of the targets before an example (m, s), and s' with it counted (Welford,
+1962, "Note on a Method for Calculating Corrected Sums of Squares and Products", Technometrics 4), the learner inside is
+taught z = (y - m) / s' and predicts f; the prediction is m + s f. Its weights are in units of s: they follow what m and
+s tend to, and nothing is rescaled as these move. The first example teaches the mean alone. Settings that speak of
+predictions or weights (a bound, a penalty) speak of them in these units.
+
+Without an intercept nothing is centred: m stays 0, and s is the root of the mean square.
+"""
+
+from __future__ import annotations
+
+import functools
+from math import inf, isfinite, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ouzel.kernels.jit import force_inline, kernel, kernel_of
+from ouzel.layout import float64
+from ouzel.learners.rows import Rows
+
+WEIGHT, MEAN, SQUARES, CENTRED = range(4)  # places of `targets`
+SAME = 1e-20  # part of the mean's square below which targets differ by rounding alone
+
+
+class State(NamedTuple):
+    learner: Any  # the state of the learner inside
+    targets: np.ndarray  # (4,) float64  weight of the examples, mean, sum of squared deviations, is it centred
+
+
+@force_inline
+def unit_of(targets):
+    """Mean and standard deviation of the targets so far; 0 and 1 of none, 1 if all are the same."""
+    weight, mean, squares = targets[WEIGHT], targets[MEAN], targets[SQUARES]
+    return mean, sqrt(squares / weight) if squares > SAME * mean * mean * weight else 1.0
+
+
+@force_inline
+def scaled(targets, target, importance):
+    """Count a target; what the learner inside is taught."""
+    before, gap = targets[WEIGHT], target - targets[MEAN]
+    weight = before + importance
+    part = importance / weight if weight > 0.0 else 0.0
+    centred = targets[CENTRED] > 0.0
+    squares = targets[SQUARES] + importance * gap * gap * ((1.0 - part) if centred else 1.0)
+    if not (part > 0.0 and isfinite(squares) and isfinite(weight)):
+        return gap / unit_of(targets)[1]
+    targets[WEIGHT], targets[SQUARES] = weight, squares
+    if centred:
+        targets[MEAN] += part * gap
+        if before == 0.0:
+            return 0.0
+    return gap / unit_of(targets)[1]
+
+
+@kernel
+def scale_block(targets, numbers, importances, taught, means, spreads):
+    """Count a block of targets; what is taught of each, and the mean and spread (n,) before it."""
+    for i in range(len(numbers)):
+        means[i], spreads[i] = unit_of(targets)
+        taught[i] = scaled(targets, numbers[i], np.float64(importances[i]))
+
+
+def pooled(targets: list[np.ndarray]) -> np.ndarray:
+    """The moments of all workers' targets."""
+    weight, mean, squares, centred = np.array(targets).T
+    total = weight.sum()
+    middle = float(weight @ mean / total) if total > 0.0 else 0.0
+    return np.array([total, middle, squares.sum() + weight @ (mean - middle) ** 2, centred[0]])
+
+
+class TargetScaling:
+    """A learner of numbers around another: what `learners.protocol` asks, as far as the other has it."""
+
+    def __init__(self, learner: Any, centred: bool) -> None:
+        self._learner = learner
+        self._centred = centred
+        learn, predict = learner.learn_row, learner.predict_row
+
+        @kernel_of(learn)
+        def learn_row(state, indices, values, target, importance, settings):
+            """Learn one example in place; return the prediction made before learning."""
+            mean, spread = unit_of(state.targets)
+            taught = scaled(state.targets, target, np.float64(importance))
+            return mean + spread * learn(state.learner, indices, values, taught, importance, settings)
+
+        @kernel_of(predict)
+        def predict_row(state, indices, values, settings):
+            """The prediction for one example."""
+            mean, spread = unit_of(state.targets)
+            return mean + spread * predict(state.learner, indices, values, settings)
+
+        self.learn_row, self.predict_row = learn_row, predict_row
+        for name in ASKED:
+            if hasattr(learner, name):
+                setattr(self, name, _of_learner(getattr(learner, name)))
+        if hasattr(learner, "BUDGETED"):
+            self.BUDGETED = learner.BUDGETED
+        for name in WEIGHED:
+            if hasattr(learner, name):
+                setattr(self, name, getattr(self, f"_{name}"))
+
+    def layout(self, *sizes_and_settings: Any) -> State:
+        """A `State` of descriptions in place of arrays."""
+        moments = float64(4, least=(0.0, -inf, 0.0, 0.0), most=(inf, inf, inf, 1.0))
+        return State(self._learner.layout(*sizes_and_settings), moments)
+
+    def init(self, *sizes_and_settings: Any) -> State:
+        """A state that has seen nothing."""
+        return State(self._learner.init(*sizes_and_settings), np.array([0.0, 0.0, 0.0, float(self._centred)]))
+
+    def grow(self, state: State, *sizes_and_settings: Any) -> State:
+        """The same state with room for more."""
+        return state._replace(learner=self._learner.grow(state.learner, *sizes_and_settings))
+
+    def learn_rows(
+        self, state: State, rows: Rows, targets: np.ndarray, importances: np.ndarray, settings: Any, out: np.ndarray
+    ) -> None:
+        """Learn a block; `out` (n,) takes the predictions made before learning each example."""
+        taught, means, spreads = np.empty((3, len(targets)))
+        scale_block(state.targets, targets, importances, taught, means, spreads)
+        self._learner.learn_rows(state.learner, rows, taught, importances, settings, out)
+        out *= spreads
+        out += means
+
+    def predict_rows(self, state: State, rows: Rows, settings: Any, out: np.ndarray) -> None:
+        """Write the predictions (n,) for a block."""
+        mean, spread = unit_of(state.targets)
+        self._learner.predict_rows(state.learner, rows, settings, out)
+        out *= spread
+        out += mean
+
+    def merge(self, states: list[State], settings: Any) -> State:
+        """The learner's merge, each worker's weights in its own unit; the moments of all targets."""
+        if len(states) == 1:
+            return State(self._learner.merge([states[0].learner], settings), states[0].targets.copy())
+        inside = self._learner.merge([state.learner for state in states], settings)
+        return State(inside, pooled([state.targets for state in states]))
+
+    def _weights(self, state: State, settings: Any) -> np.ndarray:
+        """Weights (slots,) in the targets' unit; the constant's holds the mean."""
+        mean, spread = unit_of(state.targets)
+        found = np.asarray(self._learner.weights(state.learner, settings), np.float64) * spread
+        found[0] += mean
+        return found
+
+    def _top(self, state: State, n: int, settings: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Slots (n,) and weights (n,) of the n heaviest in the targets' unit, by their weight in the learner's."""
+        slots, weights = self._learner.top(state.learner, n, settings)
+        mean, spread = unit_of(state.targets)
+        return slots, weights * spread + mean * (slots == 0)
+
+    def _estimates(self, state: State, slots: np.ndarray, settings: Any) -> np.ndarray:
+        """Weights of given slots in the targets' unit."""
+        mean, spread = unit_of(state.targets)
+        return self._learner.estimates(state.learner, slots, settings) * spread + mean * (slots == 0)
+
+
+ASKED = ("bytes_used", "members", "eigenvalues", "directions", "condition_number", "check")
+"""What is asked of the learner's own state."""
+WEIGHED = ("weights", "top", "estimates")
+"""What the learner tells in its own unit."""
+
+
+def _of_learner(function: Any) -> Any:
+    @functools.wraps(function)
+    def ask(state: State, *arguments: Any) -> Any:
+        return function(state.learner, *arguments)
+
+    return ask
+
+
+@functools.cache
+def scaling_targets(learner: Any, centred: bool) -> TargetScaling:
+    """A learner of numbers around a module of `learners/`."""
+    return TargetScaling(learner, centred)

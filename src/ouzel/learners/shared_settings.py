@@ -26,6 +26,7 @@ Power = Annotated[float, Range(0.0, 10.0), "how fast steps fall: as 1 / t^power"
 Damping = Annotated[float, STRENGTH, "added to the root of the sum of squared gradients"]
 L2 = Annotated[float, STRENGTH, "strength of the squared l2 penalty"]
 DualAveraging = Annotated[bool, SWITCH, "eq. (3) in place of eq. (4)"]
+FromDomain = Annotated[bool, SWITCH, "step size and damping from the domain (Corollaries 1, 6, 11)"]
 
 Curvature = Annotated[float, STRENGTH, "sigma: 1/4 suits the logistic loss, 1 / (8 C^2) the square loss"]
 Eta = Annotated[float, STRENGTH, "for losses without curvature: added to it as eta / sqrt(t)"]

@@ -26,6 +26,10 @@ RawTargets = Annotated[
 LabelPositive = Annotated[str | None, typer.Option(help="The label that is +1; all others are -1.")]
 Group = Annotated[str | None, typer.Option(help="Column with the group that an example is ranked within.")]
 Query = Annotated[str | None, typer.Option(metavar="FILE", help="The number of examples of each group, one a line.")]
+Task = Annotated[
+    str | None, typer.Option(help="ranking: learn the pairs of each group. Else the loss says: classes or numbers.")
+]
+Pairs = Annotated[int | None, typer.Option(help="Pairs drawn of each group to rank (all).")]
 Weight = Annotated[str | None, typer.Option(help="Column with importance weights.")]
 Text = Annotated[list[str] | None, typer.Option(metavar="COL", help="Column read as words; may be repeated.")]
 Categorical = Annotated[
@@ -70,6 +74,12 @@ Setting = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Any other setting of the learner; may be repeated."),
 ]
+
+
+def check_task(task: str | None) -> None:
+    """Refuse a task that is not a word for one."""
+    if task not in (None, "ranking"):
+        raise OuzelError(f"--task takes ranking, and classes or numbers follow from --loss; got {task!r}")
 
 
 def reading_options(

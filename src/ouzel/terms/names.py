@@ -51,11 +51,7 @@ def resolve_start(start: Any) -> Any:
     >>> resolve_start("random(slots=1024)")
     Random(slots=1024.0)
     """
-    if isinstance(start, str):
-        return _named("start", start, STARTS)
-    if type(start) in code_of.bodies:
-        return within_range("start", start)
-    raise OuzelError(f"start must be a name or a term with a registered code; got {start!r}")
+    return _resolved("start", start, STARTS, code_of)
 
 
 def name_of(term: Any) -> str:

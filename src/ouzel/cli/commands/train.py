@@ -24,9 +24,7 @@ def train(
     learner: Annotated[
         str | None, typer.Option(help=f"Name of the learner ({catalogue.DEFAULT}); `ouzel learners` lists them.")
     ] = None,
-    task: Annotated[
-        str | None, typer.Option(help="ranking: learn the pairs of each group. Else the loss says: classes or numbers.")
-    ] = None,
+    task: options.Task = None,
     model: Annotated[str | None, typer.Option("--model", "-m", metavar="OUT", help="Write the model here.")] = None,
     resume: Annotated[
         str | None, typer.Option(metavar="MODEL", help="Go on with this model: settings come from the file.")
@@ -66,7 +64,7 @@ def train(
     seed: options.Seed = None,
     group: options.Group = None,
     query: options.Query = None,
-    pairs: Annotated[int | None, typer.Option(help="Pairs drawn of each group to rank (all).")] = None,
+    pairs: options.Pairs = None,
     top: Annotated[int, typer.Option(help="Heaviest features to show.")] = 10,
     plot: options.Plot = None,
     json_: options.Json = False,
@@ -95,8 +93,7 @@ def train(
         keep,
         missing,
     )
-    if task not in (None, "ranking"):
-        raise OuzelError(f"--task takes ranking, and classes or numbers follow from --loss; got {task!r}")
+    options.check_task(task)
     options.check_counts(checkpoint_every=checkpoint_every, pairs=pairs, top=top)
     named = {"loss": loss, "learning_rate": learning_rate, "l1": l1, "l2": l2, "budget": budget}
     settings = options.settings_given(set_, **named, sketch_size=sketch_size, epsilon=epsilon)

@@ -62,14 +62,15 @@ class Ranking(Task):
     def _by_group(self, model: Host, block: Block, of: Callable[[Rows, np.ndarray, int], np.ndarray]) -> Outcome:
         """The margins of pairs `of` the rows and grades of each group, and where in the block it starts."""
         rows, grades = model.rows(block), numbers_of(block)
-        found = [np.empty(0)]
+        found, groups = [np.empty(0)], []
         for here in groups_of(np.zeros(block.rows) if block.groups is None else block.groups):
             part = Rows(rows.offsets[here.start : here.stop + 1], rows.indices, rows.values)
+            groups.append((self.margins(model, part), grades[here]))
             found.append(of(part, grades[here], here.start))
         margins = np.concatenate(found)
         ones = np.ones(len(margins))
         losses = losses_against(self.loss, margins, ones)
-        return Outcome(margins, ones.astype(np.int64), ones.astype(np.float32), losses)
+        return Outcome(margins, ones.astype(np.int64), ones.astype(np.float32), losses, groups)
 
 
 def draw_pairs(relevance: np.ndarray, count: int, generator: np.random.Generator) -> np.ndarray:

@@ -19,6 +19,7 @@ from ouzel.kernels.simd import LANES, add_eight, add_lanes, add_twelve, combine_
 from ouzel.kernels.sort import sort
 
 LEAD = 2  # columns before those of Z
+TINY = 1e-9  # a length that is rounding
 NEAR = 1e-6  # from the identity a Gram matrix may be for one Cholesky factor to make rows orthonormal to rounding
 
 
@@ -194,3 +195,13 @@ def fold(table, touched, coefficients):
         table[touched[k], 0] = dot(table[touched[k]], coefficients)
     for j in range(len(coefficients)):
         coefficients[j] = j == 0
+
+
+def orthonormal_rows(rows: np.ndarray) -> np.ndarray:
+    """Make rows (m, d) orthonormal in place, by Gram and Schmidt; zeros where nothing but rounding is left of one."""
+    for i, row in enumerate(rows):
+        for _ in range(2):  # the second time for digits that the first has cost
+            row -= (rows[:i] @ row) @ rows[:i]
+        length = np.linalg.norm(row)
+        row *= 1.0 / length if length > TINY else 0.0
+    return rows

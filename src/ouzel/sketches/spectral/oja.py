@@ -30,6 +30,7 @@ from ouzel.sketches.spectral.low_rank_table import (
     gather,
     margin_of,
     multiply,
+    orthonormal_rows,
     register_new_slots,
     reorthonormalise,
     square_of,
@@ -41,7 +42,6 @@ from ouzel.terms.starts import FirstSeen
 __all__ = ["margin_of"]
 
 MOST_GROWTH = 1e3  # of the rows of Z between two times that V is made orthonormal
-TINY = 1e-9  # of a direction: rounding
 LONGEST = 1024.0  # a vector turns a direction towards itself by at most so many times its own length (c = 1)
 
 
@@ -260,17 +260,11 @@ def reorthonormalise_again(state):
 @kernel
 def update(state, slots, values):
     """Sketch one vector, given by its slots (uint32, none twice) and values, with steps 1 / t."""
-    update_by(state, slots, values, Steps())
-
-
-@kernel
-def update_by(state, slots, values, steps):
-    """The same with steps of one's own."""
     work = make_room(state)
     welcome(state, slots, values, 1.0)
     state.counts[0] += 1.0
     look_up(state, slots, values, work)
-    absorb(state, slots, values, 1.0, square_of(values, len(values)), 0.0, steps, work)
+    absorb(state, slots, values, 1.0, square_of(values, len(values)), 0.0, Steps(), work)
     apply(state, slots, values, 0.0, 0.0, work)
 
 
@@ -281,13 +275,7 @@ def vectors(state: State) -> np.ndarray:
 
 def directions(state: State) -> np.ndarray:
     """V (m, d) over the slots that were seen, its rows orthonormal; zeros where nothing is left of one."""
-    found = vectors(state)
-    for i, row in enumerate(found):
-        for _ in range(2):  # the second time for digits that the first has cost
-            row -= (found[:i] @ row) @ found[:i]
-        length = np.linalg.norm(row)
-        row *= 1.0 / length if length > TINY else 0.0
-    return found
+    return orthonormal_rows(vectors(state))
 
 
 def eigenvalues(state: State) -> np.ndarray:

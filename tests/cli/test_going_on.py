@@ -334,7 +334,7 @@ def test_a_model_without_notes_learns_what_it_is_given(trained, tmp_path):
     import ouzel as library
 
     write("a.svm", LINES)
-    X = np.eye(7, dtype=np.float32)[:2]
+    X = np.eye(7, dtype=np.float32)[1:3]  # column k is id k of the file, which counts from 1
     library.OnlineGradientClassifier().fit(X, [-1, 1]).save(tmp_path / "m")
 
     assert trained("m", "a.svm", "--resume", "m").json["examples"] == 3000

@@ -188,7 +188,7 @@ def test_a_checkpoint_that_is_not_there_yet_is_a_fresh_start(ouzel, small, tmp_p
     ran = ouzel("train", small, "--resume", model, "--model", model)
 
     assert ran.status == 0
-    assert "starting afresh" in ran.err
+    assert "beginning a new model" in ran.err
 
 
 def test_a_finished_run_is_not_run_twice_by_its_own_command(ouzel, small, tmp_path):

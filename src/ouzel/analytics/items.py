@@ -14,13 +14,13 @@ from ouzel.analytics.sketch import slots_of_text
 from ouzel.errors import DataError, OuzelError, listed
 from ouzel.streams.guard import reading
 from ouzel.streams.limits import USUAL, Limits
-from ouzel.streams.options import Options
+from ouzel.streams.options import TABLES, Options
 from ouzel.streams.read import Stream
 from ouzel.streams.sources.chunks import chunks_of
 from ouzel.streams.sources.formats import BY_SUFFIX, FORMATS, find_format
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.arrow_types import as_text
-from ouzel.streams.tables.batches import TABLES, record_batches, rows_stored
+from ouzel.streams.tables.batches import record_batches, rows_stored
 from ouzel.streams.tables.cells import words_of
 
 LINES = "lines"

@@ -75,6 +75,7 @@ class FromData:
             y = _check_y(y, estimator=self)
             check_consistent_length(X, y)
             return table, y
+        check_sparse(X)  # before scikit-learn looks at the matrix
         self._check_width(X)
         X, y = validate_data(self, X, y, reset=False, accept_sparse="csr", dtype=TYPES)
         return X, y
@@ -114,6 +115,7 @@ class FromData:
             _check_rows(table)
             options = self._reading(self.model_, self.model_.space, unlabelled=True)
             return list(table_blocks(table, None, None, options, _warn))
+        check_sparse(X)
         self._check_width(X)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=TYPES)
         return [to_block(X)]

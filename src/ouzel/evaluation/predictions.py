@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
 
@@ -13,6 +15,9 @@ from ouzel.files import write_atomically
 from ouzel.model.answers import Answers
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
+
+ENDINGS = ("csv", "tsv", "jsonl", "parquet", "arrow", "feather")
+"""Endings of files that predictions are written to."""
 
 
 class Predictions(Answers):
@@ -45,16 +50,62 @@ def predictions_of(model: Model, block: Block) -> Predictions:
     return Predictions(*model.answers(block))
 
 
-def write_parquet(parts: Iterator[Predictions], path: str | Path) -> int:
-    """Write predictions, one part or more, to a Parquet file, in one step at the end; return how many."""
-    import pyarrow
-    from pyarrow.parquet import ParquetWriter
+def check_ending(path: str | Path) -> str:
+    """The format that the ending of a file's name says, or an error that lists those there are."""
+    ending = Path(path).suffix.lower().removeprefix(".")
+    if ending not in ENDINGS:
+        raise OuzelError(f"{path}: predictions are written as {', '.join(ENDINGS)}, by the ending of the file's name")
+    return ending
 
-    tables = (pyarrow.table(part.columns(None)) for part in parts)
+
+def write_predictions(parts: Iterable[dict[str, Any]], path: str | Path) -> int:
+    """Write columns of predictions, one part or more, in one step at the end; return how many rows.
+
+    The format goes by the ending of the file's name.
+    """
+    import pyarrow
+
+    ending = check_ending(path)
+    tables = (pyarrow.table(part) for part in parts)
     first = next(tables)
     rows = 0
-    with write_atomically(path) as file, ParquetWriter(file, first.schema) as writer:
+    with write_atomically(path) as file, _writer(ending, file, first.schema) as writer:
         for table in chain([first], tables):
             writer.write_table(table)
             rows += table.num_rows
     return rows
+
+
+def _writer(ending: str, file: Any, schema: Any) -> Any:
+    """What writes tables of a schema to a file."""
+    if ending == "parquet":
+        from pyarrow.parquet import ParquetWriter
+
+        return ParquetWriter(file, schema)
+    if ending in ("csv", "tsv"):
+        from pyarrow import csv
+
+        options = csv.WriteOptions(delimiter="\t" if ending == "tsv" else ",", quoting_style="needed")
+        return csv.CSVWriter(file, schema, write_options=options)
+    if ending == "jsonl":
+        return JsonLines(file)
+    from pyarrow import ipc
+
+    return ipc.new_file(file, schema)
+
+
+class JsonLines:
+    """Tables as lines of JSON, an object a row."""
+
+    def __init__(self, file: Any) -> None:
+        self.file = file
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def write_table(self, table: Any) -> None:
+        """Write the rows of a table."""
+        self.file.write("".join(json.dumps(row) + "\n" for row in table.to_pylist()).encode())

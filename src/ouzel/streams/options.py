@@ -12,9 +12,12 @@ from ouzel.ranges import Bits, Count, Seed, checked
 from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace
 from ouzel.streams.limits import USUAL, Limits
 
+TABLES = ("csv", "tsv", "parquet", "arrow", "jsonl")
 ON_ERROR = ("raise", "skip")
 MISSING = ("absent", "indicator")
-LISTS = ("text", "categorical", "numeric", "ignore", "keep", "columns")
+OF_TABLES = ("label", "weight", "group", "text", "categorical", "numeric", "ignore", "keep", "missing")
+OF_DELIMITED = ("columns", "skip_lines", "delimiter")
+LISTS = ("inherited", "text", "categorical", "numeric", "ignore", "keep", "columns")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +42,7 @@ class Options:
     query: str | None = None  # a file with the number of examples of each group, as LightGBM has them
     unlabelled: bool = False  # whether a table may lack a label, as for prediction
     on_error: str = "raise"  # what to do about a bad line: "raise", or "skip" and count it
+    inherited: tuple[str, ...] = ()  # options that a model's file says, and that another format may have no use for
     limits: Limits = USUAL  # of what a piece of the stream may take; given as {"line": "1GB"}
     space: FeatureSpace = field(default=NOTHING_KNOWN, repr=False)  # of the model that the stream is for
 
@@ -70,6 +74,23 @@ class Options:
     def indicator(self) -> bool:
         """Whether a missing value is a feature of its own, as the model has it or as is asked for."""
         return self.space.indicator or self.missing == "indicator"
+
+
+def check_format(options: Options, name: str, format: str) -> None:
+    """Refuse an option that a format has no use for, of the source `name`: it would be taken without effect.
+
+    >>> check_format(Options(delimiter=";"), "a.parquet", "parquet")
+    Traceback (most recent call last):
+    ouzel.errors.OuzelError: a.parquet: is parquet, and the option is for csv, tsv alone; leave out delimiter=';'
+    """
+    for names, formats in ((OF_TABLES, TABLES), (OF_DELIMITED, TABLES[:2])):
+        for option in names:
+            value = getattr(options, option)
+            if value != getattr(Options, option) and option not in options.inherited and format not in formats:
+                raise OuzelError(
+                    f"{name}: is {format}, and the option is for {', '.join(formats)} alone; leave out",
+                    **{option: value},
+                )
 
 
 @lru_cache(1 << 16)

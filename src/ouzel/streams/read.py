@@ -19,7 +19,7 @@ from ouzel.streams.block import Block
 from ouzel.streams.feature_space import NOTHING_KNOWN, meet
 from ouzel.streams.guard import reading, reason_of
 from ouzel.streams.limits import Limits
-from ouzel.streams.options import Options, make_options
+from ouzel.streams.options import Options, check_format, make_options
 from ouzel.streams.sources.chunks import Chunk, chunks_of
 from ouzel.streams.sources.formats import find_format
 from ouzel.streams.sources.source import Source
@@ -58,6 +58,8 @@ class Stream:
         self.sources = sources
         self.options = options
         self.formats = [find_format(source, format) for source in sources]
+        for source, found in zip(sources, self.formats, strict=True):
+            check_format(options, source.name, found)
         self.examples = 0
         self.begins: list[int] = []  # examples before each source that has been begun
         self.skipped = 0  # bad lines left out

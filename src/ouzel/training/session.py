@@ -53,6 +53,7 @@ class Session:
     checkpoint_every: int
     resume: str | None = None
     noted: dict[str, Any] = field(default_factory=dict)  # of the run that the file to go on from holds
+    inherited: tuple[str, ...] = ()  # options of reading that the file to go on from says
     given: dict[str, Any] = field(default_factory=dict)  # flags that a run that was cut off must agree with
     remarks: list[str] = field(default_factory=list)  # for the user, before the run begins
     written: bool = False  # whether this session has written its file
@@ -112,7 +113,7 @@ class Session:
             if task is None and "loss" not in settings and "loss" in model.settings._fields:
                 session.make_for_numbers = partial(make, loss="squared")
             if resume is not None:
-                session.remarks.append(f"{resume} is not there yet: starting afresh")
+                session.remarks.append(f"{resume} is not there yet: beginning a new model")
             return session
 
         model, notes = persistence.load_notes(resume)
@@ -125,6 +126,7 @@ class Session:
                 raise contradiction(resume, name, given, known)
         run = Run(model, passes=1 if passes is None else passes, holdout_every=holdout_every or 0)
         session = cls(files, model, run, {**stored, **reading}, format, output, checkpoint_every, resume)
+        session.inherited = tuple(set(stored) - set(reading))
         session.given = {"passes": passes, "holdout_every": holdout_every}
         noted = notes.get("run", {})
         if noted:
@@ -267,7 +269,9 @@ class Session:
         return f"{lost}; --model OUT writes one" if self.output is None else lost
 
     def _open(self) -> Any:
-        stream: Any = read(self.files, format=self.format, **self.reading, space=self.model.space)
+        stream: Any = read(
+            self.files, format=self.format, **self.reading, space=self.model.space, inherited=self.inherited
+        )
         if self.model.task.groups:
             stream = Groups(stream)
         if self.output is None and self.resume is None:

@@ -14,11 +14,11 @@ from ouzel.analytics.items import check_column, prefixed, slots_of_rows, text_co
 from ouzel.errors import DataError, OuzelError
 from ouzel.numerals import as_number
 from ouzel.streams.guard import reading
-from ouzel.streams.options import Options
+from ouzel.streams.options import TABLES, Options
 from ouzel.streams.read import Stream
 from ouzel.streams.sources.formats import find_format
 from ouzel.streams.sources.source import Source
-from ouzel.streams.tables.batches import TABLES, record_batches
+from ouzel.streams.tables.batches import record_batches
 from ouzel.streams.tables.columns import is_named
 
 TRUE, FALSE = ("true", "t", "yes", "y"), ("false", "f", "no", "n")

@@ -15,9 +15,9 @@ from ouzel.analytics.pmi.tokens import Tokens
 from ouzel.analytics.sketch import learn_all, pair_slot
 from ouzel.errors import OuzelError
 from ouzel.streams.guard import reading
-from ouzel.streams.options import Options
+from ouzel.streams.options import TABLES, Options
 from ouzel.streams.sources.source import Source
-from ouzel.streams.tables.batches import TABLES, record_batches
+from ouzel.streams.tables.batches import record_batches
 
 
 def texts_of(source: Source, format: str | None, column: str | None, options: Options) -> Generator[list[str]]:

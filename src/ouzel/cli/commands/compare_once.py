@@ -52,6 +52,8 @@ def compare_once(
             on_refusal=screen.say,
             **model,
         )
+        for line in stream.remarks:
+            screen.say(line)
     if top and found[0].candidate is not standard[0]:
         raise OuzelError(f"--reference {reference} cannot hold the features of this stream; name another")
     best = found[0] if top else None

@@ -21,7 +21,12 @@ KINDS = ("labels", "margins", "probabilities")
 def predict(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
     files: options.Files,
-    output: Annotated[str | None, typer.Option("--output", "-o", metavar="PARQUET", help="Write here instead.")] = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Write here: csv, tsv, jsonl, parquet, arrow by its ending."
+        ),
+    ] = None,
     only: Annotated[str | None, typer.Option(help="labels, margins or probabilities, without a header line.")] = None,
     format: options.Format = None,
     label: options.Label = None,
@@ -43,10 +48,12 @@ def predict(
     """
     if only is not None and only not in KINDS:
         raise OuzelError(f"--only takes one of {', '.join(KINDS)}; got {only!r}")
-    from ouzel.evaluation.predictions import predictions_of
+    from ouzel.evaluation.predictions import check_ending, predictions_of, write_predictions
     from ouzel.model import persistence
     from ouzel.streams.read import read
 
+    if output is not None:
+        check_ending(output)
     learnt, notes = persistence.load_notes(model)
     given = options.reading_options(
         label,
@@ -67,12 +74,12 @@ def predict(
     )
     stored = {name: value for name, value in notes.get("reading", {}).items() if name not in ("group", "query")}
     alike = Alike()
-    with read(files, format=format, **{**stored, **given, "space": learnt.space, "unlabelled": True}) as stream:
+    own = {"space": learnt.space, "unlabelled": True, "inherited": tuple(set(stored) - set(given))}
+    with read(files, format=format, **{**stored, **given, **own}) as stream:
         found = (alike.look(predictions_of(learnt, block)) for block in stream)
         if output is not None:
-            from ouzel.evaluation.predictions import write_parquet
-
-            print(f"{write_parquet(found, output):,} predictions written to {output}", file=sys.stderr)
+            count = write_predictions((part.columns(only) for part in found), output)
+            print(f"{count:,} predictions written to {output}", file=sys.stderr)
         else:
             for number, predictions in enumerate(found):
                 if json_:

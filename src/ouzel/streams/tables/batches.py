@@ -20,8 +20,6 @@ from ouzel.streams.tables.labels import find_label
 from ouzel.streams.tables.parquet import parquet_tables, rows_of_parquet
 from ouzel.streams.text.json_lines import json_batches, read_json_lines
 
-TABLES = ("csv", "tsv", "parquet", "arrow", "jsonl")
-
 Skipped = Callable[[int], None]
 
 

@@ -210,7 +210,8 @@ def _features(row: dict[str, Any], options: Options, kinds: ColumnKinds) -> dict
     said = bool(options.text or options.categorical or options.numeric)
     features: dict[Any, float] = {}
     for name, value in row.items():
-        _check_length(name, name, longest)
+        if len(name) > longest:
+            _check_length(name, name, longest)
         if keep and not matches(name, keep):
             continue
         kind = known.get(name) or (given_kind(name, options) if said else None)
@@ -226,7 +227,8 @@ def _features(row: dict[str, Any], options: Options, kinds: ColumnKinds) -> dict
         if isinstance(value, str):
             word = value.strip(" ")
             if word and word not in NOTHING and not (kind == NUMBER and is_number(word)):
-                _check_length(name, word, longest)
+                if len(word) > longest:
+                    _check_length(name, word, longest)
                 features[f"{name}={word}"] = 1.0
                 continue
             value = float(word) if word and word not in NOTHING else None

@@ -202,9 +202,13 @@ def with_labels(
     spans: np.ndarray,
     options: Options,
     advice: Callable[[np.ndarray, np.ndarray], str],
+    foreign: Callable[[str], bool] = lambda word: False,
 ) -> Parsed:
-    """What was parsed of the chunk at `start`, its labels named; `advice` is for a bad one, by its text and span."""
-    block, wrong = name_labels(parsed.block, data, spans, options)
+    """What was parsed of the chunk at `start`, its labels named; `advice` is for a bad one, by its text and span.
+
+    Words that are `foreign` are not labels.
+    """
+    block, wrong = name_labels(parsed.block, data, spans, options, foreign)
     if not len(wrong):
         return parsed._replace(block=block)
     if options.on_error == "skip":
@@ -219,7 +223,9 @@ def with_labels(
     return parsed._replace(block=block.slice(0, int(first)), problem=problem)
 
 
-def name_labels(block: Block, data: np.ndarray, spans: np.ndarray, options: Options) -> tuple[Block, np.ndarray]:
+def name_labels(
+    block: Block, data: np.ndarray, spans: np.ndarray, options: Options, foreign: Callable[[str], bool]
+) -> tuple[Block, np.ndarray]:
     """Labels that are not numbers as names, or as members of `label_positive`; and the rows whose label is neither."""
     positive = options.label_positive
     named = np.flatnonzero(spans[:, 0] >= 0)
@@ -233,7 +239,9 @@ def name_labels(block: Block, data: np.ndarray, spans: np.ndarray, options: Opti
             wrong.append(int(row))
             continue
         word = bytes(data[spans[row, 0] : spans[row, 1]]).decode("utf-8", "replace")
-        if positive is not None:
+        if foreign(word):
+            wrong.append(int(row))
+        elif positive is not None:
             labels[row] = 1.0 if positive in word.split(",") else -1.0
         elif "," in word or not word.isprintable() or not math.isnan(as_number(word)) or word.lower() == "nan":
             wrong.append(int(row))

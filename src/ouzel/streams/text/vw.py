@@ -21,13 +21,14 @@ from ouzel.streams.text.lines import Parsed, problem_at, too_long
 from ouzel.streams.text.numbers import parse_number
 from ouzel.streams.text.plain_features import plain_features
 from ouzel.streams.text.svmlight import with_labels
+from ouzel.streams.text.vw_labels import is_foreign, label_advice
 
 ADVICE = {
     1: "expected `label [importance] [tag]| features`; there is no | in this line",
     2: "expected a finite number as the feature's value",
     3: f"expected a feature id from 0 to {MOST_ID}, or a name that is not a whole number",
     4: "expected a value that fits 32-bit floating point",
-    5: "expected an importance of 0 or more",
+    5: "expected an importance of 0 or more (labels with costs, `1:0.5 2:1.5 |`, are not read: one label a line)",
     6: "expected a finite label",
     7: "expected a finite number as the namespace's scale",
 }
@@ -271,7 +272,9 @@ def parse_vw(data: np.ndarray, start: int, stop: int, options: Options) -> Parse
     elif problem is not None and error == 9:
         advice = f"with the namespaces repeated, the names of its line take more than {in_units(limits.line)}"
         problem = problem._replace(advice=advice, limits=limits.longer("line"))
-    return with_labels(Parsed(block, seen, skipped, problem), data, start, spans[:rows], options, _label_advice)
+    return with_labels(
+        Parsed(block, seen, skipped, problem), data, start, spans[:rows], options, label_advice, is_foreign
+    )
 
 
 def _space_of(ids: np.ndarray, names: int, rows: int) -> FeatureSpace:
@@ -283,7 +286,3 @@ def _space_of(ids: np.ndarray, names: int, rows: int) -> FeatureSpace:
         return numbered(ids, loose=True) if rows > 1 else NOTHING_KNOWN
     space = FeatureSpace(named=True, loose=True)
     return space._replace(lowest=0, highest=int(ids.max())) if names < len(ids) else space
-
-
-def _label_advice(data: np.ndarray, span: np.ndarray) -> str:
-    return "expected a finite number or a printable name as label"

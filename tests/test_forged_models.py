@@ -15,7 +15,7 @@ from ouzel.model.model import Model
 from tests.forging import examples, learn, parts_of, write
 
 FORGER = Path(__file__).parent / "forging.py"
-KINDS = ("auto", "adagrad", "awm", "wm", "unbounded", "son-oja", "son-fd", "ons", "arow-full", "awm-nce")
+KINDS = ("auto", "adagrad", "awm", "wm", "unbounded", "son-oja", "son-fd", "son-rp", "ons", "arow-full", "awm-nce")
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -121,7 +121,9 @@ def check(state: State) -> None:
     """Refuse a list of slots that are not those with a scale, and a basis that has no inverse."""
     check_list(state.touched[: int(state.counts[1])], state.table[:, 1] != 0.0, "slots seen")
     require((state.table[:, 1] >= 0.0).all(), "table has scales below 0")
-    require((np.diagonal(state.basis, LEAD) > 0.0).all(), "basis is not one of directions")
+    require((np.diagonal(state.basis, LEAD) > 1e-9).all(), "basis is not one of directions")
+    rows = np.hstack([vectors(state), state.basis @ state.pool.T])
+    require(abs(rows @ rows.T - np.eye(len(rows))).max(initial=0.0) < 1e-4, "directions are not orthonormal")
 
 
 @kernel
@@ -283,9 +285,7 @@ def eigenvalues(state: State) -> np.ndarray:
     return state.mass / max(state.counts[0], 1.0)
 
 
-def settled(state: State) -> State:
-    """A copy."""
-    return copied(state)
+settled = copied
 
 
 def extrapolate(state: State, factor: float) -> None:

@@ -151,7 +151,7 @@ def test_sparse_matrices_whose_offsets_or_ids_are_out_of_order_are_refused(indpt
     X.data, X.indptr, X.indices = np.ones(2), np.array(indptr, np.int32), np.array(indices, np.int32)
 
     for convert in (to_block, lambda X: list(blocks_from(X, [1, 0]))):
-        with pytest.raises(DataError, match="sparse matrix: cannot be read"):
+        with pytest.raises(DataError, match=r"sparse matrix: its (ids|offsets)"):
             convert(X)
 
 

@@ -26,12 +26,10 @@ from ouzel.streams.feature_space import NOTHING_KNOWN, NUMBER, FeatureSpace, mee
 from ouzel.streams.frames import as_table, is_table, table_blocks
 from ouzel.streams.limits import UNLIMITED
 from ouzel.streams.memory import check_sparse, to_block
-from ouzel.streams.options import Options, make_options
+from ouzel.streams.options import Options
 from ouzel.streams.tables.arrow_types import is_number
 
 TYPES = [np.float32, np.float64]
-COLUMNS = ("categorical", "numeric", "text", "ignore", "keep", "missing")
-"""Parameters that say what columns of data frames hold, as `ouzel.streams.options.Options` has them."""
 
 
 class FromData:
@@ -126,9 +124,7 @@ class FromData:
 
     def _reading(self, model: Model, space: FeatureSpace, unlabelled: bool = False) -> Options:
         """How a data frame is read for a model whose features are known by a space."""
-        said = {name: getattr(self, name, None) for name in COLUMNS}
-        own = {"bits": model.bits, "seed": model.seed, "space": space, "limits": UNLIMITED}
-        return make_options({**said, **own, "unlabelled": unlabelled})
+        return Options(bits=model.bits, seed=model.seed, space=space, limits=UNLIMITED, unlabelled=unlabelled)
 
 
 def goes_by_name(X: Any) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -49,10 +50,12 @@ def predict(
     if only is not None and only not in KINDS:
         raise OuzelError(f"--only takes one of {', '.join(KINDS)}; got {only!r}")
     from ouzel.evaluation.predictions import check_ending, predictions_of, write_predictions
+    from ouzel.files import check_place
     from ouzel.model import persistence
     from ouzel.streams.read import read
 
     if output is not None:
+        check_place(Path(output))
         check_ending(output)
     learnt, notes = persistence.load_notes(model)
     given = options.reading_options(

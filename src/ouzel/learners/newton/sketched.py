@@ -19,7 +19,7 @@ import numpy as np
 from ouzel.kernels.jit import force_inline, inline_source, kernel_of
 from ouzel.kernels.simd import fetch_ahead
 from ouzel.layout import copied, float32, float64, made_from
-from ouzel.learners.limits import learnable
+from ouzel.learners.limits import LIMIT, learnable
 from ouzel.learners.loops import learning_in, predicting_in
 from ouzel.learners.newton.scaled_features import adapt, first_scale, is_normalised, level, measure, view
 from ouzel.learners.newton.theory import from_theorem
@@ -157,6 +157,8 @@ def by_sketch(sketch: ModuleType | Any, home: str) -> Functions:
         margin = clip(free, settings)
         sketch.counts[0] += 1.0
         slope = importance * derivative(settings.loss, margin, target)
+        if is_normalised(settings) and not square_of(values, len(indices)) < LIMIT:
+            return margin  # or all that is usual would be nothing beside the largest
         if new > 0:
             welcome(sketch, indices, values, first_scale(settings))
         measure(state, indices, values, settings)

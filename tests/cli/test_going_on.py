@@ -368,6 +368,7 @@ def test_an_interruption_while_notes_are_taken_waits_until_they_are_whole(traine
         mark(record, digest, block)
 
     monkeypatch.setattr(Record, "extend", interrupted)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background of a shell it is ignored
 
     first = trained("m", "a.svm", *OGD)
     last = trained("m", "a.svm", *OGD, "--resume", "m")

@@ -69,6 +69,18 @@ def in_words(settings: Any) -> dict[str, float | str]:
     return found
 
 
+def chosen_by_name(settings: Any) -> dict[str, Any]:
+    """Settings as they are, but for choices among several words, which are words."""
+    kind: Any = type(settings)
+    known = declared(kind)
+
+    def worded(name: str, value: Any) -> Any:
+        takes = known[name].takes
+        return takes.words[int(value)] if isinstance(takes, Choice) and not isinstance(value, bool) else value
+
+    return {name: worded(name, value) for name, value in settings._asdict().items()}
+
+
 def _penalty(penalty: Any) -> dict[str, float | str]:
     plain = isinstance(penalty, (NoPenalty, L1, SquaredL2, ElasticNet))
     return dict(penalty._asdict()) if plain else {"penalty": name_of(penalty)}

@@ -76,8 +76,9 @@ def measure(state, indices, values, settings):
             if size > 0.0:
                 part = size / state.largest[slot]
                 square += part * part
-        state.lengths[0] += 1.0
-        state.lengths[1] += square
+        if square > 0.0:  # what has no features says nothing of lengths
+            state.lengths[0] += 1.0
+            state.lengths[1] += square
 
 
 @force_inline

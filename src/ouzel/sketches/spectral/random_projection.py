@@ -31,6 +31,7 @@ from ouzel.sketches.spectral.low_rank_table import (
 __all__ = ["margin_of"]
 
 FEWEST = 1024.0  # vectors between two times that all of w becomes u: u and S'b grow while w does not
+ROUNDING = 1e-9  # of a diagonal: a pivot below is what rounding left of rows that others span
 
 
 class State(NamedTuple):
@@ -105,7 +106,7 @@ def absorb(state, slots, values, size, square, rate, settings, work):
     for i in range(m):
         word = random_word(state.random) if i % 64 == 0 else word >> np.uint64(1)
         sign = 1.0 if word & np.uint64(1) else -1.0
-        work.step[LEAD + i] = size * sign / np.sqrt(m)
+        work.step[LEAD + i] = abs(size) * sign / np.sqrt(m)  # which sign a vector has does not matter to its square
     for i in range(m):
         for j in range(m):
             mixed = work.step[LEAD + i] * work.projected[LEAD + j] + work.step[LEAD + j] * work.projected[LEAD + i]
@@ -125,7 +126,7 @@ def reduction(state, rate, work):
             rest = rate * state.gram[i, j] + (i == j)
             for k in range(j):
                 rest -= factor[i, k] * factor[j, k]
-            factor[i, j] = rest / factor[j, j] if j < i else np.sqrt(max(rest, 1.0))
+            factor[i, j] = rest / factor[j, j] if j < i else np.sqrt(max(rest, 1.0, ROUNDING * rate * state.gram[i, i]))
         solved[i] = work.projected[LEAD + i]
         for k in range(i):
             solved[i] -= factor[i, k] * solved[k]

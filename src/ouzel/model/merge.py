@@ -10,7 +10,7 @@ from typing import Any
 from ouzel.errors import OuzelError
 from ouzel.learners import protocol
 from ouzel.model.model import Model
-from ouzel.streams.feature_space import meet
+from ouzel.streams.feature_space import FeatureSpace, meet
 from ouzel.terms.names import to_json
 
 ALIKE: dict[str, Callable[[Model], Any]] = {
@@ -67,7 +67,7 @@ def _merge_models(models: Sequence[Model]) -> Model:
     dimension = max(model.dimension for model in models)
     closed = all(model.classes.closed and len(model.classes) == len(labels) for model in models)
     merged = _prepared(first, labels, dimension, closed)
-    merged.space = reduce(partial(meet, learning=True), (model.space for model in models))
+    merged.space = reduce(partial(meet, learning=True), _of_one_width([model.space for model in models]))
     learnt = [model for model in models if model.examples] or [first]  # one that has learnt nothing says nothing
     states = [_in_order(_prepared(model, labels, dimension, closed), labels) for model in learnt]
     alike = zip(*states, strict=True)
@@ -78,6 +78,13 @@ def _merge_models(models: Sequence[Model]) -> Model:
     for model in models[1:]:
         merged.names.update((feature, name) for feature, name in model.names.to_json())
     return merged
+
+
+def _of_one_width(spaces: list[FeatureSpace]) -> list[FeatureSpace]:
+    """What workers know their features by; of arrays without names a narrow one has the first columns of a wide one."""
+    plain = [space.width for space in spaces if space.width is not None and not space.kinds]
+    widest = max(plain, default=0)
+    return [space._replace(width=widest) if space.width in plain and not space.kinds else space for space in spaces]
 
 
 def _prepared(model: Model, labels: list[Any], dimension: int, closed: bool) -> Model:

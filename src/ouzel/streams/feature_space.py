@@ -122,7 +122,7 @@ def meet(known: FeatureSpace, given: FeatureSpace, learning: bool = False) -> Fe
 
     While learning, names given one by one may join numbers, and numbers names.
 
-    >>> meet(FeatureSpace(lowest=1, highest=5), FeatureSpace(lowest=0, highest=3)).highest
+    >>> meet(FeatureSpace(lowest=1, highest=5), FeatureSpace(lowest=0, highest=3), learning=True).highest
     5
     >>> meet(FeatureSpace(named=True), FeatureSpace(width=3))
     Traceback (most recent call last):

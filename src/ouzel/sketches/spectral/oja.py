@@ -73,8 +73,8 @@ class Work(NamedTuple):
 class Steps(NamedTuple):
     """How fast directions turn."""
 
-    gamma: float = 1.0
-    by_mass: bool = False
+    gamma: float
+    by_mass: bool
 
 
 @kernel
@@ -266,7 +266,7 @@ def update(state, slots, values):
     welcome(state, slots, values, 1.0)
     state.counts[0] += 1.0
     look_up(state, slots, values, work)
-    absorb(state, slots, values, 1.0, square_of(values, len(values)), 0.0, Steps(), work)
+    absorb(state, slots, values, 1.0, square_of(values, len(values)), 0.0, Steps(1.0, False), work)
     apply(state, slots, values, 0.0, 0.0, work)
 
 

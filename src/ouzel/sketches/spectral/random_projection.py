@@ -106,7 +106,7 @@ def absorb(state, slots, values, size, square, rate, settings, work):
     for i in range(m):
         word = random_word(state.random) if i % 64 == 0 else word >> np.uint64(1)
         sign = 1.0 if word & np.uint64(1) else -1.0
-        work.step[LEAD + i] = abs(size) * sign / np.sqrt(m)  # which sign a vector has does not matter to its square
+        work.step[LEAD + i] = size * sign / np.sqrt(m)
     for i in range(m):
         for j in range(m):
             mixed = work.step[LEAD + i] * work.projected[LEAD + j] + work.step[LEAD + j] * work.projected[LEAD + i]
@@ -188,6 +188,6 @@ def extrapolate(state: State, factor: float) -> None:
 
 
 def swap_sign(state: State) -> None:
-    """Let w be -w."""
+    """Let w be -w: u and S change their signs, as they have them where every vector has the other."""
     state.table[:, 0] *= -1.0
-    state.coefficients[1:] *= -1.0
+    state.table[:, LEAD:] *= -1.0

@@ -57,7 +57,7 @@ def size_for(
     """Width, depth and examples for errors of at most epsilon ||w||_1.
 
     >>> size_for(0.5, features=1000)
-    Size(width=40, depth=393, examples=38698.58...)
+    Size(width=40, depth=393, examples=31777.61...)
     """
     terms, conditioning = log(features / delta), max(1.0, smoothness * norm**2 / l2)
     if terms <= 0.0:

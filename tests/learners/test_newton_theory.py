@@ -1,4 +1,7 @@
-"""What `from_theory` sets is what the theorems assume, and regret stays below their bounds."""
+"""What `from_theory` sets is what the theorems assume, and regret stays below their bounds.
+
+Of Oja's sketch no theorem says how good its metric is; what the metric explains bounds its regret all the same.
+"""
 
 import numpy as np
 import pytest
@@ -6,10 +9,11 @@ from scipy.optimize import minimize
 
 import ouzel
 from ouzel.learners.catalogue import find
-from ouzel.learners.newton import online_newton, sketched_fd
+from ouzel.learners.newton import online_newton, sketched_fd, sketched_oja
 from ouzel.learners.newton.theory import curvature_of, lipschitz_of
 from ouzel.learners.rows import Rows
 from ouzel.model.settings import resolve_settings
+from ouzel.sketches.spectral import oja
 from ouzel.terms.losses import Hinge, Logistic, Squared, SquaredHinge, derivative, value
 
 DIMENSION = 8
@@ -108,3 +112,44 @@ def test_regret_is_below_the_bound(module, loss, noise):
             bound += m * min(tails) / (2 * weight[-1] * alpha)
 
         assert regret <= bound
+
+
+def metric_of(state, alpha):
+    """A (d, d) of a state of son-oja all of whose slots are in use."""
+    V = oja.vectors(state.sketch)
+    return alpha * np.eye(DIMENSION) + V.T @ np.diag(state.sketch.mass) @ V
+
+
+@pytest.mark.parametrize("loss", [Logistic(), Squared(), Hinge()], ids=["logistic", "squared", "hinge"])
+@pytest.mark.parametrize("noise", [0.3, 30.0], ids=["separable", "random-labels"])
+def test_ojas_regret_is_at_most_what_its_metric_explains(loss, noise):
+    """Proposition 1, with the A_t that the sketch has: alpha |w|^2 / 2 + R_G + R_D."""
+    X, y = stream(noise)
+    largest, alpha = 1.0, 4.0
+    given = {"loss": loss, "largest": largest, "learning_rate": 1 / alpha, "bound": "project", "from_theory": True}
+    own = {"sketch_size": 4, "diagonal": False, "start": "first-seen"}
+    settings = resolve_settings(find("son-oja"), {**given, **own})
+    state = sketched_oja.init(DIMENSION, settings)
+    A, u, w, gradients, regret = alpha * np.eye(DIMENSION), np.zeros(DIMENSION), [], [], 0.0
+    metrics = [A]
+    best = best_fixed(X.astype(float), y, loss, largest)
+    for x, label in zip(X, y, strict=True):
+        rows = Rows(np.array([0, DIMENSION], np.uint64), np.arange(DIMENSION, dtype=np.uint32), x)
+        towards = np.linalg.solve(A, x)
+        margin = np.clip(u @ x, -largest, largest)
+        w.append(u - (u @ x - margin) / (x @ towards) * towards)
+        slope = derivative(loss, margin, label)
+        sketched_oja.learn_rows(state, rows, np.array([label]), np.ones(1, np.float32), settings, np.empty(1))
+        u, A = sketched_oja.weights(state, settings), metric_of(state, alpha)
+        metrics.append(A)
+        gradients.append(slope * x.astype(float))
+
+        np.testing.assert_allclose(u, w[-1] - np.linalg.solve(A, gradients[-1]), atol=1e-8)
+        regret += value(loss, margin, label) - value(loss, best @ x, label)
+    found = alpha / 2 * best @ best
+    for t, (v, g) in enumerate(zip(w, gradients, strict=True)):
+        gap = v - best
+        found += g @ np.linalg.solve(metrics[t + 1], g) / 2
+        found += (gap @ (metrics[t + 1] - metrics[t]) @ gap - settings.curvature * (g @ gap) ** 2) / 2
+
+    assert regret <= found + 1e-9

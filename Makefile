@@ -5,7 +5,7 @@ DATA ?= ../shared/data
 MINUTES ?= 10
 LAWS := tests/checks/test_laws.py tests/checks/test_planted_bugs.py
 
-.PHONY: demo test test-long torture lint bench commands settings vowpal-wabbit docs clean help
+.PHONY: demo test test-long torture lint bench reproduce commands settings vowpal-wabbit docs clean help
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -30,6 +30,9 @@ lint: .venv/ready-lint  ## check format, style and types
 
 bench: .venv/ready-bench  ## measure speed and default errors beside Vowpal Wabbit, River and scikit-learn
 	$(BIN)/python benchmarks/run.py --data $(DATA)
+
+reproduce: .venv/ready  ## make the papers' tables and figures anew, which takes hours; git diff then shows what differs
+	set -e; for name in $$($(BIN)/ouzel reproduce | cut -d' ' -f1); do $(BIN)/ouzel reproduce $$name --data $(DATA); done
 
 commands: .venv/ready  ## write docs/commands.md anew, after a change of the command line
 	$(BIN)/python -m typer ouzel.cli.app utils docs --name ouzel --output docs/commands.md

@@ -15,7 +15,7 @@ from ouzel.model.model import Model
 from tests.forging import examples, learn, parts_of, write
 
 FORGER = Path(__file__).parent / "forging.py"
-KINDS = ("auto", "adagrad", "awm", "wm", "unbounded", "son-oja", "son-fd", "ons", "arow-full", "awm-nce")
+KINDS = ("auto", "adagrad", "awm", "wm", "unbounded", "son-oja", "son-fd", "son-rp", "ons", "arow-full", "awm-nce")
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -103,11 +103,11 @@ def swap_places(described, arrays):
         ("awm", put("keys", 1, 0), "keys are not different|cannot be found"),
         ("awm", put("bounds", 0, np.inf), "bounds exceed"),
         ("awm", put("scale", 0, 0.0), "scale lies outside of"),
-        ("son-oja", put("touched", 0, 10**6), "slots seen do not fit the table"),
-        ("son-oja", put("counts", 1, 2.0), "slots seen do not fit the table"),
-        ("son-oja", put("coefficients", 0, 1e308), "coefficients lies outside of"),
-        ("son-fd", put("counts", 4, 1e6), "counts lies outside of"),
-        ("son-fd", put("table", (5, 22), 7.0), "table has epochs to come"),
+        ("son-oja", put("sketch.touched", 0, 10**6), "slots seen do not fit the table"),
+        ("son-oja", put("sketch.counts", 1, 2.0), "slots seen do not fit the table"),
+        ("son-oja", put("sketch.coefficients", 0, 1e308), "coefficients lies outside of"),
+        ("son-fd", put("sketch.counts", 4, 1e6), "counts lies outside of"),
+        ("son-fd", put("sketch.table", (5, 22), 7.0), "table has epochs to come"),
         ("ons", put("place", 1, 200), "place lies outside of|places are not those"),
     ],
 )

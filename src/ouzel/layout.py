@@ -151,6 +151,11 @@ def restored(layout: Any, arrays: Mapping[str, np.ndarray], prefix: str = "") ->
     return _taken(layout, arrays, prefix)
 
 
+def copied(state: Any) -> Any:
+    """A state of copies of the arrays of another one."""
+    return type(state)(*(part.copy() if isinstance(part, np.ndarray) else copied(part) for part in state))
+
+
 def require(holds: Any, what: str) -> None:
     """Refuse a state unless something holds of it: for the `check` of a learner or sketch."""
     if not holds:

@@ -35,6 +35,10 @@ Forget = Annotated[
 LabelPositive = Annotated[str | None, typer.Option(help="The label that is +1; all others are -1.")]
 Group = Annotated[str | None, typer.Option(help="Column with the group that an example is ranked within.")]
 Query = Annotated[str | None, typer.Option(metavar="FILE", help="The number of examples of each group, one a line.")]
+Task = Annotated[
+    str | None, typer.Option(help="ranking: learn the pairs of each group. Else the loss says: classes or numbers.")
+]
+Pairs = Annotated[int | None, typer.Option(help="Pairs drawn of each group to rank (all).")]
 Id = Annotated[str | None, typer.Option("--id", help="Column that says what the rows are called; not a feature.")]
 Weight = Annotated[str | None, typer.Option(help="Column with importance weights.")]
 Text = Annotated[list[str] | None, typer.Option(metavar="COL", help="Column read as words; may be repeated.")]
@@ -78,10 +82,17 @@ L1 = Annotated[str | None, typer.Option("--l1", help="Strength of the l1 penalty
 L2 = Annotated[str | None, typer.Option("--l2", help="Strength of the squared l2 penalty.")]
 Budget = Annotated[str | None, typer.Option(help="Bytes a learner may keep, such as 8KB.")]
 SketchSize = Annotated[str | None, typer.Option(help="Directions a sketch keeps.")]
+Epsilon = Annotated[str | None, typer.Option(help="Of wm: error, of ||w||_1, for which its theorem sizes the sketch.")]
 Setting = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Any other setting of the learner; may be repeated."),
 ]
+
+
+def check_task(task: str | None) -> None:
+    """Refuse a task that is not a word for one."""
+    if task not in (None, "ranking"):
+        raise OuzelError(f"--task takes ranking, and classes or numbers follow from --loss; got {task!r}")
 
 
 def reading_options(

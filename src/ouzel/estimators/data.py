@@ -94,7 +94,8 @@ class FromData:
         return X, y
 
     def _check_width(self, X: Any) -> None:
-        """Refuse an array for a model that knows its features otherwise, before scikit-learn counts its columns."""
+        """Refuse an array for a model that knows its features otherwise, before scikit-learn looks at it."""
+        check_sparse(X)
         space = getattr(getattr(self, "model_", None), "space", NOTHING_KNOWN)
         if space.known and space.width is None:
             shape = getattr(X, "shape", None) or np.shape(X)

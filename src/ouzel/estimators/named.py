@@ -9,6 +9,7 @@ from ouzel.errors import OuzelError
 from ouzel.estimators.base import COMMON, Estimator
 from ouzel.learners import catalogue
 from ouzel.model.model import Model
+from ouzel.model.setting_names import chosen_by_name
 from ouzel.terms.names import to_json
 
 Learners = dict[tuple[Any, ...], str]
@@ -42,7 +43,7 @@ class Named(Estimator):
             return None
         estimator = cls(bits=model.bits, seed=model.seed)
         known = estimator.get_params(deep=False)
-        settings = model.settings._asdict()
+        settings = chosen_by_name(model.settings)
         penalty = settings.get("penalty")
         strengths = {} if penalty is None else penalty._asdict()
         options: dict[str, Any] = {

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ouzel.cli import options
+from ouzel.errors import OuzelError
 from ouzel.ranges import Range, check
 
 JOBS = Range(1, 1024, whole=True)
@@ -26,6 +27,7 @@ def compare(
         str, typer.Option(help="The learner without a budget that recovery is measured against.")
     ] = "unbounded",
     shuffles: Annotated[int, typer.Option(help="Random orders, in memory: mean and standard deviation.")] = 0,
+    task: options.Task = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Learners at work at a time.")] = 1,
     loss: options.Loss = None,
     l2: options.L2 = None,
@@ -53,6 +55,9 @@ def compare(
     limit: options.Limit = None,
     bits: options.Bits = None,
     seed: options.Seed = None,
+    group: options.Group = None,
+    query: options.Query = None,
+    pairs: options.Pairs = None,
     plot: options.Plot = None,
     json_: options.Json = False,
 ) -> None:
@@ -69,11 +74,15 @@ def compare(
         "dates": dates,
     }
     rest: dict[str, Any] = {"on_error": on_error, "bits": bits, "seed": seed, "limit": limit, **kinds}
+    rest |= {"group": group, "query": query}
     reading = options.reading_options(
         label, label_positive, weight, text, ignore, columns, skip_lines, delimiter, **rest
     )
+    options.check_task(task)
+    if task and shuffles:
+        raise OuzelError("--shuffles takes examples apart that a ranking needs in groups; leave one of them out")
     check("--jobs", JOBS, jobs)
-    options.check_counts(shuffles=shuffles, top=top)
+    options.check_counts(shuffles=shuffles, top=top, pairs=pairs)
     from ouzel.evaluation.comparison import grid
     from ouzel.plotting.axes import check_plot_path
 
@@ -94,6 +103,7 @@ def compare(
     }
     model |= {} if forget is None else {"forget": forget}
     model |= {"bits": reading.get("bits", 18), "seed": reading.get("seed", 0)}
+    model |= {"task": task, "pairs": pairs or 0} if task else {}
     if shuffles:
         from ouzel.cli.commands.compare_shuffles import compare_in_orders
 

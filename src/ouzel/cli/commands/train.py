@@ -24,9 +24,7 @@ def train(
     learner: Annotated[
         str | None, typer.Option(help=f"Name of the learner ({catalogue.DEFAULT}); `ouzel learners` lists them.")
     ] = None,
-    task: Annotated[
-        str | None, typer.Option(help="ranking: learn the pairs of each group. Else the loss says: classes or numbers.")
-    ] = None,
+    task: options.Task = None,
     model: Annotated[str | None, typer.Option("--model", "-m", metavar="OUT", help="Write the model here.")] = None,
     resume: Annotated[
         str | None, typer.Option(metavar="MODEL", help="Go on with this model: settings come from the file.")
@@ -43,6 +41,7 @@ def train(
     l2: options.L2 = None,
     budget: options.Budget = None,
     sketch_size: options.SketchSize = None,
+    epsilon: options.Epsilon = None,
     set_: options.Setting = None,
     no_intercept: Annotated[bool, typer.Option("--no-intercept", help="Learn no constant feature.")] = False,
     raw_targets: options.RawTargets = False,
@@ -69,7 +68,7 @@ def train(
     seed: options.Seed = None,
     group: options.Group = None,
     query: options.Query = None,
-    pairs: Annotated[int | None, typer.Option(help="Pairs drawn of each group to rank (all).")] = None,
+    pairs: options.Pairs = None,
     most_classes: Annotated[int | None, typer.Option(help="Classes that labels may be (1000, at most 10000).")] = None,
     top: Annotated[int, typer.Option(help="Heaviest features to show.")] = 10,
     plot: options.Plot = None,
@@ -101,13 +100,11 @@ def train(
         id_,
         dates,
     )
-    if task not in (None, "ranking"):
-        raise OuzelError(f"--task takes ranking, and classes or numbers follow from --loss; got {task!r}")
+    options.check_task(task)
     options.check_counts(checkpoint_every=checkpoint_every, pairs=pairs, top=top)
     options.check_most_classes(most_classes)
-    settings = options.settings_given(
-        set_, loss=loss, learning_rate=learning_rate, l1=l1, l2=l2, budget=budget, sketch_size=sketch_size
-    )
+    named = {"loss": loss, "learning_rate": learning_rate, "l1": l1, "l2": l2, "budget": budget}
+    settings = options.settings_given(set_, **named, sketch_size=sketch_size, epsilon=epsilon)
     from ouzel.files import locked
     from ouzel.plotting.axes import check_plot_path
 

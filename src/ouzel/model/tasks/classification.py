@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.errors import OuzelError
-from ouzel.layout import bytes_of
+from ouzel.layout import bytes_of, copied
 from ouzel.learners.protocol import Background
 from ouzel.learners.rows import Rows
 from ouzel.model.answers import Answers, heaviest_slots, is_probabilistic, label_of, labels_of, probabilities, shown
@@ -144,7 +144,7 @@ class OneAgainstRest(Classification):
     def _spare(self, model: Host) -> State:
         """A state for one more class, or for every class not seen yet."""
         if len(model.states) > 2:
-            return type(model.states[-1])(*(array.copy() for array in model.states[-1]))
+            return copied(model.states[-1])
         return self._background(model)
 
     def _background(self, model: Host) -> State:

@@ -40,7 +40,7 @@ class Ranking(Task):
             drawn = {"pairs": self.pairs, "seed": model.seed, "group": model.examples + start}
             return learn_group(model.module, model.states[0], part, grades, model.settings, **drawn)
 
-        return self._by_group(block, rows, grades, learn_pairs)
+        return self._by_group(model, block, rows, grades, learn_pairs)
 
     def evaluate(self, model: Host, block: Block) -> Outcome:
         """Predict all pairs of each group without learning them."""
@@ -48,7 +48,7 @@ class Ranking(Task):
         def predict_pairs(part: Rows, grades: np.ndarray, start: int) -> np.ndarray:
             return self.margins(model, pair_rows(part, draw_pairs(grades, 0, np.random.default_rng(0))))
 
-        return self._by_group(block, model.rows(block), numbers_of(block), predict_pairs)
+        return self._by_group(model, block, model.rows(block), numbers_of(block), predict_pairs)
 
     def learn_one(
         self, model: Host, slots: np.ndarray, values: np.ndarray, label: Any, importance: np.float32
@@ -65,17 +65,23 @@ class Ranking(Task):
         return margins[0]
 
     def _by_group(
-        self, block: Block, rows: Rows, grades: np.ndarray, of: Callable[[Rows, np.ndarray, int], np.ndarray]
+        self,
+        model: Host,
+        block: Block,
+        rows: Rows,
+        grades: np.ndarray,
+        of: Callable[[Rows, np.ndarray, int], np.ndarray],
     ) -> Outcome:
         """The margins of pairs `of` the rows and grades of each group, and where in the block it starts."""
-        found = [np.empty(0)]
+        found, groups = [np.empty(0)], []
         for here in groups_of(np.zeros(block.rows) if block.groups is None else block.groups):
             part = Rows(rows.offsets[here.start : here.stop + 1], rows.indices, rows.values)
+            groups.append((self.margins(model, part), grades[here]))
             found.append(of(part, grades[here], here.start))
         margins = np.concatenate(found)
         ones = np.ones(len(margins))
         losses = losses_against(self.loss, margins, ones)
-        return Outcome(margins, ones.astype(np.int64), ones.astype(np.float32), losses)
+        return Outcome(margins, ones.astype(np.int64), ones.astype(np.float32), losses, groups)
 
 
 def draw_pairs(relevance: np.ndarray, count: int, generator: np.random.Generator) -> np.ndarray:

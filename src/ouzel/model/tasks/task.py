@@ -7,7 +7,7 @@ of its model stands in `Host`, so that it need not know the model's class.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -32,6 +32,7 @@ class Outcome(NamedTuple):
     targets: np.ndarray  # (n,) float64 numbers to predict, or int64 positions of classes
     importances: np.ndarray  # (n,) float32
     losses: np.ndarray  # (n,) float64, the learner's own loss of the prediction (one against the rest: summed)
+    groups: Sequence[tuple[np.ndarray, np.ndarray]] = ()  # scores and grades of each group of a ranking, whole
 
 
 class Host(Protocol):

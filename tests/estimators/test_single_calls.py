@@ -105,7 +105,7 @@ def test_a_row_of_a_frame_is_an_example_and_a_list_is_not():
     assert model.predict_proba_one(pandas.Series(ROWS[2])) == model.predict_proba_one(ROWS[2])
     with pytest.raises(ouzel.OuzelError, match=r"an example is a dictionary of features; got \[1.0\]"):
         model.predict_one([1.0])
-    with pytest.raises(ValueError, match="2D array|2-dimensional"):
+    with pytest.raises(ValueError, match=r"2D array|2-dimensional"):
         ouzel.OnlineClassifier("adagrad").fit(X, SIGNS).predict(pandas.Series(X[0]))
 
 

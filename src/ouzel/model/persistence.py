@@ -18,7 +18,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
-from safetensors import numpy as safetensors
 
 from ouzel.errors import OuzelError
 from ouzel.files import write_atomically
@@ -45,25 +44,27 @@ def save(
     states = {f"state.{place}.": state for place, state in enumerate(model.states)}
     if beside is not None:
         states[BESIDE] = beside
-    arrays = {
-        name: np.ascontiguousarray(array) for prefix, state in states.items() for name, array in flat(state, prefix)
-    }
+    parts = [part for prefix, state in states.items() for part in flat(state, prefix)]
+    parts.sort(key=lambda part: (-part[1].itemsize, part[0]))  # each array begins where its numbers are aligned
+    arrays = {name: np.ascontiguousarray(array) for name, array in parts}
     described = json.dumps(_describe(model, notes or {}), ensure_ascii=False)
-    metadata = {KEY: described, "digest": _digest(described, arrays)}
-    header, data = _in_order(safetensors.save(arrays, metadata))
     with write_atomically(path) as file:
-        file.write(header)
-        file.write(data)
+        file.write(_header(arrays, {KEY: described, "digest": _digest(described, arrays)}))
+        for array in arrays.values():
+            file.write(_bytes_of(array))
 
 
-def _in_order(content: bytes) -> tuple[bytes, memoryview]:
-    """The header and the data of a safetensors file; the library writes the entries of the header in random order."""
-    start = 8 + int.from_bytes(content[:8], "little")
-    header = json.dumps(
-        json.loads(content[8:start]), sort_keys=True, ensure_ascii=False, separators=(",", ":")
-    ).encode()
+def _header(arrays: dict[str, np.ndarray], metadata: dict[str, str]) -> bytes:
+    """The beginning of a safetensors file of arrays; the library takes a copy of all, and an order by chance."""
+    entries: dict[str, Any] = {"__metadata__": metadata}
+    end = 0
+    for name, array in arrays.items():
+        start, end = end, end + array.nbytes
+        kind = f"{array.dtype.kind.upper()}{8 * array.itemsize}"
+        entries[name] = {"dtype": kind, "shape": array.shape, "data_offsets": (start, end)}
+    header = json.dumps(entries, ensure_ascii=False, separators=(",", ":")).encode()
     header += b" " * (-len(header) % 8)  # the arrays are aligned
-    return len(header).to_bytes(8, "little") + header, memoryview(content)[start:]
+    return len(header).to_bytes(8, "little") + header
 
 
 def load_model(path: str | Path) -> Model:
@@ -149,5 +150,10 @@ def _digest(described: str, arrays: dict[str, np.ndarray]) -> str:
     digest = hashlib.sha256(described.encode())
     for name in sorted(arrays):
         digest.update(name.encode())
-        digest.update(np.ascontiguousarray(arrays[name]).data.cast("B") if arrays[name].size else b"")
+        digest.update(_bytes_of(np.ascontiguousarray(arrays[name])))
     return digest.hexdigest()
+
+
+def _bytes_of(array: np.ndarray) -> Any:
+    """What an array holds, where it lies."""
+    return array.data.cast("B") if array.size else b""

@@ -33,6 +33,7 @@ from ouzel.terms.losses import Logistic, derivative
 
 OUTSIDE = 1e-8  # of its length that an example has beyond the range to count as outside it
 RANK = 2  # in counts
+LARGEST_INVERSE = 1e200  # of squares of the smallest numbers, many times over
 
 
 class State(NamedTuple):
@@ -62,7 +63,7 @@ def layout(dimension: int, settings: Settings) -> State:
         place=int64(dimension, most=dimension),
         basis=float64(dimension, dimension),
         weight=float64(dimension),
-        inverse=float64(dimension, dimension),
+        inverse=float64(dimension, dimension, least=-LARGEST_INVERSE, most=LARGEST_INVERSE),
         counts=int64(3, most=(MOST_COUNT, dimension, dimension)),
     )
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow
 
+from ouzel.errors import DataError
 from ouzel.streams.block import ROWS, Block
 from ouzel.streams.limits import Limits
 from ouzel.streams.options import Options
@@ -65,7 +66,7 @@ def record_batches(
             part.validate(full=True)  # a kernel trusts the offsets it is given
             for start in range(0, max(1, part.num_rows), ROWS):
                 table = flat(part.slice(start, ROWS))
-                yield from table.combine_chunks().to_batches() or [_empty(table.schema)]
+                yield from table.combine_chunks().to_batches() or [_empty(table.schema, source.name)]
 
 
 def rows_stored(source: Source, format: str, limits: Limits) -> int:
@@ -75,5 +76,17 @@ def rows_stored(source: Source, format: str, limits: Limits) -> int:
     return rows_of_parquet(source, limits)
 
 
-def _empty(schema: Any) -> Any:
+def _empty(schema: Any, name: str) -> Any:
+    """A batch of no rows."""
+    for field in schema:
+        if _has_no_values(field.type):  # PyArrow would end the process
+            raise DataError(f"{name}: column {field.name!r} is a union of no types; write the file again without it")
     return pyarrow.RecordBatch.from_arrays([pyarrow.nulls(0, kind) for kind in schema.types], schema=schema)
+
+
+def _has_no_values(kind: Any) -> bool:
+    """Whether an Arrow type is, or is made of, a union of no types."""
+    parts = [kind.field(place).type for place in range(kind.num_fields)]
+    if pyarrow.types.is_dictionary(kind):
+        parts.append(kind.value_type)
+    return (pyarrow.types.is_union(kind) and not parts) or any(map(_has_no_values, parts))

@@ -258,7 +258,7 @@ def test_a_closed_pipe_is_no_error(small):
     command += f" {sys.executable} -m ouzel predict {small.parent}/m {small} {small} {small} {small} | head -1"
     ran = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
 
-    assert ran.stdout == "label\tmargin\tprobability\n"
+    assert ran.stdout == "row\tactual\tlabel\tmargin\tprobability\n"
     assert ran.stderr == ""
 
 

@@ -90,6 +90,12 @@ def test_arrays_have_no_columns_to_speak_of():
         new().fit(np.ones((4, 2)), [0, 1, 0, 1])
 
 
+@pytest.mark.parametrize("bad", [3, [1], [None]])
+def test_names_are_names(bad):
+    with pytest.raises(ouzel.OuzelError, match="categorical is a name, or a list of names; got"):
+        ouzel.OnlineClassifier("adagrad", categorical=bad).fit(table(), LABELS)
+
+
 def test_a_column_that_is_not_there_is_an_error_in_fit_alone():
     model = ouzel.OnlineClassifier("adagrad", categorical="zap")
 

@@ -98,6 +98,17 @@ def test_an_estimator_that_met_single_examples_can_be_pickled():
     ).predict_proba_one(ROWS[0])
 
 
+def test_a_row_of_a_frame_is_an_example_and_a_list_is_not():
+    pandas = pytest.importorskip("pandas")
+    model = ouzel.OnlineClassifier("adagrad").learn_one(ROWS[0], "yes").learn_one(ROWS[1], "no")
+
+    assert model.predict_proba_one(pandas.Series(ROWS[2])) == model.predict_proba_one(ROWS[2])
+    with pytest.raises(ouzel.OuzelError, match=r"an example is a dictionary of features; got \[1.0\]"):
+        model.predict_one([1.0])
+    with pytest.raises(ValueError, match=r"2D array|2-dimensional"):
+        ouzel.OnlineClassifier("adagrad").fit(X, SIGNS).predict(pandas.Series(X[0]))
+
+
 @pytest.mark.parametrize("constant", [True, False])
 def test_an_example_may_be_empty(constant):
     model = ouzel.AdaGradClassifier(fit_intercept=constant).learn_one({}, "yes").learn_one({"a": 1.0}, "no")

@@ -43,6 +43,8 @@ class Slots(dict[Any, int]):
         What is not `plain`, numbers of features that are known by name, is made so.
         """
         self.plain = plain
+        if not isinstance(x, dict):
+            x = as_dictionary(x)
         count = len(x) + len(self.constant)
         packed = bytearray(8 * count)
         try:
@@ -110,6 +112,13 @@ class Slots(dict[Any, int]):
         if space.width is None:
             return found
         return {name: value for name, value in found.items() if not (isinstance(name, str) and name not in space.kinds)}
+
+
+def as_dictionary(x: Any) -> dict[Any, Any]:
+    """What is like a dictionary as one: a row of a pandas frame, say."""
+    if not hasattr(x, "keys"):
+        raise DataError(f"an example is a dictionary of features; got {x!r}")
+    return dict(x)
 
 
 @lru_cache(1 << 12)

@@ -14,8 +14,11 @@ from ouzel.streams.targets import as_weights, encode_labels
 
 
 def is_table(data: Any) -> bool:
-    """Whether data is a pandas, polars or Arrow table: anything that gives its columns as a stream of Arrow."""
-    return hasattr(data, "__arrow_c_stream__")
+    """Whether data is a pandas, polars or Arrow table: anything that gives its columns as a stream of Arrow.
+
+    A single column gives one too.
+    """
+    return hasattr(data, "__arrow_c_stream__") and len(getattr(data, "shape", (0, 0))) == 2
 
 
 def as_table(data: Any) -> Any:

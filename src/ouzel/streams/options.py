@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Annotated, Any
 
 from ouzel.errors import OuzelError
@@ -78,7 +78,7 @@ class Options:
         """Whether a missing value is a feature of its own, as the model has it or as is asked for."""
         return self.space.indicator or self.missing == "indicator"
 
-    @property
+    @cached_property
     def choosy(self) -> bool:
         """Whether anything is said of single columns."""
         return bool(self.dates or any(getattr(self, name) for name in OF_COLUMNS))
@@ -134,6 +134,17 @@ def is_pattern(name: str) -> bool:
     return name == "all" or any(letter in name for letter in "*?[")
 
 
+def names_in(option: str, value: Any) -> tuple[str, ...]:
+    """The names that an option gives, of which one may stand alone."""
+    try:
+        names = (value,) if isinstance(value, str) else tuple(value)
+    except TypeError:
+        names = (None,)
+    if not all(isinstance(name, str) for name in names):
+        raise OuzelError(f"{option} is a name, or a list of names; got {value!r}")
+    return names
+
+
 def make_options(given: dict[str, Any]) -> Options:
     """Options of keyword arguments; a single column name stands for a tuple of one."""
     known = {field.name for field in fields(Options)}
@@ -143,7 +154,7 @@ def make_options(given: dict[str, Any]) -> Options:
     values: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     for name in LISTS:
         if name in values:
-            values[name] = (values[name],) if isinstance(values[name], str) else tuple(values[name])
+            values[name] = names_in(name, values[name])
     if "limits" in values:
         values["limits"] = Limits.of(values["limits"])
     return Options(**values)

@@ -8,7 +8,7 @@ import sys
 import typer
 from typer.exceptions import Exit, TyperException
 
-from ouzel.cli.commands import compare, deltoids, demo, explain, learners, pmi, predict, reproduce, top, train
+from ouzel.cli.commands import compare, deltoids, demo, explain, learners, pmi, predict, reproduce, serve, top, train
 from ouzel.cli.ui.interrupts import Interrupted, Signals
 from ouzel.errors import OuzelError
 
@@ -33,6 +33,7 @@ for command, line in (
     (explain.explain, "Find the attributes that mark the outliers of a stream."),
     (deltoids.deltoids, "Find the items whose numbers differ most between two streams."),
     (pmi.pmi, "Find the words, or events, that go together."),
+    (serve.serve, "Serve a model that learns while it answers."),
     (reproduce.reproduce, "Run an experiment of the papers again."),
 ):
     app.command(short_help=line)(command)

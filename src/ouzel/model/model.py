@@ -119,7 +119,7 @@ class Model:
     @property
     def capacity(self) -> int:
         """Slots the state has room for: a function of `dimension` alone, however the stream was cut into blocks."""
-        return max(self.smallest, 1 << max(self.dimension - 2, 0).bit_length()) + 1
+        return self._capacity_for(self.dimension)
 
     @cached_property
     def smallest(self) -> int:
@@ -199,24 +199,38 @@ class Model:
         """What the margins of one example say: a label, or a number; None if no class is known."""
         return self.task.answer_one(self, margins)
 
+    def check(self, block: Block) -> None:
+        """Raise the OuzelError that learning a labelled block would raise, and change nothing."""
+        meet(self.space, block.space, learning=True)
+        if block.nonzeros:
+            self.check_room(int(largest_id(block.indices, block.offsets[0], block.offsets[-1])))
+        self.task.check(self, block)
+
+    def check_room(self, largest: int) -> None:
+        """Refuse a feature id for which the states would need more memory than this machine has: RoomError."""
+        capacity = self._capacity_for(max(self.dimension, largest + 2))
+        if self.budgeted or capacity == self.capacity:
+            return
+        shape = (capacity, *self.task.shape(self)[1:])
+        needed = bytes_of(self.module.layout(*shape, self.settings)) * len(self.states)
+        if needed > memory():
+            raise RoomError(
+                f"feature id {largest} needs {needed / 2**30:.0f} GiB of weights, more than this machine has; "
+                "renumber the ids, or use a learner with a byte budget (awm), which takes any id"
+            )
+
     def make_room(self, largest: int) -> None:
         """Have room for feature id `largest` and all below it."""
         if largest + 2 <= self.dimension:
             return
+        self.check_room(largest)
         dimension, capacity = self.dimension, self.capacity
         self.dimension = largest + 2
         if self.budgeted or self.capacity == capacity:
             return
-        shape = self.task.shape(self)
         try:
-            needed = bytes_of(self.module.layout(*shape, self.settings)) * len(self.states)
-            if needed > memory():
-                raise OuzelError(
-                    f"feature id {largest} needs {needed / 2**30:.0f} GiB of weights, more than this machine has; "
-                    "renumber the ids, or use a learner with a byte budget (awm), which takes any id"
-                )
             self.compiled.clear()  # it holds the states that are replaced
-            self.states = [self.module.grow(state, *shape, self.settings) for state in self.states]
+            self.states = [self.module.grow(state, *self.task.shape(self), self.settings) for state in self.states]
         except OuzelError as error:
             self.dimension = dimension
             raise RoomError(str(error)) from None
@@ -253,6 +267,10 @@ class Model:
         """A block as rows over the slots that the states have room for, or over all of a learner of a byte budget."""
         limit = SLOT_LIMIT if self.budgeted else self.capacity
         return to_rows(block.offsets, block.indices, block.values, self.intercept, np.uint64(limit))
+
+    def _capacity_for(self, dimension: int) -> int:
+        """Slots that the state has room for where examples may have used so many."""
+        return max(self.smallest, 1 << max(dimension - 2, 0).bit_length()) + 1
 
     def _make_room(self, block: Block) -> None:
         if block.nonzeros:

@@ -1,0 +1,103 @@
+"""A service on the network: uvicorn around the application, from the first line of its log to the last snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+
+from ouzel.errors import OuzelError
+from ouzel.files import locked
+from ouzel.service.app import application
+from ouzel.service.folder import Folder
+from ouzel.service.limits import ServiceLimits
+from ouzel.service.logs import logger
+from ouzel.service.metrics import Metrics
+from ouzel.service.served import Served
+from ouzel.service.service import Service
+from ouzel.service.tokens import Tokens
+
+GRACE = 10  # seconds that requests under way have to end
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a service listens, who may come in, and how it writes its log."""
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    tokens: str | None = None  # a file
+    certificate: str | None = None
+    key: str | None = None
+    log: str = "text"
+    limits: ServiceLimits = field(default_factory=ServiceLimits)
+    snapshot_every: float = 60.0
+
+    def check(self) -> Tokens | None:
+        """The tokens; OuzelError if this place is not one to serve from."""
+        if (self.certificate is None) != (self.key is None):
+            raise OuzelError("TLS needs both --certificate and --key")
+        for path in (self.certificate, self.key):
+            if path is not None and not Path(path).is_file():
+                raise OuzelError(f"{path}: there is no such file")
+        if self.tokens is None and not _is_loopback(self.host):
+            raise OuzelError(
+                f"--host {self.host} lets other machines in: give --tokens FILE; `ouzel serve --new-token NAME` makes "
+                "a line of it"
+            )
+        return None if self.tokens is None else Tokens.read(self.tokens)
+
+
+def serve(folders: Sequence[Folder], place: Place) -> None:
+    """Serve models until a signal asks for the end; what is acknowledged by then is learnt and in a snapshot."""
+    tokens = place.check()
+    log = logger(place.log)
+    metrics = Metrics()
+    with ExitStack() as held:
+        for folder in folders:
+            held.enter_context(locked(folder.base))
+        models = {}
+        for folder in folders:
+            served = Served(folder, place.limits, place.snapshot_every, log.warning, metrics)
+            served.warm()
+            log.info("model", name=served.name, examples=served.owner.model.examples, log=served.owner.learnt)
+            models[folder.name] = served
+        service = Service(models, place.limits, metrics)
+        server = uvicorn.Server(_configuration(application(service, tokens, log), place))
+        log.info("listening", host=place.host, port=place.port)
+        server.run()
+        if not server.started:
+            raise OuzelError(
+                f"cannot listen on {place.host}:{place.port}; is another service there? Try another --port"
+            )
+        log.info("ended")
+
+
+def _configuration(app: Any, place: Place) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        place.host,
+        place.port,
+        log_config=None,
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        limit_concurrency=place.limits.connections,
+        timeout_keep_alive=int(place.limits.seconds),
+        timeout_graceful_shutdown=GRACE,
+        ssl_certfile=place.certificate,
+        ssl_keyfile=place.key,
+        lifespan="on",
+    )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -20,6 +20,7 @@ from ouzel.service.beginning import begin
 from ouzel.service.folder import Folder
 from ouzel.service.server import Place, serve
 
+SUMMARY = "/v1/learn?answers=summary"
 LINES = {"Content-Type": "application/x-ndjson"}
 
 
@@ -110,8 +111,7 @@ class Load:
             while not until.is_set():
                 examples = dict(self.example() for _ in range(60))
                 body = b"\n".join(examples.values())
-                url = "/v1/learn?answers=summary"
-                self._send(list(examples), lambda body=body: client.post(url, content=body, headers=LINES))
+                self._send(list(examples), lambda body=body: client.post(SUMMARY, content=body, headers=LINES))
 
     def labels(self, address: str, until: threading.Event) -> None:
         """Examples that are predicted first, and labelled then."""

@@ -48,7 +48,9 @@ def application(service: Service, tokens: Tokens | None = None, log: Any = None)
         HTTPException: not_found,
         Exception: failed,
     }
-    return Gate(Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers), service.metrics, log)
+    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
+    app.state.service = service
+    return Gate(app, service.metrics, log)
 
 
 def _routes(door: Door, service: Service, tokens: Tokens | None) -> list[Route]:

@@ -11,6 +11,7 @@ import socket
 import threading
 import time
 from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -34,10 +35,10 @@ def free_port() -> int:
 class Running:
     """A service in a process of its own, forked from this one so that it starts in a moment."""
 
-    def __init__(self, folder: Folder, snapshot_every: float = 0.2) -> None:
+    def __init__(self, folder: Folder, snapshot_every: float = 0.2, place: Place | None = None) -> None:
         self.port = free_port()
         self.address = f"http://127.0.0.1:{self.port}"
-        place = Place(port=self.port, log="none", snapshot_every=snapshot_every)
+        place = replace(place or Place(), port=self.port, log="none", snapshot_every=snapshot_every)
         self.process = multiprocessing.get_context("fork").Process(target=serve, args=([folder], place), daemon=True)
         self.process.start()
         for _ in range(1200):

@@ -38,6 +38,7 @@ def test_a_service_that_is_told_to_end_leaves_nothing_to_replay(tmp_path):
         httpx.post(f"{running.address}/v1/learn", json={"label": number % 2, "x": number})
     running.end()
 
+    assert running.process.exitcode == 0
     (snapshot,) = folder.snapshots()
     assert snapshot.name == "snapshot-000000000020.ouzel"
 

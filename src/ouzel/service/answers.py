@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ouzel.model.answers import estimates
 from ouzel.model.model import Model
 from ouzel.model.tasks.task import Outcome
 
@@ -42,3 +43,13 @@ def answers_before(model: Model, outcome: Outcome, known: int) -> list[Answer]:
         only = model.classes.known[0] if known_then[place] else None
         answers[place] = {"prediction": only}
     return answers
+
+
+def errors_of(model: Model, outcome: Outcome, scale: float | None) -> list[float]:
+    """How far off each prediction was: 1 for a mistake, or an absolute error in units of a scale."""
+    margins, targets = outcome.margins, outcome.targets
+    if model.task.numbers:
+        return (np.abs(estimates(model.task.loss, margins) - targets) / (scale or 1.0)).tolist()
+    if margins.ndim == 1:
+        return np.where(np.where(targets == 1, margins, -margins) > 0.0, 0.0, 1.0).tolist()
+    return (margins.argmax(axis=1) != targets).astype(float).tolist()

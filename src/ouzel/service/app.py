@@ -16,7 +16,9 @@ from ouzel.errors import OuzelError
 from ouzel.service.all_doors import DOORS
 from ouzel.service.doors import Door
 from ouzel.service.gate import Gate, check_host, check_token
-from ouzel.service.problems import ProblemError, answer_problem, problem_response
+from ouzel.service.openapi import document
+from ouzel.service.problems import ProblemError, answer_problem, json_response, problem_response
+from ouzel.service.routes.page import page_routes
 from ouzel.service.service import Service
 from ouzel.service.tokens import Tokens
 
@@ -26,6 +28,12 @@ OF_MODEL = "/v1/models/{model}"
 def application(service: Service, tokens: Tokens | None = None, log: Any = None) -> Any:
     """The ASGI application of a service."""
     routes = [route for door in DOORS for route in _routes(door, service, tokens)]
+    described = document(DOORS, OF_MODEL)
+
+    async def openapi(request: Request) -> Response:
+        return json_response(described)
+
+    routes += [Route("/openapi.json", openapi), *page_routes()]
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -68,5 +76,7 @@ def _routes(door: Door, service: Service, tokens: Tokens | None) -> list[Route]:
             raise ProblemError(404, f"there is no model {name!r}; there are {', '.join(service.models)}")
         return await door.handle(request, served)
 
-    paths = [door.path] + ([OF_MODEL + door.path.removeprefix("/v1")] if door.of_model else [])
+    paths = [door.path]
+    if door.of_model and not door.named:
+        paths.append(OF_MODEL + door.path.removeprefix("/v1"))
     return [Route(path, endpoint, methods=[door.method]) for path in paths]

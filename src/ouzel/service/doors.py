@@ -22,9 +22,10 @@ class Door(NamedTuple):
     path: str
     handle: Handler
     summary: str
-    answers: Mapping[int, tuple[str, Schema | None]]  # by status: the media type, and a schema of JSON
+    answers: Mapping[int, Mapping[str, Schema | None]]  # by status and media type: a schema of JSON
     scope: str | None = None  # what a token must hold
     of_model: bool = True
+    named: bool = False  # whether the path itself names the model
     bodies: Mapping[str, Schema] = {}  # by media type
     parameters: tuple[Schema, ...] = ()
     problems: tuple[int, ...] = ()  # statuses of problems beside those that any request may have

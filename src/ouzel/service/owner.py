@@ -20,7 +20,9 @@ from ouzel.errors import OuzelError
 from ouzel.evaluation.progressive import Run
 from ouzel.evaluation.report import Report
 from ouzel.model import persistence
-from ouzel.service.answers import Answer, answers_before, answers_of
+from ouzel.service.answers import Answer, answers_before, answers_of, errors_of
+from ouzel.service.drift import PageHinkley
+from ouzel.service.explaining import explained
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.reading import Line, Reading
 from ouzel.streams.block import Block
@@ -51,6 +53,7 @@ class Owner:
         self.record.piped, self.record.size = False, 0
         self.digest = Digest()
         self.run = Run(self.model)
+        self.drift = PageHinkley()
         self.lock = threading.RLock()
 
     @property
@@ -83,6 +86,7 @@ class Owner:
             self.record.extend(self.digest, block)
             assert self.record.size is not None
             self.record.size += size
+            self.drift.add(errors_of(self.model, outcome, self.run.scores.mae))
             return answers_before(self.model, outcome, known)
 
     def predict(self, examples: Sequence[Example]) -> list[Answer]:
@@ -90,6 +94,19 @@ class Owner:
         block = self.block(examples)
         with self.lock:
             return answers_of(self.model, self.model.margins(block))
+
+    def explain(self, example: Example) -> list[dict[str, Any]]:
+        """What each feature of an example adds to its margins."""
+        block = self.block([example])
+        with self.lock:
+            self.model.margins(block)  # refuses what it does not know
+            return explained(self.model, block)
+
+    def top(self, n: int) -> list[dict[str, Any]]:
+        """The n heaviest features of each class."""
+        with self.lock:
+            found = self.model.shown_top(n)
+        return [{"class": label, "features": [[str(name), weight] for name, weight in part]} for label, part in found]
 
     def block(self, examples: Sequence[Example]) -> Block:
         """Examples as one block."""

@@ -46,6 +46,7 @@ class Served:
         self.quarantine: deque[dict[str, Any]] = deque(maxlen=limits.quarantine)
         self.writer = Writer(self.owner, self.log, limits, self._learnt)
         self.begun = time.time()
+        self.ending = False
         self.snapshot_failure: str | None = None
         self._snapshots = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
@@ -61,6 +62,7 @@ class Served:
 
     async def end(self) -> None:
         """Learn what waits, write a snapshot, and close."""
+        self.ending = True
         await self.writer.end()
         if self._task is not None:
             self._task.cancel()
@@ -131,6 +133,17 @@ class Served:
             "rates": self.metrics.rates(),
             "latency": self.metrics.percentiles(),
             "up_since": self.begun,
+            "drift": [event._asdict() for event in self.owner.drift.events],
+            "failure": self.failure or self.snapshot_failure,
+        }
+
+    def now(self) -> dict[str, Any]:
+        """The figures that change from second to second, as JSON values."""
+        return {
+            **self.figures(),
+            "rates": self.metrics.rates(),
+            "latency": self.metrics.percentiles(),
+            "quarantine": len(self.quarantine),
             "failure": self.failure or self.snapshot_failure,
         }
 

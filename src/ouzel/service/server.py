@@ -68,7 +68,7 @@ def serve(folders: Sequence[Folder], place: Place) -> None:
             log.info("model", name=served.name, examples=served.owner.model.examples, log=served.owner.learnt)
             models[folder.name] = served
         service = Service(models, place.limits, metrics)
-        server = uvicorn.Server(_configuration(application(service, tokens, log), place))
+        server = Server(service, _configuration(application(service, tokens, log), place))
         log.info("listening", host=place.host, port=place.port)
         server.run()
         if not server.started:
@@ -76,6 +76,22 @@ def serve(folders: Sequence[Folder], place: Place) -> None:
                 f"cannot listen on {place.host}:{place.port}; is another service there? Try another --port"
             )
         log.info("ended")
+
+
+class Server(uvicorn.Server):
+    """uvicorn's server, whose service knows at once that it is to end, so that streams of events end too."""
+
+    def __init__(self, service: Service, configuration: uvicorn.Config) -> None:
+        super().__init__(configuration)
+        self.service = service
+
+    def handle_exit(self, sig: int, frame: Any) -> None:
+        """A signal that asks for the end, which is then the end of the command; a second one does not wait."""
+        self.service.ending = True
+        for served in self.service.models.values():
+            served.ending = True
+        self.force_exit = self.should_exit
+        self.should_exit = True
 
 
 def _configuration(app: Any, place: Place) -> uvicorn.Config:

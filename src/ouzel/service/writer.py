@@ -31,6 +31,7 @@ class Given(NamedTuple):
     text: bytes
     key: str | None = None
     waited: bool = False
+    refused: Refused | None = None  # why it is not even a line of JSON
 
 
 class Submission(NamedTuple):
@@ -145,8 +146,8 @@ class Writer:
         owner = self.owner
         results: list[Result | None] = [None] * len(given)
         lines: dict[int, Line] = {}
-        for place, (text, key, _) in enumerate(given):
-            line = owner.reading.line(text, key)
+        for place, one in enumerate(given):
+            line = one.refused or owner.reading.line(one.text, one.key)
             refused = (
                 line if isinstance(line, Refused) else self.limits.exceeded(line) or owner.reading.unlabelled(line)
             )
@@ -157,7 +158,7 @@ class Writer:
         again = self._repeated(lines, results)
         self._admit(lines, results)
         entries = [Entry(owner.learnt + k, line.key, line.text) for k, line in enumerate(lines.values(), 1)]
-        labelled = [key for _, key, waited in given if waited and key is not None]
+        labelled = [one.key for one in given if one.waited and one.key is not None]
         if entries or noted or labelled:
             self.log.append(entries, noted, labelled)
         if entries:

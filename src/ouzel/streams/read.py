@@ -131,7 +131,7 @@ class Stream:
 
     def _blocks_of(self, source: Source, format: str) -> Iterator[Block]:
         if format in ("svmlight", "vw"):
-            return self._lines(source, _parser(format))
+            return self._lines(source, parser_of(format))
         if format == "idx":
             from ouzel.streams.idx import read_idx
 
@@ -156,7 +156,8 @@ class Stream:
             lines += parsed.lines
 
 
-def _parser(format: str) -> Parser:
+def parser_of(format: str) -> Parser:
+    """What parses the lines of a text format: svmlight or vw."""
     if format == "svmlight":
         from ouzel.streams.text.svmlight import parse_svmlight
 

@@ -11,6 +11,8 @@ from starlette.requests import Request
 from ouzel.service.gate import chunks_of_body
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.problems import ProblemError
+from ouzel.service.reading import Refused
+from ouzel.service.writer import Result
 
 JSON, LINES = "application/json", "application/x-ndjson"
 LINES_TOO = (LINES, "application/jsonl", "application/jsonlines")
@@ -42,6 +44,13 @@ def json_of(body: bytes) -> Any:
         return msgspec.json.decode(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         raise ProblemError(422, f"the body is not JSON ({error})") from None
+
+
+def plain(result: Result) -> dict[str, Any]:
+    """A result among others, as a JSON object."""
+    if isinstance(result, Refused):
+        return {name: value for name, value in result._asdict().items() if value is not None}
+    return result
 
 
 async def lines_of(request: Request, limits: ServiceLimits, most: int) -> AsyncIterator[list[bytes]]:

@@ -16,12 +16,21 @@ from ouzel.service.routes.bodies import LINES
 from ouzel.service.served import Served
 from ouzel.streams.block import ROWS
 
+MOST_TOP = 10_000
 MODEL_FILE = "application/vnd.ouzel.model"
 
 
 async def model(request: Request, served: Served) -> Response:
     """Settings, counts and figures."""
     return json_response(await asyncio.to_thread(served.described))
+
+
+async def top(request: Request, served: Served) -> Response:
+    """The heaviest features of each class, by name."""
+    n = request.query_params.get("n", "20")
+    if not (n.isascii() and n.isdigit() and len(n) < 6 and 0 < int(n) <= MOST_TOP):
+        raise ProblemError(422, f"n: expected a number from 1 to {MOST_TOP}", field="n")
+    return json_response(await asyncio.to_thread(served.owner.top, int(n)))
 
 
 async def snapshot(request: Request, served: Served) -> Response:

@@ -88,18 +88,33 @@ def _word(value: Any) -> str:
     return str(tidy(value) if isinstance(value, float) and math.isfinite(value) else value)
 
 
+class Ids(dict[Any, Any]):
+    """The ids of features, each found when it is first met; None of what an array's columns do not have."""
+
+    def __init__(self, options: Options) -> None:
+        super().__init__()
+        self._options = options
+
+    def __missing__(self, name: Any) -> int | None:
+        found = self[name] = self._options.space.id_of(name, self._options.seed, self._options.bits)
+        return found
+
+
 def _of_dictionaries(rows: list[Any], options: Options, plain: bool) -> Block:
     ids: list[int] = []
     values: list[float] = []
     offsets = [0]
-    known: dict[Any, int | None] = {}  # ids of features
+    known = Ids(options)
     for number, (features, *_) in enumerate(rows):
+        if plain and options.space.width is None:
+            ids += map(known.__getitem__, features)
+            values += features.values()
+            offsets.append(len(ids))
+            continue
         made = features if plain else plain_features(features, options.space, options.indicator)
         for name, value in made.items():
             if not abs(value) <= LARGEST:
                 raise DataError(f"example {number}: feature {name!r} is {value}; expected a finite number below 3.4e38")
-            if name not in known:
-                known[name] = options.space.id_of(name, options.seed, options.bits)
             feature = known[name]
             if feature is not None:
                 ids.append(feature)

@@ -14,7 +14,7 @@ from typing import Any
 
 from ouzel.errors import OuzelError, listed
 from ouzel.kernels.jit import kernel
-from ouzel.streams.feature_space import CATEGORY, LIST, NUMBER, TEXT
+from ouzel.streams.feature_space import CATEGORY, LIST, NUMBER, TEXT, own_name
 from ouzel.streams.missing import is_missing, says_nothing
 from ouzel.streams.options import SAMPLE, Options, matches
 from ouzel.streams.tables.arrow_types import is_list, is_number, types
@@ -33,6 +33,7 @@ class ColumnKinds:
         self.options = options
         self.say = say
         self.known: dict[str, str] = dict(options.space.kinds)
+        self.plain: dict[str, str | int] = {}  # members of objects whose numbers are the values of these features
         check_kinds(options, self.known)
 
     def wanted(self, columns: Sequence[str]) -> list[str]:
@@ -45,8 +46,14 @@ class ColumnKinds:
         """Whether there is more than one column of text, so that words tell which they stand in."""
         return len(self.options.text) > 1 or list(self.known.values()).count(TEXT) > 1
 
+    def take_plain(self, name: str) -> None:
+        """Take note that a number of this member has been a feature's value, and that the next one will be."""
+        if len(self.plain) < MOST_KNOWN:
+            self.plain[name] = own_name(name)
+
     def look(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Decide what the members of the first objects of a stream hold, whose values have types of their own."""
+        self.plain.clear()
         counts: dict[str, list[int]] = {}
         for row in rows[: self.options.sample]:
             for name, value in row.items():

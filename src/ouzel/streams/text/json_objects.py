@@ -17,7 +17,7 @@ from ouzel.streams.feature_space import CATEGORY, NUMBER, TEXT, Token, own_name
 from ouzel.streams.guard import reason_of
 from ouzel.streams.label_values import Label, tidy
 from ouzel.streams.missing import MARK, NOTHING, is_missing
-from ouzel.streams.options import Options, matches
+from ouzel.streams.options import Options, is_pattern, matches
 from ouzel.streams.tables.kinds import ColumnKinds, given_kind
 from ouzel.streams.tables.labels import INFINITE, as_sign, find_label, group_id, is_infinite, label_of
 
@@ -105,7 +105,12 @@ def flattened(row: dict[str, Any], ignored: Sequence[str] = (), outer: str = "")
     >>> flattened({"a": {"b": 1, "c": {"d": 2}}, "e": 3}, ignored=["e"])
     {'a.b': 1, 'a.c.d': 2}
     """
-    found: dict[str, Any] = {}
+    if not outer and dict not in set(map(type, row.values())) and not any(map(is_pattern, ignored)):
+        found = row.copy()
+        for name in ignored:
+            found.pop(name, None)
+        return found
+    found = {}
     for name, value in row.items():
         if ignored and matches(outer + name, tuple(ignored)):
             continue
@@ -144,7 +149,12 @@ def _features(row: dict[str, Any], options: Options, kinds: ColumnKinds) -> dict
     longest, indicator, keep, known = options.limits.word, options.indicator, options.keep, kinds.known
     said = bool(options.text or options.categorical or options.numeric)
     features: dict[Any, float] = {}
+    plain = kinds.plain
     for name, value in row.items():
+        if name in plain and ((kind_of := type(value)) is float or kind_of is int) and -LARGEST <= value <= LARGEST:
+            if value:
+                features[plain[name]] = value
+            continue
         if len(name) > longest:
             _check_length(name, name, longest)
         if keep and not matches(name, keep):
@@ -176,6 +186,7 @@ def _features(row: dict[str, Any], options: Options, kinds: ColumnKinds) -> dict
             raise ValueError(f"{name!r}: {value}; expected a finite number that fits 32-bit floating point")
         elif value:
             features[own_name(name)] = value
+            kinds.take_plain(name)
     return features
 
 

@@ -8,7 +8,20 @@ import sys
 import typer
 from typer.exceptions import Exit, TyperException
 
-from ouzel.cli.commands import compare, deltoids, demo, explain, learners, pmi, predict, reproduce, serve, top, train
+from ouzel.cli.commands import (
+    compare,
+    deltoids,
+    demo,
+    explain,
+    learners,
+    pmi,
+    predict,
+    reproduce,
+    send,
+    serve,
+    top,
+    train,
+)
 from ouzel.cli.ui.interrupts import Interrupted, Signals
 from ouzel.errors import OuzelError
 
@@ -34,6 +47,7 @@ for command, line in (
     (deltoids.deltoids, "Find the items whose numbers differ most between two streams."),
     (pmi.pmi, "Find the words, or events, that go together."),
     (serve.serve, "Serve a model that learns while it answers."),
+    (send.send, "Send files to a service, which learns them."),
     (reproduce.reproduce, "Run an experiment of the papers again."),
 ):
     app.command(short_help=line)(command)

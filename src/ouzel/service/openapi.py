@@ -10,7 +10,7 @@ from ouzel.service.doors import Door
 from ouzel.service.problems import TYPE
 from ouzel.service.schemas import PROBLEM
 
-ALWAYS = (400, 421, 500, 503)  # problems that any request may have
+ALWAYS = (400, 409, 421, 500, 503)  # problems that any request may have
 GUARDED = (401, 403)
 WITH_BODY = (408, 413, 415, 422, 429)
 NAMED = {

@@ -41,6 +41,7 @@ class Owner:
 
     def __init__(self, name: str, base: Path) -> None:
         self.name = name
+        self.base = base
         self.model, notes = persistence.load_notes(base)
         if self.model.task.groups:
             raise OuzelError(f"{base}: ranks groups, which come as a whole; a service takes one example at a time")
@@ -142,9 +143,9 @@ class Owner:
         self.ledger.sources[:] = [record]
         self.ledger.claimed[0] = self.record = record
 
-    def rehearse(self, base: Path) -> None:
+    def rehearse(self) -> None:
         """Compile what learning and predicting takes, on a copy of the model that nobody keeps."""
-        double = Owner(self.name, base)
+        double = Owner(self.name, self.base)
         known = double.model.classes.known if double.model.classes.closed else [0, 1]
         texts = [json.dumps({double.reading.label: label, "a": 1.0}).encode() for label in known[:2]]
         lines = [double.reading.line(text) for text in texts]

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ouzel.errors import OuzelError
+from ouzel.service.followed import FollowingError
 from ouzel.service.reading import Refused
 from ouzel.service.served import UnknownExampleError
 from ouzel.service.writer import BusyError, StoppedError
@@ -46,6 +47,8 @@ def as_problem(error: Exception) -> ProblemError:
         return ProblemError(429, str(error), {"Retry-After": "1"})
     if isinstance(error, StoppedError):
         return ProblemError(503, str(error), {"Retry-After": "5"})
+    if isinstance(error, FollowingError):
+        return ProblemError(409, str(error))
     if isinstance(error, UnknownExampleError):
         return ProblemError(404, str(error))
     if isinstance(error, OuzelError):

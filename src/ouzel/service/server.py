@@ -7,6 +7,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
+from socket import socket
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import uvicorn
@@ -15,6 +17,7 @@ from ouzel.errors import OuzelError
 from ouzel.files import locked
 from ouzel.service.app import application
 from ouzel.service.folder import Folder
+from ouzel.service.followed import Followed, Snapshots
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.logs import logger
 from ouzel.service.metrics import Metrics
@@ -61,29 +64,51 @@ def serve(folders: Sequence[Folder], place: Place) -> None:
     with ExitStack() as held:
         for folder in folders:
             held.enter_context(locked(folder.base))
-        models = {}
-        for folder in folders:
-            served = Served(folder, place.limits, place.snapshot_every, log.warning, metrics)
-            served.warm()
-            log.info("model", name=served.name, examples=served.owner.model.examples, log=served.owner.learnt)
-            models[folder.name] = served
-        service = Service(models, place.limits, metrics)
-        server = Server(service, _configuration(application(service, tokens, log), place))
-        log.info("listening", host=place.host, port=place.port)
+        served = [Served(folder, place.limits, place.snapshot_every, log.warning, metrics) for folder in folders]
+        _listen(served, place, tokens, log, metrics)
+
+
+def follow(address: str, names: Sequence[str], place: Place, every: float, token: str | None) -> None:
+    """Answer for models of another service, as they are at its snapshots, until a signal asks for the end."""
+    tokens = place.check()
+    log = logger(place.log)
+    metrics = Metrics()
+    with TemporaryDirectory(prefix="ouzel-") as folder:
+        followed = []
+        for name in names:
+            snapshots = Snapshots(address, name, Path(folder, f"{name}.ouzel"), token)
+            followed.append(Followed(name, snapshots, place.limits, every, log.warning, metrics))
+        _listen(followed, place, tokens, log, metrics)
+
+
+def _listen(
+    served: Sequence[Served | Followed], place: Place, tokens: Tokens | None, log: Any, metrics: Metrics
+) -> None:
+    for each in served:
+        each.warm()
+        log.info("model", name=each.name, examples=each.owner.model.examples, log=each.owner.learnt)
+    service = Service({each.name: each for each in served}, place.limits, metrics)
+    server = Server(service, log, _configuration(application(service, tokens, log), place))
+    try:
         server.run()
-        if not server.started:
-            raise OuzelError(
-                f"cannot listen on {place.host}:{place.port}; is another service there? Try another --port"
-            )
-        log.info("ended")
+    except SystemExit:  # uvicorn's way to say so
+        raise OuzelError(f"{place.host}:{place.port}: cannot listen there; try another --port or --host") from None
+    log.info("ended")
 
 
 class Server(uvicorn.Server):
     """uvicorn's server, whose service knows at once that it is to end, so that streams of events end too."""
 
-    def __init__(self, service: Service, configuration: uvicorn.Config) -> None:
+    def __init__(self, service: Service, log: Any, configuration: uvicorn.Config) -> None:
         super().__init__(configuration)
         self.service = service
+        self.log = log
+
+    async def startup(self, sockets: list[socket] | None = None) -> None:
+        """Listen, and say so."""
+        await super().startup(sockets)
+        if self.started:
+            self.log.info("listening", host=self.config.host, port=self.config.port)
 
     def handle_exit(self, sig: int, frame: Any) -> None:
         """A signal that asks for the end, which is then the end of the command; a second one does not wait."""

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.metrics import Metrics
 
 if TYPE_CHECKING:
+    from ouzel.service.followed import Followed
     from ouzel.service.served import Served
 
 
 class Service:
     """What one process serves."""
 
-    def __init__(self, models: dict[str, Served], limits: ServiceLimits, metrics: Metrics) -> None:
+    def __init__(self, models: Mapping[str, Served | Followed], limits: ServiceLimits, metrics: Metrics) -> None:
         self.models = models
         self.limits = limits
         self.metrics = metrics
         self.ending = False
 
     @property
-    def first(self) -> Served:
+    def first(self) -> Served | Followed:
         """The model that is meant where none is named."""
         return next(iter(self.models.values()))
 

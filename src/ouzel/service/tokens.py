@@ -38,6 +38,14 @@ def make_token(name: str, scopes: list[str]) -> tuple[str, str]:
     return token, f"{'-'.join(name.split()) or 'token'} {','.join(scopes)} {_digest(token).hex()}"
 
 
+def read_token(path: str) -> str:
+    """The token that a file holds."""
+    try:
+        return Path(path).read_text().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise OuzelError(f"{path}: cannot be read ({error}); put the token in it") from None
+
+
 class Tokens:
     """The tokens of a service."""
 

@@ -61,6 +61,13 @@ def serve(
     ] = None,
     snapshot_every: Annotated[float, typer.Option(metavar="SECONDS", help="Between snapshots of the model.")] = 60.0,
     log: Annotated[str, typer.Option(help="text, json or none, on standard error.")] = "text",
+    follow: Annotated[
+        str | None, typer.Option(metavar="URL", help="Answer for the models of another service, which learns them.")
+    ] = None,
+    follow_every: Annotated[float, typer.Option(metavar="SECONDS", help="Between two looks for a snapshot.")] = 5.0,
+    token: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Of --follow: a file that holds a token of that service.")
+    ] = None,
     check: Annotated[bool, typer.Option("--check", help="Say whether all of this would do, and end.")] = False,
 ) -> None:
     """Serve a model over HTTP: it predicts, learns, and never forgets what it acknowledged.
@@ -72,7 +79,8 @@ def serve(
         from ouzel.service.folder import Folder
         from ouzel.service.limits import limits_of
         from ouzel.service.server import Place, serve
-        from ouzel.service.tokens import make_token
+        from ouzel.service.server import follow as follow_models
+        from ouzel.service.tokens import make_token, read_token
     except ModuleNotFoundError as error:
         raise OuzelError(f"{NEEDED} (there is no {error.name})") from None
     if new_token is not None:
@@ -80,11 +88,15 @@ def serve(
         print(line)
         print(f"the token, which is shown this once: {token}", file=sys.stderr)
         return
+    place = Place(host, port, tokens, certificate, key, log, limits_of(limit or []), snapshot_every)
+    names = [_checked(each) for each in [name, *(also or [])]]
+    if follow is not None:
+        follow_models(follow, names, place, follow_every, None if token is None else read_token(token))
+        return
     if data is None:
         raise OuzelError("name the folder of the service: --data DIR")
-    place = Place(host, port, tokens, certificate, key, log, limits_of(limit or []), snapshot_every)
     place.check()
-    folders = [Folder(Path(data, _checked(each))) for each in [name, *(also or [])]]
+    folders = [Folder(Path(data, each)) for each in names]
     for folder in folders[1:]:
         if not folder.begun:
             raise OuzelError(f"{folder.path}: there is no model; begin it with --name {folder.name} first")

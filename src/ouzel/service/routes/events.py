@@ -27,9 +27,9 @@ async def _events(served: Served) -> AsyncIterator[bytes]:
         for event in list(served.owner.drift.events)[told:]:
             yield _event("drift", event._asdict())
         told = len(served.owner.drift.events)
-        found = served.folder.snapshots()
-        if found and found[-1].name != snapshot:
-            snapshot = found[-1].name
+        found = served.last_snapshot()
+        if found is not None and found.name != snapshot:
+            snapshot = found.name
             yield _event("snapshot", {"snapshot": snapshot})
         yield _event("figures", served.now())
         await asyncio.sleep(EVERY)

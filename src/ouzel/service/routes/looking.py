@@ -35,8 +35,7 @@ async def top(request: Request, served: Served) -> Response:
 
 async def snapshot(request: Request, served: Served) -> Response:
     """The last snapshot, unless the reader has it already."""
-    found = served.folder.snapshots()
-    path = found[-1] if found else await served.snapshot()
+    path = served.last_snapshot() or await served.snapshot()
     return await asyncio.to_thread(_file, request, path)
 
 
@@ -48,6 +47,8 @@ async def take_snapshot(request: Request, served: Served) -> Response:
 
 async def export(request: Request, served: Served) -> Response:
     """The log as lines of JSON, behind the example `after`."""
+    if not isinstance(served, Served):
+        raise ProblemError(409, "this is a reader; the log is with the service that learns")
     after = request.query_params.get("after", "0")
     if not (after.isascii() and after.isdigit() and len(after) < 19):
         raise ProblemError(422, "after: expected the number of an example, 0 or more", field="after")

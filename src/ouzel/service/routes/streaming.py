@@ -24,7 +24,6 @@ from ouzel.service.writer import Given, Result
 AT_ONCE = 512  # lines of a stream that are submitted together
 AHEAD = 4  # submissions of one stream under way
 SHOWN = 20  # refused lines that a summary shows
-WAIT = 0.005  # seconds between two looks at a queue that is full
 
 
 class Batch(NamedTuple):
@@ -63,8 +62,7 @@ class LearnedLines(Response):
             async for lines in self._lines():
                 numbers, given = self._given(lines, number)
                 number += len(lines)
-                while self.served.writer.waiting > self.served.limits.queue:
-                    await asyncio.sleep(WAIT)
+                await self.served.room()
                 if given:
                     under_way.append(Batch(numbers, asyncio.create_task(self.served.learn(given, patient=True))))
                 while under_way and (len(under_way) > AHEAD or under_way[0].results.done()):

@@ -1,7 +1,8 @@
 """How much a service takes: `python benchmarks/service.py`, with the service in a process of its own on loopback.
 
 Examples have 76 features. Every learn is durable: it is answered when it is in the log, synced, and learnt. Beside the
-figures stands what the disk syncs, and how busy the machine is.
+figures stands what the disk syncs, and how busy the machine is; the processor's time that the service takes for an example
+says what one core of its own would do.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -54,26 +57,46 @@ def main() -> None:
             address = f"http://127.0.0.1:{given.port}"
             try:
                 wait_for(address)
-                run(address, given.seconds)
+                run(address, given.seconds, service.pid)
                 print(f"memory of the service: {memory(service.pid) / 2**20:,.0f} MB")
             finally:
                 service.terminate()
 
 
-def run(address: str, seconds: float) -> None:
+def run(address: str, seconds: float, pid: int) -> None:
     """Every kind of load, one after the other."""
+
+    def report(name: str, load: Callable[[], tuple[float, list[float]]]) -> None:
+        before, begun = processor(pid), time.perf_counter()
+        rate, waits = load()
+        each = (processor(pid) - before) / (rate * (time.perf_counter() - begun)) * 1e6
+        said = "" if not waits else "{:7.1f} {:7.1f}".format(*(np.percentile(np.array(waits), [50, 99]) * 1000.0))
+        print(f"{name:42} {rate:10,.0f} {each:10,.0f} {1e6 / each:12,.0f}   {said}", flush=True)
+
+    print(f"{'':42} {'a second':>10} {'µs of CPU':>10} {'a CPU second':>12}   {'p50 ms':>7} {'p99 ms':>7}")
     lines = examples(4000)
-    for workers in (1, 16, 64):
-        report(f"learn, one a request, {workers} connections", *hammer(address, "learn", lines, workers, seconds))
-    for workers in (1, 16):
-        report(f"predict, one a request, {workers} connections", *hammer(address, "predict", lines, workers, seconds))
+    for route, connections in (("learn", (1, 16, 64)), ("predict", (1, 16))):
+        for workers in connections:
+            name = f"{route}, one a request, {workers} connections"
+            report(name, partial(hammer, address, route, lines, workers, seconds))
     body = b"\n".join(lines)
     for kind, content, headers in (("JSON lines", body, LINES), ("Arrow", arrow(lines), ARROW)):
-        begun, sent = time.perf_counter(), 0
-        while time.perf_counter() - begun < seconds:
-            url = f"{address}/v1/learn?answers=summary"
-            sent += httpx.post(url, content=content, headers=headers, timeout=60).json()["learnt"]
-        report(f"learn, stream of {kind}", sent / (time.perf_counter() - begun), [])
+        report(f"learn, stream of {kind}", partial(stream, address, content, headers, seconds))
+
+
+def stream(address: str, content: bytes, headers: dict[str, str], seconds: float) -> tuple[float, list[float]]:
+    """Examples a second of one connection that sends the same stream again and again."""
+    begun, sent = time.perf_counter(), 0
+    url = f"{address}/v1/learn?answers=summary"
+    while time.perf_counter() - begun < seconds:
+        sent += httpx.post(url, content=content, headers=headers, timeout=60).json()["learnt"]
+    return sent / (time.perf_counter() - begun), []
+
+
+def processor(pid: int) -> float:
+    """Seconds of processor that a process has taken, on Linux."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def examples(count: int) -> list[bytes]:
@@ -121,15 +144,6 @@ def hammer(address: str, route: str, lines: list[bytes], workers: int, seconds: 
     for thread in threads:
         thread.join()
     return len(waits) / seconds, waits
-
-
-def report(name: str, rate: float, waits: list[float]) -> None:
-    """One line of the table."""
-    said = ""
-    if waits:
-        half, nearly_all = np.percentile(np.array(waits), [50, 99]) * 1000.0
-        said = f"half within {half:.1f} ms, 99 % within {nearly_all:.1f} ms"
-    print(f"{name:44} {rate:9,.0f} a second   {said}", flush=True)
 
 
 def syncs(folder: str) -> float:

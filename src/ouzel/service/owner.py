@@ -134,6 +134,8 @@ class Owner:
         """Stand where the model stood that `save` wrote; OuzelError if the file is not sound or of another log."""
         model, notes = persistence.load_notes(path)
         stored = notes.get("run", {})
+        if stored.get("files") == [self.file] and not stored.get("sources"):
+            return  # of before anything was learnt
         record = next(iter(Record.from_json(stored.get("sources", []))), None)
         if record is None or record.name != self.file:
             raise OuzelError(f"{path}: is not a snapshot of this log; remove it")

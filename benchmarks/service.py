@@ -1,8 +1,8 @@
 """How much a service takes: `python benchmarks/service.py`, with the service in a process of its own on loopback.
 
 Examples have 76 features. Every learn is durable: it is answered when it is in the log, synced, and learnt. Beside the
-figures stands what the disk syncs, and how busy the machine is; the processor's time that the service takes for an example
-says what one core of its own would do.
+figures stands what the disk syncs, and how busy the machine is; the processor's time that the service takes for an
+example says what one core of its own would do.
 """
 
 from __future__ import annotations

@@ -25,7 +25,6 @@ from ouzel.service.drift import PageHinkley
 from ouzel.service.explaining import explained
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.reading import Line, Reading
-from ouzel.streams.block import Block
 from ouzel.streams.digest import Digest
 from ouzel.streams.text.json_objects import Example
 from ouzel.training.run_notes import notes_of
@@ -69,7 +68,7 @@ class Owner:
 
     def refusal(self, examples: Sequence[Example], limits: ServiceLimits) -> OuzelError | None:
         """Why the model would not learn these examples; None if it would."""
-        block = self.block(examples)
+        block = self.reading.block(examples)
         try:
             with self.lock:
                 limits.check(block, self.model)
@@ -80,7 +79,7 @@ class Owner:
 
     def learn(self, examples: Sequence[Example], size: int) -> list[Answer]:
         """Learn examples of the log, of so many bytes with their newlines; what was predicted of each before."""
-        block = self.block(examples)
+        block = self.reading.block(examples)
         with self.lock:
             known = len(self.model.classes)
             outcome = self.run.learn(block)
@@ -92,13 +91,13 @@ class Owner:
 
     def predict(self, examples: Sequence[Example]) -> list[Answer]:
         """What the model says of examples."""
-        block = self.block(examples)
+        block = self.reading.block(examples, asked=True)
         with self.lock:
             return answers_of(self.model, self.model.margins(block))
 
     def explain(self, example: Example) -> list[dict[str, Any]]:
         """What each feature of an example adds to its margins."""
-        block = self.block([example])
+        block = self.reading.block([example], asked=True)
         with self.lock:
             self.model.margins(block)  # refuses what it does not know
             return explained(self.model, block)
@@ -108,10 +107,6 @@ class Owner:
         with self.lock:
             found = self.model.shown_top(n)
         return [{"class": label, "features": [[str(name), weight] for name, weight in part]} for label, part in found]
-
-    def block(self, examples: Sequence[Example]) -> Block:
-        """Examples as one block."""
-        return self.reading.block(examples)
 
     def report(self) -> Report:
         """The figures so far."""

@@ -77,9 +77,9 @@ class Reading:
             return None
         return Refused(f"found no label; expected {self.label!r} to be a number or a name", self.label)
 
-    def block(self, examples: Sequence[Example]) -> Block:
-        """Examples, one to ROWS, as one block."""
-        (block,) = self._labelled.blocks(examples)
+    def block(self, examples: Sequence[Example], asked: bool = False) -> Block:
+        """Examples, one to ROWS, as one block; those to learn are for one thread to ask for."""
+        (block,) = (self._asked if asked else self._labelled).blocks(examples)
         return block
 
 

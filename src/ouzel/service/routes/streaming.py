@@ -22,7 +22,7 @@ from ouzel.service.served import Served
 from ouzel.service.writer import Given, Result
 
 AT_ONCE = 512  # lines of a stream that are submitted together
-AHEAD = 4  # submissions of one stream under way
+AHEAD = 24  # submissions of one stream under way
 SHOWN = 20  # refused lines that a summary shows
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ouzel.numerals import is_number
 from ouzel.streams.block import LARGEST, Block
-from ouzel.streams.dictionaries import blocks_of_dictionaries, tokens
+from ouzel.streams.dictionaries import Ids, blocks_of_dictionaries, tokens
 from ouzel.streams.feature_space import CATEGORY, NUMBER, TEXT, Token, own_name
 from ouzel.streams.guard import reason_of
 from ouzel.streams.label_values import Label, tidy
@@ -47,6 +47,7 @@ class JsonExamples:
         self.kinds = kinds
         self.name = name
         self.label: str | None = None
+        self._ids = Ids(options)
 
     def look(self, rows: list[dict[str, Any]]) -> None:
         """Decide by the first objects what members hold."""
@@ -67,7 +68,7 @@ class JsonExamples:
         """Examples as blocks."""
         given = 0
         options = self.options
-        for block in blocks_of_dictionaries([example[:3] for example in examples], options, plain=True):
+        for block in blocks_of_dictionaries([example[:3] for example in examples], options, plain=True, ids=self._ids):
             if block.space.width is None:
                 block = block._replace(space=block.space._replace(kinds=dict(self.kinds.known)))
             groups = np.array([example[3] for example in examples[given : given + block.rows]], np.int64)

@@ -129,3 +129,24 @@ def test_a_full_disk_is_one_line_and_the_log_goes_on_when_there_is_room(tmp_path
     log.append(entries(1, start=2))
 
     assert log.last() == 2
+
+
+def test_a_log_is_kept_as_far_back_as_a_snapshot_needs_it(folder, tmp_path):
+    whole = learnt(folder, tmp_path)
+    log = Log(folder.path / "log.sqlite")
+    folder.compact(log, keep=5)
+    assert (log.first(), log.last()) == (41, 100)
+    log.close()
+    assert learnt(folder, tmp_path) == whole
+
+    newest = folder.snapshots()[-1]
+    newest.write_bytes(newest.read_bytes()[:-1])
+    assert learnt(folder, tmp_path) == whole
+
+
+def test_a_log_keeps_what_is_asked_for_and_always_its_last_example(folder):
+    log = Log(folder.path / "log.sqlite")
+    folder.compact(log, keep=70)
+    assert log.first() == 31
+    log.forget(1000)
+    assert (log.first(), log.last()) == (100, 100)

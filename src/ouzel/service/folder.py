@@ -86,6 +86,15 @@ class Folder:
                 old.unlink()
         return path
 
+    def compact(self, log: Log, keep: int) -> None:
+        """Keep no more than so many examples behind the last, but all that any snapshot is behind of.
+
+        The first snapshot that is kept is then where the model begins.
+        """
+        found = self.snapshots()
+        if len(found) == KEPT:
+            log.forget(min(learnt_of(found[0]), log.last() - keep))
+
     def _replay(self, owner: Owner, log: Log) -> None:
         entries = log.entries(after=owner.learnt)
         while part := list(islice(entries, ROWS)):
@@ -93,6 +102,13 @@ class Folder:
                 owner.learn([line.example for line in _sound(owner, part)], sum(len(entry.line) + 1 for entry in part))
             except OuzelError as error:
                 raise OuzelError(f"{log.path}: examples {part[0].number:,} to {part[-1].number:,}: {error}") from None
+
+
+def learnt_of(snapshot: Path) -> int:
+    """How many examples of the log a snapshot has learnt, by its name."""
+    found = SNAPSHOT.fullmatch(snapshot.name)
+    assert found is not None
+    return int(found[1])
 
 
 def _sound(owner: Owner, entries: list[Entry]) -> Iterator[Line]:

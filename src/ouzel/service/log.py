@@ -25,6 +25,7 @@ CREATE UNIQUE INDEX IF NOT EXISTS keys ON examples (key) WHERE key IS NOT NULL;
 CREATE TABLE IF NOT EXISTS waiting (id TEXT PRIMARY KEY, line BLOB NOT NULL, at REAL NOT NULL);
 """
 AT_ONCE = 500  # keys in one question
+FORGOTTEN = 2000  # examples that are removed at a time
 BUSY = 30.0  # seconds that a reader's lock is waited for
 
 
@@ -115,6 +116,20 @@ class Log:
         with self._speaking():
             found = self._connection.execute("SELECT MAX(number) FROM examples").fetchone()[0]
         return int(found or 0)
+
+    def first(self) -> int:
+        """The number of the first example that is kept, one more than the last if none is."""
+        with self._speaking(), closing(self._connect()) as connection:
+            found = connection.execute("SELECT MIN(number) FROM examples").fetchone()[0]
+        return self.last() + 1 if found is None else int(found)
+
+    def forget(self, up_to: int) -> None:
+        """Keep the examples up to this number no longer, a few at a time; the last one stays, so that numbers go on."""
+        with self._speaking(), closing(self._connect()) as connection:
+            start, up_to = self.first(), min(up_to, self.last() - 1)
+            for number in range(start, up_to + 1, FORGOTTEN):
+                end = min(number + FORGOTTEN - 1, up_to)
+                connection.execute("DELETE FROM examples WHERE number <= ?", (end,))
 
     def waiting(self, since: float) -> list[Waiting]:
         """Examples that wait for labels, the oldest first; those from before `since` are forgotten."""

@@ -36,11 +36,13 @@ class Served(Answering):
         snapshot_every: float = 60.0,
         say: Callable[[str], None] = lambda line: None,
         metrics: Metrics | None = None,
+        keep_log: int | None = None,
     ) -> None:
         owner, self.log = folder.open(say)
         super().__init__(folder.name, owner, limits, metrics)
         self.folder = folder
         self.snapshot_every = snapshot_every
+        self.keep_log = keep_log  # examples behind the last; None for all
         self.say = say
         self.unlabelled = Unlabelled(limits, self.log.waiting(oldest(limits)))
         self.writer = Writer(self.owner, self.log, limits, self._learnt)
@@ -102,6 +104,8 @@ class Served(Answering):
         async with self._snapshots:
             try:
                 path = await asyncio.to_thread(self.folder.snapshot, self.owner)
+                if self.keep_log is not None:
+                    await asyncio.to_thread(self.folder.compact, self.log, self.keep_log)
             except OuzelError as error:
                 self.snapshot_failure = str(error)
                 raise

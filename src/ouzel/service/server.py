@@ -40,6 +40,7 @@ class Place:
     log: str = "text"
     limits: ServiceLimits = field(default_factory=ServiceLimits)
     snapshot_every: float = 60.0
+    keep_log: int | None = None
 
     def check(self) -> Tokens | None:
         """The tokens; OuzelError if this place is not one to serve from."""
@@ -64,7 +65,10 @@ def serve(folders: Sequence[Folder], place: Place) -> None:
     with ExitStack() as held:
         for folder in folders:
             held.enter_context(locked(folder.base))
-        served = [Served(folder, place.limits, place.snapshot_every, log.warning, metrics) for folder in folders]
+        served = [
+            Served(folder, place.limits, place.snapshot_every, log.warning, metrics, place.keep_log)
+            for folder in folders
+        ]
         _listen(served, place, tokens, log, metrics)
 
 

@@ -60,6 +60,10 @@ def serve(
         typer.Option(metavar="NAME=VALUE", help="body=16MB, line=1MB, features, queue, …; see docs/service.md."),
     ] = None,
     snapshot_every: Annotated[float, typer.Option(metavar="SECONDS", help="Between snapshots of the model.")] = 60.0,
+    keep_log: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Keep the last N examples of the log, and what snapshots need (all)."),
+    ] = None,
     log: Annotated[str, typer.Option(help="text, json or none, on standard error.")] = "text",
     follow: Annotated[
         str | None, typer.Option(metavar="URL", help="Answer for the models of another service, which learns them.")
@@ -88,7 +92,8 @@ def serve(
         print(line)
         print(f"the token, which is shown this once: {token}", file=sys.stderr)
         return
-    place = Place(host, port, tokens, certificate, key, log, limits_of(limit or []), snapshot_every)
+    options.check_counts(keep_log=keep_log)
+    place = Place(host, port, tokens, certificate, key, log, limits_of(limit or []), snapshot_every, keep_log)
     names = [_checked(each) for each in [name, *(also or [])]]
     if follow is not None:
         follow_models(follow, names, place, follow_every, None if token is None else read_token(token))

@@ -52,8 +52,9 @@ async def export(request: Request, served: Served) -> Response:
     after = request.query_params.get("after", "0")
     if not (after.isascii() and after.isdigit() and len(after) < 19):
         raise ProblemError(422, "after: expected the number of an example, 0 or more", field="after")
+    behind = max(int(after), await asyncio.to_thread(served.log.first) - 1)
     disposition = f'attachment; filename="{served.owner.file}"'
-    return StreamingResponse(_lines(served, int(after)), media_type=LINES, headers={"Content-Disposition": disposition})
+    return StreamingResponse(_lines(served, behind), media_type=LINES, headers={"Content-Disposition": disposition})
 
 
 async def quarantine(request: Request, served: Served) -> Response:

@@ -14,6 +14,7 @@ from ouzel.service.limits import ServiceLimits
 from ouzel.service.metrics import Metrics
 from ouzel.service.served import Served
 from ouzel.service.service import Service
+from ouzel.service.shadowing import Shadowing
 from ouzel.service.tokens import Tokens
 
 with warnings.catch_warnings():
@@ -36,6 +37,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
             names: tuple[str, ...] = ("model",),
             settings: dict | None = None,
             reading: dict | None = None,
+            shadow: bool = False,
         ) -> TestClient:
             metrics, limits = Metrics(), limits or ServiceLimits()
             models = {}
@@ -44,7 +46,8 @@ def start(tmp_path: Path) -> Iterator[Start]:
                 if not folder.begun:
                     begin(folder, None, learner, settings or {}, reading or {})
                 models[name] = Served(folder, limits, 3600.0, metrics=metrics)
-            app = application(Service(models, limits, metrics), tokens)
+            shadowing = Shadowing(*models.values()) if shadow else None
+            app = application(Service(models, limits, metrics, shadowing), tokens)
             return stack.enter_context(TestClient(app, "http://localhost"))
 
         yield begun

@@ -22,7 +22,7 @@ CHECKS = [
 ]
 WITHOUT_END = "/events$"
 QUICK = settings(
-    max_examples=15,
+    max_examples=8,
     database=None,
     derandomize=True,
     deadline=None,

@@ -122,6 +122,17 @@ RUNNING = (
     Door(
         "GET", "/v1/models", running.models, "The models", {200: {JSON: {"type": "array"}}}, "predict", of_model=False
     ),
+    Door(
+        "POST",
+        "/v1/models/{model}/promote",
+        running.promote,
+        "Promote a shadow",
+        {200: {JSON: {"type": "object"}}},
+        "admin",
+        of_model=False,
+        named=True,
+        problems=MANY,
+    ),
     Door("GET", "/health", running.health, "Whether it answers", {200: {JSON: schemas.STATUS}}, of_model=False),
     Door("GET", "/v2/health/live", running.health, "The same", {200: {JSON: schemas.STATUS}}, of_model=False),
     Door(

@@ -117,6 +117,12 @@ class Log:
             found = self._connection.execute("SELECT MAX(number) FROM examples").fetchone()[0]
         return int(found or 0)
 
+    def last_key(self) -> str | None:
+        """The key of the last example, if it has one."""
+        with self._speaking(), closing(self._connect()) as connection:
+            found = connection.execute("SELECT key FROM examples ORDER BY number DESC LIMIT 1").fetchone()
+        return found[0] if found else None
+
     def first(self) -> int:
         """The number of the first example that is kept, one more than the last if none is."""
         with self._speaking(), closing(self._connect()) as connection:

@@ -23,6 +23,7 @@ from ouzel.service.logs import logger
 from ouzel.service.metrics import Metrics
 from ouzel.service.served import Served
 from ouzel.service.service import Service
+from ouzel.service.shadowing import Shadowing
 from ouzel.service.tokens import Tokens
 
 GRACE = 10  # seconds that requests under way have to end
@@ -57,8 +58,11 @@ class Place:
         return None if self.tokens is None else Tokens.read(self.tokens)
 
 
-def serve(folders: Sequence[Folder], place: Place) -> None:
-    """Serve models until a signal asks for the end; what is acknowledged by then is learnt and in a snapshot."""
+def serve(folders: Sequence[Folder], place: Place, shadow: str | None = None) -> None:
+    """Serve models until a signal asks for the end; what is acknowledged by then is learnt and in a snapshot.
+
+    The model `shadow` learns what the first one learns, unless it is the first itself by now.
+    """
     tokens = place.check()
     log = logger(place.log)
     metrics = Metrics()
@@ -69,7 +73,9 @@ def serve(folders: Sequence[Folder], place: Place) -> None:
             Served(folder, place.limits, place.snapshot_every, log.warning, metrics, place.keep_log)
             for folder in folders
         ]
-        _listen(served, place, tokens, log, metrics)
+        behind = next((each for each in served[1:] if each.name == shadow), None)
+        shadowing = None if behind is None else Shadowing(served[0], behind)
+        _listen(served, place, tokens, log, metrics, shadowing)
 
 
 def follow(address: str, names: Sequence[str], place: Place, every: float, token: str | None) -> None:
@@ -86,12 +92,17 @@ def follow(address: str, names: Sequence[str], place: Place, every: float, token
 
 
 def _listen(
-    served: Sequence[Served | Followed], place: Place, tokens: Tokens | None, log: Any, metrics: Metrics
+    served: Sequence[Served | Followed],
+    place: Place,
+    tokens: Tokens | None,
+    log: Any,
+    metrics: Metrics,
+    shadowing: Shadowing | None = None,
 ) -> None:
     for each in served:
         each.warm()
         log.info("model", name=each.name, examples=each.owner.model.examples, log=each.owner.learnt)
-    service = Service({each.name: each for each in served}, place.limits, metrics)
+    service = Service({each.name: each for each in served}, place.limits, metrics, shadowing)
     server = Server(service, log, _configuration(application(service, tokens, log), place))
     try:
         server.run()

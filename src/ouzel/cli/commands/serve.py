@@ -23,6 +23,11 @@ def serve(
     also: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Another model that DIR has; may be repeated.")
     ] = None,
+    shadow: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Another model that DIR has: it learns what the first one learns."),
+    ] = None,
+    begin_: Annotated[bool, typer.Option("--begin", help="Make the model in DIR, and end.")] = False,
     model: Annotated[
         str | None, typer.Option("--model", "-m", metavar="FILE", help="Begin with this model, if DIR has none.")
     ] = None,
@@ -84,6 +89,7 @@ def serve(
         from ouzel.service.limits import limits_of
         from ouzel.service.server import Place, serve
         from ouzel.service.server import follow as follow_models
+        from ouzel.service.shadowing import promoted
         from ouzel.service.tokens import make_token, read_token
     except ModuleNotFoundError as error:
         raise OuzelError(f"{NEEDED} (there is no {error.name})") from None
@@ -94,7 +100,7 @@ def serve(
         return
     options.check_counts(keep_log=keep_log)
     place = Place(host, port, tokens, certificate, key, log, limits_of(limit or []), snapshot_every, keep_log)
-    names = [_checked(each) for each in [name, *(also or [])]]
+    names = [_checked(each) for each in [name, *(also or []), *([shadow] if shadow else [])]]
     if follow is not None:
         follow_models(follow, names, place, follow_every, None if token is None else read_token(token))
         return
@@ -104,7 +110,7 @@ def serve(
     folders = [Folder(Path(data, each)) for each in names]
     for folder in folders[1:]:
         if not folder.begun:
-            raise OuzelError(f"{folder.path}: there is no model; begin it with --name {folder.name} first")
+            raise OuzelError(f"{folder.path}: there is no model; make it with --name {folder.name} --begin")
     settings: dict[str, Any] = options.settings_given(
         set_, loss=loss, learning_rate=learning_rate, l1=l1, l2=l2, budget=budget
     )
@@ -119,7 +125,10 @@ def serve(
             print(remark)
         return
     print(begin(folders[0], model, learner, settings, reading), file=sys.stderr)
-    serve(folders, place)
+    if begin_:
+        return
+    first = promoted(Path(data))
+    serve(sorted(folders, key=lambda folder: folder.name != first), place, shadow)
 
 
 def _checked(name: str) -> str:

@@ -128,6 +128,14 @@ function showTop(columns) {
   replace("top", ...parts);
 }
 
+function showModels(models) {
+  byId("models").parentElement.hidden = models.length < 2;
+  const rows = models.map((entry) => [
+    `${entry.name}${entry.first ? " (first)" : entry.shadow ? " (shadow)" : ""}`, whole(entry.examples), share(entry.error_rate), number(entry.mean_loss),
+  ]);
+  replace("models", table([{ name: "model" }, ...["examples", "wrong", "loss"].map((name) => ({ name, number: true }))], rows));
+}
+
 function showDrift(events) {
   const rows = events.slice(-8).reverse().map((event) => [`after example ${whole(event.example)}`, number(event.before)]);
   replace("drift", rows.length ? table([{ name: "the error rose" }, { name: "mean before", number: true }], rows) : none("None found."));
@@ -157,6 +165,7 @@ async function look() {
   byId("about").textContent = `${found.learner}, ${found.task}`;
   showCurve(found);
   showClasses(found);
+  showModels(await json("/v1/models"));
   const points = found.calibration ?? [];
   byId("calibration").parentElement.hidden = found.calibration_error == null;
   replace("calibration", square(points));

@@ -5,10 +5,10 @@ DATA ?= ../shared/data
 MINUTES ?= 10
 LAWS := tests/checks/test_laws.py tests/checks/test_planted_bugs.py
 
-.PHONY: demo test test-long torture lint bench commands settings docs clean help
+.PHONY: demo test test-long torture lint bench reproduce commands settings vowpal-wabbit docs clean help
 
 help:  ## show this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
 demo: .venv/ready  ## learn three built-in streams, say who wins, draw it
 	$(BIN)/ouzel demo
@@ -31,11 +31,17 @@ lint: .venv/ready-lint  ## check format, style and types
 bench: .venv/ready-bench  ## measure speed and default errors beside Vowpal Wabbit, River and scikit-learn
 	$(BIN)/python benchmarks/run.py --data $(DATA)
 
+reproduce: .venv/ready  ## make the papers' tables and figures anew, which takes hours; git diff then shows what differs
+	set -e; for name in $$($(BIN)/ouzel reproduce | cut -d' ' -f1); do $(BIN)/ouzel reproduce $$name --data $(DATA); done
+
 commands: .venv/ready  ## write docs/commands.md anew, after a change of the command line
 	$(BIN)/python -m typer ouzel.cli.app utils docs --name ouzel --output docs/commands.md
 
 settings: .venv/ready  ## write docs/settings.md anew, after a change of a setting
 	$(BIN)/python -m ouzel.cli.settings_page > docs/settings.md
+
+vowpal-wabbit: .venv/ready  ## write docs/vowpal-wabbit.md anew, after a change of its table
+	$(BIN)/python -m ouzel.cli.vowpal_wabbit > docs/vowpal-wabbit.md
 
 docs: .venv/ready-docs  ## build the documentation into site/
 	$(BIN)/mkdocs build --strict

@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from defaults import write_vw
+from default_peers import write_vw
 
 from ouzel.evaluation.comparison.shuffles import join
 from ouzel.plotting.axes import draw_lines
@@ -48,8 +48,8 @@ def vw_points(train: Block, test: Block) -> list[Point]:
     points = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        write_vw([train], folder / "train.vw")
-        write_vw([test], folder / "test.vw")
+        for part, file in ((train, "train.vw"), (test, "test.vw")):
+            write_vw(part, np.where(part.labels == part.labels.max(), 1.0, -1.0), folder / file)
         vw = [sys.executable, "-m", "vowpalwabbit", "--loss_function", "logistic", "--binary"]
         model, weights = folder / "model", folder / "weights"
         for l1, rate in itertools.product(VW_STRENGTHS, VW_RATES):

@@ -40,6 +40,12 @@ def test_the_page_of_settings_says_what_is_declared():
     assert (ROOT / "docs" / "settings.md").read_text() == page(), "run `make settings`"
 
 
+def test_the_page_for_people_from_vowpal_wabbit_is_the_table_that_answers_them():
+    from ouzel.cli.vowpal_wabbit import page
+
+    assert (ROOT / "docs" / "vowpal-wabbit.md").read_text() == page(), "run `make vowpal-wabbit`"
+
+
 def test_every_learner_has_a_card():
     from ouzel.learners.catalogue import LEARNERS
 

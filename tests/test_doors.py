@@ -202,7 +202,7 @@ def test_names_in_digits_are_one_feature_in_tables_objects_and_dictionaries(tmp_
         (block,) = stream
         assert sorted(set(block.indices.tolist())) == sorted({7, feature_id("b")})
         np.testing.assert_array_equal(
-            model.model_.margins(block), [model.model_.margins_one(*model._row(r))[0] for r in rows]
+            model.model_.margins(block), [model.model_.margins_one(*model._slots.row(r))[0] for r in rows]
         )
 
 
@@ -275,3 +275,26 @@ def test_numbers_by_name_have_weights_by_column():
     model = new().fit(frame, LABELS)
 
     assert model.coef_.tolist()[0] == [dict(model.top_weights(9))[name] for name in ("a", "b")]
+
+
+def test_names_in_digits_mean_what_their_model_makes_of_them():
+    array = new().fit(X, LABELS)
+    columns = new().fit(pyarrow.table({"a": X[:, 0], "7": X[:, 1]}), LABELS)
+
+    with pytest.raises(ouzel.OuzelError, match="5 columns without names, and this data has names"):
+        array.predict_one({"3": 1.0})
+    assert (
+        columns.predict_proba_one({"a": X[0, 0], "7": X[0, 1]})["yes"]
+        == columns.predict_proba(pyarrow.table({"a": X[:1, 0], "7": X[:1, 1]}))[0, 1]
+    )
+
+
+def test_a_pandas_column_of_words_and_other_values_is_that_of_json_lines(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    mixed = [True, "yes", 2.0, None, " a "]
+    (tmp_path / "t.jsonl").write_text("".join(json.dumps({"x": value, "label": 1}) + "\n" for value in mixed))
+
+    (block,) = ouzel.blocks_from(pandas.DataFrame({"x": pandas.Series(mixed, dtype=object)}))
+
+    (expected,) = ouzel.read(tmp_path / "t.jsonl")
+    assert block.indices.tolist() == expected.indices.tolist()

@@ -15,7 +15,7 @@ from ouzel.model.model import Model
 from tests.forging import examples, learn, parts_of, write
 
 FORGER = Path(__file__).parent / "forging.py"
-KINDS = ("auto", "adagrad", "awm", "wm", "unbounded", "son-oja", "son-fd", "ons", "arow-full", "awm-nce")
+KINDS = ("auto", "adagrad", "awm", "wm", "unbounded", "son-oja", "son-fd", "son-rp", "ons", "arow-full", "awm-nce")
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -92,7 +92,7 @@ def swap_places(described, arrays):
         ("ogd", told_settings(loss={"term": "L1", "l1": 1.0}), "the loss .* is not known"),
         ("ogd", told_settings(loss={"term": "Quantile", "tau": None}), "tau of Quantile is not a number"),
         ("ogd", put("weight", 3, np.nan), "weight holds what is not a number"),
-        ("ogd", put("seen", 0, -1.0), "seen lies outside of 0 to inf"),
+        ("ogd", put("seen", 0, -1.0), r"seen lies outside of 0 to 1e\+130"),
         ("rda", put("seen", 0, 0.0), "gradient_sum has rounds that are not over"),
         ("awm", told_settings(budget=2.0**40), "budget of awm must be a size"),
         ("awm", told_settings(budget=float("inf")), "budget of awm must be a size"),
@@ -103,10 +103,11 @@ def swap_places(described, arrays):
         ("awm", put("keys", 1, 0), "keys are not different|cannot be found"),
         ("awm", put("bounds", 0, np.inf), "bounds exceed"),
         ("awm", put("scale", 0, 0.0), "scale lies outside of"),
-        ("son-oja", put("touched", 0, 10**6), "slots seen do not fit the table"),
-        ("son-oja", put("counts", 1, 2.0), "slots seen do not fit the table"),
-        ("son-fd", put("counts", 4, 1e6), "counts lies outside of"),
-        ("son-fd", put("table", (5, 22), 7.0), "table has epochs to come"),
+        ("son-oja", put("sketch.touched", 0, 10**6), "slots seen do not fit the table"),
+        ("son-oja", put("sketch.counts", 1, 2.0), "slots seen do not fit the table"),
+        ("son-oja", put("sketch.coefficients", 0, 1e308), "coefficients lies outside of"),
+        ("son-fd", put("sketch.counts", 4, 1e6), "counts lies outside of"),
+        ("son-fd", put("sketch.table", (5, 22), 7.0), "table has epochs to come"),
         ("ons", put("place", 1, 200), "place lies outside of|places are not those"),
     ],
 )
@@ -118,6 +119,17 @@ def test_each_lie_has_its_line(tmp_path, name, change, message):
         persistence.load_model(path)
 
     assert str(caught.value).startswith(f"{path}: not a model this version can use: ")
+
+
+@pytest.mark.parametrize(
+    ("array", "place", "value"),
+    [("stack", 0, 1e200), ("inverse", (0, 1), 1e200), ("table", (1, slice(0, 2)), 3e38)],
+)
+def test_numbers_of_the_stack_too_large_to_predict_by_are_refused(tmp_path, array, place, value):
+    path = forged(tmp_path, "auto", put(array, place, value), loss="hinge")
+
+    with pytest.raises(OuzelError, match=f"{array} (lies outside of -1e\\+100 to 1e\\+100|has weights too large)"):
+        persistence.load_model(path)
 
 
 def test_arrays_that_no_learner_has_are_refused(tmp_path):

@@ -32,7 +32,7 @@ def test_a_kernel_does_what_the_plain_body_says(count, width, kind):
     rng = np.random.default_rng(count)
     slots = rng.permutation(30)[:count].astype(np.uint32)
     values = rng.normal(size=count + 3).astype(kind)  # room to work in is longer than an example
-    table, matrix, turns = (rng.normal(size=shape) for shape in ((30, width), (width, width), (width, 4)))
+    table, matrix, turns = (rng.normal(size=shape) for shape in ((30, width), (width, width), (width, 5)))
     out, step = np.zeros(width), rng.normal(size=width)
     expected = [array.copy() for array in (table, out, matrix, step)]
 

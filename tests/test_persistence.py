@@ -1,6 +1,7 @@
 """A model file gives back the model, to the bit, or one clear line."""
 
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -31,6 +32,19 @@ def learn(model, examples):
 
 def arrays(model):
     return [array.tobytes() for state in model.states for _, array in flat(state)]
+
+
+def test_saving_takes_no_second_model_in_memory(tmp_path):
+    model = learn(Model("ogd", bits=22), weather(20))
+    size = sum(array.nbytes for state in model.states for _, array in flat(state))
+
+    tracemalloc.start()
+    persistence.save(model, tmp_path / "large")
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert size > 1 << 23
+    assert most < size / 8
 
 
 @pytest.mark.parametrize("classes", [2, 3])

@@ -14,7 +14,7 @@ the arrays of a file are a state at all.
 State(weight=array([0., 0., 0.], dtype=float32), seen=array([0.]))
 >>> restored(layout(2, None), {"weight": np.zeros(2, np.float32), "seen": np.array([-1.0])})
 Traceback (most recent call last):
-ouzel.errors.OuzelError: seen lies outside of 0 to inf
+ouzel.errors.OuzelError: seen lies outside of 0 to 1e+130
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ Bound = float | tuple[float, ...]  # of all numbers, or of each place along the 
 
 ALIGNED = 64  # bytes of a cache line
 MOST_COUNT = 2**53  # up to which floats count by ones, too
+MOST_NUMBER = 1e130  # of which two are multiplied, and by a value of single precision
 
 
 class Array(NamedTuple):
@@ -60,8 +61,8 @@ def float32(*shape: int, **rest: Any) -> Any:
 
 
 def float64(*shape: int, **rest: Any) -> Any:
-    """An array of double precision."""
-    return Array(shape, np.float64, **rest)
+    """An array of double precision: of numbers whose products with others are numbers, unless `rest` says otherwise."""
+    return Array(shape, np.float64, **{"least": -MOST_NUMBER, "most": MOST_NUMBER, **rest})
 
 
 def int64(*shape: int, **rest: Any) -> Any:
@@ -148,6 +149,11 @@ def restored(layout: Any, arrays: Mapping[str, np.ndarray], prefix: str = "") ->
     for name, part in expected:
         _check_numbers(name, part, arrays[name])
     return _taken(layout, arrays, prefix)
+
+
+def copied(state: Any) -> Any:
+    """A state of copies of the arrays of another one."""
+    return type(state)(*(part.copy() if isinstance(part, np.ndarray) else copied(part) for part in state))
 
 
 def require(holds: Any, what: str) -> None:

@@ -110,18 +110,18 @@ def test_the_three_figures_have_one_legend(tmp_path):
 
 
 def test_experiments_are_listed_and_run(ouzel, tmp_path, monkeypatch):
-    experiment = ouzel_experiment = []
+    ran = []
 
     class Known:
         summary = "a table"
 
         def load(self):
-            return lambda data, output, quick, paths: experiment.append((data.name, output.name, quick, paths))
+            return lambda data, output, quick, paths: ran.append((data.path.name, quick, paths))
 
     monkeypatch.setitem(_experiments(), "some-table", Known())
-    assert "some-table" in ouzel("reproduce").out
+    assert "a table; no report" in ouzel("reproduce").out
     assert ouzel("reproduce", "some-table", "--output", tmp_path / "o", "--quick").status == 0
-    assert ouzel_experiment == [("data", "o", True, [])]
+    assert ran == [("data", True, [])]
 
 
 def _experiments():

@@ -16,10 +16,11 @@ def files(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize("name", ["t.svm", "t.vw"])
-@pytest.mark.parametrize(
-    "option", ["--label", "--weight", "--text", "--ignore", "--keep", "--categorical", "--numeric", "--delimiter"]
-)
+OF_COLUMNS = ("--text", "--ignore", "--keep", "--categorical", "--numeric")
+REFUSED = [(name, option) for name in ("t.svm", "t.vw") for option in ("--label", "--weight", "--dates", "--delimiter")]
+
+
+@pytest.mark.parametrize(("name", "option"), REFUSED + [("t.svm", option) for option in OF_COLUMNS])
 def test_an_option_of_tables_is_refused_for_text_without_columns(ouzel, files, name, option):
     value = ";" if option == "--delimiter" else "a"
 

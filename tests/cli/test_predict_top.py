@@ -20,9 +20,10 @@ def model(ouzel, small):
 def test_predictions_have_a_header_and_a_line_an_example(ouzel, model, small):
     lines = ouzel("predict", model, small).out.splitlines()
 
-    assert lines[0] == "label\tmargin\tprobability"
+    assert lines[0] == "row\tactual\tlabel\tmargin\tprobability"
     assert len(lines) == 1001
-    label, margin, probability = map(float, lines[1].split("\t"))
+    row, actual, label, margin, probability = map(float, lines[1].split("\t"))
+    assert (row, actual) == (1, int(small.read_text().split()[0]))
     assert (label == 1) == (margin > 0)
     assert probability == pytest.approx(1 / (1 + np.exp(-margin)), rel=1e-4)
 
@@ -56,7 +57,7 @@ def test_probabilities_need_a_loss_that_gives_them(ouzel, small, tmp_path):
     ouzel("train", small, "--loss", "hinge", "--model", tmp_path / "m")
 
     assert "gives no probabilities" in ouzel("predict", tmp_path / "m", small, "--only", "probabilities").err
-    assert ouzel("predict", tmp_path / "m", small).out.startswith("label\tmargin\n")
+    assert ouzel("predict", tmp_path / "m", small).out.startswith("row\tactual\tlabel\tmargin\n")
 
 
 def test_files_without_labels_can_be_predicted(ouzel, tmp_path):
@@ -77,9 +78,14 @@ def test_several_classes_have_a_column_each(ouzel, tmp_path, learner):
 
     header, first, *_ = ouzel("predict", tmp_path / "m", path).out.splitlines()
 
-    names = ["label", *(f"{kind}:{label}" for kind in ("margin", "probability") for label in (1, 2, 3))]
+    names = [
+        "row",
+        "actual",
+        "label",
+        *(f"{kind}:{label}" for kind in ("margin", "probability") for label in (1, 2, 3)),
+    ]
     assert header.split("\t") == names
-    assert sum(map(float, first.split("\t")[4:])) == pytest.approx(1.0, abs=1e-5)
+    assert sum(map(float, first.split("\t")[6:])) == pytest.approx(1.0, abs=1e-5)
     assert [entry["class"] for entry in ouzel("top", tmp_path / "m", "--json").json] == [1, 2, 3]
 
 

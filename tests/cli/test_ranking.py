@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 import ouzel as library
+from ouzel.evaluation.ranking import average_precision, precision_at
 from ouzel.model.persistence import load_model
+from ouzel.model.tasks.ranking import groups_of
+from ouzel.streams.groups import whole_groups
 from ouzel.streams.sources import chunks
 
 ADAGRAD = ("--task", "ranking", "--learner", "adagrad", "--loss", "hinge")
@@ -110,3 +113,30 @@ def test_the_answer_speaks_of_pairs(ouzel, queries):
     command = [sys.executable, "-m", "ouzel", "train", "-", *ADAGRAD, "--json"]
     piped = subprocess.run(command, input=path.read_bytes(), capture_output=True, check=True)
     assert json.loads(piped.stdout)["examples"] == 480
+
+
+def test_the_ranks_are_those_of_scores_from_before_a_group_was_learnt(ouzel, queries):
+    path = queries[-1]
+    shown = ouzel("train", path, *ADAGRAD, "--json").json
+    model = library.Model("adagrad", task="ranking", loss="hinge")
+    found = []
+    for block in whole_groups(library.read(path)):
+        for here in groups_of(block.groups):
+            part = block.slice(here.start, here.stop)
+            if (part.labels > 0).any():
+                scores, relevant = model.margins(part), part.labels > 0
+                found.append([average_precision(scores, relevant), precision_at(5, scores, relevant)])
+            model.learn(part)
+
+    assert [shown["average_precision"], shown["precision_at_5"]] == pytest.approx(np.mean(found, axis=0))
+    assert f"precision    {shown['average_precision']:.4f} on average   at 1 " in ouzel("train", path, *ADAGRAD).out
+
+
+def test_rankings_are_compared(ouzel, queries):
+    path = queries[-1]
+    shown = ouzel("compare", path, "--task", "ranking", "--learners", "ogd,adagrad", "--loss", "hinge", "--json").json
+    alone = ouzel("train", path, *ADAGRAD, "--json").json
+
+    assert [entry["learner"] for entry in shown] == ["ogd", "adagrad"]
+    assert shown[1]["error_rate"] == alone["error_rate"]
+    assert shown[1]["average_precision"] == alone["average_precision"]

@@ -258,7 +258,7 @@ def test_a_closed_pipe_is_no_error(small):
     command += f" {sys.executable} -m ouzel predict {small.parent}/m {small} {small} {small} {small} | head -1"
     ran = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
 
-    assert ran.stdout == "label\tmargin\tprobability\n"
+    assert ran.stdout == "row\tactual\tlabel\tmargin\tprobability\n"
     assert ran.stderr == ""
 
 
@@ -378,3 +378,17 @@ def test_labels_that_are_numbers_are_predicted_and_the_line_says_how_to_have_cla
 
     forced = ouzel("train", path, "--label", "price", "--learner", "ogd", "--loss", "logistic", "--json")
     assert len(forced.json["classes"]) == 60
+
+
+def test_so_many_classes_may_be_asked_for(ouzel, tmp_path):
+    path, out = tmp_path / "words.csv", tmp_path / "m"
+    path.write_text("y,x\n" + "".join(f"word-{k % 3},{k}\n" for k in range(30)))
+    arguments = ["train", path, "--label", "y", "--learner", "perceptron", "--model", out]
+
+    refused, asked = (ouzel(*arguments, "--most-classes", most) for most in (2, 3))
+
+    assert refused.status == 2
+    assert "label 'word-2' would be class number 3; is this the label?" in refused.err
+    assert "say --most-classes 10000" in refused.err
+    assert asked.status == 0
+    assert ouzel(*arguments, "--most-classes", 10_001).status == 2

@@ -52,5 +52,5 @@ def test_a_saved_model_keeps_its_sketch(sketch, tmp_path):
 
 
 def test_an_unknown_sketch_is_refused():
-    with pytest.raises(ouzel.OuzelError, match="sketch must be one of 'oja', 'fd'; got 'svd'"):
+    with pytest.raises(ouzel.OuzelError, match="sketch must be one of 'oja', 'fd', 'rp'; got 'svd'"):
         ouzel.SketchedNewtonClassifier(sketch="svd").fit([[0.0], [1.0]], [0, 1])

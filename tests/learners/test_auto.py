@@ -262,7 +262,7 @@ def test_rounding_of_the_covariance_does_not_grow_while_it_forgets():
 
 
 @pytest.mark.parametrize("task", ["two", "several", "numbers"])
-def test_a_matrix_that_is_no_covariance_is_forgotten(task):
+def test_a_matrix_that_is_not_a_covariance_is_forgotten(task):
     X, y = stream(200, 3 if task == "several" else 2, seed=20)
     settings = {"loss": "squared"} if task == "numbers" else {"classes": range(3 if task == "several" else 2)}
     model = Model("auto", **settings)

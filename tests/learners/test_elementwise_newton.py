@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from ouzel.reproduce.elementwise import readings
+from ouzel.reproduce.elementwise.readings import READINGS
 from tests.learners.classes import learn, stream
 
 
@@ -56,3 +58,30 @@ def test_a_step_goes_downhill():
     gained = x[0] @ (module.weights(state, settings) - before)
     assert gained[target] > 0.0
     assert gained[int((x @ before).argmax())] < 0.0
+
+
+@pytest.mark.parametrize(
+    ("given", "reading"),
+    [
+        ({}, READINGS["kept: b with f (1 - f), A = f (1 - f) + lambda"]),
+        ({"least_margin": 0.0}, READINGS["the same, on mistakes alone"]),
+        ({"updated": 1.0}, READINGS["the same, all classes in every update"]),
+        ({"updated": 2.0}, READINGS["the same, each class by its own hinge"]),
+        ({"squares": True}, READINGS["A = x² f (1 - f) + lambda"]),
+        ({"true_slope": True}, READINGS["b with 1 - f, A = f (1 - f) + lambda"]),
+        ({"true_slope": True, "squares": True}, READINGS["b with 1 - f, A = x² f (1 - f) + lambda"]),
+    ],
+    ids=["kept", "mistakes", "all", "each", "squares", "true-slope", "true-newton"],
+)
+def test_the_other_readings_are_settings(given, reading):
+    X, y = stream(300, 8, 3, seed=8)
+    X[np.random.default_rng(0).random(X.shape) < 0.4] = 0.0
+    X[np.abs(X) < 0.3] *= 0.0
+    with np.errstate(all="ignore"):
+        expected, updates = readings.learn(reading, X.astype(np.float32), y)
+
+    _, state, found, _ = learn("elementwise-ons", X, y, 3, regularization=readings.REGULARIZATION, **given)
+
+    wrong = np.where(np.arange(3) == y[:, None], -np.inf, found).max(axis=1)
+    assert (~(found[np.arange(300), y] > wrong) != expected).sum() <= 2  # ours are in single precision
+    assert abs(state.updates[0] - updates) <= 2

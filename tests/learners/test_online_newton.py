@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import ouzel
 from ouzel.errors import OuzelError
 from ouzel.learners.newton import online_newton as ons
 from ouzel.learners.newton import online_newton_invariant as invariant
@@ -223,3 +224,21 @@ def test_what_cannot_be_kept_or_learnt_is_refused():
         ons.init(3000, ons.Settings())
     with pytest.raises(OuzelError, match="needs curvature or eta above 0; got 0 and 0"):
         invariant.init(3, invariant.Settings(curvature=0.0))
+
+
+@pytest.mark.parametrize(("condition", "apart"), [(1.0, 1e-5), (100.0, 1e-4), (1e4, 1e-2)])
+def test_through_a_model_invariance_holds_as_far_as_single_precision_does(condition, apart):
+    """A model takes x and Mx rounded to 24 bits each: margins here have a standard deviation of 4."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 10))
+    y = np.sign(X @ rng.normal(size=10) + 0.3 * rng.normal(size=600))
+    left, right = (np.linalg.qr(rng.normal(size=(10, 10)))[0] for _ in range(2))
+    mixed = X @ (left @ np.diag(np.geomspace(1.0, 1.0 / condition, 10)) @ right).T
+    models = [ouzel.OnlineNewtonClassifier(invariant=True) for _ in range(2)]
+    margins = [
+        model.partial_fit(Z[:400], y[:400], classes=[-1, 1]).decision_function(Z[400:])
+        for model, Z in zip(models, (X, mixed), strict=True)
+    ]
+
+    np.testing.assert_allclose(margins[1], margins[0], atol=apart)
+    np.testing.assert_array_equal(np.sign(margins[1]), np.sign(margins[0]))

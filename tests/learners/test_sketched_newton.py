@@ -1,16 +1,27 @@
 """The sparse sketched Newton learners do what the dense algorithms of the paper do."""
 
+import itertools
+
 import numpy as np
 import pytest
 
+from ouzel.layout import flat
 from ouzel.learners.newton import sketched_fd as fd
 from ouzel.learners.newton import sketched_oja as oja
+from ouzel.learners.newton import sketched_rp as rp
 from ouzel.learners.rows import Rows
+from ouzel.sketches.spectral import oja as oja_sketch
+from ouzel.sketches.spectral import sparse_frequent_directions
+from ouzel.sketches.spectral.starting_directions import start_given
 from ouzel.terms.bounds import Clip, Project, projects
 from ouzel.terms.losses import Logistic, Squared
-from tests.oracles.sketched_newton import DenseFrequentDirections, DenseOja
+from ouzel.terms.starts import FirstSeen, Ids, Random
+from tests.oracles.sketched_newton import DenseFrequentDirections, DenseOja, DenseRandomProjection
 
 both = pytest.mark.parametrize("learner", [oja, fd], ids=["oja", "fd"])
+each = pytest.mark.parametrize("learner", [oja, fd, rp], ids=["oja", "fd", "rp"])
+ORACLES = {oja: DenseOja, fd: DenseFrequentDirections, rp: DenseRandomProjection}
+PRINTED = {"normalised": False, "by_mass": False, "start": FirstSeen()}
 
 
 def sparse_stream(count, dimension, nonzeros, seed, scale=None):
@@ -45,24 +56,91 @@ def dense_margins(dense, rows, labels, dimension):
     return margins
 
 
-@pytest.mark.parametrize(("learner", "oracle"), [(oja, DenseOja), (fd, DenseFrequentDirections)], ids=["oja", "fd"])
-@pytest.mark.parametrize("diagonal", [False, True])
+VIEWS = [{"diagonal": False}, {"normalised": False}, {"normalised": False, "earlier": True}, {}, {"earlier": True}]
+
+
+@each
+@pytest.mark.parametrize("view", VIEWS, ids=["raw", "diagonal", "diagonal-earlier", "normalised", "normalised-earlier"])
 @pytest.mark.parametrize("bound", [Clip(), Project()])
 @pytest.mark.parametrize("m", [0, 1, 5])
-def test_sparse_and_dense_agree_round_by_round(learner, oracle, diagonal, bound, m):
-    count, dimension = 5000, 30
+def test_sparse_and_dense_agree_round_by_round(learner, view, bound, m):
+    count, dimension = 1000, 30
     rows, labels = sparse_stream(count, dimension, 6, seed=m)
+    common = {"diagonal": True, "normalised": True, "first_square": 0.3} | view
     settings = oja.Settings(
-        Squared(), float(m), learning_rate=0.125, curvature=0.125, diagonal=diagonal, bound=bound, largest=1.0
+        Squared(), float(m), 0.125, 0.125, bound=bound, largest=1.0, start=FirstSeen(), by_mass=False, **common
     )
-    dense = oracle(dimension, m, 8.0, 0.125, 1.0, projects(bound), diagonal)
+    dense = ORACLES[learner](dimension, m, 8.0, 0.125, 1.0, projects(bound), **common)
 
     _, margins = learn(learner, rows, labels, dimension, settings)
 
     np.testing.assert_allclose(margins, dense_margins(dense, rows, labels, dimension), atol=1e-8)
 
 
-@both
+def starting_directions(rows, dimension, settings):
+    """V (m, d + m) that a learner starts from, the virtual slots last: slots are seen, and nothing is learnt."""
+    state = oja.init(dimension, settings).sketch
+    for first, last in itertools.pairwise(rows.offsets.tolist()):
+        oja_sketch.welcome(state, rows.indices[first:last], rows.values[first:last], 1.0)
+    return np.hstack([oja_sketch.vectors(state), (state.basis @ state.pool.T)])
+
+
+STARTS = [Random(), Random(64.0), Random(31.0), Random(4.0), FirstSeen(), Ids(2.0), Ids(-1.0)]
+
+
+@pytest.mark.parametrize(
+    "start", STARTS, ids=["2^18", "64", "31", "4", "first-seen", "ids-from-2", "ids-from-constant"]
+)
+@pytest.mark.parametrize("by_mass", [True, False])
+def test_ojas_directions_start_and_turn_as_the_dense_ones_do(start, by_mass):
+    dimension, m = 30, 5
+    rows, labels = sparse_stream(1000, dimension, 6, seed=3)
+    settings = oja.Settings(Logistic(), float(m), 1.0, by_mass=by_mass, gamma=1.5, start=start, sketch_seed=7.0)
+    V = starting_directions(rows, dimension, settings)
+    assert abs(V @ V.T - np.eye(m)).max() < 1e-12
+    dense = DenseOja(
+        dimension + m, m, 1.0, 0.25, np.inf, diagonal=True, normalised=True, start=V, gamma=1.5, by_mass=by_mass
+    )
+    expected = []
+    for i, y in enumerate(labels):
+        here = slice(int(rows.offsets[i]), int(rows.offsets[i + 1]))
+        raw = np.zeros(dimension + m)
+        raw[rows.indices[here]] = rows.values[here]
+        expected.append(dense.learn(rows.indices[here].tolist(), raw, lambda p, y=y: -y / (1 + np.exp(y * p))))
+
+    state, margins = learn(oja, rows, labels, dimension, settings)
+
+    np.testing.assert_allclose(margins, expected, atol=1e-7)
+    np.testing.assert_allclose(state.sketch.mass, dense.mass, rtol=1e-7)
+
+
+def test_ojas_directions_may_be_given():
+    rows, labels = sparse_stream(500, 30, 6, seed=4)
+    V = np.linalg.qr(np.random.default_rng(0).normal(size=(30, 5)))[0].T
+    settings = oja.Settings(Squared(), 5.0, 0.125, 0.125, diagonal=False, largest=1.0)
+    state = oja.init(30, settings)
+    start_given(state.sketch, np.arange(30, dtype=np.uint32), V)
+    dense = DenseOja(30, 5, 8.0, 0.125, 1.0, start=V, by_mass=True)
+    dense.seen[:] = True
+
+    margins = go_on(oja, state, rows, labels, settings)
+
+    np.testing.assert_allclose(margins, dense_margins(dense, rows, labels, 30), atol=1e-8)
+
+
+def test_random_directions_do_not_depend_on_the_numbers_of_features():
+    rows, labels = sparse_stream(2000, 40, 6, seed=5, scale=np.geomspace(30.0, 1.0, 40))
+    numbers = np.random.default_rng(1).permutation(40).astype(np.uint32)
+    renumbered = rows._replace(indices=numbers[rows.indices])
+    settings = oja.Settings(sketch_size=5.0)
+
+    _, margins = learn(oja, rows, labels, 40, settings)
+    _, others = learn(oja, renumbered, labels, 40, settings)
+
+    np.testing.assert_allclose(others, margins, atol=1e-3)
+
+
+@each
 @pytest.mark.parametrize("kappa", [1.0, 200.0, 1e6])
 @pytest.mark.parametrize("loss", [Logistic(), Squared()], ids=["logistic", "squared"])
 def test_no_nan_appears_however_hard_the_stream(learner, kappa, loss):
@@ -81,11 +159,11 @@ def test_no_nan_appears_however_hard_the_stream(learner, kappa, loss):
                 state, margins = learn(learner, rows, labels, dimension, settings)
 
                 assert np.isfinite(margins).all()
-                assert all(np.isfinite(array).all() for array in state)
+                assert all(np.isfinite(array).all() for _, array in flat(state))
                 assert np.isfinite(learner.weights(state, settings)).all()
 
 
-@both
+@each
 def test_labels_all_alike_and_nothing_but_zeros_are_learnt_without_a_nan(learner):
     rows, labels = sparse_stream(300, 8, 3, seed=2)
     for values in (rows.values, np.zeros_like(rows.values), np.ones_like(rows.values)):
@@ -116,17 +194,19 @@ def test_examples_without_features_take_no_place_in_an_epoch():
 
 def orthonormality_error(learner, state):
     V = learner.directions(state)
+    if learner is oja:
+        V = np.hstack([oja_sketch.vectors(state.sketch), state.sketch.basis @ state.sketch.pool.T])
     V = V[abs(V).max(axis=1) > 0.0]
     return abs(V @ V.T - np.eye(len(V))).max()
 
 
 def kept_orthonormality_error(state):
     """Of the rows that the state itself keeps; `directions` of Frequent Directions are made afresh."""
-    V = fd.sketch.directions(state)[state.mass > 0.0]
+    V = sparse_frequent_directions.directions(state.sketch)[state.sketch.mass > 0.0]
     return abs(V @ V.T - np.eye(len(V))).max()
 
 
-@both
+@each
 @pytest.mark.parametrize("count", [20_000, pytest.param(1_000_000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("kappa", [1.0, 200.0])
 def test_directions_stay_orthonormal(learner, count, kappa):
@@ -139,7 +219,7 @@ def test_directions_stay_orthonormal(learner, count, kappa):
             assert kept_orthonormality_error(state) < 1e-10
 
 
-@both
+@each
 def test_a_sketch_of_size_zero_is_online_gradient_descent(learner):
     rows, labels = sparse_stream(300, 10, 3, seed=5)
     settings = oja.Settings(Logistic(), 0.0, learning_rate=0.25, diagonal=False)
@@ -155,7 +235,7 @@ def test_a_sketch_of_size_zero_is_online_gradient_descent(learner):
     np.testing.assert_allclose(learner.weights(state, settings), w, atol=1e-10)
 
 
-@both
+@each
 def test_weights_give_the_margins_that_predictions_have(learner):
     rows, labels = sparse_stream(507, 12, 4, seed=6)
     settings = oja.Settings()
@@ -168,7 +248,7 @@ def test_weights_give_the_margins_that_predictions_have(learner):
     np.testing.assert_allclose(dense @ learner.weights(state, settings), margins, atol=1e-10)
 
 
-@both
+@each
 def test_exchanged_classes_lead_to_the_mirrored_state(learner):
     rows, labels = sparse_stream(705, 12, 4, seed=7)
     first, rest = Rows(rows.offsets[:404], rows.indices, rows.values), Rows(rows.offsets[403:], *rows[1:])
@@ -181,7 +261,7 @@ def test_exchanged_classes_lead_to_the_mirrored_state(learner):
     np.testing.assert_allclose(go_on(learner, mirrored, rest, -labels[403:], settings), -expected, atol=1e-12)
 
 
-@both
+@each
 def test_a_merged_state_has_the_mean_of_the_weights(learner):
     streams = [sparse_stream(n, 12, 4, seed=n) for n in (203, 407)]
     settings = oja.Settings(sketch_size=4.0)
@@ -193,18 +273,24 @@ def test_a_merged_state_has_the_mean_of_the_weights(learner):
     np.testing.assert_allclose(learner.weights(merged, settings), mean, atol=1e-10)
 
 
-@both
-def test_sketching_every_third_gradient_finds_as_much(learner):
+@pytest.mark.parametrize(("learner", "seeds"), [(oja, 1), (fd, 1), (rp, 50)], ids=["oja", "fd", "rp"])
+def test_sketching_every_third_gradient_finds_as_much(learner, seeds):
+    """A random projection does so on average: what its rows share of two gradients has a mean of zero only."""
     rows, labels = sparse_stream(6000, 20, 5, seed=8, scale=np.geomspace(10.0, 1.0, 20))
-    found = []
-    for every in (1.0, 3.0):
-        settings = oja.Settings(learning_rate=1e-6, sketch_every=every, sketch_size=20.0, diagonal=False)
-        found.append(learner.eigenvalues(learn(learner, rows, labels, 20, settings)[0]).sum())
+    found = np.zeros((seeds, 2))
+    for seed, column in itertools.product(range(seeds), range(2)):
+        every = (1.0, 3.0)[column]
+        settings = oja.Settings(
+            learning_rate=1e-6, sketch_every=every, sketch_size=20.0, diagonal=False, sketch_seed=float(seed)
+        )
+        state, _ = learn(learner, rows, labels, 20, settings)
+        found[seed, column] = learner.eigenvalues(state).sum()
 
-    assert found[1] == pytest.approx(found[0], rel=0.1)
+    once, thrice = found.mean(axis=0)
+    assert thrice == pytest.approx(once, rel=0.1)
 
 
-@both
+@each
 def test_room_that_grows_changes_nothing(learner):
     rows, labels = sparse_stream(600, 40, 4, seed=9)
     rows.indices[:1200] = sparse_stream(300, 20, 4, seed=10)[0].indices

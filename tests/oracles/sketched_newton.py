@@ -1,96 +1,153 @@
-"""Sketched online Newton, dense: Luo et al. (2016), Algorithms 1, 3 and 6.
+"""Sketched online Newton, dense: Luo et al. (2016), Algorithms 1, 3 and 6, with every matrix in full.
 
 Of section 5.2 the authors' own reading: x is predicted with D of the gradients before, learnt with the current one too.
+Slots that are not seen yet have no part in a prediction: that is ours.
 """
 
 import numpy as np
 
 
-class DenseOja:
-    """V starts as unit vectors of the features first seen (by id within an example, 0 last): that alone is ours."""
+class View:
+    """x as it is, D^-1/2 x, or c D^-1/4 x / n: see `ouzel.learners.newton.scaled_features`."""
 
-    def __init__(self, dimension, m, alpha, curvature, largest, project=False, diagonal=False):
+    def __init__(self, dimension, diagonal=False, normalised=False, first_square=0.1, earlier=False):
+        self.diagonal, self.normalised, self.earlier = diagonal, diagonal and normalised, earlier
+        self.D = np.full(dimension, first_square)
+        self.n = np.zeros(dimension)
+        self.t, self.N = 0, 0.0
+
+    def of(self, raw):
+        if not self.diagonal:
+            return raw
+        if not self.normalised:
+            return raw / np.sqrt(self.D)
+        n = np.where(self.n > 0, self.n, 1.0)
+        c = (self.t / self.N) ** 0.25 if self.N > 0 else 1.0
+        return c * np.clip(raw, -self.n, self.n) / n / self.D**0.25
+
+    def measure(self, raw):
+        self.n = np.maximum(self.n, abs(raw))
+        self.t += 1
+        self.N += np.sum((raw / np.where(self.n > 0, self.n, 1.0)) ** 2)
+
+    def step(self, raw, slope):
+        before = self.of(raw)
+        self.D = self.D + (slope * raw / (np.where(self.n > 0, self.n, 1.0) if self.normalised else 1.0)) ** 2
+        return before if self.earlier else self.of(raw)
+
+
+class DenseNewton:
+    """Algorithm 1 with A^-1 of a sketch: `inverse()` and `sketch(g)` are those of a class below."""
+
+    def __init__(self, dimension, m, alpha, curvature, largest, project=False, diagonal=False, **view):
         self.u = np.zeros(dimension)
-        self.V = np.zeros((m, dimension))
-        self.eigenvalues = np.zeros(m)
-        self.D = np.zeros(dimension)
-        self.seen = []
+        self.view = View(dimension, diagonal, **view)
+        self.seen = np.zeros(dimension, bool)
         self.t = 0
-        self.m, self.alpha, self.curvature, self.largest = m, alpha, curvature, largest
-        self.project, self.diagonal = project, diagonal
-
-    def inverse(self):
-        """A^-1 from the sketch: (I - V' diag(t L / (alpha + t L)) V) / alpha."""
-        mass = self.t * self.eigenvalues
-        return (np.eye(len(self.u)) - self.V.T @ np.diag(mass / (self.alpha + mass)) @ self.V) / self.alpha
+        self.m, self.alpha, self.curvature, self.largest, self.project = m, alpha, curvature, largest, project
 
     def learn(self, slots, raw, derivative):
-        for slot in sorted(slots, key=lambda slot: (slot == 0, slot)):
-            if slot not in self.seen:
-                if len(self.seen) < self.m:
-                    self.V[len(self.seen), slot] = 1.0
-                self.seen.append(slot)
-                self.D[slot] = 0.1
-        scale = 1 / np.sqrt(np.where(self.D > 0, self.D, 1.0)) if self.diagonal else np.ones(len(self.u))
-        x = raw * scale
-        margin = np.clip(self.u @ x, -self.largest, self.largest)
+        margin = np.clip(self.u @ np.where(self.seen, self.view.of(raw), 0.0), -self.largest, self.largest)
+        self.welcome([slot for slot in sorted(slots, key=lambda slot: (slot == 0, slot)) if not self.seen[slot]])
+        self.view.measure(raw)
+        self.t += 1
+        x = self.view.of(raw)
         w = self.u
         if self.project and abs(self.u @ x) > self.largest:
             Ainv = self.inverse()
-            w = self.u - (self.u @ x - margin) / (x @ Ainv @ x) * (Ainv @ x)
+            beyond = self.u @ x - np.clip(self.u @ x, -self.largest, self.largest)
+            w = self.u - beyond / (x @ Ainv @ x) * (Ainv @ x)
         slope = derivative(margin)
-        self.D += (slope * raw) ** 2
-        x = raw / np.sqrt(np.where(self.D > 0, self.D, 1.0)) if self.diagonal else raw
-        g = slope * x
-        self.t += 1
-        sketched = np.sqrt(self.curvature) * g
-        gamma = 1 / self.t
-        along = self.V @ sketched
-        self.eigenvalues = (1 - gamma) * self.eigenvalues + gamma * along**2
-        V = self.V + gamma * np.outer(along, sketched)
+        g = slope * self.view.step(raw, slope)
+        self.sketch(np.sqrt(self.curvature) * g)
+        self.u = w - self.inverse() @ g
+        return margin
+
+    def welcome(self, slots):
+        self.seen[slots] = True
+
+
+class DenseOja(DenseNewton):
+    """V starts as unit vectors of the features first seen (by id within an example, 0 last), or as it is given."""
+
+    def __init__(self, dimension, m, *rest, start=None, gamma=1.0, by_mass=False, **more):
+        super().__init__(dimension, m, *rest, **more)
+        self.first = start is None
+        self.V = np.zeros((m, dimension)) if start is None else start
+        self.mass = np.zeros(m)
+        self.gamma, self.by_mass = gamma, by_mass
+
+    def inverse(self):
+        """(I - V' diag(P / (alpha + P)) V) / alpha."""
+        return (np.eye(len(self.u)) - self.V.T @ np.diag(self.mass / (self.alpha + self.mass)) @ self.V) / self.alpha
+
+    def welcome(self, slots):
+        for slot in slots:
+            if self.first and self.seen.sum() < self.m:
+                self.V[self.seen.sum(), slot] = 1.0
+            self.seen[slot] = True
+
+    def sketch(self, g):
+        along = self.V @ g
+        self.mass += along**2
+        Gamma = np.full(self.m, self.gamma / self.t)
+        if self.by_mass and g.any():
+            Gamma = self.gamma / np.maximum(self.mass, g @ g / 1024)
+        V = self.V + np.outer(Gamma * along, g)
         live = np.linalg.norm(V, axis=1) > 0
         L = np.linalg.cholesky(V[live] @ V[live].T)
         V[live] = np.linalg.solve(L, V[live])
         self.V = V
-        self.u = w - self.inverse() @ g
-        return margin
 
 
-class DenseFrequentDirections:
-    """Algorithms 1 and 6 with every matrix in full: [D V; G] is decomposed when there are m new vectors.
+class DenseFrequentDirections(DenseNewton):
+    """[D V; G] is decomposed when there are m new vectors; a gradient of zero is not one: that is ours."""
 
-    A gradient of zero takes no place among them: that alone is ours.
-    """
-
-    def __init__(self, dimension, m, alpha, curvature, largest, project=False, diagonal=False):
-        self.u, self.D = np.zeros(dimension), np.full(dimension, 0.1)
+    def __init__(self, dimension, m, *rest, **more):
+        super().__init__(dimension, m, *rest, **more)
         self.top, self.recent = np.zeros((m, dimension)), np.zeros((0, dimension))
-        self.m, self.alpha, self.curvature, self.largest = m, alpha, curvature, largest
-        self.project, self.diagonal = project, diagonal
 
     def inverse(self):
         """A^-1 of A = alpha I + S'S."""
         S = np.vstack([self.top, self.recent])
         return np.linalg.inv(self.alpha * np.eye(len(self.u)) + S.T @ S)
 
-    def learn(self, slots, raw, derivative):
-        x = raw / np.sqrt(self.D) if self.diagonal else raw
-        margin = np.clip(self.u @ x, -self.largest, self.largest)
-        w = self.u
-        if self.project and abs(self.u @ x) > self.largest:
-            Ainv = self.inverse()
-            w = self.u - (self.u @ x - margin) / (x @ Ainv @ x) * (Ainv @ x)
-        slope = derivative(margin)
-        self.D = self.D + (slope * raw) ** 2
-        x = raw / np.sqrt(self.D) if self.diagonal else raw
-        if self.m > 0 and slope != 0.0 and x.any():
-            self.recent = np.vstack([self.recent, np.sqrt(self.curvature) * slope * x])
-            if len(self.recent) == self.m:
-                _, roots, V = np.linalg.svd(np.vstack([self.top, self.recent]), full_matrices=False)
-                squares = np.zeros(2 * self.m)
-                squares[: len(roots)] = roots**2
-                kept = min(self.m, len(roots))
-                self.top[:kept] = np.sqrt(squares[:kept] - squares[self.m - 1])[:, None] * V[:kept]
-                self.recent = self.recent[:0]
-        self.u = w - self.inverse() @ (slope * x)
-        return margin
+    def sketch(self, g):
+        if self.m == 0 or not g.any():
+            return
+        self.recent = np.vstack([self.recent, g])
+        if len(self.recent) == self.m:
+            _, roots, V = np.linalg.svd(np.vstack([self.top, self.recent]), full_matrices=False)
+            squares = np.zeros(2 * self.m)
+            squares[: len(roots)] = roots**2
+            kept = min(self.m, len(roots))
+            self.top[:kept] = np.sqrt(squares[:kept] - squares[self.m - 1])[:, None] * V[:kept]
+            self.recent = self.recent[:0]
+
+
+class DenseRandomProjection(DenseNewton):
+    """S gains r g', r the signs drawn (the bits of splitmix64, lowest first) over the root of m; m below 65."""
+
+    def __init__(self, dimension, m, *rest, **more):
+        super().__init__(dimension, m, *rest, **more)
+        self.S, self.state = np.zeros((m, dimension)), 1
+
+    def inverse(self):
+        """A^-1 of A = alpha I + S'S."""
+        return np.linalg.inv(self.alpha * np.eye(len(self.u)) + self.S.T @ self.S)
+
+    def sketch(self, g):
+        if self.m == 0 or not g.any():
+            return
+        word = self.word()
+        signs = [1.0 if word >> i & 1 else -1.0 for i in range(self.m)]
+        self.S += np.outer(signs, g) / np.sqrt(self.m)
+
+    def word(self):
+        """Splitmix64."""
+        mask = 2**64 - 1
+        self.state = self.state + 0x9E3779B97F4A7C15 & mask
+        word = self.state
+        word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9 & mask
+        word = (word ^ word >> 27) * 0x94D049BB133111EB & mask
+        return word ^ word >> 31

@@ -22,6 +22,7 @@ import ouzel
 
 HERE = Path(__file__).parent
 WORDS = pa.table({"label": [1, 0, 1], "city": ["Rome", "x", "y"]})
+NOTHING = pa.schema([("label", pa.int8()), ("a", pa.list_(pa.dense_union([])))])
 SVM = b"+1 1:1 2:0.5\n-1 1:-1 3:2\n" * 10
 
 
@@ -68,6 +69,7 @@ def arrow_files():
     yield "damaged.arrow", changed(stream(WORDS), city, offsets(0, 4, 5, 2**30))
     yield "foreign.arrow", changed(stream(WORDS), city, offsets(0, 400, 5, 6))
     yield "negative.arrow", changed(stream(WORDS), city, offsets(0, -4, 5, 6))
+    yield "union.arrow", stream(pa.Table.from_batches([], NOTHING))
     yield "foreign.feather", changed(stream(WORDS, pa.ipc.new_file), city, offsets(0, 4, 400, 6))
     yield "bad-utf8.arrow", changed(stream(WORDS), b"Romexy", b"R\xff\xfeexy")
     lists = pa.table({"label": [1, 0], "indices": [[1, 2], [3]], "values": [[1.0, 2.0], [3.0]]})

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ouzel.learners.gaussian import arow, rule
 from ouzel.reproduce.elementwise.libol_variance import AROW, CONFIDENT, SQUARED, one_pass, steps
 from tests.learners.classes import rows_of, stream
 
@@ -33,3 +34,20 @@ def test_a_pass_learns(rule):
     assert mistakes < 150
     assert mistakes <= updates <= 300
     np.testing.assert_allclose(covariance, covariance.T)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_arow_with_pairwise_turned_off_is_libols(classes):
+    X, y = stream(300, 4, classes, seed=1)
+    table, covariance = np.zeros((4, classes)), np.eye(4)
+    expected, updates = one_pass(rows_of(X), y, np.arange(300), table, covariance, AROW, 0.4, 0.5)
+    settings = arow.Settings(regularization=0.5, prior=2.0, full=True, pairwise=False)
+    state, scores = rule.init(4, classes, settings), np.empty((300, classes))
+
+    rule.learn_rows(state, rows_of(X), y, np.ones(300, np.float32), settings, scores)
+
+    wrong = np.where(np.arange(classes) == y[:, None], -np.inf, scores).max(axis=1)
+    assert abs((~(scores[np.arange(300), y] > wrong)).sum() - expected) <= 1  # ours are in single precision
+    assert abs(state.updates[0] - updates) <= 1
+    np.testing.assert_allclose(state.table, table, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(state.covariance, covariance, rtol=1e-3, atol=1e-6)

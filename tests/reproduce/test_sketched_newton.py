@@ -36,7 +36,7 @@ def test_what_was_sketched_is_worked_out_as_the_learner_does():
     block = numbered(source(1, examples=60, features=12).block(10.0).slice(0, 60))
     found = one_pass("son-fd", 0.5, block, sketch_size=20)
 
-    S = sparse_frequent_directions.matrix(found.model.states[0])[:, : found.model.dimension]
+    S = sparse_frequent_directions.matrix(found.model.states[0].sketch)[:, : found.model.dimension]
     vectors = sketched(block, found.margins, diagonal=True)
 
     np.testing.assert_allclose(S.T @ S, vectors.T @ vectors, atol=1e-6)

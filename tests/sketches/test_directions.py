@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from ouzel.sketches.spectral import frequent_directions, lazy_maps, oja
 from ouzel.sketches.spectral import sparse_frequent_directions as sparse_directions
+from ouzel.sketches.spectral.starting_directions import begin_at
+from ouzel.terms.starts import Random
 
 
 def matrix(rows, dimension, rank, seed, nonzeros=None):
@@ -150,3 +152,16 @@ def test_ojas_directions_are_orthonormal(rows, dimension, m, exponent, seed):
 
     assert len(V) == min(m, int(state.counts[1]))
     assert abs(V @ V.T - np.eye(len(V))).max(initial=0.0) < 1e-10
+
+
+@pytest.mark.parametrize(("m", "dimension"), [(3, 20), (6, 4)])
+def test_directions_over_the_slots_in_use_are_orthonormal_wherever_they_start(m, dimension):
+    state = oja.init(dimension, m)
+    begin_at(state, Random(1000.0), 3)
+    for row in matrix(50, dimension, 3, seed=1):
+        oja.update(state, np.arange(dimension, dtype=np.uint32), row)
+    V = oja.directions(state)
+    V = V[abs(V).max(axis=1) > 0.0]
+
+    assert len(V) == min(m, dimension)
+    np.testing.assert_allclose(V @ V.T, np.eye(len(V)), atol=1e-10)

@@ -23,6 +23,7 @@ from ouzel.cli.commands import (
     train,
 )
 from ouzel.cli.ui.interrupts import Interrupted, Signals
+from ouzel.cli.vowpal_wabbit import answer
 from ouzel.errors import OuzelError
 
 BAD_INPUT = 2
@@ -76,6 +77,9 @@ def _run(arguments: list[str]) -> int:
     except OuzelError as error:
         return _complain("; ".join([error.on_command_line, *_notes(error)]))
     except TyperException as error:
+        foreign = answer(getattr(error, "option_name", ""), arguments)
+        if foreign is not None:
+            return _complain(foreign)
         return _complain(f"{error.format_message().rstrip('.')}; see `ouzel {_command(arguments)}--help`")
     except (Interrupted, KeyboardInterrupt) as interrupt:
         print(f"\nouzel: stopped{f'; {interrupt}' if interrupt.args else ''}", file=sys.stderr)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ouzel.errors import OuzelError
-from ouzel.ranges import COUNT, check
+from ouzel.ranges import COUNT, Range, check
 
 EXAMPLES = {"set": "--set learning_rate=0.1", "limit": "--limit line=1GB"}
 
@@ -23,9 +23,23 @@ Label = Annotated[str | None, typer.Option(help="Column of a table that holds th
 RawTargets = Annotated[
     bool, typer.Option("--raw-targets", help="Learn numbers in their own unit, not in that of their spread.")
 ]
+Standardize = Annotated[
+    bool, typer.Option("--standardize", help="Centre and scale dense features as they come, for any learner.")
+]
+Forget = Annotated[
+    float | None,
+    typer.Option(
+        metavar="HALF_LIFE", help="Examples after which what was learnt counts for half; for streams that change."
+    ),
+]
 LabelPositive = Annotated[str | None, typer.Option(help="The label that is +1; all others are -1.")]
 Group = Annotated[str | None, typer.Option(help="Column with the group that an example is ranked within.")]
 Query = Annotated[str | None, typer.Option(metavar="FILE", help="The number of examples of each group, one a line.")]
+Task = Annotated[
+    str | None, typer.Option(help="ranking: learn the pairs of each group. Else the loss says: classes or numbers.")
+]
+Pairs = Annotated[int | None, typer.Option(help="Pairs drawn of each group to rank (all).")]
+Id = Annotated[str | None, typer.Option("--id", help="Column that says what the rows are called; not a feature.")]
 Weight = Annotated[str | None, typer.Option(help="Column with importance weights.")]
 Text = Annotated[list[str] | None, typer.Option(metavar="COL", help="Column read as words; may be repeated.")]
 Categorical = Annotated[
@@ -33,6 +47,9 @@ Categorical = Annotated[
     typer.Option(metavar="COL", help="Column of categories; may be repeated, a pattern such as 'C*', or all."),
 ]
 Numeric = Annotated[list[str] | None, typer.Option(metavar="COL", help="Column of numbers; the same.")]
+Dates = Annotated[
+    list[str] | None, typer.Option(metavar="COL", help="Column of dates: seconds, month, weekday and hour; the same.")
+]
 Ignore = Annotated[list[str] | None, typer.Option(metavar="COL", help="Column to leave out; the same.")]
 Keep = Annotated[list[str] | None, typer.Option(metavar="COL", help="Column to take, and no others; the same.")]
 Missing = Annotated[str | None, typer.Option(help="A missing value is: absent, or a feature of its own (indicator).")]
@@ -65,10 +82,17 @@ L1 = Annotated[str | None, typer.Option("--l1", help="Strength of the l1 penalty
 L2 = Annotated[str | None, typer.Option("--l2", help="Strength of the squared l2 penalty.")]
 Budget = Annotated[str | None, typer.Option(help="Bytes a learner may keep, such as 8KB.")]
 SketchSize = Annotated[str | None, typer.Option(help="Directions a sketch keeps.")]
+Epsilon = Annotated[str | None, typer.Option(help="Of wm: error, of ||w||_1, for which its theorem sizes the sketch.")]
 Setting = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Any other setting of the learner; may be repeated."),
 ]
+
+
+def check_task(task: str | None) -> None:
+    """Refuse a task that is not a word for one."""
+    if task not in (None, "ranking"):
+        raise OuzelError(f"--task takes ranking, and classes or numbers follow from --loss; got {task!r}")
 
 
 def reading_options(
@@ -90,6 +114,8 @@ def reading_options(
     numeric: list[str] | None = None,
     keep: list[str] | None = None,
     missing: str | None = None,
+    id: str | None = None,
+    dates: list[str] | None = None,
 ) -> dict[str, Any]:
     """The options of reading that were given."""
     given = {
@@ -101,7 +127,9 @@ def reading_options(
         "numeric": tuple(numeric or ()) or None,
         "ignore": tuple(ignore or ()) or None,
         "keep": tuple(keep or ()) or None,
+        "dates": tuple(dates or ()) or None,
         "missing": missing,
+        "id": id,
         "columns": tuple(name.strip() for name in columns.split(",")) if columns else None,
         "skip_lines": skip_lines,
         "delimiter": delimiter,
@@ -129,6 +157,14 @@ def check_counts(**counts: int | None) -> None:
     for name, value in counts.items():
         if value is not None:
             check(f"--{name.replace('_', '-')}", COUNT, value)
+
+
+def check_most_classes(most: int | None) -> None:
+    """Refuse a number of classes that no model has."""
+    if most is not None:
+        from ouzel.model.label_encoder import MOST_CLASSES
+
+        check("--most-classes", Range(1, MOST_CLASSES, whole=True), most)
 
 
 def _pair(flag: str, pair: str) -> tuple[str, str]:

@@ -19,7 +19,7 @@ from ouzel.model.model import Model
 from ouzel.model.setting_names import described
 from ouzel.ranges import declared
 from ouzel.streams.options import Options
-from ouzel.terms import losses
+from ouzel.terms import losses, starts
 from ouzel.terms.penalties import domains, norms, separable
 
 HEAD = """# Settings
@@ -39,6 +39,8 @@ TERMS = (
     ("l1-ball", domains.L1Ball),
     ("l2-ball", domains.L2Ball),
     ("box", domains.Box),
+    ("start random", starts.Random),
+    ("start ids", starts.Ids),
 )
 
 CALLABLES: tuple[tuple[str, Any], ...] = (

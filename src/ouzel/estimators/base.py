@@ -16,18 +16,18 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ouzel.errors import OuzelError
-from ouzel.estimators.data import FromData
+from ouzel.estimators.data import OF_FRAMES, FromData
 from ouzel.estimators.river import RiverProtocol
 from ouzel.learners import catalogue
 from ouzel.model.answers import is_probabilistic
 from ouzel.model.model import Model
 from ouzel.model.settings import resolve_settings
 from ouzel.model.tasks.choose import settings_for
-from ouzel.ranges import Bits, Passes, Seed, checked
+from ouzel.ranges import Bits, HalfLife, Passes, Seed, checked
 from ouzel.streams.block import Block
 from ouzel.streams.feature_space import NUMBER
 
-COMMON = ("fit_intercept", "passes", "bits", "seed", "pairs", "scale_targets")
+COMMON = ("fit_intercept", "passes", "bits", "seed", "pairs", "scale_targets", "standardize", "forget", *OF_FRAMES)
 """Parameters that are not settings of the learner."""
 
 ORDER_MATTERS = "one pass over a stream: the result depends on the order of examples, and a weight is not a repetition"
@@ -46,25 +46,48 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
     task: ClassVar[str]  # as a `Model` takes it
 
     fit_intercept: bool = True
+    standardize: bool = False
+    forget: HalfLife = 0.0
     passes: Passes = 1
     bits: Bits = 18
     seed: Seed = 0
+    categorical: Any = None
+    numeric: Any = None
+    text: Any = None
+    dates: Any = None
+    ignore: Any = None
+    keep: Any = None
 
-    def top_weights(self, n: int = 20) -> Any:
+    def top_weights(self, n: int = 20, feature_names: Any = None) -> Any:
         """The n heaviest (feature, weight), heaviest first; features are names where names are known.
 
         With three classes or more: a dict from each class to such a list. Positive weights speak for `classes_[1]`.
+        `feature_names` are those of the columns of arrays and sparse matrices, which have none of their own: of a
+        pipeline, `pipeline[:-1].get_feature_names_out()`.
         """
         check_is_fitted(self, "model_")
         found = self.model_.shown_top(n)
+        if feature_names is not None:
+            names = self._names_of_columns(feature_names)
+            found = [(label, [(names.get(name, name), weight) for name, weight in column]) for label, column in found]
         return found[0][1] if len(found) == 1 else dict(found)
+
+    def _names_of_columns(self, names: Any) -> dict[Any, str]:
+        """Names by column of an array."""
+        width = self.model_.space.width
+        if width is None:
+            raise OuzelError("the model knows its features by names or numbers of their own; leave out feature_names")
+        if len(names) != width:
+            raise OuzelError(f"the model was learnt from arrays of {width} columns; got {len(names)} feature_names")
+        return dict(enumerate(map(str, names)))
 
     def save(self, path: str | Path) -> None:
         """Write the model to one file that `ouzel.load` reads; the file holds no code."""
         from ouzel.model import persistence
 
         check_is_fitted(self, "model_")
-        persistence.save(self.model_, path)
+        said = self.columns_said()
+        persistence.save(self.model_, path, {"reading": said} if said else None)
 
     @property
     def bytes_used_(self) -> int:
@@ -97,7 +120,7 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
         return resolve_settings(learner, settings_for(self.task, learner, given))
 
     def _new_model(self, classes: Iterable[Any] | None = None) -> Model:
-        given = checked(Estimator, {name: getattr(self, name) for name in ("bits", "seed")})
+        given = checked(Estimator, {name: getattr(self, name) for name in ("bits", "seed", "forget")})
         settings = self._resolved()._asdict()
         return Model(
             self._learner_name(), task=self.task, classes=classes, **self._model_options(), **given, **settings
@@ -105,7 +128,7 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
 
     def _model_options(self) -> dict[str, Any]:
         """What else the model takes."""
-        return {"intercept": self.fit_intercept}
+        return {"intercept": self.fit_intercept, "standardize": self.standardize}
 
     def _is_probabilistic(self) -> bool:
         """Whether margins estimate probabilities."""

@@ -26,10 +26,12 @@ from ouzel.streams.feature_space import NOTHING_KNOWN, NUMBER, FeatureSpace, mee
 from ouzel.streams.frames import as_table, is_table, table_blocks
 from ouzel.streams.limits import UNLIMITED
 from ouzel.streams.memory import check_sparse, to_block
-from ouzel.streams.options import Options
+from ouzel.streams.options import OF_COLUMNS, Options, make_options
 from ouzel.streams.tables.arrow_types import is_number
 
 TYPES = [np.float32, np.float64]
+OF_FRAMES = (*OF_COLUMNS, "dates")
+"""Parameters that say what the columns of data frames, and the features of dictionaries, hold."""
 
 
 class FromData:
@@ -63,6 +65,18 @@ class FromData:
             raise AttributeError("nothing was learnt yet")
         return self.model_.space
 
+    def columns_said(self) -> dict[str, tuple[str, ...]]:
+        """What the parameters say of columns, by parameter: names and patterns."""
+        given = {name: getattr(self, name) for name in OF_FRAMES}
+        options = make_options({name: value for name, value in given.items() if value is not None})
+        return {name: getattr(options, name) for name in OF_FRAMES if getattr(options, name)}
+
+    def _refuse_names(self) -> None:
+        """Refuse an array where columns are called by name: they would be taken without effect."""
+        said = self.columns_said()
+        if said:
+            raise OuzelError("columns of an array have no names; give a data frame, or leave out", **said)
+
     def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
         """X and y checked, against the features met before if there are any; a data frame becomes a table of Arrow."""
         if goes_by_name(X):
@@ -73,13 +87,15 @@ class FromData:
             y = _check_y(y, estimator=self)
             check_consistent_length(X, y)
             return table, y
+        self._refuse_names()
         check_sparse(X)  # before scikit-learn looks at the matrix
         self._check_width(X)
         X, y = validate_data(self, X, y, reset=False, accept_sparse="csr", dtype=TYPES)
         return X, y
 
     def _check_width(self, X: Any) -> None:
-        """Refuse an array for a model that knows its features otherwise, before scikit-learn counts its columns."""
+        """Refuse an array for a model that knows its features otherwise, before scikit-learn looks at it."""
+        check_sparse(X)
         space = getattr(getattr(self, "model_", None), "space", NOTHING_KNOWN)
         if space.known and space.width is None:
             shape = getattr(X, "shape", None) or np.shape(X)
@@ -96,7 +112,7 @@ class FromData:
             rows = np.zeros((n, 1), np.float32)
             weights = _check_sample_weight(sample_weight, rows, dtype=np.float32, ensure_non_negative=True)
         if is_table(X):
-            space = model.space if model.space.known else first_space(X, model)
+            space = model.space if model.space.known else first_space(X, model, self._reading(model, NOTHING_KNOWN))
             blocks = list(table_blocks(X, (labels, label_names), weights, self._reading(model, space), _warn))
         else:
             blocks = [to_block(X, labels, label_names=label_names, weights=weights)]
@@ -123,7 +139,8 @@ class FromData:
 
     def _reading(self, model: Model, space: FeatureSpace, unlabelled: bool = False) -> Options:
         """How a data frame is read for a model whose features are known by a space."""
-        return Options(bits=model.bits, seed=model.seed, space=space, limits=UNLIMITED, unlabelled=unlabelled)
+        given: dict[str, Any] = self.columns_said()
+        return Options(bits=model.bits, seed=model.seed, space=space, limits=UNLIMITED, unlabelled=unlabelled, **given)
 
 
 def goes_by_name(X: Any) -> bool:
@@ -136,13 +153,17 @@ def goes_by_name(X: Any) -> bool:
     return any(getattr(kind, "kind", "O") not in "biuf" for kind in X.dtypes)
 
 
-def first_space(table: Any, model: Model) -> FeatureSpace:
+def first_space(table: Any, model: Model, options: Options) -> FeatureSpace:
     """How the features of a model's first data frame are to be known: by name, unless the learner keeps a matrix.
 
     A number for every pair of ids is too much for hashed names; columns of numbers have their places then.
     """
-    if model.keeps_pairs and all(is_number(kind) for kind in table.schema.types):
-        return FeatureSpace(width=table.num_columns, kinds=dict.fromkeys(table.column_names, NUMBER))
+    columns = [name for name in table.column_names if options.wants(name)]
+    numbers = all(
+        is_number(table.schema.field(name).type) and options.kind_of(name) in (None, NUMBER) for name in columns
+    )
+    if model.keeps_pairs and numbers:
+        return FeatureSpace(width=len(columns), kinds=dict.fromkeys(columns, NUMBER))
     return NOTHING_KNOWN
 
 

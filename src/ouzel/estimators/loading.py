@@ -6,14 +6,18 @@ from pathlib import Path
 from typing import Any
 
 import ouzel.estimators as estimators
+from ouzel.estimators.data import OF_FRAMES
 from ouzel.estimators.named import Named
 from ouzel.model.model import Model
-from ouzel.model.persistence import load_model
+from ouzel.model.persistence import load_notes
 
 
 def load(path: str | Path) -> Any:
     """The estimator saved in a file, or trained by the command line: it predicts, and goes on learning."""
-    return from_model(load_model(path))
+    model, notes = load_notes(path)
+    estimator = from_model(model)
+    said = {name: value for name, value in notes.get("reading", {}).items() if name in OF_FRAMES}
+    return estimator.set_params(**said)
 
 
 def from_model(model: Model) -> Any:

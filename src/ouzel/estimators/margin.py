@@ -134,6 +134,9 @@ class ElementwiseNewtonClassifier(Named, Classifier):
     ----------
     regularization : lambda
     learning_rate : the step is this over the root of the number of examples
+    least_margin : margin below which to update; 0 for mistakes alone
+    updated : "pair" for the true class and the best wrong one, "all" classes, or "each" by its own hinge
+    true_slope, squares : other readings of the paper's (5) and (6): 1 - f in b; x^2 in A
     fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
 
     Examples
@@ -147,3 +150,7 @@ class ElementwiseNewtonClassifier(Named, Classifier):
 
     regularization: float = 0.001
     learning_rate: float = 0.5
+    least_margin: float = 1.0
+    updated: str = "pair"
+    true_slope: bool = False
+    squares: bool = False

@@ -9,6 +9,7 @@ from ouzel.errors import OuzelError
 from ouzel.estimators.base import COMMON, Estimator
 from ouzel.learners import catalogue
 from ouzel.model.model import Model
+from ouzel.model.setting_names import chosen_by_name
 from ouzel.terms.names import to_json
 
 Learners = dict[tuple[Any, ...], str]
@@ -42,10 +43,15 @@ class Named(Estimator):
             return None
         estimator = cls(bits=model.bits, seed=model.seed)
         known = estimator.get_params(deep=False)
-        settings = model.settings._asdict()
+        settings = chosen_by_name(model.settings)
         penalty = settings.get("penalty")
         strengths = {} if penalty is None else penalty._asdict()
-        options = {"fit_intercept": model.intercept, "pairs": model.pairs, "scale_targets": model.scale_targets}
+        options: dict[str, Any] = {
+            "fit_intercept": model.intercept,
+            "pairs": model.pairs,
+            "scale_targets": model.scale_targets,
+        }
+        options |= {"standardize": model.standardize, "forget": model.forget}
         given = {**settings, **strengths, **options, **chosen}
         estimator.set_params(**{name: value for name, value in given.items() if name in known})
         if to_json(estimator._resolved()) != to_json(model.settings):

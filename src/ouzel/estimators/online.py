@@ -33,12 +33,22 @@ class Online(Estimator):
         learner: str = DEFAULT,
         *,
         fit_intercept: bool = True,
+        standardize: bool = False,
+        forget: float = 0.0,
         passes: int = 1,
         bits: int = 18,
         seed: int = 0,
+        categorical: Any = None,
+        numeric: Any = None,
+        text: Any = None,
+        dates: Any = None,
+        ignore: Any = None,
+        keep: Any = None,
         **settings: Any,
     ) -> None:
-        super().__init__(fit_intercept=fit_intercept, passes=passes, bits=bits, seed=seed)
+        said: dict[str, Any] = {"categorical": categorical, "numeric": numeric, "text": text, "dates": dates}
+        said |= {"ignore": ignore, "keep": keep, "standardize": standardize, "forget": forget}
+        super().__init__(fit_intercept=fit_intercept, passes=passes, bits=bits, seed=seed, **said)
         self.learner = learner
         self._given = {}
         self._give(learner, settings)
@@ -63,7 +73,7 @@ class Online(Estimator):
     def around(cls, model: Model) -> Self:
         """An estimator with the parameters of a model, around it."""
         own = {"fit_intercept": model.intercept, "pairs": model.pairs, "bits": model.bits, "seed": model.seed}
-        own["scale_targets"] = model.scale_targets
+        own |= {name: getattr(model, name) for name in ("scale_targets", "standardize", "forget")}
         estimator = cls(learner=model.learner.name)
         estimator.set_params(**{name: own[name] for name in own if name in estimator.get_params(deep=False)})
         usual, said = in_words(estimator._resolved()), in_words(model.settings)
@@ -107,8 +117,13 @@ class OnlineClassifier(Online, Classifier):
     ----------
     learner : name in the catalogue, see docs/learners.md
     fit_intercept : whether every example has a constant feature
+    standardize : whether the learner sees dense features centred and scaled, as the stream tells their mean and spread
+    forget : examples after which what the learner has accumulated counts for half, for streams that change; 0 for never
     passes : passes of `fit` over its data
     bits, seed : names of features hash to 2^bits ids with this seed, which is that of a learner's sketch, too
+    categorical, numeric, text, dates : names of columns of data frames, or of features of dictionaries, that hold such;
+        lists of names, of patterns such as "C*", or "all"; without them types and first rows tell
+    ignore, keep : columns to leave out, or the only ones to take, in the same way
     settings : settings of the learner by name, see docs/settings.md; a name that it does not have is an OuzelError
 
     Examples
@@ -146,12 +161,23 @@ class OnlineRegressor(Online, Regressor):
         *,
         scale_targets: bool = True,
         fit_intercept: bool = True,
+        standardize: bool = False,
+        forget: float = 0.0,
         passes: int = 1,
         bits: int = 18,
         seed: int = 0,
+        categorical: Any = None,
+        numeric: Any = None,
+        text: Any = None,
+        dates: Any = None,
+        ignore: Any = None,
+        keep: Any = None,
         **settings: Any,
     ) -> None:
-        super().__init__(learner, fit_intercept=fit_intercept, passes=passes, bits=bits, seed=seed, **settings)
+        said: dict[str, Any] = {"categorical": categorical, "numeric": numeric, "text": text, "dates": dates}
+        said |= {"ignore": ignore, "keep": keep, "standardize": standardize, "forget": forget}
+        given = {"passes": passes, "bits": bits, "seed": seed, **said, **settings}
+        super().__init__(learner, fit_intercept=fit_intercept, **given)
         self.scale_targets = scale_targets
 
 
@@ -176,10 +202,21 @@ class OnlineRanker(Online, Ranker):
         learner: str = DEFAULT,
         *,
         pairs: int = 0,
+        standardize: bool = False,
+        forget: float = 0.0,
         passes: int = 1,
         bits: int = 18,
         seed: int = 0,
+        categorical: Any = None,
+        numeric: Any = None,
+        text: Any = None,
+        dates: Any = None,
+        ignore: Any = None,
+        keep: Any = None,
         **settings: Any,
     ) -> None:
-        super().__init__(learner, fit_intercept=False, passes=passes, bits=bits, seed=seed, **settings)
+        said: dict[str, Any] = {"categorical": categorical, "numeric": numeric, "text": text, "dates": dates}
+        said |= {"ignore": ignore, "keep": keep, "standardize": standardize, "forget": forget}
+        given = {"passes": passes, "bits": bits, "seed": seed, **said, **settings}
+        super().__init__(learner, fit_intercept=False, **given)
         self.pairs = pairs

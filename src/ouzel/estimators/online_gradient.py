@@ -19,6 +19,8 @@ class OnlineGradientClassifier(Named, Classifier):
     loss : "logistic", "hinge", "smoothed-hinge", "squared-hinge", "squared", or a loss term
     learning_rate, power : the first step, and how fast steps shrink
     fit_intercept : whether every example has a constant feature
+    standardize : whether dense features are centred and scaled, as the stream tells their mean and spread
+    forget : examples after which what was accumulated counts for half, for streams that change; 0 for never
     passes : passes of `fit` over its data
     bits, seed : names of features hash to 2^bits ids with this seed
 

@@ -32,6 +32,7 @@ class OnlineNewtonClassifier(_ByInvariance, Classifier):
     invariant : no alpha and the pseudo-inverse: the same predictions after any invertible map of the features
     learning_rate : 1 / alpha; not used if `invariant`
     curvature, eta : the matrix takes in (curvature + eta / sqrt(t)) g g'
+    from_theory, features : both as Theorem 2 asks, of the loss, `largest` and so many features
     bound : beyond `largest`, "clip" predictions or "project" weights (Lemmas 1 and 2)
     bits : of the hash of names, 11 at most: the matrix is over all ids there may be
     fit_intercept, passes, seed : see `OnlineGradientClassifier`
@@ -47,6 +48,8 @@ class OnlineNewtonClassifier(_ByInvariance, Classifier):
     learning_rate: float = 1.0
     curvature: float = 0.25
     eta: float = 0.0
+    from_theory: bool = False
+    features: float = 100.0
     bound: Any = "project"
     largest: float = 10.0
 
@@ -68,5 +71,7 @@ class OnlineNewtonRegressor(_ByInvariance, Regressor):
     learning_rate: float = 0.0625
     curvature: float = 1e-3
     eta: float = 0.0
+    from_theory: bool = False
+    features: float = 100.0
     bound: Any = "clip"
     largest: float = float("inf")

@@ -67,7 +67,7 @@ class Ranker(Estimator):
         return self._shown_weights()[0, 1:]
 
     def _model_options(self) -> dict[str, Any]:
-        return {"intercept": False, "pairs": self.pairs}
+        return {**super()._model_options(), "intercept": False, "pairs": self.pairs}
 
     def _learn(self, X: Any, y: Any, qid: Any, passes: int) -> Self:
         first = not hasattr(self, "model_")

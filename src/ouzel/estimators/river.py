@@ -8,71 +8,21 @@ from __future__ import annotations
 
 import copy
 import sys
-from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ouzel.errors import DataError
-from ouzel.model.answers import Answers, probabilities, shown
+from ouzel.estimators.slots import Slots
+from ouzel.model.answers import Answers, probabilities_one
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
-from ouzel.streams.dictionaries import plain_features
-from ouzel.streams.feature_space import NUMBER, FeatureSpace, meet, own_id
+from ouzel.streams.feature_space import NOTHING_KNOWN
 from ouzel.streams.frames import as_table, is_table, table_blocks
 from ouzel.streams.memory import blocks_from
-from ouzel.streams.row_order import tidy_row
 from ouzel.streams.targets import encode_labels
 
-MOST_CACHED = 1 << 20  # names whose slots are remembered
-NOT_BY_VALUE = -1  # the slot of what is not a number of a feature of its own: a category, or a column not known
-
-
-class Slots(dict[Any, int]):
-    """Slot of each feature met in single examples, found once; -1 of one that a model of an array's columns has not."""
-
-    def __init__(self, model: Model) -> None:
-        super().__init__()
-        self.model = model
-        self.largest = 0  # feature id
-        self.learning = False
-
-    def __missing__(self, name: Any) -> int:
-        if len(self) >= MOST_CACHED:
-            self.clear()
-        model, space = self.model, self.model.space
-        if space.kinds.get(name, NUMBER) != NUMBER:
-            return NOT_BY_VALUE
-        feature = space.id_of(name, model.seed, model.bits)
-        if isinstance(name, str):
-            column = name if name in space.kinds else str(name).partition("=")[0]
-            given = FeatureSpace(named=True, loose=column not in space.kinds)
-        else:
-            given = FeatureSpace(lowest=0, highest=feature, loose=True)
-        if feature is None and space.kinds:
-            return NOT_BY_VALUE
-        known = meet(
-            space, given if space.width is None or feature is None else given._replace(named=False), self.learning
-        )
-        if self.learning:
-            model.space = known
-        assert feature is not None
-        if isinstance(name, str) and not isinstance(own_id(name), int):
-            model.names.remember(feature, name)
-        self.largest = max(self.largest, feature)
-        if self.learning or (space.named if isinstance(name, str) else feature <= (space.highest or -1)):
-            self[name] = feature + 1
-        return feature + 1
-
-    def _given(self, name: Any, feature: int | None) -> FeatureSpace:
-        """What is said by a feature given alone; a column's own name, or a word of it, brings nothing new."""
-        space = self.model.space
-        if isinstance(own_id(name), int) or (space.width is not None and feature is not None):
-            named = isinstance(name, str) and space.width is None  # written in digits it is a name as well
-            return FeatureSpace(named, 0, feature, loose=True)
-        column = name if name in space.kinds else str(name).partition("=")[0]
-        return FeatureSpace(named=True, loose=column not in space.kinds)
+ONE = np.float32(1.0)
 
 
 class RiverProtocol:
@@ -89,13 +39,30 @@ class RiverProtocol:
 
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> Self:
         """Learn one example: features (numbers; a string `v` becomes the feature `name=v`), its label, its weight."""
-        model = self.begin()
-        self._slots.learning = True
-        slots, values = self._row(x)
-        if self._slots.largest + 2 > model.dimension:
-            model.make_room(self._slots.largest)
-        model.learn_one(slots, values, y, np.float32(w))
+        self._learn_one(x, y, w)
         return self
+
+    def predict_then_learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> float | list[float]:
+        """Learn one example as `learn_one` does; return the margin predicted for it just before.
+
+        It is what `decision_function` would have given: positive for `classes_[1]`; of three classes and more, a list
+        with a margin for each of `classes_`. A class met for the first time counts as known. Numbers to predict have
+        the margin alone.
+        """
+        margins = self._learn_one(x, y, w)
+        classes = self.model_.classes
+        if len(margins) > 1:
+            return [margins[place] for place in classes.order()]
+        return float(-margins[0] if classes.reversed_pair() else margins[0])
+
+    def _learn_one(self, x: dict[Any, Any], y: Any, w: float) -> list[float]:
+        slots = self._ready()
+        slots.learning = True
+        row, values = slots.row(x)
+        model = slots.model
+        if slots.largest + 2 > model.dimension:
+            model.make_room(slots.largest)
+        return model.learn_one(row, values, y, ONE if w == 1.0 else np.float32(w))
 
     def predict_one(self, x: dict[Any, Any], **_: Any) -> Any:
         """The label or number predicted for one example; None from a classifier that has seen no class."""
@@ -107,12 +74,10 @@ class RiverProtocol:
         if not self._is_probabilistic():
             raise NotImplementedError("probabilities need a probabilistic loss: loss='logistic'")  # as River asks
         margins = self._margins_one(x)
-        classes = self.model_.classes
-        if len(classes) < 2:
-            return dict.fromkeys(classes.known, 1.0)
-        row = shown(classes, np.array(margins if len(margins) == 1 else [margins]))
-        shares = probabilities(self.model_.loss, row, self.model_.task.joint)
-        return dict(zip(classes.in_order(), shares[0].tolist(), strict=True))
+        model = self.model_
+        if len(model.classes) < 2:
+            return dict.fromkeys(model.classes.known, 1.0)
+        return probabilities_one(model.loss, model.classes, margins, model.task.joint)
 
     def learn_many(self, X: Any, y: Any, **_: Any) -> Self:
         """Learn a data frame, a row an example, its columns named as the keys that `learn_one` takes."""
@@ -153,49 +118,27 @@ class RiverProtocol:
 
     def begin(self) -> Model:
         """The model, a new one if nothing was learnt yet."""
-        if not hasattr(self, "model_"):
-            self.model_ = self._new_model()
-        slots = self.__dict__.get("_slots")
-        if slots is None or slots.model is not self.model_:
-            self._slots = Slots(self.model_)
+        self._ready()
         return self.model_
 
-    def _row(self, x: Mapping[Any, Any], plain: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        """Slots (uint32, ascending as in blocks) and values (float32) of one example, the constant feature included.
-
-        What is not `plain`, numbers of features that are known by name, is made so.
-        """
-        try:
-            ids, numbers = [*map(self._slots.__getitem__, x)], [*x.values()]
-            if self.model_.intercept:
-                ids.append(0)
-                numbers.append(1.0)
-            slots, values = np.frombuffer(array("I", ids), np.uint32), np.frombuffer(array("f", numbers), np.float32)
-            end = tidy_row(slots, values)
-        except (TypeError, OverflowError):
-            end = -1
-        if end < 0:
-            if plain:
-                raise DataError(f"feature values must be finite numbers below 1e37; got {x}")
-            return self._row(self._by_value(x), plain=True)
-        return slots[:end], values[:end]
-
-    def _by_value(self, x: Mapping[Any, Any]) -> dict[Any, float]:
-        """Features by name and number of what also has words, missing values or columns that are not known."""
-        space = self.model_.space
-        found = plain_features(x, space, space.indicator)
-        if space.width is None:
-            return found
-        return {name: value for name, value in found.items() if not (isinstance(name, str) and name not in space.kinds)}
+    def _ready(self) -> Slots:
+        """The slots of the model, new ones if it is new."""
+        slots = self.__dict__.get("_slots")
+        if slots is None or slots.model is not self.__dict__.get("model_"):
+            if not hasattr(self, "model_"):
+                self.model_ = self._new_model()
+            self._slots = slots = Slots(self.model_, self._reading(self.model_, NOTHING_KNOWN))
+        return slots
 
     def _margins_one(self, x: dict[Any, Any]) -> list[float]:
-        model = self.begin()
-        self._slots.learning = False
-        slots, values = self._row(x)
-        if self._slots.largest + 1 >= model.capacity and not model.learner.budgeted:
-            known = slots < model.capacity
-            slots, values = slots[known], values[known]
-        return model.margins_one(slots, values)
+        slots = self._ready()
+        slots.learning = False
+        row, values = slots.row(x)
+        model = slots.model
+        if slots.largest + 2 > model.dimension and slots.largest + 1 >= model.capacity and not model.budgeted:
+            known = row < model.capacity
+            row, values = row[known], values[known]
+        return model.margins_one(row, values)
 
     def _frame(self, X: Any, labels: Any, unlabelled: bool = False) -> Iterator[Block]:
         model = self.model_

@@ -11,7 +11,7 @@ from ouzel.estimators.classifier import Classifier
 from ouzel.estimators.named import Learners, Named
 from ouzel.estimators.regressor import Regressor
 
-LEARNERS: Learners = {("oja",): "son-oja", ("fd",): "son-fd"}
+LEARNERS: Learners = {("oja",): "son-oja", ("fd",): "son-fd", ("rp",): "son-rp"}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -51,12 +51,17 @@ class SketchedNewtonClassifier(_Sketched, Classifier):
     Parameters
     ----------
     loss : "logistic", "hinge", "smoothed-hinge", "squared-hinge", "squared", or a loss term
-    sketch : "oja", or "fd" for Frequent Directions
+    sketch : "oja", "fd" for Frequent Directions, "rp" for a random projection
     sketch_size : directions m of the sketch; 0 is online gradient descent
-    learning_rate : the step size beyond the sketch, 1 / alpha of the paper
+    learning_rate : the step size beyond the sketch, 1 / alpha of the paper; None for 4, 6 with "fd"
     curvature, eta : the sketch takes in sqrt(curvature + eta / sqrt(t)) times the gradient
+    from_theory : both as Theorem 3 asks, of the loss and `largest`
     sketch_every : the sketch takes in every so many-th gradient
-    diagonal : whether features are first scaled as AdaGrad does (section 5.2)
+    diagonal : whether features are scaled by their gradients
+    normalised : with `diagonal`, as D^-1/4 x / largest, which is AdaGrad's step; else as D^-1/2 x (section 5.2)
+    first_square, earlier : D before the first gradient; whether it has earlier gradients only, as the paper prints it
+    gamma, by_mass : Oja's steps are gamma / P_i, a direction's own, or gamma / t
+    start : where Oja's directions begin: "random", "first-seen", or "ids(first=0)"
     bound : beyond `largest`, "clip" predictions or "project" weights (Lemma 1)
     fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
 
@@ -70,13 +75,20 @@ class SketchedNewtonClassifier(_Sketched, Classifier):
     loss: Any = "logistic"
     sketch: str = "oja"
     sketch_size: int = 10
-    learning_rate: float = 1.0
+    learning_rate: float | None = None
     curvature: float = 0.25
     eta: float = 0.0
+    from_theory: bool = False
     sketch_every: int = 1
     diagonal: bool = True
+    normalised: bool = True
+    first_square: float = 0.1
+    earlier: bool = False
     bound: Any = "clip"
     largest: float = float("inf")
+    gamma: float = 1.0
+    by_mass: bool = True
+    start: Any = "random"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -98,7 +110,14 @@ class SketchedNewtonRegressor(_Sketched, Regressor):
     learning_rate: float = 0.0625
     curvature: float = 1e-3
     eta: float = 0.0
+    from_theory: bool = False
     sketch_every: int = 1
     diagonal: bool = False
+    normalised: bool = True
+    first_square: float = 0.1
+    earlier: bool = False
     bound: Any = "clip"
     largest: float = float("inf")
+    gamma: float = 1.0
+    by_mass: bool = True
+    start: Any = "random"

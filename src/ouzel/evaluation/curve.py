@@ -68,10 +68,12 @@ class Curve:
         start, rows = 0, len(learnt.targets)
         while start < rows:
             stop = min(rows, start + self._next() - self.scores.examples)
-            self.scores.add(Outcome(*(part[start:stop] for part in learnt)))
+            margins, targets, importances, losses = (part[start:stop] for part in learnt[:4])
+            self.scores.add(Outcome(margins, targets, importances, losses))
             if self._due(self.scores.examples):
                 self._take()
             start = stop
+        self.scores.ranks.add(learnt.groups)
 
     def to_json(self) -> dict[str, Any]:
         """The points as JSON values."""

@@ -17,6 +17,7 @@ import numpy as np
 
 from ouzel.evaluation.baseline import Baseline
 from ouzel.evaluation.calibration import Calibration
+from ouzel.evaluation.ranking import Ranks
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.model.answers import estimates, is_probabilistic
 from ouzel.model.tasks.task import Outcome, Task
@@ -112,13 +113,15 @@ class Scores:
         self.confusion: np.ndarray = np.zeros((2, 2), np.int64)  # (classes, classes), rows are true; (0, 0) if too many
         self.histogram = np.zeros((2, 0 if task.numbers else BINS))
         self.calibration = Calibration()
+        self.ranks = Ranks()
         self._constant = Baseline(task)
 
     def add(self, learnt: Outcome) -> None:
         """Count a block's predictions."""
-        margins, targets, importances, losses = learnt
+        margins, targets, importances, losses = learnt[:4]
         self.examples += len(targets)
         self._constant.add(learnt)
+        self.ranks.add(learnt.groups)
         if self.task.numbers:
             score_numbers(estimates(self.task.loss, margins), targets, importances, losses, self.sums)
         elif margins.ndim == 1:
@@ -191,7 +194,8 @@ class Scores:
     def figures(self) -> dict[str, float | None]:
         """Every figure that the task has, by name."""
         names = ("error_rate", "accuracy", "mean_loss", "log_loss", "calibration_error", "auc", "auc_error")
-        return {name: getattr(self, name) for name in (*names, "rmse", "mae", "r2", "baseline")}
+        found = {name: getattr(self, name) for name in (*names, "rmse", "mae", "r2", "baseline")}
+        return {**found, **self.ranks.figures()}
 
     def to_json(self) -> dict[str, Any]:
         """Everything counted so far, exactly, as JSON values."""
@@ -202,6 +206,7 @@ class Scores:
             "confusion": self.confusion.tolist(),
             "baseline": self._constant.to_json(),
             "calibration": self.calibration.bins.tolist(),
+            "ranks": self.ranks.sums.tolist(),
             "histogram": [places.tolist(), self.histogram.ravel()[places].tolist()],
         }
 
@@ -222,6 +227,7 @@ class Scores:
         self.confusion = confusion.reshape(len(confusion), -1)
         self.histogram.ravel()[at] = held
         self.calibration.bins = bins
+        self.ranks.restore(stored.get("ranks", self.ranks.sums))
         self._constant.restore(stored["baseline"])
 
     def _mean(self, which: int) -> float | None:

@@ -15,6 +15,7 @@ from ouzel.files import write_atomically
 from ouzel.model.answers import Answers
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
+from ouzel.streams.label_values import Label, labels_in
 
 ENDINGS = ("csv", "tsv", "jsonl", "parquet", "arrow", "feather")
 """Endings of files that predictions are written to."""
@@ -50,6 +51,44 @@ def predictions_of(model: Model, block: Block) -> Predictions:
     return Predictions(*model.answers(block))
 
 
+class Identity:
+    """What stands before the predictions of each row: its number, what it is called, and its label, if it has them.
+
+    The first block tells which of the two there are. A label of another kind than those that the model predicts,
+    such as a name where they are numbers, is left out, and counted.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.others = 0  # labels of another kind
+        known = model.classes.known
+        self._kind: type = float if model.task.numbers or model.task.groups else str
+        if known and not any(isinstance(label, str) for label in known):
+            self._kind = type(known[0]) if len({*map(type, known)}) == 1 else float
+        self._kept: set[str] | None = None
+
+    def columns(self, block: Block) -> dict[str, Any]:
+        """`row`, from 1; `id`; and `actual`, the label."""
+        assert block.numbers is not None
+        labelled = not np.isnan(block.labels).all()
+        if self._kept is None:
+            has = {"row": True, "id": block.tags is not None, "actual": labelled}
+            self._kept = {name for name in has if has[name]}
+        nothing = np.full(block.rows, None)
+        found = {"row": block.numbers + 1, "id": nothing if block.tags is None else block.tags}
+        if "actual" in self._kept:
+            found["actual"] = np.array([self._shown(label) for label in labels_in(block)] + [None], object)[:-1]
+        return {name: values for name, values in found.items() if name in self._kept}
+
+    def _shown(self, label: Label | None) -> Label | None:
+        """A label as one that the model predicts."""
+        if label is None or self._kind is str:
+            return None if label is None else str(label)
+        if isinstance(label, str) or self._kind(label) != label:
+            self.others += 1
+            return None
+        return self._kind(label)
+
+
 def check_ending(path: str | Path) -> str:
     """The format that the ending of a file's name says, or an error that lists those there are."""
     ending = Path(path).suffix.lower().removeprefix(".")
@@ -66,14 +105,24 @@ def write_predictions(parts: Iterable[dict[str, Any]], path: str | Path) -> int:
     import pyarrow
 
     ending = check_ending(path)
-    tables = (pyarrow.table(part) for part in parts)
+    tables = iter(parts)
     first = next(tables)
+    schema = _schema(pyarrow.table(first))
     rows = 0
-    with write_atomically(path) as file, _writer(ending, file, first.schema) as writer:
-        for table in chain([first], tables):
+    with write_atomically(path) as file, _writer(ending, file, schema) as writer:
+        for part in chain([first], tables):
+            table = pyarrow.table(part, schema=schema)
             writer.write_table(table)
             rows += table.num_rows
     return rows
+
+
+def _schema(first: Any) -> Any:
+    """The schema of all parts; a column that has nothing in the first is text."""
+    import pyarrow
+
+    kinds = [pyarrow.string() if pyarrow.types.is_null(kind) else kind for kind in first.schema.types]
+    return pyarrow.schema(list(zip(first.schema.names, kinds, strict=True)))
 
 
 def _writer(ending: str, file: Any, schema: Any) -> Any:

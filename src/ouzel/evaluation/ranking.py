@@ -5,7 +5,11 @@ Examples of equal score count as ranked in the worst order, so that a constant s
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
+
+PLACES = (1, 5, 10)
 
 
 def ranked(scores: np.ndarray, relevant: np.ndarray) -> np.ndarray:
@@ -32,3 +36,37 @@ def precision_at(k: int, scores: np.ndarray, relevant: np.ndarray) -> float:
     0.5
     """
     return float(ranked(scores, relevant.astype(bool))[:k].sum() / k)
+
+
+class Ranks:
+    """The means, over groups that have a relevant example (a grade above 0), of average precision and precision at k.
+
+    >>> ranks = Ranks()
+    >>> ranks.add([(np.array([3.0, 2.0, 1.0]), np.array([1.0, 0.0, 2.0]))])
+    >>> ranks.figures()["average_precision"]
+    0.8333333333333333
+    """
+
+    def __init__(self) -> None:
+        self.sums = np.zeros(2 + len(PLACES))  # groups, average precision, precision at each place
+
+    def add(self, groups: Iterable[tuple[np.ndarray, np.ndarray]]) -> None:
+        """Count groups by the scores and the grades of their examples."""
+        for scores, grades in groups:
+            relevant = grades > 0.0
+            if relevant.any():
+                precisions = [precision_at(k, scores, relevant) for k in PLACES]
+                self.sums += [1.0, average_precision(scores, relevant), *precisions]
+
+    def figures(self) -> dict[str, float | None]:
+        """Every figure by name; None without groups."""
+        names = ("average_precision", *(f"precision_at_{k}" for k in PLACES))
+        count = self.sums[0]
+        return {name: float(total / count) if count else None for name, total in zip(names, self.sums[1:], strict=True)}
+
+    def restore(self, sums: list[float]) -> None:
+        """Go on from sums; a ValueError if they are not such."""
+        found = np.array(sums, np.float64)
+        if found.shape != self.sums.shape:
+            raise ValueError("sums of ranks of another shape")
+        self.sums = found

@@ -28,6 +28,10 @@ class Report:
     rmse: float | None
     mae: float | None
     r2: float | None
+    average_precision: float | None  # of a ranking: mean over groups, scored before they are learnt
+    precision_at_1: float | None
+    precision_at_5: float | None
+    precision_at_10: float | None
     baseline: float | None  # error rate of the class most frequent so far, or RMSE of the mean so far
     warnings: list[str]  # of a run that diverged: what, and what to try
     classes: list[Any]

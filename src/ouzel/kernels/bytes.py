@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
 
-from ouzel.kernels.simd import INTEGER, in_llvm
+from ouzel.kernels.simd import INTEGER, in_all_lanes, in_llvm
 
 SEEN = 32  # bytes of a feature that are looked at together
+LOOKED_AT = 64  # bytes that are searched at a time
+AT_ONCE = 16  # numbers that are compared at a time
 
 
 def _load_eight(builder: Any, data: Any, at: Any) -> Any:
@@ -42,3 +44,48 @@ def not_digits(data, at):
 def trailing_zeros(word):
     """Zero bits below the lowest bit that is set, 64 in a word of zeros."""
     return np.uint64((int(word) & -int(word)).bit_length() - 1 if word else 64)
+
+
+def _mask_of(builder: Any, data: Any, at: Any, test: str, byte: Any) -> Any:
+    """The bits for which 64 bytes pass a test against one."""
+    many = ir.VectorType(ir.IntType(8), LOOKED_AT)
+    text = builder.load(builder.bitcast(builder.gep(data.data, [at]), many.as_pointer()), align=1)
+    passed = builder.icmp_unsigned(test, text, ir.Constant(many, [byte] * LOOKED_AT))
+    return builder.bitcast(passed, INTEGER)
+
+
+def _ends_of_words(builder: Any, data: Any, at: Any) -> Any:
+    blank, bar, colon = (_mask_of(builder, data, at, *test) for test in (("<=", 32), ("==", 124), ("==", 58)))
+    return builder.or_(builder.or_(blank, bar), colon)
+
+
+def _smaller(builder: Any, numbers: Any, count: Any, number: Any) -> Any:
+    many = ir.VectorType(ir.IntType(32), AT_ONCE)
+    below = in_all_lanes(builder, number, AT_ONCE)
+    total = cgutils.alloca_once_value(builder, INTEGER(0))
+    with cgutils.for_range_slice(builder, INTEGER(0), count, INTEGER(AT_ONCE), inc=True) as (place, _):
+        address = builder.bitcast(builder.gep(numbers.data, [place]), many.as_pointer())
+        passed = builder.icmp_unsigned("<", builder.load(address, align=4), below)
+        found = builder.ctpop(builder.zext(builder.bitcast(passed, ir.IntType(AT_ONCE)), INTEGER))
+        builder.store(builder.add(builder.load(total), found), total)
+    return builder.load(total)
+
+
+@in_llvm(_ends_of_words, types.uint64)
+def ends_of_words(data, at):
+    """The bits k for which byte `data[at + k]` is a blank (up to 32), a bar or a colon, of 64 bytes."""
+    text = data[at : at + np.uint64(LOOKED_AT)]
+    found = (text <= 32) | (text == 124) | (text == 58)
+    return np.uint64(sum(1 << k for k in np.flatnonzero(found).tolist()))
+
+
+@in_llvm(lambda builder, word: builder.ctpop(word), types.uint64)
+def ones(word):
+    """How many bits of a word are set."""
+    return np.uint64(int(word).bit_count())
+
+
+@in_llvm(_smaller, types.uint64)
+def smaller(numbers, count, number):
+    """How many of the first `count` of the numbers (uint32) are smaller than `number`; `count` in whole times 16."""
+    return np.uint64(np.count_nonzero(numbers[: int(count)] < number))

@@ -160,15 +160,21 @@ def kernel(function: F, *, inline: bool = False) -> F:
     return compiled
 
 
-def kernel_of(owner: Callable[..., Any], *, inline: bool = False) -> Callable[[F], F]:
-    """Compile a function made for another one, such as a loop over rows; it is cached and announced as part of that."""
+def kernel_of(
+    owner: Callable[..., Any] | str, *, inline: bool = False, compile: Callable[[Any], Any] | None = None
+) -> Any:
+    """Compile a function made for another one, such as a loop over rows; it is cached and announced as part of that.
 
-    def compile(function: F) -> F:
-        function.__module__ = owner.__module__
-        function.__qualname__ = f"{owner.__module__.removeprefix('ouzel.learners.')}.{function.__name__}"
-        return kernel(function, inline=inline)
+    The owner may be the name of a module. `compile` is another way to compile, such as `inline_source`.
+    """
+    home = owner if isinstance(owner, str) else owner.__module__
 
-    return compile
+    def compiled(function: F) -> F:
+        function.__module__ = home
+        function.__qualname__ = f"{home.removeprefix('ouzel.learners.')}.{function.__name__}"
+        return compile(function) if compile is not None else kernel(function, inline=inline)
+
+    return compiled
 
 
 def _as_compiled(function: F) -> F:

@@ -57,10 +57,10 @@ def four_at(builder: Any, address: Any) -> Any:
     return builder.bitcast(address, ir.VectorType(address.type.pointee, LANES).as_pointer())
 
 
-def in_all_lanes(builder: Any, value: Any) -> Any:
-    """One number four times."""
-    nothing, first = ir.Constant(ir.VectorType(value.type, LANES), ir.Undefined), ir.Constant(ir.IntType(32), 0)
-    everywhere = ir.Constant(ir.VectorType(first.type, LANES), None)
+def in_all_lanes(builder: Any, value: Any, lanes: int = LANES) -> Any:
+    """One number in every lane of a vector."""
+    nothing, first = ir.Constant(ir.VectorType(value.type, lanes), ir.Undefined), ir.Constant(ir.IntType(32), 0)
+    everywhere = ir.Constant(ir.VectorType(first.type, lanes), None)
     return builder.shuffle_vector(builder.insert_element(nothing, value, first), nothing, everywhere)
 
 
@@ -139,19 +139,20 @@ def _additions(groups: int) -> Callable[..., None]:
 
 
 def _turn_lanes(builder: Any, matrix: Any, turns: Any, moves: Any, column: Any, out: Any) -> None:
-    before = cgutils.alloca_once_value(builder, ir.Constant(FOUR, None))
+    sums = [cgutils.alloca_once_value(builder, ir.Constant(FOUR, None)) for _ in range(2)]
     place = four_at(builder, builder.gep(out.data, [column]))
     total = cgutils.alloca_once_value(builder, builder.load(place, align=8))
     with cgutils.for_range(builder, _length(builder, moves)) as loop:
-        parts = [_row(builder, turns, None, loop.index, INTEGER(part)) for part in range(4)]
-        shrink, pull, decay, push = (in_all_lanes(builder, builder.load(part)) for part in parts)
+        parts = [_row(builder, turns, None, loop.index, INTEGER(part)) for part in range(5)]
+        first, second, push, other, shrink = (in_all_lanes(builder, builder.load(part)) for part in parts)
         address = four_at(builder, _row(builder, matrix, None, loop.index, column))
-        row, sums = builder.load(address, align=8), builder.load(before)
-        turned = builder.fsub(
-            builder.fmul(row, shrink, flags=FUSED), builder.fmul(pull, sums, flags=FUSED), flags=FUSED
-        )
+        rest = builder.load(address, align=8)
+        for pull, before in zip((first, second), sums, strict=True):
+            rest = builder.fsub(rest, builder.fmul(pull, builder.load(before), flags=FUSED), flags=FUSED)
+        turned = builder.fmul(rest, shrink)
         builder.store(turned, address, align=8)
-        builder.store(_plus_product(builder, builder.fmul(push, row, flags=FUSED), sums, decay), before)
+        for part, before in zip((push, other), sums, strict=True):
+            builder.store(_plus_product(builder, builder.load(before), part, rest), before)
         move = _same(builder, moves, loop.index)
         builder.store(_plus_product(builder, builder.load(total), turned, move), total)
     builder.store(builder.load(total), place, align=8)
@@ -182,15 +183,17 @@ def combine_lanes(matrix, values, column, out):
 
 @in_llvm(_turn_lanes)
 def turn_lanes(matrix, turns, moves, column, out):
-    """Turn rows by running sums down each column, and out += moves @ matrix, in four columns from `column` on.
+    """Turn rows by two running sums down each column, and out += moves @ matrix, in four columns from `column` on.
 
-    Row i of `turns` (m, 4) says by what a row shrinks, what of the sum pulls at it, how the sum decays and what the row
-    adds to it.
+    Row i of `turns` (m, 5) says what of either sum is taken off a row, what of the rest each sum gains, and by what
+    the rest shrinks.
     """
     here = slice(column, column + LANES)
-    total = np.zeros(LANES)
-    for row, (shrink, pull, decay, push), move in zip(matrix[:, here], turns, moves, strict=True):
-        total, row[:] = total * decay + push * row, row * shrink - pull * total
+    sums = np.zeros((2, LANES))
+    for row, turn, move in zip(matrix[:, here], turns, moves, strict=True):
+        rest = row - turn[:2] @ sums
+        sums += np.outer(turn[2:4], rest)
+        row[:] = turn[4] * rest
         out[here] += move * row
 
 

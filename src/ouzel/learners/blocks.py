@@ -2,8 +2,8 @@
 
 A kernel of a long body takes seconds to compile, and as long again in each other that it is set into. So there is one
 loop, and a single example is a block of one row. What is seldom done is not compiled at all: the loop returns the
-number of the row behind which it is to be done, or else that of rows. It works in arrays that are no part of the
-state, its last argument.
+number of the row behind which it is to be done, or else that of rows. It works in arrays that are not a part of
+the state, its last argument.
 """
 
 from __future__ import annotations

@@ -90,7 +90,8 @@ LEARNERS = {
             "ons-invariant", "newton.online_newton_invariant", "the same, unchanged by linear maps of the features"
         ),
         _learner("son-oja", "newton.sketched_oja", "sketched online Newton, Oja's sketch"),
-        _learner("son-fd", "newton.sketched_fd", "sketched online Newton, Frequent Directions"),
+        _learner("son-fd", "newton.sketched_fd", "sketched online Newton, Frequent Directions", learning_rate=6.0),
+        _learner("son-rp", "newton.sketched_rp", "sketched online Newton, a random projection"),
         _learner("elementwise-ons", "margin.elementwise_newton", "online Newton step by element-wise multiplication"),
         _rule("perceptron", "margin.perceptron", "the perceptron"),
         _learner(

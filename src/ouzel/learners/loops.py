@@ -98,3 +98,22 @@ def learning_in(make_room: Function, learn: Function, ahead: Function = _nothing
         loop(state, rows, targets, importances, settings, margins, make_room(state, longest(rows.offsets)))
 
     return learn_row, learn_rows
+
+
+def predicting_in(make_room: Function, predict: Function) -> tuple[Function, Function]:
+    """`predict_row` and `predict_rows` of such a learner."""
+
+    @kernel_of(predict)
+    def predict_row(state, indices, values, settings):
+        """The margin of one example."""
+        return predict(state, indices, values, settings, make_room(state, len(indices)))
+
+    @kernel_of(predict)
+    def predict_rows(state, rows, settings, margins):
+        """Write the margins (n,) of a block."""
+        work = make_room(state, longest(rows.offsets))
+        for i in range(len(margins)):
+            here = slice(rows.offsets[i], rows.offsets[i + 1])
+            margins[i] = predict(state, rows.indices[here], rows.values[here], settings, work)
+
+    return predict_row, predict_rows

@@ -120,6 +120,21 @@ class ScalesTargets(Learner, Protocol):
 
 
 @runtime_checkable
+class Standardizing(Protocol):
+    """It centres and scales the features itself."""
+
+    STANDARDIZES: bool
+
+
+@runtime_checkable
+class Fading(Protocol):
+    """What it has accumulated can count for less, so that its steps do not shrink for ever."""
+
+    def fade(self, state: State, kept: float, settings: Settings) -> None:
+        """Have what was accumulated until now count for a part of what it did; weights stay."""
+
+
+@runtime_checkable
 class Background(Protocol):
     """A binary learner that knows better than a state that has seen nothing where a class not seen yet begins."""
 

@@ -26,15 +26,19 @@ Power = Annotated[float, Range(0.0, 10.0), "how fast steps fall: as 1 / t^power"
 Damping = Annotated[float, STRENGTH, "added to the root of the sum of squared gradients"]
 L2 = Annotated[float, STRENGTH, "strength of the squared l2 penalty"]
 DualAveraging = Annotated[bool, SWITCH, "eq. (3) in place of eq. (4)"]
+FromDomain = Annotated[bool, SWITCH, "step size and damping from the domain (Corollaries 1, 6, 11)"]
 
 Curvature = Annotated[float, STRENGTH, "sigma: 1/4 suits the logistic loss, 1 / (8 C^2) the square loss"]
 Eta = Annotated[float, STRENGTH, "for losses without curvature: added to it as eta / sqrt(t)"]
 Bound = Annotated[Any, "beyond `largest`: clip predictions, or project weights"]
 Largest = Annotated[float, Range(1e-30, inf), "C, the largest prediction; inf for none, as for numbers"]
+FromTheory = Annotated[bool, SWITCH, "sigma and eta from the loss, `largest` and the regret bound (Theorem 2)"]
+Features = Annotated[float, Range(1.0, 1e9), "d, features that `from_theory` counts on"]
 
 Aggressiveness = Annotated[float, PRICE, "C, the price of slack"]
 Confidence = Annotated[float, Range(0.501, 0.999999999), "eta, the probability of a right margin"]
 Prior = Annotated[float, Range(1e-9, 1e9), "variance of the weights of a margin before any example"]
+Pairwise = Annotated[bool, SWITCH, "a margin has the variance 2 x'Sx; otherwise x'Sx, as in LIBOL"]
 Full = Annotated[bool, SWITCH, "the whole covariance, not its diagonal"]
 
 HeapSize = Annotated[float, ENTRIES, "features kept; 0 for what the budget gives"]

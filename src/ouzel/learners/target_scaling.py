@@ -98,7 +98,7 @@ class TargetScaling:
                 setattr(self, name, _of_learner(getattr(learner, name)))
         if hasattr(learner, "BUDGETED"):
             self.BUDGETED = learner.BUDGETED
-        for name in WEIGHED:
+        for name in (*WEIGHED, "fade"):
             if hasattr(learner, name):
                 setattr(self, name, getattr(self, f"_{name}"))
 
@@ -138,6 +138,11 @@ class TargetScaling:
             return State(self._learner.merge([states[0].learner], settings), states[0].targets.copy())
         inside = self._learner.merge([state.learner for state in states], settings)
         return State(inside, pooled([state.targets for state in states]))
+
+    def _fade(self, state: State, kept: float, settings: Any) -> None:
+        """Have the learner fade, and earlier targets count for less in their mean and spread."""
+        self._learner.fade(state.learner, kept, settings)
+        state.targets[[WEIGHT, SQUARES]] *= kept
 
     def _weights(self, state: State, settings: Any) -> np.ndarray:
         """Weights (slots,) in the targets' unit; the constant's holds the mean."""

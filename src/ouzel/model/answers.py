@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel.model.label_encoder import Classes
-from ouzel.model.losses import links_of
+from ouzel.model.losses import link_of_one, links_of
 from ouzel.streams.label_values import Label
 from ouzel.terms.losses import Logistic
 
@@ -73,7 +73,7 @@ def label_of(classes: Classes, margins: list[float]) -> Label | None:
         return classes.known[max(order, key=margins.__getitem__)]
     if len(order) < 2:
         return classes.known[0] if order else None
-    positive = -margins[0] > 0.0 if order[0] else margins[0] > 0.0
+    positive = bool(-margins[0] > 0.0 if order[0] else margins[0] > 0.0)
     return classes.known[order[positive]]
 
 
@@ -103,6 +103,20 @@ def probabilities(loss: Any, margins: np.ndarray, joint: bool = False) -> np.nda
         return np.column_stack([1.0 - linked, linked])
     total = linked.sum(axis=1, keepdims=True)
     return np.where(total > 0.0, linked / np.where(total > 0.0, total, 1.0), 1.0 / margins.shape[1])
+
+
+def probabilities_one(loss: Any, classes: Classes, margins: list[float], joint: bool) -> dict[Label, float]:
+    """Probability of each class, two at least, of the margins of one example as the model has them."""
+    if len(margins) > 1:
+        shares = probabilities(loss, shown(classes, np.array([margins])), joint)[0].tolist()
+        return dict(zip(classes.in_order(), shares, strict=True))
+    margin, linked = np.array(margins), np.empty(1)
+    first, second = classes.order()
+    if first:
+        margin[0] = -margin[0]
+    link_of_one(loss)(loss, margin, linked)
+    share = float(linked[0])
+    return {classes.known[first]: 1.0 - share, classes.known[second]: share}
 
 
 def heaviest_slots(weights: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:

@@ -32,6 +32,7 @@ from ouzel.streams.limits import Limits
 from ouzel.streams.options import Options, make_options
 from ouzel.terms.names import from_json, to_json
 
+PREPARED = ("scale_targets", "standardize", "forget")  # what a model does with examples before it learns them
 NAME_RULE = "murmur3-32"  # how names become ids
 
 
@@ -109,6 +110,8 @@ RULES = {
     "seed": whole(0, MOST_SEED),
     "pairs": whole(),
     "scale_targets": flag,
+    "standardize": flag,
+    "forget": number,
     "examples": whole(),
     "unlabelled": whole(),
     "dimension": whole(1, SLOT_LIMIT + 1),
@@ -143,6 +146,8 @@ def describe(model: Model, notes: dict[str, Any]) -> dict[str, Any]:
         "seed": model.seed,
         "pairs": model.pairs,
         "scale_targets": model.scale_targets,
+        "standardize": model.standardize,
+        "forget": model.forget,
         "examples": model.examples,
         "unlabelled": model.unlabelled,
         "dimension": model.dimension,
@@ -164,7 +169,7 @@ def model_of(described: Any) -> Model:
         learner.name,
         task=described["task"],
         begin=False,
-        **{name: described[name] for name in ("intercept", "bits", "seed", "pairs", "scale_targets")},
+        **{name: described[name] for name in ("intercept", "bits", "seed", "pairs", *PREPARED)},
         **settings._asdict(),
     )
     model.classes = Classes(known, described["closed"])

@@ -10,6 +10,7 @@ from ouzel.errors import OuzelError
 from ouzel.streams.label_values import Label, sort_key, tidy
 
 MOST_CLASSES = 10_000
+UNASKED = 1_000  # classes that a stream may have without anybody saying that they are so many
 
 
 class Classes:
@@ -22,6 +23,7 @@ class Classes:
 
     def __init__(self, known: Iterable[Label] = (), closed: bool = False) -> None:
         self.closed = closed  # declared by the user: anything else is an error
+        self.most = MOST_CLASSES  # that may be known
         self.rename(known)
 
     def __len__(self) -> int:
@@ -47,6 +49,17 @@ class Classes:
         self._position[label] = len(self.known)
         self.known.append(label)
         return len(self.known) - 1
+
+    def allow(self, most: int | None) -> None:
+        """Have at most so many classes; by default 1,000, unless there are more already."""
+        self.most = most or (UNASKED if len(self.known) <= UNASKED else MOST_CLASSES)
+
+    def _too_many(self, label: Label) -> OuzelError:
+        """What to say of a label that is one class too many."""
+        said = f"label {label!r} would be class number {self.most + 1}; "
+        if self.most < MOST_CLASSES:
+            said += f"is this the label? If there are so many classes, say --most-classes {MOST_CLASSES}; "
+        return OuzelError(f"{said}to predict numbers, learn with", loss="squared")
 
     def positions(self, labels: np.ndarray, label_names: Sequence[str] | None) -> np.ndarray:
         """Positions (n,) int64 of a block's labels (n,), new classes taken in the order of first appearance."""
@@ -84,11 +97,8 @@ class Classes:
         """Refuse a label as a new class beside so many that are known."""
         if self.closed:
             raise OuzelError(f"unknown class {label!r}; the classes are {', '.join(map(repr, self.known))}")
-        if known >= MOST_CLASSES:
-            raise OuzelError(
-                f"label {label!r} would be class number {MOST_CLASSES + 1}; to predict numbers, learn with",
-                loss="squared",
-            )
+        if known >= self.most:
+            raise self._too_many(label)
 
     def order(self) -> list[int]:
         """Positions in the order of the sorted labels: how results are shown."""

@@ -8,7 +8,7 @@ from functools import partial, reduce
 from typing import Any
 
 from ouzel.errors import OuzelError
-from ouzel.learners import protocol
+from ouzel.learners import feature_scaling, protocol
 from ouzel.model.model import Model
 from ouzel.streams.feature_space import FeatureSpace, meet
 from ouzel.terms.names import to_json
@@ -19,6 +19,8 @@ ALIKE: dict[str, Callable[[Model], Any]] = {
     "intercept": lambda model: model.intercept,
     "task": lambda model: model.task.name,
     "scale_targets": lambda model: model.scale_targets,
+    "standardize": lambda model: model.standardize,
+    "forget": lambda model: model.forget,
     "bits": lambda model: model.bits,
     "seed": lambda model: model.seed,
 }
@@ -69,7 +71,9 @@ def _merge_models(models: Sequence[Model]) -> Model:
     merged = _prepared(first, labels, dimension, closed)
     merged.space = reduce(partial(meet, learning=True), _of_one_width([model.space for model in models]))
     learnt = [model for model in models if model.examples] or [first]  # one that has learnt nothing says nothing
-    states = [_in_order(_prepared(model, labels, dimension, closed), labels) for model in learnt]
+    prepared = [_prepared(model, labels, dimension, closed) for model in learnt]
+    merged.preparation.features = feature_scaling.merged([model.preparation.features for model in prepared])
+    states = [_in_order(model, labels) for model in prepared]
     alike = zip(*states, strict=True)
     merged.states = states[0] if len(states) == 1 else [first.module.merge(list(a), first.settings) for a in alike]
     merged.classes.rename(labels)

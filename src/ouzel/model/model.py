@@ -6,7 +6,7 @@ model's task to say (`ouzel.model.tasks`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -14,14 +14,16 @@ import numpy as np
 
 from ouzel.errors import OuzelError, RoomError
 from ouzel.layout import bytes_of, flat
-from ouzel.learners import catalogue, protocol
+from ouzel.learners import catalogue, feature_scaling, protocol
 from ouzel.learners.rows import Rows, largest_id, to_rows
 from ouzel.model.answers import Answers, Named, shown_top, shown_weights
 from ouzel.model.label_encoder import Classes
+from ouzel.model.preparation import Preparation
+from ouzel.model.room import capacity_for, check_room
 from ouzel.model.settings import resolve_settings
 from ouzel.model.tasks.choose import choose_task, settings_for
 from ouzel.model.tasks.task import Outcome
-from ouzel.ranges import Bits, Range, Seed, memory, ranged
+from ouzel.ranges import Bits, HalfLife, Range, Seed, ranged
 from ouzel.streams.block import Block
 from ouzel.streams.feature_names import FeatureNames
 from ouzel.streams.feature_space import FeatureSpace, meet
@@ -40,8 +42,10 @@ class Model:
     `classes` declares the classes beforehand; no other is taken then. `task` is "classification", "regression" or
     "ranking", by default which of the first two the loss is for. `bits` and `seed` say how the stream's names were
     hashed. A ranking model learns so many `pairs` of each group, 0 for all, drawn with the seed. Numbers to predict are
-    learnt in units of their own spread unless `scale_targets` is false (see `learners/target_scaling.py`). A model that
-    is not to `begin` has no states: they come from a file.
+    learnt in units of their own spread unless `scale_targets` is false (see `learners/target_scaling.py`); with
+    `standardize` the learner sees dense features centred and scaled as they come (`learners/feature_scaling.py`). What
+    the learner has accumulated counts for half after so many examples as `forget` says; 0 for never. A model that is
+    not to `begin` has no states: they come from a file.
 
     Examples
     --------
@@ -65,6 +69,8 @@ class Model:
         seed: Seed = 0,
         pairs: Annotated[int, Range(0, whole=True, each=64), "pairs drawn of each group to rank; 0 for all"] = 0,
         scale_targets: bool = True,
+        standardize: bool = False,
+        forget: HalfLife = 0.0,
         begin: bool = True,
         **settings: Any,
     ) -> None:
@@ -76,16 +82,16 @@ class Model:
         )
         self.scale_targets = bool(scale_targets)
         self.classes = Classes(classes or (), closed=classes is not None)
-        self.bits = bits
-        self.seed = seed
-        self.pairs = pairs
+        self.bits, self.seed, self.pairs = bits, seed, pairs
         self.names = FeatureNames()
         self.space = FeatureSpace()  # what the ids of features stand for
-        self.examples = 0
-        self.unlabelled = 0
+        self.examples = self.unlabelled = 0
         self.dimension = 1  # slots that examples may have used so far; slot 0 is the constant feature
         self.states: list[Any] = []
+        self.standardize, self.forget = bool(standardize), forget
+        self.preparation = Preparation(self.learner, self.module, self.standardize, forget, self.task.groups)
         if begin:
+            self.preparation.begin(self.capacity)
             self.make_states(len(self.classes))
 
     @cached_property
@@ -119,7 +125,7 @@ class Model:
     @property
     def capacity(self) -> int:
         """Slots the state has room for: a function of `dimension` alone, however the stream was cut into blocks."""
-        return self._capacity_for(self.dimension)
+        return capacity_for(self.smallest, self.dimension)
 
     @cached_property
     def smallest(self) -> int:
@@ -139,7 +145,8 @@ class Model:
         """Bytes the states hold; a budgeted learner counts as its paper does."""
         if self.budgeted:
             return sum(int(self.module.bytes_used(state)) for state in self.states)
-        return sum(array.nbytes for state in self.states for _, array in flat(state))
+        held = sum(array.nbytes for state in self.states for _, array in flat(state))
+        return held + self.preparation.nbytes(self.capacity)
 
     def layouts(self) -> list[Any]:
         """What each state is made of, by the classes, the dimension and the settings (see `ouzel.layout`)."""
@@ -170,12 +177,19 @@ class Model:
             self._forget_names()
         return learnt
 
-    def learn_one(self, slots: np.ndarray, values: np.ndarray, label: Any, importance: np.float32) -> None:
-        """Learn one example given as slots (uint32, the constant's included) and values (float32) known to be sound."""
+    def learn_one(self, slots: np.ndarray, values: np.ndarray, label: Any, importance: np.float32) -> list[float]:
+        """Learn one example given as slots (uint32, the constant's included) and values (float32) known to be sound.
+
+        Returns its margins before that, one a column.
+        """
+        slots, values = self.preparation.one(slots, values, importance)
         self.examples += 1
-        self.task.learn_one(self, slots, values, label, importance)
+        margins = self.task.learn_one(self, slots, values, label, importance)
+        if self.forget and self.examples % self.preparation.every == 0:
+            self.preparation.fade(self.module, self.states, self.settings)
         if self.examples % NAMES_EVERY == 0:
             self._forget_names()
+        return margins
 
     def margins(self, block: Block) -> np.ndarray:
         """Margins (n,) or (n, classes) of a block; nothing is learnt, features never seen count for nothing."""
@@ -193,37 +207,17 @@ class Model:
 
     def margins_one(self, slots: np.ndarray, values: np.ndarray) -> list[float]:
         """The margins of one example, one a column."""
-        return self.task.margins_one(self, slots, values)
+        return self.task.margins_one(self, *self.preparation.one(slots, values, None))
 
     def answer_one(self, margins: list[float]) -> Any:
         """What the margins of one example say: a label, or a number; None if no class is known."""
         return self.task.answer_one(self, margins)
 
-    def check(self, block: Block) -> None:
-        """Raise the OuzelError that learning a labelled block would raise, and change nothing."""
-        meet(self.space, block.space, learning=True)
-        if block.nonzeros:
-            self.check_room(int(largest_id(block.indices, block.offsets[0], block.offsets[-1])))
-        self.task.check(self, block)
-
-    def check_room(self, largest: int) -> None:
-        """Refuse a feature id for which the states would need more memory than this machine has: RoomError."""
-        capacity = self._capacity_for(max(self.dimension, largest + 2))
-        if self.budgeted or capacity == self.capacity:
-            return
-        shape = (capacity, *self.task.shape(self)[1:])
-        needed = bytes_of(self.module.layout(*shape, self.settings)) * len(self.states)
-        if needed > memory():
-            raise RoomError(
-                f"feature id {largest} needs {needed / 2**30:.0f} GiB of weights, more than this machine has; "
-                "renumber the ids, or use a learner with a byte budget (awm), which takes any id"
-            )
-
     def make_room(self, largest: int) -> None:
         """Have room for feature id `largest` and all below it."""
         if largest + 2 <= self.dimension:
             return
-        self.check_room(largest)
+        check_room(self, largest)
         dimension, capacity = self.dimension, self.capacity
         self.dimension = largest + 2
         if self.budgeted or self.capacity == capacity:
@@ -231,13 +225,15 @@ class Model:
         try:
             self.compiled.clear()  # it holds the states that are replaced
             self.states = [self.module.grow(state, *self.task.shape(self), self.settings) for state in self.states]
+            self.preparation.grow(self.capacity)
         except OuzelError as error:
             self.dimension = dimension
             raise RoomError(str(error)) from None
 
     def weights(self) -> np.ndarray:
         """Weights (columns, dimension), slot 0 first; not for learners of a byte budget, which know only their top."""
-        return self.task.weights(self)
+        found, features = self.task.weights(self), self.preparation.features
+        return found if features is None else feature_scaling.weights_of_raw(features, found)
 
     def shown_weights(self) -> np.ndarray:
         """The same with the signs and in the order in which classes are shown."""
@@ -264,13 +260,22 @@ class Model:
         self.task.make_states(self, classes)
 
     def rows(self, block: Block) -> Rows:
-        """A block as rows over the slots that the states have room for, or over all of a learner of a byte budget."""
+        """A block to predict as rows over the slots that the states have room for, as the learner sees them."""
+        return self.preparation.rows(self.raw_rows(block))
+
+    def pieces(self, block: Block, start: int = 0, stop: int | None = None) -> Iterator[tuple[slice, Rows]]:
+        """Examples `start` to `stop` of a block to learn: where they are, and as rows; between pieces states forget."""
+        rows, stop = self.raw_rows(block), block.rows if stop is None else stop
+        for here, forget in self.preparation.intervals(self.examples, start, stop):
+            part = Rows(rows.offsets[here.start : here.stop + 1], rows.indices, rows.values)
+            yield here, self.preparation.rows_to_learn(part, block.weights[here])
+            if forget:
+                self.preparation.fade(self.module, self.states, self.settings)
+
+    def raw_rows(self, block: Block) -> Rows:
+        """A block as rows, all slots taken of a learner of a byte budget."""
         limit = SLOT_LIMIT if self.budgeted else self.capacity
         return to_rows(block.offsets, block.indices, block.values, self.intercept, np.uint64(limit))
-
-    def _capacity_for(self, dimension: int) -> int:
-        """Slots that the state has room for where examples may have used so many."""
-        return max(self.smallest, 1 << max(dimension - 2, 0).bit_length()) + 1
 
     def _make_room(self, block: Block) -> None:
         if block.nonzeros:

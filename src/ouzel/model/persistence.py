@@ -18,16 +18,17 @@ from typing import Any, TypeVar
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
-from safetensors import numpy as safetensors
 
 from ouzel.errors import OuzelError
 from ouzel.files import write_atomically
 from ouzel.layout import flat, restored
+from ouzel.learners.auto import standardisation
 from ouzel.learners.protocol import Checked
 from ouzel.model.description import describe, model_of
 from ouzel.model.model import Model
 
-FORMAT = 7  # 5: when targets were learnt in their own unit; 6: when a model did not know its features by kind
+FORMAT = 8  # 5: targets in their own unit; 6: features not known by kind; 7: nothing was standardised, or forgot
+FEATURES = "features."  # before the names of the arrays of their moments
 KEY = "ouzel"  # under which the metadata lie
 BESIDE = "beside."  # before the names of arrays that are not of the model
 UNREADABLE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
@@ -43,27 +44,31 @@ def save(
     `beside` is a NamedTuple of further arrays, which `load_parts` gives back.
     """
     states = {f"state.{place}.": state for place, state in enumerate(model.states)}
+    if model.preparation.features is not None:
+        states[FEATURES] = model.preparation.features
     if beside is not None:
         states[BESIDE] = beside
-    arrays = {
-        name: np.ascontiguousarray(array) for prefix, state in states.items() for name, array in flat(state, prefix)
-    }
+    parts = [part for prefix, state in states.items() for part in flat(state, prefix)]
+    parts.sort(key=lambda part: (-part[1].itemsize, part[0]))  # each array begins where its numbers are aligned
+    arrays = {name: np.ascontiguousarray(array) for name, array in parts}
     described = json.dumps(_describe(model, notes or {}), ensure_ascii=False)
-    metadata = {KEY: described, "digest": _digest(described, arrays)}
-    header, data = _in_order(safetensors.save(arrays, metadata))
     with write_atomically(path) as file:
-        file.write(header)
-        file.write(data)
+        file.write(_header(arrays, {KEY: described, "digest": _digest(described, arrays)}))
+        for array in arrays.values():
+            file.write(_bytes_of(array))
 
 
-def _in_order(content: bytes) -> tuple[bytes, memoryview]:
-    """The header and the data of a safetensors file; the library writes the entries of the header in random order."""
-    start = 8 + int.from_bytes(content[:8], "little")
-    header = json.dumps(
-        json.loads(content[8:start]), sort_keys=True, ensure_ascii=False, separators=(",", ":")
-    ).encode()
+def _header(arrays: dict[str, np.ndarray], metadata: dict[str, str]) -> bytes:
+    """The beginning of a safetensors file of arrays; the library takes a copy of all, and an order by chance."""
+    entries: dict[str, Any] = {"__metadata__": metadata}
+    end = 0
+    for name, array in arrays.items():
+        start, end = end, end + array.nbytes
+        kind = f"{array.dtype.kind.upper()}{8 * array.itemsize}"
+        entries[name] = {"dtype": kind, "shape": array.shape, "data_offsets": (start, end)}
+    header = json.dumps(entries, ensure_ascii=False, separators=(",", ":")).encode()
     header += b" " * (-len(header) % 8)  # the arrays are aligned
-    return len(header).to_bytes(8, "little") + header, memoryview(content)[start:]
+    return len(header).to_bytes(8, "little") + header
 
 
 def load_model(path: str | Path) -> Model:
@@ -115,12 +120,17 @@ def _rebuild(
     """A model of checked parts: nothing is made, or taken for what it says it is, before it has been found sound."""
     model = model_of(described)
     layouts = {f"state.{place}.": layout for place, layout in enumerate(model.layouts())}
+    if model.preparation.standardizes:
+        layouts[FEATURES] = model.preparation.layout(model.capacity)
     expected = {name for prefix, layout in layouts.items() for name, _ in flat(layout, prefix)}
     beside = {name: array for name, array in arrays.items() if name.startswith(BESIDE)}
     known = expected | (set(beside) if "analysis" in described["notes"] else set())
     for name in set(arrays) - known:
         raise OuzelError(f"{name!r} is not an array of this learner")
     states = [restored(layout, arrays, prefix) for prefix, layout in layouts.items()]
+    if model.preparation.standardizes:
+        model.preparation.features = states.pop()
+        standardisation.check(model.preparation.features)
     for state in states if isinstance(model.module, Checked) else []:
         model.module.check(state, model.settings)
     model.take(states)
@@ -149,5 +159,10 @@ def _digest(described: str, arrays: dict[str, np.ndarray]) -> str:
     digest = hashlib.sha256(described.encode())
     for name in sorted(arrays):
         digest.update(name.encode())
-        digest.update(np.ascontiguousarray(arrays[name]).data.cast("B") if arrays[name].size else b"")
+        digest.update(_bytes_of(np.ascontiguousarray(arrays[name])))
     return digest.hexdigest()
+
+
+def _bytes_of(array: np.ndarray) -> Any:
+    """What an array holds, where it lies."""
+    return array.data.cast("B") if array.size else b""

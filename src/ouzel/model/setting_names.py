@@ -12,8 +12,10 @@ from ouzel.terms.losses import LOSSES
 from ouzel.terms.names import DOMAINS, NORMS, name_of
 from ouzel.terms.penalties.separable import L1, ElasticNet, NoPenalty, SquaredL2
 from ouzel.terms.schedules import SCHEDULES
+from ouzel.terms.starts import STARTS
 
 TERMS = {"loss": LOSSES, "second_loss": LOSSES, "third_loss": LOSSES, "schedule": SCHEDULES, "bound": BOUNDS}
+TERMS["start"] = STARTS
 
 
 class Described(NamedTuple):
@@ -65,6 +67,18 @@ def in_words(settings: Any) -> dict[str, float | str]:
         else:
             found[name] = takes.words[int(value)] if isinstance(takes, Choice) else value
     return found
+
+
+def chosen_by_name(settings: Any) -> dict[str, Any]:
+    """Settings as they are, but for choices among several words, which are words."""
+    kind: Any = type(settings)
+    known = declared(kind)
+
+    def worded(name: str, value: Any) -> Any:
+        takes = known[name].takes
+        return takes.words[int(value)] if isinstance(takes, Choice) and not isinstance(value, bool) else value
+
+    return {name: worded(name, value) for name, value in settings._asdict().items()}
 
 
 def _penalty(penalty: Any) -> dict[str, float | str]:

@@ -31,7 +31,8 @@ def resolve_settings(learner: Learner, given: dict[str, Any]) -> Any:
         if not isinstance(values["loss"], OF_ANY_UNIT):
             unset["largest"] = inf  # how large is not known
         values = {name: value for name, value in unset.items() if name in kind._fields} | values
-    return kind(**checked(kind, values, f"of {learner.name}"))
+    settings = kind(**checked(kind, values, f"of {learner.name}"))
+    return settings.completed() if hasattr(settings, "completed") else settings  # what some settings make of others
 
 
 def names_of(learner: Learner) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,10 +28,28 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def write_report(output: Path, name: str, title: str, table: str, paragraph: str, command: str) -> None:
-    """Write NAME.md and print it; `command` is what makes it again."""
+    """Write NAME.md; `command` is what makes it again."""
     text = f"# {title}\n\n`{command}`\n\n{table}\n\n{' '.join(paragraph.split())}\n"
     (output / f"{name}.md").write_text(text)
-    print(text)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence.
+
+    >>> listed(["a", "b", "c"]), listed([])
+    ('a, b and c', 'none')
+    """
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]])) or "none"
+
+
+def span(values: Iterable[float], digits: int = 3) -> str:
+    """The least and the greatest of some numbers.
+
+    >>> span([0.25, 0.5], 2)
+    '0.25 to 0.50'
+    """
+    found = [f"{value:.{digits}f}".replace("-", "\N{MINUS SIGN}") for value in sorted(values)]
+    return "not known" if not found else found[0] if found[0] == found[-1] else f"{found[0]} to {found[-1]}"
 
 
 def signed(difference: float, digits: int = 3) -> str:
@@ -51,6 +69,24 @@ def draw_bars(path: Path, groups: Sequence[str], series: Mapping[str, Sequence[f
     axes.set_ylabel(y)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize=8, ncols=2)
+    save(figure, path)
+
+
+def draw_scatter(path: Path, panels: Mapping[str, tuple[Mapping[str, tuple[float, float]], str, str]]) -> None:
+    """Panels of named points on logarithmic axes with the diagonal between them: points, x and y of each title."""
+    figure = Figure(figsize=(4.8 * len(panels), 4.6), layout="constrained")
+    for axes, (title, (points, x, y)) in zip(
+        figure.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True
+    ):
+        values = [max(value, 1e-5) for point in points.values() for value in point]
+        ends = [min(values) / 1.3, max(values) * 1.3]
+        axes.plot(ends, ends, color="#999999", linewidth=0.8)
+        for number, (label, point) in enumerate(points.items()):
+            place = tuple(max(value, 1e-5) for value in point)
+            axes.plot(*place, "o", markersize=4, color=COLOURS[number % len(COLOURS)])
+            axes.annotate(label, place, fontsize=6, xytext=(3, 2), textcoords="offset points")
+        axes.set(xscale="log", yscale="log", xlim=ends, ylim=ends, xlabel=x, ylabel=y, title=title)
+        axes.set_aspect("equal")
     save(figure, path)
 
 

@@ -12,7 +12,8 @@ from ouzel.service.folder import Folder
 from ouzel.service.reading import ID
 from ouzel.training.agreement import check_agreement
 
-OF_JSON = ("label", "label_positive", "weight", "text", "categorical", "numeric", "ignore", "keep", "missing")
+OF_JSON = ("label", "label_positive", "weight", "text", "categorical", "numeric", "dates", "ignore", "keep", "missing")
+AS_IT_IS = {"scale_targets": True, "standardize": False, "forget": None}  # of a model that goes on
 
 
 def begin(
@@ -21,7 +22,7 @@ def begin(
     """Have a model in a folder, which may hold one that agrees with what is asked for; what was done, in a line."""
     if folder.begun:
         model, notes = persistence.load_notes(folder.base)
-        check_agreement(str(folder.base), model, notes.get("reading", {}), learner, settings, True, True, reading)
+        check_agreement(str(folder.base), model, notes.get("reading", {}), learner, settings, True, AS_IT_IS, reading)
         return f"{folder.path}: going on"
     notes = {}
     if file is not None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ouzel.model import persistence
 from ouzel.model.model import Model
+from ouzel.service.beginning import AS_IT_IS
 from ouzel.service.folder import Folder
 from ouzel.service.server import Place
 from ouzel.training.agreement import check_agreement
@@ -28,7 +29,7 @@ def check_all(
             model, notes = persistence.load_notes(folder.base)
             if folder is folders[0]:
                 stored = notes.get("reading", {})
-                check_agreement(str(folder.base), model, stored, learner, settings, True, True, reading)
+                check_agreement(str(folder.base), model, stored, learner, settings, True, AS_IT_IS, reading)
             owner, log = folder.open()
             yield f"{folder.path}: sound, {owner.learnt:,} examples in the log, {owner.model.examples:,} learnt in all"
             log.close()

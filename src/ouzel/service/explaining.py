@@ -18,7 +18,7 @@ def explained(model: Model, block: Block) -> list[dict[str, Any]]:
     Contributions and the remainder add up to the margin. The remainder is no more than rounding, but for `auto`, which
     cuts features at three standard deviations, and margins too. A feature that the model does not know adds nothing.
     """
-    rows = model.rows(block)
+    rows = model.raw_rows(block)
     slots, values = rows.indices.astype(np.int64), rows.values.astype(np.float64)
     weights = _weights(model, rows)
     if weights.ndim == 1:
@@ -26,7 +26,7 @@ def explained(model: Model, block: Block) -> list[dict[str, Any]]:
     weights = shown_weights(model.classes, weights)
     if not model.task.numbers and not len(model.classes):
         return []
-    margins = np.atleast_2d(shown(model.classes, model.task.margins(model, rows)).T)[:, 0]
+    margins = np.atleast_2d(shown(model.classes, model.margins(block)).T)[:, 0]
     names = [str(model.feature_name(int(slot) - 1)) for slot in slots]
     labels = _labels(model)
     found = []

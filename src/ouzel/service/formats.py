@@ -19,18 +19,19 @@ from ouzel.service.reading import Refused
 from ouzel.streams.block import Block
 from ouzel.streams.guard import reading
 from ouzel.streams.options import Options
-from ouzel.streams.read import parser_of
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.batches import record_batches
+from ouzel.streams.text.svmlight import parse_svmlight
+from ouzel.streams.text.vw import parse_vw
 
 SVMLIGHT, VW, ARROW = "text/x-svmlight", "text/x-vw", "application/vnd.apache.arrow.stream"
-OF_LINES = {SVMLIGHT: "svmlight", VW: "vw"}
+OF_LINES = (SVMLIGHT, VW)
 
 
 def as_json(lines: Sequence[bytes], kind: str, options: Options, label: str) -> list[bytes | Refused]:
     """Each line of a text format as a line of JSON, or why it is not one."""
     found: list[bytes | Refused] = []
-    parse = parser_of(OF_LINES[kind])
+    parse = parse_svmlight if kind == SVMLIGHT else parse_vw
     plain = Options(bits=options.bits, seed=options.seed, limits=options.limits)
     while len(found) < len(lines):
         rest = [line.replace(b"\r", b"") for line in lines[len(found) :]]

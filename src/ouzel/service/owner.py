@@ -20,13 +20,14 @@ from ouzel.errors import OuzelError
 from ouzel.evaluation.progressive import Run
 from ouzel.evaluation.report import Report
 from ouzel.model import persistence
+from ouzel.model.room import check_block
 from ouzel.service.answers import Answer, answers_before, answers_of, errors_of
 from ouzel.service.drift import PageHinkley
 from ouzel.service.explaining import explained
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.reading import Line, Reading
 from ouzel.streams.digest import Digest
-from ouzel.streams.text.json_objects import Example
+from ouzel.streams.text.json_examples import Example
 from ouzel.training.run_notes import notes_of
 from ouzel.training.source_records import Ledger, Record
 
@@ -42,6 +43,7 @@ class Owner:
         self.name = name
         self.base = base
         self.model, notes = persistence.load_notes(base)
+        self.model.classes.allow(None)
         if self.model.task.groups:
             raise OuzelError(f"{base}: ranks groups, which come as a whole; a service takes one example at a time")
         stored = notes.get("run", {})
@@ -72,7 +74,7 @@ class Owner:
         try:
             with self.lock:
                 limits.check(block, self.model)
-                self.model.check(block)
+                check_block(self.model, block)
         except OuzelError as error:
             return error
         return None
@@ -118,6 +120,9 @@ class Owner:
         with self.lock:
             frozen = copy.copy(self.model)
             frozen.states = [type(state)(*map(_copied, state)) for state in self.model.states]
+            frozen.preparation = copy.copy(self.model.preparation)
+            if frozen.preparation.features is not None:
+                frozen.preparation.features = _copied(frozen.preparation.features)
             frozen.names, frozen.classes = copy.deepcopy(self.model.names), copy.deepcopy(self.model.classes)
             noted = notes_of([self.file], self.ledger, self.run, finished=True)
             learnt = self.learnt
@@ -134,6 +139,7 @@ class Owner:
         record = next(iter(Record.from_json(stored.get("sources", []))), None)
         if record is None or record.name != self.file:
             raise OuzelError(f"{path}: is not a snapshot of this log; remove it")
+        model.classes.allow(None)
         run = Run(model)
         run.restore({**stored["progress"], "position": [0, record.examples]})
         self.model, self.run, self.digest = model, run, Digest.of(record.examples, record.digest)

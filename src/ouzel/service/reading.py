@@ -13,7 +13,8 @@ from ouzel.model.model import Model
 from ouzel.streams.block import Block
 from ouzel.streams.options import make_options
 from ouzel.streams.tables.kinds import ColumnKinds
-from ouzel.streams.text.json_objects import Example, JsonExamples, LongWordError, object_of, said_of
+from ouzel.streams.text.json_examples import Example, LongWordError
+from ouzel.streams.text.json_objects import JsonExamples, object_of, said_of
 
 ID = "_id"  # the member that names an example: it is no feature
 FIELD = re.compile(r"""(?:'([^']*)'|"([^"]*)"): """)

@@ -17,14 +17,30 @@ from ouzel.kernels.jit import force_inline, kernel
 MOST_ID = 2**32 - 2  # the largest feature id; a slot is an id plus one
 
 
-@kernel
+@force_inline
 def _rotate(word, by):
     return (word << np.uint32(by)) | (word >> np.uint32(32 - by))
 
 
-@kernel
+@force_inline
 def _scramble(word):
     return np.uint32(_rotate(np.uint32(word * np.uint32(0xCC9E2D51)), 15) * np.uint32(0x1B873593))
+
+
+@force_inline
+def mix_part(word, part):
+    """The state of a hash (uint32) with four bytes more (uint32, the first lowest)."""
+    return np.uint32(_rotate(np.uint32(word ^ _scramble(part)), 13) * np.uint32(5) + np.uint32(0xE6546B64))
+
+
+@force_inline
+def finish_hash(word, tail, length):
+    """The hash of so many bytes: the last up to three of them are `tail`."""
+    word = np.uint32(word ^ _scramble(np.uint32(tail)))
+    word = np.uint32(word ^ np.uint32(length))
+    word = np.uint32(np.uint32(word ^ (word >> np.uint32(16))) * np.uint32(0x85EBCA6B))
+    word = np.uint32(np.uint32(word ^ (word >> np.uint32(13))) * np.uint32(0xC2B2AE35))
+    return np.uint32(word ^ (word >> np.uint32(16)))
 
 
 @kernel
@@ -40,16 +56,12 @@ def murmur3_32(data, start, stop, seed):
             | (np.uint32(data[at + 2]) << np.uint32(16))
             | (np.uint32(data[at + 3]) << np.uint32(24))
         )
-        word = np.uint32(_rotate(np.uint32(word ^ _scramble(part)), 13) * np.uint32(5) + np.uint32(0xE6546B64))
+        word = mix_part(word, part)
         at += 4
     tail = np.uint32(0)
     for k in range(length % 4):
         tail |= np.uint32(data[at + k]) << np.uint32(8 * k)
-    word = np.uint32(word ^ _scramble(tail))
-    word = np.uint32(word ^ np.uint32(length))
-    word = np.uint32(np.uint32(word ^ (word >> np.uint32(16))) * np.uint32(0x85EBCA6B))
-    word = np.uint32(np.uint32(word ^ (word >> np.uint32(13))) * np.uint32(0xC2B2AE35))
-    return np.uint32(word ^ (word >> np.uint32(16)))
+    return finish_hash(word, tail, length)
 
 
 @kernel

@@ -41,6 +41,8 @@ class Block(NamedTuple):
     label_names: Sequence[Any] | None = None
     names: Names | None = None
     space: FeatureSpace = NOTHING_KNOWN  # what the ids stand for
+    tags: Any = None  # (n,) what the rows are called, an array of text or numbers (of NumPy or Arrow); None if nothing
+    numbers: np.ndarray | None = None  # (n,) int64, which row of the stream each is, from 0, those left out counted
 
     @property
     def rows(self) -> int:
@@ -59,6 +61,8 @@ class Block(NamedTuple):
             labels=self.labels[start:stop],
             weights=self.weights[start:stop],
             groups=None if self.groups is None else self.groups[start:stop],
+            tags=None if self.tags is None else self.tags[start:stop],
+            numbers=None if self.numbers is None else self.numbers[start:stop],
         )
 
     def select(self, chosen: np.ndarray) -> Block:
@@ -74,6 +78,8 @@ class Block(NamedTuple):
             labels=self.labels[chosen],
             weights=self.weights[chosen],
             groups=None if self.groups is None else self.groups[chosen],
+            tags=None if self.tags is None else self.tags.take(chosen),
+            numbers=None if self.numbers is None else self.numbers[chosen],
         )
 
 

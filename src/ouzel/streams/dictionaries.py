@@ -13,7 +13,8 @@ import numpy as np
 from ouzel.errors import DataError
 from ouzel.numerals import is_number
 from ouzel.streams.block import LARGEST, ROWS, Block, Names
-from ouzel.streams.feature_space import CATEGORY, NUMBER, TEXT, FeatureSpace, Token, own_id
+from ouzel.streams.dates import EXPECTED, date_parts
+from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, TEXT, FeatureSpace, Token, own_id
 from ouzel.streams.label_values import tidy
 from ouzel.streams.missing import MARK, is_missing
 from ouzel.streams.options import Options
@@ -21,6 +22,7 @@ from ouzel.streams.row_order import canonical_rows
 from ouzel.streams.targets import as_weights, encode_labels
 
 MOST_IDS = 1 << 18  # names whose ids are kept from block to block
+USUAL = Options()
 WORD = re.compile(rb"[A-Za-z0-9'\x80-\xff]+")  # as `cells.read_tokens` parts text
 
 
@@ -38,39 +40,62 @@ def blocks_of_dictionaries(
         yield _of_dictionaries(chosen, options, plain, Ids(options) if ids is None else ids.within_bounds())
 
 
-def plain_features(features: Mapping[Any, Any], space: FeatureSpace, indicator: bool) -> dict[Any, float]:
+def plain_features(features: Mapping[Any, Any], space: FeatureSpace, options: Options = USUAL) -> dict[Any, float]:
     """Names and numbers of a dictionary's features, as a table of the same columns has them.
 
     A word `v` is the feature `name=v`, a list one for each of its items, and what is missing is none. What the model
-    knows of columns, by its space, counts: a number may be a category, a word a number, or a text of many words.
+    knows of columns, by its space, counts, and then what the options say: a number may be a category, a word a number,
+    a date, or a text of many words.
 
-    >>> plain_features({"price": 2.5, "city": "Rome", "age": None}, FeatureSpace(), indicator=False)
+    >>> plain_features({"price": 2.5, "city": "Rome", "age": None}, FeatureSpace())
     {'price': 2.5, 'city=Rome': 1.0}
     """
     found: dict[Any, float] = {}
+    kinds: Mapping[Any, str] = space.kinds
+    if options.choosy:
+        features = {name: value for name, value in features.items() if options.wants(str(name))}
+        kinds = {**kinds_said(features, options), **kinds}
+    indicator = space.indicator or options.indicator
     for name, value in features.items():
-        kind = space.kinds.get(name)
+        kind = kinds.get(name)
         if isinstance(value, (int, float)) and value == value and kind in (None, NUMBER):
             found[name] = value
         elif kind == TEXT and isinstance(value, str):
-            prefix = f"{name}=" if list(space.kinds.values()).count(TEXT) > 1 else ""
+            prefix = f"{name}=" if list(kinds.values()).count(TEXT) > 1 else ""
             for word in tokens(value):
                 found[Token(prefix + word)] = found.get(prefix + word, 0.0) + 1.0
         elif isinstance(value, (list, tuple)):
-            found |= dict.fromkeys((f"{name}={_word(item)}" for item in value if not is_missing(item)), 1.0)
+            found |= dict.fromkeys((f"{name}={word_of(item)}" for item in value if not is_missing(item)), 1.0)
         elif is_missing(value):
             if indicator:
                 found[f"{name}={MARK}"] = 1.0
+        elif kind == DATE:
+            try:
+                found |= date_features(name, value)
+            except ValueError:
+                raise DataError(f"feature {name!r} is {value!r}; {EXPECTED}") from None
         elif isinstance(value, str) and not (kind == NUMBER and is_number(value)):
             found[f"{name}={value.strip(' ')}"] = 1.0
         elif kind == CATEGORY:
-            found[f"{name}={_word(value)}"] = 1.0
+            found[f"{name}={word_of(value)}"] = 1.0
         else:
             try:
                 found[name] = float(value)
             except (TypeError, ValueError):
                 raise DataError(f"feature {name!r} is {value!r}; expected a number, a word, or nothing") from None
     return found
+
+
+def kinds_said(names: Iterable[Any], options: Options) -> dict[Any, str]:
+    """What the options say that some features hold, of those of which they say it."""
+    said = {name: options.kind_of(name) for name in names if isinstance(name, str)}
+    return {name: kind for name, kind in said.items() if kind is not None}
+
+
+def date_features(name: str, value: Any) -> dict[Any, float]:
+    """The features of a date: its seconds, and its calendar parts as words; ValueError if it is not one."""
+    seconds, parts = date_parts(value)
+    return {name: seconds, **dict.fromkeys((f"{name}.{part}={word}" for part, word in parts.items()), 1.0)}
 
 
 def tokens(text: str) -> list[str]:
@@ -82,7 +107,7 @@ def tokens(text: str) -> list[str]:
     return [word.lower().decode() for word in WORD.findall(text.encode())]
 
 
-def _word(value: Any) -> str:
+def word_of(value: Any) -> str:
     """A value as the word that files have for it."""
     if isinstance(value, str):
         return value.strip(" ")
@@ -129,7 +154,7 @@ def _of_dictionaries(rows: list[Any], options: Options, plain: bool, known: Ids)
             values += features.values()
             offsets.append(len(ids))
             continue
-        made = features if plain else plain_features(features, options.space, options.indicator)
+        made = features if plain else plain_features(features, options.space, options)
         met |= made
         for name, value in made.items():
             if not abs(value) <= LARGEST:
@@ -150,6 +175,9 @@ def _of_dictionaries(rows: list[Any], options: Options, plain: bool, known: Ids)
     text = np.frombuffer(b"".join(texts.values()), np.uint8)
     names = Names(np.array([*texts], np.uint32), ends - lengths, ends, text)
     space = _space_of([name for name in met if name not in known.texts], bool(texts), options)
+    if options.choosy and not plain and space.width is None:
+        seen = {name for features, *_ in rows for name in features}
+        space = space._replace(kinds=kinds_said(seen, options))
     return Block(
         starts, indices[:end], numbers[:end], codes, weights, label_names=label_names, names=names, space=space
     )

@@ -16,9 +16,9 @@ import numpy as np
 from ouzel.errors import DataError
 from ouzel.sketches.hashing import MOST_ID, feature_id
 
-NUMBER, CATEGORY, TEXT, LIST = "number", "category", "text", "list"
-KINDS = (NUMBER, CATEGORY, TEXT, LIST)
-"""What a column of a table holds: numbers; words, one a cell; text, read word by word; lists of words."""
+NUMBER, CATEGORY, TEXT, LIST, DATE = "number", "category", "text", "list", "date"
+KINDS = (NUMBER, CATEGORY, TEXT, LIST, DATE)
+"""What a column of a table holds: numbers; words, one a cell; text, read word by word; lists of words; dates."""
 
 
 class FeatureSpace(NamedTuple):

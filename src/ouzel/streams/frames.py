@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from ouzel.streams.block import ROWS, Block
+from ouzel.streams.dictionaries import word_of
 from ouzel.streams.guard import one_line
-from ouzel.streams.label_values import tidy
 from ouzel.streams.missing import is_missing
 from ouzel.streams.options import Options
 from ouzel.streams.targets import as_weights, encode_labels
 
 
 def is_table(data: Any) -> bool:
-    """Whether data is a pandas, polars or Arrow table: anything that gives its columns as a stream of Arrow."""
-    return hasattr(data, "__arrow_c_stream__")
+    """Whether data is a pandas, polars or Arrow table: anything that gives its columns as a stream of Arrow.
+
+    A single column gives one too.
+    """
+    return hasattr(data, "__arrow_c_stream__") and len(getattr(data, "shape", (0, 0))) == 2
 
 
 def as_table(data: Any) -> Any:
@@ -47,18 +49,13 @@ def arrow_ready(frame: Any) -> Any:
         elif getattr(kind, "hasobject", False):
             kinds = {type(value) for value in column if not is_missing(value)}
             if len(kinds) > 1 and str in kinds:
-                changed[place] = column.map(lambda value: None if is_missing(value) else _text(value))
+                changed[place] = column.map(lambda value: None if is_missing(value) else word_of(value))
     if not changed:
         return frame
     frame = frame.copy(deep=False)
     for place, column in changed.items():
         frame.isetitem(place, column)
     return frame
-
-
-def _text(value: Any) -> str:
-    """A cell as the text that it has in files."""
-    return str(tidy(value) if isinstance(value, float) and math.isfinite(value) else value)
 
 
 def table_blocks(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,15 @@ FEWEST_EACH = 20  # examples of a class, in the mean, where there are more
 def tidy(number: float) -> int | float:
     """Whole numbers as int, so that a class reads 1 and not 1.0."""
     return int(number) if float(number).is_integer() else float(number)
+
+
+def labels_in(block: Block) -> list[Label | None]:
+    """The label of each example of a block; None of one that has none."""
+    names = block.label_names
+    return [
+        None if math.isnan(label) else tidy(label) if names is None else names[int(label)]
+        for label in block.labels.tolist()
+    ]
 
 
 def why_numbers(block: Block) -> str:

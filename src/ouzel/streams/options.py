@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Annotated, Any
 
 from ouzel.errors import OuzelError
 from ouzel.ranges import Bits, Count, Seed, checked
-from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace
+from ouzel.streams.feature_space import CATEGORY, DATE, NOTHING_KNOWN, NUMBER, TEXT, FeatureSpace
 from ouzel.streams.limits import USUAL, Limits
 
 TABLES = ("csv", "tsv", "parquet", "arrow", "jsonl")
 ON_ERROR = ("raise", "skip")
 MISSING = ("absent", "indicator")
 SAMPLE = 1000
-OF_TABLES = ("label", "weight", "group", "text", "categorical", "numeric", "ignore", "keep", "missing")
+OF_COLUMNS = ("text", "categorical", "numeric", "ignore", "keep")  # or of namespaces, which are like columns
+OF_TABLES = ("label", "weight", "group", "id", "dates", "missing")
 OF_DELIMITED = ("columns", "skip_lines", "delimiter")
-LISTS = ("inherited", "text", "categorical", "numeric", "ignore", "keep", "columns")
+LISTS = ("inherited", "columns", "dates", *OF_COLUMNS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,9 +32,11 @@ class Options:
     label_positive: str | None = None  # this label (or any list of labels with it) is +1, every other -1
     weight: str | None = None  # the column with importance weights
     group: str | None = None  # the column with query ids
+    id: str | None = None  # the column that says what the rows are called
     text: tuple[str, ...] = ()  # columns read as words; these and the next are names, patterns such as C*, or all
     categorical: tuple[str, ...] = ()  # columns whose every value is a category, numbers too
     numeric: tuple[str, ...] = ()  # columns of numbers
+    dates: tuple[str, ...] = ()  # columns of dates: seconds since 1970, and calendar parts
     ignore: tuple[str, ...] = ()  # columns left out
     keep: tuple[str, ...] = ()  # the only columns that are features
     sample: Annotated[
@@ -65,19 +68,40 @@ class Options:
             raise OuzelError(
                 f"delimiter must be one ASCII character, such as ; (a tab is the format tsv); got {self.delimiter!r}"
             )
-        kinds = [*self.text, *self.categorical, *self.numeric]
-        roles = [*filter(None, (self.label, self.weight, self.group)), *kinds]
+        kinds = [*self.text, *self.categorical, *self.numeric, *self.dates]
+        roles = [*filter(None, (self.label, self.weight, self.group, self.id)), *kinds]
         twice = next((column for column in roles if roles.count(column) > 1), None)
         if twice is not None:
             raise OuzelError(
-                f"column {twice!r} is named twice; label, weight, group, text, categorical and numeric are different "
-                "columns"
+                f"column {twice!r} is named twice; "
+                "label, weight, group, id, text, categorical, numeric and dates are different columns"
             )
 
     @property
     def indicator(self) -> bool:
         """Whether a missing value is a feature of its own, as the model has it or as is asked for."""
         return self.space.indicator or self.missing == "indicator"
+
+    @cached_property
+    def choosy(self) -> bool:
+        """Whether anything is said of single columns."""
+        return bool(self.dates or any(getattr(self, name) for name in OF_COLUMNS))
+
+    def wants(self, column: str | None) -> bool:
+        """Whether a column is not to be left out."""
+        return not matches(column, self.ignore) and (not self.keep or matches(column, self.keep))
+
+    def kind_of(self, column: str) -> str | None:
+        """What the user says that a column holds; the more particular pattern counts."""
+        found = [
+            (pattern != "all", pattern == column, len(pattern), kind)
+            for kind, patterns in zip(
+                (NUMBER, CATEGORY, TEXT, DATE), (self.numeric, self.categorical, self.text, self.dates), strict=True
+            )
+            for pattern in patterns
+            if matches(column, (pattern,))
+        ]
+        return max(found)[-1] if found else None
 
 
 def check_format(options: Options, name: str, format: str) -> None:
@@ -87,7 +111,7 @@ def check_format(options: Options, name: str, format: str) -> None:
     Traceback (most recent call last):
     ouzel.errors.OuzelError: a.parquet: is parquet, and the option is for csv, tsv alone; leave out delimiter=';'
     """
-    for names, formats in ((OF_TABLES, TABLES), (OF_DELIMITED, TABLES[:2])):
+    for names, formats in ((OF_TABLES, TABLES), (OF_COLUMNS, (*TABLES, "vw")), (OF_DELIMITED, TABLES[:2])):
         for option in names:
             value = getattr(options, option)
             if value != getattr(Options, option) and option not in options.inherited and format not in formats:
@@ -114,6 +138,17 @@ def is_pattern(name: str) -> bool:
     return name == "all" or any(letter in name for letter in "*?[")
 
 
+def names_in(option: str, value: Any) -> tuple[str, ...]:
+    """The names that an option gives, of which one may stand alone."""
+    try:
+        names = (value,) if isinstance(value, str) else tuple(value)
+    except TypeError:
+        names = (None,)
+    if not all(isinstance(name, str) for name in names):
+        raise OuzelError(f"{option} is a name, or a list of names; got {value!r}")
+    return names
+
+
 def make_options(given: dict[str, Any]) -> Options:
     """Options of keyword arguments; a single column name stands for a tuple of one."""
     known = {field.name for field in fields(Options)}
@@ -123,7 +158,7 @@ def make_options(given: dict[str, Any]) -> Options:
     values: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     for name in LISTS:
         if name in values:
-            values[name] = (values[name],) if isinstance(values[name], str) else tuple(values[name])
+            values[name] = names_in(name, values[name])
     if "limits" in values:
         values["limits"] = Limits.of(values["limits"])
     return Options(**values)

@@ -10,16 +10,17 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 
 from ouzel.errors import DataError
 from ouzel.streams.block import Block
+from ouzel.streams.differences import Sight
 from ouzel.streams.feature_space import NOTHING_KNOWN, meet
 from ouzel.streams.guard import reading, reason_of
 from ouzel.streams.limits import Limits
-from ouzel.streams.options import Options, check_format, make_options
+from ouzel.streams.options import OF_COLUMNS, Options, check_format, make_options
 from ouzel.streams.sources.chunks import Chunk, chunks_of
 from ouzel.streams.sources.formats import find_format
 from ouzel.streams.sources.source import Source
@@ -65,7 +66,9 @@ class Stream:
         self.skipped = 0  # bad lines left out
         self.remarks: list[str] = []  # on what was decided of columns, for people
         self.space = NOTHING_KNOWN  # what the ids read so far stand for
+        self._sight: Sight | None = None  # of the first file
         self._kinds: Any = None  # of the columns of tables
+        self._namespaces: Any = None  # of Vowpal Wabbit text, where options speak of them
         self.seconds = 0.0  # spent waiting for blocks
         sizes = [source.size for source in sources]
         self.size = None if None in sizes else sum(size or 0 for size in sizes)
@@ -112,14 +115,19 @@ class Stream:
     def _read(self) -> Iterator[Block]:
         for source, format in zip(self.sources, self.formats, strict=True):
             self.begins.append(self.examples)
+            before, given = self.examples + self.skipped, 0
             with reading(source, format):
                 for block in self._blocks_of(source, format):
                     if block.rows:
+                        if not given and len(self.sources) > 1:
+                            self._compare(Sight.of(source.name, block))
                         if self._groups is not None:
                             numbers = np.arange(self.examples, self.examples + block.rows)
                             block = block._replace(groups=np.searchsorted(self._groups, numbers, side="right"))
                         self.space = meet(self.space, block.space, learning=True)
-                        block = block._replace(space=self.space)
+                        places = np.arange(given, given + block.rows) if block.numbers is None else block.numbers
+                        block = block._replace(space=self.space, numbers=before + places)
+                        given += block.rows
                         self.examples += block.rows
                         yield block
         if not self.examples:
@@ -128,10 +136,18 @@ class Stream:
                 bad = f"all {self.skipped} lines are bad" if self.skipped > 1 else "its one line is bad"
                 raise DataError(f"{names}: {bad}; if it is of another format, name that with", format="NAME")
             raise DataError(f"{names}: there are no examples in it; there is nothing to learn from")
+        if self._namespaces is not None:
+            self.remarks += self._namespaces.unknown(self.sources[-1].name)
+
+    def _compare(self, sight: Sight) -> None:
+        """Note what a file's first block has otherwise than that of the stream's first file."""
+        if self._sight is None:
+            self._sight = sight
+        self.remarks += sight.against(self._sight)
 
     def _blocks_of(self, source: Source, format: str) -> Iterator[Block]:
         if format in ("svmlight", "vw"):
-            return self._lines(source, parser_of(format))
+            return self._lines(source, self._parser(format))
         if format == "idx":
             from ouzel.streams.idx import read_idx
 
@@ -143,28 +159,33 @@ class Stream:
             self._kinds = ColumnKinds(self.options, self.remarks.append)
         return read_table(source, self.options, format, self._count_skipped, self._kinds)
 
+    def _parser(self, format: str) -> Parser:
+        if format == "svmlight":
+            from ouzel.streams.text.svmlight import parse_svmlight
+
+            return parse_svmlight
+        if any(getattr(self.options, name) for name in OF_COLUMNS) and not self.options.space.closed:
+            from ouzel.streams.text.vw_namespaces import Namespaces
+
+            self._namespaces = self._namespaces or Namespaces(self.options)
+            return cast(Parser, self._namespaces.parse)
+        from ouzel.streams.text.vw import parse_vw
+
+        return parse_vw
+
     def _count_skipped(self, count: int) -> None:
         self.skipped += count
 
     def _lines(self, source: Source, parse: Parser) -> Iterator[Block]:
-        lines = 0
+        lines = rows = 0
         for parsed in _in_threads(chunks_of(source, self.options.limits), partial(_parse_chunk, parse, self.options)):
             self.skipped += parsed.skipped
-            yield parsed.block
+            assert parsed.block.numbers is not None
+            yield parsed.block._replace(numbers=parsed.block.numbers + rows)
+            rows += parsed.block.rows + parsed.skipped
             if parsed.problem is not None:
                 raise parsed.problem.error(source.name, lines)
             lines += parsed.lines
-
-
-def parser_of(format: str) -> Parser:
-    """What parses the lines of a text format: svmlight or vw."""
-    if format == "svmlight":
-        from ouzel.streams.text.svmlight import parse_svmlight
-
-        return parse_svmlight
-    from ouzel.streams.text.vw import parse_vw
-
-    return parse_vw
 
 
 def _parse_chunk(parse: Parser, options: Options, chunk: Chunk) -> Parsed:

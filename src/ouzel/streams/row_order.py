@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from ouzel.kernels.jit import kernel
+from ouzel.kernels.bytes import smaller
+from ouzel.kernels.jit import force_inline, kernel
 from ouzel.kernels.sort import sort
 
+RANKED = 128  # features of a row that are sorted by counting
 WORD, LOW = np.uint64(32), np.uint64(2**32 - 1)
 
 
 @kernel
 def sort_row(ids, values, start, stop):
     """Sort one row by id, in place and stably; add up repeated ids; return where the row ends now."""
-    if stop - start > 128:
+    if stop - start > RANKED:
         keys, before = np.empty(stop - start, np.uint64), np.empty(stop - start, np.float32)
         for k in range(stop - start):
             keys[k] = (np.uint64(ids[start + k]) << WORD) | np.uint64(k)
@@ -41,6 +43,33 @@ def sort_row(ids, values, start, stop):
             values[end] = values[k]
             end += 1
     return end
+
+
+@force_inline
+def rank_row(ids, values, start, stop, spare_ids, spare_values):
+    """`sort_row` for rows of up to RANKED features: each id goes where so many smaller ones say, without a branch.
+
+    The spare arrays have RANKED places.
+    """
+    count = np.uint64(stop - start)
+    whole = (count + np.uint64(15)) & ~np.uint64(15)
+    for k in range(count):
+        spare_ids[k] = ids[start + k]
+        spare_values[k] = values[start + k]
+    for k in range(count, whole):
+        spare_ids[k] = np.uint32(2**32 - 1)
+    total = np.uint64(0)
+    for k in range(count):
+        rank = smaller(spare_ids, whole, spare_ids[k])
+        total += rank
+        ids[start + rank] = spare_ids[k]
+        values[start + rank] = spare_values[k]
+    if total == count * (count - np.uint64(1)) // np.uint64(2):
+        return stop
+    for k in range(count):  # an id is there more than once
+        ids[start + k] = spare_ids[k]
+        values[start + k] = spare_values[k]
+    return sort_row(ids, values, start, stop)
 
 
 @kernel

@@ -16,6 +16,7 @@ from ouzel.terms.penalties.domains import Box, L1Ball, L2Ball
 from ouzel.terms.penalties.norms import L2Norm, MaxNorm
 from ouzel.terms.penalties.separable import L1, ElasticNet, NoPenalty, SquaredL2, proximal
 from ouzel.terms.schedules import SCHEDULES, rate
+from ouzel.terms.starts import STARTS, code_of
 
 NORMS = {"l2-norm": L2Norm, "max-norm": MaxNorm}
 DOMAINS = {"l1-ball": L1Ball, "l2-ball": L2Ball, "box": Box}
@@ -44,6 +45,15 @@ def resolve_bound(bound: Any) -> Any:
     return _resolved("bound", bound, BOUNDS, projects)
 
 
+def resolve_start(start: Any) -> Any:
+    """Where a sketch's directions begin, by its name, or the term itself.
+
+    >>> resolve_start("random(slots=1024)")
+    Random(slots=1024.0)
+    """
+    return _resolved("start", start, STARTS, code_of)
+
+
 def name_of(term: Any) -> str:
     """What `resolve_loss` and its like take for a term; a term of your own goes by its class.
 
@@ -56,7 +66,7 @@ def name_of(term: Any) -> str:
 
 def _name(term: Any) -> str:
     """The name alone, without parameters."""
-    named: dict[Any, str] = {type(known): name for name, known in (LOSSES | SCHEDULES | BOUNDS).items()}
+    named: dict[Any, str] = {type(known): name for name, known in (LOSSES | SCHEDULES | BOUNDS | STARTS).items()}
     named |= {kind: name for name, kind in (NORMS | DOMAINS).items()}
     return named.get(type(term), type(term).__name__)
 
@@ -115,6 +125,7 @@ def resolve_penalty(penalty: Any = None, *, l1: float = 0.0, l2: float = 0.0) ->
 
 RESOLVERS: dict[str, Any] = {"loss": resolve_loss, "second_loss": resolve_loss, "third_loss": resolve_loss}
 RESOLVERS |= {"penalty": resolve_penalty, "schedule": resolve_schedule, "bound": resolve_bound}
+RESOLVERS |= {"start": resolve_start}
 """From a name or a term to the term, by the setting that takes it."""
 
 
@@ -152,7 +163,8 @@ def from_json(kind: Any, stored: Any) -> Any:
 def _from_json(kind: Any, name: str, value: Any) -> Any:
     default = kind._field_defaults.get(name, 0.0)
     if isinstance(default, tuple):
-        registers = (losses.derivative.bodies, proximal.bodies | minimise.bodies, rate.bodies, projects.bodies)
+        penalties = proximal.bodies | minimise.bodies
+        registers = (losses.derivative.bodies, penalties, rate.bodies, projects.bodies, code_of.bodies)
         known = {term.__name__: term for terms in registers if type(default) in terms for term in terms}
         known.pop("object", None)  # under which a body for all terms is registered
         term = known.get(str(value.get("term"))) if isinstance(value, dict) else None

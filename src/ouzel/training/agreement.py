@@ -21,7 +21,7 @@ def check_agreement(
     learner: str | None,
     settings: dict[str, str],
     intercept: bool,
-    scale_targets: bool,
+    prepared: dict[str, Any],
     reading: dict[str, Any],
 ) -> None:
     """Refuse a flag that contradicts what the model was learnt with."""
@@ -29,8 +29,12 @@ def check_agreement(
         raise contradiction(path, "learner", learner, model.learner.name)
     if not intercept and model.intercept:
         raise contradiction(path, "no_intercept", "given", "an intercept")
-    if not scale_targets and model.scale_targets:
+    if not prepared["scale_targets"] and model.scale_targets:
         raise contradiction(path, "raw_targets", "given", "scaled targets")
+    if prepared["standardize"] and not model.standardize:
+        raise contradiction(path, "standardize", "given", "features as they are")
+    if prepared["forget"] is not None and prepared["forget"] != model.forget:
+        raise contradiction(path, "forget", prepared["forget"], model.forget or "none")
     given = resolve_settings(model.learner, dict(settings))
     for name, value in settings.items():
         here = name if name in given._fields else "penalty"

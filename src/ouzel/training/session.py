@@ -64,7 +64,7 @@ class Session:
         learner: str | None,
         settings: dict[str, Any],
         intercept: bool,
-        scale_targets: bool,
+        prepared: dict[str, Any],
         reading: dict[str, Any],
         format: str | None,
         passes: int | None,
@@ -75,6 +75,7 @@ class Session:
         task: str | None = None,
         pairs: int | None = None,
         again: bool = False,
+        most_classes: int | None = None,
     ) -> Self:
         """A session that begins, or that goes on from the file `resume`."""
         if checkpoint_every and output is None:
@@ -90,7 +91,7 @@ class Session:
                 Model,
                 learner or catalogue.DEFAULT,
                 intercept=intercept and task != "ranking",
-                scale_targets=scale_targets,
+                **{name: value for name, value in prepared.items() if value is not None},
                 task=task,
                 pairs=pairs or 0,
                 bits=reading.get("bits", 18),
@@ -98,6 +99,7 @@ class Session:
                 **settings,
             )
             model = make()
+            model.classes.allow(most_classes)
             run = Run(model, passes=1 if passes is None else passes, holdout_every=holdout_every or 0)
             session = cls(files, model, run, reading, format, output, checkpoint_every)
             if task is None and "loss" not in settings and "loss" in model.settings._fields:
@@ -105,12 +107,12 @@ class Session:
             if resume is not None:
                 session.remarks.append(f"{resume} is not there yet: beginning a new model")
             return session
-
         model, notes = persistence.load_notes(resume)
+        model.classes.allow(most_classes)
         stored = notes.get("reading", {})
         if "query" in stored and "query" not in reading:
             raise OuzelError(f"{resume}: was learnt with the groups of {stored['query']}; give them again with --query")
-        check_agreement(resume, model, stored, learner, settings, intercept, scale_targets, reading)
+        check_agreement(resume, model, stored, learner, settings, intercept, prepared, reading)
         for name, given, known in (("task", task, model.task.name), ("pairs", pairs, model.pairs)):
             if given is not None and given != known:
                 raise contradiction(resume, name, given, known)

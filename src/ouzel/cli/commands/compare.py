@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ouzel.cli import options
+from ouzel.errors import OuzelError
 from ouzel.ranges import Range, check
 
 JOBS = Range(1, 1024, whole=True)
@@ -26,19 +27,24 @@ def compare(
         str, typer.Option(help="The learner without a budget that recovery is measured against.")
     ] = "unbounded",
     shuffles: Annotated[int, typer.Option(help="Random orders, in memory: mean and standard deviation.")] = 0,
+    task: options.Task = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Learners at work at a time.")] = 1,
     loss: options.Loss = None,
     l2: options.L2 = None,
     set_: options.Setting = None,
     no_intercept: Annotated[bool, typer.Option("--no-intercept", help="Learn no constant feature.")] = False,
     raw_targets: options.RawTargets = False,
+    standardize: options.Standardize = False,
+    forget: options.Forget = None,
     format: options.Format = None,
     label: options.Label = None,
     label_positive: options.LabelPositive = None,
     weight: options.Weight = None,
+    id_: options.Id = None,
     text: options.Text = None,
     categorical: options.Categorical = None,
     numeric: options.Numeric = None,
+    dates: options.Dates = None,
     ignore: options.Ignore = None,
     keep: options.Keep = None,
     missing: options.Missing = None,
@@ -49,6 +55,9 @@ def compare(
     limit: options.Limit = None,
     bits: options.Bits = None,
     seed: options.Seed = None,
+    group: options.Group = None,
+    query: options.Query = None,
+    pairs: options.Pairs = None,
     plot: options.Plot = None,
     json_: options.Json = False,
 ) -> None:
@@ -56,13 +65,24 @@ def compare(
 
     Example: ouzel compare a9a.svm.xz --learners ogd,son-oja
     """
-    kinds = {"categorical": categorical, "numeric": numeric, "keep": keep, "missing": missing}
+    kinds = {
+        "categorical": categorical,
+        "numeric": numeric,
+        "keep": keep,
+        "missing": missing,
+        "id": id_,
+        "dates": dates,
+    }
     rest: dict[str, Any] = {"on_error": on_error, "bits": bits, "seed": seed, "limit": limit, **kinds}
+    rest |= {"group": group, "query": query}
     reading = options.reading_options(
         label, label_positive, weight, text, ignore, columns, skip_lines, delimiter, **rest
     )
+    options.check_task(task)
+    if task and shuffles:
+        raise OuzelError("--shuffles takes examples apart that a ranking needs in groups; leave one of them out")
     check("--jobs", JOBS, jobs)
-    options.check_counts(shuffles=shuffles, top=top)
+    options.check_counts(shuffles=shuffles, top=top, pairs=pairs)
     from ouzel.evaluation.comparison import grid
     from ouzel.plotting.axes import check_plot_path
 
@@ -76,8 +96,14 @@ def compare(
         budgets=budget.split(",") if budget else (),
         settings=given,
     )
-    model = {"intercept": not no_intercept, "scale_targets": not raw_targets}
+    model: dict[str, Any] = {
+        "intercept": not no_intercept,
+        "scale_targets": not raw_targets,
+        "standardize": standardize,
+    }
+    model |= {} if forget is None else {"forget": forget}
     model |= {"bits": reading.get("bits", 18), "seed": reading.get("seed", 0)}
+    model |= {"task": task, "pairs": pairs or 0} if task else {}
     if shuffles:
         from ouzel.cli.commands.compare_shuffles import compare_in_orders
 

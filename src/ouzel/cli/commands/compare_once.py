@@ -16,6 +16,7 @@ from ouzel.evaluation.comparison.recovery import recovery_error
 from ouzel.learners import catalogue
 from ouzel.plotting.axes import Line, draw_lines, draw_panels
 from ouzel.plotting.curves import draw_curves
+from ouzel.streams.groups import Groups
 from ouzel.streams.read import read
 
 BLANK = "\N{NO-BREAK SPACE}"  # in the place of a mark: a plain one would be cut off
@@ -45,7 +46,7 @@ def compare_once(
         screen.stream = stream
         found = compare(
             [*standard, *chosen],
-            stream,
+            Groups(stream) if model.get("task") == "ranking" else stream,
             jobs=jobs,
             on_progress=lambda entries: screen.stand(entries[0].scores),
             on_refusal=screen.say,

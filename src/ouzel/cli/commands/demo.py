@@ -48,8 +48,8 @@ def demo(
     winners = Counter(min(best, key=lambda c: c.figure).candidate.learner for best in shows.values())
     winner, times = winners.most_common(1)[0]
     _, adagrad, sketched = next(iter(shows.values()))
-    print(f"\n{winner} wins {times} of {len(shows)}. On the ill-conditioned stream a sketch of ten directions")
-    print(f"makes {sketched.figure / adagrad.figure:.2f} times the mistakes of AdaGrad.")
+    print(f"\n{winner} wins {times} of {len(shows)}. On the ill-conditioned stream a sketch of ten directions, with")
+    print(f"--set diagonal=no, makes {sketched.figure / adagrad.figure:.2f} times the mistakes of AdaGrad.")
     print(f"Curves drawn in {plot}; {time.perf_counter() - begun:.0f} seconds in all. Next: ouzel train FILE")
 
 

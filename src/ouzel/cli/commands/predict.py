@@ -31,9 +31,11 @@ def predict(
     only: Annotated[str | None, typer.Option(help="labels, margins or probabilities, without a header line.")] = None,
     format: options.Format = None,
     label: options.Label = None,
+    id_: options.Id = None,
     text: options.Text = None,
     categorical: options.Categorical = None,
     numeric: options.Numeric = None,
+    dates: options.Dates = None,
     ignore: options.Ignore = None,
     keep: options.Keep = None,
     columns: options.ColumnNames = None,
@@ -49,7 +51,7 @@ def predict(
     """
     if only is not None and only not in KINDS:
         raise OuzelError(f"--only takes one of {', '.join(KINDS)}; got {only!r}")
-    from ouzel.evaluation.predictions import check_ending, predictions_of, write_predictions
+    from ouzel.evaluation.predictions import Identity, check_ending, predictions_of, write_predictions
     from ouzel.files import check_place
     from ouzel.model import persistence
     from ouzel.streams.read import read
@@ -74,23 +76,28 @@ def predict(
         categorical=categorical,
         numeric=numeric,
         keep=keep,
+        id=id_,
+        dates=dates,
     )
     stored = {name: value for name, value in notes.get("reading", {}).items() if name not in ("group", "query")}
-    alike = Alike()
+    alike, identity = Alike(), Identity(learnt)
     own = {"space": learnt.space, "unlabelled": True, "inherited": tuple(set(stored) - set(given))}
     with read(files, format=format, **{**stored, **given, **own}) as stream:
-        found = (alike.look(predictions_of(learnt, block)) for block in stream)
+        found = (identity.columns(block) | alike.look(predictions_of(learnt, block)).columns(only) for block in stream)
         if output is not None:
-            count = write_predictions((part.columns(only) for part in found), output)
+            count = write_predictions(found, output)
             print(f"{count:,} predictions written to {output}", file=sys.stderr)
         else:
-            for number, predictions in enumerate(found):
+            for number, part in enumerate(found):
                 if json_:
-                    _print_json(predictions)
+                    _print_json(part)
                 else:
-                    _print_table(predictions, only, header=only is None and number == 0)
+                    _print_table(part, bare=only is not None, header=only is None and number == 0)
     for line in stream.remarks:
         print(line, file=sys.stderr)
+    if identity.others:
+        said = f"{identity.others:,} labels are of another kind than the model's, and left out"
+        print(said, file=sys.stderr)
     if alike.rows >= ENOUGH and len(alike.margins) == 1:
         sys.stdout.flush()
         print(f"all {alike.rows:,} predictions are the same: does {model} know these features?", file=sys.stderr)
@@ -113,19 +120,20 @@ class Alike:
         return predictions
 
 
-def _print_table(predictions: Predictions, only: str | None, header: bool) -> None:
-    columns = predictions.columns(only)
+def _print_table(columns: dict[str, Any], bare: bool, header: bool) -> None:
+    """Columns with tabs between them; `bare` ones are the predictions, behind what the rows are called."""
+    if bare:
+        columns = {name: values for name, values in columns.items() if name not in ("row", "actual")}
     if header:
         print("\t".join(columns))
     rows = zip(*(values.tolist() for values in columns.values()), strict=True)
     sys.stdout.write("".join("\t".join(map(_cell, row)) + "\n" for row in rows))
 
 
-def _print_json(predictions: Predictions) -> None:
-    columns = predictions.columns(None)
+def _print_json(columns: dict[str, Any]) -> None:
     for row in zip(*(values.tolist() for values in columns.values()), strict=True):
         print(json.dumps(dict(zip(columns, row, strict=True))))
 
 
 def _cell(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -24,9 +24,7 @@ def train(
     learner: Annotated[
         str | None, typer.Option(help=f"Name of the learner ({catalogue.DEFAULT}); `ouzel learners` lists them.")
     ] = None,
-    task: Annotated[
-        str | None, typer.Option(help="ranking: learn the pairs of each group. Else the loss says: classes or numbers.")
-    ] = None,
+    task: options.Task = None,
     model: Annotated[str | None, typer.Option("--model", "-m", metavar="OUT", help="Write the model here.")] = None,
     resume: Annotated[
         str | None, typer.Option(metavar="MODEL", help="Go on with this model: settings come from the file.")
@@ -43,16 +41,21 @@ def train(
     l2: options.L2 = None,
     budget: options.Budget = None,
     sketch_size: options.SketchSize = None,
+    epsilon: options.Epsilon = None,
     set_: options.Setting = None,
     no_intercept: Annotated[bool, typer.Option("--no-intercept", help="Learn no constant feature.")] = False,
     raw_targets: options.RawTargets = False,
+    standardize: options.Standardize = False,
+    forget: options.Forget = None,
     format: options.Format = None,
     label: options.Label = None,
     label_positive: options.LabelPositive = None,
     weight: options.Weight = None,
+    id_: options.Id = None,
     text: options.Text = None,
     categorical: options.Categorical = None,
     numeric: options.Numeric = None,
+    dates: options.Dates = None,
     ignore: options.Ignore = None,
     keep: options.Keep = None,
     missing: options.Missing = None,
@@ -65,7 +68,8 @@ def train(
     seed: options.Seed = None,
     group: options.Group = None,
     query: options.Query = None,
-    pairs: Annotated[int | None, typer.Option(help="Pairs drawn of each group to rank (all).")] = None,
+    pairs: options.Pairs = None,
+    most_classes: Annotated[int | None, typer.Option(help="Classes that labels may be (1000, at most 10000).")] = None,
     top: Annotated[int, typer.Option(help="Heaviest features to show.")] = 10,
     plot: options.Plot = None,
     json_: options.Json = False,
@@ -93,13 +97,14 @@ def train(
         numeric,
         keep,
         missing,
+        id_,
+        dates,
     )
-    if task not in (None, "ranking"):
-        raise OuzelError(f"--task takes ranking, and classes or numbers follow from --loss; got {task!r}")
+    options.check_task(task)
     options.check_counts(checkpoint_every=checkpoint_every, pairs=pairs, top=top)
-    settings = options.settings_given(
-        set_, loss=loss, learning_rate=learning_rate, l1=l1, l2=l2, budget=budget, sketch_size=sketch_size
-    )
+    options.check_most_classes(most_classes)
+    named = {"loss": loss, "learning_rate": learning_rate, "l1": l1, "l2": l2, "budget": budget}
+    settings = options.settings_given(set_, **named, sketch_size=sketch_size, epsilon=epsilon)
     from ouzel.files import locked
     from ouzel.plotting.axes import check_plot_path
 
@@ -113,7 +118,7 @@ def train(
             learner=learner,
             settings=settings,
             intercept=not no_intercept,
-            scale_targets=not raw_targets,
+            prepared={"scale_targets": not raw_targets, "standardize": standardize, "forget": forget},
             reading=reading,
             format=format,
             passes=passes,
@@ -124,6 +129,7 @@ def train(
             task=task,
             pairs=pairs,
             again=again,
+            most_classes=most_classes,
         )
         failed = _go(session, quiet=json_)
     _hand_over(session, failed, plot, top, json_)

@@ -46,9 +46,7 @@ def direction(model: Model, state: Any, number: int, n: int) -> list[tuple[str, 
     """The n heaviest (feature, component) of a direction of the sketch; number 1 has the largest eigenvalue."""
     module = model.module
     if not isinstance(module, Spectral):
-        raise OuzelError(
-            f"--direction is for a model with a sketch, of son-oja or son-fd; this is {model.learner.name}"
-        )
+        raise OuzelError(f"--direction is for a model with a sketch, such as son-oja; this is {model.learner.name}")
     order = np.argsort(-module.eigenvalues(state), kind="stable")
     if not 1 <= number <= len(order):
         raise OuzelError(f"--direction takes a number from 1 to {len(order)}, the sketch's size; got {number}")

@@ -40,6 +40,10 @@ def _facts(report: Report) -> list[tuple[str, str]]:
         facts.append(("mean loss", "   ".join([figure(report.mean_loss), *more])))
     elif report.task == "ranking":
         facts.append(("pair error", f"{figure(report.error_rate)}   of {report.pairs or 0:,} pairs"))
+        if report.average_precision is not None:
+            at = (("1", report.precision_at_1), ("5", report.precision_at_5), ("10", report.precision_at_10))
+            places = "   ".join(f"at {k} {figure(value)}" for k, value in at)
+            facts.append(("precision", f"{figure(report.average_precision)} on average   {places}"))
         facts.append(("mean loss", figure(report.mean_loss)))
     else:
         facts.append(("rmse", f"{figure(report.rmse)}   mae {figure(report.mae)}   r2 {figure(report.r2)}"))

@@ -11,19 +11,22 @@ appears. Ranking, and losses other than the logistic one, are learnt by the four
 from __future__ import annotations
 
 import importlib
+from math import sqrt
 from typing import Any
 
 import numpy as np
 
 from ouzel.layout import allocate, flat, require
-from ouzel.learners.auto import newton_block, several_classes, sharing, standardisation, two_classes
+from ouzel.learners.auto import merging, newton_block, several_classes, sharing, standardisation, two_classes
 from ouzel.learners.auto.ensemble import Settings
 from ouzel.learners.auto.several_classes import SeveralClasses
 from ouzel.learners.auto.two_classes import MEAN, ROOT, VARIANCE, WEIGHT, TwoClasses
+from ouzel.learners.fading import faded_variances
 from ouzel.learners.rows import Rows
 from ouzel.terms.losses import Logistic, Squared
 
 MULTICLASS = True
+STANDARDIZES = True  # by itself
 JOINT = True  # the scores learn the multinomial loss together
 WEIGHTS_OF_SEVERAL = (several_classes.SOFTMAX, several_classes.HINGE, several_classes.BOLD, several_classes.MEAN)
 LATE = 1.0  # below 0 a class that comes late starts so far
@@ -116,6 +119,20 @@ def weights(state: Any, settings: Settings) -> np.ndarray:
     return found * slopes[:, None]
 
 
+def fade(state: Any, kept: float, settings: Settings) -> None:
+    """Decay sums of squares, precisions and moments; the mixture and the shares forget by themselves."""
+    prior = merging.prior_variance(state.features)
+    if isinstance(state, TwoClasses):
+        state.table[:, ROOT : ROOT + 4] /= np.float32(sqrt(kept))
+        variance = state.table[:, VARIANCE]
+    else:
+        sums = (several_classes.SOFTMAX_SQUARES, several_classes.HINGE_SQUARES, several_classes.BOLD_SQUARES)
+        state.table[:, sums] *= np.float32(kept)
+        variance = state.table[:, several_classes.VARIANCE]
+    variance[...] = faded_variances(variance, kept, prior)
+    newton_block.fade(state.block, kept, newton_block.PRIOR, standardisation.fade(state.features, kept))
+
+
 def reorder(state: Any, places: list[int]) -> Any:
     """The state of the same classes in another order: class k of it is class `places[k]` of this one."""
     copied = _filled(allocate_like(state), state)
@@ -195,6 +212,4 @@ def merge(states: list[Any], settings: Settings) -> Any:
 
     Weights of a worker are first taken to the units of the merged moments, and mean the same to raw features.
     """
-    from ouzel.learners.auto import merging
-
     return merging.merge(states)

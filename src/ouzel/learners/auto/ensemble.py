@@ -24,16 +24,19 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import force_inline, kernel
-from ouzel.layout import float32, float64, made_from
-from ouzel.learners.auto.simd import LARGEST, add_squares, add_squares_by_dither, move
-from ouzel.learners.auto.stacking import MODELS, clipped, combined, learn_stack
+from ouzel.kernels.jit import force_inline
+from ouzel.layout import float32, float64, made_from, require
+from ouzel.learners.auto.simd import FURTHEST, LARGEST, add_squares, add_squares_by_dither, move
+from ouzel.learners.auto.stacking import MODELS, MOST, clipped, combined, learn_stack
+from ouzel.learners.fading import faded_covariance
+from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import Loss, Rate
 from ouzel.terms.importance_aware import importance_aware_step
 from ouzel.terms.losses import Hinge, Logistic, SquaredHinge, curvature, derivative
 
 RATES = (1.0, 0.5, 0.5, 8.0)
 LONG = 2.0**20  # examples, from which on sums of squares are rounded by a dither lest they stop
+LARGEST_EFFECT = 2.0 * FURTHEST  # of a weight on the largest value: steps stop at FURTHEST, values may be rounded
 GOLDEN = 0.6180339887498949  # parts of one over: its multiples' fractional parts are spread most evenly
 
 
@@ -58,8 +61,8 @@ def layout(dimension: int, settings: Settings) -> State:
     models = (-inf,) * MODELS
     return State(
         table=float32(dimension, 1 + 2 * MODELS, least=(0.0, *models, *(0.0,) * MODELS)),
-        stack=float64(MODELS, fill=1.0 / MODELS),
-        inverse=float64(MODELS, MODELS, diagonal=1.0),
+        stack=float64(MODELS, fill=1.0 / MODELS, least=-MOST, most=MOST),
+        inverse=float64(MODELS, MODELS, diagonal=1.0, least=-MOST, most=MOST),
         counts=float64(3, least=0.0),
     )
 
@@ -178,25 +181,24 @@ def learn_row(state, indices, values, target, importance, settings):
     return margin
 
 
-@kernel
-def learn_rows(state, rows, targets, importances, settings, margins):
-    """Learn a block; `margins` (n,) takes the predictions made before learning each example."""
-    for i in range(len(targets)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        margins[i] = learn_row(state, rows.indices[here], rows.values[here], targets[i], importances[i], settings)
+learn_rows, predict_rows = learning_margins(learn_row), predicting_margins(predict_row)
 
 
-@kernel
-def predict_rows(state, rows, settings, margins):
-    """Write the margins of a block to `margins` (n,)."""
-    for i in range(len(margins)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        margins[i] = predict_row(state, rows.indices[here], rows.values[here], settings)
+def check(state: State, settings: Settings) -> None:
+    """Refuse weights that go further than steps take them: sums of products with values would not be finite."""
+    sizes, weights = state.table[:, :1].astype(float), state.table[:, 1 : 1 + MODELS]
+    require((np.abs(sizes * weights) <= LARGEST_EFFECT).all(), "table has weights too large for their features")
 
 
 def weights(state: State, settings: Settings) -> np.ndarray:
     """The weight of every slot in the stacked model (exact while no margin is clipped)."""
     return state.table[:, 1 : 1 + MODELS] @ state.stack
+
+
+def fade(state: State, kept: float, settings: Settings) -> None:
+    """Decay sums of squares, and what the stack has learnt of A."""
+    state.table[:, 1 + MODELS :] /= np.float32(sqrt(kept))
+    state.inverse[...] = faded_covariance(state.inverse, kept, 1.0)
 
 
 def background_state(state: State) -> State:

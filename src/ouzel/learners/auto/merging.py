@@ -81,18 +81,19 @@ def _add_sums(table: np.ndarray, states: list[Any], features: Features, two: boo
     if two:
         squares = np.divide(1.0, np.sqrt(squares), out=np.zeros(squares.shape), where=squares > 0.0)
     table[:, sums] = squares
-    prior = _prior(features)
+    prior = prior_variance(features)
     gained, touched = np.zeros(table[:, column].shape), np.zeros(table[:, column].shape, bool)
     for state in states:
         variance = state.table[:, column]
         known = variance > 0.0
         touched |= known
         mine = np.divide(1.0, variance, out=np.zeros(variance.shape), where=known)
-        gained += np.where(known, np.maximum(mine - 1.0 / _prior(state.features), 0.0), 0.0)
+        gained += np.where(known, np.maximum(mine - 1.0 / prior_variance(state.features), 0.0), 0.0)
     table[:, column] = np.where(touched, 1.0 / (1.0 / prior + gained), 0.0)
 
 
-def _prior(features: Features) -> float:
+def prior_variance(features: Features) -> float:
+    """AROW's, of the weights of features whose moments are these."""
     return float(PRIOR * max(features.totals[SEEN], 1.0) / max(features.totals[NORMS], 1.0))
 
 

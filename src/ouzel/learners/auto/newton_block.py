@@ -24,6 +24,7 @@ import numpy as np
 from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.layout import float64, require, uint32
 from ouzel.learners.auto.standardisation import COUNT
+from ouzel.learners.fading import faded_covariance
 
 MOST = 128
 FREQUENT = 0.02
@@ -133,7 +134,7 @@ def rescale(block: Block, places: np.ndarray, slots: np.ndarray, factor: np.ndar
 
 @inline_source
 def direct(block, numbers, places, slots, values, prior):
-    """v = S z and s = v.z; s below 0 says that S is no covariance, and nothing can be learnt by it.
+    """v = S z and s = v.z; s below 0 says that S is not a covariance, and nothing can be learnt by it.
 
     `numbers` takes z in its row `Z` and v in `V`, by place. Members of the example that know nothing get the prior.
     """
@@ -177,6 +178,18 @@ def shrink(block, v, curvature, s, prior):
         for i in range(members):
             for j in range(i):
                 covariance[j, i] = covariance[i, j]
+
+
+def fade(block: Block, kept: float, variance: float, counted: float) -> None:
+    """Decay precisions towards the prior's; members' counts have become a part of what they were."""
+    block.totals[LEAST] *= counted
+    known = np.flatnonzero(np.diagonal(block.covariance) > 0.0)
+    if len(known) and block.totals[PRESENT] > 0.0:
+        here = np.ix_(known, known)
+        prior = variance * block.totals[SEEN] / block.totals[PRESENT]
+        block.covariance[here] = faded_covariance(block.covariance[here], kept, prior)
+    block.shares[...] *= kept
+    block.totals[CURVATURE] *= kept
 
 
 @inline_source

@@ -19,21 +19,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import force_inline, inline_source, kernel
+from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.layout import flat, float64, made_from, require, uint32
 from ouzel.learners.auto import merging, mixing, newton_block, standardisation
 from ouzel.learners.auto.ensemble import Settings
 from ouzel.learners.auto.mixing import Mixture, dot, learn_mixture
 from ouzel.learners.auto.newton_block import Block
 from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
-from ouzel.learners.auto.turning import shares_of, turning
+from ouzel.learners.auto.turning import note_example, turning
 from ouzel.learners.auto.two_classes import MOST_IMPORTANCE
-from ouzel.learners.auto.work import Work
+from ouzel.learners.auto.work import make_room
 from ouzel.learners.blocks import learning_margins_of, predicting_margins_of
 from ouzel.terms.importance_aware import importance_aware_step
 from ouzel.terms.losses import Squared
 
-SCALES_TARGETS = True  # by itself
+SCALES_TARGETS = STANDARDIZES = True  # by itself
 RATES = (0.5, 8.0)
 MODELS = 3
 PRIOR = 10.0
@@ -75,13 +75,6 @@ def check(state: State, settings: Settings) -> None:
     newton_block.check(state.block, state.places)
     low, high = state.labels[LOW], state.labels[HIGH]
     require(low <= state.labels[MEAN] <= high, "labels have a mean that is not in their range")
-
-
-@kernel
-def make_room(state):
-    """Room to work in."""
-    slots, numbers = len(state.table), np.empty((ROOT + MODELS, newton_block.MOST))
-    return Work(np.empty(slots, np.uint32), np.empty(slots, np.float32), np.empty(slots, np.float32), numbers)
 
 
 @inline_source
@@ -140,7 +133,7 @@ def _learn(state, rows, start, targets, importances, settings, predictions, work
     for i in range(start, len(targets)):
         here = slice(rows.offsets[i], rows.offsets[i + 1])
         indices, values = rows.indices[here], rows.values[here]
-        features, block, numbers = state.features, state.block, work.numbers
+        features, numbers = state.features, work.numbers
         centred, weight = standardisation.is_centred(indices), min(np.float64(importances[i]), MOST_IMPORTANCE)
         mean, margins = state.labels[MEAN] if centred else 0.0, numbers[MARGINS, :MODELS]
         count = standardisation.view_row(features, work, indices, values, centred)
@@ -148,18 +141,12 @@ def _learn(state, rows, start, targets, importances, settings, predictions, work
         found = _margins(state, slots, z, mean, margins)
         predictions[i] = _combined(state, margins, mean)
         if weight > 0.0:
-            useful = newton_block.worthwhile(block.totals)
-            enter, leave = shares_of(useful)
-            turn = standardisation.note_row(features, work, indices, values, count, enter, leave)
-            looked, present = useful or features.totals[SEEN] % newton_block.RESTING == 0.0, 0
-            if looked:
-                note = newton_block.admit(block, state.places, slots, features.moments, features.totals[SEEN])
-                present, turn = note[0], turn or note[1]
+            present, turn = note_example(state, work, indices, values, count)
             variance, residual = _note(state, targets[i], weight), targets[i] - mean
             spread = sqrt(variance if centred else variance + state.labels[MEAN] ** 2)
             if features.totals[NORMS] > 0.0 and spread > 0.0 and isfinite(found[0] + found[1] + found[2]):
                 _learn_adagrad(state, slots, z, found, residual, weight, spread, settings)
-                if useful and present > 0:
+                if present > 0:
                     _learn_newton(state, slots, z, numbers, found[2] - residual, weight)
                 for e in range(MODELS):
                     margins[e] /= spread
@@ -207,6 +194,13 @@ def _learn_newton(state, slots, z, numbers, error, weight):
     for place in range(np.int64(block.totals[newton_block.MEMBERS])):
         block.weights[place, 0] -= step * v[place]
     newton_block.shrink(block, v, weight, s, prior)
+
+
+def fade(state: State, kept: float, settings: Settings) -> None:
+    """Decay sums of squares, precisions and moments, those of the labels too; the mixture forgets by itself."""
+    state.table[:, [SAFE_SQUARES, BOLD_SQUARES]] *= kept
+    state.labels[[WEIGHT, DEVIATIONS]] *= kept
+    newton_block.fade(state.block, kept, PRIOR, standardisation.fade(state.features, kept))
 
 
 def bytes_used(state: State) -> int:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import force_inline, inline_source, kernel
+from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.layout import float32, uint32
 from ouzel.learners.auto import mixing, newton_block, sharing, standardisation
 from ouzel.learners.auto.mixing import Mixture, learn_joint_mixture, softmax
@@ -23,9 +23,9 @@ from ouzel.learners.auto.newton_block import Block
 from ouzel.learners.auto.sharing import Shares
 from ouzel.learners.auto.simd import FURTHEST
 from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
-from ouzel.learners.auto.turning import shares_of, turning
+from ouzel.learners.auto.turning import note_example, turning
 from ouzel.learners.auto.two_classes import LEAST_VARIANCE, LONG, MOST_IMPORTANCE, PRIOR, held
-from ouzel.learners.auto.work import Work
+from ouzel.learners.auto.work import make_room
 from ouzel.learners.blocks import learning_scores_of, predicting_scores_of
 from ouzel.learners.dithered_sums import dither_of, dithered_sum
 from ouzel.terms.importance_aware import importance_aware_step
@@ -42,7 +42,6 @@ SLOPES, PUSHES, SHARES, STEPS, TOLD, SOLVED, DIRECTION = range(SCORES + MODELS, 
 MARGINS = DIRECTION + 1
 CHANCES = MARGINS + MODELS
 ROOT = CHANCES + MODELS + 1
-ROWS = ROOT + MODELS
 
 
 class SeveralClasses(NamedTuple):
@@ -64,13 +63,6 @@ def layout(dimension: int, classes: int) -> Any:
         mixture=mixing.layout(MODELS),
         shares=sharing.layout(MODELS),
     )
-
-
-@kernel
-def make_room(state):
-    """Room to work in."""
-    slots, numbers = len(state.table), np.empty((ROWS, max(newton_block.MOST, state.table.shape[2])))
-    return Work(np.empty(slots, np.uint32), np.empty(slots, np.float32), np.empty(slots, np.float32), numbers)
 
 
 @inline_source
@@ -121,19 +113,13 @@ def _learn(state, rows, start, targets, importances, settings, scores, work):
     for i in range(start, len(targets)):
         here = slice(rows.offsets[i], rows.offsets[i + 1])
         indices, values = rows.indices[here], rows.values[here]
-        features, block, numbers = state.features, state.block, work.numbers
+        features, numbers = state.features, work.numbers
         centred, weight = standardisation.is_centred(indices), min(np.float64(importances[i]), MOST_IMPORTANCE)
         count = standardisation.view_row(features, work, indices, values, centred)
         slots, z = work.slots[:count], work.values[:count]
         _score(state, slots, z, numbers, scores[i])
         if weight > 0.0:
-            useful = newton_block.worthwhile(block.totals)
-            enter, leave = shares_of(useful)
-            turn = standardisation.note_row(features, work, indices, values, count, enter, leave)
-            looked, present = useful or features.totals[SEEN] % newton_block.RESTING == 0.0, 0
-            if looked:
-                note = newton_block.admit(block, state.places, slots, features.moments, features.totals[SEEN])
-                present, turn = note[0], turn or note[1]
+            present, turn = note_example(state, work, indices, values, count)
             if features.totals[NORMS] > 0.0:
                 unit = settings.learning_rate * sqrt(features.totals[SEEN] / max(features.totals[NORMS], 1.0))
                 mine = numbers[:, : scores.shape[1]]
@@ -141,7 +127,7 @@ def _learn(state, rows, start, targets, importances, settings, scores, work):
                 _learn_hinge(state, slots, z, mine, targets[i], weight, unit * RATES[1])
                 _learn_boldly(state, slots, z, mine, targets[i], weight, unit * RATES[2])
                 _learn_arow(state, slots, z, mine, targets[i], weight)
-                if useful and present > 0:
+                if present > 0:
                     _learn_newton(state, slots, z, numbers, targets[i], weight)
                 _learn_last(state, numbers, targets[i], weight)
             if turn:

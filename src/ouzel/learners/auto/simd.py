@@ -153,7 +153,7 @@ def add_squares_by_dither(table, slots, values, slopes, dither):
 
 @in_llvm(_adding(scaled=True), QUARTET)
 def add_scaled_squares(table, slots, values, slopes):
-    """`add_squares` of values z; there is no n in front of the rows."""
+    """`add_squares` of values z; rows do not begin with n."""
     return _plain_add_squares(table, slots, values, slopes, None, 0)
 
 
@@ -199,7 +199,7 @@ def move(table, slots, values, steps):
 
 @in_llvm(_moving(scaled=True))
 def move_scaled(table, slots, values, steps):
-    """`move` of values z; there is no n in front of the rows."""
+    """`move` of values z; rows do not begin with n."""
     for slot, value in zip(slots, values, strict=True):
         _plain_move(table[slot], value, steps, np.float32(1.0))
 

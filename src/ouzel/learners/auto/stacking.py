@@ -15,6 +15,7 @@ from ouzel.kernels.jit import force_inline
 
 MODELS = 4
 LEAST_CURVATURE = 1e-3
+MOST = 1e100  # no number of a file goes further: sums of products stay finite
 FURTHEST = 4.0  # margins the stack sees are clipped to so many units of the target
 
 

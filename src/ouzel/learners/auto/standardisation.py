@@ -189,6 +189,17 @@ def units(features: Features) -> tuple[np.ndarray, np.ndarray]:
     return slopes, shifts
 
 
+def fade(features: Features, kept: float) -> float:
+    """Have earlier examples count for a part of what they did, so that they are a whole number; return the part."""
+    seen, moments = features.totals[SEEN], features.moments
+    part = float(np.floor(kept * seen) / seen) if seen >= 2.0 else 1.0
+    features.totals[[SEEN, NORMS]] *= part
+    features.totals[SEEN] = np.rint(features.totals[SEEN])
+    moments[:, [COUNT, SQUARES]] *= part
+    moments[moments[:, LARGEST] >= 0.0, MEAN] *= part  # a sum
+    return part
+
+
 def merged(parts: list[Features]) -> Features:
     """The moments of all workers' examples (Chan, Golub & LeVeque, 1983); dense is what most examples have so."""
     whole = Features(*(array.copy() for array in parts[0]))

@@ -20,9 +20,41 @@ TABLE, LEAVE_TABLE, TEXT, LEAVE_TEXT = 0.5, 0.25, 0.9, 0.8  # parts of the examp
 
 
 @inline_source
-def shares_of(tabular):
-    """The parts of the examples at which a feature turns dense, and rare again."""
-    return (TABLE, LEAVE_TABLE) if tabular else (TEXT, LEAVE_TEXT)
+def note_example(state, work, indices, values, count):
+    """Have moments and block take note of an example just viewed as `count` slots.
+
+    Return how many of its features are members of the block, 0 while that rests, and whether anything is to turn.
+    """
+    features, block = state.features, state.block
+    tabular = newton_block.worthwhile(block.totals)
+    enter, leave = (TABLE, LEAVE_TABLE) if tabular else (TEXT, LEAVE_TEXT)
+    turn, present = standardisation.note_row(features, work, indices, values, count, enter, leave), 0
+    if tabular or features.totals[SEEN] % newton_block.RESTING == 0.0:
+        slots = work.slots[:count]
+        found, crowded = newton_block.admit(block, state.places, slots, features.moments, features.totals[SEEN])
+        present, turn = found if tabular else 0, turn or crowded
+    return present, turn
+
+
+def turn_features(
+    features: standardisation.Features, indices: np.ndarray, enter: float, leave: float
+) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Turn features that have become dense with an example, and then those that have become rare.
+
+    Of either: the slots, factors for their weights, and the parts of the old weights that the constant takes up.
+    """
+    turned, seen = [], features.totals[SEEN]
+    centred, slots = len(indices) > 0 and indices[0] == 0, np.unique(indices[indices > 0])
+    moments = features.moments[slots]
+    enough = max(enter * seen, min(seen, 3.0), 2.0)
+    slots = slots[(moments[:, LARGEST] > 0.0) & (moments[:, COUNT] >= enough)]
+    if len(slots):
+        turned.append((slots, *standardisation.turn_dense(features, slots, centred)))
+    dense = features.dense[: int(features.totals[DENSE])]
+    slots = dense[features.moments[dense, COUNT] < leave * seen]
+    if len(slots):
+        turned.append((slots, *standardisation.turn_rare(features, slots, centred)))
+    return turned
 
 
 def turning(weights: tuple[int, ...], variances: tuple[int, ...] = ()) -> Callable[[Any, np.ndarray], None]:
@@ -30,20 +62,11 @@ def turning(weights: tuple[int, ...], variances: tuple[int, ...] = ()) -> Callab
 
     def turn(state: Any, indices: np.ndarray) -> None:
         """Turn the features that have become dense or rare with an example; let frequent ones into the block."""
-        features, seen = state.features, state.features.totals[SEEN]
         tabular = newton_block.is_worthwhile(state.block.totals)
         enter, leave = (TABLE, LEAVE_TABLE) if tabular else (TEXT, LEAVE_TEXT)
-        centred, slots = len(indices) > 0 and indices[0] == 0, np.unique(indices[indices > 0])
-        moments = features.moments[slots]
-        enough = max(enter * seen, min(seen, 3.0), 2.0)
-        slots = slots[(moments[:, LARGEST] > 0.0) & (moments[:, COUNT] >= enough)]
-        if len(slots):
-            rescale(slots, *standardisation.turn_dense(features, slots, centred), state)
-        dense = features.dense[: int(features.totals[DENSE])]
-        slots = dense[features.moments[dense, COUNT] < leave * seen]
-        if len(slots):
-            rescale(slots, *standardisation.turn_rare(features, slots, centred), state)
-        newton_block.replace(state.block, state.places, indices, features.moments)
+        for slots, factor, part in turn_features(state.features, indices, enter, leave):
+            rescale(slots, factor, part, state)
+        newton_block.replace(state.block, state.places, indices, state.features.moments)
 
     def rescale(slots: np.ndarray, factor: np.ndarray, part: np.ndarray, state: Any) -> None:
         """Multiply weights by their factors; the constant's take up a part of what they were."""

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import force_inline, inline_source, kernel
+from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.kernels.simd import fetch_ahead
 from ouzel.layout import float32, uint32
 from ouzel.learners.auto import mixing, newton_block, sharing, standardisation
@@ -26,8 +26,8 @@ from ouzel.learners.auto.newton_block import Block
 from ouzel.learners.auto.sharing import Shares
 from ouzel.learners.auto.simd import FURTHEST, LARGEST, add_scaled_squares, add_scaled_squares_by_dither, move_scaled
 from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
-from ouzel.learners.auto.turning import shares_of, turning
-from ouzel.learners.auto.work import Work
+from ouzel.learners.auto.turning import note_example, turning
+from ouzel.learners.auto.work import make_room
 from ouzel.learners.blocks import learning_scores_of, predicting_scores_of
 from ouzel.learners.dithered_sums import dither_of
 from ouzel.terms.importance_aware import importance_aware_step
@@ -64,13 +64,6 @@ def layout(dimension: int) -> Any:
         mixture=mixing.layout(MODELS),
         shares=sharing.layout(MODELS),
     )
-
-
-@kernel
-def make_room(state):
-    """Room to work in."""
-    slots, numbers = len(state.table), np.empty((DIRECTION + MODELS, newton_block.MOST))
-    return Work(np.empty(slots, np.uint32), np.empty(slots, np.float32), np.empty(slots, np.float32), numbers)
 
 
 @force_inline
@@ -120,7 +113,7 @@ def _learn(state, rows, start, targets, importances, settings, scores, work):
             fetch_ahead(state.table, ahead)
         here = slice(rows.offsets[i], rows.offsets[i + 1])
         indices, values = rows.indices[here], rows.values[here]
-        features, block, numbers = state.features, state.block, work.numbers
+        features, numbers = state.features, work.numbers
         centred, weight = standardisation.is_centred(indices), min(np.float64(importances[i]), MOST_IMPORTANCE)
         count = standardisation.view_row(features, work, indices, values, centred)
         slots, z, sign = work.slots[:count], work.values[:count], 1.0 if targets[i] == 1 else -1.0
@@ -128,17 +121,11 @@ def _learn(state, rows, start, targets, importances, settings, scores, work):
         margins = _margins(state, slots, z, seen)
         scores[i, 0], scores[i, 1] = 0.0, sharing.margin_of(state.shares, state.mixture, seen, chances)
         if weight > 0.0:
-            useful = newton_block.worthwhile(block.totals)
-            enter, leave = shares_of(useful)
-            turn = standardisation.note_row(features, work, indices, values, count, enter, leave)
-            looked, present = useful or features.totals[SEEN] % newton_block.RESTING == 0.0, 0
-            if looked:
-                note = newton_block.admit(block, state.places, slots, features.moments, features.totals[SEEN])
-                present, turn = note[0], turn or note[1]
+            present, turn = note_example(state, work, indices, values, count)
             if features.totals[NORMS] > 0.0:
                 _learn_adagrad(state, slots, z, margins, sign, weight, settings)
                 _learn_arow(state, slots, z, margins[4], sign, weight)
-                if useful and present > 0:
+                if present > 0:
                     _learn_newton(state, slots, z, numbers, margins[5], sign, weight)
                 p = chances[MODELS]
                 sharing.learn_shares(state.shares, seen, chances, 1.0 if sign > 0.0 else 0.0, weight)

@@ -26,9 +26,10 @@ from ouzel.errors import OuzelError
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import float32, float64, made_from, uint32
 from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product, shares
+from ouzel.learners.budget.guarantee import Delta, Epsilon, Features, sizes
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import L2, Depth, HeapSize, Loss, Rate, Schedule, SketchSeed, Width, byte_budget
-from ouzel.ranges import STRENGTH, SWITCH
+from ouzel.ranges import STRENGTH, SWITCH, checked
 from ouzel.sketches import count_sketch, top_k
 from ouzel.sketches.count_sketch import cell, median, query
 from ouzel.sketches.hashing import tabulation
@@ -67,6 +68,15 @@ class Settings(NamedTuple):
     sketch_seed: SketchSeed = 0.0
     averaging: Annotated[bool, SWITCH, "weights are those of the mean iterate"] = False
     radius: Annotated[float, STRENGTH, "of the l2 ball that the sketch is kept in; 0 for none"] = 0.0
+    epsilon: Epsilon = 0.0
+    delta: Delta = 0.05
+    features: Features = 2.0**18
+
+    def completed(self) -> Settings:
+        """Of the size that `epsilon` asks for."""
+        return (
+            self._replace(**checked(Settings, sizes(self), f"for epsilon={self.epsilon:g}")) if self.epsilon else self
+        )
 
 
 def configure(settings: Settings) -> tuple[int, int, int]:

@@ -22,7 +22,7 @@ from typing import Annotated, NamedTuple
 
 from ouzel.kernels.jit import force_inline
 from ouzel.learners.gaussian.rule import step
-from ouzel.learners.shared_settings import Confidence, Full, Prior
+from ouzel.learners.shared_settings import Confidence, Full, Pairwise, Prior
 from ouzel.ranges import SWITCH
 
 
@@ -31,6 +31,7 @@ class Settings(NamedTuple):
     by_variance: Annotated[bool, SWITCH, "the form in the variance, not in the deviation"] = False
     prior: Prior = 1.0
     full: Full = False
+    pairwise: Pairwise = True
 
 
 @force_inline

@@ -16,7 +16,7 @@ import numpy as np
 
 from ouzel.learners.gaussian.rule import Diagonal, merged, step
 from ouzel.learners.scores import averaged
-from ouzel.learners.shared_settings import Full, Prior
+from ouzel.learners.shared_settings import Full, Pairwise, Prior
 from ouzel.ranges import Range
 
 
@@ -25,6 +25,7 @@ class Settings(NamedTuple):
     decay: Annotated[float, Range(0.0, 1.0), "b; round t takes the share c b^t from the ellipsoid"] = 0.3
     prior: Prior = 1.0
     full: Full = False
+    pairwise: Pairwise = True
 
 
 @step.register(Settings)

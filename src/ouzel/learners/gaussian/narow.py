@@ -11,13 +11,14 @@ from __future__ import annotations
 from typing import Annotated, NamedTuple
 
 from ouzel.learners.gaussian.rule import step
-from ouzel.learners.shared_settings import PRICE, Full, Prior
+from ouzel.learners.shared_settings import PRICE, Full, Pairwise, Prior
 
 
 class Settings(NamedTuple):
     bound: Annotated[float, PRICE, "b; where the variance is below 1 / b nothing is learnt"] = 10.0
     prior: Prior = 1.0
     full: Full = False
+    pairwise: Pairwise = True
 
 
 @step.register(Settings)

@@ -11,6 +11,8 @@ becomes 2 S - beta (2 S) x x'(2 S). With three classes or more the two rows are 
 each has S - beta S x x'S and the two are correlated, which is forgotten: share = 1. A diagonal S forgets correlations
 anyway; there share = 2 throughout makes fewer mistakes more often than not (docs/multiclass.md).
 
+LIBOL takes x'Sx for the variance of a margin, and share = 1: the setting `pairwise` turned off, with a prior of 2.
+
 No variance falls below 1e-12, a floor that the papers do not have: a diagonal one stops there, and a full covariance
 has as much added where an example's would fall below. So S stays positive where rules drive it to 0 (`cw` does, on a
 stream that no weights fit), and a feature that has reached the floor goes on moving a little.
@@ -26,6 +28,7 @@ import numpy as np
 from ouzel.errors import OuzelError
 from ouzel.kernels.jit import dispatch, force_inline
 from ouzel.layout import float32, float64, int64, made_from
+from ouzel.learners.fading import faded_covariance, faded_variances
 from ouzel.learners.limits import LIMIT, is_sound
 from ouzel.learners.loops import learning_scores
 from ouzel.learners.scores import learning_pairs, score_row, score_rows
@@ -71,8 +74,10 @@ def variance_of(state: Any, indices: np.ndarray, values: np.ndarray) -> float:
 
 
 @dispatch
-def move(state: Any, indices: np.ndarray, values: np.ndarray, target: int, wrong: int, alpha: float, beta: float):
-    """Take the steps."""
+def move(
+    state: Any, indices: np.ndarray, values: np.ndarray, target: int, wrong: int, alpha: float, beta: float, pair: bool
+):
+    """Take the steps; where the margin is not one of a pair, S loses beta S x x'S."""
 
 
 @dispatch
@@ -112,14 +117,15 @@ def _(state, indices, values):
 
 
 @move.register(Diagonal)
-def _(state, indices, values, target, wrong, alpha, beta):
+def _(state, indices, values, target, wrong, alpha, beta, pair):
+    shrink = (2.0 if pair else 1.0) * beta
     for k in range(len(indices)):
         slot = indices[k]
         spread = state.variance[slot] * values[k]
         change = np.float32(alpha * spread)
         state.table[slot, target] += change
         state.table[slot, wrong] -= change
-        state.variance[slot] = max(state.variance[slot] - 2.0 * beta * spread * spread, SMALLEST_VARIANCE)
+        state.variance[slot] = max(state.variance[slot] - shrink * spread * spread, SMALLEST_VARIANCE)
 
 
 @variance_of.register(Full)
@@ -139,9 +145,9 @@ def _(state, indices, values):
 
 
 @move.register(Full)
-def _(state, indices, values, target, wrong, alpha, beta):
+def _(state, indices, values, target, wrong, alpha, beta, pair):
     product = state.product[: state.extent[0]]
-    shrink = (2.0 if state.table.shape[1] == 2 else 1.0) * beta
+    shrink = (2.0 if pair and state.table.shape[1] == 2 else 1.0) * beta
     square = spread = 0.0
     for k in range(len(indices)):
         square += values[k] * values[k]
@@ -170,13 +176,13 @@ def predict_row(state, indices, values, settings, scores):
 def learn_pair(state, indices, values, scores, target, wrong, importance, settings):
     """Learn one example of a true class and the best wrong one."""
     margin = scores[target] - scores[wrong]
-    variance = 2.0 * variance_of(state, indices, values)
+    variance = (2.0 if settings.pairwise else 1.0) * variance_of(state, indices, values)
     if not (isfinite(margin * margin) and 0.0 < variance < LIMIT):
         return
     alpha, beta = step(settings, MarginStats(margin, variance, importance, state.seen[0]))
     if alpha > 0.0 and is_sound(alpha, variance) and isfinite(beta):
         state.updates[0] += 1.0
-        move(state, indices, values, target, wrong, alpha, beta)
+        move(state, indices, values, target, wrong, alpha, beta, settings.pairwise)
 
 
 learn_row = learning_pairs(predict_row, learn_pair)
@@ -191,6 +197,16 @@ def predict_rows(state: Any, rows: Any, settings: Any, scores: np.ndarray) -> No
 def weights(state: Any, settings: Any) -> np.ndarray:
     """Mean weights (slots, classes)."""
     return state.table
+
+
+def fade(state: Any, kept: float, settings: Any) -> None:
+    """Decay precisions towards the prior's: the noise of a process that weights follow, in the sense of Kalman."""
+    prior = 0.5 * settings.prior
+    if isinstance(state, Diagonal):
+        state.variance[...] = faded_variances(state.variance, kept, prior)
+    else:
+        met = slice(int(state.extent[0]))
+        state.covariance[met, met] = faded_covariance(state.covariance[met, met], kept, prior)
 
 
 def merge(states: list[Any], settings: Any) -> Any:

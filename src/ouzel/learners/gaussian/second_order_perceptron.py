@@ -84,6 +84,12 @@ def weights(state: State, settings: Settings) -> np.ndarray:
     return (state.table / np.maximum(state.energy.astype(np.float64), 1e-30)[:, None]).astype(np.float32)
 
 
+def fade(state: State, kept: float, settings: Settings) -> None:
+    """Decay what examples have added to A and to v."""
+    state.energy[...] *= np.float32(kept)
+    state.table[...] *= np.float32(kept)
+
+
 def merge(states: list[State], settings: Settings) -> State:
     """Add up what the workers summed: v, and A less the damping that each began with."""
     energy = np.sum([state.energy for state in states], axis=0) - (len(states) - 1) * settings.damping

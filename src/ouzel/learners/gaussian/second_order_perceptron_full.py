@@ -16,6 +16,7 @@ import numpy as np
 from ouzel.errors import OuzelError
 from ouzel.kernels.jit import kernel
 from ouzel.layout import float32, float64, int64, made_from
+from ouzel.learners.fading import faded_covariance
 from ouzel.learners.gaussian.second_order_perceptron import Settings
 from ouzel.learners.limits import is_sound
 from ouzel.learners.loops import learning_scores, predicting_scores
@@ -111,6 +112,13 @@ predict_rows = predicting_scores(predict_row)
 def weights(state: State, settings: Settings) -> np.ndarray:
     """Weights (slots, classes), before the example to be predicted counts in A."""
     return (state.inverse @ state.table).astype(np.float32)
+
+
+def fade(state: State, kept: float, settings: Settings) -> None:
+    """Decay what examples have added to A and to v."""
+    learnt = slice(int(state.extent[0]))
+    state.inverse[learnt, learnt] = faded_covariance(state.inverse[learnt, learnt], kept, 1.0 / settings.damping)
+    state.table[...] *= np.float32(kept)
 
 
 def merge(states: list[State], settings: Settings) -> State:

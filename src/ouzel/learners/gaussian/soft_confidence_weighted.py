@@ -15,7 +15,7 @@ from typing import Annotated, NamedTuple
 
 from ouzel.learners.gaussian.confidence_weighted import covariance_step, mean_step, normal_quantile
 from ouzel.learners.gaussian.rule import step
-from ouzel.learners.shared_settings import Aggressiveness, Confidence, Full, Prior
+from ouzel.learners.shared_settings import Aggressiveness, Confidence, Full, Pairwise, Prior
 from ouzel.ranges import SWITCH
 
 
@@ -25,6 +25,7 @@ class Settings(NamedTuple):
     squared: Annotated[bool, SWITCH, "SCW-II, not SCW-I"] = False
     prior: Prior = 1.0
     full: Full = False
+    pairwise: Pairwise = True
 
 
 @step.register(Settings)

@@ -185,6 +185,22 @@ def weights(state: State, settings: Settings) -> np.ndarray:
 swap_classes = negating_first("table")
 
 
+def fade(state: State, kept: float, settings: Settings) -> None:
+    """Decay the sums of squares; what weights owe to the penalty is paid first."""
+    if applies(settings.penalty):
+        state.table[:, 0], state.table[:, 2], state.seen[1] = weights(state, settings), 0.0, 0.0
+    state.table[:, 1] *= np.float32(kept)
+    if applies(settings.penalty):
+        state.table[:, 3] = _doses(state.table[:, 1], settings)
+
+
+def _doses(squares: np.ndarray, settings: Settings) -> list[float]:
+    """What a round costs the weight of each slot."""
+    with np.errstate(divide="ignore"):
+        steps = np.float32(settings.learning_rate) / (np.float32(settings.damping) + np.sqrt(squares))
+    return [penalty_increment(settings.penalty, step) if np.isfinite(step) else 0.0 for step in steps.tolist()]
+
+
 def merge(states: list[State], settings: Settings) -> State:
     """Average the weights of workers by the examples each has seen; sums of squares add up."""
     seen = np.array([state.seen[0] for state in states])
@@ -193,9 +209,6 @@ def merge(states: list[State], settings: Settings) -> State:
     merged.table[:, 0] = np.average([weights(state, settings) for state in states], axis=0, weights=shares)
     merged.table[:, 1] = np.sum([state.table[:, 1] for state in states], axis=0)
     if applies(settings.penalty):
-        steps = np.float32(settings.learning_rate) / (np.float32(settings.damping) + np.sqrt(merged.table[:, 1]))
-        merged.table[:, 3] = [
-            penalty_increment(settings.penalty, step) if np.isfinite(step) else 0.0 for step in steps.tolist()
-        ]
+        merged.table[:, 3] = _doses(merged.table[:, 1], settings)
     merged.seen[0] = seen.sum()
     return merged

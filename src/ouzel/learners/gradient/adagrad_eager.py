@@ -13,7 +13,7 @@ there is a limit to it. Penalties that are sums over single weights belong to `a
 from __future__ import annotations
 
 from math import isfinite, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,9 +21,10 @@ from ouzel.errors import OuzelError
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float64, made_from
 from ouzel.learners.gradient.descent import descending
+from ouzel.learners.gradient.domain_steps import from_domain
 from ouzel.learners.limits import has_square
 from ouzel.learners.loops import learning_margins, predicting_margins
-from ouzel.learners.shared_settings import Damping, DualAveraging, Loss, Penalty, Rate
+from ouzel.learners.shared_settings import Damping, DualAveraging, FromDomain, Loss, Penalty, Rate
 from ouzel.learners.states import negating
 from ouzel.terms.losses import Logistic
 from ouzel.terms.penalties.diagonal_prox import minimise, require_minimiser
@@ -46,6 +47,11 @@ class Settings(NamedTuple):
     learning_rate: Rate = 0.25
     damping: Damping = 1e-6
     dual_averaging: DualAveraging = False
+    from_domain: FromDomain = False
+
+    def completed(self) -> Any:
+        """With the step size and damping that the domain asks for, if they are to be."""
+        return from_domain(self) if self.from_domain else self
 
 
 def layout(dimension: int, settings: Settings) -> State:

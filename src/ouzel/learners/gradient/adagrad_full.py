@@ -15,7 +15,7 @@ few hundred features; ids beyond the limit are refused.
 from __future__ import annotations
 
 from math import isfinite
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,10 +23,11 @@ from ouzel.errors import OuzelError
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import MOST_COUNT, check_places, float64, int64, made_from
 from ouzel.learners.gradient.descent import descending
+from ouzel.learners.gradient.domain_steps import from_domain
 from ouzel.learners.gradient.matrix_metric import decompose, require_solver, solve, times_metric
 from ouzel.learners.limits import LARGEST_SQUARE, bound_all
 from ouzel.learners.loops import learning_margins, predicting_margins
-from ouzel.learners.shared_settings import Damping, DualAveraging, Loss, Penalty, Rate
+from ouzel.learners.shared_settings import Damping, DualAveraging, FromDomain, Loss, Penalty, Rate
 from ouzel.learners.states import negating, place_all
 from ouzel.terms.losses import Logistic
 from ouzel.terms.penalties.separable import NoPenalty, applies
@@ -48,6 +49,11 @@ class Settings(NamedTuple):
     learning_rate: Rate = 0.25
     damping: Damping = 1e-6
     dual_averaging: DualAveraging = False
+    from_domain: FromDomain = False
+
+    def completed(self) -> Any:
+        """With the step size and damping that the domain asks for, if they are to be."""
+        return from_domain(self, full=True) if self.from_domain else self
 
 
 def layout(dimension: int, settings: Settings) -> State:
@@ -139,6 +145,13 @@ def weights(state: State, settings: Settings) -> np.ndarray:
 
 
 swap_classes = negating("weight", "gradient_sum")
+
+
+def fade(state: State, kept: float, settings: Settings) -> None:
+    """Decay the sum of outer products, and by its root what dual averaging sums, so that weights stay."""
+    state.outer[...] *= kept
+    state.gradient_sum[...] *= kept**0.5
+    state.counts[0] = int(state.counts[0] * kept**0.5)
 
 
 def merge(states: list[State], settings: Settings) -> State:

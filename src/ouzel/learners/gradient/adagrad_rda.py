@@ -9,7 +9,7 @@ of workers merge by addition.
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -79,6 +79,12 @@ weights = weighing(weight_of)
 
 
 swap_classes = negating_first("table")
+
+
+def fade(state: State, kept: float, settings: Settings) -> None:
+    """Decay the sums of squares, and sums of gradients and penalties by its root, so that weights stay."""
+    state.table[...] *= sqrt(kept), kept
+    state.seen[...] *= sqrt(kept)
 
 
 def merge(states: list[State], settings: Settings) -> State:

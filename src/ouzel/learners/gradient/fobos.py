@@ -95,6 +95,11 @@ weights = weighing(current_weight)
 swap_classes = negating_first("table")
 
 
+def fade(state: State, kept: float, settings: Settings) -> None:
+    """Have examples until now count for a part of what they did in the size of steps."""
+    state.clock[0] *= kept
+
+
 def merge(states: list[State], settings: Settings) -> State:
     """Average the weights of workers by the examples each has seen."""
     seen = np.array([state.clock[0] for state in states])

@@ -89,6 +89,18 @@ weights = weighing(weight_of)
 swap_classes = negating_first("table")
 
 
+def fade(state: State, kept: float, settings: Settings) -> None:
+    """Decay the sums of squares; z goes to where the weight stays what it is."""
+    total, squares = state.table.T.copy()
+    before, after = (
+        (settings.damping + np.sqrt(n)) / settings.learning_rate + settings.l2 for n in (squares, kept * squares)
+    )
+    ratio = np.divide(after, before, out=np.ones_like(before), where=before > 0.0)
+    beyond = np.maximum(np.abs(total) - settings.l1, 0.0)
+    state.table[:, 0] = total - np.sign(total) * beyond * (1.0 - ratio)
+    state.table[:, 1] = kept * squares
+
+
 def merge(states: list[State], settings: Settings) -> State:
     """Sums of squares add up; a weight is the workers' mean, each by its sum of squares of that slot.
 

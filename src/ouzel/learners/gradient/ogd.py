@@ -74,6 +74,11 @@ def weights(state: State, settings: Settings) -> np.ndarray:
 swap_classes = negating("weight")
 
 
+def fade(state: State, kept: float, settings: Settings) -> None:
+    """Have examples until now count for a part of what they did in the size of steps."""
+    state.seen[...] *= kept
+
+
 def merge(states: list[State], settings: Settings) -> State:
     """Average the weights of workers by the examples each has seen."""
     seen = np.sum([state.seen for state in states], axis=0)

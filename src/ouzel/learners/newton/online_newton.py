@@ -11,16 +11,18 @@ far, memory is the square of the room for them: for up to some thousand features
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from ouzel.errors import OuzelError
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import MOST_COUNT, check_places, float64, int64, made_from
+from ouzel.learners.fading import faded_covariance
 from ouzel.learners.limits import learnable
 from ouzel.learners.loops import learning_margins, predicting_margins
-from ouzel.learners.shared_settings import Bound, Curvature, Eta, Largest, Loss, Rate
+from ouzel.learners.newton.theory import from_theorem
+from ouzel.learners.shared_settings import Bound, Curvature, Eta, Features, FromTheory, Largest, Loss, Rate
 from ouzel.learners.states import negating, place_all
 from ouzel.terms.bounds import Project, projects
 from ouzel.terms.losses import Logistic, derivative
@@ -42,6 +44,12 @@ class Settings(NamedTuple):
     eta: Eta = 0.0
     bound: Bound = Project()
     largest: Largest = 10.0
+    from_theory: FromTheory = False
+    features: Features = 100.0
+
+    def completed(self) -> Any:
+        """With sigma and eta of Theorem 2, if asked for."""
+        return from_theorem(self, self.features) if self.from_theory else self
 
 
 def check_room(dimension: int, learner: str) -> None:
@@ -162,6 +170,13 @@ def condition_number(state: State, settings: Settings) -> float:
 
 
 swap_classes = negating("weight")
+
+
+def fade(state: State, kept: float, settings: Settings) -> None:
+    """Decay what gradients have added to A."""
+    count = int(state.counts[1])
+    state.inverse[:count, :count] = faded_covariance(state.inverse[:count, :count], kept, 1.0)
+    state.counts[0] = int(kept * state.counts[0])
 
 
 def merge(states: list[State], settings: Settings) -> State:

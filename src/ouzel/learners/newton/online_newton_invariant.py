@@ -16,7 +16,7 @@ An example costs the square of the number of slots seen so far, memory is twice 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,13 +26,15 @@ from ouzel.layout import MOST_COUNT, check_places, float64, int64, made_from, re
 from ouzel.learners.limits import learnable
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.newton.online_newton import check_room, clip, placed
-from ouzel.learners.shared_settings import Bound, Curvature, Eta, Largest, Loss
+from ouzel.learners.newton.theory import from_theorem
+from ouzel.learners.shared_settings import Bound, Curvature, Eta, Features, FromTheory, Largest, Loss
 from ouzel.learners.states import negating, place_all
 from ouzel.terms.bounds import Project, projects
 from ouzel.terms.losses import Logistic, derivative
 
 OUTSIDE = 1e-8  # of its length that an example has beyond the range to count as outside it
 RANK = 2  # in counts
+LARGEST_INVERSE = 1e200  # of squares of the smallest numbers, many times over
 
 
 class State(NamedTuple):
@@ -49,6 +51,12 @@ class Settings(NamedTuple):
     eta: Eta = 0.0
     bound: Bound = Project()
     largest: Largest = 10.0
+    from_theory: FromTheory = False
+    features: Features = 100.0
+
+    def completed(self) -> Any:
+        """With sigma and eta of Theorem 2, if asked for."""
+        return from_theorem(self, self.features) if self.from_theory else self
 
 
 def layout(dimension: int, settings: Settings) -> State:
@@ -62,7 +70,7 @@ def layout(dimension: int, settings: Settings) -> State:
         place=int64(dimension, most=dimension),
         basis=float64(dimension, dimension),
         weight=float64(dimension),
-        inverse=float64(dimension, dimension),
+        inverse=float64(dimension, dimension, least=-LARGEST_INVERSE, most=LARGEST_INVERSE),
         counts=int64(3, most=(MOST_COUNT, dimension, dimension)),
     )
 
@@ -159,6 +167,12 @@ def weights(state: State, settings: Settings) -> np.ndarray:
 
 
 swap_classes = negating("weight")
+
+
+def fade(state: State, kept: float, settings: Settings) -> None:
+    """Decay B, which has no prior."""
+    state.inverse[...] /= kept
+    state.counts[0] = int(kept * state.counts[0])
 
 
 def merge(states: list[State], settings: Settings) -> State:

@@ -1,89 +1,101 @@
-"""What sketched online Newton does whatever its sketch: settings, scaling of features, weights.
+"""Sketched online Newton, whatever the sketch.
 
-Luo, Agarwal, Cesa-Bianchi & Langford (2016), Algorithm 1 and section 5.2. A state has among its arrays a `table` whose
-rows are [u, D^-1/2, the sketch's columns], `coefficients` with w = table @ coefficients, `touched` and `counts` (see
-`sketches.spectral.low_rank_table`).
-
-With `diagonal` the learner is fed D^-1/2 x, D the sums of squared gradients (0.1 to begin with). The paper has those of
-earlier gradients only; then a feature's first step is longer than all after it by |x| over the root of 0.1, which ruins
-what is learnt from features in the hundreds. Here, as in the paper's own experiments by Vowpal Wabbit, only predictions
-are made so, and what is sketched and the step have the current gradient in D as well.
+Luo, Agarwal, Cesa-Bianchi & Langford (2016), "Efficient Second Order Online Learning by Sketching", Algorithm 1. With
+h = sqrt(curvature + eta / sqrt(t)) g, g the gradient, and A = alpha I + S'S,
+    sketch h in S,    w <- w - A^-1 g,
+and before that, if the weights are to be projected (Lemma 1), w <- w - (w'x - clip(w'x, -C, C)) A^-1 x / (x' A^-1 x).
+The sketch keeps w and S such that an example changes its own slots only (`sketches.spectral.protocol`), and x is as
+`scaled_features` has it. Sketch size 0 is online gradient descent.
 """
 
 from __future__ import annotations
 
 from math import inf
+from types import ModuleType
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import force_inline, kernel
+from ouzel.kernels.jit import force_inline, inline_source, kernel_of
 from ouzel.kernels.simd import fetch_ahead
-from ouzel.learners.rows import longest
-from ouzel.learners.shared_settings import Bound, Curvature, Eta, Largest, Loss, Rate
+from ouzel.layout import copied, float32, float64, made_from
+from ouzel.learners.limits import LIMIT, learnable
+from ouzel.learners.loops import learning_in, predicting_in
+from ouzel.learners.newton.scaled_features import adapt, first_scale, is_normalised, level, measure, view
+from ouzel.learners.newton.theory import from_theorem
+from ouzel.learners.shared_settings import Bound, Curvature, Eta, FromTheory, Largest, Loss, Rate, SketchSeed
 from ouzel.ranges import DIRECTIONS, SWITCH, Range
-from ouzel.sketches.spectral.low_rank_table import dot, gather
-from ouzel.terms.bounds import Clip
-from ouzel.terms.losses import Logistic
+from ouzel.sketches.spectral.low_rank_table import dot, square_of
+from ouzel.terms.bounds import Clip, projects
+from ouzel.terms.losses import Logistic, derivative
+from ouzel.terms.starts import Random
 
-FIRST_SCALE = 0.1**-0.5  # D_1^-1/2
+Size = Annotated[float, DIRECTIONS, "m, directions that the sketch keeps"]
+FirstSquare = Annotated[float, Range(1e-12, 1e12), "D of a feature before its first gradient (section 5.2)"]
 
 
 class Settings(NamedTuple):
     loss: Loss = Logistic()
-    sketch_size: Annotated[float, DIRECTIONS, "m, directions that the sketch keeps"] = 10.0
-    learning_rate: Annotated[Rate, "step size beyond the sketch, 1 / alpha"] = 1.0
+    sketch_size: Size = 10.0
+    learning_rate: Annotated[Rate, "step size beyond the sketch, 1 / alpha"] = 4.0
     curvature: Curvature = 0.25
     eta: Eta = 0.0
     sketch_every: Annotated[float, Range(1.0, 1e9, whole=True), "take in every so many-th gradient"] = 1.0
-    diagonal: Annotated[bool, SWITCH, "feed features as D^-1/2 x (section 5.2)"] = True
+    diagonal: Annotated[bool, SWITCH, "scale features by their gradients"] = True
+    normalised: Annotated[bool, SWITCH, "with `diagonal`: as D^-1/4 x / largest; otherwise D^-1/2 x (section 5.2)"] = (
+        True
+    )
+    first_square: FirstSquare = 0.1
+    earlier: Annotated[bool, SWITCH, "with `diagonal`: D of earlier gradients only, as printed"] = False
     bound: Bound = Clip()
     largest: Largest = inf
+    gamma: Annotated[float, Range(1e-6, 1e3), "of Oja's sketch: c of its steps c / P_i, or c / t"] = 1.0
+    by_mass: Annotated[bool, SWITCH, "steps c / P_i, each direction its own; otherwise c / t"] = True
+    start: Annotated[Any, "where Oja's directions begin"] = Random()
+    sketch_seed: SketchSeed = 0.0
+    from_theory: FromTheory = False
+
+    def completed(self) -> Any:
+        """With sigma and eta of Theorem 3, if asked for."""
+        return from_theorem(self, max(self.sketch_size, 1.0)) if self.from_theory else self
 
 
-@force_inline
-def first_scale(settings):
-    """D^-1/2 of a slot first seen."""
-    return FIRST_SCALE if settings.diagonal else 1.0
+class State(NamedTuple):
+    sketch: Any  # the sketch's own: u, what S is kept as, and the scale of each slot
+    largest: np.ndarray  # (d,) float32  n, the largest size of each slot's values; (0,) if not normalised
+    lengths: np.ndarray  # (2,) float64  t and N of `scaled_features`
 
 
-@force_inline
-def fetch(table, slots, values, scales):
-    """Write the D^-1/2 of each slot to `scales`, 0 if never seen; return how many of those have a value."""
-    new = 0
-    for k in range(len(slots)):
-        scales[k] = table[slots[k], 1]
-        new += scales[k] == 0.0 and values[k] != 0.0
-    return new
+class Work(NamedTuple):
+    """Room to work in."""
+
+    scaled: np.ndarray  # (non-zeros,)  x as the sketch sees it
+    sketch: Any  # the sketch's own
 
 
-@force_inline
-def put(table, slots, scales):
-    """Make `scales` the D^-1/2 of each slot."""
-    for k in range(len(slots)):
-        table[slots[k], 1] = scales[k]
+class Functions(NamedTuple):
+    """What a learner's module has of `by_sketch`."""
 
-
-@force_inline
-def scale(values, scales, scaled):
-    """scaled = D^-1/2 x."""
-    for k in range(len(values)):
-        scaled[k] = values[k] * scales[k]
-
-
-@force_inline
-def rescale(values, slope, scales, scaled):
-    """Add g^2 to D; scaled = D^-1/2 x."""
-    for k in range(len(values)):
-        part = slope * values[k] * scales[k]
-        scales[k] /= np.sqrt(1.0 + part * part)
-        scaled[k] = values[k] * scales[k]
+    layout: Any
+    init: Any
+    grow: Any
+    check: Any
+    learn_row: Any
+    learn_rows: Any
+    predict_row: Any
+    predict_rows: Any
+    weights: Any
+    eigenvalues: Any
+    directions: Any
+    condition_number: Any
+    swap_classes: Any
+    merge: Any
 
 
 @force_inline
 def look_ahead(state, indices):
     """Have the rows of the next example fetched while one is learnt."""
-    fetch_ahead(state.table, indices)
+    fetch_ahead(state.sketch.table, indices)
 
 
 @force_inline
@@ -104,68 +116,150 @@ def clip(margin, settings):
     return min(max(margin, -settings.largest), settings.largest)
 
 
-@force_inline
-def predict_in(state, indices, values, settings, scales, projected):
-    """The margin of one example, with room for its scales and projection."""
-    fetch(state.table, indices, values, scales)
-    scale(values, scales, scales)
-    gather(state.table, indices, scales, projected)
-    return clip(dot(projected, state.coefficients), settings)
+def by_sketch(sketch: ModuleType | Any, home: str) -> Functions:
+    """Sketched online Newton by a sketch (see `sketches.spectral.protocol`), as the module named `home`."""
+    absorb, apply, look_up, margin_of = sketch.absorb, sketch.apply, sketch.look_up, sketch.margin_of
+    reduction, welcome, room_of = sketch.reduction, sketch.welcome, sketch.make_room
+
+    @kernel_of(home)
+    def make_room(state, nonzeros):
+        """Room to work in for examples of up to so many non-zeros."""
+        return Work(np.empty(nonzeros), room_of(state.sketch))
+
+    @kernel_of(home, inline=True)
+    def predict(state, indices, values, settings, work):
+        view(state, indices, values, settings, work.scaled)
+        return clip(margin_of(state.sketch, indices, work.scaled, work.sketch), settings)
+
+    @kernel_of(home)
+    def predict_one(state, indices, values, settings, work):
+        return predict(state, indices, values, settings, work)
+
+    @kernel_of(home)
+    def project(state, indices, settings, work):
+        """Move weights to where the x in view is predicted within [-C, C] (Lemma 1)."""
+        sketch, x = state.sketch, work.scaled
+        look_up(sketch, indices, x, work.sketch)
+        free = dot(work.sketch.projected, sketch.coefficients)
+        square = square_of(x, len(indices))
+        inverse = square - reduction(sketch, settings.learning_rate, work.sketch)  # alpha x' A^-1 x
+        if free != clip(free, settings) and learnable(0.0, square, free) and inverse > 0.0:
+            apply(sketch, indices, x, (free - clip(free, settings)) / inverse, settings.learning_rate, work.sketch)
+
+    @kernel_of(home, compile=inline_source)
+    def learn(state, indices, values, target, importance, settings, work):
+        sketch, x, rate = state.sketch, work.scaled, settings.learning_rate
+        if importance == 0.0:
+            return predict_one(state, indices, values, settings, work)
+        new = view(state, indices, values, settings, x)
+        look_up(sketch, indices, x, work.sketch)
+        free = dot(work.sketch.projected, sketch.coefficients)
+        margin = clip(free, settings)
+        sketch.counts[0] += 1.0
+        slope = importance * derivative(settings.loss, margin, target)
+        if is_normalised(settings) and not square_of(values, len(indices)) < LIMIT:
+            return margin  # or all that is usual would be nothing beside the largest
+        if new > 0:
+            welcome(sketch, indices, values, first_scale(settings))
+        measure(state, indices, values, settings)
+        if new > 0 or projects(settings.bound):
+            view(state, indices, values, settings, x)
+        square = square_of(x, len(indices))
+        if learnable(slope, square, free):
+            if projects(settings.bound):
+                project(state, indices, settings, work)
+            if slope != 0.0:
+                if new > 0 or settings.diagonal:
+                    adapt(state, indices, values, slope, settings, x)
+                    square = square_of(x, len(indices))
+                    look_up(sketch, indices, x, work.sketch)
+                size = sketch_scale(slope, sketch.counts[0], settings)
+                if size * size * square > 0.0 and is_sketched(sketch.counts[0], settings):
+                    absorb(sketch, indices, x, size, square, rate, settings, work.sketch)
+                apply(sketch, indices, x, slope * rate, rate, work.sketch)
+        return margin
+
+    learn_row, learn_rows = learning_in(make_room, learn, look_ahead)
+    predict_row, predict_rows = predicting_in(make_room, predict)
+
+    def layout(dimension: int, settings: Settings) -> State:
+        """What a state with room for `dimension` slots is made of."""
+        slots = dimension if is_normalised(settings) else 0
+        own = sketch.layout(dimension, int(settings.sketch_size))
+        return State(own, float32(slots, least=0.0), float64(2, least=0.0))
+
+    def begin(state: State, settings: Settings) -> None:
+        sketch.begin(state.sketch, settings)
+
+    layout.__module__ = home
+    init, grow = made_from(layout, begin)
+
+    def check(state: State, settings: Settings) -> None:
+        """Refuse a state that contradicts itself."""
+        sketch.check(state.sketch)
+
+    def weights(state: State, settings: Settings) -> np.ndarray:
+        """The weight of every slot, as it multiplies the example's own values."""
+        own = sketch.settled(state.sketch)
+        return (own.table @ own.coefficients) * _scales(state, settings)
+
+    def eigenvalues(state: State) -> np.ndarray:
+        """Estimated eigenvalues (m,) of the mean outer product of what is sketched."""
+        return sketch.eigenvalues(state.sketch)
+
+    def directions(state: State) -> np.ndarray:
+        """The eigenvectors (m, d) to `eigenvalues`."""
+        return sketch.directions(state.sketch)
+
+    def condition_number(state: State, settings: Settings) -> float:
+        """Condition number of the metric A that the sketch stands for."""
+        top = sketch.eigenvalues(state.sketch).max(initial=0.0)
+        return float(1.0 + top * max(state.sketch.counts[0], 1.0) * settings.learning_rate)
+
+    def swap_classes(state: State) -> State:
+        """The state that exchanged classes would have led to: w changes its sign, what is sketched does not."""
+        copy = copied(state)
+        sketch.swap_sign(copy.sketch)
+        return copy
+
+    def merge(states: list[State], settings: Settings) -> State:
+        """Average the weights by examples seen, with the sketch of the worker that has seen most, as of them all.
+
+        Slots that only others have seen keep their weights, and the scale they have there.
+        """
+        seen = np.array([state.sketch.counts[0] for state in states])
+        most = int(seen.argmax())
+        merged = State(sketch.settled(states[most].sketch), states[most].largest.copy(), states[most].lengths.copy())
+        mean = np.average([weights(state, settings) for state in states], axis=0, weights=np.maximum(seen, 1e-9))
+        for state in states:
+            _adopt(merged, state, welcome)
+        own = merged.sketch
+        sketch.extrapolate(own, seen.sum() / max(seen.max(), 1.0))
+        own.counts[0] = seen.sum()
+        merged.lengths[:] = sum(state.lengths for state in states)
+        scales = _scales(merged, settings)
+        wanted = np.divide(mean, scales, where=scales > 0.0, out=np.zeros_like(mean))
+        own.table[:, 0] += wanted - own.table @ own.coefficients
+        return merged
+
+    return Functions(
+        layout, init, grow, check, learn_row, learn_rows, predict_row, predict_rows,
+        weights, eigenvalues, directions, condition_number, swap_classes, merge,
+    )  # fmt: skip
 
 
-@kernel
-def predict_row(state, indices, values, settings):
-    """The margin of one example, clipped to the largest allowed."""
-    return predict_in(state, indices, values, settings, np.empty(len(indices)), np.empty(len(state.coefficients)))
+def _scales(state: State, settings: Settings) -> np.ndarray:
+    """What a value of each slot is multiplied by."""
+    return state.sketch.table[:, 1] * (level(state.lengths) if is_normalised(settings) else 1.0)
 
 
-@kernel
-def predict_rows(state, rows, settings, margins):
-    """Write the margins of a block to `margins` (n,)."""
-    scales, projected = np.empty(longest(rows.offsets)), np.empty(len(state.coefficients))
-    for i in range(len(margins)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        margins[i] = predict_in(state, rows.indices[here], rows.values[here], settings, scales, projected)
-
-
-def weights(state: Any, settings: Settings) -> np.ndarray:
-    """The weight of every slot, as it multiplies the example's own values."""
-    return (state.table @ state.coefficients) * state.table[:, 1]
-
-
-def condition_number(state: Any, settings: Settings) -> float:
-    """Condition number of the metric A that the sketch stands for."""
-    return float(1.0 + state.mass.max(initial=0.0) * settings.learning_rate)
-
-
-def swap_classes(state: Any) -> Any:
-    """The state that exchanged classes would have led to: u and b change their sign, what is sketched does not."""
-    copy = type(state)(*(array.copy() for array in state))
-    copy.table[:, 0] *= -1.0
-    copy.coefficients[1:] *= -1.0
-    return copy
-
-
-def merge(states: list[Any], settings: Settings) -> Any:
-    """Average the weights by examples seen, with the sketch of the worker that has seen most: sketches do not add.
-
-    Its masses grow as if all examples were like those that it has seen. Slots that only others have seen keep their
-    weights, and the scale they have there.
-    """
-    seen = np.array([state.counts[0] for state in states])
-    first = type(states[0])(*(array.copy() for array in states[int(seen.argmax())]))
-    for state in states:
-        slots = state.touched[: int(state.counts[1])]
-        slots = slots[first.table[slots, 1] == 0.0]
-        first.table[slots, 1] = state.table[slots, 1]
-        start = int(first.counts[1])
-        first.touched[start : start + len(slots)] = slots
-        first.counts[1] += len(slots)
-    mean = np.average([weights(state, settings) for state in states], axis=0, weights=np.maximum(seen, 1e-9))
-    scales = first.table[:, 1]
-    first.mass[:] *= seen.sum() / max(seen.max(), 1.0)
-    first.counts[0] = seen.sum()
-    first.table[:, 0] += (
-        np.divide(mean, scales, where=scales > 0.0, out=np.zeros_like(mean)) - first.table @ first.coefficients
-    )
-    return first
+def _adopt(merged: State, other: State, welcome: Any) -> None:
+    """Have a merged state know the slots that another one has seen, by the scale they have there."""
+    own, theirs = merged.sketch, other.sketch
+    slots = theirs.touched[: int(theirs.counts[1])]
+    slots = slots[own.table[slots, 1] == 0.0]
+    if len(slots) > 0:
+        welcome(own, slots, np.ones(len(slots)), 1.0)
+        own.table[slots, 1] = theirs.table[slots, 1]
+        if len(merged.largest) > 0:
+            merged.largest[slots] = other.largest[slots]

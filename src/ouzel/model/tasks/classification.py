@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.errors import OuzelError
-from ouzel.layout import bytes_of
+from ouzel.layout import bytes_of, copied
 from ouzel.learners.protocol import Background
 from ouzel.learners.rows import Rows
 from ouzel.model.answers import Answers, heaviest_slots, is_probabilistic, label_of, labels_of, probabilities, shown
@@ -31,7 +31,7 @@ class Classification(Task):
 
     def learn(self, model: Host, block: Block) -> Outcome:
         """Learn in pieces, cut where a third or later class first appears and the states must follow."""
-        rows, known = model.rows(block), len(model.classes)
+        known = len(model.classes)
         positions = model.classes.positions(block.labels, block.label_names)
         scores = np.full((block.rows, max(len(model.classes), 2)), -np.inf)
         losses = np.empty(block.rows)
@@ -40,11 +40,10 @@ class Classification(Task):
             beyond = positions[start:] >= count
             stop = start + int(np.argmax(beyond)) if beyond.any() else block.rows
             self.make_states(model, count)
-            here = slice(start, stop)
-            part = Rows(rows.offsets[start : stop + 1], rows.indices, rows.values)
-            found = self.learn_piece(model, part, positions[here], block.weights[here])
-            scores[here, :count] = found
-            losses[here] = self.losses(found, positions[here])
+            for here, part in model.pieces(block, start, stop):
+                found = self.learn_piece(model, part, positions[here], block.weights[here])
+                scores[here, :count] = found
+                losses[here] = self.losses(found, positions[here])
             start = stop
         margins = scores if self.columns(len(model.classes)) > 1 else self.margin(scores)
         return Outcome(margins, positions, block.weights, losses)
@@ -62,14 +61,16 @@ class Classification(Task):
         margins = scores if self.columns(len(model.classes)) > 1 else self.margin(scores)
         return Outcome(margins, targets, block.weights, losses)
 
-    def learn_one(self, model: Host, slots: np.ndarray, values: np.ndarray, label: Any, importance: np.float32) -> None:
-        """Learn one example."""
+    def learn_one(
+        self, model: Host, slots: np.ndarray, values: np.ndarray, label: Any, importance: np.float32
+    ) -> list[float]:
+        """Learn one example; return its margins before that, one a column."""
         classes = model.classes
         known = len(classes.known)
         place = classes.position(label)
         if place == known:
             self.make_states(model, known + 1)
-        self.learn_at(model, slots, values, place, importance)
+        return self.learn_at(model, slots, values, place, importance)
 
     def answers(self, model: Host, margins: np.ndarray) -> Answers:
         """Labels, and probabilities where the loss gives them, of margins (n,) or (n, classes)."""
@@ -94,8 +95,10 @@ class Classification(Task):
         """Learn examples among which no class is new to the states; return their `scores` before that."""
 
     @abstractmethod
-    def learn_at(self, model: Host, slots: np.ndarray, values: np.ndarray, place: int, importance: np.float32) -> None:
-        """Learn one example of the class at `place`, for which the states are ready."""
+    def learn_at(
+        self, model: Host, slots: np.ndarray, values: np.ndarray, place: int, importance: np.float32
+    ) -> list[float]:
+        """Learn one example of the class at `place`, for which the states are ready; return its margins before."""
 
     @abstractmethod
     def scores(self, model: Host, rows: Rows) -> np.ndarray:
@@ -145,7 +148,7 @@ class OneAgainstRest(Classification):
     def _spare(self, model: Host) -> State:
         """A state for one more class, or for every class not seen yet."""
         if len(model.states) > 2:
-            return type(model.states[-1])(*(array.copy() for array in model.states[-1]))
+            return copied(model.states[-1])
         return self._background(model)
 
     def _background(self, model: Host) -> State:
@@ -163,15 +166,18 @@ class OneAgainstRest(Classification):
             model.module.learn_rows(state, rows, targets, importances, model.settings, columns[place])
         return self._of_columns(columns[: self.columns(self._classes(model))])
 
-    def learn_at(self, model: Host, slots: np.ndarray, values: np.ndarray, place: int, importance: np.float32) -> None:
+    def learn_at(
+        self, model: Host, slots: np.ndarray, values: np.ndarray, place: int, importance: np.float32
+    ) -> list[float]:
         """Every state learns the example."""
         if len(model.states) == 1:
             target = 1.0 if place == 1 else -1.0
-            call_one(model, "learn_row", 0, slots, values, target, importance, model.settings)
-            return
+            return [call_one(model, "learn_row", 0, slots, values, target, importance, model.settings)]
+        margins = []
         for k in range(len(model.states)):
             target = 1.0 if place == k else -1.0
-            call_one(model, "learn_row", k, slots, values, target, importance, model.settings)
+            margins.append(call_one(model, "learn_row", k, slots, values, target, importance, model.settings))
+        return margins[: self.columns(len(model.classes))]
 
     def scores(self, model: Host, rows: Rows) -> np.ndarray:
         """The margins of classes, or of two classes the one margin with both signs."""
@@ -227,10 +233,13 @@ class SharedState(Classification):
         model.module.learn_rows(model.states[0], rows, positions, importances, model.settings, scores)
         return scores
 
-    def learn_at(self, model: Host, slots: np.ndarray, values: np.ndarray, place: int, importance: np.float32) -> None:
+    def learn_at(
+        self, model: Host, slots: np.ndarray, values: np.ndarray, place: int, importance: np.float32
+    ) -> list[float]:
         """Learn the example."""
         scores = np.empty(self.class_capacity)
         call_one(model, "learn_row", 0, slots, values, place, importance, model.settings, scores)
+        return self._margins_of(model, scores)
 
     def scores(self, model: Host, rows: Rows) -> np.ndarray:
         """The state's own scores."""
@@ -252,6 +261,10 @@ class SharedState(Classification):
         """The scores of one example, or the margin of two classes."""
         scores = np.empty(self.class_capacity)
         call_one(model, "predict_row", 0, slots, values, model.settings, scores)
+        return self._margins_of(model, scores)
+
+    def _margins_of(self, model: Host, scores: np.ndarray) -> list[float]:
+        """The margins of one example's scores (classes,)."""
         return scores.tolist() if len(model.classes) > 2 else [float(scores[1] - scores[0])]
 
     def weights(self, model: Host) -> np.ndarray:
@@ -263,7 +276,7 @@ class SharedState(Classification):
         """Slots and weights of the n heaviest of each class, or of the second of two."""
         if model.budgeted:
             return model.module.top(model.states[0], n, model.settings, len(model.classes))
-        return [heaviest_slots(row, n) for row in self.weights(model)]
+        return [heaviest_slots(row, n) for row in model.weights()]
 
     def losses(self, scores: np.ndarray, positions: np.ndarray) -> np.ndarray:
         """The multinomial loss, or the hinge of the true class's lead over the best other."""

@@ -33,11 +33,14 @@ class Ranking(Task):
     def learn(self, model: Host, block: Block) -> Outcome:
         """Learn pairs of examples of a group, the one of higher label first; its margin should be above 0."""
 
+        grades = numbers_of(block)
+        ((_, rows),) = model.pieces(block)
+
         def learn_pairs(part: Rows, grades: np.ndarray, start: int) -> np.ndarray:
             drawn = {"pairs": self.pairs, "seed": model.seed, "group": model.examples + start}
             return learn_group(model.module, model.states[0], part, grades, model.settings, **drawn)
 
-        return self._by_group(model, block, learn_pairs)
+        return self._by_group(model, block, rows, grades, learn_pairs)
 
     def evaluate(self, model: Host, block: Block) -> Outcome:
         """Predict all pairs of each group without learning them."""
@@ -45,9 +48,11 @@ class Ranking(Task):
         def predict_pairs(part: Rows, grades: np.ndarray, start: int) -> np.ndarray:
             return self.margins(model, pair_rows(part, draw_pairs(grades, 0, np.random.default_rng(0))))
 
-        return self._by_group(model, block, predict_pairs)
+        return self._by_group(model, block, model.rows(block), numbers_of(block), predict_pairs)
 
-    def learn_one(self, model: Host, slots: np.ndarray, values: np.ndarray, label: Any, importance: np.float32) -> None:
+    def learn_one(
+        self, model: Host, slots: np.ndarray, values: np.ndarray, label: Any, importance: np.float32
+    ) -> list[float]:
         """Refused: one example has no other to be ranked against."""
         raise OuzelError("a ranking learns groups of examples, not single ones; learn blocks of whole groups")
 
@@ -59,17 +64,24 @@ class Ranking(Task):
         """The score of one example."""
         return margins[0]
 
-    def _by_group(self, model: Host, block: Block, of: Callable[[Rows, np.ndarray, int], np.ndarray]) -> Outcome:
+    def _by_group(
+        self,
+        model: Host,
+        block: Block,
+        rows: Rows,
+        grades: np.ndarray,
+        of: Callable[[Rows, np.ndarray, int], np.ndarray],
+    ) -> Outcome:
         """The margins of pairs `of` the rows and grades of each group, and where in the block it starts."""
-        rows, grades = model.rows(block), numbers_of(block)
-        found = [np.empty(0)]
+        found, groups = [np.empty(0)], []
         for here in groups_of(np.zeros(block.rows) if block.groups is None else block.groups):
             part = Rows(rows.offsets[here.start : here.stop + 1], rows.indices, rows.values)
+            groups.append((self.margins(model, part), grades[here]))
             found.append(of(part, grades[here], here.start))
         margins = np.concatenate(found)
         ones = np.ones(len(margins))
         losses = losses_against(self.loss, margins, ones)
-        return Outcome(margins, ones.astype(np.int64), ones.astype(np.float32), losses)
+        return Outcome(margins, ones.astype(np.int64), ones.astype(np.float32), losses, groups)
 
 
 def draw_pairs(relevance: np.ndarray, count: int, generator: np.random.Generator) -> np.ndarray:

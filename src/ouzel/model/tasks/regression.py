@@ -34,7 +34,9 @@ class Regression(Task):
     def learn(self, model: Host, block: Block) -> Outcome:
         """Learn a labelled block."""
         targets, margins = numbers_of(block), np.empty(block.rows)
-        model.module.learn_rows(model.states[0], model.rows(block), targets, block.weights, model.settings, margins)
+        for here, rows in model.pieces(block):
+            known, out = (targets[here], block.weights[here]), margins[here]
+            model.module.learn_rows(model.states[0], rows, *known, model.settings, out)
         return Outcome(margins, targets, block.weights, losses_against(self.loss, margins, targets))
 
     def evaluate(self, model: Host, block: Block) -> Outcome:
@@ -42,9 +44,11 @@ class Regression(Task):
         targets, margins = numbers_of(block), self.margins(model, model.rows(block))
         return Outcome(margins, targets, block.weights, losses_against(self.loss, margins, targets))
 
-    def learn_one(self, model: Host, slots: np.ndarray, values: np.ndarray, label: Any, importance: np.float32) -> None:
-        """Learn one example."""
-        call_one(model, "learn_row", 0, slots, values, float(label), importance, model.settings)
+    def learn_one(
+        self, model: Host, slots: np.ndarray, values: np.ndarray, label: Any, importance: np.float32
+    ) -> list[float]:
+        """Learn one example; return its margin before that."""
+        return [call_one(model, "learn_row", 0, slots, values, float(label), importance, model.settings)]
 
     def answers(self, model: Host, margins: np.ndarray) -> Answers:
         """What margins (n,) estimate."""

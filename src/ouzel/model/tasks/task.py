@@ -7,6 +7,7 @@ of its model stands in `Host`, so that it need not know the model's class.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -31,6 +32,7 @@ class Outcome(NamedTuple):
     targets: np.ndarray  # (n,) float64 numbers to predict, or int64 positions of classes
     importances: np.ndarray  # (n,) float32
     losses: np.ndarray  # (n,) float64, the learner's own loss of the prediction (one against the rest: summed)
+    groups: Sequence[tuple[np.ndarray, np.ndarray]] = ()  # scores and grades of each group of a ranking, whole
 
 
 class Host(Protocol):
@@ -66,7 +68,13 @@ class Host(Protocol):
         """For single examples: a state and a function compiled for it, by its name and the state's place."""
 
     def rows(self, block: Block) -> Rows:
-        """A block as rows over the slots that the states have room for."""
+        """A block to predict as rows over the slots that the states have room for."""
+
+    def pieces(self, block: Block, start: int = 0, stop: int | None = None) -> Iterator[tuple[slice, Rows]]:
+        """Examples of a block to learn: where they are in it, and as rows."""
+
+    def weights(self) -> np.ndarray:
+        """Weights (columns, dimension) of features as they are."""
 
 
 class Task(ABC):
@@ -95,8 +103,10 @@ class Task(ABC):
         """Predict a labelled block without learning it."""
 
     @abstractmethod
-    def learn_one(self, model: Host, slots: np.ndarray, values: np.ndarray, label: Any, importance: np.float32) -> None:
-        """Learn one example."""
+    def learn_one(
+        self, model: Host, slots: np.ndarray, values: np.ndarray, label: Any, importance: np.float32
+    ) -> list[float]:
+        """Learn one example; return its margins before that, one a column."""
 
     @abstractmethod
     def answers(self, model: Host, margins: np.ndarray) -> Answers:
@@ -153,7 +163,7 @@ class Task(ABC):
     def top(self, model: Host, n: int) -> list[tuple[np.ndarray, np.ndarray]]:
         """Slots and weights of the n heaviest of each column."""
         if not model.budgeted:
-            return [heaviest_slots(row, n) for row in self.weights(model)]
+            return [heaviest_slots(row, n) for row in model.weights()]
         states = model.states[: self.columns(len(model.classes))]
         return [model.module.top(state, n, model.settings) for state in states]
 

@@ -6,7 +6,6 @@ all. Which products they took is not said; here they are the most frequent ones 
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ import scipy.sparse as sparse
 
 from ouzel.evaluation.comparison.shuffles import join
 from ouzel.kernels.jit import kernel
+from ouzel.reproduce.provenance import DataFolder
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import Block
 from ouzel.streams.read import read
@@ -38,7 +38,7 @@ class Tokens(NamedTuple):
         return Tokens(self.values[chosen], self.labels[chosen])
 
 
-def tokens_of(data: Path) -> tuple[Tokens, Tokens]:
+def tokens_of(data: DataFolder) -> tuple[Tokens, Tokens]:
     """The training and the test part; +1 is an income above 50,000 dollars."""
     names = ("census-income.data.csv.xz", "census-income.test.csv.xz")
     options: dict[str, Any] = {

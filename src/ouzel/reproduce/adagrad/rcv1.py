@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from contextlib import closing
-from pathlib import Path
 
 from ouzel.evaluation.comparison.shuffles import join
+from ouzel.reproduce.provenance import DataFolder
 from ouzel.streams.block import Block
 from ouzel.streams.read import read
 from ouzel.streams.sources.source import Source
@@ -14,7 +14,7 @@ TOPICS = ("ECAT", "CCAT", "GCAT", "MCAT")
 DOCUMENTS, NAMES = "rcv1_topics_sample.svm.xz", "rcv1_topics_names.txt.xz"
 
 
-def documents_of(data: Path, topic: str) -> Block:
+def documents_of(data: DataFolder, topic: str) -> Block:
     """All documents, +1 where they are of the topic."""
     with closing(Source(data / NAMES)) as source:
         lines = source.open().read().decode().splitlines()

@@ -16,6 +16,7 @@ from ouzel.streams.block import Block
 from ouzel.terms import losses
 
 CURVATURE = 0.25  # 1 / 8 for slopes 2 (p - y)
+PRINTED = {"normalised": False, "by_mass": False, "start": "first-seen"}  # the paper's algorithms
 FIRST_SCALE = 0.1  # D_1
 
 
@@ -50,7 +51,7 @@ def one_pass(learner: str, step: float, block: Block, *, intercept: bool = True,
     """Learn a block once; labels are -1 and +1."""
     given: dict[str, Any] = {"loss": Clipped(), "learning_rate": step}
     if learner != "adagrad":
-        given |= {"loss": "squared", "curvature": CURVATURE, "largest": 1.0}
+        given |= {"loss": "squared", "curvature": CURVATURE, "largest": 1.0, **PRINTED}
     model = Model(learner, task="classification", classes=[-1, 1], intercept=intercept, **{**given, **settings})
     margins = model.learn(block).margins
     return Pass(float(np.mean(~(margins * block.labels > 0.0))), step, margins, model)

@@ -11,6 +11,7 @@ import numpy as np
 
 from ouzel.errors import OuzelError
 from ouzel.evaluation.comparison.shuffles import join
+from ouzel.reproduce.provenance import DataFolder
 from ouzel.streams.block import Block
 from ouzel.streams.read import read
 
@@ -21,19 +22,34 @@ class DataSet(NamedTuple):
     files: tuple[str, ...]
     positive: tuple[float, ...]  # the labels that are +1
     options: dict[str, Any] = {}  # noqa: RUF012 - of reading; never written to
+    last: dict[str, Any] = {}  # noqa: RUF012 - options of the last file alone
     labels: tuple[float, ...] = ()  # all that are kept, if not all
     note: str = ""
 
 
 def _columns(count: int, **rest: Any) -> dict[str, Any]:
-    return {"columns": [f"c{k}" for k in range(count)], "label": f"c{count - 1}", **rest}
+    return {"columns": [f"c{k}" for k in range(count)], "label": f"c{count - 1}", "bits": 24, **rest}
 
 
 SETS = {
     "20news": DataSet(("20news.svm.xz", "20news.t.svm.xz"), tuple(range(1, 11)), note="classes 1-10 against 11-20"),
     "a9a": DataSet(("a9a.svm.xz", "a9a.t.svm.xz"), (1,)),
+    "adult": DataSet(
+        ("adult.data.csv.xz", "adult.test.csv.xz"),
+        (1,),
+        _columns(15, label_positive=">50K"),
+        {"label_positive": ">50K.", "on_error": "skip"},  # a remark before the first row
+        note="numbers as they are, a feature a word",
+    ),
     "australian": DataSet(("australian.svm.xz",), (1,)),
     "breast-cancer": DataSet(("breast-cancer_scale.svm.xz",), (4,)),
+    "census": DataSet(
+        ("census-income.data.csv.xz", "census-income.test.csv.xz"),
+        (1,),
+        _columns(42, label_positive="50000+.", ignore=("c24",)),
+        note="as adult, without the weights of rows",
+    ),
+    "covtype": DataSet(("covtype_sample.svm.xz",), (2,), note="a sample, class 2 against the rest"),
     "diabetes": DataSet(("diabetes.svm.xz",), (1,)),
     "heart": DataSet(("heart.svm.xz",), (1,)),
     "ijcnn1": DataSet(("ijcnn1.t.svm.xz",), (1,)),
@@ -49,13 +65,14 @@ SETS = {
 """By the names of the paper. The unscaled files are taken as they are."""
 
 
-def load(data: Path, chosen: DataSet) -> Block:
+def load(data: DataFolder, chosen: DataSet) -> Block:
     """A set as one block, its features numbered without gaps, values of 0 left out."""
     if chosen is SETS["splice"]:
         block = splice(data / chosen.files[0])
     else:
-        with read([str(data / file) for file in chosen.files], **chosen.options) as stream:
-            block = join(stream)
+        own = [chosen.options] * (len(chosen.files) - 1) + [{**chosen.options, **chosen.last}]
+        parts = [join(read(data / file, **options)) for file, options in zip(chosen.files, own, strict=True)]
+        block = join(parts)
     if chosen.labels:
         block = block.select(np.flatnonzero(np.isin(block.labels, chosen.labels)))
     return numbered(
@@ -97,13 +114,7 @@ def splice(path: Path) -> Block:
     return Block(offsets, indices, bases.ravel().astype(np.float32), table[:, -1], np.ones(rows, np.float32))
 
 
-def names_and_blocks(data: Path, names: Sequence[str], paths: Sequence[Path]) -> list[tuple[str, Block]]:
-    """The sets of those names that are at hand, and the user's files."""
-    found = []
-    for name in names:
-        missing = [file for file in SETS[name].files if not (data / file).exists()]
-        if missing:
-            print(f"{name}: left out, there is no {data / missing[0]}")
-        else:
-            found.append((name, load(data, SETS[name])))
+def names_and_blocks(data: DataFolder, names: Sequence[str], paths: Sequence[Path]) -> list[tuple[str, Block]]:
+    """The sets of those names, and the user's files."""
+    found = [(name, load(data, SETS[name])) for name in names]
     return found + [(path.name.split(".")[0], load_given(path)) for path in paths]

@@ -20,6 +20,7 @@ from ouzel.evaluation.comparison.recovery import recovery_error
 from ouzel.evaluation.comparison.shuffles import join
 from ouzel.learners import catalogue
 from ouzel.model.model import Model
+from ouzel.reproduce.provenance import DataFolder
 from ouzel.streams.block import Block
 from ouzel.streams.read import read
 
@@ -64,7 +65,7 @@ def range_of(outcomes: Sequence[Outcome], figure: Callable[[Outcome], float]) ->
     return Range(float(np.median(values)), min(values), max(values))
 
 
-def load(data: Path, paths: Sequence[Path], quick: bool, names: Sequence[str] = tuple(SETS)) -> dict[str, Block]:
+def load(data: DataFolder, paths: Sequence[Path], quick: bool, names: Sequence[str] = tuple(SETS)) -> dict[str, Block]:
     """The named sets and the given files, labels -1 and +1; in the quick variant 3,000 examples of the first."""
     blocks = {}
     for name in names[:1] if quick else names:

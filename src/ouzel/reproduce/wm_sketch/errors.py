@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ouzel.reproduce.provenance import DataFolder
 from ouzel.reproduce.wm_sketch import remarks
 from ouzel.reproduce.wm_sketch.budget_trials import KILOBYTES, LEARNERS, REFERENCE, SEEDS, Outcome, best, load, range_of
 from ouzel.reproduce.wm_sketch.budget_trials import trials as run_trials
@@ -32,7 +33,7 @@ def strength_for(block: Block, sizes: Sequence[int]) -> float:
     return min(least, key=lambda l2: least[l2])
 
 
-def figure_6(data: Path, output: Path, quick: bool = False, paths: Sequence[Path] = ()) -> None:
+def figure_6(data: DataFolder, output: Path, quick: bool = False, paths: Sequence[Path] = ()) -> None:
     """Every method at every budget on every set."""
     sizes = (2, 8) if quick else KILOBYTES
     panels, rows = {}, []
@@ -51,11 +52,12 @@ def figure_6(data: Path, output: Path, quick: bool = False, paths: Sequence[Path
         print(f"{name}: done", flush=True)
     table = markdown_table(["set", "learner", *(f"{size} KB" for size in sizes), "published"], rows)
     title = "WM-Sketch, figure 6: online error rate by budget"
-    write_report(output, "wm-figure-6", title, table, remarks.FIGURE_6, "ouzel reproduce wm-figure-6")
+    said = remarks.FIGURE_6 + remarks.gains(panels, REFERENCE)
+    write_report(output, "wm-figure-6", title, table, said, "ouzel reproduce wm-figure-6")
     draw_bands(output / "wm-figure-6.png", panels, x="kilobytes", y="online error rate", log_x=True)
 
 
-def figure_7(data: Path, output: Path, quick: bool = False, paths: Sequence[Path] = ()) -> None:
+def figure_7(data: DataFolder, output: Path, quick: bool = False, paths: Sequence[Path] = ()) -> None:
     """Time of every method against logistic regression without a budget, on RCV1, in the configurations of Table 2."""
     (block,) = load(data, (), quick, ["RCV1"]).values()
     sizes = (2, 8) if quick else KILOBYTES

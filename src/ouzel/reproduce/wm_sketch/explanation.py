@@ -15,6 +15,7 @@ from ouzel.analytics.explanation.rows import Rule, rows_of
 from ouzel.analytics.sketch import ONE, learn_items
 from ouzel.learners.budget import awm
 from ouzel.plotting.analyses import draw_risks
+from ouzel.reproduce.provenance import DataFolder
 from ouzel.reproduce.writing import markdown_table, signed, write_report
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
@@ -82,7 +83,7 @@ def frequent(data: Expenses, outliers_only: bool) -> np.ndarray:
     return data.counts.slots[np.argsort(-counts, kind="stable")[:KEPT]]
 
 
-def figure_8(data: Path, output: Path, quick: bool = False, paths: Sequence[Path] = ()) -> None:
+def figure_8(data: DataFolder, output: Path, quick: bool = False, paths: Sequence[Path] = ()) -> None:
     """Write the table of quantiles and draw the histograms."""
     found = expenses(paths[0] if paths else data / FILE, 20_000 if quick else None)
     groups = {
@@ -100,11 +101,17 @@ def figure_8(data: Path, output: Path, quick: bool = False, paths: Sequence[Path
         rows.append([name, f"{len(values):,}", *cells, f"{extreme:.2f}"])
     head = ["attributes", "number", *(f"{share:.0%} risk" for share in QUANTILES), "share beyond a factor of 2"]
     title = "WM-Sketch, figure 8: relative risks of the attributes that methods retrieve"
-    write_report(output, "wm-figure-8", title, markdown_table(head, rows), REMARKS_8, "ouzel reproduce wm-figure-8")
+    ours = f"""
+Here are {len(found.outliers):,} expenditures with {len(found.counts.slots):,} attributes in {len(found.slots):,}
+occurrences; 32 KB hold {len(groups["awm, 32 KB"]):,} attributes with their counts, where the paper's count gives
+{KEPT:,} without.
+"""
+    remarks = REMARKS_8 + ours
+    write_report(output, "wm-figure-8", title, markdown_table(head, rows), remarks, "ouzel reproduce wm-figure-8")
     draw_risks(risks, {}, str(output / "wm-figure-8.png"))
 
 
-def figure_9(data: Path, output: Path, quick: bool = False, paths: Sequence[Path] = ()) -> None:
+def figure_9(data: DataFolder, output: Path, quick: bool = False, paths: Sequence[Path] = ()) -> None:
     """Write the table of correlations and draw weights against risks."""
     found = expenses(paths[0] if paths else data / FILE, 20_000 if quick else None)
     methods = {
@@ -136,24 +143,23 @@ def figure_9(data: Path, output: Path, quick: bool = False, paths: Sequence[Path
 
 REMARKS_8 = """
 The figure is published without numbers; its claim is that heavy hitters are mostly attributes whose risk is near that
-of all rows, and that classifiers retrieve those at the extremes. The expenditures here are a sample of 194,246 of the
-2016 cycle, where the paper has 40.8 million of 2010 to 2016, so that most attributes are rare (118,499 of them in 2.5
-million occurrences). Outliers are told in one pass, by a running 80 % quantile. Heavy hitters are counted exactly,
-which favours them. The two lines that are not "paper's settings" are `StreamingExplainer` as it comes: rows of the
-commoner kind count less, so that an attribute which says nothing has the weight 0, and steps fall with the
-information about an attribute; its 32 KB hold 1,310 attributes with their counts, where the paper's count gives
-2,048 without. "As published" all rows count alike and the rate is 0.1: with 20 % of outliers an attribute of no
-effect then tends to the weight -1.39, and the heaviest are attributes that inliers have often.
+of all rows, and that classifiers retrieve those at the extremes. The expenditures here are a sample of the 2016 cycle,
+where the paper has 40.8 million of 2010 to 2016, so that most attributes are rare. Outliers are told in one pass, by a
+running 80 % quantile. Heavy hitters are counted exactly, which favours them. The two lines that are not "paper's
+settings" are `StreamingExplainer` as it comes: rows of the commoner kind count less, so that an attribute which says
+nothing has the weight 0, and steps fall with the information about an attribute. With the "paper's settings" all rows
+count alike and the rate is 0.1: with 20 % of outliers an attribute of no effect then tends to the weight log(1/4), and
+the heaviest are attributes that inliers have often.
 """
 
 REMARKS_9 = """
 On a set 200 times smaller than the paper's, the paper's own settings do not reach its correlation: at the rate 0.1 an
 attribute needs hundreds of occurrences before its weight tells its odds, and weights of attributes that are too rare
-stay near 0, which with 20 % of outliers means a relative risk of 2.5. Counting the commoner rows less, so that a
-weight of 0 means a risk of 1, and larger steps that fall with what is known of an attribute (both are the defaults of
-`ouzel explain`) make the weights of rare attributes comparable with those of common ones. The correlation over all
-attributes joins two clusters far apart, those of high and of low risk: within either, weights order attributes less
-well, as the last columns show. The risks that `ouzel explain` tells are not taken from weights, but of counts. "awm,
-32 KB" keeps fewer attributes than the paper's line, which has 2,048, as it counts the rows of each within the budget.
-True risks have half a row added to each count of outliers and one to each of rows.
+stay near 0, which with 20 % of outliers means a relative risk of 2.5. Counting the commoner rows less, so that a weight
+of 0 means a risk of 1, and larger steps that fall with what is known of an attribute (both are the defaults of `ouzel
+explain`) make the weights of rare attributes comparable with those of common ones. The correlation over all attributes
+joins two clusters far apart, those of high and of low risk: within either, weights order attributes less well, as the
+last columns show. The risks that `ouzel explain` tells are not taken from weights, but of counts. "awm, 32 KB" keeps
+fewer attributes than the paper's line, which has 2,048, as it counts the rows of each within the budget. True risks
+have half a row added to each count of outliers and one to each of rows.
 """

@@ -13,6 +13,7 @@ from ouzel.analytics.pmi.streaming_pmi import StreamingPMI
 from ouzel.analytics.sketch import slots_of_items
 from ouzel.plotting.analyses import draw_pmi
 from ouzel.plotting.axes import Line, draw_panels
+from ouzel.reproduce.provenance import DataFolder
 from ouzel.reproduce.writing import markdown_table, signed, write_report
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
@@ -53,7 +54,7 @@ def slots_of(corpus: Corpus, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
     return slots_of_items([word for pair in pairs for word in pair], corpus.model.seed).reshape(-1, 2)
 
 
-def table_3(data: Path, output: Path, quick: bool = False, paths: Sequence[Path] = ()) -> None:
+def table_3(data: DataFolder, output: Path, quick: bool = False, paths: Sequence[Path] = ()) -> None:
     """Write the tables of pairs, and draw estimates against exact values."""
     corpus = learnt(corpus_of(paths[0] if paths else data / FILE, quick), width=WIDTH)
     rows = []
@@ -102,7 +103,7 @@ def _cells(exact: float, count: int, estimated: float) -> list[str]:
     return [f"{exact:.3f}", f"{count:,}", f"{estimated:.3f}", signed(estimated - exact)]
 
 
-def figure_11(data: Path, output: Path, quick: bool = False, paths: Sequence[Path] = ()) -> None:
+def figure_11(data: DataFolder, output: Path, quick: bool = False, paths: Sequence[Path] = ()) -> None:
     """Write the table of medians and draw them against the width."""
     texts = corpus_of(paths[0] if paths else data / FILE, quick)
     exact: Corpus | None = None
@@ -131,30 +132,30 @@ def figure_11(data: Path, output: Path, quick: bool = False, paths: Sequence[Pat
         widths = [float(width) for width in WIDTHS[:: 4 if quick else 1]]
         for number, panel in enumerate(panels.values()):
             panel[f"l2 = {l2:g}"] = (widths, [pair[number] for pair in medians])
+    ends = {name.removeprefix("l2 = "): (ys[0], ys[-1]) for name, (_, ys) in panels["median exact PMI"].items()}
+    said = "; ".join(f"{l2}: {first:.2f} and {last:.2f}" for l2, (first, last) in ends.items())
+    remarks = f"{REMARKS_11} Median PMI with the fewest and the most counters, by l2: {said}."
     head = ["l2", "counters", "pairs above 0", "median occurrences", "median PMI", "settled pairs", "correlation"]
     title = "WM-Sketch, figure 11: pairs retrieved by width and regularisation"
-    write_report(output, "wm-figure-11", title, markdown_table(head, rows), REMARKS_11, "ouzel reproduce wm-figure-11")
+    write_report(output, "wm-figure-11", title, markdown_table(head, rows), remarks, "ouzel reproduce wm-figure-11")
     draw_panels(panels, str(output / "wm-figure-11.png"), x="counters of the sketch", log_x=True)
 
 
 REMARKS_3 = """
 The first four pairs are the paper's examples of what it retrieved, the next four its most common pairs, and the rest
 the twelve that lead here. The paper's corpus is a newswire of 77.7 million tokens; this is Reuters-21578, 23 times
-smaller and of 1987, without any "http". Estimates are those of counts for pairs in the active set, where the paper
-has weights; the sketch alone gives the estimate of a pair outside of it, such as one that is too rare.
-Here negative examples count a fifth, pairs in the active set learn faster than
-others, at steps that fall with the information about them, and the reservoir of 4,000 tokens renews itself. With a
-uniform reservoir, steps of 0.1 outside of the active set and regularisation from 1e-6 to 1e-8, the correlation over
-pairs above 0 was 0.1 to 0.3 on this corpus, as 4,000 tokens that hardly change say nothing of most words'
+smaller and of 1987, without any "http". Estimates are those of counts for pairs in the active set, where the paper has
+weights; the sketch alone gives the estimate of a pair outside of it, such as one that is too rare. Here negative
+examples count a fifth, pairs in the active set learn faster than others, at steps that fall with the information about
+them, and the reservoir of 4,000 tokens renews itself, as so few tokens that hardly change say nothing of most words'
 frequencies. "Retrieved" are the pairs of the active set that were counted 25 times.
 """
 
 REMARKS_11 = """
 The figure is published without numbers; its claims are that with few counters noisy pairs of low PMI are retrieved,
 that with more they are rarer and their PMI higher, and that weaker regularisation favours rarer pairs. Retrieved here
-are all pairs of the active set with a positive weight. The PMI rises with the counters, and is the higher the weaker
-the regularisation; from 2^14 counters on pairs become rarer, too. With fewer counters collisions bring rare pairs in,
-so that the median of occurrences is low there. The paper's corpus makes 23 times as many examples, for which
-strengths mean other things: a weight shrinks with every example, whether its pair is in it or not. The last columns
-are of settled pairs above 0, counted 25 times.
+are all pairs of the active set with a positive weight. With few counters collisions bring rare pairs in, so that the
+median of occurrences is low there. The paper's corpus makes 23 times as many examples, for which strengths mean other
+things: a weight shrinks with every example, whether its pair is in it or not. The last columns are of settled pairs
+above 0, counted 25 times.
 """

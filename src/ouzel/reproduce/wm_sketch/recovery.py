@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from ouzel.reproduce.provenance import DataFolder
 from ouzel.reproduce.wm_sketch import remarks
 from ouzel.reproduce.wm_sketch.budget_trials import (
     KILOBYTES,
@@ -65,7 +66,7 @@ def head(first: str) -> list[str]:
     return [first, "learner", *(f"K = {top}" for top in TOPS), f"range at {TOPS[-1]}"]
 
 
-def figure_3(data: Path, output: Path, quick: bool = False, paths: Sequence[Path] = ()) -> None:
+def figure_3(data: DataFolder, output: Path, quick: bool = False, paths: Sequence[Path] = ()) -> None:
     """Every method on every set, at 8 KB."""
     panels, rows, both = {}, [], []
     for name, block in load(data, paths, quick).items():
@@ -77,10 +78,10 @@ def figure_3(data: Path, output: Path, quick: bool = False, paths: Sequence[Path
     title = "WM-Sketch, figure 3: relative error of the K heaviest weights at 8 KB"
     columns = ["set", "learner", "active set", "relative error at K = 128", "online error rate"]
     tables = f"{markdown_table(head('set'), rows)}\n\n{markdown_table(columns, both)}"
-    _finish(output, "wm-figure-3", title, tables, remarks.FIGURE_3, panels)
+    _finish(output, "wm-figure-3", title, tables, remarks.FIGURE_3 + remarks.lowest(panels), panels)
 
 
-def figure_4(data: Path, output: Path, quick: bool = False, paths: Sequence[Path] = ()) -> None:
+def figure_4(data: DataFolder, output: Path, quick: bool = False, paths: Sequence[Path] = ()) -> None:
     """Every method at every budget, on RCV1 and any file given."""
     panels, rows = {}, []
     for name, block in load(data, paths, quick, ["RCV1"]).items():
@@ -90,10 +91,11 @@ def figure_4(data: Path, output: Path, quick: bool = False, paths: Sequence[Path
             rows += rows_of(title, panels[title])
             print(f"{title}: done", flush=True)
     title = "WM-Sketch, figure 4: relative error of the K heaviest weights by budget"
-    _finish(output, "wm-figure-4", title, markdown_table(head("budget"), rows), remarks.FIGURE_4, panels)
+    said = remarks.FIGURE_4 + remarks.lowest(panels)
+    _finish(output, "wm-figure-4", title, markdown_table(head("budget"), rows), said, panels)
 
 
-def figure_5(data: Path, output: Path, quick: bool = False, paths: Sequence[Path] = ()) -> None:
+def figure_5(data: DataFolder, output: Path, quick: bool = False, paths: Sequence[Path] = ()) -> None:
     """AWM-Sketch at 8 KB under ridge penalties of several strengths."""
     panels, rows = {}, []
     for name, block in load(data, paths, quick, ["RCV1", "URL", "20 newsgroups"]).items():
@@ -105,7 +107,8 @@ def figure_5(data: Path, output: Path, quick: bool = False, paths: Sequence[Path
     columns = head("set")
     columns[1] = "penalty"
     title = "WM-Sketch, figure 5: relative error of AWM-Sketch's K heaviest weights by penalty, at 8 KB"
-    _finish(output, "wm-figure-5", title, markdown_table(columns, rows), remarks.FIGURE_5, panels)
+    said = remarks.FIGURE_5 + remarks.by_penalty(panels)
+    _finish(output, "wm-figure-5", title, markdown_table(columns, rows), said, panels)
 
 
 def _finish(output: Path, name: str, title: str, table: str, remarks: str, panels: dict[str, dict[str, Band]]) -> None:

@@ -19,6 +19,7 @@ from ouzel.kernels.simd import LANES, add_eight, add_lanes, add_twelve, combine_
 from ouzel.kernels.sort import sort
 
 LEAD = 2  # columns before those of Z
+TINY = 1e-9  # a length that is rounding
 NEAR = 1e-6  # from the identity a Gram matrix may be for one Cholesky factor to make rows orthonormal to rounding
 
 
@@ -102,6 +103,13 @@ def dot(a, b):
 
 
 @force_inline
+def margin_of(state, slots, values, work):
+    """w'x, of a sketch that has nothing else to do for it; `work.projected` is table' x."""
+    gather(state.table, slots, values, work.projected)
+    return dot(work.projected, state.coefficients)
+
+
+@force_inline
 def square_of(values, count):
     """The sum of squares of so many values, in four sums by turns, so that no addition waits for the one before it."""
     a = b = c = d = 0.0
@@ -117,41 +125,44 @@ def square_of(values, count):
 
 
 @inline_source
-def reorthonormalise(table, touched, turn, coefficients):
+def reorthonormalise(table, touched, beside, turn, coefficients):
     """Give every slot `turn` @ row for directions, made orthonormal, and split w anew; `turn` is (m, width).
 
-    Directions that are zero, for want of as many slots or examples, stay zero.
+    The rows `beside` (n, width) the table's are slots as well. Directions that are zero, for want of as many slots or
+    examples, stay zero.
     """
     m, width = turn.shape
     direction = np.empty(m)
-    for k in range(len(touched)):
-        row = table[touched[k]]
+    count = len(touched)
+    for k in range(count + len(beside)):
+        row = table[touched[k]] if k < count else beside[k - count]
         weight = dot(row, coefficients)
         multiply(turn, row, direction)
         row[0] = weight
         for j in range(LEAD, width):
             row[j] = direction[j - LEAD] if j < LEAD + m else 0.0
     for _ in range(3):
-        if _orthonormalise(table, touched, m) < NEAR:
+        if _orthonormalise(table, touched, beside, m) < NEAR:
             break
     for j in range(width):
         coefficients[j] = j == 0
-    for k in range(len(touched)):
-        row = table[touched[k]]
+    for k in range(count + len(beside)):
+        row = table[touched[k]] if k < count else beside[k - count]
         for j in range(LEAD, LEAD + m):
             coefficients[j] += row[j] * row[0]
-    for k in range(len(touched)):
-        row = table[touched[k]]
+    for k in range(count + len(beside)):
+        row = table[touched[k]] if k < count else beside[k - count]
         for j in range(LEAD, LEAD + m):
             row[0] -= row[j] * coefficients[j]
 
 
 @inline_source
-def _orthonormalise(table, touched, m):
+def _orthonormalise(table, touched, beside, m):
     """Multiply the directions by the inverse Cholesky factor of their Gram matrix; return how far that was from I."""
     gram = np.zeros((m, m))
-    for k in range(len(touched)):
-        row = table[touched[k]]
+    count = len(touched)
+    for k in range(count + len(beside)):
+        row = table[touched[k]] if k < count else beside[k - count]
         for i in range(m):
             for j in range(i + 1):
                 gram[i, j] += row[LEAD + i] * row[LEAD + j]
@@ -167,11 +178,30 @@ def _orthonormalise(table, touched, m):
                 gram[i, j] = rest / gram[j, j]
             else:
                 gram[i, i] = np.sqrt(rest) if rest > 0.0 else 1.0
-    for k in range(len(touched)):
-        row = table[touched[k]]
+    for k in range(count + len(beside)):
+        row = table[touched[k]] if k < count else beside[k - count]
         for i in range(m):
             rest = row[LEAD + i] + 0.0
             for j in range(i):
                 rest -= gram[i, j] * row[LEAD + j]
             row[LEAD + i] = rest / gram[i, i]
     return error
+
+
+@inline_source
+def fold(table, touched, coefficients):
+    """Make all of w be u."""
+    for k in range(len(touched)):
+        table[touched[k], 0] = dot(table[touched[k]], coefficients)
+    for j in range(len(coefficients)):
+        coefficients[j] = j == 0
+
+
+def orthonormal_rows(rows: np.ndarray) -> np.ndarray:
+    """Make rows (m, d) orthonormal in place, by Gram and Schmidt; zeros where nothing but rounding is left of one."""
+    for i, row in enumerate(rows):
+        for _ in range(2):  # the second time for digits that the first has cost
+            row -= (rows[:i] @ row) @ rows[:i]
+        length = np.linalg.norm(row)
+        row *= 1.0 / length if length > TINY else 0.0
+    return rows

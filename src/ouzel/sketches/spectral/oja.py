@@ -1,13 +1,16 @@
 """Oja's sketch: the leading eigenvectors and eigenvalues of a stream of sparse vectors.
 
-Oja (1982) as used by Luo, Agarwal, Cesa-Bianchi & Langford (2016), eq. (4) and Algorithm 5, steps 1 / t: a vector g has
-    P_i <- P_i + (V_i g)^2,    V <- orthonormalised (V + gamma (V g) g')
+Oja (1982) as used by Luo, Agarwal, Cesa-Bianchi & Langford (2016), eq. (4) and Algorithm 5: a vector g has
+    P_i <- P_i + (V_i g)^2,    V <- orthonormalised (V + Gamma (V g) g'),    Gamma diagonal,
 where P / t estimates the eigenvalues of the mean of g g'. With V = F Z (see `low_rank_table`) it costs O(m^2 + m s) for
-s non-zeros: Z <- Z + gamma (Z g) g' needs no inverse of F, and the Gram matrix of the rows before they are made
-orthonormal again is I + c v v', v = V g and c = 2 gamma + gamma^2 g'g, whose Cholesky factor L is known in closed form:
-    L_ii = r_i / r_(i-1),  L_ij = c v_i v_j / (r_j r_(j-1)),  r_i^2 = 1 + c (v_1^2 + ... + v_i^2).
-The paper's O(m^3) is then a running sum down each column of F. Direction k starts as the unit vector of the k-th slot
-seen, so that nothing need be known of the slots beforehand.
+s non-zeros: Z <- Z + F^-1 (Gamma V g) g', where F is lower triangular; and the Gram matrix of the rows before they are
+made orthonormal again is I + W K W', W = [V g, Gamma V g] and K of two by two, whose Cholesky factor L follows from K:
+    L_ii^2 = 1 + w_i'K w_i,  L_ji = w_j'K w_i / L_ii,  K <- K - K w_i w_i'K / L_ii^2.
+The paper's O(m^3) is then two running sums down each column of F. Where directions start: `starting_directions`.
+
+Of Gamma the paper asks for Theta(1 / t). `by_mass` it is c / P: then it does not matter in which units g is, and a
+direction turns fast until it has found something, as in Weng, Zhang & Hwang (2003), "Candid covariance-free incremental
+principal component analysis". Otherwise it is c / t for all.
 """
 
 from __future__ import annotations
@@ -18,21 +21,28 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import force_inline, inline_source, kernel
-from ouzel.kernels.simd import LANES, turn_lanes
-from ouzel.layout import check_list, float64, made_from, require, uint32
+from ouzel.kernels.simd import LANES, add_lanes, turn_lanes
+from ouzel.layout import check_list, copied, float64, made_from, require, uint32
 from ouzel.ranges import Directions, Size
 from ouzel.sketches.spectral.low_rank_table import (
     LEAD,
     add_outer,
     gather,
+    margin_of,
     multiply,
+    orthonormal_rows,
     register_new_slots,
     reorthonormalise,
     square_of,
     width_of,
 )
+from ouzel.sketches.spectral.starting_directions import begin_at, start_listed, start_new
+from ouzel.terms.starts import FirstSeen
 
-MOST_GROWTH = 1e4  # of the Gram determinant between two times that V is made orthonormal
+__all__ = ["margin_of"]
+
+MOST_GROWTH = 1e3  # of the rows of Z between two times that V is made orthonormal
+LONGEST = 1024.0  # a vector turns a direction towards itself by at most so many times its own length (c = 1)
 
 
 class State(NamedTuple):
@@ -43,28 +53,36 @@ class State(NamedTuple):
     mass: np.ndarray  # (m,) float64  P, t times the estimated eigenvalues
     touched: np.ndarray  # (d,) uint32  slots seen, in order
     counts: np.ndarray  # (3,) float64  t, slots seen, growth since V was last made orthonormal
+    pool: np.ndarray  # (m, width) float64  rows of virtual slots, which all that are not seen yet turn into
+    start: np.ndarray  # (3,) float64  how directions start, its number, the seed
 
 
 class Work(NamedTuple):
     """Room to work in."""
 
-    scales: np.ndarray  # (non-zeros,)
-    scaled: np.ndarray  # (non-zeros,)
     projected: np.ndarray  # (width,)
     step: np.ndarray  # (width,)  what a slot's row gains for 1 of its value
     shift: np.ndarray  # (4,)  the same where only u changes
-    along: np.ndarray  # (m,)
-    turns: np.ndarray  # (m, 4)  what `turn` does to each row of F
+    along: np.ndarray  # (m,)  V x
+    gains: np.ndarray  # (m,)  Gamma V g
+    turns: np.ndarray  # (m, 5)  what `turn` does to each row of F
     moves: np.ndarray  # (m,)  what it adds to b of each
+    size: np.ndarray  # (1,)  of the vector that the sketch is taking in, as a multiple of x; 0 for none
+
+
+class Steps(NamedTuple):
+    """How fast directions turn."""
+
+    gamma: float
+    by_mass: bool
 
 
 @kernel
-def make_room(state, nonzeros):
-    """Room to work in for examples of up to so many non-zeros."""
+def make_room(state):
+    """Room to work in."""
     m, width = state.basis.shape
-    scales, scaled, projected = np.empty(nonzeros), np.empty(nonzeros), np.empty(width)
-    step, shift = np.zeros(width), np.zeros(LANES)
-    return Work(scales, scaled, projected, step, shift, np.empty(m), np.empty((m, 4)), np.zeros(m))
+    projected, step, shift = np.empty(width), np.zeros(width), np.zeros(LANES)
+    return Work(projected, step, shift, np.empty(m), np.empty(m), np.empty((m, 5)), np.zeros(m), np.zeros(1))
 
 
 def layout(dimension: Size, size: Directions) -> State:
@@ -84,59 +102,140 @@ def layout(dimension: Size, size: Directions) -> State:
         mass=float64(size, least=0.0),
         touched=uint32(dimension),
         counts=float64(3, fill=(0.0, 0.0, 1.0), least=(0.0, 0.0, 1.0), most=(inf, dimension, inf)),
+        pool=float64(size, width),
+        start=float64(3, least=0.0, most=(2.0, 2.0**48, 2.0**32)),
     )
 
 
 def begin(state: Any, settings: Any) -> None:
-    """Make F the identity, and all of w be u."""
+    """Make F the identity, and all of w be u; directions begin as the settings say, or with the first slots seen."""
     np.fill_diagonal(state.basis[:, LEAD:], 1.0)
     state.coefficients[0] = 1.0
+    begin_at(state, getattr(settings, "start", FirstSeen()), getattr(settings, "sketch_seed", 0))
 
 
 init, grow = made_from(layout, begin)
 
 
 def check(state: State) -> None:
-    """Refuse a list of slots that are not those with a scale."""
+    """Refuse a list of slots that are not those with a scale, and a basis that has no inverse."""
     check_list(state.touched[: int(state.counts[1])], state.table[:, 1] != 0.0, "slots seen")
     require((state.table[:, 1] >= 0.0).all(), "table has scales below 0")
+    require((np.diagonal(state.basis, LEAD) > 1e-9).all(), "basis is not one of directions")
+    rows = np.hstack([vectors(state), state.basis @ state.pool.T])
+    require(abs(rows @ rows.T - np.eye(len(rows))).max(initial=0.0) < 1e-4, "directions are not orthonormal")
 
 
-@inline_source
+@kernel
 def welcome(state, slots, values, first):
-    """List the slots that are new with `first` for their scale; they start the directions that have none yet."""
+    """List the slots that are new with `first` for their scale, and have them start directions."""
     before = int(state.counts[1])
+    start_new(state, slots, values)
     seen = register_new_slots(state.table, state.touched, before, slots, values, first)
-    for k in range(before, min(seen, len(state.mass))):
-        state.table[state.touched[k], LEAD + k] = 1.0
     state.counts[1] = seen
+    start_listed(state, before, seen)
 
 
 @force_inline
-def absorb(state, along, square, gamma, turns):
-    """Take g into P, `along` (m,) from V g to that of the V to come, and plan how to `turn` F; `square` is g'g.
+def look_up(state, slots, values, work):
+    """Project x: `work.projected` is table' x."""
+    gather(state.table, slots, values, work.projected)
 
-    With V g = v the new V g is L^-1 (1 + gamma g'g) v, and (L^-1 v)_i = v_i / (r_i r_(i-1)).
+
+@force_inline
+def reduction(state, rate, work):
+    """x'V' diag(P / (alpha + P)) V x of the x looked up: what the sketch takes off x'x in alpha x'A^-1 x."""
+    multiply(state.basis, work.projected, work.along)
+    total = 0.0
+    for i in range(len(work.along)):
+        total += _share(state.mass[i], rate) * work.along[i] ** 2
+    return total
+
+
+@force_inline
+def _share(mass, rate):
+    """P / (alpha + P): how much of a step along a direction the sketch takes back."""
+    return mass * rate / (1.0 + mass * rate)
+
+
+@force_inline
+def absorb(state, slots, values, size, square, rate, settings, work):
+    """Take in `size` x of the x looked up, `square` being x'x; the table follows when `apply` has come.
+
+    With V g = v the new V g is L^-1 (v + b g'g), b = Gamma v. As Z gains F^-1 b g', u loses b'F^-1' Z' g', so that w
+    stays.
     """
-    c = 2.0 * gamma + gamma * gamma * square
-    longer = 1.0 + gamma * square
-    before = inverse_before = 1.0
-    for i in range(len(along)):
-        v = along[i]
+    multiply(state.basis, work.projected, work.along)
+    work.size[0] = size
+    square *= size * size
+    _gain(state, square, settings, work)
+    a, b, c = 0.0, 1.0, square  # K
+    first = second = 0.0  # the running sums of `turn`, for the column that V g is
+    least = 1.0  # of the diagonal of F
+    for i in range(len(work.along)):
+        v, w = size * work.along[i], work.gains[i]
+        left, right = a * v + b * w, b * v + c * w  # K w_i
+        squared = max(1.0 + v * left + w * right, 1e-12)  # L_ii^2
+        inverse = 1.0 / squared
+        push, other, shrink = left * inverse, right * inverse, np.sqrt(inverse)
+        turns = work.turns[i]
+        turns[0], turns[1], turns[2], turns[3], turns[4] = v, w, push, other, shrink
+        rest = v + w * square - v * first - w * second
+        first += push * rest
+        second += other * rest
+        a, b, c = a - left * push, b - left * other, c - right * other
+        work.along[i] = rest * shrink / size
+        least = min(least, state.basis[i, LEAD + i] * shrink)
+    state.counts[2] = 1.0 / least
+
+
+@force_inline
+def _gain(state, square, settings, work):
+    """P gains (V g)^2; `gains` becomes Gamma V g and `step` what Z and u gain by it."""
+    size, step = work.size[0], work.step
+    common = settings.gamma / max(state.counts[0], 1.0)
+    for i in range(len(work.along)):
+        v = size * work.along[i]
         state.mass[i] += v * v
-        tau = before + c * v * v  # r_i^2
-        inverse = 1.0 / tau
-        decay, push = before * inverse, v * inverse
-        shrink = np.sqrt(decay)  # 1 / L_ii
-        turns[i, 0], turns[i, 1], turns[i, 2], turns[i, 3] = shrink, c * v * shrink, decay, push
-        along[i] = longer * v * inverse_before * shrink  # = longer push / shrink, and a division less
-        before, inverse_before = tau, inverse
-    state.counts[2] *= before
+        work.gains[i] = v * (settings.gamma / max(state.mass[i], square / LONGEST) if settings.by_mass else common)
+    step[0] = 0.0
+    for i in range(len(work.along)):
+        if settings.by_mass:
+            rest = work.gains[i]
+            for j in range(i):
+                rest -= state.basis[i, LEAD + j] * step[LEAD + j]
+            step[LEAD + i] = rest / state.basis[i, LEAD + i]  # by F^-1, and below for g = size x
+        else:
+            step[LEAD + i] = common * size * work.projected[LEAD + i]
+    for j in range(LEAD, len(step)):
+        step[j] *= size
+        step[0] -= step[j] * state.coefficients[j]
+
+
+@force_inline
+def apply(state, slots, values, length, rate, work):
+    """w <- w - length alpha A^-1 x of the x looked up, which the sketch may just have taken in."""
+    if work.size[0] == 0.0:
+        multiply(state.basis, work.projected, work.along)
+    for i in range(len(work.along)):
+        work.moves[i] = length * work.along[i] * _share(state.mass[i], rate)
+    if work.size[0] != 0.0:
+        work.size[0] = 0.0
+        turn(state.basis, state.coefficients, work.turns, work.moves)
+        work.step[0] -= length
+        add_outer(state.table, slots, values, work.step)
+        reorthonormalise_if_due(state)
+    else:
+        for i in range(len(work.moves)):
+            for j in range(len(state.coefficients)):
+                state.coefficients[j] += work.moves[i] * state.basis[i, j]
+        work.shift[0] = -length
+        add_lanes(state.table, slots, values, 0, work.shift)
 
 
 @force_inline
 def turn(basis, coefficients, turns, moves):
-    """F <- L^-1 F by a running sum down each column, and b <- b + F' moves."""
+    """F <- L^-1 F by running sums down each column, and b <- b + F' moves."""
     for column in range(0, len(coefficients), LANES):
         turn_lanes(basis, turns, moves, column, coefficients)
 
@@ -151,7 +250,8 @@ def reorthonormalise_if_due(state):
 @kernel
 def reorthonormalise_again(state):
     """Make V orthonormal afresh and F the identity."""
-    reorthonormalise(state.table, state.touched[: int(state.counts[1])], state.basis, state.coefficients)
+    touched = state.touched[: int(state.counts[1])]
+    reorthonormalise(state.table, touched, state.pool, state.basis, state.coefficients)
     m, width = state.basis.shape
     for i in range(m):
         for j in range(width):
@@ -161,26 +261,40 @@ def reorthonormalise_again(state):
 
 @kernel
 def update(state, slots, values):
-    """Sketch one vector, given by its slots (uint32, none twice) and values."""
-    work = make_room(state, len(slots))
+    """Sketch one vector, given by its slots (uint32, none twice) and values, with steps 1 / t."""
+    work = make_room(state)
     welcome(state, slots, values, 1.0)
-    gather(state.table, slots, values, work.projected)
-    multiply(state.basis, work.projected, work.along)
     state.counts[0] += 1.0
-    gamma = 1.0 / state.counts[0]
-    absorb(state, work.along, square_of(values, len(values)), gamma, work.turns)
-    turn(state.basis, state.coefficients, work.turns, work.moves)
-    for j in range(LEAD, len(work.step)):
-        work.step[j] = gamma * work.projected[j]
-    add_outer(state.table, slots, values, work.step)
-    reorthonormalise_if_due(state)
+    look_up(state, slots, values, work)
+    absorb(state, slots, values, 1.0, square_of(values, len(values)), 0.0, Steps(1.0, False), work)
+    apply(state, slots, values, 0.0, 0.0, work)
+
+
+def vectors(state: State) -> np.ndarray:
+    """V (m, d), whose rows are orthonormal together with what they have of slots not seen yet, that is of `pool`."""
+    return state.basis @ state.table.T
 
 
 def directions(state: State) -> np.ndarray:
-    """V (m, d): orthonormal rows, but for directions that no slot has started yet, which are zero."""
-    return state.basis @ state.table.T
+    """V (m, d) over the slots that were seen, its rows orthonormal; zeros where nothing is left of one."""
+    return orthonormal_rows(vectors(state))
 
 
 def eigenvalues(state: State) -> np.ndarray:
     """Estimated eigenvalues (m,) of the mean of g g', in the order of `directions`."""
     return state.mass / max(state.counts[0], 1.0)
+
+
+settled = copied
+
+
+def extrapolate(state: State, factor: float) -> None:
+    """Let the sketch be that of so many times as many vectors of the same kind."""
+    state.mass[:] *= factor
+
+
+def swap_sign(state: State) -> None:
+    """Let w be -w."""
+    for rows in (state.table, state.pool):
+        rows[:, 0] *= -1.0
+    state.coefficients[1:] *= -1.0

@@ -100,7 +100,7 @@ def epochs_between_sweeps(slots, size):
     return max(FEWEST_EPOCHS, slots // (4 * max(size, 1)))
 
 
-@force_inline
+@kernel
 def welcome(state, slots, values, first):
     """List the slots that are new with `first` for their scale."""
     before = int(state.counts[SEEN])
@@ -240,7 +240,7 @@ def sweep(state):
     same = np.zeros((m, state.table.shape[1]))
     for i in range(m):
         same[i, LEAD + i] = 1.0
-    reorthonormalise(state.table, touched, same, state.coefficients)
+    reorthonormalise(state.table, touched, state.table[:0], same, state.coefficients)
     state.counts[EPOCH] = 0.0
 
 

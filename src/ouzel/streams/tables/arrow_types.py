@@ -8,6 +8,8 @@ import numpy as np
 import pyarrow
 import pyarrow.compute as compute
 
+from ouzel.streams.dictionaries import word_of
+
 types = pyarrow.types
 
 
@@ -44,7 +46,7 @@ def is_text(kind: Any) -> bool:
 
 
 def as_text(array: Any) -> Any:
-    """An Arrow array of any type as large_binary: text as it is, for what is no UTF-8 has bytes to hash, too."""
+    """An Arrow array of any type as large_binary: text as it is, for what is not UTF-8 has bytes to hash, too."""
     if types.is_dictionary(array.type):
         return as_text(array.dictionary).take(array.indices)
     if is_view(array.type):
@@ -62,10 +64,18 @@ def encoded(array: Any) -> tuple[np.ndarray, list[Any]]:
 
 
 def cells_of(array: Any) -> list[Any]:
-    """The values of a column; text that is no UTF-8 is read as well as may be."""
+    """The values of a column; text that is not UTF-8 is read as well as may be."""
     if is_text(array.type):
         return [cell and cell.decode("utf-8", "replace") for cell in as_text(array).to_pylist()]
     return list(array.to_pylist())
+
+
+def tags_of(array: Any) -> Any:
+    """What a column calls its rows: whole numbers as they are, all else as text."""
+    if types.is_integer(array.type):
+        return array
+    texts = [None if cell is None else word_of(cell) for cell in cells_of(array)]
+    return pyarrow.array(texts, pyarrow.large_string())
 
 
 def numbers_of(array: Any, null: float) -> np.ndarray:

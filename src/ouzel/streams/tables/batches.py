@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow
 
+from ouzel.errors import DataError
 from ouzel.streams.block import ROWS, Block
 from ouzel.streams.limits import Limits
 from ouzel.streams.options import Options
@@ -15,6 +16,7 @@ from ouzel.streams.tables.arrow_messages import arrow_batches
 from ouzel.streams.tables.arrow_types import flat
 from ouzel.streams.tables.columns import Columns
 from ouzel.streams.tables.csv import delimited_batches, lines_above
+from ouzel.streams.tables.csv_text import Uneven
 from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.tables.labels import find_label
 from ouzel.streams.tables.parquet import parquet_tables, rows_of_parquet
@@ -29,27 +31,32 @@ def read_table(source: Source, options: Options, format: str, skipped: Skipped, 
         yield from read_json_lines(source, options, skipped, kinds)
         return
     delimited = format in ("csv", "tsv")
+    above, uneven = lines_above(options) if delimited else 0, Uneven()
     columns: Columns | None = None
-    for batch in record_batches(source, options, format, skipped):
+    for batch in record_batches(source, options, format, skipped, uneven=uneven):
         if columns is None:
             label = find_label(options, batch.schema.names, source.name)
-            columns = Columns(options, batch.schema, label, not delimited, source.name, kinds)
-            columns.rows = lines_above(options) if delimited else 0
+            columns = Columns(options, batch.schema, label, not delimited, source.name, kinds, above, uneven)
         if batch.num_rows:
             yield from columns.blocks(batch, skipped)
 
 
 def record_batches(
-    source: Source, options: Options, format: str, skipped: Skipped, needed: Sequence[str] = ()
+    source: Source,
+    options: Options,
+    format: str,
+    skipped: Skipped,
+    needed: Sequence[str] = (),
+    uneven: Uneven | None = None,
 ) -> Iterator[Any]:
     """Record batches of a table, sound to the last offset; those of text formats have all cells as text.
 
     The first may be empty: it tells the columns. An object is parted into a column `outer.inner` for each member. JSON
-    lines, whose rows may lack what others have, have the columns `needed` in every batch. Errors of PyArrow come as
-    they are: read within `guard.reading`.
+    lines, whose rows may lack what others have, have the columns `needed` in every batch. Rows of CSV files with
+    more or fewer cells are noted in `uneven`. Errors of PyArrow come as they are: read within `guard.reading`.
     """
     if format in ("csv", "tsv"):
-        yield from delimited_batches(source, options, format, skipped)
+        yield from delimited_batches(source, options, format, skipped, Uneven() if uneven is None else uneven)
     elif format == "jsonl":
         yield from json_batches(source, options, skipped, needed)
     else:
@@ -59,7 +66,7 @@ def record_batches(
             part.validate(full=True)  # a kernel trusts the offsets it is given
             for start in range(0, max(1, part.num_rows), ROWS):
                 table = flat(part.slice(start, ROWS))
-                yield from table.combine_chunks().to_batches() or [_empty(table.schema)]
+                yield from table.combine_chunks().to_batches() or [_empty(table.schema, source.name)]
 
 
 def rows_stored(source: Source, format: str, limits: Limits) -> int:
@@ -69,5 +76,17 @@ def rows_stored(source: Source, format: str, limits: Limits) -> int:
     return rows_of_parquet(source, limits)
 
 
-def _empty(schema: Any) -> Any:
+def _empty(schema: Any, name: str) -> Any:
+    """A batch of no rows."""
+    for field in schema:
+        if _has_no_values(field.type):  # PyArrow would end the process
+            raise DataError(f"{name}: column {field.name!r} is a union of no types; write the file again without it")
     return pyarrow.RecordBatch.from_arrays([pyarrow.nulls(0, kind) for kind in schema.types], schema=schema)
+
+
+def _has_no_values(kind: Any) -> bool:
+    """Whether an Arrow type is, or is made of, a union of no types."""
+    parts = [kind.field(place).type for place in range(kind.num_fields)]
+    if pyarrow.types.is_dictionary(kind):
+        parts.append(kind.value_type)
+    return (pyarrow.types.is_union(kind) and not parts) or any(map(_has_no_values, parts))

@@ -14,7 +14,7 @@ from ouzel.streams.missing import says_nothing
 from ouzel.streams.tables.arrow_types import as_text, is_number, numbers_of
 from ouzel.streams.text.numbers import parse_number
 
-NOT_FINITE, TOO_LONG = np.uint8(1), np.uint8(2)  # what is wrong with a cell
+NOT_FINITE, TOO_LONG, NOT_A_DATE = np.uint8(1), np.uint8(2), np.uint8(3)  # what is wrong with a cell
 NO_MARK = np.empty(0, np.uint8)
 INFINITY = np.frombuffer(b"infinity", np.uint8)
 

@@ -14,12 +14,14 @@ from ouzel.errors import DataError, bad_line, listed
 from ouzel.numerals import as_number
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import LARGEST, Block
+from ouzel.streams.dates import EXPECTED
 from ouzel.streams.guard import reason_of
 from ouzel.streams.label_values import Label
-from ouzel.streams.options import Options, is_pattern
+from ouzel.streams.options import OF_COLUMNS, Options, is_pattern
 from ouzel.streams.row_order import canonical_rows
-from ouzel.streams.tables.arrow_types import cells_of, encoded, is_list, is_number, is_single, numbers_of
-from ouzel.streams.tables.cells import NOT_FINITE, TOO_LONG
+from ouzel.streams.tables.arrow_types import cells_of, encoded, is_list, is_number, is_single, numbers_of, tags_of
+from ouzel.streams.tables.cells import NOT_A_DATE, NOT_FINITE, TOO_LONG
+from ouzel.streams.tables.csv_text import Uneven
 from ouzel.streams.tables.feature_columns import FeatureColumns, Features, converting, read_sparse
 from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.tables.labels import INFINITE, as_sign, group_id, is_infinite, label_of
@@ -46,29 +48,34 @@ class Columns:
         typed: bool = True,
         name: str = "table",
         kinds: ColumnKinds | None = None,
+        above: int = 0,
+        uneven: Uneven | None = None,
     ) -> None:
         self.options = options
         self.name = name
         self.label = label
-        self.rows = 0  # rows seen, for messages
+        self.above = above  # lines above the first row, which messages count
+        self.rows = 0  # rows seen
+        self.uneven = uneven  # rows that the parser has left out
         self.too_long = options.limits.of_words
         names = [column for column in schema.names if is_named(column)]
         self._check_names(names)
         predicting = options.unlabelled
         self.weight = None if predicting and options.weight not in names else options.weight
-        for column in (name for name in (label, self.weight, options.group) if name is not None):
+        self.id = None if predicting and options.id not in names else options.id
+        for column in (name for name in (label, self.weight, options.group, self.id) if name is not None):
             self._check_there(column, names)
             kind = schema.field(column).type
-            if column in (label, options.group) and not is_single(kind):
+            if column in (label, options.group, self.id) and not is_single(kind):
                 raise DataError(f"{name}: column {column!r} holds {kind}; expected numbers or names")
-        for column in (*options.text, *options.categorical, *options.numeric, *options.ignore, *options.keep):
+        for column in (*options.dates, *(column for name in OF_COLUMNS for column in getattr(options, name))):
             if not (predicting or is_pattern(column)):
                 self._check_there(column, names)
         self.sparse = {"indices", "values"} <= set(names) and all(
             is_list(schema.field(column).type) for column in ("indices", "values")
         )
         kinds = kinds or ColumnKinds(options)
-        aside = {label, self.weight, options.group}
+        aside = {label, self.weight, options.group, self.id}
         features = [] if self.sparse else kinds.wanted([column for column in names if column not in aside])
         if predicting and options.space.closed:
             features = kinds.known_ones(features, name)
@@ -101,22 +108,23 @@ class Columns:
 
     def _blocks(self, batch: Any, skipped: Callable[[int], None]) -> Iterator[Block]:
         rows, refused = self._read(batch)
+        every = np.arange(batch.num_rows)
         if not refused:
-            yield self._block(batch, rows)
+            yield self._block(batch, rows, every)
         elif self.options.on_error == "skip":
             kept = np.ones(batch.num_rows, np.bool_)
             kept[list(refused)] = False
             skipped(len(refused))
             sound = _chosen(batch, kept)
-            yield self._block(sound, self._read(sound)[0])
+            yield self._block(sound, self._read(sound)[0], every[kept])
         else:
             row = min(refused)
             sound = batch.slice(0, row)
-            yield self._block(sound, self._read(sound)[0])
+            yield self._block(sound, self._read(sound)[0], every[:row])
             column, advice = refused[row]
             cell = batch.column(column)[row].as_py()
             found = "nothing" if cell is None else reason_of(repr(cell))
-            place = f"{self.name}: row {self.rows + row + 1}, column {column!r}"
+            place = f"{self.name}: row {self.above + self.rows + row + 1}, column {column!r}"
             limits = self.options.limits.longer("word") if advice is self.too_long else None
             raise bad_line(f"{place}: found {found}; {advice}", "rows", limits)
         self.rows += batch.num_rows
@@ -139,6 +147,7 @@ class Columns:
             for column, cells in found:
                 refuse(cells == NOT_FINITE, column, FINITE)
                 refuse(cells == TOO_LONG, column, self.too_long)
+                refuse(cells == NOT_A_DATE, column, EXPECTED)
         if self.label is not None:
             with converting(batch, self.label, self.name, "label"):
                 infinite, long = _bad_labels(batch.column(self.label), self.options.limits.word)
@@ -152,7 +161,8 @@ class Columns:
             refuse(nulls, self.options.group, GROUP)
         return features, refused
 
-    def _block(self, batch: Any, features: Features) -> Block:
+    def _block(self, batch: Any, features: Features, kept: np.ndarray) -> Block:
+        """The block of a batch of sound rows, those `kept` (n,) of the batch that was read."""
         row_starts = features.offsets.astype(np.uint64)
         end = canonical_rows(row_starts, features.ids, features.values)
         labels, label_names = self._labels(batch)
@@ -166,7 +176,14 @@ class Columns:
             label_names=label_names,
             names=features.names,
             space=features.space,
+            tags=None if self.id is None else tags_of(batch.column(self.id)),
+            numbers=self._numbers(kept) if self.options.on_error == "skip" else None,
         )
+
+    def _numbers(self, kept: np.ndarray) -> np.ndarray:
+        """Which rows of the table these (n,) of the present batch are, those counted that its parser left out."""
+        rows = self.rows + kept
+        return rows if self.uneven is None else self.uneven.counted(rows)
 
     def _weights(self, batch: Any) -> np.ndarray:
         """Importance weights (n,) float64; NaN where there is none that reads as a number."""

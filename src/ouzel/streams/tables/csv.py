@@ -16,7 +16,7 @@ from ouzel.numerals import is_number
 from ouzel.streams.options import Options
 from ouzel.streams.sources.formats import DELIMITERS
 from ouzel.streams.sources.source import Source
-from ouzel.streams.tables.csv_text import CellText
+from ouzel.streams.tables.csv_text import CellText, Uneven
 
 BLOCK = 3 << 20  # bytes
 QUOTED = re.compile(r'"[^"]*"?')
@@ -28,11 +28,12 @@ def lines_above(options: Options) -> int:
 
 
 def delimited_batches(
-    source: Source, options: Options, format: str, skipped: Callable[[int], None]
+    source: Source, options: Options, format: str, skipped: Callable[[int], None], uneven: Uneven
 ) -> Iterator[pyarrow.RecordBatch]:
     """Record batches of a CSV or TSV file, every cell as text, the names of its columns in its header.
 
-    A row of more or fewer cells is left out if the options say so; else DataError follows the rows before it.
+    A row of more or fewer cells is noted in `uneven`; it is left out if the options say so, else DataError follows the
+    rows before it.
     """
     text = CellText(source, options.limits)
     for _ in range(options.skip_lines):
@@ -42,12 +43,11 @@ def delimited_batches(
         names, delimiter = list(options.columns), delimiter or ","
     else:
         names, delimiter = _header(text, delimiter)
-    uneven: list[Any] = []
     even = 0  # rows given out
     last = None  # the last cell of the last row
     for batch in _whole_rows(_parsed(text, names, delimiter, uneven), text):
-        if options.on_error != "skip" and uneven and uneven[0].number - 1 - even <= batch.num_rows:
-            yield batch.slice(0, uneven[0].number - 1 - even)  # Arrow reads ahead
+        if options.on_error != "skip" and uneven and uneven.first.number - 1 - even <= batch.num_rows:
+            yield batch.slice(0, uneven.first.number - 1 - even)  # Arrow reads ahead
             break
         yield batch
         even += batch.num_rows
@@ -55,7 +55,7 @@ def delimited_batches(
     if options.on_error == "skip":
         skipped(len(uneven))
     elif uneven:
-        row = uneven[0]
+        row = uneven.first
         raise bad_line(
             f"{source.name}: row {lines_above(options) + row.number}: found {row.actual_columns} cells "
             f"({_beginning(row.text)}); expected {row.expected_columns}, as there are columns",
@@ -70,19 +70,15 @@ def delimited_batches(
         )
 
 
-def _parsed(text: CellText, names: list[str], delimiter: str, uneven: list[Any]) -> Iterator[pyarrow.RecordBatch]:
+def _parsed(text: CellText, names: list[str], delimiter: str, uneven: Uneven) -> Iterator[pyarrow.RecordBatch]:
     """Record batches as PyArrow parses them; rows that it refuses are left out, and noted."""
-
-    def refuse(row: Any) -> str:
-        uneven.append(row)
-        return "skip"
 
     kinds = dict.fromkeys(names, pyarrow.large_string())
     try:
         yield from pyarrow.csv.open_csv(
             pyarrow.PythonFile(text, mode="r"),
             pyarrow.csv.ReadOptions(use_threads=False, block_size=BLOCK, column_names=names),
-            pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=refuse),
+            pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=uneven.refuse),
             pyarrow.csv.ConvertOptions(column_types=kinds, strings_can_be_null=True),
         )
     except pyarrow.ArrowInvalid as error:

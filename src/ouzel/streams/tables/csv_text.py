@@ -4,13 +4,38 @@ from __future__ import annotations
 
 import codecs
 import threading
+from array import array
 from typing import Any
+
+import numpy as np
 
 from ouzel.streams.limits import Limits
 from ouzel.streams.sources.source import Source
 
 PIECE = 1 << 20  # bytes at a time
 LONGEST_WAIT = 0.5  # seconds, for a pipe that brings nothing
+
+
+class Uneven:
+    """Rows of more or fewer cells than there are columns, which PyArrow's parser leaves out."""
+
+    def __init__(self) -> None:
+        self.first: Any = None
+        self._places = array("q")  # of each among all rows, from 0
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def refuse(self, row: Any) -> str:
+        """Note a row that PyArrow asks about."""
+        self.first = self.first or row
+        self._places.append(row.number - 1)
+        return "skip"
+
+    def counted(self, rows: np.ndarray) -> np.ndarray:
+        """The places (n,) among all rows of those that have these places (n,) among the even ones."""
+        before = np.array(self._places) - np.arange(len(self._places))  # even rows before each
+        return rows + np.searchsorted(before, rows, side="right")
 
 
 class CellText:

@@ -13,7 +13,8 @@ import pyarrow.compute as compute
 from ouzel.errors import DataError
 from ouzel.sketches.hashing import MOST_ID, feature_id
 from ouzel.streams.block import LARGEST, Names
-from ouzel.streams.feature_space import CATEGORY, NUMBER, FeatureSpace, numbered, own_name
+from ouzel.streams.dates import PARTS
+from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, FeatureSpace, numbered, own_name
 from ouzel.streams.guard import is_of_library, reason_of
 from ouzel.streams.missing import MARK
 from ouzel.streams.options import Options
@@ -31,9 +32,11 @@ from ouzel.streams.tables.cells import (
     read_tokens,
     words_of,
 )
+from ouzel.streams.tables.date_columns import read_dates
 from ouzel.streams.tables.kinds import ColumnKinds
 
 MOST_TEXT = 1 << 26  # bytes of names that the examples of one block may bring
+Lane = tuple[np.ndarray, np.ndarray, np.ndarray]  # ids (n,), values (n,), and which are present (n,)
 Refused = tuple[str, np.ndarray]  # a column, and what is wrong with each of its cells (n,) uint8, 0 if nothing
 
 
@@ -96,21 +99,29 @@ class FeatureColumns:
         """The features of a batch, and the columns with bad cells."""
         n = batch.num_rows
         kinds, space = self.decided(batch)
-        plain = [column for column in self.columns if kinds[column] in (NUMBER, CATEGORY)]
-        ids = np.zeros((len(plain), n), np.uint32)
-        values = np.zeros((len(plain), n), np.float32)
-        present = np.zeros((len(plain), n), np.bool_)
+        plain = [column for column in self.columns if kinds[column] in (NUMBER, CATEGORY, DATE)]
+        room = len(plain) + len(PARTS) * [kinds[column] for column in plain].count(DATE)
+        ids = np.zeros((room, n), np.uint32)
+        values = np.zeros((room, n), np.float32)
+        present = np.zeros((room, n), np.bool_)
+        lanes = zip(ids, values, present, strict=True)
         spans: list[Spans] = []
         refused: list[Refused] = []
-        for k, column in enumerate(plain):
+        for column in plain:
             with converting(batch, column, self.name):
                 array = batch.column(column)
                 wrong = np.zeros(n, np.uint8)
-                if kinds[column] == NUMBER and is_number(array.type):
-                    spans += self._read_numbers(array, column, ids[k], values[k], present[k], wrong)
+                if kinds[column] == DATE:
+                    array, parts = read_dates(array, wrong)
+                    for part, words in parts.items():
+                        spans += self._read_cells(
+                            words_of(words), f"{column}.{part}", None, NO_MARK, next(lanes), wrong
+                        )
+                if kinds[column] != CATEGORY and is_number(array.type):
+                    spans += self._read_numbers(array, column, next(lanes), wrong)
                 else:
-                    numeric = kinds[column] == NUMBER
-                    spans += self._read_cells(words_of(array), column, numeric, ids[k], values[k], present[k], wrong)
+                    own = self.ids[column] if kinds[column] == NUMBER else None
+                    spans += self._read_cells(words_of(array), column, own, self.mark, next(lanes), wrong)
             if wrong.any():
                 refused.append((column, wrong))
         mask = present.T
@@ -126,10 +137,9 @@ class FeatureColumns:
                 refused.append((column, wrong))
         return Features(offsets, indices, flat, _join(spans), space), refused
 
-    def _read_numbers(
-        self, array: Any, column: str, ids: np.ndarray, values: np.ndarray, present: np.ndarray, wrong: np.ndarray
-    ) -> list[Spans]:
+    def _read_numbers(self, array: Any, column: str, lane: Lane, wrong: np.ndarray) -> list[Spans]:
         """Numbers by value; what is null, or not a number, is missing."""
+        ids, values, present = lane
         numbers = numbers_of(array, np.nan)
         fit = np.abs(numbers) <= LARGEST
         ids[:] = self.ids[column]
@@ -159,20 +169,21 @@ class FeatureColumns:
         self,
         words: Words,
         column: str,
-        numeric: bool,
-        ids: np.ndarray,
-        values: np.ndarray,
-        present: np.ndarray,
+        own: int | None,
+        mark: np.ndarray,
+        lane: Lane,
         wrong: np.ndarray,
     ) -> list[Spans]:
+        """Words, and numbers if the column has an `own` id; what is missing is read as the mark, if there is one."""
+        ids, values, present = lane
         prefix = np.frombuffer(f"{column}=".encode(), np.uint8)
         n = len(ids)
-        room = n * (len(prefix) + len(self.mark))
+        room = n * (len(prefix) + len(mark))
         text = np.empty(int(words.offsets[-1] - words.offsets[0]) + room, np.uint8)
         starts, ends = np.empty(n, np.uint64), np.empty(n, np.uint64)
-        own, longest, seed = np.uint32(self.ids[column]), self.options.limits.word, self.options.seed
+        longest, seed = self.options.limits.word, self.options.seed
         out = ids, values, present, wrong, starts, ends, text
-        read_cells(words, prefix, own, numeric, self.mark, longest, seed, self.mask, *out)
+        read_cells(words, prefix, np.uint32(own or 0), own is not None, mark, longest, seed, self.mask, *out)
         named = starts < ends
         if self.options.space.places() and named.any():
             wrong[named] = NOT_FINITE  # the model's array had no features but its columns

@@ -16,7 +16,7 @@ from ouzel.errors import OuzelError, listed
 from ouzel.kernels.jit import kernel
 from ouzel.streams.feature_space import CATEGORY, LIST, NUMBER, TEXT, own_name
 from ouzel.streams.missing import is_missing, says_nothing
-from ouzel.streams.options import SAMPLE, Options, matches
+from ouzel.streams.options import SAMPLE, Options
 from ouzel.streams.tables.arrow_types import is_list, is_number, types
 from ouzel.streams.tables.cells import Words, says_infinite, words_of
 from ouzel.streams.text.numbers import parse_number
@@ -38,8 +38,7 @@ class ColumnKinds:
 
     def wanted(self, columns: Sequence[str]) -> list[str]:
         """The columns that are not to be left out."""
-        ignore, keep = self.options.ignore, self.options.keep
-        return [name for name in columns if not matches(name, ignore) and (not keep or matches(name, keep))]
+        return [name for name in columns if self.options.wants(name)]
 
     @property
     def several_texts(self) -> bool:
@@ -61,7 +60,7 @@ class ColumnKinds:
                     counts.setdefault(name, [0, 0])[isinstance(value, str)] += 1
         for name, (numbers, words) in counts.items():
             if name not in self.known:
-                self.known[name] = given_kind(name, self.options) or self.by_counts(name, numbers, words, False)
+                self.known[name] = self.options.kind_of(name) or self.by_counts(name, numbers, words, False)
 
     def known_ones(self, columns: Sequence[str], name: str) -> list[str]:
         """The columns that the model knows; says which others there are, and which of the model's there are not."""
@@ -79,7 +78,7 @@ class ColumnKinds:
         if is_list(array.type):
             self.known.setdefault(column, LIST)
             return LIST
-        found = self.known.get(column) or given_kind(column, self.options)
+        found = self.known.get(column) or self.options.kind_of(column)
         if found == LIST:
             return CATEGORY  # one word, where there may be several
         if found is None and types.is_null(array.type):
@@ -107,21 +106,10 @@ class ColumnKinds:
         return CATEGORY
 
 
-def given_kind(column: str, options: Options) -> str | None:
-    """What the user says that a column holds; the more particular pattern counts."""
-    found = [
-        (pattern != "all", pattern == column, len(pattern), kind)
-        for kind, patterns in ((NUMBER, options.numeric), (CATEGORY, options.categorical), (TEXT, options.text))
-        for pattern in patterns
-        if matches(column, (pattern,))
-    ]
-    return max(found)[-1] if found else None
-
-
 def check_kinds(options: Options, known: Mapping[str, str]) -> None:
     """Refuse options that contradict what a model has learnt of its columns."""
     for column, kind in known.items():
-        given = given_kind(column, options)
+        given = options.kind_of(column)
         if given is not None and given != kind and LIST not in (given, kind):
             raise OuzelError(f"column {column!r} was learnt as {kind}, not as {given}; leave the option out")
 

@@ -20,7 +20,15 @@ def find_label(options: Options, columns: list[str], name: str) -> str | None:
     """The label's column: the one named, or the first with a usual name; there must be one unless to predict."""
     if options.label is not None:
         return options.label if options.label in columns or not options.unlabelled else None
-    others = (options.weight, options.group, *options.text, *options.categorical, *options.numeric)
+    others = (
+        options.weight,
+        options.group,
+        options.id,
+        *options.text,
+        *options.categorical,
+        *options.numeric,
+        *options.dates,
+    )
     for candidate in LABELS:
         for column in columns:
             if column.lower() == candidate and column not in others and not matches(column, options.ignore):

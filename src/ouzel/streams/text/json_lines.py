@@ -15,7 +15,8 @@ from ouzel.streams.options import Options
 from ouzel.streams.sources.chunks import chunks_of
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.kinds import ColumnKinds
-from ouzel.streams.text.json_objects import JsonExamples, LongWordError, flattened, object_of, said_of
+from ouzel.streams.text.json_examples import LongWordError
+from ouzel.streams.text.json_objects import JsonExamples, flattened, object_of, said_of
 from ouzel.streams.text.lines import Problem, too_long
 
 Skipped = Callable[[int], None]
@@ -68,7 +69,12 @@ def json_rows(
 def read_json_lines(source: Source, options: Options, skipped: Skipped, kinds: ColumnKinds) -> Iterator[Block]:
     """Blocks of a file of JSON objects, of whose members `kinds` decides what they hold."""
     reader = JsonExamples(options, kinds, source.name)
-    for examples in json_rows(source, options, skipped, reader.example, reader.look):
+
+    def leave_out(count: int) -> None:
+        reader.bad += count
+        skipped(count)
+
+    for examples in json_rows(source, options, leave_out, reader.example, reader.look):
         yield from reader.blocks(examples)
 
 

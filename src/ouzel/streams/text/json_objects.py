@@ -1,32 +1,24 @@
-"""JSON objects as examples, one at a time: their members are the features."""
+"""JSON objects of one stream as examples, one at a time, and examples as blocks."""
 
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from ouzel.numerals import is_number
-from ouzel.streams.block import LARGEST, Block
-from ouzel.streams.dictionaries import Ids, blocks_of_dictionaries, tokens
-from ouzel.streams.feature_space import CATEGORY, NUMBER, TEXT, Token, own_name
+from ouzel.streams.block import Block
+from ouzel.streams.dictionaries import Ids, blocks_of_dictionaries
 from ouzel.streams.guard import reason_of
-from ouzel.streams.label_values import Label, tidy
-from ouzel.streams.missing import MARK, NOTHING, is_missing
 from ouzel.streams.options import Options, is_pattern, matches
-from ouzel.streams.tables.kinds import ColumnKinds, given_kind
-from ouzel.streams.tables.labels import INFINITE, as_sign, find_label, group_id, is_infinite, label_of
+from ouzel.streams.tables.kinds import ColumnKinds
+from ouzel.streams.tables.labels import find_label
+from ouzel.streams.text.json_examples import Example, example_of
 
 SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # half a character, which is none unless the other half follows
 EXAMPLE = 'expected an object such as {"label": 1, "price": 2.5}'
-
-
-class LongWordError(ValueError):
-    """A label, a name or a word beyond the limit."""
 
 
 def _whole(digits: str) -> int | float:
@@ -35,8 +27,6 @@ def _whole(digits: str) -> int | float:
 
 
 DECODER = json.JSONDecoder(parse_int=_whole)
-
-Example = tuple[dict[Any, Any], Label | None, float, int]  # features, label, weight, group
 
 
 class JsonExamples:
@@ -47,12 +37,13 @@ class JsonExamples:
         self.kinds = kinds
         self.name = name
         self.label: str | None = None
+        self.sound = self.bad = 0  # objects so far
         self._ids = Ids(options)
 
     def look(self, rows: list[dict[str, Any]]) -> None:
         """Decide by the first objects what members hold."""
         options = self.options
-        aside = (options.label, options.weight, options.group)
+        aside = (options.label, options.weight, options.group, options.id)
         seen = [flattened(row, options.ignore) for row in rows]
         named = self.label or (find_label(options, list(seen[0]), self.name) if seen else None)
         self.kinds.look([{name: row[name] for name in row if name not in (*aside, named)} for row in seen])
@@ -62,7 +53,9 @@ class JsonExamples:
         flat = flattened(row, self.options.ignore)
         if self.label is None:
             self.label = find_label(self.options, list(flat), place)
-        return _example(flat, self.label, self.options, self.kinds)
+        example = example_of(flat, self.label, self.options, self.kinds, self.sound + self.bad)
+        self.sound += 1
+        return example
 
     def blocks(self, examples: Sequence[Example]) -> Iterator[Block]:
         """Examples as blocks."""
@@ -71,8 +64,12 @@ class JsonExamples:
         for block in blocks_of_dictionaries([example[:3] for example in examples], options, plain=True, ids=self._ids):
             if block.space.width is None:
                 block = block._replace(space=block.space._replace(kinds=dict(self.kinds.known)))
-            groups = np.array([example[3] for example in examples[given : given + block.rows]], np.int64)
-            yield block if options.group is None else block._replace(groups=groups)
+            here = examples[given : given + block.rows]
+            if options.group is not None:
+                block = block._replace(groups=np.array([example.group for example in here], np.int64))
+            if options.id is not None:
+                block = block._replace(tags=np.array([example.tag for example in here], object))
+            yield block._replace(numbers=np.array([example.number for example in here], np.int64))
             given += block.rows
 
 
@@ -120,107 +117,3 @@ def flattened(row: dict[str, Any], ignored: Sequence[str] = (), outer: str = "")
         else:
             found[outer + name] = value
     return found
-
-
-def _example(row: dict[str, Any], label: str | None, options: Options, kinds: ColumnKinds) -> Example:
-    given = None if label is None else row.pop(label, None)
-    if isinstance(given, list):
-        raise ValueError(f"{label!r}: {given}; expected a label, a number or a name")
-    if is_infinite(given):
-        raise ValueError(f"{label!r}: {given}; {INFINITE}")
-    longest = options.limits.word
-    target = label_of(given)
-    _check_length(label, target, longest)
-    if options.label_positive is not None:
-        target = as_sign(target, options.label_positive)
-    weight = 1.0
-    if options.weight is not None:
-        found = row.pop(options.weight, None)
-        if not isinstance(found, (int, float)) or not 0.0 <= found <= LARGEST:
-            raise ValueError(f"{options.weight!r}: {found}; expected a weight, a finite number of 0 or more")
-        weight = float(found)
-    group = 0
-    if options.group is not None:
-        group = _group(row, options)
-    return _features(row, options, kinds), target, weight, group
-
-
-def _features(row: dict[str, Any], options: Options, kinds: ColumnKinds) -> dict[Any, float]:
-    """Names and numbers of the features that members are; what is 0, or missing, is none."""
-    longest, indicator, keep, known = options.limits.word, options.indicator, options.keep, kinds.known
-    said = bool(options.text or options.categorical or options.numeric)
-    features: dict[Any, float] = {}
-    plain = kinds.plain
-    for name, value in row.items():
-        if name in plain and ((kind_of := type(value)) is float or kind_of is int) and -LARGEST <= value <= LARGEST:
-            if value:
-                features[plain[name]] = value
-            continue
-        if len(name) > longest:
-            _check_length(name, name, longest)
-        if keep and not matches(name, keep):
-            continue
-        kind = known.get(name) or (given_kind(name, options) if said else None)
-        if isinstance(value, list):
-            features |= dict.fromkeys((f"{name}={word}" for word in _words(name, value, longest)), 1.0)
-            continue
-        if kind == TEXT and value is not None:
-            prefix = f"{name}=" if kinds.several_texts else ""
-            for word in tokens(str(value)):
-                _check_length(name, word, longest)
-                features[Token(prefix + word)] = features.get(prefix + word, 0.0) + 1.0
-            continue
-        if isinstance(value, str):
-            word = value.strip(" ")
-            if word and word not in NOTHING and not (kind == NUMBER and is_number(word)):
-                if len(word) > longest:
-                    _check_length(name, word, longest)
-                features[f"{name}={word}"] = 1.0
-                continue
-            value = float(word) if word and word not in NOTHING else None
-        if value is None or value != value:
-            if indicator:
-                features[f"{name}={MARK}"] = 1.0
-        elif kind == CATEGORY:
-            features[f"{name}={_number_word(value)}"] = 1.0
-        elif not abs(value) <= LARGEST:
-            raise ValueError(f"{name!r}: {value}; expected a finite number that fits 32-bit floating point")
-        elif value:
-            features[own_name(name)] = value
-            kinds.take_plain(name)
-    return features
-
-
-def _number_word(value: float | bool) -> str:
-    """A number, or true or false, as the word that it is in a column of categories."""
-    return json.dumps(tidy(value) if isinstance(value, float) and math.isfinite(value) else value)
-
-
-def _group(row: dict[str, Any], options: Options) -> int:
-    group = row.pop(str(options.group), None)
-    if group is None or isinstance(group, list):
-        raise ValueError(f"{options.group!r}: {group}; expected the name or number of a group")
-    return group_id(group, options.seed)
-
-
-def _check_length(name: str | None, word: Any, longest: int) -> None:
-    if isinstance(word, (str, bytes)) and len(word) > longest:
-        raise LongWordError(f"{name!r}: {word!r}; ")
-
-
-def _words(name: str, items: list[Any], longest: int) -> Iterator[str]:
-    """The items of a list as the words that other tables have for them."""
-    for item in items:
-        if is_missing(item):
-            continue
-        if isinstance(item, (dict, list)):
-            raise ValueError(f"{name!r}: {json.dumps(item)} in a list; expected words and numbers there")
-        if isinstance(item, (int, float)):
-            if not abs(item) <= LARGEST:
-                raise ValueError(
-                    f"{name!r}: {item} in a list; expected a finite number that fits 32-bit floating point"
-                )
-            item = item if isinstance(item, int) else tidy(item)
-        word = item.strip(" ") if isinstance(item, str) else json.dumps(item)
-        _check_length(name, word, longest)
-        yield word

@@ -32,19 +32,15 @@ def digits_at(data, at, count):
 
 
 @force_inline
-def plain_feature(data, at):
-    """The feature `id:value` at `data[at]` if it is written plainly: (id, value, end); the end is `at` if it is not.
+def plain_number(data, at, odd, start):
+    """The number at `data[at + start]` if it is written plainly, and where it ends, from `at` on: 0 if it is not.
 
-    That is with up to eight digits of the id, seven before a point and eight behind it, perhaps a minus, no exponent,
-    and a blank or the line's end behind all. WINDOW bytes must be there.
+    That is with up to seven digits before a point and eight behind it, perhaps a minus, no exponent, and a blank or the
+    line's end behind all. `odd` are the bits of those bytes from `start` on that are not digits.
     """
-    odd = not_digits(data, at)
-    colon = trailing_zeros(odd)
-    odd &= odd - ONE
-    start = colon + ONE
     sign = (odd >> start) & ONE
     if sign and data[at + start] != 45:
-        return np.uint64(0), 0.0, at
+        return 0.0, np.uint64(0)
     odd &= odd - sign
     start += sign
     point = end = trailing_zeros(odd)
@@ -52,13 +48,26 @@ def plain_feature(data, at):
     if data[at + point] == 46:
         end = trailing_zeros(odd & (odd - ONE))
         decimals = end - point - ONE
-    plain = colon - ONE < EIGHT and data[at + colon] == 58 and point - start - ONE < SEVEN and decimals <= EIGHT
-    if not plain or data[at + end] > 32:
-        return np.uint64(0), 0.0, at
+    if point - start - ONE >= SEVEN or decimals > EIGHT or data[at + end] > 32:
+        return 0.0, np.uint64(0)
     mantissa = digits_at(data, at + start, point - start) * TENS[decimals]
     mantissa += digits_at(data, at + point + ONE, decimals)
     value = np.float64(np.int64(mantissa)) / POWERS[decimals]
-    return digits_at(data, at, colon), -value if sign else value, at + end
+    return -value if sign else value, end
+
+
+@force_inline
+def plain_feature(data, at):
+    """The feature `id:value` at `data[at]` if it is written plainly: (id, value, end); the end is `at` if it is not.
+
+    That is with up to eight digits of the id, and a plain number. WINDOW bytes must be there.
+    """
+    odd = not_digits(data, at)
+    colon = trailing_zeros(odd)
+    value, end = plain_number(data, at, odd & (odd - ONE), colon + ONE)
+    if end == 0 or colon - ONE >= EIGHT or data[at + colon] != 58:
+        return np.uint64(0), 0.0, at
+    return digits_at(data, at, colon), value, at + end
 
 
 @kernel

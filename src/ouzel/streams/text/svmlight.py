@@ -51,10 +51,11 @@ def _at_qid(data, at, stop):
 
 
 @force_inline
-def _parse(data, start, stop, skip, offsets, ids, values, labels, groups, label_spans):
+def _parse(data, start, stop, skip, offsets, ids, values, labels, groups, label_spans, numbers):
     """Fill the arrays from the text; return (rows, nonzeros, lines, skipped, error, where).
 
     A label that is not a number leaves its span in `label_spans` (rows, 2), others -1; so do groups without a qid.
+    Bad lines count in the `numbers` (rows,) of the others.
     """
     at = np.uint64(start)
     stop = np.uint64(stop)
@@ -161,6 +162,7 @@ def _parse(data, start, stop, skip, offsets, ids, values, labels, groups, label_
             for k in range(row_start, nnz):
                 values[k] = min(max(values[k], np.float32(-LARGEST)), np.float32(LARGEST))
         labels[row] = label
+        numbers[row] = row + skipped
         row += 1
         offsets[row] = nnz
         while at < stop and data[at] != 10:
@@ -178,9 +180,10 @@ def parse_svmlight(data: np.ndarray, start: int, stop: int, options: Options) ->
     labels = np.empty(lines + 1)
     groups = np.empty(lines + 1, np.int64)
     spans = np.empty((lines + 1, 2), np.int64)
+    numbers = np.empty(lines + 1, np.int64)
     skip = options.on_error == "skip"
     rows, nonzeros, seen, skipped, error, where = _parse(
-        data, start, stop, skip, offsets, ids, values, labels, groups, spans
+        data, start, stop, skip, offsets, ids, values, labels, groups, spans, numbers
     )
     block = Block(
         offsets[: rows + 1],
@@ -190,6 +193,7 @@ def parse_svmlight(data: np.ndarray, start: int, stop: int, options: Options) ->
         np.ones(rows, np.float32),
         groups=groups[:rows] if rows and (groups[:rows] >= 0).any() else None,
         space=numbered(ids[:nonzeros]),
+        numbers=numbers[:rows],
     )
     problem = problem_at(data, start, where, ADVICE[error]) if error else None
     return with_labels(Parsed(block, seen, skipped, problem), data, start, spans[:rows], options, _label_advice)

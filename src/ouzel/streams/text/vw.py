@@ -6,21 +6,22 @@ Features of the default namespace that are whole numbers are ids, as in svmlight
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from ouzel.kernels.jit import kernel
-from ouzel.sketches.hashing import MOST_ID, murmur3_32
-from ouzel.streams.block import LARGEST, Block, Names
+from ouzel.sketches.hashing import MOST_ID, finish_hash
+from ouzel.streams.block import LARGEST, Block
 from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace, numbered
 from ouzel.streams.limits import in_units
 from ouzel.streams.options import Options
-from ouzel.streams.row_order import sort_row
+from ouzel.streams.row_order import RANKED, rank_row, sort_row
 from ouzel.streams.text.lines import Parsed, problem_at, too_long
+from ouzel.streams.text.named_features import SPARE, find_ends, named_features
 from ouzel.streams.text.numbers import parse_number
 from ouzel.streams.text.plain_features import plain_features
+from ouzel.streams.text.spans import absorb_bytes, is_new, names_of, note, nothing_noted, prefix_of
 from ouzel.streams.text.svmlight import with_labels
+from ouzel.streams.text.vw_header import read_header, tags_at, word_end
 from ouzel.streams.text.vw_labels import is_foreign, label_advice
 
 ADVICE = {
@@ -33,109 +34,71 @@ ADVICE = {
     7: "expected a finite number as the namespace's scale",
 }
 
-MOST_TEXT = 1 << 26  # bytes of names noted of a chunk: as many as are kept of all chunks, see `features.FeatureNames`
-
-
-@kernel
-def _count(data, start, stop):
-    """Newlines, blanks and bars of a chunk: bounds on its examples and features."""
-    lines = words = bars = np.uint32(0)
-    for k in range(np.uint64(start), np.uint64(stop)):
-        lines += np.uint32(data[k] == 10)
-        words += np.uint32(data[k] <= 32)
-        bars += np.uint32(data[k] == 124)
-    return lines, words, bars
-
-
-@kernel
-def _word_end(data, at, stop):
-    """The end of the word at `at`: a blank, a bar or the line's end."""
-    while at < stop and data[at] > 32 and data[at] != 124:
-        at += 1
-    return at
-
-
-@kernel
-def _with_room(text, filled, more):
-    """The text with room for so many bytes more."""
-    if filled + more <= len(text):
-        return text
-    longer = np.empty(2 * (filled + more), np.uint8)
-    for k in range(filled):
-        longer[k] = text[k]
-    return longer
-
-
-@kernel
-def _header(data, at, stop):
-    """What stands before the first bar: (label, its span if it is not a number, importance, error, where, position)."""
-    label = np.nan
-    span_start = span_end = np.int64(-1)
-    importance = 1.0
-    numbers = 0
-    while at < stop:
-        byte = data[at]
-        if byte <= 32 and byte != 10:
-            at += 1
-            continue
-        if byte == 124 or byte == 10:
-            break
-        end = _word_end(data, at, stop)
-        tag = data[at] == 39 or (end < stop and data[end] == 124 and numbers > 0)
-        if not tag:
-            value, number_end = parse_number(data, at, end)
-            whole = number_end == end
-            if numbers == 0 and whole:
-                label = value
-                if not math.isfinite(value):
-                    return label, span_start, span_end, importance, 6, at, at
-            elif numbers == 0:
-                span_start, span_end = at, end
-            elif numbers == 1:
-                if not (whole and 0.0 <= value <= LARGEST):
-                    return label, span_start, span_end, importance, 5, at, at
-                importance = value
-            numbers += 1
-        at = end
-    error = 0 if at < stop and data[at] == 124 else 1
-    return label, span_start, span_end, importance, error, at, at
-
 
 @kernel
 def _parse(
-    data, start, stop, skip, longest, most, seed, mask, offsets, ids, values, labels, weights, label_spans, starts, ends
+    data,
+    start,
+    stop,
+    skip,
+    longest,
+    most,
+    seed,
+    mask,
+    ends,
+    noted,
+    offsets,
+    ids,
+    values,
+    labels,
+    weights,
+    head_spans,
+    numbers,
+    spans,
 ):
-    """Fill the arrays from the text; return (rows, nonzeros, name ids, names, lines, skipped, error, where).
+    """Fill the arrays from the text; return (rows, nonzeros, names, lines, skipped, error, where).
 
-    A name has at most `longest` bytes, all names of a line with their namespaces `most`. Those of the chunk are noted
-    as far as they take MOST_TEXT bytes.
+    `head_spans` (rows, 4) are those of labels that are not numbers, and of tags. Bad lines count in the `numbers`
+    (rows,) of the others. A name has at most `longest` bytes, all names of a line with their namespaces `most`. What is
+    not written plainly is read byte by byte. `names` (4,) are how many are noted in `spans`, their bytes, those of the
+    names of the last line, and how many features have names.
     """
     at = np.int64(start)
-    row = nnz = named = filled = lines = skipped = 0
+    row = nnz = lines = skipped = 0
+    end = np.uint64(0)
     offsets[0] = 0
-    name_ids = np.empty(len(starts), np.uint32)
-    text = np.empty(len(name_ids), np.uint8)
+    names, space = np.zeros(4, np.uint64), np.zeros(2, np.uint64)
+    spare_ids, spare_values = np.empty(RANKED, np.uint32), np.empty(RANKED, np.float32)
     while at < stop:
         byte = data[at]
         if byte == 10:
             lines += 1
             at += 1
             continue
-        if byte <= 32 and byte != 10:
+        if byte <= 32:
             at += 1
             continue
         row_start = nnz
-        named_bytes = 0  # in this line
-        label, span_start, span_end, importance, error, where, at = _header(data, at, stop)
-        label_spans[row, 0], label_spans[row, 1] = span_start, span_end
-        space_start = space_end = at
+        label, label_start, label_end, importance, tag_start, tag_end, error, at = read_header(data, at, stop)
+        where = at
+        head_spans[row, 0], head_spans[row, 1] = label_start, label_end
+        head_spans[row, 2], head_spans[row, 3] = tag_start, tag_end
+        names[2] = 0
+        space[0] = space[1] = at
         scale = 1.0
         ordered = True
         previous = np.int64(-1)
         while error == 0 and at < stop:
-            if space_start == space_end and scale == 1.0:
-                place, nnz, ordered, previous = plain_features(data, at, stop, ids, values, nnz, ordered, previous)
-                at = np.int64(place)
+            if scale == 1.0:
+                if space[0] == space[1] and data[at] != 124:
+                    place, nnz, ordered, previous = plain_features(data, at, stop, ids, values, nnz, ordered, previous)
+                    at = np.int64(place)
+                while ends[end] < at:
+                    end += np.uint64(1)
+                at, end, nnz, ordered, previous = named_features(
+                    data, at, stop, longest, most, seed, mask, ends, end, ids, values, nnz, ordered, previous, space,
+                    names, noted, spans,
+                )  # fmt: skip
                 if at == stop:
                     break
             byte = data[at]
@@ -147,32 +110,33 @@ def _parse(
             where = at
             if byte == 124:
                 at += 1
-                space_start = at
-                at = _word_end(data, at, stop)
-                space_end = space_start
+                space[0] = at
+                at = word_end(data, at, stop)
+                space_end = np.int64(space[0])
                 while space_end < at and data[space_end] != 58:
                     space_end += 1
+                space[1] = space_end
                 scale = 1.0
                 if space_end < at:
-                    scale, end = parse_number(data, space_end + 1, at)
-                    if end != at or not abs(scale) <= LARGEST:
+                    scale, number_end = parse_number(data, space_end + 1, at)
+                    if number_end != at or not abs(scale) <= LARGEST:
                         error = 7
                 continue
-            end = _word_end(data, at, stop)
+            stopped = word_end(data, at, stop)
             colon = at
-            while colon < end and data[colon] != 58:
+            while colon < stopped and data[colon] != 58:
                 colon += 1
             value = scale
-            if colon < end:
-                number, number_end = parse_number(data, colon + 1, end)
-                if number_end != end:
+            if colon < stopped:
+                number, number_end = parse_number(data, colon + 1, stopped)
+                if number_end != stopped:
                     error, where = 2, colon + 1
                     break
                 value = number * scale
             if not abs(value) <= LARGEST:
                 error = 4
                 break
-            digits = space_start == space_end
+            digits = space[0] == space[1]
             identity = np.int64(0)
             for k in range(at, colon):
                 digit = np.uint8(data[k] - np.uint8(48))
@@ -185,87 +149,82 @@ def _parse(
                     error = 3
                     break
             else:
-                size = colon - at + space_end - space_start + 1
-                named_bytes += size
-                if size > longest + 1 or named_bytes > most:
-                    error = 8 if size > longest + 1 else 9
+                before = np.int64(space[1] - space[0])
+                size = np.uint64(before + colon - at + 1)
+                names[2] += size
+                names[3] += np.uint64(1)
+                if size > longest + np.uint64(1) or names[2] > most:
+                    error = 8 if size > longest + np.uint64(1) else 9
                     break
-                begun = filled
-                text = _with_room(text, filled, size)
-                if space_end > space_start:
-                    for k in range(space_start, space_end):
-                        text[filled] = data[k]
-                        filled += 1
-                    text[filled] = 94
-                    filled += 1
-                for k in range(at, colon):
-                    text[filled] = data[k]
-                    filled += 1
-                identity = np.int64(murmur3_32(text, begun, filled, seed) & mask)
-                if filled <= MOST_TEXT:
-                    name_ids[named] = identity
-                    starts[named], ends[named] = begun, filled
-                    named += 1
-                else:
-                    filled = begun
+                word, held, bits = prefix_of(seed, data, space[0], space[1])
+                word, held, bits = absorb_bytes(word, held, bits, data, at, colon)
+                identity = np.int64(finish_hash(word, held, size - np.uint64(before == 0)) & mask)
+                if is_new(noted, identity):
+                    note(spans, names, space, np.uint64(at), np.uint64(colon), np.uint64(identity))
             ids[nnz] = identity
             values[nnz] = value
             ordered &= identity > previous
             previous = identity
             nnz += 1
-            at = end
+            at = stopped
         if error:
             nnz = row_start
             if not skip:
-                return row, nnz, name_ids[:named], text[:filled], lines, skipped, error, where
+                return row, nnz, names, lines, skipped, error, where
             skipped += 1
             while at < stop and data[at] != 10:
                 at += 1
             continue
         if not ordered:
-            nnz = sort_row(ids, values, row_start, nnz)
+            if nnz - row_start <= RANKED:
+                nnz = rank_row(ids, values, row_start, nnz, spare_ids, spare_values)
+            else:
+                nnz = sort_row(ids, values, row_start, nnz)
             for k in range(row_start, nnz):
                 values[k] = min(max(values[k], np.float32(-LARGEST)), np.float32(LARGEST))
-        labels[row], weights[row] = label, importance
+        labels[row], weights[row], numbers[row] = label, importance, row + skipped
         row += 1
         offsets[row] = nnz
-    return row, nnz, name_ids[:named], text[:filled], lines, skipped, 0, stop
+    return row, nnz, names, lines, skipped, 0, stop
 
 
 def parse_vw(data: np.ndarray, start: int, stop: int, options: Options) -> Parsed:
     """The examples in whole lines of text, `data[start:stop]` (uint8)."""
-    lines, words, bars = _count(data, start, stop)
-    room = words + bars + 2
-    offsets = np.empty(lines + 2, np.uint64)
+    ends = np.empty(stop - start + SPARE, np.uint64)
+    room = int(find_ends(data, start, stop, ends)) + 2
+    lines = np.count_nonzero(data[start:stop] == 10) + 1
+    offsets = np.empty(lines + 1, np.uint64)
     ids, values = np.empty(room, np.uint32), np.empty(room, np.float32)
-    labels, weights = np.empty(lines + 1), np.empty(lines + 1, np.float32)
-    spans = np.empty((lines + 1, 2), np.int64)
-    starts, ends = np.empty(room, np.uint64), np.empty(room, np.uint64)
-    skip = options.on_error == "skip"
+    labels, weights = np.empty(lines), np.empty(lines, np.float32)
+    head_spans, numbers = np.empty((lines, 4), np.int64), np.empty(lines, np.int64)
+    spans = np.empty((room, 5), np.uint64)
     limits = options.limits
-    mask = np.uint32((1 << options.bits) - 1)
-    rows, nonzeros, named, text, seen, skipped, error, where = _parse(
+    rows, nonzeros, names, seen, skipped, error, where = _parse(
         data,
         start,
         stop,
-        skip,
-        limits.word,
-        limits.line,
+        options.on_error == "skip",
+        np.uint64(limits.word),
+        np.uint64(limits.line),
         options.seed,
-        mask,
+        np.uint32((1 << options.bits) - 1),
+        ends,
+        nothing_noted(options.bits),
         offsets,
         ids,
         values,
         labels,
         weights,
+        head_spans,
+        numbers,
         spans,
-        starts,
-        ends,
     )
-    names = Names(named, starts[: len(named)], ends[: len(named)], text) if len(named) else None
-    space = _space_of(ids[:nonzeros], len(named), rows)
+    noted, size = int(names[0]), int(names[1])
     block = Block(offsets[: rows + 1], ids[:nonzeros], values[:nonzeros], labels[:rows], weights[:rows])
-    block = block._replace(names=names, space=space)
+    space = _space_of(ids[:nonzeros], int(names[3]), rows)
+    block = block._replace(names=names_of(data, spans[:noted], size), space=space, numbers=numbers[:rows])
+    if options.unlabelled:
+        block = block._replace(tags=tags_at(data, head_spans[:rows, 2:]))
     problem = problem_at(data, start, where, ADVICE.get(error, "")) if error else None
     if problem is not None and error == 8:
         problem = too_long(problem, limits)
@@ -273,7 +232,7 @@ def parse_vw(data: np.ndarray, start: int, stop: int, options: Options) -> Parse
         advice = f"with the namespaces repeated, the names of its line take more than {in_units(limits.line)}"
         problem = problem._replace(advice=advice, limits=limits.longer("line"))
     return with_labels(
-        Parsed(block, seen, skipped, problem), data, start, spans[:rows], options, label_advice, is_foreign
+        Parsed(block, seen, skipped, problem), data, start, head_spans[:rows, :2], options, label_advice, is_foreign
     )
 
 

@@ -1,0 +1,48 @@
+"""Errors of single learners with and without `standardize`: on tables as they are, and on scaled or sparse sets."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+from default_peers import ours
+from default_sets import in_order, sets
+
+LEARNERS = ("ogd", "adagrad", "arow", "scw1", "son-oja")
+RAW = "wine (scikit-learn),breast_cancer (scikit-learn),iris (scikit-learn),adult,magic04,electricity,shuttle"
+OTHERS = "a9a,ijcnn1,mushrooms,pendigits,rcv1_binary_sample"
+
+
+def main() -> None:
+    """Print a line a set, and the geometric means of the ratios."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--shuffles", type=int, default=3)
+    parser.add_argument("--rows", type=int, default=4_000, help="at most so many examples of each set")
+    parser.add_argument("--only", default=f"{RAW},{OTHERS}", help="names of sets, comma-separated")
+    given = parser.parse_args()
+    print("| set | " + " | ".join(f"`{learner}`" for learner in LEARNERS) + " |")
+    print("| --- |" + " ---: |" * len(LEARNERS))
+    logarithms: dict[str, list[list[float]]] = {"tables as they are": [], "others": []}
+    for one in sets(given.data, given.only.split(",")):
+        orders = [in_order(one.block, order, given.rows) for order in range(1, given.shuffles + 1)]
+        pairs = [
+            [float(np.mean([ours(learner, **how)(one.task, order) for order in orders])) for how in ({}, ON)]
+            for learner in LEARNERS
+        ]
+        print(f"| {one.name} | " + " | ".join(f"{off:.4f} / {on:.4f}" for off, on in pairs) + " |", flush=True)
+        kind = "tables as they are" if one.name in RAW.split(",") else "others"
+        logarithms[kind].append([float(np.log(on / off)) for off, on in pairs])
+    for kind, rows in logarithms.items():
+        means = np.exp(np.mean(rows, axis=0))
+        print(
+            f"{kind}, ratio in the geometric mean:",
+            *(f"{name} {mean:.2f}" for name, mean in zip(LEARNERS, means, strict=True)),
+        )
+
+
+ON = {"standardize": True}
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""From dictionaries of features to the slots and values that a model takes, one example at a time."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ouzel.errors import DataError
+from ouzel.model.model import Model
+from ouzel.streams.dictionaries import kinds_said, plain_features
+from ouzel.streams.feature_space import NUMBER, FeatureSpace, meet, own_id
+from ouzel.streams.options import Options
+from ouzel.streams.row_order import tidy_row
+
+MOST_CACHED = 1 << 20  # names whose slots are remembered
+LEFT_OUT = "left out"
+NOT_BY_VALUE = -1  # the slot of what is not a number of a feature of its own: a category, or a column not known
+
+
+class Slots(dict[Any, int]):
+    """Slot of each feature met in single examples, found once; -1 of one that a model of an array's columns has not."""
+
+    def __init__(self, model: Model, options: Options) -> None:
+        super().__init__()
+        self.model = model
+        self.options = options  # what is said of features
+        self.plain = False  # whether all are names and numbers
+        self.largest = 0  # feature id
+        self.learning = False
+        self.constant: tuple[int, ...] = (0,) if model.intercept else ()
+        self.constant_value: tuple[float, ...] = (1.0,) if model.intercept else ()
+
+    def __reduce__(self) -> Any:
+        return Slots, (self.model, self.options)  # names are found again
+
+    def row(self, x: Mapping[Any, Any], plain: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """Slots (uint32, ascending as in blocks) and values (float32) of one example, the constant feature included.
+
+        What is not `plain`, numbers of features that are known by name, is made so.
+        """
+        self.plain = plain
+        if not isinstance(x, dict):
+            x = as_dictionary(x)
+        count = len(x) + len(self.constant)
+        packed = bytearray(8 * count)
+        try:
+            pack_for(count)(packed, 0, *self.constant, *map(self.__getitem__, x), *self.constant_value, *x.values())
+            slots, values = np.frombuffer(packed, np.uint32, count), np.frombuffer(packed, np.float32, count, 4 * count)
+            end = tidy_row(slots, values)
+        except (struct.error, TypeError, OverflowError):
+            end = -1
+        if end == count:
+            return slots, values
+        if end < 0:
+            if plain:
+                raise DataError(f"feature values must be finite numbers below 1e37; got {x}")
+            return self.row(self._by_value(x), plain=True)
+        return slots[:end], values[:end]
+
+    def __missing__(self, name: Any) -> int:
+        if len(self) >= MOST_CACHED:
+            self.clear()
+        model, space = self.model, self.model.space
+        kind = self._kind(name)
+        if not self.plain and kind not in (None, NUMBER):
+            return NOT_BY_VALUE
+        feature = space.id_of(name, model.seed, model.bits)
+        if feature is None and space.kinds:
+            return NOT_BY_VALUE
+        given = self._given(name, feature)
+        known = meet(space, given, self.learning)
+        if self.learning:
+            model.space = known
+        assert feature is not None
+        if isinstance(name, str) and not isinstance(own_id(name), int):
+            model.names.remember(feature, name)
+        self.largest = max(self.largest, feature)
+        met = self.learning or (space.named if isinstance(name, str) else feature <= (space.highest or -1))
+        if met and kind in (None, NUMBER):
+            self[name] = feature + 1
+        return feature + 1
+
+    def _kind(self, name: Any) -> str | None:
+        """What a feature of the name holds, as the model knows, or else as is said; none if it is to be left out."""
+        if not self.options.choosy or not isinstance(name, str):
+            return self.model.space.kinds.get(name)
+        if not self.plain and not self.options.wants(name):
+            return LEFT_OUT
+        return self.model.space.kinds.get(name) or self.options.kind_of(name)
+
+    def _given(self, name: Any, feature: int | None) -> FeatureSpace:
+        """What is said by a feature given alone; a column's own name, or a word of it, brings nothing new."""
+        space = self.model.space
+        if feature is not None and (space.width is not None or isinstance(own_id(name), int)):
+            named = isinstance(name, str) and space.width is None  # written in digits it is a name as well
+            return FeatureSpace(named, 0, feature, loose=True)
+        column = name if name in space.kinds else str(name).partition("=")[0]
+        return FeatureSpace(named=True, loose=not space.closed or column not in space.kinds)
+
+    def _by_value(self, x: Mapping[Any, Any]) -> dict[Any, float]:
+        """Features by name and number of what also has words, missing values or columns that are not known."""
+        space = self.model.space
+        if self.learning and self.options.choosy and not space.closed and space.width is None:
+            kinds = {**kinds_said(x, self.options), **space.kinds}
+            if kinds != space.kinds:
+                self.model.space = space = space._replace(named=True, kinds=kinds, loose=True)
+        found = plain_features(x, space, self.options)
+        if space.width is None:
+            return found
+        return {name: value for name, value in found.items() if not (isinstance(name, str) and name not in space.kinds)}
+
+
+def as_dictionary(x: Any) -> dict[Any, Any]:
+    """What is like a dictionary as one: a row of a pandas frame, say."""
+    if not hasattr(x, "keys"):
+        raise DataError(f"an example is a dictionary of features; got {x!r}")
+    return dict(x)
+
+
+@lru_cache(1 << 12)
+def pack_for(count: int) -> Callable[..., None]:
+    """What writes so many slots (uint32), and then as many values (float32), to a buffer."""
+    return struct.Struct(f"{count}I{count}f").pack_into

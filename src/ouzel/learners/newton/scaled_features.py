@@ -1,0 +1,104 @@
+"""Features as sketched online Newton sees them: by a scale for each, which follows the gradients.
+
+Three views, by `Settings.diagonal` and `Settings.normalised`:
+- as they are;
+- D^-1/2 x, D the sums of squared gradients, `first_square` to begin with (Luo et al. 2016, section 5.2);
+- normalised: c D^-1/4 x / n, n the largest size of each feature, D the sums of squared gradients of x / n, and
+  c^4 = t / N with N the sum of all squared lengths of x / n.
+
+The last is the default. A step on D^-1/4 x is AdaGrad's own, D^-1/2 g, where one on D^-1/2 x falls as 1 / t: what is
+sketched falls with it, so that the first examples outweigh all others for good, and the sketch has nothing to add.
+With n and c, as in the normalised updates of Ross, Mineiro & Langford (2013), units and lengths do not matter. A
+value larger than any seen of its feature counts, in predictions, as the largest seen.
+
+As printed, D has the gradients before an example alone (`earlier`); then a feature's first step is longer than all
+after it by |x| over the root of D, which ruins what is learnt from features in the hundreds. Otherwise, as in the
+paper's own experiments by Vowpal Wabbit, only predictions are made so, and what is sketched and the step have the
+current one too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ouzel.kernels.jit import force_inline
+
+
+@force_inline
+def is_normalised(settings):
+    """Whether features are normalised."""
+    return settings.diagonal and settings.normalised
+
+
+@force_inline
+def first_scale(settings):
+    """The scale of a slot first seen: D^-1/2, or D^-1/4 for a largest size of 1."""
+    if settings.diagonal:
+        return settings.first_square ** (-0.25 if settings.normalised else -0.5)
+    return 1.0
+
+
+@force_inline
+def level(lengths):
+    """c: lengths (2,) are t and N."""
+    return np.sqrt(np.sqrt(lengths[0] / lengths[1])) if lengths[1] > 0.0 else 1.0
+
+
+@force_inline
+def view(state, indices, values, settings, scaled):
+    """Write an example's values as they are seen to `scaled`; return how many slots with a value are new."""
+    new = 0
+    table = state.sketch.table
+    if is_normalised(settings):
+        c = level(state.lengths)
+        for k in range(len(indices)):
+            scale, largest = table[indices[k], 1], state.largest[indices[k]]
+            scaled[k] = c * scale * min(max(values[k], -largest), largest)
+            new += scale == 0.0 and values[k] != 0.0
+    else:
+        for k in range(len(indices)):
+            scale = table[indices[k], 1]
+            scaled[k] = scale * values[k]
+            new += scale == 0.0 and values[k] != 0.0
+    return new
+
+
+@force_inline
+def measure(state, indices, values, settings):
+    """Note the largest sizes, and the length of an example so measured."""
+    if is_normalised(settings):
+        table, square = state.sketch.table, 0.0
+        for k in range(len(indices)):
+            slot, size = indices[k], abs(values[k])
+            if size > state.largest[slot]:
+                table[slot, 1] *= (state.largest[slot] if state.largest[slot] > 0.0 else 1.0) / np.float64(size)
+                state.largest[slot] = size
+            if size > 0.0:
+                part = size / state.largest[slot]
+                square += part * part
+        if square > 0.0:  # what has no features says nothing of lengths
+            state.lengths[0] += 1.0
+            state.lengths[1] += square
+
+
+@force_inline
+def adapt(state, indices, values, slope, settings, scaled):
+    """Add g^2 to D, and write to `scaled` the example as the step sees it."""
+    table = state.sketch.table
+    if is_normalised(settings):
+        c = level(state.lengths)
+        for k in range(len(indices)):
+            row = table[indices[k]]
+            root = values[k] * row[1]  # (x / n) D^-1/4
+            part = slope * root * row[1] * state.largest[indices[k]]  # g D^-1/2
+            scale = row[1] / np.sqrt(np.sqrt(1.0 + part * part))
+            scaled[k] = c * (root if settings.earlier else values[k] * scale)
+            row[1] = scale
+    elif settings.diagonal:
+        for k in range(len(indices)):
+            row = table[indices[k]]
+            root = values[k] * row[1]
+            part = slope * root
+            scale = row[1] / np.sqrt(1.0 + part * part)
+            scaled[k] = root if settings.earlier else values[k] * scale
+            row[1] = scale

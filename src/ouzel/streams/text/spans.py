@@ -1,0 +1,124 @@
+"""Names hashed where they lie: a prefix, such as `namespace^`, and a span of text behind it, as if they were one.
+
+A hash that is not finished is (word, held, bits): the state of MurmurHash3, and the bytes that do not yet make four, as
+so many bits of one word. So a prefix is hashed once for all names that follow it, and nothing is copied. Names are
+written out at the end of a chunk, each but once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ouzel.kernels.bytes import eight_bytes
+from ouzel.kernels.jit import force_inline, kernel
+from ouzel.sketches.hashing import mix_part
+from ouzel.streams.block import Names
+from ouzel.streams.feature_names import FILTER_BITS
+
+MOST_TEXT = np.uint64(1 << 26)  # bytes of names noted of a chunk: as many as are kept of all, see `FeatureNames`
+ROOM = 8  # bytes behind a name that must be there
+ZERO, ONE, THREE, FOUR, EIGHT, HALF = (np.uint64(number) for number in (0, 1, 3, 4, 8, 32))
+LOW = np.uint64(2**32 - 1)
+SEPARATOR = np.uint8(94)  # ^, between a namespace and a name
+
+
+@force_inline
+def absorb(word, held, bits, data, at, size):
+    """Hash `size` bytes more from `data[at]` on; ROOM bytes behind them must be there."""
+    while size >= FOUR:
+        held |= (eight_bytes(data, at) & LOW) << bits
+        word = mix_part(word, np.uint32(held))
+        held >>= HALF
+        at += FOUR
+        size -= FOUR
+    rest = size << THREE
+    held |= (eight_bytes(data, at) & ((ONE << rest) - ONE)) << bits
+    bits += rest
+    if bits >= HALF:
+        word = mix_part(word, np.uint32(held))
+        held >>= HALF
+        bits -= HALF
+    return word, held, bits
+
+
+@force_inline
+def absorb_byte(word, held, bits, byte):
+    """Hash one byte more."""
+    held |= np.uint64(byte) << bits
+    bits += EIGHT
+    if bits == HALF:
+        word = mix_part(word, np.uint32(held))
+        held = bits = ZERO
+    return word, held, bits
+
+
+@force_inline
+def absorb_bytes(word, held, bits, data, start, stop):
+    """Hash `data[start:stop]`, byte by byte: whatever lies behind."""
+    for k in range(np.uint64(start), np.uint64(stop)):
+        word, held, bits = absorb_byte(word, held, bits, data[k])
+    return word, held, bits
+
+
+@force_inline
+def prefix_of(seed, data, start, stop):
+    """The hash, not finished, of a namespace and the separator behind it; of an empty one there is none."""
+    word, held, bits = np.uint32(seed), ZERO, ZERO
+    if stop > start:
+        word, held, bits = absorb_bytes(word, held, bits, data, start, stop)
+        word, held, bits = absorb_byte(word, held, bits, SEPARATOR)
+    return word, held, bits
+
+
+@force_inline
+def is_new(noted, identity):
+    """Whether an id is met for the first time; marks it in the bits of `noted` (uint64), a power of two of them."""
+    identity = np.uint64(identity) & (np.uint64(len(noted)) * np.uint64(64) - ONE)
+    place, bit = identity >> np.uint64(6), ONE << (identity & np.uint64(63))
+    if noted[place] & bit:
+        return False
+    noted[place] |= bit
+    return True
+
+
+@force_inline
+def note(spans, names, space, start, stop, identity):
+    """Note the name `data[start:stop]` of a namespace, `space` (2,), as that of an id, within MOST_TEXT bytes."""
+    size = space[1] - space[0] + ONE + stop - start
+    if names[1] + size <= MOST_TEXT:
+        span = spans[names[0]]
+        span[0], span[1], span[2], span[3], span[4] = space[0], space[1], start, stop, identity
+        names[0] += ONE
+        names[1] += size
+
+
+@kernel
+def _write(data, spans, starts, ends, text):
+    filled = ZERO
+    for k in range(len(spans)):
+        starts[k] = filled
+        for j in range(spans[k, 0], spans[k, 1]):
+            text[filled] = data[j]
+            filled += ONE
+        if spans[k, 1] > spans[k, 0]:
+            text[filled] = SEPARATOR
+            filled += ONE
+        for j in range(spans[k, 2], spans[k, 3]):
+            text[filled] = data[j]
+            filled += ONE
+        ends[k] = filled
+
+
+def names_of(data: np.ndarray, spans: np.ndarray, size: int) -> Names | None:
+    """The names that are noted in spans (k, 5), of at most so many bytes."""
+    if not len(spans):
+        return None
+    starts, ends = np.empty(len(spans), np.uint64), np.empty(len(spans), np.uint64)
+    text = np.empty(size, np.uint8)
+    _write(data, spans, starts, ends, text)
+    return Names(spans[:, 4].astype(np.uint32), starts, ends, text)
+
+
+def nothing_noted(bits: int) -> np.ndarray:
+    """What marks no id yet; ids are told apart by as many bits as by those who take the names."""
+    return np.zeros(max(1, 1 << min(bits, FILTER_BITS) >> 6), np.uint64)

@@ -8,7 +8,21 @@ import sys
 import typer
 from typer.exceptions import Exit, TyperException
 
-from ouzel.cli.commands import compare, deltoids, demo, explain, learners, pmi, predict, reproduce, test, top, train
+from ouzel.cli.commands import (
+    compare,
+    deltoids,
+    demo,
+    explain,
+    learners,
+    pmi,
+    predict,
+    reproduce,
+    send,
+    serve,
+    test,
+    top,
+    train,
+)
 from ouzel.cli.ui.interrupts import Interrupted, Signals
 from ouzel.cli.vowpal_wabbit import answer
 from ouzel.errors import OuzelError
@@ -35,6 +49,8 @@ for command, line in (
     (explain.explain, "Find the attributes that mark the outliers of a stream."),
     (deltoids.deltoids, "Find the items whose numbers differ most between two streams."),
     (pmi.pmi, "Find the words, or events, that go together."),
+    (serve.serve, "Serve a model that learns while it answers."),
+    (send.send, "Send files to a service, which learns them."),
     (reproduce.reproduce, "Run an experiment of the papers again."),
 ):
     app.command(command.__module__.rpartition(".")[2], short_help=line)(command)

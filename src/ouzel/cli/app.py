@@ -19,6 +19,7 @@ from ouzel.cli.commands import (
     reproduce,
     send,
     serve,
+    test,
     top,
     train,
 )
@@ -41,6 +42,7 @@ for command, line in (
     (demo.demo, "Learn three built-in streams, and show who wins."),
     (train.train, "Learn a stream in one pass."),
     (predict.predict, "Predict a stream with a model."),
+    (test.run_test, "Test models on labelled examples."),
     (top.top, "Show the heaviest features of a model."),
     (compare.compare, "Train many learners and settings in one reading."),
     (learners.learners, "List the learners, or the settings of one."),
@@ -51,7 +53,7 @@ for command, line in (
     (send.send, "Send files to a service, which learns them."),
     (reproduce.reproduce, "Run an experiment of the papers again."),
 ):
-    app.command(short_help=line)(command)
+    app.command(command.__module__.rpartition(".")[2], short_help=line)(command)
 
 
 @app.callback(invoke_without_command=True)

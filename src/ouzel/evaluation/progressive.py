@@ -15,7 +15,7 @@ from ouzel.evaluation.curve import Curve
 from ouzel.evaluation.divergence import warnings_of
 from ouzel.evaluation.feature_count import FeaturesSeen
 from ouzel.evaluation.holdout import Holdout
-from ouzel.evaluation.metrics import Scores
+from ouzel.evaluation.metrics import Scores, confusion_in_order
 from ouzel.evaluation.report import Report
 from ouzel.model.model import Model
 from ouzel.model.setting_names import in_words
@@ -228,11 +228,6 @@ def _report(run: Run) -> Report:
     model, scores = run.model, run.scores
     order = model.classes.order()
     used = run.features.used
-    confusion = None
-    if not (model.task.numbers or model.task.groups) and len(scores.confusion):
-        room = len(scores.confusion)
-        shown = [k for k in order if k < room]
-        confusion = [[int(scores.confusion[row, column]) for column in shown] for row in shown]
     return Report(
         learner=model.learner.name,
         settings=in_words(model.settings),
@@ -240,7 +235,7 @@ def _report(run: Run) -> Report:
         examples=run.examples,
         pairs=scores.examples if model.task.groups else None,
         classes=[model.classes.known[k] for k in order],
-        confusion=confusion,
+        confusion=confusion_in_order(scores, order),
         holdout=[
             {"examples": part.scores.examples, **_present(part.scores.figures())}
             for part in run.holdouts[: max(1, run.passed)]

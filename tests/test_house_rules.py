@@ -24,7 +24,7 @@ ROOMS = [
     ["model"],
     ["evaluation"],
     ["estimators", "training"],
-    ["analytics"],
+    ["analytics", "service"],
     ["plotting"],
     ["reproduce"],
     ["cli"],

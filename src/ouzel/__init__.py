@@ -28,6 +28,7 @@ _HOME = {
     "StreamingExplainer": "ouzel.analytics.explanation.explainer",
     "RelativeDeltoids": "ouzel.analytics.deltoids.relative_deltoids",
     "StreamingPMI": "ouzel.analytics.pmi.streaming_pmi",
+    "Client": "ouzel.service.client",
     "AutoRateClassifier": "ouzel.estimators.auto_rate",
     "AutoRateRegressor": "ouzel.estimators.auto_rate",
     "OnlineGradientClassifier": "ouzel.estimators.online_gradient",

@@ -8,7 +8,21 @@ import sys
 import typer
 from typer.exceptions import Exit, TyperException
 
-from ouzel.cli.commands import compare, deltoids, demo, explain, learners, pmi, predict, reproduce, top, train
+from ouzel.cli.commands import (
+    compare,
+    deltoids,
+    demo,
+    explain,
+    learners,
+    pmi,
+    predict,
+    reproduce,
+    send,
+    serve,
+    test,
+    top,
+    train,
+)
 from ouzel.cli.ui.interrupts import Interrupted, Signals
 from ouzel.cli.vowpal_wabbit import answer
 from ouzel.errors import OuzelError
@@ -28,15 +42,18 @@ for command, line in (
     (demo.demo, "Learn three built-in streams, and show who wins."),
     (train.train, "Learn a stream in one pass."),
     (predict.predict, "Predict a stream with a model."),
+    (test.run_test, "Test models on labelled examples."),
     (top.top, "Show the heaviest features of a model."),
     (compare.compare, "Train many learners and settings in one reading."),
     (learners.learners, "List the learners, or the settings of one."),
     (explain.explain, "Find the attributes that mark the outliers of a stream."),
     (deltoids.deltoids, "Find the items whose numbers differ most between two streams."),
     (pmi.pmi, "Find the words, or events, that go together."),
+    (serve.serve, "Serve a model that learns while it answers."),
+    (send.send, "Send files to a service, which learns them."),
     (reproduce.reproduce, "Run an experiment of the papers again."),
 ):
-    app.command(short_help=line)(command)
+    app.command(command.__module__.rpartition(".")[2], short_help=line)(command)
 
 
 @app.callback(invoke_without_command=True)

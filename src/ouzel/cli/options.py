@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ouzel.errors import OuzelError
 from ouzel.ranges import COUNT, Range, check
+
+if TYPE_CHECKING:
+    from ouzel.model.model import Model
 
 EXAMPLES = {"set": "--set learning_rate=0.1", "limit": "--limit line=1GB"}
 
@@ -87,6 +91,14 @@ Setting = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Any other setting of the learner; may be repeated."),
 ]
+
+
+def reading_as_learnt(
+    model: Model, notes: dict[str, Any], given: dict[str, Any], leave: Sequence[str] = ()
+) -> dict[str, Any]:
+    """The options by which a model's stream was read, as its file notes them, but for those given now."""
+    stored = {name: value for name, value in notes.get("reading", {}).items() if name not in leave}
+    return {**stored, **given, "space": model.space, "inherited": tuple(set(stored) - set(given))}
 
 
 def check_task(task: str | None) -> None:

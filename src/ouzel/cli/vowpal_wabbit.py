@@ -50,7 +50,7 @@ FLAGS = (
         "MODEL",
         "is `--resume MODEL` of `ouzel train` here, or `ouzel predict MODEL FILE`",
     ),
-    Flag(("-t", "--testonly"), "", "is `ouzel predict MODEL FILE` here, which learns nothing"),
+    Flag(("-t", "--testonly"), "", "is `ouzel test MODEL FILE` here, or `ouzel predict MODEL FILE`: neither learns"),
     Flag(("-p", "--predictions"), "FILE", "is `ouzel predict MODEL FILE --output OUT` here, with tags and labels"),
     Flag(("-r", "--raw_predictions"), "FILE", "is `ouzel predict MODEL FILE --only margins` here"),
     Flag(("-b", "--bit_precision"), "BITS", "is `--bits BITS` here"),

@@ -248,3 +248,11 @@ class Scores:
         within = float((negative * positive).sum() / 2)
         below = np.cumsum(negative) - negative
         return float((positive @ below + within) / pairs), float(within / pairs)
+
+
+def confusion_in_order(scores: Scores, order: list[int]) -> list[list[int]] | None:
+    """How often each class (a row) was taken for each, classes in an order of their places; None if there are none."""
+    if scores.task.numbers or scores.task.groups or not len(scores.confusion):
+        return None
+    shown = [place for place in order if place < len(scores.confusion)]
+    return [[int(scores.confusion[row, column]) for column in shown] for row in shown]

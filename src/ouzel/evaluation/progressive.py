@@ -15,10 +15,11 @@ from ouzel.evaluation.curve import Curve
 from ouzel.evaluation.divergence import warnings_of
 from ouzel.evaluation.feature_count import FeaturesSeen
 from ouzel.evaluation.holdout import Holdout
-from ouzel.evaluation.metrics import Scores
+from ouzel.evaluation.metrics import Scores, confusion_in_order
 from ouzel.evaluation.report import Report
 from ouzel.model.model import Model
 from ouzel.model.setting_names import in_words
+from ouzel.model.tasks.task import Outcome
 from ouzel.ranges import Count, Range, ranged
 from ouzel.streams.block import Block
 
@@ -108,6 +109,18 @@ class Run:
             blocks = stream() if callable(stream) else stream
             self._one_pass(blocks, on_progress, checkpoint_every, on_checkpoint)
 
+    def learn(self, block: Block) -> Outcome:
+        """Learn a block that comes next, or hold out its part; return what was predicted before of what was learnt."""
+        self.incomplete = True
+        try:
+            with self.clock.on("learning"):
+                learnt = self._learn_and_count(block)
+        except RoomError:
+            self.incomplete = False
+            raise
+        self.incomplete = False
+        return learnt
+
     def evaluate_pending(self) -> None:
         """Judge what was held out until now: before a run that was cut off is saved."""
         for holdout in self.holdouts:
@@ -173,7 +186,7 @@ class Run:
                     stop = min(stop, start + stretch - self.row % stretch)
                 if checkpoint_every and stretch == 1 and not self.model.task.groups:  # these stay whole
                     stop = min(stop, start + due - self.row)
-                self._learn(block.slice(start, stop))
+                self.learn(block.slice(start, stop))
                 start = stop
                 if on_checkpoint is not None and checkpoint_every and self.row >= due and self.row % stretch == 0:
                     due = self.row + checkpoint_every
@@ -186,17 +199,7 @@ class Run:
             self.holdouts[self.passed].evaluate_pending()
         self.passed, self.row = self.passed + 1, 0
 
-    def _learn(self, block: Block) -> None:
-        self.incomplete = True
-        try:
-            with self.clock.on("learning"):
-                self._learn_and_count(block)
-        except RoomError:
-            self.incomplete = False
-            raise
-        self.incomplete = False
-
-    def _learn_and_count(self, block: Block) -> None:
+    def _learn_and_count(self, block: Block) -> Outcome:
         rows = block.rows
         self.nonzeros += block.nonzeros
         holdout = self.holdouts[self.passed] if self.holdouts else None
@@ -210,6 +213,7 @@ class Run:
         self.row += rows
         if holdout is not None and self.row % holdout.stretch == 0:
             holdout.evaluate_pending()
+        return learnt
 
 
 def _model_of(model: Any) -> Model:
@@ -224,11 +228,6 @@ def _report(run: Run) -> Report:
     model, scores = run.model, run.scores
     order = model.classes.order()
     used = run.features.used
-    confusion = None
-    if not (model.task.numbers or model.task.groups) and len(scores.confusion):
-        room = len(scores.confusion)
-        shown = [k for k in order if k < room]
-        confusion = [[int(scores.confusion[row, column]) for column in shown] for row in shown]
     return Report(
         learner=model.learner.name,
         settings=in_words(model.settings),
@@ -236,7 +235,7 @@ def _report(run: Run) -> Report:
         examples=run.examples,
         pairs=scores.examples if model.task.groups else None,
         classes=[model.classes.known[k] for k in order],
-        confusion=confusion,
+        confusion=confusion_in_order(scores, order),
         holdout=[
             {"examples": part.scores.examples, **_present(part.scores.figures())}
             for part in run.holdouts[: max(1, run.passed)]

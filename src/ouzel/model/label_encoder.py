@@ -45,10 +45,7 @@ class Classes:
         if place is not None:
             return place
         label = label.item() if isinstance(label, np.generic) else label
-        if self.closed:
-            raise OuzelError(f"unknown class {label!r}; the classes are {', '.join(map(repr, self.known))}")
-        if len(self.known) >= self.most:
-            raise self._too_many(label)
+        self._check_new(label, len(self.known))
         self._position[label] = len(self.known)
         self.known.append(label)
         return len(self.known) - 1
@@ -89,6 +86,19 @@ class Classes:
         values, places = (np.array(column) for column in zip(*numbers, strict=True))
         nearest = np.minimum(np.searchsorted(values, labels), len(values) - 1)
         return np.where(values[nearest] == labels, places[nearest], -1)
+
+    def check(self, labels: np.ndarray, label_names: Sequence[str] | None) -> None:
+        """Raise what `positions` would raise of these labels (n,), and take none: OuzelError."""
+        unknown = labels[self.known_positions(labels, label_names) < 0]
+        for place, label in enumerate(dict.fromkeys(unknown.tolist())):
+            self._check_new(tidy(label) if label_names is None else label_names[int(label)], len(self.known) + place)
+
+    def _check_new(self, label: Label, known: int) -> None:
+        """Refuse a label as a new class beside so many that are known."""
+        if self.closed:
+            raise OuzelError(f"unknown class {label!r}; the classes are {', '.join(map(repr, self.known))}")
+        if known >= self.most:
+            raise self._too_many(label)
 
     def order(self) -> list[int]:
         """Positions in the order of the sorted labels: how results are shown."""

@@ -19,10 +19,11 @@ from ouzel.learners.rows import Rows, largest_id, to_rows
 from ouzel.model.answers import Answers, Named, shown_top, shown_weights
 from ouzel.model.label_encoder import Classes
 from ouzel.model.preparation import Preparation
+from ouzel.model.room import capacity_for, check_room
 from ouzel.model.settings import resolve_settings
 from ouzel.model.tasks.choose import choose_task, settings_for
 from ouzel.model.tasks.task import Outcome
-from ouzel.ranges import Bits, HalfLife, Range, Seed, memory, ranged
+from ouzel.ranges import Bits, HalfLife, Range, Seed, ranged
 from ouzel.streams.block import Block
 from ouzel.streams.feature_names import FeatureNames
 from ouzel.streams.feature_space import FeatureSpace, meet
@@ -124,7 +125,7 @@ class Model:
     @property
     def capacity(self) -> int:
         """Slots the state has room for: a function of `dimension` alone, however the stream was cut into blocks."""
-        return max(self.smallest, 1 << max(self.dimension - 2, 0).bit_length()) + 1
+        return capacity_for(self.smallest, self.dimension)
 
     @cached_property
     def smallest(self) -> int:
@@ -216,21 +217,14 @@ class Model:
         """Have room for feature id `largest` and all below it."""
         if largest + 2 <= self.dimension:
             return
+        check_room(self, largest)
         dimension, capacity = self.dimension, self.capacity
         self.dimension = largest + 2
         if self.budgeted or self.capacity == capacity:
             return
-        shape = self.task.shape(self)
         try:
-            needed = bytes_of(self.module.layout(*shape, self.settings)) * len(self.states)
-            needed += self.preparation.nbytes(self.capacity)
-            if needed > memory():
-                raise OuzelError(
-                    f"feature id {largest} needs {needed / 2**30:.0f} GiB of weights, more than this machine has; "
-                    "renumber the ids, or use a learner with a byte budget (awm), which takes any id"
-                )
             self.compiled.clear()  # it holds the states that are replaced
-            self.states = [self.module.grow(state, *shape, self.settings) for state in self.states]
+            self.states = [self.module.grow(state, *self.task.shape(self), self.settings) for state in self.states]
             self.preparation.grow(self.capacity)
         except OuzelError as error:
             self.dimension = dimension
@@ -267,18 +261,18 @@ class Model:
 
     def rows(self, block: Block) -> Rows:
         """A block to predict as rows over the slots that the states have room for, as the learner sees them."""
-        return self.preparation.rows(self._raw_rows(block))
+        return self.preparation.rows(self.raw_rows(block))
 
     def pieces(self, block: Block, start: int = 0, stop: int | None = None) -> Iterator[tuple[slice, Rows]]:
         """Examples `start` to `stop` of a block to learn: where they are, and as rows; between pieces states forget."""
-        rows, stop = self._raw_rows(block), block.rows if stop is None else stop
+        rows, stop = self.raw_rows(block), block.rows if stop is None else stop
         for here, forget in self.preparation.intervals(self.examples, start, stop):
             part = Rows(rows.offsets[here.start : here.stop + 1], rows.indices, rows.values)
             yield here, self.preparation.rows_to_learn(part, block.weights[here])
             if forget:
                 self.preparation.fade(self.module, self.states, self.settings)
 
-    def _raw_rows(self, block: Block) -> Rows:
+    def raw_rows(self, block: Block) -> Rows:
         """A block as rows, all slots taken of a learner of a byte budget."""
         limit = SLOT_LIMIT if self.budgeted else self.capacity
         return to_rows(block.offsets, block.indices, block.values, self.intercept, np.uint64(limit))

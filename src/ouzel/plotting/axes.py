@@ -29,7 +29,7 @@ def draw_lines(
     lines: Mapping[str, Line], path: str, *, x: str, y: str, title: str = "", log_x: bool = False, log_y: bool = False
 ) -> None:
     """Named lines in one pair of axes; short lines have markers, and where a value is None the line is broken."""
-    figure = _figure()
+    figure = new_figure()
     _fill(figure.subplots(), lines, x, y, title, log_x, log_y)
     save(figure, path)
 
@@ -52,7 +52,7 @@ def draw_panels(
     shared = len(panels) > 1 and len(names[0]) > 1 and all(other == names[0] for other in names)
     columns = -(-len(names[0]) // LONGEST_LEGEND) if shared else 0
     longest = max(map(len, names[0]), default=0)
-    figure = _figure(width=4.2 * len(panels) + columns * (0.5 + 0.06 * longest))
+    figure = new_figure(width=4.2 * len(panels) + columns * (0.5 + 0.06 * longest))
     for axes, (title, lines) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True):
         across = x if isinstance(x, str) else x[title]
         log = log_x if isinstance(log_x, bool) else title in log_x
@@ -63,7 +63,8 @@ def draw_panels(
     save(figure, path)
 
 
-def _figure(width: float = 6.4) -> Any:
+def new_figure(width: float = 6.4) -> Any:
+    """An empty figure, in inches."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, 4.0), layout="constrained")

@@ -21,19 +21,23 @@ from ouzel.streams.options import Options
 from ouzel.streams.row_order import canonical_rows
 from ouzel.streams.targets import as_weights, encode_labels
 
+MOST_IDS = 1 << 18  # names whose ids are kept from block to block
 USUAL = Options()
 WORD = re.compile(rb"[A-Za-z0-9'\x80-\xff]+")  # as `cells.read_tokens` parts text
 
 
 def blocks_of_dictionaries(
-    data: Iterable[Any], options: Options, block_rows: int = ROWS, plain: bool = False
+    data: Iterable[Any], options: Options, block_rows: int = ROWS, plain: bool = False, ids: Ids | None = None
 ) -> Iterator[Block]:
-    """Blocks of pairs (features, label[, weight]); `plain` says that features are names and finite numbers."""
+    """Blocks of pairs (features, label[, weight]); `plain` says that features are names and finite numbers.
+
+    `ids` are those that earlier blocks of the same options have met.
+    """
     rows = iter(data)
     while chosen := list(islice(rows, block_rows)):
         if not (isinstance(chosen[0], (tuple, list)) and hasattr(chosen[0][0], "items")):
             raise DataError("examples are arrays, tables, or pairs of a dictionary of features and a label")
-        yield _of_dictionaries(chosen, options, plain)
+        yield _of_dictionaries(chosen, options, plain, Ids(options) if ids is None else ids.within_bounds())
 
 
 def plain_features(features: Mapping[Any, Any], space: FeatureSpace, options: Options = USUAL) -> dict[Any, float]:
@@ -113,18 +117,48 @@ def word_of(value: Any) -> str:
     return str(tidy(value) if isinstance(value, float) and math.isfinite(value) else value)
 
 
-def _of_dictionaries(rows: list[Any], options: Options, plain: bool) -> Block:
+class Ids(dict[Any, Any]):
+    """The ids of features, each found when it is first met; None of what an array's columns do not have.
+
+    Kept from block to block they save the hashing of names that come again.
+    """
+
+    def __init__(self, options: Options) -> None:
+        super().__init__()
+        self.texts: dict[Any, bytes] = {}  # names, which ids do not tell
+        self._options = options
+
+    def __missing__(self, name: Any) -> int | None:
+        found = self[name] = self._options.space.id_of(name, self._options.seed, self._options.bits)
+        if found is not None and isinstance(name, str) and not isinstance(own_id(name), int):
+            self.texts[name] = name.encode()
+        return found
+
+    def within_bounds(self) -> Ids:
+        """These, emptied if they have become very many."""
+        if len(self) > MOST_IDS:
+            self.clear()
+            self.texts.clear()
+        return self
+
+
+def _of_dictionaries(rows: list[Any], options: Options, plain: bool, known: Ids) -> Block:
     ids: list[int] = []
     values: list[float] = []
     offsets = [0]
-    known: dict[Any, int | None] = {}  # ids of features
+    met: dict[Any, Any] = {}  # the names of this block, in order
     for number, (features, *_) in enumerate(rows):
+        if plain and options.space.width is None:
+            met |= features
+            ids += map(known.__getitem__, features)
+            values += features.values()
+            offsets.append(len(ids))
+            continue
         made = features if plain else plain_features(features, options.space, options)
+        met |= made
         for name, value in made.items():
             if not abs(value) <= LARGEST:
                 raise DataError(f"example {number}: feature {name!r} is {value}; expected a finite number below 3.4e38")
-            if name not in known:
-                known[name] = options.space.id_of(name, options.seed, options.bits)
             feature = known[name]
             if feature is not None:
                 ids.append(feature)
@@ -135,12 +169,12 @@ def _of_dictionaries(rows: list[Any], options: Options, plain: bool) -> Block:
     end = canonical_rows(starts, indices, numbers)
     codes, label_names = encode_labels([row[1] for row in rows], len(rows))
     weights = as_weights([row[2] if len(row) > 2 else 1.0 for row in rows], len(rows))
-    texts = {feature: name.encode() for name, feature in known.items() if _is_named(name) and feature is not None}
+    texts = {known[name]: known.texts[name] for name in met if name in known.texts}
     lengths = np.array([len(text) for text in texts.values()], np.uint64)
     ends = np.cumsum(lengths, dtype=np.uint64)
     text = np.frombuffer(b"".join(texts.values()), np.uint8)
     names = Names(np.array([*texts], np.uint32), ends - lengths, ends, text)
-    space = _space_of(known, options)
+    space = _space_of([name for name in met if name not in known.texts], bool(texts), options)
     if options.choosy and not plain and space.width is None:
         seen = {name for features, *_ in rows for name in features}
         space = space._replace(kinds=kinds_said(seen, options))
@@ -149,16 +183,11 @@ def _of_dictionaries(rows: list[Any], options: Options, plain: bool) -> Block:
     )
 
 
-def _is_named(name: Any) -> bool:
-    """Whether a feature has a name, which its id does not tell."""
-    return isinstance(name, str) and not isinstance(own_id(name), int)
-
-
-def _space_of(known: dict[Any, int | None], options: Options) -> FeatureSpace:
-    """What the features of dictionaries are known by: names, and whole numbers that are ids from 0 on."""
+def _space_of(others: list[Any], named: bool, options: Options) -> FeatureSpace:
+    """What the features of dictionaries are known by: names, and others, of which whole numbers are ids from 0 on."""
     if options.space.width is not None and options.space.kinds:
         return options.space
-    numbers = [number for name in known if isinstance(number := own_id(name), int)]
-    named = any(isinstance(name, str) for name in known) or len(numbers) < len(known)
+    numbers = [number for name in others if isinstance(number := own_id(name), int)]
+    named = named or any(isinstance(name, str) for name in others) or len(numbers) < len(others)
     space = FeatureSpace(named=named, loose=True, indicator=options.indicator)
     return space._replace(lowest=0, highest=max(numbers)) if numbers else space

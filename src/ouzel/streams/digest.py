@@ -9,6 +9,7 @@ rows are mixed in full, one after the other.
 from __future__ import annotations
 
 from hashlib import blake2b
+from typing import Self
 
 import numpy as np
 
@@ -65,6 +66,13 @@ class Digest:
     def __init__(self) -> None:
         self.examples = 0
         self._word = np.uint64(0)
+
+    @classmethod
+    def of(cls, examples: int, text: str) -> Self:
+        """The digest that had this text after so many examples."""
+        digest = cls()
+        digest.examples, digest._word = examples, np.uint64(int(text or "0", 16))
+        return digest
 
     @property
     def text(self) -> str:

@@ -15,6 +15,7 @@ from ouzel.streams.limits import USUAL, Limits
 TABLES = ("csv", "tsv", "parquet", "arrow", "jsonl")
 ON_ERROR = ("raise", "skip")
 MISSING = ("absent", "indicator")
+SAMPLE = 1000
 OF_COLUMNS = ("text", "categorical", "numeric", "ignore", "keep")  # or of namespaces, which are like columns
 OF_TABLES = ("label", "weight", "group", "id", "dates", "missing")
 OF_DELIMITED = ("columns", "skip_lines", "delimiter")
@@ -38,6 +39,9 @@ class Options:
     dates: tuple[str, ...] = ()  # columns of dates: seconds since 1970, and calendar parts
     ignore: tuple[str, ...] = ()  # columns left out
     keep: tuple[str, ...] = ()  # the only columns that are features
+    sample: Annotated[
+        Count, "first rows that decide what columns hold; 0: each value of a JSON object is what it is"
+    ] = SAMPLE
     missing: str = "absent"  # what a missing value is: nothing, or a feature of its own ("indicator")
     columns: tuple[str, ...] = ()  # names of the columns of a table without a header
     skip_lines: Annotated[Count, "lines to leave out at the start of a table"] = 0

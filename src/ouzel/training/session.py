@@ -18,7 +18,7 @@ from ouzel.evaluation.progressive import Run
 from ouzel.files import check_place
 from ouzel.learners import catalogue
 from ouzel.model import persistence
-from ouzel.model.description import check, flag, list_of, table, text, whole
+from ouzel.model.description import check
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
 from ouzel.streams.groups import Groups
@@ -26,18 +26,8 @@ from ouzel.streams.label_values import why_numbers
 from ouzel.streams.read import read
 from ouzel.training.agreement import ContradictionError, check_agreement, contradiction
 from ouzel.training.resumption import GoingOn
+from ouzel.training.run_notes import RUN, notes_of
 from ouzel.training.source_records import Ledger, Record, behind_in_pass, check_order, name_of
-
-RUN = {
-    "files": list_of(text),
-    "sources": list_of(table),  # of which `Record` says what they hold
-    "earlier": list_of(table),
-    "passes": whole(1, 100_000),
-    "holdout_every": whole(),
-    "finished": flag,
-    "progress": table,
-}
-"""What a model file notes of the run that wrote it."""
 
 
 @dataclass
@@ -225,14 +215,7 @@ class Session:
             return
         if self.opened_at is not None and self.opened_at[0] == self.run.passed:
             self.stream.learnt(self.run.row - self.opened_at[1])
-        noted = {
-            "files": [name_of(file) for file in self.files],
-            **self.ledger.to_json(),
-            "passes": self.run.passes,
-            "holdout_every": self.run.holdout_every,
-            "finished": finished,
-            "progress": self.run.to_json(),
-        }
+        noted = notes_of(self.files, self.ledger, self.run, finished)
         sizes = {"query": name_of(self.reading["query"])} if "query" in self.reading else {}
         persistence.save(self.model, self.output, {"reading": {**self.reading, **sizes}, "run": noted})
         self.saved = self.model.examples

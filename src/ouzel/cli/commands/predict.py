@@ -79,10 +79,9 @@ def predict(
         id=id_,
         dates=dates,
     )
-    stored = {name: value for name, value in notes.get("reading", {}).items() if name not in ("group", "query")}
     alike, identity = Alike(), Identity(learnt)
-    own = {"space": learnt.space, "unlabelled": True, "inherited": tuple(set(stored) - set(given))}
-    with read(files, format=format, **{**stored, **given, **own}) as stream:
+    reading = {**options.reading_as_learnt(learnt, notes, given, leave=("group", "query")), "unlabelled": True}
+    with read(files, format=format, **reading) as stream:
         found = (identity.columns(block) | alike.look(predictions_of(learnt, block)).columns(only) for block in stream)
         if output is not None:
             count = write_predictions(found, output)

@@ -48,6 +48,10 @@ class Classification(Task):
         margins = scores if self.columns(len(model.classes)) > 1 else self.margin(scores)
         return Outcome(margins, positions, block.weights, losses)
 
+    def check(self, model: Host, block: Block) -> None:
+        """Refuse labels that are classes too many, or were not declared."""
+        model.classes.check(block.labels, block.label_names)
+
     def evaluate(self, model: Host, block: Block) -> Outcome:
         """Predict a labelled block without learning it; examples of classes not known yet are left out."""
         positions = model.classes.known_positions(block.labels, block.label_names)

@@ -94,6 +94,10 @@ class Task(ABC):
     def learn(self, model: Host, block: Block) -> Outcome:
         """Learn a labelled block."""
 
+    def check(self, model: Host, block: Block) -> None:
+        """Raise the OuzelError that learning these labels would raise, and change nothing."""
+        numbers_of(block)
+
     @abstractmethod
     def evaluate(self, model: Host, block: Block) -> Outcome:
         """Predict a labelled block without learning it."""

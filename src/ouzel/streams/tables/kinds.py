@@ -3,7 +3,8 @@
 Cells without a type, as those of CSV files, are looked at in the first rows of the first block. A column in which all
 of them are numbers holds numbers, any other holds words: one that mixes the two, and one whose numbers are codes,
 written in digits alone and some with a zero before other digits. What was decided holds for the whole stream, and a
-model keeps it.
+model keeps it. Of JSON objects, whose values have types, no row need be looked at (`sample=0`): each value is then what
+its type says, however the stream begins.
 """
 
 from __future__ import annotations
@@ -13,14 +14,13 @@ from typing import Any
 
 from ouzel.errors import OuzelError, listed
 from ouzel.kernels.jit import kernel
-from ouzel.streams.feature_space import CATEGORY, LIST, NUMBER, TEXT
+from ouzel.streams.feature_space import CATEGORY, LIST, NUMBER, TEXT, own_name
 from ouzel.streams.missing import is_missing, says_nothing
-from ouzel.streams.options import Options
+from ouzel.streams.options import SAMPLE, Options
 from ouzel.streams.tables.arrow_types import is_list, is_number, types
 from ouzel.streams.tables.cells import Words, says_infinite, words_of
 from ouzel.streams.text.numbers import parse_number
 
-SAMPLE = 1000  # rows that decide
 MOST_KNOWN = 4096  # members of objects that are decided on; others are what each value is
 MIXED = "mixes numbers and words"
 CODES = "holds numbers written like codes, with zeros before them"
@@ -33,6 +33,7 @@ class ColumnKinds:
         self.options = options
         self.say = say
         self.known: dict[str, str] = dict(options.space.kinds)
+        self.plain: dict[str, str | int] = {}  # members of objects whose numbers are the values of these features
         check_kinds(options, self.known)
 
     def wanted(self, columns: Sequence[str]) -> list[str]:
@@ -44,10 +45,16 @@ class ColumnKinds:
         """Whether there is more than one column of text, so that words tell which they stand in."""
         return len(self.options.text) > 1 or list(self.known.values()).count(TEXT) > 1
 
+    def take_plain(self, name: str) -> None:
+        """Take note that a number of this member has been a feature's value, and that the next one will be."""
+        if len(self.plain) < MOST_KNOWN:
+            self.plain[name] = own_name(name)
+
     def look(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Decide what the members of the first objects of a stream hold, whose values have types of their own."""
+        self.plain.clear()
         counts: dict[str, list[int]] = {}
-        for row in rows[:SAMPLE]:
+        for row in rows[: self.options.sample]:
             for name, value in row.items():
                 if not (isinstance(value, list) or is_missing(value)) and (name in counts or len(counts) < MOST_KNOWN):
                     counts.setdefault(name, [0, 0])[isinstance(value, str)] += 1
@@ -79,7 +86,11 @@ class ColumnKinds:
         if found is None and is_number(array.type):
             found = NUMBER
         if found is None:
-            found = CATEGORY if typed else self.by_counts(column, *tell_cells(words_of(array.slice(0, SAMPLE))))
+            found = (
+                CATEGORY
+                if typed
+                else self.by_counts(column, *tell_cells(words_of(array.slice(0, self.options.sample or SAMPLE))))
+            )
         return self.known.setdefault(column, found)
 
     def by_counts(self, column: str, numbers: int, words: int, coded: bool) -> str:

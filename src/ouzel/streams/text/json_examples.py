@@ -67,7 +67,12 @@ def _features(row: dict[str, Any], options: Options, kinds: ColumnKinds) -> dict
     longest, indicator, keep, known = options.limits.word, options.indicator, options.keep, kinds.known
     said = options.choosy
     features: dict[Any, float] = {}
+    plain = kinds.plain
     for name, value in row.items():
+        if name in plain and ((kind_of := type(value)) is float or kind_of is int) and -LARGEST <= value <= LARGEST:
+            if value:
+                features[plain[name]] = value
+            continue
         if len(name) > longest:
             _check_length(name, name, longest)
         if keep and not matches(name, keep):
@@ -102,6 +107,7 @@ def _features(row: dict[str, Any], options: Options, kinds: ColumnKinds) -> dict
             raise ValueError(f"{name!r}: {value}; expected a finite number that fits 32-bit floating point")
         elif value:
             features[own_name(name)] = value
+            kinds.take_plain(name)
     return features
 
 

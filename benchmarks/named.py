@@ -1,0 +1,98 @@
+"""`ouzel train` on named features, the whole process, beside Vowpal Wabbit on the same file: one core, then two.
+
+Two tables are made: "eat-rate", an animal, a food and ten features by chance in namespaces of their own, after the
+description of Outbrain's benchmark of Fwumious Wabbit (github.com/outbrain/fwumious_wabbit), and "clicks", 13 numbers
+and 26 categories of a long-tailed vocabulary, as in the Criteo data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from streaming import BIN, seconds
+
+from ouzel.streams.options import Options
+from ouzel.streams.sources.chunks import chunks_of
+from ouzel.streams.sources.source import Source
+from ouzel.streams.text.vw import parse_vw
+
+ANIMALS, FOODS = ("herbivore", "carnivore"), ("plant", "meat", "seeds", "fish")
+BATCH = 10_000
+
+
+def eat_rate(rows: int) -> Iterator[str]:
+    """Lines whose label is whether this kind of animal eats this kind of food."""
+    rng = np.random.default_rng(0)
+    for _ in range(0, rows, BATCH):
+        kinds, foods = rng.integers(0, len(ANIMALS), BATCH), rng.integers(0, len(FOODS), BATCH)
+        numbers, others = rng.integers(0, 100, (BATCH, 2)), rng.integers(0, 1000, (BATCH, 10))
+        for kind, food, (first, second), rest in zip(kinds, foods, numbers.tolist(), others.tolist(), strict=True):
+            label = 1 if food % 2 == kind else -1
+            more = " ".join(f"|{chr(67 + k)} {chr(97 + k)}{number}" for k, number in enumerate(rest))
+            yield f"{label} |A {ANIMALS[kind]}-{first} |B {FOODS[food]}-{second} {more}\n"
+
+
+def clicks(rows: int) -> Iterator[str]:
+    """Lines of 13 numbers and 26 categories, whose first few decide the label, but for noise."""
+    rng = np.random.default_rng(1)
+    for _ in range(0, rows, BATCH):
+        numbers = rng.geometric(0.02, (BATCH, 13))
+        ranks = np.minimum(rng.zipf(1.3, (BATCH, 26)), 1 << 40)
+        codes = (ranks * 2654435761 + np.arange(26) * 40503) & 0xFFFFFFFF
+        scores = np.log(numbers[:, 0]) - 3.5 + np.where(ranks[:, :3] % 3 == 0, 1.0, -0.5).sum(axis=1)
+        labels = np.where(rng.random(BATCH) < 1.0 / (1.0 + np.exp(-scores)), 1, -1)
+        for label, row, words in zip(labels, numbers.tolist(), codes.tolist(), strict=True):
+            counts = " ".join(f"I{k}:{number}" for k, number in enumerate(row))
+            yield f"{label} |i {counts} |c " + " ".join(f"C{k}={word:08x}" for k, word in enumerate(words)) + "\n"
+
+
+def made(name: str, rows: int) -> Path:
+    """The file of a table, made if it is not there."""
+    folder = Path(tempfile.gettempdir(), "ouzel-bench")
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{name}-{rows}.vw"
+    if not path.exists():
+        with path.open("w") as file:
+            file.writelines({"eat-rate": eat_rate, "clicks": clicks}[name](rows))
+    return path
+
+
+def reading(path: Path) -> tuple[int, float]:
+    """Features of a file, and the nanoseconds that one takes to read on one core, best of three."""
+    best, features = np.inf, 0
+    for _ in range(3):
+        begun, features = time.perf_counter(), 0
+        for chunk in chunks_of(Source(path)):
+            features += parse_vw(*chunk, Options()).block.nonzeros
+        best = min(best, time.perf_counter() - begun)
+    return features, 1e9 * best / features
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=500_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--data")
+    given = parser.parse_args()
+    print(f"{'data':<9} {'MB':>5} {'read ns':>8} {'cores':>5} {'ouzel s':>8} {'vw s':>6} {'ratio':>6}")
+    for name in ("eat-rate", "clicks"):
+        path = made(name, given.rows)
+        _, nanoseconds = reading(path)
+        ours = [str(BIN / "ouzel"), "train", str(path), "--learner", "adagrad", "--json"]
+        peer = f"{sys.executable} -m vowpalwabbit --data {path} --adaptive --loss_function logistic --quiet".split()
+        for cores in (1, 2):
+            pairs = [(seconds(ours, cores), seconds(peer, cores)) for _ in range(given.rounds)]
+            mine, theirs = (float(np.median(column)) for column in zip(*pairs, strict=True))
+            size = f"{name:<9} {path.stat().st_size / 1e6:>5.0f} {nanoseconds:>8.1f}"
+            print(f"{size} {cores:>5} {mine:>8.2f} {theirs:>6.2f} {theirs / mine:>6.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""`ouzel send`: files to a service that learns them."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import Annotated
+
+import typer
+
+from ouzel.cli import options
+from ouzel.cli.commands.serve import NEEDED
+from ouzel.errors import OuzelError
+
+SHOWN = 5  # refused lines
+
+
+def send(
+    files: options.Files,
+    to: Annotated[str, typer.Option(metavar="URL", help="Address of the service.")] = "http://localhost:8000",
+    name: Annotated[str | None, typer.Option(help="Name of the model (the first).")] = None,
+    token: Annotated[str | None, typer.Option(metavar="FILE", help="A file that holds a token.")] = None,
+    format: options.Format = None,
+    json_: options.Json = False,
+) -> None:
+    """Send files to a service, which learns them; what it has acknowledged it never loses.
+
+    If the connection breaks or the service restarts, what was under way is sent again, and learnt once.
+
+    Example: ouzel send orders.jsonl --to http://localhost:8000
+    """
+    try:
+        from ouzel.service.client import Client
+        from ouzel.service.sending import lines_to_send
+        from ouzel.service.tokens import read_token
+    except ModuleNotFoundError as error:
+        raise OuzelError(f"{NEEDED} (there is no {error.name})") from None
+    counts = dict.fromkeys(("learnt", "repeated", "refused"), 0)
+    begun, shown = time.perf_counter(), 0
+    with Client(to, token=None if token is None else read_token(token), model=name) as client:
+        for file in files:
+            lines_before = 0
+            kind, lines = lines_to_send(file, format)
+            for summary in client.learn_lines(lines, kind):
+                for refusal in summary["refusals"][: SHOWN - shown]:
+                    print(f"{file}:{lines_before + refusal['line']}: {refusal['error']}", file=sys.stderr)
+                    shown += 1
+                lines_before += summary["lines"]
+                for outcome in counts:
+                    counts[outcome] += summary[outcome]
+                if summary["stopped"]:
+                    raise OuzelError(f"{file}: stopped after {lines_before:,} lines: {summary['stopped']}")
+        seconds = time.perf_counter() - begun
+        model = client.model()
+    if json_:
+        print(json.dumps({**counts, "seconds": seconds, "model": model}))
+        return
+    rate = counts["learnt"] / seconds if seconds > 0.0 else 0.0
+    print(f"{counts['learnt']:,} examples learnt in {seconds:.1f} s ({rate:,.0f} a second)")
+    if counts["repeated"] or counts["refused"]:
+        print(f"{counts['repeated']:,} had been learnt before, {counts['refused']:,} were refused")
+    figures = (("error", "error_rate"), ("loss", "mean_loss"), ("baseline", "baseline"))
+    said = [f"{word} {model[figure]:.4g}" for word, figure in figures if model.get(figure) is not None]
+    print(
+        f"the model: {model['examples']:,} examples, {', '.join(said)}" if said else "the model has learnt nothing yet"
+    )

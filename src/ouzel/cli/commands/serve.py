@@ -1,0 +1,138 @@
+"""`ouzel serve`: a model that answers while it learns."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ouzel.cli import options
+from ouzel.errors import OuzelError
+
+NEEDED = "the service needs more than the library; install it with: pip install 'ouzel[serve]'"
+
+
+def serve(
+    data: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Folder of the service: the models, their logs and snapshots.")
+    ] = None,
+    name: Annotated[str, typer.Option(help="Name of the model, and of its folder within DIR.")] = "model",
+    also: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Another model that DIR has; may be repeated.")
+    ] = None,
+    shadow: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Another model that DIR has: it learns what the first one learns."),
+    ] = None,
+    begin_: Annotated[bool, typer.Option("--begin", help="Make the model in DIR, and end.")] = False,
+    model: Annotated[
+        str | None, typer.Option("--model", "-m", metavar="FILE", help="Begin with this model, if DIR has none.")
+    ] = None,
+    learner: Annotated[str | None, typer.Option(help="Begin with a new model of this learner (auto).")] = None,
+    loss: options.Loss = None,
+    learning_rate: options.LearningRate = None,
+    l1: options.L1 = None,
+    l2: options.L2 = None,
+    budget: options.Budget = None,
+    set_: options.Setting = None,
+    label: options.Label = None,
+    label_positive: options.LabelPositive = None,
+    weight: options.Weight = None,
+    text: options.Text = None,
+    categorical: options.Categorical = None,
+    numeric: options.Numeric = None,
+    ignore: options.Ignore = None,
+    keep: options.Keep = None,
+    missing: options.Missing = None,
+    bits: options.Bits = None,
+    seed: options.Seed = None,
+    host: Annotated[str, typer.Option(help="Address to listen on; any but this machine's own needs --tokens.")] = (
+        "127.0.0.1"
+    ),
+    port: Annotated[int, typer.Option(help="Port to listen on.")] = 8000,
+    tokens: Annotated[str | None, typer.Option(metavar="FILE", help="Who may do what; see --new-token.")] = None,
+    new_token: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Print a new token, and its line for --tokens, and end.")
+    ] = None,
+    scopes: Annotated[str, typer.Option(help="Of --new-token: predict, learn, admin.")] = "predict,learn",
+    certificate: Annotated[str | None, typer.Option(metavar="PEM", help="Certificate for TLS.")] = None,
+    key: Annotated[str | None, typer.Option(metavar="PEM", help="Its private key.")] = None,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="body=16MB, line=1MB, features, queue, …; see docs/service.md."),
+    ] = None,
+    snapshot_every: Annotated[float, typer.Option(metavar="SECONDS", help="Between snapshots of the model.")] = 60.0,
+    keep_log: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Keep the last N examples of the log, and what snapshots need (all)."),
+    ] = None,
+    log: Annotated[str, typer.Option(help="text, json or none, on standard error.")] = "text",
+    follow: Annotated[
+        str | None, typer.Option(metavar="URL", help="Answer for the models of another service, which learns them.")
+    ] = None,
+    follow_every: Annotated[float, typer.Option(metavar="SECONDS", help="Between two looks for a snapshot.")] = 5.0,
+    token: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Of --follow: a file that holds a token of that service.")
+    ] = None,
+    check: Annotated[bool, typer.Option("--check", help="Say whether all of this would do, and end.")] = False,
+) -> None:
+    """Serve a model over HTTP: it predicts, learns, and never forgets what it acknowledged.
+
+    Example: ouzel serve --data shop --learner adagrad --port 8000
+    """
+    try:
+        from ouzel.service.beginning import begin
+        from ouzel.service.folder import Folder
+        from ouzel.service.limits import limits_of
+        from ouzel.service.server import Place, serve
+        from ouzel.service.server import follow as follow_models
+        from ouzel.service.shadowing import promoted
+        from ouzel.service.tokens import make_token, read_token
+    except ModuleNotFoundError as error:
+        raise OuzelError(f"{NEEDED} (there is no {error.name})") from None
+    if new_token is not None:
+        token, line = make_token(new_token, [scope.strip() for scope in scopes.split(",")])
+        print(line)
+        print(f"the token, which is shown this once: {token}", file=sys.stderr)
+        return
+    options.check_counts(keep_log=keep_log)
+    place = Place(host, port, tokens, certificate, key, log, limits_of(limit or []), snapshot_every, keep_log)
+    names = [_checked(each) for each in [name, *(also or []), *([shadow] if shadow else [])]]
+    if follow is not None:
+        follow_models(follow, names, place, follow_every, None if token is None else read_token(token))
+        return
+    if data is None:
+        raise OuzelError("name the folder of the service: --data DIR")
+    place.check()
+    folders = [Folder(Path(data, each)) for each in names]
+    for folder in folders[1:]:
+        if not folder.begun:
+            raise OuzelError(f"{folder.path}: there is no model; make it with --name {folder.name} --begin")
+    settings: dict[str, Any] = options.settings_given(
+        set_, loss=loss, learning_rate=learning_rate, l1=l1, l2=l2, budget=budget
+    )
+    reading = options.reading_options(
+        label, label_positive, weight, text, ignore, bits=bits, seed=seed, categorical=categorical, numeric=numeric,
+        keep=keep, missing=missing,
+    )  # fmt: skip
+    if check:
+        from ouzel.service.checking import check_all
+
+        for remark in check_all(folders, place, model, learner, settings, reading):
+            print(remark)
+        return
+    print(begin(folders[0], model, learner, settings, reading), file=sys.stderr)
+    if begin_:
+        return
+    first = promoted(Path(data))
+    serve(sorted(folders, key=lambda folder: folder.name != first), place, shadow)
+
+
+def _checked(name: str) -> str:
+    """The name of a model, which is that of a folder, of a file and part of an address."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", name):
+        raise OuzelError(f"--name takes letters, digits, - and _, at most 64; got {name!r}")
+    return name

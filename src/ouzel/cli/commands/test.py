@@ -1,0 +1,117 @@
+"""`ouzel test`: how well models predict labelled examples that they do not learn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ouzel.cli import options
+from ouzel.errors import OuzelError
+
+if TYPE_CHECKING:
+    from ouzel.evaluation.testing import TestReport
+
+FIGURES = {
+    "error_rate": "error rate",
+    "log_loss": "log-loss",
+    "auc": "AUC",
+    "calibration_error": "calibration error",
+    "rmse": "rmse",
+    "mae": "mae",
+    "r2": "r2",
+    "average_precision": "average precision",
+    "mean_loss": "mean loss",
+    "baseline": "baseline",
+}
+MOST_CLASSES = 10  # of a confusion matrix on a screen
+
+
+def run_test(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
+    files: options.Files,
+    against: Annotated[
+        list[str] | None, typer.Option(metavar="MODEL", help="Another model to test beside it; may be repeated.")
+    ] = None,
+    format: options.Format = None,
+    label: options.Label = None,
+    weight: options.Weight = None,
+    group: options.Group = None,
+    columns: options.ColumnNames = None,
+    skip_lines: options.SkipLines = None,
+    delimiter: options.Delimiter = None,
+    on_error: options.OnError = None,
+    limit: options.Limit = None,
+    plot: options.Plot = None,
+    json_: options.Json = False,
+) -> None:
+    """Test a model on labelled examples, which it predicts and does not learn.
+
+    How columns are read is in the model file.
+
+    Example: ouzel test a9a.ouzel a9a.t.svm.xz --against other.ouzel
+    """
+    from ouzel.cli.ui.outcome import hand_over
+    from ouzel.evaluation.testing import evaluate
+    from ouzel.model import persistence
+    from ouzel.plotting.axes import check_plot_path
+    from ouzel.streams.read import read
+
+    if plot is not None:
+        check_plot_path(plot)
+    models = [model, *(against or [])]
+    if "-" in files and len(models) > 1:
+        raise OuzelError("standard input can be read once only; test models beside each other on a file")
+    found: dict[str, TestReport] = {}
+    for path in models:
+        learnt, notes = persistence.load_notes(path)
+        given = options.reading_options(
+            label=label, weight=weight, group=group, columns=columns, skip_lines=skip_lines, delimiter=delimiter,
+            on_error=on_error, bits=learnt.bits, seed=learnt.seed, limit=limit,
+        )  # fmt: skip
+        with read(files, format=format, **options.reading_as_learnt(learnt, notes, given)) as stream:
+            found[path] = evaluate(learnt, stream)
+
+    def draw(path: str) -> None:
+        from ouzel.plotting.testing import draw_tests
+
+        draw_tests(found, path)
+
+    hand_over(
+        [(plot, "figures drawn in", draw)],
+        (lambda: {path: report.to_json() for path, report in found.items()}) if json_ else None,
+        lambda: _show(found),
+    )
+
+
+def _show(found: dict[str, TestReport]) -> None:
+    """A column a model; the confusion of one that stands alone."""
+    from ouzel.cli.ui.formatting import figure
+    from ouzel.cli.ui.tables import console_for_tables, named_table
+
+    console = console_for_tables()
+    names = [name for name in FIGURES if any(name in report.figures for report in found.values())]
+    rows = [[*(figure(report.figures.get(name)) for report in found.values()), FIGURES[name]] for name in names]
+    rows.append([*(f"{report.examples:,}" for report in found.values()), _counted(found)])
+    if any(report.left_out for report in found.values()):
+        rows.append(
+            [*(f"{report.left_out:,}" for report in found.values()), "left out: no label, or not a known class"]
+        )
+    console.print(named_table([*found, ""], rows))
+    (report, *others) = found.values()
+    if not others and report.confusion and 2 <= len(report.confusion) <= MOST_CLASSES:
+        console.print()
+        console.print(named_table([*(f"as {label}" for label in report.classes), "in truth"], _confusion(report)))
+
+
+def _counted(found: dict[str, TestReport]) -> str:
+    return "pairs" if all(report.task == "ranking" for report in found.values()) else "examples"
+
+
+def _confusion(report: TestReport) -> list[Any]:
+    """Rows of the confusion matrix, each with its class at the end."""
+    assert report.confusion is not None
+    return [
+        [*(f"{count:,}" for count in row), str(label)]
+        for row, label in zip(report.confusion, report.classes, strict=False)
+    ]

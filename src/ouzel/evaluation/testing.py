@@ -1,0 +1,71 @@
+"""How well a model predicts labelled examples that it does not learn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from ouzel.errors import DataError
+from ouzel.evaluation.metrics import Scores, confusion_in_order
+from ouzel.model.model import Model
+from ouzel.streams.block import Block
+
+
+@dataclass(frozen=True)
+class TestReport:
+    """Figures of a model on a stream; what does not apply to its task is not among them."""
+
+    __test__ = False  # the name is not one of a test of ours
+
+    learner: str
+    task: str
+    examples: int  # predicted; of a ranking, pairs
+    left_out: int  # without a label, or of a class that the model does not know
+    figures: dict[str, float]
+    classes: list[Any]
+    confusion: list[list[int]] | None  # rows are the true class, columns the predicted, in the order of `classes`
+    calibration: list[tuple[float, float]]  # (mean probability, share that came true) of bins
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values."""
+        return {**self.__dict__, "calibration": [list(point) for point in self.calibration]}
+
+
+def evaluate(model: Any, stream: Iterable[Block]) -> TestReport:
+    """The figures of a model, or of an estimator, on the labelled examples of a stream; nothing is learnt.
+
+    Raises DataError if no example has a label that the model knows.
+
+    Examples
+    --------
+    >>> from ouzel.streams.memory import blocks_from
+    >>> examples = [({"sun": 1.0}, "dry"), ({"cloud": 1.0}, "wet")] * 50
+    >>> model = Model("ogd")
+    >>> for block in blocks_from(examples):
+    ...     outcome = model.learn(block)
+    >>> evaluate(model, blocks_from([*examples, ({"sun": 1.0}, "snow")])).figures["error_rate"]
+    0.0
+    """
+    own: Model = model if isinstance(model, Model) else model.model_
+    scores = Scores(own.task)
+    rows = predicted = 0
+    for block in stream:
+        outcome = own.evaluate(block)
+        scores.add(outcome)
+        rows += block.rows
+        predicted += block.rows if own.task.groups else len(outcome.targets)
+    if not scores.examples:
+        raise DataError("no example has a label that the model knows; name the column of labels with", label="COLUMN")
+    figures = {name: figure for name, figure in scores.figures().items() if figure is not None}
+    order = own.classes.order()
+    return TestReport(
+        learner=own.learner.name,
+        task=own.task.name,
+        examples=scores.examples,
+        left_out=rows - predicted,
+        figures=figures,
+        classes=[own.classes.known[place] for place in order],
+        confusion=confusion_in_order(scores, order),
+        calibration=scores.calibration.points,
+    )

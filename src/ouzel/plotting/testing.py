@@ -1,0 +1,57 @@
+"""What tests of models found: what was taken for what, and how probabilities agree with what came true."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ouzel.errors import OuzelError
+from ouzel.evaluation.testing import TestReport
+from ouzel.plotting.axes import COLOURS, dress, new_figure, save
+
+MOST_CLASSES = 30  # of a confusion matrix that is drawn
+MOST_COUNTS = 12  # of one whose counts are written
+
+
+def draw_tests(found: Mapping[str, TestReport], path: str) -> None:
+    """The confusion matrix of the first model, and the calibration of all that tell probabilities, beside it."""
+    name, first = next(iter(found.items()))
+    confused = first.confusion is not None and 2 <= len(first.confusion) <= MOST_CLASSES
+    promising = {name: report.calibration for name, report in found.items() if report.calibration}
+    if not (confused or promising):
+        raise OuzelError("there is nothing to draw: a test's picture is of classes and probabilities, not of numbers")
+    figure = new_figure(width=4.6 * (confused + bool(promising)))
+    panels = list(figure.subplots(1, confused + bool(promising), squeeze=False)[0])
+    if confused:
+        _draw_confusion(panels.pop(0), name, first)
+    if promising:
+        _draw_calibration(panels.pop(0), promising)
+    save(figure, path)
+
+
+def _draw_confusion(axes: Any, name: str, report: TestReport) -> None:
+    counts = np.array(report.confusion, float)
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
+    axes.imshow(shares, cmap="Blues", vmin=0.0, vmax=1.0)
+    labels = [str(label) for label in report.classes[: len(counts)]]
+    axes.set(xticks=range(len(labels)), yticks=range(len(labels)), xlabel="predicted", ylabel="true")
+    axes.set_xticklabels(labels, rotation=45 if max(map(len, labels)) > 3 else 0)
+    axes.set_yticklabels(labels)
+    axes.set_title(f"{name}\n{report.examples:,} examples, shares of rows", fontsize=9)
+    if len(labels) <= MOST_COUNTS:
+        for row, column in np.ndindex(*counts.shape):
+            dark = shares[row, column] > 0.5
+            text = f"{counts[row, column]:,.0f}"
+            axes.text(column, row, text, ha="center", va="center", fontsize=8, color="white" if dark else "black")
+
+
+def _draw_calibration(axes: Any, promising: Mapping[str, list[tuple[float, float]]]) -> None:
+    axes.plot([0.0, 1.0], [0.0, 1.0], "--", color="#999999", linewidth=1.0, label="as promised")
+    for number, (name, points) in enumerate(promising.items()):
+        promised, came = zip(*points, strict=True)
+        axes.plot(promised, came, "o-", markersize=4, color=COLOURS[number % len(COLOURS)], label=name)
+    axes.set(xlabel="probability", ylabel="share that came true", xlim=(0.0, 1.0), ylim=(0.0, 1.0))
+    dress(axes)
+    axes.legend(frameon=False, fontsize=8)

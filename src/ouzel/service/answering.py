@@ -1,0 +1,99 @@
+"""A model that answers: what every service has, whether it learns or follows one that does."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ouzel.errors import OuzelError
+from ouzel.service.answers import Answer
+from ouzel.service.limits import ServiceLimits
+from ouzel.service.metrics import Metrics
+from ouzel.service.owner import Owner
+from ouzel.service.reading import Line, Refused
+from ouzel.service.writer import Result
+
+
+class Answering:
+    """One model, asked by its routes."""
+
+    def __init__(self, name: str, owner: Owner, limits: ServiceLimits, metrics: Metrics | None = None) -> None:
+        self.name = name
+        self.owner = owner
+        self.limits = limits
+        self.metrics = metrics or Metrics()
+        self.quarantine: deque[dict[str, Any]] = deque(maxlen=limits.quarantine)
+        self.begun = time.time()
+        self.ending = False
+
+    def warm(self) -> None:
+        """Have everything compiled that learning and predicting needs, before anybody waits for it."""
+        self.owner.rehearse()
+
+    @property
+    def failure(self) -> str | None:
+        """Why the model does not learn at present; None if it does."""
+        return None
+
+    def last_snapshot(self) -> Path | None:
+        """The file of the last snapshot, if there is one."""
+        raise NotImplementedError
+
+    def predict(self, texts: Sequence[bytes]) -> list[Result]:
+        """Predict lines; where labels may come late, those with an id wait for them."""
+        lines = [self.asked(text) for text in texts]
+        sound = [line for line in lines if isinstance(line, Line)]
+        try:
+            answers = iter(self.owner.predict([line.example for line in sound]) if sound else [])
+        except OuzelError as error:
+            return [line if isinstance(line, Refused) else Refused(str(error)) for line in lines]
+        self.metrics.predicted.labels(self.name).inc(len(sound))
+        return [line if isinstance(line, Refused) else self.told(line, next(answers)) for line in lines]
+
+    def asked(self, text: bytes) -> Line | Refused:
+        """A line that is asked about."""
+        line = self.owner.reading.line(text, asked=True)
+        return (isinstance(line, Line) and self.limits.exceeded(line)) or line
+
+    def told(self, line: Line, answer: Answer) -> Answer:
+        """The answer to a line, with its id if it has one."""
+        return answer if line.key is None else {"id": line.key, **answer}
+
+    def described(self) -> dict[str, Any]:
+        """Settings, counts and figures, as JSON values."""
+        return {
+            "name": self.name,
+            **self.owner.report().to_json(),
+            "examples_in_all": self.owner.model.examples,
+            "log": self.owner.learnt,
+            "up_since": self.begun,
+            "drift": [event._asdict() for event in self.owner.drift.events],
+            **self.now(),
+        }
+
+    def now(self) -> dict[str, Any]:
+        """The figures that change from second to second, as JSON values."""
+        return {
+            **self.figures(),
+            "examples": self.owner.run.examples,
+            "rates": self.metrics.rates(),
+            "latency": self.metrics.percentiles(),
+            "quarantine": len(self.quarantine),
+            "failure": self.failure,
+        }
+
+    def figures(self) -> dict[str, float]:
+        """What the model is at, for counters."""
+        with self.owner.lock:
+            scores = self.owner.run.scores
+            found = {
+                "examples": self.owner.model.examples,
+                "bytes": self.owner.model.bytes_used,
+                "error_rate": scores.error_rate,
+                "mean_loss": scores.mean_loss,
+                "baseline": scores.baseline,
+            }
+        return {name: float(value) for name, value in found.items() if value is not None}

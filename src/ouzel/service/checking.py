@@ -1,0 +1,39 @@
+"""Whether a service would start: everything is looked at, and nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ouzel.model import persistence
+from ouzel.model.model import Model
+from ouzel.service.beginning import AS_IT_IS
+from ouzel.service.folder import Folder
+from ouzel.service.server import Place
+from ouzel.training.agreement import check_agreement
+
+
+def check_all(
+    folders: Sequence[Folder],
+    place: Place,
+    file: str | None,
+    learner: str | None,
+    settings: dict[str, Any],
+    reading: dict[str, Any],
+) -> Iterator[str]:
+    """A line on each thing that is well; OuzelError at the first that is not."""
+    tokens = place.check()
+    yield f"{place.host}:{place.port}, {'without tokens, this machine alone' if tokens is None else 'with tokens'}"
+    for folder in folders:
+        if folder.begun:
+            model, notes = persistence.load_notes(folder.base)
+            if folder is folders[0]:
+                stored = notes.get("reading", {})
+                check_agreement(str(folder.base), model, stored, learner, settings, True, AS_IT_IS, reading)
+            owner, log = folder.open()
+            yield f"{folder.path}: sound, {owner.learnt:,} examples in the log, {owner.model.examples:,} learnt in all"
+            log.close()
+        elif file is not None:
+            yield f"{file}: sound, {persistence.load_model(file).examples:,} examples learnt"
+        else:
+            yield f"{folder.path}: a new model, {Model(learner or 'auto', **settings).learner.name}"

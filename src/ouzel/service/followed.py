@@ -1,0 +1,134 @@
+"""A model that another service learns: it is fetched as it changes, and answers here, in any number of processes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NoReturn
+
+import httpx
+
+from ouzel.errors import OuzelError
+from ouzel.service.answering import Answering
+from ouzel.service.limits import ServiceLimits
+from ouzel.service.metrics import Metrics
+from ouzel.service.owner import Owner
+from ouzel.service.writer import Given
+
+PATIENCE = 30.0  # seconds that the other service has to answer
+
+
+class FollowingError(OuzelError):
+    """What is asked of a reader is for the service that it follows."""
+
+
+class Snapshots:
+    """The snapshots of another service's model, each fetched once, into one file."""
+
+    def __init__(self, address: str, name: str, place: Path, token: str | None = None) -> None:
+        self.address = f"{address.rstrip('/')}/v1/models/{name}/snapshot"
+        self.place = place
+        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self._tag = ""
+
+    def fetch(self) -> bool:
+        """Have the newest snapshot; whether it is another than before."""
+        try:
+            headers = {**self._headers, "If-None-Match": self._tag}
+            with httpx.stream("GET", self.address, headers=headers, timeout=PATIENCE) as response:
+                if response.status_code == 304:
+                    return False
+                if response.status_code != 200:
+                    raise OuzelError(
+                        f"{self.address}: answers {response.status_code}; is the address right, and the token?"
+                    )
+                with self.place.open("wb") as file:
+                    for part in response.iter_bytes():
+                        file.write(part)
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise OuzelError(f"{self.address}: cannot be reached ({error}); is the service there?") from None
+        self._tag = response.headers.get("etag", "")
+        return True
+
+
+class Followed(Answering):
+    """The model of another service, as it was at that service's last snapshot."""
+
+    def __init__(
+        self,
+        name: str,
+        snapshots: Snapshots,
+        limits: ServiceLimits,
+        every: float,
+        say: Callable[[str], None] = lambda line: None,
+        metrics: Metrics | None = None,
+    ) -> None:
+        snapshots.fetch()
+        super().__init__(name, _owner_of(name, snapshots.place), limits, metrics)
+        self.snapshots = snapshots
+        self.every = every
+        self.say = say
+        self.lost: str | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to follow; from within the loop."""
+        self._task = asyncio.create_task(self._follow())
+
+    async def end(self) -> None:
+        """Follow no longer."""
+        self.ending = True
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+
+    @property
+    def failure(self) -> str | None:
+        """Why the model is not followed at present: it answers as it was last."""
+        return self.lost
+
+    def last_snapshot(self) -> Path | None:
+        """The file that was fetched last."""
+        return self.snapshots.place
+
+    async def refresh(self) -> None:
+        """Answer as the newest snapshot does. It is loaded beside the model that answers meanwhile."""
+        if await asyncio.to_thread(self.snapshots.fetch):
+            self.owner = await asyncio.to_thread(_owner_of, self.name, self.snapshots.place)
+
+    async def learn(self, lines: Sequence[Given], patient: bool = False) -> NoReturn:
+        """Refused: a reader does not learn."""
+        raise FollowingError(f"this is a reader; send it to {self.snapshots.address.partition('/v1/')[0]}")
+
+    async def room(self) -> None:
+        """There is nothing to wait for."""
+
+    async def label(self, id: str, label: Any) -> NoReturn:
+        """The same."""
+        await self.learn(())
+
+    async def snapshot(self) -> NoReturn:
+        """The same."""
+        await self.learn(())
+
+    async def _follow(self) -> None:
+        while True:
+            await asyncio.sleep(self.every)
+            try:
+                await self.refresh()
+                self.lost = None
+            except OuzelError as error:
+                if self.lost is None:
+                    self.say(str(error))
+                self.lost = str(error)
+
+
+def _owner_of(name: str, snapshot: Path) -> Owner:
+    """The model of a snapshot, with its figures."""
+    owner = Owner(name, snapshot)
+    with suppress(OuzelError):  # before anything was learnt there are none
+        owner.restore(snapshot)
+    return owner

@@ -1,0 +1,120 @@
+"""The gate that every request passes: who asks, how much, how long; and what is noted of it.
+
+Without tokens a service listens on this machine alone. With tokens a request needs one whose scopes hold that of the
+route; one that is wrong and one that is missing are answered alike.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ouzel.service.limits import ServiceLimits
+from ouzel.service.metrics import Metrics
+from ouzel.service.problems import ProblemError
+from ouzel.service.tokens import Tokens
+
+SECURITY = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
+    (
+        b"content-security-policy",
+        b"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+        b"base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    ),
+]
+
+
+def check_host(request: Request, tokens: Tokens | None) -> None:
+    """Without tokens, answer only what asks for this machine: another site cannot come in by a name of its own."""
+    host = request.headers.get("host", "").rsplit(":", 1)[0] if tokens is None else "localhost"
+    if host not in ("localhost", "127.0.0.1", "[::1]"):
+        raise ProblemError(421, "a service without tokens answers for localhost alone")
+
+
+def check_token(request: Request, tokens: Tokens | None, scope: str | None) -> None:
+    """Refuse a request that may not do what needs a scope: 401 without a known token, 403 with one of other scopes."""
+    if tokens is None or scope is None:
+        return
+    kind, _, token = request.headers.get("authorization", "").partition(" ")
+    scopes = tokens.scopes_of(token.strip() if kind.lower() == "bearer" else "")
+    if not scopes:
+        raise ProblemError(401, "give a token: Authorization: Bearer …", {"WWW-Authenticate": "Bearer"})
+    if scope not in scopes:
+        raise ProblemError(403, f"the token does not have the scope {scope!r}")
+
+
+async def chunks_of_body(request: Request, limits: ServiceLimits) -> AsyncIterator[bytes]:
+    """The body of a request as it comes, each part within the time that a client may take."""
+    stream = request.stream()
+    while True:
+        try:
+            async with asyncio.timeout(limits.seconds):
+                chunk = await anext(stream, None)
+        except TimeoutError:
+            headers = {"Connection": "close"}
+            raise ProblemError(408, f"nothing came for {limits.seconds:g} seconds", headers) from None
+        if chunk is None:
+            return
+        if chunk:
+            yield chunk
+
+
+async def body_of(request: Request, limits: ServiceLimits) -> bytes:
+    """The whole body of a request that is not larger than may be."""
+    too_large = ProblemError(413, f"expected a body of at most {limits.body:,} bytes", {"Connection": "close"})
+    length = request.headers.get("content-length", "0")
+    if length.isdigit() and int(length) > limits.body:
+        raise too_large
+    parts, size = [], 0
+    async for chunk in chunks_of_body(request, limits):
+        size += len(chunk)
+        if size > limits.body:
+            raise too_large
+        parts.append(chunk)
+    return b"".join(parts) if len(parts) != 1 else parts[0]
+
+
+class Gate:
+    """Counts and logs every request, and sends the headers that keep a browser safe."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics, log: Any) -> None:
+        self.app = app
+        self.metrics = metrics
+        self.log = log
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        begun = time.perf_counter()
+        status = 499  # unless anything is answered: the client has gone
+
+        async def sending(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message.get("headers", ()), *SECURITY]
+            await send(message)
+
+        try:
+            await self.app(scope, receive, sending)
+        except ClientDisconnect:
+            pass
+        finally:
+            route = scope.get("state", {}).get("route", "other")
+            seconds = time.perf_counter() - begun
+            self.metrics.request(scope["method"], route, status, seconds)
+            if self.log is not None:
+                self.log.info(
+                    "request", method=scope["method"], route=route, status=status, ms=round(seconds * 1000.0, 2)
+                )

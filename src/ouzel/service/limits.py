@@ -1,0 +1,65 @@
+"""What a service takes: nothing that comes from outside may grow without end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from ouzel.errors import OuzelError
+from ouzel.learners.rows import largest_id
+from ouzel.model.model import Model
+from ouzel.numerals import as_size
+from ouzel.service.reading import Line, Refused
+from ouzel.streams.block import Block
+
+
+@dataclass(frozen=True)
+class ServiceLimits:
+    """Limits of one service; those of a model are its own even if a service has several."""
+
+    body: int = 16 << 20  # bytes of a request that is read as a whole
+    line: int = 1 << 20  # bytes of one example
+    features: int = 100_000  # of one example
+    largest_id: int = (1 << 24) - 1  # of a feature that is a number, unless the model knows larger ones
+    queue: int = 20_000  # examples that may wait to be learnt
+    connections: int = 1_000
+    seconds: float = 30.0  # that a client may take for the next part of a body
+    unlabelled: int = 100_000  # examples that wait for their labels
+    unlabelled_hours: float = 168.0
+    quarantine: int = 100  # refused lines that are kept to look at
+
+    def exceeded(self, line: Line) -> Refused | None:
+        """Why a line is more than one example may be."""
+        if len(line.text) > self.line:
+            return Refused(f"found {len(line.text):,} bytes; expected an example of at most {self.line:,}")
+        if len(line.example[0]) > self.features:
+            return Refused(f"found {len(line.example[0]):,} features; expected an example of at most {self.features:,}")
+        return None
+
+    def check(self, block: Block, model: Model) -> None:
+        """Refuse a feature id that would take room for nothing: OuzelError."""
+        if model.budgeted or not block.nonzeros:
+            return
+        largest = int(largest_id(block.indices, block.offsets[0], block.offsets[-1]))
+        if largest > max(self.largest_id, model.dimension - 2):
+            raise OuzelError(f"found the feature {largest}; expected an id of at most {self.largest_id}, or a name")
+
+
+def limits_of(given: Sequence[str]) -> ServiceLimits:
+    """The usual limits but for those given as NAME=VALUE.
+
+    >>> limits_of(["body=1MB", "seconds=5"]).body
+    1048576
+    """
+    known = {field.name for field in fields(ServiceLimits)}
+    values: dict[str, Any] = {}
+    for pair in given:
+        name, _, value = map(str.strip, pair.partition("="))
+        if name not in known:
+            raise OuzelError(f"--limit: there is no limit {name!r}; there are {', '.join(sorted(known))}")
+        number = as_size(value)
+        if not 0 < number < 1 << 62:
+            raise OuzelError(f"--limit {name} takes a number above 0, or a size such as 16MB; got {value!r}")
+        values[name] = number if isinstance(getattr(ServiceLimits, name), float) else int(number)
+    return ServiceLimits(**values)

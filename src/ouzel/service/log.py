@@ -1,0 +1,181 @@
+"""The log of a model: every acknowledged example as the line it came as, on disk before it is learnt.
+
+SQLite in WAL mode with full sync: a commit returns when the disk has the rows. Many requests share one commit, which is
+what a group costs, not an example. Every row carries a checksum over its number, key and line.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+from zlib import crc32
+
+from ouzel.errors import OuzelError
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS examples (
+    number INTEGER PRIMARY KEY, key TEXT, line BLOB NOT NULL, at REAL NOT NULL, checksum INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX IF NOT EXISTS keys ON examples (key) WHERE key IS NOT NULL;
+CREATE TABLE IF NOT EXISTS waiting (id TEXT PRIMARY KEY, line BLOB NOT NULL, at REAL NOT NULL);
+"""
+AT_ONCE = 500  # keys in one question
+FORGOTTEN = 2000  # examples that are removed at a time
+BUSY = 30.0  # seconds that a reader's lock is waited for
+
+
+class Entry(NamedTuple):
+    """One example of the log: its place, from 1, its key if it has one, and its line without the newline."""
+
+    number: int
+    key: str | None
+    line: bytes
+
+
+class Waiting(NamedTuple):
+    """An example that was predicted and waits for its label."""
+
+    id: str
+    line: bytes
+    at: float  # seconds since the epoch
+
+
+class LogFullError(OuzelError):
+    """What was to be written is not on disk; nothing of it counts as acknowledged."""
+
+
+class Log:
+    """The log in one file. One thread writes; whoever reads opens a connection of its own.
+
+    >>> import tempfile
+    >>> log = Log(Path(tempfile.mkdtemp(), "log.sqlite"))
+    >>> log.append([Entry(1, None, b'{"label": 1}'), Entry(2, "order-7", b'{"label": 0}')])
+    >>> log.find(["order-7", "order-8"])
+    {'order-7': Entry(number=2, key='order-7', line=b'{"label": 0}')}
+    >>> [entry.number for entry in log.entries(after=1)]
+    [2]
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with self._speaking():
+            self._connection = self._connect()
+            self._connection.execute("PRAGMA journal_mode = WAL")
+            self._connection.execute("PRAGMA synchronous = FULL")
+            self._connection.executescript(SCHEMA)
+
+    def close(self) -> None:
+        """Close the file; what was appended is on disk already."""
+        self._connection.close()
+
+    def append(self, entries: Sequence[Entry], waiting: Iterable[Waiting] = (), labelled: Iterable[str] = ()) -> None:
+        """Have entries on disk, all or none, with what waits for labels since, and the ids that have theirs now."""
+        now = time.time()
+        rows = [(entry.number, entry.key, entry.line, now, _checksum(entry)) for entry in entries]
+        with self._speaking(), self._transaction() as connection:
+            connection.executemany("INSERT INTO examples VALUES (?, ?, ?, ?, ?)", rows)
+            connection.executemany("INSERT OR REPLACE INTO waiting VALUES (?, ?, ?)", waiting)
+            connection.executemany("DELETE FROM waiting WHERE id = ?", [(id,) for id in labelled])
+
+    def find(self, keys: Sequence[str]) -> dict[str, Entry]:
+        """The entries of those of the keys that the log has."""
+        found = {}
+        with self._speaking():
+            for start in range(0, len(keys), AT_ONCE):
+                asked = keys[start : start + AT_ONCE]
+                marks = ",".join("?" * len(asked))
+                rows = self._connection.execute(f"SELECT number, key, line FROM examples WHERE key IN ({marks})", asked)
+                found.update({row[1]: Entry(*row) for row in rows})
+        return found
+
+    def entries(self, after: int = 0) -> Iterator[Entry]:
+        """The entries behind a number, in order; OuzelError at the first that is damaged or missing."""
+        number = after
+        with self._speaking(), closing(self._connect()) as connection:
+            rows = connection.execute(
+                "SELECT number, key, line, checksum FROM examples WHERE number > ? ORDER BY number", (after,)
+            )
+            for *row, checksum in rows:
+                entry = Entry(*row)
+                number += 1
+                if entry.number != number or checksum != _checksum(entry):
+                    missing = "is missing" if entry.number != number else "is damaged (its checksum does not match)"
+                    raise OuzelError(
+                        f"{self.path}: example {number:,} {missing}; put back a sound copy of the folder, in which "
+                        "every example before it is"
+                    )
+                yield entry
+
+    def last(self) -> int:
+        """The number of the last example, 0 if there is none."""
+        with self._speaking():
+            found = self._connection.execute("SELECT MAX(number) FROM examples").fetchone()[0]
+        return int(found or 0)
+
+    def last_key(self) -> str | None:
+        """The key of the last example, if it has one."""
+        with self._speaking(), closing(self._connect()) as connection:
+            found = connection.execute("SELECT key FROM examples ORDER BY number DESC LIMIT 1").fetchone()
+        return found[0] if found else None
+
+    def first(self) -> int:
+        """The number of the first example that is kept, one more than the last if none is."""
+        with self._speaking(), closing(self._connect()) as connection:
+            found = connection.execute("SELECT MIN(number) FROM examples").fetchone()[0]
+        return self.last() + 1 if found is None else int(found)
+
+    def forget(self, up_to: int) -> None:
+        """Keep the examples up to this number no longer, a few at a time; the last one stays, so that numbers go on."""
+        with self._speaking(), closing(self._connect()) as connection:
+            start, up_to = self.first(), min(up_to, self.last() - 1)
+            for number in range(start, up_to + 1, FORGOTTEN):
+                end = min(number + FORGOTTEN - 1, up_to)
+                connection.execute("DELETE FROM examples WHERE number <= ?", (end,))
+
+    def waiting(self, since: float) -> list[Waiting]:
+        """Examples that wait for labels, the oldest first; those from before `since` are forgotten."""
+        with self._speaking():
+            with self._transaction() as connection:
+                connection.execute("DELETE FROM waiting WHERE at < ?", (since,))
+            return [Waiting(*row) for row in self._connection.execute("SELECT id, line, at FROM waiting ORDER BY at")]
+
+    def bytes_used(self) -> int:
+        """Bytes on disk."""
+        beside = self.path.with_name(f"{self.path.name}-wal")
+        return sum(os.path.getsize(path) for path in (self.path, beside) if path.exists())
+
+    def _connect(self) -> sqlite3.Connection:
+        return sqlite3.connect(self.path, timeout=BUSY, isolation_level=None, check_same_thread=False)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        connection = self._connection
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield connection
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+    @contextmanager
+    def _speaking(self) -> Iterator[None]:
+        """What SQLite raises as one line."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            raise LogFullError(f"{self.path}: cannot be written or read ({error})") from None
+        except sqlite3.DatabaseError as error:
+            raise OuzelError(
+                f"{self.path}: the log is damaged ({error}); put back a sound copy of the folder"
+            ) from None
+
+
+def _checksum(entry: Entry) -> int:
+    return crc32(entry.line, crc32(f"{entry.number}:{entry.key or ''}".encode()))

@@ -1,0 +1,164 @@
+"""The owner of a model: the one place where it learns, and where its state is read.
+
+An example takes the way of files: the reader of JSON lines, blocks, `Run.learn`. What a run notes of its files is noted
+here of the log, so that a snapshot is, byte for byte, the file that `ouzel train` makes of the exported log.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ouzel.errors import OuzelError
+from ouzel.evaluation.progressive import Run
+from ouzel.evaluation.report import Report
+from ouzel.model import persistence
+from ouzel.model.room import check_block
+from ouzel.service.answers import Answer, answers_before, answers_of, errors_of
+from ouzel.service.drift import PageHinkley
+from ouzel.service.explaining import explained
+from ouzel.service.limits import ServiceLimits
+from ouzel.service.reading import Line, Reading
+from ouzel.streams.digest import Digest
+from ouzel.streams.text.json_examples import Example
+from ouzel.training.run_notes import notes_of
+from ouzel.training.source_records import Ledger, Record
+
+
+class Owner:
+    """A model that has learnt the first so many examples of a log, which begins where the model file `base` stood.
+
+    Whatever reads or changes the model holds `lock`, for as long as a group of examples takes to be learnt or
+    predicted; nobody waits for a disk with it.
+    """
+
+    def __init__(self, name: str, base: Path) -> None:
+        self.name = name
+        self.base = base
+        self.model, notes = persistence.load_notes(base)
+        self.model.classes.allow(None)
+        if self.model.task.groups:
+            raise OuzelError(f"{base}: ranks groups, which come as a whole; a service takes one example at a time")
+        stored = notes.get("run", {})
+        earlier = [Record.from_json(stored.get(kind, [])) for kind in ("earlier", "sources")]
+        self.stored_reading: dict[str, Any] = notes.get("reading", {})
+        self.reading = Reading(self.model, self.stored_reading)
+        self.ledger = Ledger(earlier=[*earlier[0], *earlier[1]], recognising=False)
+        self.record = self.ledger.claim(0, None, self.file)
+        self.record.piped, self.record.size = False, 0
+        self.digest = Digest()
+        self.run = Run(self.model)
+        self.drift = PageHinkley()
+        self.lock = threading.RLock()
+
+    @property
+    def file(self) -> str:
+        """The name of the file that the log is exported to."""
+        return f"{self.name}.jsonl"
+
+    @property
+    def learnt(self) -> int:
+        """Examples of the log that the model has learnt."""
+        return self.record.examples
+
+    def refusal(self, examples: Sequence[Example], limits: ServiceLimits) -> OuzelError | None:
+        """Why the model would not learn these examples; None if it would."""
+        block = self.reading.block(examples)
+        try:
+            with self.lock:
+                limits.check(block, self.model)
+                check_block(self.model, block)
+        except OuzelError as error:
+            return error
+        return None
+
+    def learn(self, examples: Sequence[Example], size: int) -> list[Answer]:
+        """Learn examples of the log, of so many bytes with their newlines; what was predicted of each before."""
+        block = self.reading.block(examples)
+        with self.lock:
+            known = len(self.model.classes)
+            outcome = self.run.learn(block)
+            self.record.extend(self.digest, block)
+            assert self.record.size is not None
+            self.record.size += size
+            self.drift.add(errors_of(self.model, outcome, self.run.scores.mae))
+            return answers_before(self.model, outcome, known)
+
+    def predict(self, examples: Sequence[Example]) -> list[Answer]:
+        """What the model says of examples."""
+        block = self.reading.block(examples, asked=True)
+        with self.lock:
+            return answers_of(self.model, self.model.margins(block))
+
+    def explain(self, example: Example) -> list[dict[str, Any]]:
+        """What each feature of an example adds to its margins."""
+        block = self.reading.block([example], asked=True)
+        with self.lock:
+            self.model.margins(block)  # refuses what it does not know
+            return explained(self.model, block)
+
+    def top(self, n: int) -> list[dict[str, Any]]:
+        """The n heaviest features of each class."""
+        with self.lock:
+            found = self.model.shown_top(n)
+        return [{"class": label, "features": [[str(name), weight] for name, weight in part]} for label, part in found]
+
+    def report(self) -> Report:
+        """The figures so far."""
+        with self.lock:
+            return self.run.report()
+
+    def save(self, path: Path) -> int:
+        """Write the model as it is now; how many examples of the log are in it. Learning goes on meanwhile."""
+        with self.lock:
+            frozen = copy.copy(self.model)
+            frozen.states = [type(state)(*map(_copied, state)) for state in self.model.states]
+            frozen.preparation = copy.copy(self.model.preparation)
+            if frozen.preparation.features is not None:
+                frozen.preparation.features = _copied(frozen.preparation.features)
+            frozen.names, frozen.classes = copy.deepcopy(self.model.names), copy.deepcopy(self.model.classes)
+            noted = notes_of([self.file], self.ledger, self.run, finished=True)
+            learnt = self.learnt
+        noted["progress"]["position"] = [self.run.passes, 0]  # as of a file that was read to its end
+        persistence.save(frozen, path, {"reading": self.stored_reading, "run": noted})
+        return learnt
+
+    def restore(self, path: Path) -> None:
+        """Stand where the model stood that `save` wrote; OuzelError if the file is not sound or of another log."""
+        model, notes = persistence.load_notes(path)
+        stored = notes.get("run", {})
+        if stored.get("files") == [self.file] and not stored.get("sources"):
+            return  # of before anything was learnt
+        record = next(iter(Record.from_json(stored.get("sources", []))), None)
+        if record is None or record.name != self.file:
+            raise OuzelError(f"{path}: is not a snapshot of this log; remove it")
+        model.classes.allow(None)
+        run = Run(model)
+        run.restore({**stored["progress"], "position": [0, record.examples]})
+        self.model, self.run, self.digest = model, run, Digest.of(record.examples, record.digest)
+        self.ledger.sources[:] = [record]
+        self.ledger.claimed[0] = self.record = record
+
+    def rehearse(self) -> None:
+        """Compile what learning and predicting takes, on a copy of the model that nobody keeps."""
+        double = Owner(self.name, self.base)
+        known = double.model.classes.known if double.model.classes.closed else [0, 1]
+        texts = [json.dumps({double.reading.label: label, "a": 1.0}).encode() for label in known[:2]]
+        lines = [double.reading.line(text) for text in texts]
+        examples = [line.example for line in lines if isinstance(line, Line)]
+        with suppress(OuzelError):  # of a model of an array's columns, say
+            double.predict(examples)
+            double.learn(examples, 0)
+            double.report()
+
+
+def _copied(part: Any) -> Any:
+    """An array of a state, or a state within it, apart from what the learner goes on with."""
+    return part.copy() if isinstance(part, np.ndarray) else type(part)(*map(_copied, part))

@@ -1,0 +1,262 @@
+// What a service is at: figures every second by server-sent events, all else by asking for it now and then.
+
+import { bar, bytes, chart, element, none, number, replace, share, square, table, whole } from "./draw.js";
+
+const EVERY = 5000; // milliseconds between two questions
+const byId = (id) => document.getElementById(id);
+let token = sessionStorage.getItem("token") ?? "";
+let model = "";
+let before = new Map(); // weights by feature, of the question before
+let asked = null; // what ends the stream of events
+
+class Refused extends Error {
+  constructor(status, detail) {
+    super(detail);
+    this.status = status;
+  }
+}
+
+const path = (name) => `/v1/models/${encodeURIComponent(model)}/${name}`;
+
+async function ask(url, options = {}) {
+  const headers = { ...options.headers, ...(token ? { Authorization: `Bearer ${token}` } : {}) };
+  const response = await fetch(url, { ...options, headers });
+  if (!response.ok) {
+    const problem = await response.json().catch(() => ({}));
+    throw new Refused(response.status, problem.detail ?? response.statusText);
+  }
+  return response;
+}
+
+const json = async (url, options) => (await ask(url, options)).json();
+
+function trouble(text) {
+  byId("trouble").hidden = !text;
+  byId("trouble").textContent = text ?? "";
+}
+
+function live(state, text) {
+  byId("status").className = state;
+  byId("status").textContent = text;
+}
+
+function tile(name, value, key) {
+  return element("div", { class: "tile", "data-figure": key }, element("b", {}, value), element("span", {}, name));
+}
+
+function showFigures(now) {
+  const tiles = [tile("examples learnt", whole(now.examples), "examples")];
+  if (now.error_rate != null) tiles.push(tile("wrong so far", share(now.error_rate), "error_rate"));
+  if (now.baseline != null) {
+    const classes = now.error_rate != null;
+    tiles.push(tile(classes ? "wrong without features" : "error of the mean", classes ? share(now.baseline) : number(now.baseline), "baseline"));
+  }
+  tiles.push(
+    tile("mean loss", number(now.mean_loss), "mean_loss"),
+    tile("examples a second", number(now.rates.examples), "examples_rate"),
+    tile("requests a second", number(now.rates.requests), "requests_rate"),
+    tile("wait for their label", whole(now.waiting_for_labels), "waiting_for_labels"),
+    tile("wait to be learnt", whole(now.queue), "queue"),
+    tile("bytes of the model", bytes(now.bytes), "bytes"),
+  );
+  replace("tiles", ...tiles);
+  trouble(now.failure);
+  const rows = Object.entries(now.latency).filter(([route]) => route !== "other").map(([route, ms]) => [route, ...["p50", "p90", "p99"].map((p) => ms[p].toFixed(1))]);
+  const headings = [{ name: "route" }, ...["half", "90 %", "99 %"].map((name) => ({ name: `${name}, ms`, number: true }))];
+  replace("latency", rows.length ? table(headings, rows) : none("No request yet."));
+}
+
+// The mean of what came between two points of a mean over all.
+function between(points, name) {
+  return points.slice(1).map((point, k) => {
+    const last = points[k], span = point.examples - last.examples;
+    return [point.examples, (point[name] * point.examples - last[name] * last.examples) / span];
+  });
+}
+
+function key(entries) {
+  const marks = entries.map(([kind, text]) => element("span", {}, element("i", { class: kind }), text));
+  return element("p", { class: "key" }, ...marks);
+}
+
+function showCurve(found) {
+  const regular = found.curve.filter((point, k) => k === found.curve.length - 1 || point.examples >= 64 || found.curve.length < 8);
+  const sparse = regular.filter((_, k) => k % Math.ceil(regular.length / 60) === 0 || k === regular.length - 1);
+  const end = sparse.at(-1)?.examples - sparse.at(-2)?.examples, usual = sparse.at(-2)?.examples - sparse.at(-3)?.examples;
+  const recent = end < usual / 2 ? sparse.toSpliced(-2, 1) : sparse; // the last few alone would leap
+  const width = Math.max(280, byId("loss-chart").clientWidth);
+  const lines = (name) => [
+    { class: "last", points: between(recent, name) },
+    { class: "all", points: regular.map((point) => [point.examples, point[name]]) },
+  ];
+  const marks = [["all", "all examples so far"], ["last", "the last ones"]];
+  const wrong = byId("error-chart").parentElement;
+  wrong.hidden = found.error_rate == null;
+  if (!wrong.hidden) {
+    replace("error-chart", chart(lines("error_rate"), width, { level: found.baseline, format: share }),
+      key([...marks, ["base", `without features: ${share(found.baseline)}`]]));
+  }
+  replace("loss-chart", chart(lines("mean_loss"), width), key(marks));
+}
+
+function showClasses(found) {
+  const confusion = found.confusion;
+  byId("classes").parentElement.hidden = !confusion;
+  if (!confusion) return;
+  const counts = confusion.map((row) => row.reduce((a, b) => a + b, 0));
+  const most = Math.max(...counts, 1);
+  const rows = found.classes.map((name, k) => [name, bar(counts[k], most), whole(counts[k]), counts[k] ? share(confusion[k][k] / counts[k]) : "–"]);
+  const headings = [{ name: "class" }, { name: "", bar: true }, { name: "examples", number: true }, { name: "right", number: true }];
+  replace("classes", rows.length ? table(headings, rows) : none("No class yet."));
+}
+
+function showTop(columns) {
+  const now = new Map();
+  const parts = [];
+  for (const column of columns.slice(0, 6)) {
+    const most = Math.max(...column.features.map((feature) => Math.abs(feature[1])), 0);
+    const rows = column.features.map(([name, weight]) => {
+      const place = `${column.class}\n${name}`, last = before.get(place) ?? weight;
+      now.set(place, weight);
+      return [name, bar(weight, most), number(weight), weight > last ? "↑" : weight < last ? "↓" : ""];
+    });
+    if (column.class != null) parts.push(element("h3", {}, `for ${column.class}`));
+    const headings = [{ name: "feature" }, { name: "", bar: true }, { name: "weight", number: true }, { name: "" }];
+    parts.push(rows.length ? table(headings, rows) : none("Nothing has been learnt yet."));
+  }
+  before = now;
+  replace("top", ...parts);
+}
+
+function showModels(models) {
+  byId("models").parentElement.hidden = models.length < 2;
+  const rows = models.map((entry) => [
+    `${entry.name}${entry.first ? " (first)" : entry.shadow ? " (shadow)" : ""}`, whole(entry.examples), share(entry.error_rate), number(entry.mean_loss),
+  ]);
+  replace("models", table([{ name: "model" }, ...["examples", "wrong", "loss"].map((name) => ({ name, number: true }))], rows));
+}
+
+function showDrift(events) {
+  const rows = events.slice(-8).reverse().map((event) => [`after example ${whole(event.example)}`, number(event.before)]);
+  replace("drift", rows.length ? table([{ name: "the error rose" }, { name: "mean before", number: true }], rows) : none("None found."));
+}
+
+function showQuarantine(lines) {
+  const rows = lines.slice(0, 12).map((entry) => [
+    new Date(1000 * entry.at).toLocaleTimeString(), element("code", {}, entry.line.slice(0, 160)), entry.error,
+  ]);
+  replace("quarantine", rows.length ? table([{ name: "at" }, { name: "line" }, { name: "why" }], rows) : none("None."));
+}
+
+function showExplained(found) {
+  const parts = [element("p", { class: "big" }, "It says ", element("b", { id: "said" }, String(found.prediction ?? "nothing yet")))];
+  for (const [name, value] of Object.entries(found.probabilities ?? {})) parts.push(element("div", {}, `${name}: ${share(value)}`));
+  for (const column of found.classes) {
+    const most = Math.max(...column.features.map((feature) => Math.abs(feature.contribution)), 0);
+    const rows = column.features.slice(0, 20).map((f) => [f.name, number(f.value), bar(f.contribution, most), number(f.contribution)]);
+    parts.push(element("h3", {}, `${column.class == null ? "the number" : `for ${column.class}`}: ${number(column.margin)}`));
+    parts.push(table([{ name: "feature" }, { name: "value", number: true }, { name: "", bar: true }, { name: "adds", number: true }], rows));
+  }
+  replace("explained", ...parts);
+}
+
+async function look() {
+  const [found, columns] = await Promise.all([json(path("model")), json(`${path("top")}?n=12`)]);
+  byId("about").textContent = `${found.learner}, ${found.task}`;
+  showCurve(found);
+  showClasses(found);
+  showModels(await json("/v1/models"));
+  const points = found.calibration ?? [];
+  byId("calibration").parentElement.hidden = found.calibration_error == null;
+  replace("calibration", square(points));
+  showTop(columns);
+  showDrift(found.drift);
+  const refused = await json(path("quarantine")).catch((error) => error);
+  if (Array.isArray(refused)) showQuarantine(refused);
+  else replace("quarantine", none(refused.message));
+}
+
+async function follow() {
+  asked?.abort();
+  const mine = asked = new AbortController();
+  const reader = (await ask(path("events"), { signal: mine.signal })).body.pipeThrough(new TextDecoderStream()).getReader();
+  live("live", "live");
+  let rest = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) throw new Error("the service has ended");
+    const events = (rest + value).split("\n\n");
+    rest = events.pop();
+    for (const event of events) {
+      const [, kind, data] = event.match(/^event: (.*)\ndata: (.*)$/s) ?? [];
+      if (kind === "figures") showFigures(JSON.parse(data));
+      if (kind === "drift") await look();
+    }
+  }
+}
+
+const wait = (ms) => new Promise((done) => setTimeout(done, ms));
+
+function entered(error) {
+  if (error.status !== 401 && error.status !== 403) return false;
+  byId("door").hidden = false;
+  byId("main").hidden = true;
+  live("lost", error.status === 403 ? "this token may not look" : "a token is needed");
+  return true;
+}
+
+async function begin() {
+  byId("door").hidden = true;
+  const models = await json("/v1/models");
+  const names = models.map((entry) => entry.name);
+  model = names.includes(model) ? model : names[0];
+  byId("model").hidden = names.length < 2;
+  byId("model").replaceChildren(...names.map((name) => element("option", name === model ? { selected: "" } : {}, name)));
+  byId("main").hidden = false;
+  await look();
+}
+
+async function keepLooking() {
+  for (;;) {
+    await wait(EVERY);
+    if (!byId("main").hidden) await look().catch(() => {});
+  }
+}
+
+async function stay() {
+  for (;;) {
+    try {
+      await begin();
+      await follow();
+    } catch (error) {
+      if (error.name !== "AbortError") {
+        if (entered(error)) return;
+        live("lost", "connection lost; trying again");
+      }
+    }
+    await wait(1000);
+  }
+}
+
+byId("door").addEventListener("submit", (event) => {
+  event.preventDefault();
+  token = byId("token").value.trim();
+  sessionStorage.setItem("token", token);
+  stay();
+});
+byId("model").addEventListener("change", () => {
+  model = byId("model").value;
+  before = new Map();
+  asked?.abort();
+});
+byId("try").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  try {
+    const headers = { "Content-Type": "application/json" };
+    showExplained(await json(path("explain"), { method: "POST", headers, body: byId("example").value }));
+  } catch (error) {
+    replace("explained", none(error.message));
+  }
+});
+keepLooking();
+stay();

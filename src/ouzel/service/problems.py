@@ -1,0 +1,72 @@
+"""What is answered when a request cannot be: a JSON object of RFC 9457, with one sentence for people."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from ouzel.errors import OuzelError
+from ouzel.service.followed import FollowingError
+from ouzel.service.reading import Refused
+from ouzel.service.served import UnknownExampleError
+from ouzel.service.writer import BusyError, StoppedError
+
+TYPE = "application/problem+json"
+
+
+class ProblemError(Exception):
+    """A request that ends with a status and a sentence."""
+
+    def __init__(self, status: int, detail: str, headers: dict[str, str] | None = None, **more: Any) -> None:
+        super().__init__(detail)
+        self.status, self.detail, self.headers, self.more = status, detail, headers or {}, more
+
+
+def json_response(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    """A value as JSON; numbers that are not finite are null."""
+    return Response(msgspec.json.encode(value), status, headers, "application/json")
+
+
+def refused(result: Refused, **more: Any) -> ProblemError:
+    """The problem of a line that is refused: 422, with the sentence of the readers and where it applies."""
+    place: dict[str, Any] = {
+        name: value for name, value in (("field", result.field), ("column", result.column)) if value is not None
+    }
+    return ProblemError(422, result.error, **place, **more)
+
+
+def as_problem(error: Exception) -> ProblemError:
+    """The problem that an error is."""
+    if isinstance(error, ProblemError):
+        return error
+    if isinstance(error, BusyError):
+        return ProblemError(429, str(error), {"Retry-After": "1"})
+    if isinstance(error, StoppedError):
+        return ProblemError(503, str(error), {"Retry-After": "5"})
+    if isinstance(error, FollowingError):
+        return ProblemError(409, str(error))
+    if isinstance(error, UnknownExampleError):
+        return ProblemError(404, str(error))
+    if isinstance(error, OuzelError):
+        return ProblemError(422, str(error))
+    return ProblemError(500, "the service has made a mistake; its log says more")
+
+
+async def answer_problem(request: Request, error: Exception) -> Response:
+    """The response to a request that raised an error."""
+    return problem_response(as_problem(error))
+
+
+def problem_response(problem: ProblemError) -> Response:
+    """A problem as a response."""
+    content = {
+        "title": HTTPStatus(problem.status).phrase,
+        "status": problem.status,
+        "detail": problem.detail,
+        **problem.more,
+    }
+    return Response(msgspec.json.encode(content), problem.status, problem.headers, TYPE)

@@ -1,0 +1,1 @@
+"""What a service can be asked, a handler for each; thin over `Served`."""

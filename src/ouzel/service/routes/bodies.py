@@ -1,0 +1,75 @@
+"""What comes in the body of a request: one object, several, or lines without end."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+
+from ouzel.service.gate import chunks_of_body
+from ouzel.service.limits import ServiceLimits
+from ouzel.service.problems import ProblemError
+from ouzel.service.reading import Refused
+from ouzel.service.writer import Result
+
+JSON, LINES = "application/json", "application/x-ndjson"
+LINES_TOO = (LINES, "application/jsonl", "application/jsonlines")
+
+
+def kind_of(request: Request) -> str:
+    """The media type of the body, without parameters. It must be given: other sites cannot send one of ours unasked."""
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def wrong_kind(kind: str, *known: str) -> ProblemError:
+    """The problem of a media type that is not read here."""
+    return ProblemError(415, f"the body's Content-Type is {kind[:100]!r}; expected {' or '.join(known)}")
+
+
+def objects_of(body: bytes) -> list[bytes] | None:
+    """The parts of a JSON array as they are written; None of anything else."""
+    if not body.lstrip(b" \t\r\n").startswith(b"["):
+        return None
+    try:
+        return [bytes(part) for part in msgspec.json.decode(body, type=list[msgspec.Raw])]
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise ProblemError(422, f"the body is not a JSON array ({error})") from None
+
+
+def json_of(body: bytes) -> Any:
+    """The JSON value that a body is."""
+    try:
+        return msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise ProblemError(422, f"the body is not JSON ({error})") from None
+
+
+def plain(result: Result) -> dict[str, Any]:
+    """A result among others, as a JSON object."""
+    if isinstance(result, Refused):
+        return {name: value for name, value in result._asdict().items() if value is not None}
+    return result
+
+
+async def lines_of(request: Request, limits: ServiceLimits, most: int) -> AsyncIterator[list[bytes]]:
+    """The lines of a body as they come, at most so many at a time; blank ones are left in, so that they count.
+
+    A line beyond the limit is given out as its beginning, which is longer than may be, and the rest of it is passed
+    over.
+    """
+    rest = b""
+    passing = False
+    async for chunk in chunks_of_body(request, limits):
+        *lines, rest = (rest + chunk).split(b"\n")
+        if passing and lines:
+            lines, passing = lines[1:], False
+        if len(rest) > limits.line:
+            if not passing:
+                lines.append(rest[: limits.line + 1])
+            rest, passing = b"", True
+        for start in range(0, len(lines), most):
+            yield lines[start : start + most]
+    if rest and not passing:
+        yield [rest]

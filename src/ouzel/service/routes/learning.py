@@ -1,0 +1,57 @@
+"""Learning: one example, a stream of them, and the label of one that was predicted before."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from ouzel.service.formats import ARROW, OF_LINES
+from ouzel.service.gate import body_of
+from ouzel.service.problems import ProblemError, json_response, refused
+from ouzel.service.reading import MOST_KEY, Refused
+from ouzel.service.routes.bodies import JSON, LINES, LINES_TOO, json_of, kind_of, objects_of, plain, wrong_kind
+from ouzel.service.routes.streaming import AT_ONCE, LearnedLines, numbered
+from ouzel.service.served import Served
+from ouzel.service.writer import Given
+
+
+async def learn(request: Request, served: Served) -> Response:
+    """One object, an array of them, or lines: each is answered with what was predicted before it was learnt."""
+    kind, key = kind_of(request), _key(request)
+    if kind in (*LINES_TOO, *OF_LINES, ARROW):
+        return LearnedLines(request, served, key, kind)
+    if kind != JSON:
+        raise wrong_kind(kind, JSON, LINES, *OF_LINES, ARROW)
+    body = await body_of(request, served.limits)
+    objects = objects_of(body)
+    if objects is not None:
+        if len(objects) > AT_ONCE:
+            raise ProblemError(413, f"expected at most {AT_ONCE} examples in an array; send more as lines, {LINES}")
+        given = [Given(text, numbered(key, number)) for number, text in enumerate(objects, 1)]
+        return json_response([plain(result) for result in await served.learn(given)] if given else [])
+    (result,) = await served.learn([Given(body, key)])
+    if isinstance(result, Refused):
+        raise refused(result)
+    return json_response(result)
+
+
+async def label(request: Request, served: Served) -> Response:
+    """The label of an example that was predicted with an id: it is learnt now."""
+    asked = json_of(await body_of(request, served.limits))
+    if not isinstance(asked, dict) or set(asked) != {"id", "label"}:
+        raise ProblemError(422, 'expected {"id": …, "label": …}: the id it was predicted with, and its label')
+    id = asked["id"]
+    if isinstance(id, bool) or not isinstance(id, (str, int)) or not 0 < len(str(id)) <= MOST_KEY:
+        raise ProblemError(422, f"expected an id of 1 to {MOST_KEY} characters", field="id")
+    result = await served.label(str(id), asked["label"])
+    if isinstance(result, Refused):
+        raise refused(result)
+    return json_response(result)
+
+
+def _key(request: Request) -> str | None:
+    """The key of a request, by which it is learnt once however often it comes."""
+    key = request.headers.get("idempotency-key")
+    if key is not None and not 0 < len(key) <= MOST_KEY:
+        raise ProblemError(422, f"Idempotency-Key: expected 1 to {MOST_KEY} characters")
+    return key

@@ -1,0 +1,129 @@
+"""Streams of examples: they are learnt while they come, and answered line by line, or by a summary at the end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import AsyncIterator
+from typing import Any, NamedTuple
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from ouzel.errors import OuzelError
+from ouzel.service.formats import ARROW, OF_LINES, arrow_as_json, as_json
+from ouzel.service.gate import body_of
+from ouzel.service.problems import ProblemError
+from ouzel.service.reading import Refused
+from ouzel.service.routes.bodies import JSON, LINES, lines_of, plain
+from ouzel.service.served import Served
+from ouzel.service.writer import Given, Result
+
+AT_ONCE = 512  # lines of a stream that are submitted together
+AHEAD = 24  # submissions of one stream under way
+SHOWN = 20  # refused lines that a summary shows
+
+
+class Batch(NamedTuple):
+    """Lines of a stream under way: their numbers, and what will be said of them."""
+
+    numbers: list[int]
+    results: asyncio.Task[list[Result]]
+
+
+class LearnedLines(Response):
+    """The answer to a stream: a line for each of its lines while they come, or a summary alone, which ends both."""
+
+    def __init__(self, request: Request, served: Served, key: str | None, kind: str) -> None:
+        self.telling = request.query_params.get("answers", "all") != "summary"
+        super().__init__(None, 200, media_type=LINES if self.telling else JSON)
+        del self.headers["content-length"]
+        self.request, self.served, self.key, self.kind = request, served, key, kind
+        self.counts: Counter[str] = Counter()
+        self.refusals: list[dict[str, Any]] = []
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        begun = False
+        async for text in self._answers():
+            if not begun:
+                await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+                begun = True
+            await send({"type": "http.response.body", "body": text, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _answers(self) -> Any:
+        """The lines of the answer, as they are known; the summary last."""
+        under_way: deque[Batch] = deque()
+        number = 0
+        stopped: str | None = None
+        try:
+            async for lines in self._lines():
+                numbers, given = self._given(lines, number)
+                number += len(lines)
+                await self.served.room()
+                if given:
+                    under_way.append(Batch(numbers, asyncio.create_task(self.served.learn(given, patient=True))))
+                while under_way and (len(under_way) > AHEAD or under_way[0].results.done()):
+                    yield self._told(under_way[0].numbers, await under_way[0].results)
+                    under_way.popleft()
+            while under_way:
+                yield self._told(under_way[0].numbers, await under_way[0].results)
+                under_way.popleft()
+        except (OuzelError, ProblemError) as error:
+            stopped = error.detail if isinstance(error, ProblemError) else str(error)
+        finally:
+            for batch in under_way:
+                batch.results.add_done_callback(lambda task: task.cancelled() or task.exception())
+        counts = {name: self.counts[name] for name in ("learnt", "repeated", "refused")}
+        summary = {**counts, "lines": number, "refusals": self.refusals, "stopped": stopped}
+        yield msgspec.json.encode({"summary": summary} if self.telling else summary) + b"\n"
+
+    async def _lines(self) -> AsyncIterator[list[bytes]]:
+        """The lines of the body; the rows of a stream of Arrow as lines of JSON."""
+        limits = self.served.limits
+        if self.kind != ARROW:
+            async for lines in lines_of(self.request, limits, AT_ONCE):
+                yield lines
+            return
+        rows = arrow_as_json(await body_of(self.request, limits), self.served.owner.reading.options)
+        while (part := await asyncio.to_thread(next, rows, None)) is not None:
+            for start in range(0, len(part), AT_ONCE):
+                yield part[start : start + AT_ONCE]
+
+    def _given(self, lines: list[bytes], before: int) -> tuple[list[int], list[Given]]:
+        """The lines that are not blank, their numbers first, as they are to be learnt."""
+        comment = b"#" if self.kind in OF_LINES else b"\n"
+        kept = [(before + k, line) for k, line in enumerate(lines, 1) if line.strip() and not line.startswith(comment)]
+        numbers, texts = [number for number, _ in kept], [line for _, line in kept]
+        keys = [numbered(self.key, number) for number in numbers]
+        if self.kind not in OF_LINES or not texts:
+            return numbers, [Given(text, key) for text, key in zip(texts, keys, strict=True)]
+        reading = self.served.owner.reading
+        given = []
+        for text, key, found in zip(
+            texts, keys, as_json(texts, self.kind, reading.options, reading.label), strict=True
+        ):
+            given.append(Given(text, key, refused=found) if isinstance(found, Refused) else Given(found, key))
+        return numbers, given
+
+    def _told(self, numbers: list[int], results: list[Result]) -> bytes:
+        """What is said of some lines."""
+        said = []
+        for number, result in zip(numbers, results, strict=True):
+            if isinstance(result, Refused):
+                kind = "refused"
+                if len(self.refusals) < SHOWN:
+                    self.refusals.append({"line": number, **plain(result)})
+            else:
+                kind = "repeated" if "repeated" in result else "learnt"
+            self.counts[kind] += 1
+            if self.telling:
+                said.append(msgspec.json.encode({"line": number, **plain(result)}))
+        return b"\n".join([*said, b""])
+
+
+def numbered(key: str | None, number: int) -> str | None:
+    """The key of one line of a request."""
+    return None if key is None else f"{key}:{number}"

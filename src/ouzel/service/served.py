@@ -1,0 +1,145 @@
+"""A model in service: what its routes ask of it, over the owner, the log, the writer and what waits for labels."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from ouzel.errors import OuzelError
+from ouzel.service.answering import Answering
+from ouzel.service.answers import Answer
+from ouzel.service.folder import Folder
+from ouzel.service.limits import ServiceLimits
+from ouzel.service.metrics import Metrics
+from ouzel.service.reading import Line, Refused
+from ouzel.service.unlabelled import Unlabelled, oldest, with_label
+from ouzel.service.writer import Given, Result, Writer
+
+WAIT = 0.005  # seconds between two looks at a queue that is full
+
+
+class UnknownExampleError(OuzelError):
+    """No example of this id waits for its label."""
+
+
+class Served(Answering):
+    """One model that learns, from `start` to `end`."""
+
+    def __init__(
+        self,
+        folder: Folder,
+        limits: ServiceLimits,
+        snapshot_every: float = 60.0,
+        say: Callable[[str], None] = lambda line: None,
+        metrics: Metrics | None = None,
+        keep_log: int | None = None,
+    ) -> None:
+        owner, self.log = folder.open(say)
+        super().__init__(folder.name, owner, limits, metrics)
+        self.folder = folder
+        self.snapshot_every = snapshot_every
+        self.keep_log = keep_log  # examples behind the last; None for all
+        self.say = say
+        self.unlabelled = Unlabelled(limits, self.log.waiting(oldest(limits)))
+        self.writer = Writer(self.owner, self.log, limits, self._learnt)
+        self.snapshot_failure: str | None = None
+        self._snapshots = asyncio.Lock()
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to learn; from within the loop."""
+        self.writer.start()
+        self._task = asyncio.create_task(self._snapshot_now_and_then())
+
+    async def end(self) -> None:
+        """Learn what waits, write a snapshot, and close."""
+        self.ending = True
+        await self.writer.end()
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+        try:
+            await self.snapshot()
+        except OuzelError as error:
+            self.say(str(error))
+        self.log.close()
+
+    @property
+    def failure(self) -> str | None:
+        """Why nothing is learnt at present, or no snapshot written."""
+        return self.writer.failure or self.snapshot_failure
+
+    def last_snapshot(self) -> Path | None:
+        """The file of the last snapshot, if there is one."""
+        found = self.folder.snapshots()
+        return found[-1] if found else None
+
+    async def learn(self, lines: Sequence[Given], patient: bool = False) -> list[Result]:
+        """Learn lines; what was predicted before of each, or why it was refused."""
+        return await self.writer.submit(lines, patient)
+
+    async def room(self) -> None:
+        """Wait until not too much waits to be learnt."""
+        while self.writer.waiting > self.limits.queue:
+            await asyncio.sleep(WAIT)
+
+    async def label(self, id: str, label: Any) -> Result:
+        """Learn an example that was predicted, now that its label is known."""
+        entry = self.unlabelled.find(id)
+        if entry is not None:
+            line = with_label(entry.line, self.owner.reading.label, label)
+            return (await self.writer.submit([Given(line, id, waited=True)]))[0]
+        found = (await asyncio.to_thread(self.log.find, [id])).get(id)
+        if found is None:
+            raise UnknownExampleError(f"no example {id!r} waits for its label; predict it with that id first")
+        return {"number": found.number, "repeated": True}
+
+    async def snapshot(self) -> Path:
+        """Write a snapshot of the model as it is now; its file."""
+        async with self._snapshots:
+            try:
+                path = await asyncio.to_thread(self.folder.snapshot, self.owner)
+                if self.keep_log is not None:
+                    await asyncio.to_thread(self.folder.compact, self.log, self.keep_log)
+            except OuzelError as error:
+                self.snapshot_failure = str(error)
+                raise
+            self.snapshot_failure = None
+            return path
+
+    def figures(self) -> dict[str, float]:
+        """What the model is at, for counters."""
+        waiting = {"queue": self.writer.waiting, "waiting_for_labels": len(self.unlabelled)}
+        return {**super().figures(), **waiting, "log_bytes": self.log.bytes_used()}
+
+    def told(self, line: Line, answer: Answer) -> Answer:
+        """The answer to a line, which waits for its label from now on if it has an id."""
+        if line.key is not None:
+            self.writer.note(self.unlabelled.add(line.key, line.text))
+        return super().told(line, answer)
+
+    def _learnt(self, given: Sequence[Given], results: Sequence[Result], requests: int) -> None:
+        self.metrics.group(self.name, results, requests)
+        for one, result in zip(given, results, strict=True):
+            if isinstance(result, Refused):
+                self.quarantine.append(
+                    {"at": time.time(), "line": one.text[:2000].decode("utf-8", "replace"), **result._asdict()}
+                )
+            elif one.waited and one.key is not None:
+                entry = self.unlabelled.find(one.key)
+                if entry is not None:
+                    self.metrics.label_lag.labels(self.name).observe(time.time() - entry.at)
+                self.unlabelled.remove(one.key)
+
+    async def _snapshot_now_and_then(self) -> None:
+        while True:
+            await asyncio.sleep(self.snapshot_every)
+            try:
+                await self.snapshot()
+            except OuzelError as error:
+                self.say(str(error))

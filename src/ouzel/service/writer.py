@@ -1,0 +1,210 @@
+"""The one thread that learns: it takes what waits as a group, has it on disk by one commit, and learns it as one block.
+
+What is acknowledged is therefore in the log, in the order in which it was learnt. While a commit waits for the disk the
+next group gathers: the busier the service, the fewer commits an example.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from ouzel.errors import OuzelError
+from ouzel.service.answers import Answer
+from ouzel.service.limits import ServiceLimits
+from ouzel.service.log import Entry, Log, Waiting
+from ouzel.service.owner import Owner
+from ouzel.service.reading import Line, Refused
+from ouzel.streams.block import ROWS
+
+Result = Answer | Refused
+Learnt = Callable[[Sequence["Given"], Sequence[Result], int], None]
+"""Called in the loop with the lines of a group, what was said of them, and how many requests they came with."""
+
+
+class Given(NamedTuple):
+    """A line to learn, the key by which it is learnt once, and whether it was waiting for its label."""
+
+    text: bytes
+    key: str | None = None
+    waited: bool = False
+    refused: Refused | None = None  # why it is not even a line of JSON
+
+
+class Submission(NamedTuple):
+    """Lines that are answered together."""
+
+    lines: Sequence[Given]
+    answered: asyncio.Future[list[Result]]
+
+
+class BusyError(OuzelError):
+    """More waits to be learnt than there is room for."""
+
+
+class StoppedError(OuzelError):
+    """Nothing is learnt: the service is ending, or has failed."""
+
+
+class Writer:
+    """Learns what is submitted, in the order in which it came."""
+
+    def __init__(
+        self, owner: Owner, log: Log, limits: ServiceLimits, learnt: Learnt = lambda given, results, requests: None
+    ) -> None:
+        self.owner = owner
+        self.log = log
+        self.limits = limits
+        self.learnt = learnt
+        self.failure: str | None = None  # why nothing is learnt any more, or for now
+        self.waiting = 0  # examples
+        self._queue: deque[Submission] = deque()
+        self._noted: list[Waiting] = []
+        self._wake = threading.Event()
+        self._ending = False
+        self._broken = False
+        self._thread = threading.Thread(target=self._work, name=f"ouzel-learn-{owner.name}", daemon=True)
+
+    def start(self) -> None:
+        """Begin; from within the loop that submits."""
+        self._loop = asyncio.get_running_loop()
+        self._thread.start()
+
+    async def end(self) -> None:
+        """Learn what waits, take nothing more, and end."""
+        self._ending = True
+        self._wake.set()
+        await asyncio.to_thread(self._thread.join)
+
+    def submit(self, lines: Sequence[Given], patient: bool = False) -> asyncio.Future[list[Result]]:
+        """What will be said of lines; refused with BusyError if too many wait already, unless one is patient."""
+        if self._ending or self._broken:
+            raise StoppedError(self.failure or "the service is ending; send it again in a moment")
+        if self.waiting + len(lines) > self.limits.queue and not patient:
+            raise BusyError(f"{self.waiting:,} examples wait to be learnt; send it again in a moment")
+        answered: asyncio.Future[list[Result]] = self._loop.create_future()
+        self.waiting += len(lines)
+        self._queue.append(Submission(lines, answered))
+        self._wake.set()
+        return answered
+
+    def note(self, waiting: Waiting) -> None:
+        """Have an example that waits for its label on disk with the next group."""
+        self._noted.append(waiting)
+        if len(self._noted) >= ROWS:
+            self._wake.set()
+
+    def _work(self) -> None:
+        while True:
+            self._wake.wait(1.0)
+            self._wake.clear()
+            while self._queue or self._noted:
+                self._group()
+            if self._ending and not self._queue:
+                return
+
+    def _group(self) -> None:
+        """Learn what waits, as much as is one block."""
+        group: list[Submission] = []
+        size = 0
+        while self._queue and (not group or size + len(self._queue[0].lines) <= ROWS):
+            group.append(self._queue.popleft())
+            size += len(group[-1].lines)
+        noted, self._noted = self._noted, []
+        found: list[Result] | OuzelError
+        try:
+            found = self._learn([given for submission in group for given in submission.lines], noted)
+            if not self._broken:
+                self.failure = None
+        except OuzelError as error:
+            self.failure, found = str(error), StoppedError(str(error))
+        except Exception as error:  # a mistake of our own: what is on disk stands, and nothing is built upon it
+            self._broken = True
+            self.failure = f"learning failed ({error!r}); the log has every acknowledged example: start it again"
+            found = StoppedError(self.failure)
+        self._loop.call_soon_threadsafe(self._answer, group, size, found)
+
+    def _answer(self, group: list[Submission], size: int, found: list[Result] | OuzelError) -> None:
+        """In the loop: tell everybody of a group."""
+        self.waiting -= size
+        start = 0
+        for submission in group:
+            if not submission.answered.done():
+                if isinstance(found, OuzelError):
+                    submission.answered.set_exception(found)
+                else:
+                    submission.answered.set_result(found[start : start + len(submission.lines)])
+            start += len(submission.lines)
+        if group and not isinstance(found, OuzelError):
+            self.learnt([given for submission in group for given in submission.lines], found, len(group))
+
+    def _learn(self, given: Sequence[Given], noted: Sequence[Waiting]) -> list[Result]:
+        """Results of lines: those that are new and sound are in the log and learnt."""
+        owner = self.owner
+        results: list[Result | None] = [None] * len(given)
+        lines: dict[int, Line] = {}
+        for place, one in enumerate(given):
+            line = one.refused or owner.reading.line(one.text, one.key)
+            refused = (
+                line if isinstance(line, Refused) else self.limits.exceeded(line) or owner.reading.unlabelled(line)
+            )
+            if refused is not None:
+                results[place] = refused
+            elif isinstance(line, Line):
+                lines[place] = line
+        again = self._repeated(lines, results)
+        self._admit(lines, results)
+        entries = [Entry(owner.learnt + k, line.key, line.text) for k, line in enumerate(lines.values(), 1)]
+        labelled = [one.key for one in given if one.waited and one.key is not None]
+        if entries or noted or labelled:
+            self.log.append(entries, noted, labelled)
+        if entries:
+            answers = owner.learn([line.example for line in lines.values()], sum(len(e.line) + 1 for e in entries))
+            for place, entry, answer in zip(lines, entries, answers, strict=True):
+                results[place] = {"number": entry.number, **answer}
+        for place, first in again.items():
+            found = results[first]
+            if found is not None:
+                results[place] = {**found, "repeated": True} if isinstance(found, dict) else found
+        return [result for result in results if result is not None]
+
+    def _repeated(self, lines: dict[int, Line], results: list[Result | None]) -> dict[int, int]:
+        """Take out the lines whose key was met before; of those met in this very group, the place where."""
+        keys = {line.key: place for place, line in reversed(lines.items()) if line.key is not None}
+        if not keys:
+            return {}
+        again: dict[int, int] = {}
+        known = self.log.find(list(keys))
+        for place, line in list(lines.items()):
+            if line.key is None:
+                continue
+            entry, first = known.get(line.key), keys[line.key]
+            if entry is None and first == place:
+                continue
+            del lines[place]
+            if (entry.line if entry is not None else lines[first].text) != line.text:
+                results[place] = Refused(f"found the key {line.key!r} of another example; expected one of its own")
+            elif entry is not None:
+                results[place] = {"number": entry.number, "repeated": True}
+            else:
+                again[place] = first
+        return again
+
+    def _admit(self, lines: dict[int, Line], results: list[Result | None]) -> None:
+        """Take out the lines that the model would refuse: those it refuses alone, then from the last on."""
+        if self._refusal(lines.values()) is None:
+            return
+        alone = {place: refusal for place, line in lines.items() if (refusal := self._refusal([line]))}
+        for place, refusal in alone.items():
+            del lines[place]
+            results[place] = Refused(str(refusal))
+        while (refusal := self._refusal(lines.values())) is not None:
+            results[max(lines)] = Refused(str(refusal))
+            del lines[max(lines)]
+
+    def _refusal(self, lines: Iterable[Line]) -> OuzelError | None:
+        examples = [line.example for line in lines]
+        return self.owner.refusal(examples, self.limits) if examples else None

@@ -1,0 +1,33 @@
+"""What a model file notes of the run that wrote it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ouzel.evaluation.progressive import Run
+from ouzel.model.description import flag, list_of, table, text, whole
+from ouzel.training.source_records import Ledger, name_of
+
+RUN = {
+    "files": list_of(text),
+    "sources": list_of(table),  # of which `Record` says what they hold
+    "earlier": list_of(table),
+    "passes": whole(1, 100_000),
+    "holdout_every": whole(),
+    "finished": flag,
+    "progress": table,
+}
+"""What stands there."""
+
+
+def notes_of(files: Sequence[str], ledger: Ledger, run: Run, finished: bool) -> dict[str, Any]:
+    """The notes of a run over some files, as JSON values."""
+    return {
+        "files": [name_of(file) for file in files],
+        **ledger.to_json(),
+        "passes": run.passes,
+        "holdout_every": run.holdout_every,
+        "finished": finished,
+        "progress": run.to_json(),
+    }

@@ -1,0 +1,75 @@
+"""`ouzel test`."""
+
+import json
+
+import numpy as np
+import pytest
+
+import ouzel as library
+from ouzel.evaluation.testing import evaluate
+
+
+@pytest.fixture
+def model(ouzel, small):
+    path = small.with_name("m")
+    ouzel("train", small, "--learner", "adagrad", "--model", path)
+    return path
+
+
+def test_figures_are_those_of_the_predictions_and_nothing_is_learnt(ouzel, model, small):
+    before = model.read_bytes()
+    lines = [line.split("\t") for line in ouzel("predict", model, small).out.splitlines()[1:]]
+    wrong = sum(float(actual) != float(label) for _, actual, label, *_ in lines)
+
+    (found,) = json.loads(ouzel("test", model, small, "--json").out).values()
+
+    assert found["examples"] == len(lines)
+    assert found["figures"]["error_rate"] == pytest.approx(wrong / len(lines))
+    assert sum(map(sum, found["confusion"])) == len(lines)
+    assert model.read_bytes() == before
+
+
+def test_models_stand_side_by_side(ouzel, model, small):
+    other = small.with_name("other")
+    ouzel("train", small, "--learner", "ogd", "--model", other)
+
+    lines = ouzel("test", model, small, "--against", other).out.splitlines()
+
+    assert lines[0].split() == [str(model), str(other)]
+    assert [len(line.split()) for line in lines if line.rstrip().endswith("error rate")] == [4]
+
+
+def test_examples_of_no_known_class_are_left_out_and_counted(ouzel, model, tmp_path):
+    path = tmp_path / "t.svm"
+    path.write_text("+1 1:1\n7 1:1\n-1 2:1\n")
+
+    ran = ouzel("test", model, path)
+
+    assert "1  left out: no label, or not a known class" in " ".join(ran.out.split("\n")).replace("   ", "  ")
+    path.write_text("7 1:1\n")
+    assert "no example has a label that the model knows" in ouzel("test", model, path).err
+
+
+def test_a_picture_is_drawn_of_classes_and_refused_of_numbers(ouzel, model, small, tmp_path):
+    assert "figures drawn in" in ouzel("test", model, small, "--plot", tmp_path / "p.svg").out
+    assert (tmp_path / "p.svg").read_text().startswith("<?xml")
+    numbers = tmp_path / "numbers"
+    ouzel("train", small, "--learner", "adagrad", "--loss", "squared", "--model", numbers)
+
+    ran = ouzel("test", numbers, small, "--plot", tmp_path / "q.svg")
+
+    assert "rmse" in ran.out
+    assert "nothing to draw" in ran.err
+
+
+def test_standard_input_serves_one_model_alone(ouzel, model):
+    assert "can be read once only" in ouzel("test", model, "-", "--against", model).err
+
+
+def test_an_estimator_is_tested_as_its_model_is():
+    X, y = np.array([[1.0, 0.0], [0.0, 1.0]] * 20), np.array([0, 1] * 20)
+    estimator = library.OnlineClassifier("ogd").fit(X, y)
+
+    report = evaluate(estimator, library.blocks_from(X, y))
+
+    assert (report.examples, report.figures["error_rate"], report.confusion) == (40, 0.0, [[20, 0], [0, 20]])

@@ -1,0 +1,193 @@
+"""Services that are killed under load, and what must be true of them afterwards."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import random
+import signal
+import socket
+import threading
+import time
+from contextlib import closing, suppress
+from dataclasses import replace
+from pathlib import Path
+
+import httpx
+
+from ouzel.cli.app import run
+from ouzel.service.beginning import begin
+from ouzel.service.folder import Folder
+from ouzel.service.server import Place, serve
+
+SUMMARY = "/v1/learn?answers=summary"
+LINES = {"Content-Type": "application/x-ndjson"}
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Running:
+    """A service in a process of its own, forked from this one so that it starts in a moment."""
+
+    def __init__(self, folder: Folder, snapshot_every: float = 0.2, place: Place | None = None) -> None:
+        self.port = free_port()
+        self.address = f"http://127.0.0.1:{self.port}"
+        place = replace(place or Place(), port=self.port, log="none", snapshot_every=snapshot_every)
+        self.process = multiprocessing.get_context("fork").Process(target=serve, args=([folder], place), daemon=True)
+        self.process.start()
+        for _ in range(1200):
+            with suppress(httpx.HTTPError):
+                httpx.get(f"{self.address}/health")
+                return
+            assert self.process.is_alive(), "the service ended before it listened"
+            time.sleep(0.05)
+        raise AssertionError("the service does not listen")
+
+    def kill(self) -> None:
+        """End it as a loss of power would, as far as one process is concerned."""
+        os.kill(self.process.pid, signal.SIGKILL)
+        self.process.join()
+
+    def end(self) -> None:
+        """End it as a system does."""
+        os.kill(self.process.pid, signal.SIGTERM)
+        self.process.join(60)
+        assert self.process.exitcode is not None
+
+
+class Load:
+    """Writers of single examples, of streams, of delayed labels, and readers, which note what is acknowledged.
+
+    Every example has a key. What is not acknowledged is sent again by the next load, with the same key.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.lock = threading.Lock()
+        self.sent: dict[str, bytes] = {}
+        self.acknowledged: set[str] = set()
+        self.unsure: list[str] = []
+        self.problems: list[str] = []
+
+    def over(self, address: str, until: threading.Event) -> list[threading.Thread]:
+        """Begin to load a service."""
+        threads = [
+            threading.Thread(target=work, args=(address, until))
+            for work in (self.singles, self.singles, self.streams, self.labels, self.reads)
+        ]
+        for thread in threads:
+            thread.start()
+        return threads
+
+    def example(self) -> tuple[str, bytes]:
+        """A new example, or one that may not have arrived."""
+        with self.lock:
+            if self.unsure and self.random.random() < 0.5:
+                key = self.unsure.pop()
+                return key, self.sent[key]
+            key = f"k{len(self.sent)}"
+            features = {f"f{self.random.randrange(500)}": round(self.random.gauss(0, 1), 3) for _ in range(10)}
+            features["word"] = self.random.choice(["red", "green", "blue"])
+            label = "yes" if features.get("f1", features.get("f2", 0.0)) > self.random.gauss(0, 1) else "no"
+            line = json.dumps({"label": label, "_id": key, **features}).encode()
+            self.sent[key] = line
+            return key, line
+
+    def singles(self, address: str, until: threading.Event) -> None:
+        """One example a request."""
+        with httpx.Client(base_url=address) as client:
+            while not until.is_set():
+                key, line = self.example()
+                self._send([key], lambda line=line: client.post("/v1/learn", content=line, headers=_json()))
+
+    def streams(self, address: str, until: threading.Event) -> None:
+        """Many a request."""
+        with httpx.Client(base_url=address) as client:
+            while not until.is_set():
+                examples = dict(self.example() for _ in range(60))
+                body = b"\n".join(examples.values())
+                self._send(list(examples), lambda body=body: client.post(SUMMARY, content=body, headers=LINES))
+
+    def labels(self, address: str, until: threading.Event) -> None:
+        """Examples that are predicted first, and labelled then."""
+        with httpx.Client(base_url=address) as client:
+            while not until.is_set():
+                with self.lock:
+                    key = f"late{len(self.sent)}"
+                    self.sent[key] = b""
+                asked = {"_id": key, "f1": self.random.gauss(0, 1), "word": "red"}
+                with suppress(httpx.HTTPError):
+                    client.post("/v1/predict", json=asked)
+                    if client.post("/v1/label", json={"id": key, "label": "no"}).status_code == 200:
+                        with self.lock:
+                            self.acknowledged.add(key)
+
+    def reads(self, address: str, until: threading.Event) -> None:
+        """Predictions, which change nothing."""
+        with httpx.Client(base_url=address) as client:
+            while not until.is_set():
+                with suppress(httpx.HTTPError):
+                    response = client.post("/v1/predict", json={"f1": 1.0, "word": "green"})
+                    if response.status_code != 200:
+                        self.problems.append(response.text)
+
+    def _send(self, keys: list[str], send: object) -> None:
+        try:
+            response = send()
+            summary = response.json()
+            complete = len(keys) == 1 or summary["learnt"] + summary["repeated"] == len(keys)
+            if response.status_code == 200 and complete:
+                with self.lock:
+                    self.acknowledged.update(keys)
+                return
+            self.problems.append(response.text[:300])
+        except (httpx.HTTPError, ValueError):
+            pass
+        with self.lock:
+            self.unsure += keys
+
+
+def kill_and_compare(data: Path, kills: int, seed: int, learner: str = "adagrad") -> Load:
+    """Kill a service so many times under load, then compare its model with that of `ouzel train` over its log."""
+    folder = Folder(data / "model")
+    begin(folder, None, learner, {}, {})
+    load = Load(seed)
+    for _ in range(kills):
+        running, until = Running(folder), threading.Event()
+        threads = load.over(running.address, until)
+        time.sleep(load.random.uniform(0.05, 1.2))
+        running.kill()
+        until.set()
+        for thread in threads:
+            thread.join()
+    running = Running(folder)
+    exported = data / "model.jsonl"
+    with httpx.stream("GET", f"{running.address}/v1/log") as response, exported.open("wb") as file:
+        for chunk in response.iter_bytes():
+            file.write(chunk)
+    running.end()
+    compare(folder, exported, load)
+    return load
+
+
+def compare(folder: Folder, exported: Path, load: Load) -> None:
+    """Every acknowledged example is in the log once, as it was sent, and the model is what its log teaches."""
+    lines = exported.read_bytes().splitlines()
+    keys = [json.loads(line)["_id"] for line in lines]
+    assert load.problems == []
+    assert len(set(keys)) == len(keys)
+    assert load.acknowledged <= set(keys)
+    assert all(load.sent[key] == line for key, line in zip(keys, lines, strict=True) if load.sent[key])
+    trained = exported.with_name("trained.ouzel")
+    assert run(["train", str(exported), "--resume", str(folder.base), "--again", "-m", str(trained), "--json"]) == 0
+    assert folder.snapshots()[-1].read_bytes() == trained.read_bytes()
+
+
+def _json() -> dict[str, str]:
+    return {"Content-Type": "application/json"}

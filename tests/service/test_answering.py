@@ -1,0 +1,149 @@
+"""Explanations, heavy features, the other formats and protocols."""
+
+import json
+import math
+
+import pyarrow
+import pytest
+
+from ouzel.service.formats import ARROW, SVMLIGHT, VW
+
+
+def learn_some(client, count=60):
+    examples = [
+        {"label": ["red", "green", "blue"][k % 3], "x": k % 3 - 1.0, "y": k % 2, "w": f"w{k % 4}"} for k in range(count)
+    ]
+    client.post("/v1/learn", json=examples)
+
+
+@pytest.mark.parametrize("learner", ["adagrad", "awm", "auto"])
+def test_contributions_add_up_to_the_margin(start, learner):
+    client = start(learner=learner, settings={"budget": "8KB"} if learner == "awm" else {})
+    learn_some(client)
+    said = client.post("/v1/explain", json={"x": 1.0, "y": 3, "w": "w1", "never seen": 7}).json()
+
+    assert [column["class"] for column in said["classes"]] == ["blue", "green", "red"]
+    for column in said["classes"]:
+        total = math.fsum([column["remainder"], *(feature["contribution"] for feature in column["features"])])
+        assert total == pytest.approx(column["margin"], rel=1e-6)
+        assert learner == "auto" or abs(column["remainder"]) < 1e-5
+        assert column["margin"] == pytest.approx(said["margins"][column["class"]], rel=1e-6)
+    assert "w=w1" in {feature["name"] for feature in said["classes"][0]["features"]}
+
+
+def test_a_number_is_explained_too(start):
+    client = start(settings={"loss": "squared"})
+    client.post("/v1/learn", json=[{"label": 3.0 * k, "x": k} for k in range(50)])
+    (column,) = client.post("/v1/explain", json={"x": 2.0}).json()["classes"]
+
+    assert math.fsum(f["contribution"] for f in column["features"]) == pytest.approx(column["margin"], rel=1e-4)
+
+
+def test_the_heaviest_features_are_told_by_name(client):
+    client.post("/v1/learn", json=[{"label": k % 2, "x": k % 2, "noise": 0.01} for k in range(40)])
+    (column,) = client.get("/v1/top?n=1").json()
+
+    assert column["class"] == 1
+    assert column["features"][0][0] in ("x", "(intercept)")
+    assert client.get("/v1/top?n=x").status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("kind", "lines", "bad"),
+    [
+        (SVMLIGHT, ["1 1:0.5 7:0.1", "# nothing", "-1 2:1", "", "1 3:0.333333343"], "1 x:1"),
+        (VW, ["1 | price:0.5 red", "-1 |shop big:2 12 |f a:0.1", "1 | 7:3 blue"], "1 2 3 no bar"),
+    ],
+)
+def test_lines_of_other_formats_teach_what_they_teach_as_files(start, tmp_path, kind, lines, bad):
+    from ouzel.model.model import Model
+    from ouzel.streams.read import read
+
+    client = start()
+    body = "\n".join([*lines[:2], bad, *lines[2:]]).encode()
+    said = client.post("/v1/learn", content=body, headers={"Content-Type": kind}).text.splitlines()
+    path = tmp_path / "same.txt"
+    path.write_text("\n".join(line for line in lines if line and line[0] != "#") + "\n")
+    model = Model("adagrad")
+    for block in read(path, format="svmlight" if kind == SVMLIGHT else "vw"):
+        model.learn(block)
+
+    summary = json.loads(said[-1])["summary"]
+    assert (summary["learnt"], summary["refused"]) == (3, 1)
+    assert summary["refusals"][0]["line"] == 3
+    mine = {name: weight for column in client.get("/v1/top").json() for name, weight in column["features"]}
+    assert mine == {str(name): weight for _, column in model.shown_top(20) for name, weight in column}
+
+
+def test_an_importance_wants_a_member_to_stand_in(start):
+    client = start()
+    refused = client.post("/v1/learn?answers=summary", content=b"1 2.5 | a", headers={"Content-Type": VW})
+    assert "--weight NAME" in refused.json()["refusals"][0]["error"]
+
+
+def test_a_stream_of_arrow_is_learnt_by_its_rows(client):
+    table = pyarrow.table({"label": ["a", "b", "a"], "x": [1.0, None, 2.0], "w": ["red", "blue", None]})
+    sink = pyarrow.BufferOutputStream()
+    with pyarrow.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    headers = {"Content-Type": ARROW}
+    said = client.post("/v1/learn?answers=summary", content=sink.getvalue().to_pybytes(), headers=headers).json()
+    damaged = b"\xff\xff\xff\xff\x10\0\0\0no arrow at all"
+    refused = client.post("/v1/learn?answers=summary", content=damaged, headers=headers).json()
+
+    assert said["learnt"] == 3
+    assert client.get("/v1/log").text.splitlines()[1] == '{"label": "b", "w": "blue"}'
+    assert refused["stopped"].startswith("the stream: ")
+
+
+def test_tensors_are_predicted_by_the_open_inference_protocol(client):
+    learn_some(client)
+    inputs = [
+        {"name": "x", "shape": [2], "datatype": "FP64", "data": [1.0, -1.0]},
+        {"name": "w", "shape": [2, 1], "datatype": "BYTES", "data": ["w1", "w2"]},
+    ]
+    said = client.post("/v2/models/model/infer", json={"id": "7", "inputs": inputs}).json()
+    same = client.post("/v1/predict", json=[{"x": 1.0, "w": "w1"}, {"x": -1.0, "w": "w2"}]).json()
+
+    prediction, probability = said["outputs"]
+    assert (said["id"], said["model_name"]) == ("7", "model")
+    assert prediction["data"] == [answer["prediction"] for answer in same]
+    assert probability["shape"] == [2, 3]
+    assert probability["data"][:3] == list(same[0]["probabilities"].values())
+    assert client.get("/v2/models/model").json()["name"] == "model"
+
+
+@pytest.mark.parametrize("inputs", [[], [1], [{"name": "x", "shape": [2], "datatype": "FP64", "data": [1.0]}], "x"])
+def test_tensors_that_contradict_themselves_are_refused(client, inputs):
+    assert client.post("/v2/models/model/infer", json={"inputs": inputs}).status_code == 422
+
+
+def test_a_snapshot_is_sent_once(client):
+    learn_some(client)
+    taken = client.post("/v1/snapshot").json()
+    first = client.get("/v1/snapshot")
+    again = client.get("/v1/snapshot", headers={"If-None-Match": first.headers["etag"]})
+    client.post("/v1/learn", json={"label": "red", "x": 1})
+    client.post("/v1/snapshot")
+
+    assert taken["examples"] == 60
+    assert (again.status_code, again.content) == (304, b"")
+    assert client.get("/v1/snapshot", headers={"If-None-Match": first.headers["etag"]}).status_code == 200
+
+
+def test_models_are_served_by_name(start):
+    client = start(names=("model", "other"))
+    client.post("/v1/models/other/learn", json={"label": 1, "x": 1})
+    names = client.get("/v1/models").json()
+
+    assert [entry["examples"] for entry in names] == [0, 1]
+    assert client.get("/v1/models/none/model").status_code == 404
+
+
+def test_the_counters_are_those_of_what_was_done(client):
+    client.post("/v1/learn", json=[{"label": 1, "x": 1}, {"x": 1}, {"label": 0, "x": 2}])
+    text = client.get("/metrics").text
+
+    assert 'ouzel_examples_total{model="model",outcome="learnt"} 2.0' in text
+    assert 'ouzel_examples_total{model="model",outcome="refused"} 1.0' in text
+    assert 'ouzel_model{figure="examples",model="model"} 2.0' in text

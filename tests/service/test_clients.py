@@ -1,0 +1,113 @@
+"""Those who ask a service: the client, `ouzel send`, and readers that follow it."""
+
+import json
+import os
+
+import httpx
+import pytest
+
+import ouzel
+from ouzel.cli.app import run
+from ouzel.service.beginning import begin
+from ouzel.service.folder import Folder
+from ouzel.service.followed import Followed, Snapshots
+from ouzel.service.limits import ServiceLimits
+from tests.service.killing import Running
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="services are forked")
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory):
+    folder = Folder(tmp_path_factory.mktemp("service") / "model")
+    begin(folder, None, "adagrad", {}, {})
+    running = Running(folder)
+    yield running
+    running.end()
+
+
+@pytest.fixture
+def client(running):
+    with ouzel.Client(running.address) as client:
+        yield client
+
+
+def test_a_client_learns_predicts_and_explains(client, tmp_path):
+    first = client.learn({"label": "a", "x": 1.0}, id="first")
+    again = client.learn({"label": "a", "x": 1.0}, id="first")
+    for summary in client.learn_many({"label": "ab"[k % 2], "x": k % 2} for k in range(50)):
+        assert summary["learnt"] == 50
+    client.predict({"_id": "late", "x": 1.0})
+    client.label("late", "b")
+    client.snapshot(tmp_path / "model.ouzel")
+
+    assert again == {"number": first["number"], "repeated": True}
+    assert client.predict({"x": 1.0})["prediction"] == "b"
+    assert len(client.predict([{"x": 1.0}, {"x": 0.0}])) == 2
+    assert client.explain({"x": 1.0})["classes"][0]["features"]
+    assert client.top(3)[0]["class"] == "b"
+    assert ouzel.load(tmp_path / "model.ouzel").predict_one({"x": 1.0}) == "b"
+
+
+def test_what_a_service_refuses_is_one_line(client):
+    with pytest.raises(ouzel.OuzelError, match="found 'x': 1e\\+99; expected a finite number"):
+        client.learn({"label": "a", "x": 1e99})
+    with pytest.raises(ouzel.OuzelError, match="no example 'unknown' waits"):
+        client.label("unknown", 1)
+
+
+def test_no_service_is_one_line(monkeypatch):
+    monkeypatch.setattr("ouzel.service.client.FIRST_WAIT", 0.001)
+    with pytest.raises(ouzel.OuzelError, match="cannot be reached"), ouzel.Client("http://127.0.0.1:9") as client:
+        client.predict({"x": 1})
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.jsonl", '{"label": "a", "x": 1}\nbad\n{"label": "b", "x": 2}\n'),
+        ("a.csv", "label,x,w\na,1,red\nb,2,\n"),
+        ("a.svm", "1 1:1\n-1 2:1\n"),
+        ("a.vw", "1 | red\n-1 | blue\n"),
+    ],
+)
+def test_files_are_sent_and_reported(running, tmp_path, capsys, name, text):
+    path = tmp_path / name
+    path.write_text(text)
+    status = run(["send", str(path), "--to", running.address, "--json"])
+    said = capsys.readouterr()
+
+    assert (status, json.loads(said.out)["learnt"]) == (0, 2)
+    assert ("a.jsonl:2: found no JSON" in said.err) == (name == "a.jsonl")
+
+
+def test_a_sent_file_is_summed_up_for_people(running, tmp_path, capsys):
+    (tmp_path / "a.jsonl").write_text('{"label": "a", "x": 1}\n' * 3)
+    run(["send", str(tmp_path / "a.jsonl"), "--to", running.address])
+
+    assert "3 examples learnt in" in capsys.readouterr().out
+
+
+def test_a_reader_answers_as_the_model_that_it_follows(running, client, tmp_path):
+    import asyncio
+
+    client.learn({"label": "a", "x": 5.0})
+    httpx.post(f"{running.address}/v1/snapshot")
+    snapshots = Snapshots(running.address, "model", tmp_path / "model.ouzel")
+    reader = Followed("model", snapshots, ServiceLimits(), 1.0)
+    same = client.predict({"x": 1.5})
+    assert reader.predict([b'{"x": 1.5}']) == [same]
+
+    for _ in range(20):
+        client.learn({"label": "new", "x": 1.5})
+    httpx.post(f"{running.address}/v1/snapshot")
+    asyncio.run(reader.refresh())
+    assert reader.predict([b'{"x": 1.5}']) == [client.predict({"x": 1.5})] != [same]
+    assert reader.described()["examples"] == client.model()["examples"]
+    with pytest.raises(ouzel.OuzelError, match="this is a reader; send it to http"):
+        asyncio.run(reader.learn(()))
+
+
+def test_a_reader_says_what_it_cannot_reach(tmp_path):
+    with pytest.raises(ouzel.OuzelError, match="cannot be reached"):
+        Snapshots("http://127.0.0.1:9", "model", tmp_path / "x").fetch()

@@ -1,0 +1,170 @@
+"""Who may do what, and how much of it."""
+
+import json
+
+import pytest
+
+from ouzel.errors import OuzelError
+from ouzel.service.limits import ServiceLimits, limits_of
+from ouzel.service.logs import logger
+from ouzel.service.server import Place
+from ouzel.service.tokens import Tokens, make_token
+
+LINES = {"Content-Type": "application/x-ndjson"}
+
+
+@pytest.fixture
+def guarded(start):
+    """A service with three tokens, and the headers of each."""
+    made = {scope: make_token(scope, [scope]) for scope in ("predict", "learn", "admin")}
+    client = start(tokens=Tokens.parse("\n".join(line for _, line in made.values())))
+    return client, {scope: {"Authorization": f"Bearer {token}"} for scope, (token, _) in made.items()}
+
+
+def test_nothing_is_read_or_learnt_without_a_token(guarded):
+    client, _ = guarded
+    for method, path in (
+        ("POST", "/v1/learn"),
+        ("POST", "/v1/label"),
+        ("POST", "/v1/predict"),
+        ("GET", "/v1/model"),
+        ("GET", "/v1/snapshot"),
+        ("POST", "/v1/snapshot"),
+        ("GET", "/v1/log"),
+        ("GET", "/v1/quarantine"),
+        ("GET", "/v1/models"),
+        ("GET", "/metrics"),
+        ("POST", "/v1/models/model/learn"),
+    ):
+        wrong = {"Authorization": "Bearer ouzel_wrong"}
+        assert client.request(method, path, json={"label": 1}).status_code == 401
+        assert client.request(method, path, json={"label": 1}, headers=wrong).status_code == 401
+    assert client.get("/health").status_code == 200
+
+
+def test_a_wrong_token_and_none_are_answered_alike(guarded):
+    client, _ = guarded
+    tries = [{}, {"Authorization": "Bearer x"}, {"Authorization": "Basic x"}, {"Authorization": "Bearer"}]
+
+    assert len({client.get("/v1/model", headers=headers).text for headers in tries}) == 1
+
+
+def test_a_token_does_what_its_scopes_say(guarded):
+    client, headers = guarded
+    example = {"label": 1, "x": 1}
+
+    assert client.post("/v1/learn", json=example, headers=headers["learn"]).status_code == 200
+    assert client.post("/v1/learn", json=example, headers=headers["predict"]).status_code == 403
+    assert client.post("/v1/predict", json=example, headers=headers["predict"]).status_code == 200
+    assert client.post("/v1/predict", json=example, headers=headers["learn"]).status_code == 403
+    assert client.get("/v1/log", headers=headers["admin"]).status_code == 200
+    assert client.get("/v1/log", headers=headers["learn"]).status_code == 403
+
+
+def test_the_file_of_tokens_holds_no_token():
+    token, line = make_token("till", ["predict"])
+
+    assert token not in line
+    assert Tokens.parse(f"# a comment\n\n{line}\n").scopes_of(token) == {"predict"}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "has no token"),
+        ("a predict", "tokens:1: expected a name, scopes and a hash"),
+        ("\na fly " + "0" * 64, "tokens:2: there is no scope 'fly'"),
+        ("a predict 12", "tokens:1: the hash is not 64 hexadecimal digits"),
+    ],
+)
+def test_a_bad_file_of_tokens_is_refused_with_the_line(text, said):
+    with pytest.raises(OuzelError, match=said):
+        Tokens.parse(text)
+
+
+def test_other_machines_are_not_let_in_without_tokens(tmp_path):
+    with pytest.raises(OuzelError, match="lets other machines in: give --tokens FILE"):
+        Place(host="0.0.0.0").check()
+    for host in ("127.0.0.1", "localhost", "::1"):
+        assert Place(host=host).check() is None
+    with pytest.raises(OuzelError, match="both --certificate and --key"):
+        Place(certificate="a.pem").check()
+
+
+def test_other_sites_cannot_ask_a_service_without_tokens(client):
+    example = b'{"label": 1, "x": 1}'
+    by_form = client.post("/v1/learn", content=example, headers={"Content-Type": "text/plain"})
+    by_name = client.post("/v1/learn", json={"label": 1}, headers={"Host": "evil.example"})
+
+    assert (by_form.status_code, by_name.status_code) == (415, 421)
+    assert client.post("/v1/learn", content=example).status_code == 415
+
+
+def test_headers_keep_browsers_safe(client):
+    headers = client.get("/health").headers
+
+    assert headers["x-content-type-options"] == "nosniff"
+    assert "default-src 'none'" in headers["content-security-policy"]
+    assert "server" not in headers
+
+
+def test_a_body_a_line_and_an_example_have_limits(start):
+    client = start(limits=ServiceLimits(body=1000, line=100, features=3, largest_id=1000))
+    large = {"label": 1, **{f"a{k}": 1 for k in range(4)}}
+
+    assert client.post("/v1/learn", json={"label": 1, "x": "y" * 2000}).status_code == 413
+    assert "100" in client.post("/v1/learn", json={"label": 1, "x": "y" * 200}).json()["detail"]
+    assert "4 features" in client.post("/v1/learn", json=large).json()["detail"]
+    assert "feature 4000000" in client.post("/v1/learn", json={"label": 1, "4000000": 1}).json()["detail"]
+    assert client.post("/v1/learn", json={"label": 1, "1000": 1}).status_code == 200
+
+
+def test_a_line_beyond_the_limit_is_passed_over_whatever_its_length(start):
+    client = start(limits=ServiceLimits(body=1000, line=100))
+    body = b'{"label": 1, "x": 1}\n{"label": 1, "x": "' + b"y" * 300_000 + b'"}\n{"label": 0, "x": 2}\n'
+    *said, last = [json.loads(line) for line in client.post("/v1/learn", content=body, headers=LINES).text.splitlines()]
+
+    assert [entry["line"] for entry in said] == [1, 2, 3]
+    assert "error" in said[1]
+    assert (last["summary"]["learnt"], last["summary"]["refused"]) == (2, 1)
+
+
+def test_a_full_queue_says_when_to_come_again(start):
+    client = start(limits=ServiceLimits(queue=2))
+    response = client.post("/v1/learn", json=[{"label": 1, "x": 1}] * 3)
+
+    assert (response.status_code, response.headers["retry-after"]) == (429, "1")
+    assert client.post("/v1/learn", json=[{"label": 1, "x": 1}] * 2).status_code == 200
+
+
+def test_the_quarantine_keeps_the_last_and_no_more(start):
+    client = start(limits=ServiceLimits(quarantine=3))
+    client.post("/v1/learn", content=b"\n".join(b"bad %d" % k for k in range(10)), headers=LINES)
+
+    assert [entry["line"] for entry in client.get("/v1/quarantine").json()] == ["bad 9", "bad 8", "bad 7"]
+
+
+def test_limits_are_given_by_name_and_size():
+    assert limits_of(["body=2MB", "seconds=1.5", "queue=7"]) == ServiceLimits(body=2 << 20, seconds=1.5, queue=7)
+    for bad in ("size=1", "body=0", "body=x", "body"):
+        with pytest.raises(OuzelError, match="--limit"):
+            limits_of([bad])
+
+
+def test_the_log_is_lines_of_json_or_text_and_holds_no_features(capsys):
+    logger("json").info("request", route="/v1/learn", status=200)
+    assert json.loads(capsys.readouterr().err)["route"] == "/v1/learn"
+    logger("none").info("request")
+    assert capsys.readouterr().err == ""
+    with pytest.raises(OuzelError, match="--log takes text, json, none"):
+        logger("xml")
+
+
+def test_a_mistake_of_our_own_stops_learning_and_not_answering(client, monkeypatch):
+    served = next(iter(client.app.app.state.service.models.values()))
+    monkeypatch.setattr(served.owner, "learn", lambda *_: 1 / 0)
+
+    assert client.post("/v1/learn", json={"label": 1, "x": 1}).status_code == 503
+    assert "start it again" in client.get("/ready").json()["failures"]["model"]
+    assert client.post("/v1/predict", json={"x": 1}).status_code == 200
+    assert client.get("/health").status_code == 200

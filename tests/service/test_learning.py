@@ -1,0 +1,160 @@
+"""What a service says of examples that it is given to learn."""
+
+import json
+
+from ouzel.service.limits import ServiceLimits
+
+LINES = {"Content-Type": "application/x-ndjson"}
+
+
+def answers(response):
+    return [json.loads(line) for line in response.text.splitlines()]
+
+
+def test_an_example_is_answered_with_what_was_predicted_before_it_was_learnt(client):
+    said = [client.post("/v1/learn", json={"label": label, "x": 1.0}).json() for label in ("a", "b", "b")]
+
+    assert said[0] == {"number": 1, "prediction": None}
+    assert said[1] == {"number": 2, "prediction": "a"}
+    assert said[2]["prediction"] in ("a", "b")
+    assert sum(said[2]["probabilities"].values()) == 1.0
+
+
+def test_numbers_are_predicted_by_a_model_of_numbers(start):
+    client = start(settings={"loss": "squared"})
+    for k in range(50):
+        said = client.post("/v1/learn", json={"label": 2.5 + k % 2, "odd": k % 2}).json()
+
+    assert abs(said["prediction"] - 3.5) < 0.3
+
+
+def test_a_bad_example_is_refused_with_the_sentence_and_the_place(client):
+    response = client.post("/v1/learn", json={"label": 1, "size": {"width": 1e99}})
+
+    assert response.status_code == 422
+    assert response.headers["content-type"] == "application/problem+json"
+    assert response.json()["field"] == "size.width"
+    assert response.json()["detail"] == (
+        "found 'size.width': 1e+99; expected a finite number that fits 32-bit floating point"
+    )
+    assert client.get("/v1/model").json()["examples"] == 0
+
+
+def test_what_has_no_label_is_not_learnt(client):
+    assert client.post("/v1/learn", json={"x": 1.0}).json()["field"] == "label"
+
+
+def test_the_rest_of_a_stream_is_learnt_when_some_lines_are_bad(client):
+    body = b'{"label": 1, "x": 1}\n\n{"label": \n{"label": 0, "x": 2}\n{"x": 3}\n{"label": 1, "x": 4}'
+    *said, last = answers(client.post("/v1/learn", content=body, headers=LINES))
+
+    assert [(line["line"], line.get("number")) for line in said] == [(1, 1), (3, None), (4, 2), (5, None), (6, 3)]
+    assert {name: last["summary"][name] for name in ("learnt", "refused", "lines")} == {
+        "learnt": 3,
+        "refused": 2,
+        "lines": 6,
+    }
+    assert [entry["line"] for entry in client.get("/v1/quarantine").json()] == ['{"x": 3}', '{"label": ']
+
+
+def test_a_summary_alone_is_given_where_that_is_asked_for(client):
+    response = client.post("/v1/learn?answers=summary", content=b'{"label": 1, "x": 1}\n' * 2000, headers=LINES)
+
+    assert response.json()["learnt"] == 2000
+
+
+def test_an_example_that_comes_twice_is_learnt_once(client):
+    for _ in range(3):
+        by_header = client.post("/v1/learn", json={"label": 1, "x": 1}, headers={"Idempotency-Key": "a"})
+        by_member = client.post("/v1/learn", json={"label": 0, "x": 1, "_id": "b"})
+
+    assert by_header.json() == {"number": 1, "repeated": True}
+    assert by_member.json() == {"number": 2, "repeated": True}
+    assert client.get("/v1/model").json()["examples"] == 2
+
+
+def test_a_stream_that_comes_twice_is_learnt_once(client):
+    body = b"".join(b'{"label": %d, "x": 1}\n' % (k % 2) for k in range(700))
+    for _ in range(2):
+        said = client.post("/v1/learn?answers=summary", content=body, headers={**LINES, "Idempotency-Key": "night"})
+
+    assert said.json()["repeated"] == 700
+
+
+def test_one_stream_may_hold_an_example_twice(client):
+    line = b'{"label": 1, "x": 1, "_id": "same"}\n'
+    *said, _ = answers(client.post("/v1/learn", content=line * 3, headers=LINES))
+
+    assert [entry.get("repeated") for entry in said] == [None, True, True]
+    assert {entry["number"] for entry in said} == {1}
+
+
+def test_a_key_of_another_example_is_refused(client):
+    client.post("/v1/learn", json={"label": 1, "x": 1, "_id": "a"})
+
+    assert client.post("/v1/learn", json={"label": 0, "x": 1, "_id": "a"}).status_code == 422
+
+
+def test_an_array_is_answered_by_an_array(client):
+    said = client.post("/v1/learn", json=[{"label": 1, "x": 1}, {"x": 1}, {"label": 0, "x": 2}]).json()
+
+    assert [entry.get("number") for entry in said] == [1, None, 2]
+    assert client.post("/v1/learn", json=[]).json() == []
+
+
+def test_a_class_that_was_not_declared_is_refused_and_changes_nothing(start, tmp_path):
+    from ouzel.model import persistence
+    from ouzel.model.model import Model
+
+    persistence.save(Model("adagrad", classes=["a", "b"]), tmp_path / "closed.ouzel")
+    from ouzel.service.beginning import begin
+    from ouzel.service.folder import Folder
+
+    begin(Folder(tmp_path / "model"), str(tmp_path / "closed.ouzel"), None, {}, {})
+    client = start()
+    body = b'{"label": "a", "x": 1}\n{"label": "c", "70000": 1}\n{"label": "b", "x": 1}\n'
+    said = answers(client.post("/v1/learn", content=body, headers=LINES))
+
+    assert "unknown class 'c'" in said[1]["error"]
+    assert said[2]["number"] == 2
+
+
+def test_a_label_that_comes_late_is_learnt_with_the_features_that_were_predicted(client):
+    predicted = client.post("/v1/predict", json={"_id": "order-7", "x": 2.0, "word": "red"}).json()
+    labelled = client.post("/v1/label", json={"id": "order-7", "label": "good"}).json()
+    again = client.post("/v1/label", json={"id": "order-7", "label": "good"}).json()
+
+    assert predicted["id"] == "order-7"
+    assert (labelled["number"], again) == (1, {"number": 1, "repeated": True})
+    assert client.get("/v1/log").json() == {"_id": "order-7", "x": 2.0, "word": "red", "label": "good"}
+    assert client.post("/v1/label", json={"id": "order-8", "label": 1}).status_code == 404
+
+
+def test_only_so_many_examples_wait_for_their_labels(start):
+    client = start(limits=ServiceLimits(unlabelled=2))
+    for id in ("a", "b", "c"):
+        client.post("/v1/predict", json={"_id": id, "x": 1.0})
+
+    assert client.post("/v1/label", json={"id": "a", "label": 1}).status_code == 404
+    assert client.post("/v1/label", json={"id": "c", "label": 1}).status_code == 200
+
+
+def test_what_waits_for_its_label_is_there_after_a_restart(start):
+    client = start()
+    client.post("/v1/predict", json={"_id": "a", "x": 1.0})
+    client.post("/v1/learn", json={"label": 1, "x": 1.0})
+    client.__exit__(None, None, None)
+
+    assert start().post("/v1/label", json={"id": "a", "label": 0}).json()["number"] == 2
+
+
+def test_a_prediction_changes_nothing_and_takes_one_or_many(client):
+    client.post("/v1/learn", json=[{"label": "a", "x": 1}, {"label": "b", "x": -1}])
+    one = client.post("/v1/predict", json={"x": 1}).json()
+    many = client.post("/v1/predict", json=[{"x": 1}, {"x": "1e99"}, {"x": 1e99}, {"x": 1}]).json()
+    lines = answers(client.post("/v1/predict", content=b'{"x": 1}\n{"x": 1}', headers=LINES))
+
+    assert one["prediction"] == "a"
+    assert [many[0], many[3], *lines] == [one] * 4
+    assert "error" in many[2]
+    assert client.get("/v1/model").json()["examples"] == 2

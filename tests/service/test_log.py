@@ -1,0 +1,152 @@
+"""The log and the snapshots: what is damaged is named, and what is sound is used."""
+
+import json
+import sqlite3
+
+import pytest
+
+from ouzel.errors import OuzelError
+from ouzel.service.beginning import begin
+from ouzel.service.folder import Folder
+from ouzel.service.log import Entry, Log, LogFullError
+
+
+def entries(count, start=1):
+    return [Entry(k, None, json.dumps({"label": k % 2, "x": k}).encode()) for k in range(start, start + count)]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A model with a log of 100 examples and snapshots after 40 and 60 of them."""
+    folder = Folder(tmp_path / "model")
+    begin(folder, None, "adagrad", {}, {})
+    owner, log = folder.open()
+    for start, count in ((1, 40), (41, 20), (61, 40)):
+        log.append(entries(count, start))
+        log.close()
+        owner, log = folder.open()
+        if start < 61:
+            folder.snapshot(owner)
+    log.close()
+    return folder
+
+
+def learnt(folder, path, name="out.ouzel"):
+    owner, log = folder.open()
+    log.close()
+    owner.save(path / name)
+    return (path / name).read_bytes()
+
+
+def test_a_model_is_the_same_from_any_snapshot_and_from_none(folder, tmp_path):
+    whole = learnt(folder, tmp_path)
+    for snapshot in reversed(folder.snapshots()):
+        snapshot.unlink()
+        assert learnt(folder, tmp_path) == whole
+
+
+def test_a_damaged_snapshot_is_named_and_the_one_before_it_is_used(folder, tmp_path):
+    whole = learnt(folder, tmp_path)
+    newest = folder.snapshots()[-1]
+    content = bytearray(newest.read_bytes())
+    content[-9] ^= 1
+    newest.write_bytes(content)
+    said = []
+    owner, log = folder.open(said.append)
+    log.close()
+    owner.save(tmp_path / "again.ouzel")
+
+    assert (tmp_path / "again.ouzel").read_bytes() == whole
+    (line,) = said
+    assert str(newest) in line
+    assert "damaged" in line
+
+
+def test_a_damaged_example_is_named(folder):
+    connection = sqlite3.connect(folder.path / "log.sqlite")
+    connection.execute("UPDATE examples SET line = ? WHERE number = 71", (b'{"label": 1, "x": 0}',))
+    connection.commit()
+    connection.close()
+
+    with pytest.raises(
+        OuzelError, match=r"log.sqlite: example 71 is damaged \(its checksum does not match\); put back"
+    ):
+        folder.open()
+
+
+def test_damage_that_a_snapshot_covers_is_no_obstacle(folder):
+    connection = sqlite3.connect(folder.path / "log.sqlite")
+    connection.execute("UPDATE examples SET line = ? WHERE number = 7", (b'{"label": 1, "x": 0}',))
+    connection.commit()
+    connection.close()
+
+    owner, log = folder.open()
+    assert owner.learnt == 100
+    log.close()
+
+
+def test_a_missing_example_is_named(folder):
+    connection = sqlite3.connect(folder.path / "log.sqlite")
+    connection.execute("DELETE FROM examples WHERE number = 80")
+    connection.commit()
+    connection.close()
+
+    with pytest.raises(OuzelError, match="example 80 is missing"):
+        folder.open()
+
+
+def test_a_log_that_ends_before_a_snapshot_is_refused(folder):
+    (folder.path / "log.sqlite").unlink()
+
+    with pytest.raises(OuzelError, match="ends with example 0, and a snapshot has learnt 60"):
+        folder.open()
+
+
+def test_a_file_that_is_not_a_log_is_one_line(folder):
+    (folder.path / "log.sqlite").write_bytes(b"no database at all" * 1000)
+
+    with pytest.raises(OuzelError, match="log is damaged"):
+        folder.open()
+
+
+def test_a_group_is_in_the_log_whole_or_not_at_all(tmp_path):
+    log = Log(tmp_path / "log.sqlite")
+    log.append(entries(3))
+    with pytest.raises(OuzelError):
+        log.append([*entries(2, start=4), Entry(1, None, b"{}")])
+
+    assert [entry.number for entry in log.entries()] == [1, 2, 3]
+
+
+def test_a_full_disk_is_one_line_and_the_log_goes_on_when_there_is_room(tmp_path):
+    log = Log(tmp_path / "log.sqlite")
+    log.append(entries(1))
+    pages = log._connection.execute("PRAGMA page_count").fetchone()[0]
+    log._connection.execute(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(LogFullError, match=r"log.sqlite: cannot be written or read \(database or disk is full\)"):
+        log.append([Entry(2, None, b"x" * 100_000)])
+    log._connection.execute("PRAGMA max_page_count = 1000000")
+    log.append(entries(1, start=2))
+
+    assert log.last() == 2
+
+
+def test_a_log_is_kept_as_far_back_as_a_snapshot_needs_it(folder, tmp_path):
+    whole = learnt(folder, tmp_path)
+    log = Log(folder.path / "log.sqlite")
+    folder.compact(log, keep=5)
+    assert (log.first(), log.last()) == (41, 100)
+    log.close()
+    assert learnt(folder, tmp_path) == whole
+
+    newest = folder.snapshots()[-1]
+    newest.write_bytes(newest.read_bytes()[:-1])
+    assert learnt(folder, tmp_path) == whole
+
+
+def test_a_log_keeps_what_is_asked_for_and_always_its_last_example(folder):
+    log = Log(folder.path / "log.sqlite")
+    folder.compact(log, keep=70)
+    assert log.first() == 31
+    log.forget(1000)
+    assert (log.first(), log.last()) == (100, 100)

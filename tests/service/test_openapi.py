@@ -1,0 +1,84 @@
+"""The OpenAPI document is true: requests made of it are answered as it says."""
+
+import os
+from collections import Counter
+
+import httpx
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis import checks
+
+from ouzel.service.all_doors import DOORS
+from ouzel.service.beginning import begin
+from ouzel.service.folder import Folder
+from tests.service.killing import Running
+
+CHECKS = [
+    checks.not_a_server_error,
+    checks.status_code_conformance,
+    checks.content_type_conformance,
+    checks.response_schema_conformance,
+]
+WITHOUT_END = "/events$"
+QUICK = settings(
+    max_examples=8,
+    database=None,
+    derandomize=True,
+    deadline=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def test_every_door_is_described(client):
+    paths = client.get("/openapi.json").json()["paths"]
+
+    assert {(door.path, door.method.lower()) for door in DOORS} <= {
+        (path, method) for path, found in paths.items() for method in found
+    }
+    assert all(found["responses"] for methods in paths.values() for found in methods.values())
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="services are forked")
+def test_requests_made_of_the_document_are_answered_as_it_says(tmp_path):
+    """No 5xx, no traceback, and no status, media type or shape that is not in the document."""
+    folder = Folder(tmp_path / "model")
+    begin(folder, None, "adagrad", {}, {})
+    running = Running(folder)
+    httpx.post(f"{running.address}/v1/learn", json=[{"label": k % 2, "x": k} for k in range(10)])
+    statuses: Counter[int] = Counter()
+    try:
+        schema = schemathesis.openapi.from_url(f"{running.address}/openapi.json").exclude(path_regex=WITHOUT_END)
+        for found in schema.get_all_operations():
+            operation = found.ok()
+            for case in cases(operation):
+                response = case.call()
+                case.validate_response(response, checks=CHECKS)
+                statuses[response.status_code] += 1
+        assert httpx.get(f"{running.address}/ready").status_code == 200
+    finally:
+        running.end()
+
+    assert statuses[200] > 40
+    assert statuses[422] > 10
+
+
+def cases(operation):
+    """Some requests of an operation, sound and unsound."""
+    kept = []
+    modes = [schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE]
+    for mode in modes:
+
+        @QUICK
+        @given(case=operation.as_strategy(generation_mode=mode))
+        def gather(case):
+            kept.append(case)
+
+        try:
+            gather()
+        except Exception as error:  # what cannot be made wrong: a request without parameters
+            if "nothing" not in repr(error).lower() and "Unsatisfiable" not in type(error).__name__:
+                raise
+    return kept

@@ -1,0 +1,102 @@
+"""The page in a browser: its numbers are those of the service, and nothing goes wrong in the console."""
+
+import os
+import shutil
+
+import httpx
+import pytest
+
+from ouzel.service.beginning import begin
+from ouzel.service.folder import Folder
+from ouzel.service.server import Place
+from ouzel.service.tokens import make_token
+from tests.service.killing import Running
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+in_a_browser = pytest.mark.skipif(CHROMIUM is None or not hasattr(os, "fork"), reason="there is no Chromium")
+
+
+@pytest.fixture
+def browser():
+    """A browser, and what its console said."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as began:
+        browser = began.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+def opened(browser, address, said, **options):
+    page = browser.new_context(**options).new_page()
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto(address)
+    return page
+
+
+def examples(count):
+    return [{"label": ["in time", "late"][k % 3 == 0], "distance": k % 3, "city": f"c{k % 4}"} for k in range(count)]
+
+
+def test_the_page_and_its_files_are_there_without_a_token(start):
+    client = start()
+
+    for path in ("/", "/page/page.css", "/page/page.js", "/page/draw.js"):
+        assert client.get(path).status_code == 200
+    assert "http" not in client.get("/").text.replace("http-equiv", ""), "nothing comes from elsewhere"
+
+
+@in_a_browser
+@pytest.mark.parametrize("width", [390, 1280])
+def test_numbers_on_the_page_are_those_of_the_service(browser, tmp_path, width):
+    folder, said = Folder(tmp_path / "model"), []
+    begin(folder, None, "adagrad", {}, {})
+    running = Running(folder)
+    try:
+        httpx.post(f"{running.address}/v1/learn", json=[*examples(300), {"distance": 1}])
+        page = opened(browser, running.address, said, viewport={"width": width, "height": 800})
+        page.wait_for_selector("[data-figure=examples] b")
+        page.wait_for_selector("#top table")
+        model = httpx.get(f"{running.address}/v1/model").json()
+
+        assert page.inner_text("[data-figure=examples] b") == "300"
+        assert page.inner_text("[data-figure=error_rate] b") == _share(model["error_rate"])
+        assert page.inner_text("[data-figure=baseline] b") == _share(model["baseline"])
+        heaviest = httpx.get(f"{running.address}/v1/top?n=1").json()[0]["features"][0][0]
+        assert page.inner_text("#top tbody tr:first-child td:first-child") == heaviest
+        page.wait_for_selector("#quarantine table")
+        assert "found no label" in page.inner_text("#quarantine")
+
+        page.fill("#example", '{"distance": 0, "city": "c0"}')
+        page.click("#try button")
+        page.wait_for_selector("#said")
+        answer = httpx.post(f"{running.address}/v1/predict", json={"distance": 0, "city": "c0"}).json()
+        assert page.inner_text("#said") == answer["prediction"]
+
+        httpx.post(f"{running.address}/v1/learn", json=examples(7))
+        page.wait_for_selector("[data-figure=examples] b:text-is('307')")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert said == []
+    finally:
+        running.end()
+
+
+@in_a_browser
+def test_the_page_asks_for_a_token_where_there_must_be_one(browser, tmp_path):
+    folder, said = Folder(tmp_path / "model"), []
+    begin(folder, None, "adagrad", {}, {})
+    token, line = make_token("page", ["predict"])
+    (tmp_path / "tokens").write_text(line)
+    running = Running(folder, place=Place(tokens=str(tmp_path / "tokens")))
+    try:
+        page = opened(browser, running.address, said)
+        page.wait_for_selector("#token")
+        page.fill("#token", token)
+        page.click("#door button")
+        page.wait_for_selector("[data-figure=examples]")
+    finally:
+        running.end()
+
+
+def _share(value):
+    return f"{100 * value:.2f} %" if value < 0.1 else f"{100 * value:.1f} %"

@@ -150,3 +150,17 @@ def test_predictions_that_know_no_feature_raise_a_doubt(ouzel, model, small, tmp
 
     assert "all 12 predictions are the same" in ouzel("predict", model, path).err
     assert ouzel("predict", model, small).err == ""
+
+
+def test_what_adds_most_to_a_prediction_is_told_beside_it(ouzel, model, small):
+    rows = [json.loads(line) for line in ouzel("predict", model, small, "--json", "--explain", 3).out.splitlines()]
+    lines = ouzel("predict", model, small, "--explain", 1).out.splitlines()
+
+    assert lines[0].endswith("\twhy")
+    for row, line in zip(rows, lines[1:], strict=True):
+        added = [abs(feature["contribution"]) for feature in row["why"]]
+        assert added == sorted(added, reverse=True)
+        assert 1 <= len(added) <= 3
+        first = row["why"][0]
+        assert line.split("\t")[-1] == f"{first['name']} {first['contribution']:+.3g}"
+        assert first["contribution"] == pytest.approx(first["value"] * first["weight"])

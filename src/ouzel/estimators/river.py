@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ouzel.estimators.slots import Slots
+from ouzel.learners.rows import Rows
 from ouzel.model.answers import Answers, probabilities_one
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
@@ -78,6 +79,26 @@ class RiverProtocol:
         if len(model.classes) < 2:
             return dict.fromkeys(model.classes.known, 1.0)
         return probabilities_one(model.loss, model.classes, margins, model.task.joint)
+
+    def explain_one(self, x: dict[Any, Any]) -> list[dict[str, Any]]:
+        """Why one example is predicted as it is: the margin, and what each feature adds to it, the most first.
+
+        A list of one entry for two classes and for numbers, of one a class for more: `class` (that of a positive
+        margin), `margin`, `features` with name, value, weight and contribution, and the `remainder` beyond their sum,
+        which is rounding but where a learner cuts large values, as `auto` does.
+
+        >>> import ouzel
+        >>> model = ouzel.OnlineClassifier("ogd").learn_one({"sun": 1.0}, "dry").learn_one({"cloud": 1.0}, "wet")
+        >>> (why,) = model.explain_one({"sun": 2.0})
+        >>> why["class"], [(feature["name"], round(feature["contribution"], 2)) for feature in why["features"]]
+        ('wet', [('sun', -0.5), ('(intercept)', -0.05)])
+        """
+        from ouzel.model.contributions import contributions
+
+        margins = self._margins_one(x)
+        slots, values = self._slots.row(x)
+        rows = Rows(np.array([0, len(slots)], np.uint64), slots, values)
+        return next(contributions(self.model_, rows, np.array(margins if len(margins) == 1 else [margins])))
 
     def learn_many(self, X: Any, y: Any, **_: Any) -> Self:
         """Learn a data frame, a row an example, its columns named as the keys that `learn_one` takes."""

@@ -13,6 +13,7 @@ import numpy as np
 from ouzel.errors import OuzelError
 from ouzel.files import write_atomically
 from ouzel.model.answers import Answers
+from ouzel.model.contributions import explained
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
 from ouzel.streams.label_values import Label, labels_in
@@ -49,6 +50,20 @@ class Predictions(Answers):
 def predictions_of(model: Model, block: Block) -> Predictions:
     """Predictions of a block by a model that has learnt something."""
     return Predictions(*model.answers(block))
+
+
+def reasons(model: Model, block: Block, most: int, as_text: bool) -> dict[str, np.ndarray]:
+    """The column `why`: what adds most to the margin of each row, or, of three classes and more, to the largest one.
+
+    As text, `sun -0.5, (intercept) -0.05`, or as lists of features with name, value, weight and contribution.
+    """
+    found = np.empty(block.rows, object)
+    for row, columns in enumerate(explained(model, block)):
+        chosen = max(columns, key=lambda column: column["margin"]) if columns else {"features": []}
+        features = chosen["features"][:most]
+        told = [f"{feature['name']} {feature['contribution']:+.3g}" for feature in features]
+        found[row] = ", ".join(told) if as_text else features
+    return {"why": found}
 
 
 class Identity:

@@ -20,10 +20,10 @@ from ouzel.errors import OuzelError
 from ouzel.evaluation.progressive import Run
 from ouzel.evaluation.report import Report
 from ouzel.model import persistence
+from ouzel.model.contributions import explained
 from ouzel.model.room import check_block
 from ouzel.service.answers import Answer, answers_before, answers_of, errors_of
 from ouzel.service.drift import PageHinkley
-from ouzel.service.explaining import explained
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.reading import Line, Reading
 from ouzel.streams.digest import Digest
@@ -101,8 +101,7 @@ class Owner:
         """What each feature of an example adds to its margins."""
         block = self.reading.block([example], asked=True)
         with self.lock:
-            self.model.margins(block)  # refuses what it does not know
-            return explained(self.model, block)
+            return next(explained(self.model, block))
 
     def top(self, n: int) -> list[dict[str, Any]]:
         """The n heaviest features of each class."""

@@ -29,6 +29,9 @@ def predict(
         ),
     ] = None,
     only: Annotated[str | None, typer.Option(help="labels, margins or probabilities, without a header line.")] = None,
+    explain: Annotated[
+        int, typer.Option(metavar="N", help="Tell the N features that add most to each prediction, and what they add.")
+    ] = 0,
     format: options.Format = None,
     label: options.Label = None,
     id_: options.Id = None,
@@ -51,7 +54,8 @@ def predict(
     """
     if only is not None and only not in KINDS:
         raise OuzelError(f"--only takes one of {', '.join(KINDS)}; got {only!r}")
-    from ouzel.evaluation.predictions import Identity, check_ending, predictions_of, write_predictions
+    options.check_counts(explain=explain)
+    from ouzel.evaluation.predictions import Identity, check_ending, predictions_of, reasons, write_predictions
     from ouzel.files import check_place
     from ouzel.model import persistence
     from ouzel.streams.read import read
@@ -82,7 +86,12 @@ def predict(
     alike, identity = Alike(), Identity(learnt)
     reading = {**options.reading_as_learnt(learnt, notes, given, leave=("group", "query")), "unlabelled": True}
     with read(files, format=format, **reading) as stream:
-        found = (identity.columns(block) | alike.look(predictions_of(learnt, block)).columns(only) for block in stream)
+        found = (
+            identity.columns(block)
+            | alike.look(predictions_of(learnt, block)).columns(only)
+            | (reasons(learnt, block, explain, as_text=not json_ or output is not None) if explain else {})
+            for block in stream
+        )
         if output is not None:
             count = write_predictions(found, output)
             print(f"{count:,} predictions written to {output}", file=sys.stderr)

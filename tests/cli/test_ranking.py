@@ -40,9 +40,9 @@ def test_it_learns_what_the_estimator_learns_and_counts_pairs(ouzel, queries, tm
     assert (ran.json["examples"], ran.json["pairs"], ran.json["curve"][-1]["examples"]) == (480, pairs, pairs)
     assert ran.json["error_rate"] < 0.12
     np.testing.assert_array_equal(load_model(tmp_path / "m").weights()[0][1:6], estimator.coef_)
-    scores = ouzel("predict", tmp_path / "m", path).out.split()
-    assert scores[0] == "score"
-    np.testing.assert_allclose([float(score) for score in scores[1:]], estimator.predict(X1), rtol=1e-4)
+    titles, *rows = [line.split("\t") for line in ouzel("predict", tmp_path / "m", path).out.splitlines()]
+    assert titles == ["row", "actual", "score"]
+    np.testing.assert_allclose([float(row[2]) for row in rows], estimator.predict(X1), rtol=1e-4)
 
 
 def test_where_the_text_is_cut_does_not_matter(ouzel, queries, monkeypatch):

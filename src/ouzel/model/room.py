@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ouzel.errors import RoomError
+from ouzel.errors import OuzelError, RoomError
 from ouzel.layout import bytes_of
 from ouzel.learners.rows import largest_id
 from ouzel.ranges import memory
@@ -26,12 +26,15 @@ def check_block(model: Any, block: Block) -> None:
 
 
 def check_room(model: Any, largest: int) -> None:
-    """Refuse a feature id for which a model's states would need more memory than this machine has: RoomError."""
+    """Refuse a feature id that a model's states cannot have, or not within this machine's memory: RoomError."""
     capacity = capacity_for(model.smallest, max(model.dimension, largest + 2))
     if model.budgeted or capacity == model.capacity:
         return
     shape = (capacity, *model.task.shape(model)[1:])
-    needed = bytes_of(model.module.layout(*shape, model.settings)) * len(model.states)
+    try:
+        needed = bytes_of(model.module.layout(*shape, model.settings)) * len(model.states)
+    except OuzelError as error:
+        raise RoomError(str(error)) from None
     needed += model.preparation.nbytes(capacity)
     if needed > memory():
         raise RoomError(

@@ -29,7 +29,7 @@ class PageHinkley:
     >>> test.add([0.0] * 1000)
     >>> test.add([1.0] * 100)
     >>> [event.example for event in test.events]
-    [1054]
+    [1052]
     """
 
     def __init__(self) -> None:

@@ -14,11 +14,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ouzel.errors import OuzelError
 from ouzel.evaluation.progressive import Run
 from ouzel.evaluation.report import Report
+from ouzel.layout import copied
 from ouzel.model import persistence
 from ouzel.model.contributions import explained
 from ouzel.model.room import check_block
@@ -118,10 +117,10 @@ class Owner:
         """Write the model as it is now; how many examples of the log are in it. Learning goes on meanwhile."""
         with self.lock:
             frozen = copy.copy(self.model)
-            frozen.states = [type(state)(*map(_copied, state)) for state in self.model.states]
+            frozen.states = list(map(copied, self.model.states))
             frozen.preparation = copy.copy(self.model.preparation)
             if frozen.preparation.features is not None:
-                frozen.preparation.features = _copied(frozen.preparation.features)
+                frozen.preparation.features = copied(frozen.preparation.features)
             frozen.names, frozen.classes = copy.deepcopy(self.model.names), copy.deepcopy(self.model.classes)
             noted = notes_of([self.file], self.ledger, self.run, finished=True)
             learnt = self.learnt
@@ -156,8 +155,3 @@ class Owner:
             double.predict(examples)
             double.learn(examples, 0)
             double.report()
-
-
-def _copied(part: Any) -> Any:
-    """An array of a state, or a state within it, apart from what the learner goes on with."""
-    return part.copy() if isinstance(part, np.ndarray) else type(part)(*map(_copied, part))

@@ -68,6 +68,6 @@ def draw_cumulative(found: Mapping[str, Summary], path: str, title: str = "") ->
         panels[of] = {n: (e.examples.tolist(), values(e).mean(axis=0).tolist()) for n, e in shown.items()}
         spread = {n: values(e).std(axis=0, ddof=min(1, len(e.mistakes) - 1)) for n, e in shown.items()}
         bands[of] = spread if of != "seconds" else {}
-    told = f"{title}, {first.examples[-1]:,} examples, {len(first.mistakes)} orders" if title else ""
+    told = f"{title}, {int(first.examples[-1]):,} examples, {len(first.mistakes)} orders" if title else ""
     told += f"; the best {MOST_DRAWN} of {len(found)}" if told and len(found) > MOST_DRAWN else ""
     draw_panels(panels, path, x="examples", log_y=("seconds",), title=told, bands=bands)

@@ -44,9 +44,6 @@ Full = Annotated[bool, SWITCH, "the whole covariance, not its diagonal"]
 HeapSize = Annotated[float, ENTRIES, "features kept; 0 for what the budget gives"]
 Width = Annotated[float, COUNTERS, "counters in a row of the sketch; 0 likewise"]
 Depth = Annotated[float, ROWS, "rows of the sketch; 0 likewise"]
-CellL1 = Annotated[float, STRENGTH, "strength of the l1 penalty on the sketch: cells become exactly zero"]
-PerFeature = Annotated[bool, SWITCH, "a learning rate for each feature, AdaGrad's; 4 bytes more for each cell"]
-CellBits = Annotated[float, Range(8.0, 32.0, whole=True), "of a cell of the sketch: 32, or 16 or 8, rounded at random"]
 SketchSeed = Annotated[float, Range(0.0, MOST_SEED, whole=True), "seed of the hash functions and random numbers"]
 
 

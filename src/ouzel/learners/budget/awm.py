@@ -31,22 +31,9 @@ from ouzel.errors import OuzelError
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import made_from
 from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product, shares
-from ouzel.learners.budget.extensions import cell_bytes, checked_extensions, choosing
+from ouzel.learners.budget.extensions import CellBits, CellL1, PerFeature, cell_bytes, checked_extensions, choosing
 from ouzel.learners.loops import learning_margins, predicting_margins
-from ouzel.learners.shared_settings import (
-    L2,
-    CellBits,
-    CellL1,
-    Depth,
-    HeapSize,
-    Loss,
-    PerFeature,
-    Rate,
-    Schedule,
-    SketchSeed,
-    Width,
-    byte_budget,
-)
+from ouzel.learners.shared_settings import L2, Depth, HeapSize, Loss, Rate, Schedule, SketchSeed, Width, byte_budget
 from ouzel.sketches import active_set, top_k
 from ouzel.sketches.active_set import (
     State,

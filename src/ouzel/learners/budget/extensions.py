@@ -17,7 +17,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from math import isfinite, sqrt
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -26,9 +26,14 @@ from ouzel.kernels.jit import force_inline, kernel_of
 from ouzel.layout import copied
 from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product
 from ouzel.learners.limits import has_square
+from ouzel.ranges import STRENGTH, SWITCH, Range
 from ouzel.sketches import cells, top_k
 from ouzel.sketches.cells import MOST_OWED, soften
 from ouzel.terms.losses import derivative
+
+CellL1 = Annotated[float, STRENGTH, "strength of the l1 penalty on the sketch: cells become exactly zero"]
+PerFeature = Annotated[bool, SWITCH, "a learning rate for each feature, AdaGrad's; 4 bytes more for each cell"]
+CellBits = Annotated[float, Range(8.0, 32.0, whole=True), "of a cell of the sketch: 32, or 16 or 8, rounded at random"]
 
 ROUNDS = 64.0  # at least so many pass between two times that what is owed is paid everywhere
 ENOUGH = 1.0  # owed, from which on digits of what is written are at stake

@@ -26,24 +26,11 @@ from ouzel.errors import OuzelError
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import float32, float64, made_from, uint32
 from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product, shares
-from ouzel.learners.budget.extensions import cell_bytes, checked_extensions, choosing
-from ouzel.learners.budget.guarantee import Delta, Epsilon, Features, sizes
+from ouzel.learners.budget.extensions import CellBits, CellL1, PerFeature, cell_bytes, checked_extensions, choosing
+from ouzel.learners.budget.guarantee import Delta, Epsilon, Features, sized
 from ouzel.learners.loops import learning_margins, predicting_margins
-from ouzel.learners.shared_settings import (
-    L2,
-    CellBits,
-    CellL1,
-    Depth,
-    HeapSize,
-    Loss,
-    PerFeature,
-    Rate,
-    Schedule,
-    SketchSeed,
-    Width,
-    byte_budget,
-)
-from ouzel.ranges import STRENGTH, SWITCH, checked
+from ouzel.learners.shared_settings import L2, Depth, HeapSize, Loss, Rate, Schedule, SketchSeed, Width, byte_budget
+from ouzel.ranges import STRENGTH, SWITCH
 from ouzel.sketches import count_sketch, top_k
 from ouzel.sketches.count_sketch import cell, median, query
 from ouzel.sketches.hashing import tabulation
@@ -91,10 +78,8 @@ class Settings(NamedTuple):
 
     def completed(self) -> Settings:
         """Of the size that `epsilon` asks for."""
-        checked_extensions(self, "averaging", "radius")
-        return (
-            self._replace(**checked(Settings, sizes(self), f"for epsilon={self.epsilon:g}")) if self.epsilon else self
-        )
+        sized_settings: Settings = sized(checked_extensions(self, "averaging", "radius"))
+        return sized_settings
 
 
 module_for = choosing(__name__)

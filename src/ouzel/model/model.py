@@ -96,8 +96,8 @@ class Model:
 
     @cached_property
     def module(self) -> Any:
-        """The learner's functions, for its task and loss."""
-        return self.task.functions(self.learner.functions_for(self.task.name, self.loss))
+        """The learner's functions, for its task, loss and settings."""
+        return self.task.functions(self.learner.functions_for(self.task.name, self.loss, self.settings))
 
     @property
     def loss(self) -> Any:

@@ -169,7 +169,7 @@ def _of_dictionaries(rows: list[Any], options: Options, plain: bool, known: Ids)
     end = canonical_rows(starts, indices, numbers)
     codes, label_names = encode_labels([row[1] for row in rows], len(rows))
     weights = as_weights([row[2] if len(row) > 2 else 1.0 for row in rows], len(rows))
-    texts = {known[name]: known.texts[name] for name in met if name in known.texts}
+    texts = {known[name]: known.texts[name] for name in reversed(met) if name in known.texts}  # the first of an id
     lengths = np.array([len(text) for text in texts.values()], np.uint64)
     ends = np.cumsum(lengths, dtype=np.uint64)
     text = np.frombuffer(b"".join(texts.values()), np.uint8)

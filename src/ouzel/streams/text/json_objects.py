@@ -41,12 +41,13 @@ class JsonExamples:
         self._ids = Ids(options)
 
     def look(self, rows: list[dict[str, Any]]) -> None:
-        """Decide by the first objects what members hold."""
+        """Decide by the first objects which member is the label, if that can be told, and what the others hold."""
         options = self.options
         aside = (options.label, options.weight, options.group, options.id)
         seen = [flattened(row, options.ignore) for row in rows]
-        named = self.label or (find_label(options, list(seen[0]), self.name) if seen else None)
-        self.kinds.look([{name: row[name] for name in row if name not in (*aside, named)} for row in seen])
+        if seen and self.label is None:
+            self.label = find_label(options, list(seen[0]), self.name)
+        self.kinds.look([{name: row[name] for name in row if name not in (*aside, self.label)} for row in seen])
 
     def example(self, row: dict[str, Any], place: str) -> Example:
         """One object, met at a place (`file:line`), as an example; ValueError("found; expected") if it is not one."""

@@ -1,46 +1,29 @@
 """Named features of Vowpal Wabbit text, `|namespace name name:value`, read where they lie.
 
-Where words end is found for a whole chunk first, 64 bytes at a time, so that no word waits for the end of the last one
-(Langdale and Lemire 2019, "Parsing Gigabytes of JSON per Second"). Names are hashed in place, four bytes a round.
+Where words end, at blanks, bars and colons, is found for a whole chunk first (`ouzel.streams.text.marks`). Names are
+hashed in place, four bytes a round.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ouzel.kernels.bytes import LOOKED_AT, ends_of_words, not_digits, ones, trailing_zeros
-from ouzel.kernels.jit import force_inline, kernel
+from ouzel.kernels.bytes import ends_of_words, not_digits
+from ouzel.kernels.jit import force_inline
 from ouzel.sketches.hashing import finish_hash
+from ouzel.streams.text.marks import finding
 from ouzel.streams.text.plain_features import WINDOW, plain_number
 from ouzel.streams.text.spans import SEPARATOR, absorb, absorb_byte, is_new, note, prefix_of
 
-ZERO, ONE, EIGHT, THREE = (np.uint64(number) for number in (0, 1, 8, 3))
-SPARE = 64  # places behind the last one found
+ZERO, ONE = np.uint64(0), np.uint64(1)
 
 
-@kernel
-def find_ends(data, start, stop, found):
-    """Write to `found` where words of `data[start:stop]` end: blanks, bars, colons; then `stop`. Returns their number.
+@force_inline
+def _ends_a_word(byte):
+    return byte <= 32 or byte == 124 or byte == 58
 
-    `found` has room for all and SPARE more.
-    """
-    count, at, stop = ZERO, np.uint64(start), np.uint64(stop)
-    while at + np.uint64(LOOKED_AT) <= stop:
-        word = ends_of_words(data, at)
-        many = ones(word)
-        for part in range(np.uint64(0), (many + np.uint64(7)) >> THREE):
-            for k in range(8):  # as many as there are or more, which are written over
-                found[count + EIGHT * part + np.uint64(k)] = at + trailing_zeros(word)
-                word &= word - ONE
-        count += many
-        at += np.uint64(LOOKED_AT)
-    while at < stop:
-        found[count] = at
-        count += np.uint64(data[at] <= 32 or data[at] == 124 or data[at] == 58)
-        at += ONE
-    for k in range(SPARE):
-        found[count + np.uint64(k)] = stop
-    return count
+
+find_ends = finding(__name__, ends_of_words, _ends_a_word)
 
 
 @force_inline

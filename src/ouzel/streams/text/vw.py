@@ -16,7 +16,8 @@ from ouzel.streams.limits import in_units
 from ouzel.streams.options import Options
 from ouzel.streams.row_order import RANKED, rank_row, sort_row
 from ouzel.streams.text.lines import Parsed, problem_at, too_long
-from ouzel.streams.text.named_features import SPARE, find_ends, named_features
+from ouzel.streams.text.marks import SPARE
+from ouzel.streams.text.named_features import find_ends, named_features
 from ouzel.streams.text.numbers import parse_number
 from ouzel.streams.text.plain_features import plain_features
 from ouzel.streams.text.spans import absorb_bytes, is_new, names_of, note, nothing_noted, prefix_of

@@ -48,6 +48,7 @@ def test_a_flag_that_the_model_was_not_learnt_with_is_refused(ouzel, small, tmp_
         (["--learner", "awm", "--standardize"], "awm keeps to a byte budget"),
         (["--learner", "perceptron", "--forget", 100], "perceptron has nothing that could be forgotten by half"),
         (["--learner", "ogd", "--forget", -1], "forget must be a number from 0"),
+        (["--learner", "auto", "--forget", 0.001], "forget is a half-life of at least 1 example"),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(ouzel, small, flags, said):

@@ -33,7 +33,7 @@ CONDITIONS = (
 
 class Analyses(Commands):
     name = "analyses"
-    weight = 0.8
+    weight = 0.1
     about = "explain, deltoids and pmi on hostile files"
 
     def warm(self) -> None:

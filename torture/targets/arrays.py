@@ -52,7 +52,7 @@ ANSWERED = (f"sklearn{'/'}", "scipy/sparse")  # whose own checks of arrays speak
 
 class Arrays(Target):
     name = "arrays"
-    weight = 4
+    weight = 2
     about = "estimators on hostile arrays and sparse matrices"
     breeding = 0.0
 

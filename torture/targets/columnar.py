@@ -51,7 +51,7 @@ class Columnar(ReaderTarget):
 
 class Parquet(Columnar):
     name = "parquet"
-    weight = 13
+    weight = 15
     about = "Parquet files"
     format = "parquet"
     suffixes = (".parquet", ".pq", "")
@@ -62,7 +62,7 @@ class Parquet(Columnar):
 
 class Arrow(Columnar):
     name = "arrow"
-    weight = 15
+    weight = 18
     about = "Arrow files and streams, Feather"
     format = "arrow"
     suffixes = (".arrow", ".feather", ".ipc", "")

@@ -75,7 +75,7 @@ def check_json(text: str) -> None:
 
 class Commands(Target):
     name = "commands"
-    weight = 0.8
+    weight = 0.1
     about = "train, predict and top on hostile files"
     breeding = 0.2
 

@@ -21,7 +21,7 @@ SAMPLES = (
 
 class JsonLines(Csv):
     name = "jsonl"
-    weight = 12
+    weight = 14
     about = "JSON lines"
     format = "jsonl"
     suffixes = (".jsonl", ".ndjson", "")

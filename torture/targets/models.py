@@ -62,7 +62,7 @@ def sound_models(folder: Path) -> None:
 
 class Models(Target):
     name = "models"
-    weight = 9
+    weight = 3
     share = 12.0
     about = "model files, damaged, and forged with a right digest"
     binary = True

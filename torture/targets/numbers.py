@@ -24,7 +24,7 @@ IMPORTANCES = (1.0, 1.0, 1.0, 0.0, 1e9, 1e-9, 2.0)
 
 class Numbers(Target):
     name = "numbers"
-    weight = 2
+    weight = 0.15
     share = 8.0
     about = "extreme values through learners, losses and penalties"
     breeding = 0.0

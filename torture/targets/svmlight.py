@@ -23,7 +23,7 @@ SAMPLES = (
 
 class Svmlight(ReaderTarget):
     name = "svmlight"
-    weight = 12
+    weight = 14
     about = "svmlight text"
     format = "svmlight"
     suffixes = (".svm", ".libsvm", "")

@@ -19,7 +19,7 @@ SAMPLES = (
 
 class VowpalWabbit(ReaderTarget):
     name = "vw"
-    weight = 10
+    weight = 13
     about = "Vowpal Wabbit text"
     format = "vw"
     suffixes = (".vw", "")

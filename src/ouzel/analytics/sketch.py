@@ -103,6 +103,11 @@ def learn_all(parts: Iterable[Part], learn: Callable[[Part], Any], on_progress: 
     return True
 
 
+def arguments(local: dict[str, Any]) -> dict[str, Any]:
+    """Those of a method, of which `local` are the local names."""
+    return {name: value for name, value in local.items() if name not in ("self", "__class__")}
+
+
 class Analysis:
     """A model of one-sparse examples, and the names of the items in its active set."""
 

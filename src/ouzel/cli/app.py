@@ -23,6 +23,7 @@ from ouzel.cli.commands import (
     top,
     train,
 )
+from ouzel.cli.groups import expanded
 from ouzel.cli.ui.interrupts import Interrupted, Signals
 from ouzel.cli.vowpal_wabbit import answer
 from ouzel.errors import OuzelError
@@ -53,7 +54,7 @@ for command, line in (
     (send.send, "Send files to a service, which learns them."),
     (reproduce.reproduce, "Run an experiment of the papers again."),
 ):
-    app.command(command.__module__.rpartition(".")[2], short_help=line)(command)
+    app.command(command.__module__.rpartition(".")[2], short_help=line)(expanded(command))
 
 
 @app.callback(invoke_without_command=True)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ouzel.cli.groups import values
 from ouzel.errors import OuzelError
 from ouzel.ranges import COUNT, Range, check
 
@@ -24,6 +26,7 @@ Format = Annotated[
     typer.Option(help="svmlight, vw, csv, tsv, parquet, arrow, jsonl or idx; by default told by name or content."),
 ]
 Label = Annotated[str | None, typer.Option(help="Column of a table that holds the label.")]
+NoIntercept = Annotated[bool, typer.Option("--no-intercept", help="Learn no constant feature.")]
 RawTargets = Annotated[
     bool, typer.Option("--raw-targets", help="Learn numbers in their own unit, not in that of their spread.")
 ]
@@ -93,6 +96,77 @@ Setting = Annotated[
 ]
 
 
+@dataclass(frozen=True)
+class Labels:
+    """Which columns say what is to be learnt, and how much an example counts."""
+
+    label: Label = None
+    label_positive: LabelPositive = None
+    weight: Weight = None
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """What columns hold."""
+
+    text: Text = None
+    categorical: Categorical = None
+    numeric: Numeric = None
+    dates: Dates = None
+    ignore: Ignore = None
+    keep: Keep = None
+
+
+@dataclass(frozen=True)
+class Lines:
+    """How files are taken apart."""
+
+    columns: ColumnNames = None
+    skip_lines: SkipLines = None
+    delimiter: Delimiter = None
+    on_error: OnError = None
+    limit: Limit = None
+
+
+@dataclass(frozen=True)
+class Hashing:
+    """How names of features become numbers."""
+
+    bits: Bits = None
+    seed: Seed = None
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Which examples are ranked with each other."""
+
+    group: Group = None
+    query: Query = None
+
+
+@dataclass(frozen=True)
+class Reading(Groups, Hashing, Lines, Kinds, Labels):
+    """All of how a stream that is learnt is read."""
+
+    id: Id = None
+    missing: Missing = None
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """What becomes of features and labels before a learner sees them, and of what it learnt as time goes by."""
+
+    no_intercept: NoIntercept = False
+    raw_targets: RawTargets = False
+    standardize: Standardize = False
+    forget: Forget = None
+
+    @property
+    def prepared(self) -> dict[str, Any]:
+        """How a model is to prepare examples."""
+        return {"scale_targets": not self.raw_targets, "standardize": self.standardize, "forget": self.forget}
+
+
 def reading_as_learnt(
     model: Model, notes: dict[str, Any], given: dict[str, Any], leave: Sequence[str] = ()
 ) -> dict[str, Any]:
@@ -107,52 +181,14 @@ def check_task(task: str | None) -> None:
         raise OuzelError(f"--task takes ranking, and classes or numbers follow from --loss; got {task!r}")
 
 
-def reading_options(
-    label: str | None = None,
-    label_positive: str | None = None,
-    weight: str | None = None,
-    text: list[str] | None = None,
-    ignore: list[str] | None = None,
-    columns: str | None = None,
-    skip_lines: int | None = None,
-    delimiter: str | None = None,
-    on_error: str | None = None,
-    bits: int | None = None,
-    seed: int | None = None,
-    group: str | None = None,
-    query: str | None = None,
-    limit: list[str] | None = None,
-    categorical: list[str] | None = None,
-    numeric: list[str] | None = None,
-    keep: list[str] | None = None,
-    missing: str | None = None,
-    id: str | None = None,
-    dates: list[str] | None = None,
-) -> dict[str, Any]:
-    """The options of reading that were given."""
-    given = {
-        "label": label,
-        "label_positive": label_positive,
-        "weight": weight,
-        "text": tuple(text or ()) or None,
-        "categorical": tuple(categorical or ()) or None,
-        "numeric": tuple(numeric or ()) or None,
-        "ignore": tuple(ignore or ()) or None,
-        "keep": tuple(keep or ()) or None,
-        "dates": tuple(dates or ()) or None,
-        "missing": missing,
-        "id": id,
-        "columns": tuple(name.strip() for name in columns.split(",")) if columns else None,
-        "skip_lines": skip_lines,
-        "delimiter": delimiter,
-        "on_error": on_error,
-        "bits": bits,
-        "seed": seed,
-        "group": group,
-        "query": query,
-        "limits": dict(_pair("limit", pair) for pair in limit) if limit else None,
-    }
-    return {name: value for name, value in given.items() if value is not None}
+def reading_options(*given: Labels | Kinds | Lines | Hashing | Reading, **more: Any) -> dict[str, Any]:
+    """The options of reading that were given, as the library takes them."""
+    options = {name: value for group in given for name, value in values(group).items()} | more
+    columns, limits = options.pop("columns", None), options.pop("limit", None)
+    read = {name: tuple(value) or None if isinstance(value, list) else value for name, value in options.items()}
+    read["columns"] = tuple(name.strip() for name in columns.split(",")) if columns else None
+    read["limits"] = dict(_pair("limit", pair) for pair in limits) if limits else None
+    return {name: value for name, value in read.items() if value is not None}
 
 
 def settings_given(pairs: list[str] | None, **flags: str | None) -> dict[str, str]:
@@ -169,6 +205,14 @@ def check_counts(**counts: int | None) -> None:
     for name, value in counts.items():
         if value is not None:
             check(f"--{name.replace('_', '-')}", COUNT, value)
+
+
+def check_plot(plot: str | None) -> None:
+    """Refuse, before anything is read, a picture that could not be drawn."""
+    if plot is not None:
+        from ouzel.plotting.axes import check_plot_path
+
+        check_plot_path(plot)
 
 
 def check_most_classes(most: int | None) -> None:

@@ -101,3 +101,24 @@ def score_rows(table, rows, scores):
     for i in range(len(scores)):
         here = slice(rows.offsets[i], rows.offsets[i + 1])
         score_row(table, rows.indices[here], rows.values[here], scores[i])
+
+
+def predict_by_table(state: Any, rows: Any, settings: Any, scores: np.ndarray) -> None:
+    """Write the scores (n, classes) of a block, where a table of the state is the weights."""
+    score_rows(state.table, rows, scores)
+
+
+def weights_in_table(state: Any, settings: Any) -> np.ndarray:
+    """Weights (slots, classes)."""
+    return state.table
+
+
+def scaled_weights(state: Any, settings: Any) -> np.ndarray:
+    """Weights (slots, classes), where the table of a state has a scale."""
+    return (state.table * state.scale).astype(np.float32)
+
+
+def mean_model(tables: list[np.ndarray], states: list[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The workers' tables averaged; the numbers (1,) of examples that all have seen, and of their updates."""
+    seen, updates = (np.array([getattr(state, name)[0] for state in states]) for name in ("seen", "updates"))
+    return averaged(tables, seen), seen.sum(keepdims=True), updates.sum(keepdims=True)

@@ -15,6 +15,7 @@ from ouzel.learners.catalogue import LEARNERS, Learner
 from ouzel.learners.rows import Rows
 
 STEPS = 16  # of forgetting, in a half-life
+SHORTEST = 1.0  # half-life, in examples
 
 
 class Preparation:
@@ -33,6 +34,8 @@ class Preparation:
                 f"{learner.name} keeps to a byte budget, and moments of all features to standardize by do not; "
                 "choose a learner without a budget, or scale the features beforehand"
             )
+        if 0.0 < forget < SHORTEST:
+            raise OuzelError(f"forget is a half-life of at least {SHORTEST:g} example, or 0 for never; got {forget:g}")
         if forget and groups:
             raise OuzelError("a ranking learns groups and does not forget between examples; leave out forget")
         if forget and not isinstance(module, protocol.Fading):

@@ -16,7 +16,7 @@ import numpy as np
 
 from ouzel.analytics import counted
 from ouzel.analytics.exact import log_ratios
-from ouzel.analytics.sketch import Analysis, Bytes, HeapSize, Width, slots_of_items
+from ouzel.analytics.sketch import Analysis, Bytes, HeapSize, Width, arguments, slots_of_items
 from ouzel.errors import OuzelError
 from ouzel.kernels.jit import kernel
 from ouzel.layout import int64
@@ -83,17 +83,7 @@ class RelativeDeltoids(Analysis):
         width: Width = 0,
         seed: Seed = 0,
     ) -> None:
-        parameters = {
-            "budget": budget,
-            "learning_rate": learning_rate,
-            "l2": l2,
-            "schedule": schedule,
-            "shares": shares,
-            "heap_size": heap_size,
-            "width": width,
-            "seed": seed,
-        }
-        super().__init__(parameters)
+        super().__init__(arguments(locals()))
 
     @classmethod
     def sizes(cls, parameters: dict[str, Any]) -> dict[str, Any]:

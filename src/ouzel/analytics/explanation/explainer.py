@@ -20,7 +20,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from ouzel.analytics import counted
-from ouzel.analytics.sketch import Analysis, Bytes, HeapSize, Width, pair_slot, slots_of_items
+from ouzel.analytics.sketch import Analysis, Bytes, HeapSize, Width, arguments, pair_slot, slots_of_items
 from ouzel.errors import OuzelError
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import float32, int64
@@ -122,18 +122,7 @@ class StreamingExplainer(Analysis):
         width: Width = 0,
         seed: Seed = 0,
     ) -> None:
-        parameters = {
-            "budget": budget,
-            "order": order,
-            "balanced": balanced,
-            "learning_rate": learning_rate,
-            "l2": l2,
-            "schedule": schedule,
-            "heap_size": heap_size,
-            "width": width,
-            "seed": seed,
-        }
-        super().__init__(parameters)
+        super().__init__(arguments(locals()))
 
     @classmethod
     def sizes(cls, parameters: dict[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,24 +14,40 @@ from ouzel.cli.ui import outcome
 
 if TYPE_CHECKING:
     from ouzel.analytics.sketch import Analysis
+    from ouzel.streams.options import Options
     from ouzel.streams.sources.source import Source
 
 Budget = Annotated[str, typer.Option(help="Bytes a learner may keep, such as 8KB.")]
 ModelFile = Annotated[str | None, typer.Option("--model", "-m", metavar="OUT", help="Write what was learnt here.")]
 
 
-def numbers(learning_rate: str | None, l2: str | None) -> dict[str, Any]:
-    """Step size and penalty, those that were given."""
-    return options.settings_given(None, learning_rate=learning_rate, l2=l2)
+@dataclass(frozen=True)
+class Common:
+    """The options of all three."""
 
+    learning_rate: options.LearningRate = None
+    l2: options.L2 = None
+    model: ModelFile = None
+    seed: options.Seed = None
+    plot: options.Plot = None
+    json_: options.Json = False
 
-def check(plot: str | None, **counts: int) -> None:
-    """Refuse, before anything is read, numbers below 0 and a picture that could not be drawn."""
-    from ouzel.plotting.axes import check_plot_path
+    def check(self, **counts: int) -> None:
+        """Refuse, before anything is read, numbers below 0 and a picture that could not be drawn."""
+        options.check_counts(**counts)
+        options.check_plot(self.plot)
 
-    options.check_counts(**counts)
-    if plot is not None:
-        check_plot_path(plot)
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Those of the sketch: step size and penalty, if given, and the seed."""
+        given = options.settings_given(None, learning_rate=self.learning_rate, l2=self.l2)
+        return {**given, "seed": self.seed or 0}
+
+    def reading(self, lines: options.Lines, **more: Any) -> Options:
+        """How the stream is read."""
+        from ouzel.streams.options import make_options
+
+        return make_options(options.reading_options(lines, seed=self.seed, **more))
 
 
 @contextmanager
@@ -48,11 +65,11 @@ def watching(
 
 def hand_over(
     found: Analysis,
-    model: str | None,
-    plot: str | None,
+    common: Common,
     draw: Callable[[str], None],
-    answer: Callable[[], dict[str, Any]] | None,
+    answer: Callable[[], dict[str, Any]],
     show: Callable[[], None],
 ) -> None:
-    """Save and draw what was found if asked to; then print it as JSON if there is an `answer`, else show it."""
-    outcome.hand_over([(model, "model written to", found.save), (plot, "picture drawn in", draw)], answer, show)
+    """Save and draw what was found if asked to; then print it as JSON if that was asked for, else show it."""
+    files = [(common.model, "model written to", found.save), (common.plot, "picture drawn in", draw)]
+    outcome.hand_over(files, answer if common.json_ else None, show)

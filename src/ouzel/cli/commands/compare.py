@@ -16,6 +16,7 @@ JOBS = Range(1, 1024, whole=True)
 
 def compare(
     files: options.Files,
+    *,
     learners: Annotated[str, typer.Option(help="Names a,b,c; or all, all-multiclass, all-budgeted.")] = "ogd,adagrad",
     step_sizes: Annotated[str | None, typer.Option(metavar="RANGE", help="2^-3:2^6, 1e-3:1e1, or 0.1,0.5.")] = None,
     l1: Annotated[
@@ -32,31 +33,9 @@ def compare(
     loss: options.Loss = None,
     l2: options.L2 = None,
     set_: options.Setting = None,
-    no_intercept: Annotated[bool, typer.Option("--no-intercept", help="Learn no constant feature.")] = False,
-    raw_targets: options.RawTargets = False,
-    standardize: options.Standardize = False,
-    forget: options.Forget = None,
+    preparation: options.Preparation,
     format: options.Format = None,
-    label: options.Label = None,
-    label_positive: options.LabelPositive = None,
-    weight: options.Weight = None,
-    id_: options.Id = None,
-    text: options.Text = None,
-    categorical: options.Categorical = None,
-    numeric: options.Numeric = None,
-    dates: options.Dates = None,
-    ignore: options.Ignore = None,
-    keep: options.Keep = None,
-    missing: options.Missing = None,
-    columns: options.ColumnNames = None,
-    skip_lines: options.SkipLines = None,
-    delimiter: options.Delimiter = None,
-    on_error: options.OnError = None,
-    limit: options.Limit = None,
-    bits: options.Bits = None,
-    seed: options.Seed = None,
-    group: options.Group = None,
-    query: options.Query = None,
+    columns: options.Reading,
     pairs: options.Pairs = None,
     plot: options.Plot = None,
     json_: options.Json = False,
@@ -65,29 +44,15 @@ def compare(
 
     Example: ouzel compare a9a.svm.xz --learners ogd,son-oja
     """
-    kinds = {
-        "categorical": categorical,
-        "numeric": numeric,
-        "keep": keep,
-        "missing": missing,
-        "id": id_,
-        "dates": dates,
-    }
-    rest: dict[str, Any] = {"on_error": on_error, "bits": bits, "seed": seed, "limit": limit, **kinds}
-    rest |= {"group": group, "query": query}
-    reading = options.reading_options(
-        label, label_positive, weight, text, ignore, columns, skip_lines, delimiter, **rest
-    )
+    reading = options.reading_options(columns)
     options.check_task(task)
     if task and shuffles:
         raise OuzelError("--shuffles takes examples apart that a ranking needs in groups; leave one of them out")
     check("--jobs", JOBS, jobs)
     options.check_counts(shuffles=shuffles, top=top, pairs=pairs)
     from ouzel.evaluation.comparison import grid
-    from ouzel.plotting.axes import check_plot_path
 
-    if plot is not None:
-        check_plot_path(plot)
+    options.check_plot(plot)
     given = options.settings_given(set_, loss=loss, l2=l2)
     chosen: list[Any] = grid.candidates(
         grid.learner_names(learners),
@@ -96,24 +61,21 @@ def compare(
         budgets=budget.split(",") if budget else (),
         settings=given,
     )
-    model: dict[str, Any] = {
-        "intercept": not no_intercept,
-        "scale_targets": not raw_targets,
-        "standardize": standardize,
-    }
-    model |= {} if forget is None else {"forget": forget}
+    model = {name: value for name, value in preparation.prepared.items() if value is not None}
+    model["intercept"] = not preparation.no_intercept
     model |= {"bits": reading.get("bits", 18), "seed": reading.get("seed", 0)}
     model |= {"task": task, "pairs": pairs or 0} if task else {}
+    from ouzel.cli.commands.contest import Contest
+
+    contest = Contest(files, chosen, jobs, format, reading, model, plot, quiet=json_)
     if shuffles:
         from ouzel.cli.commands.compare_shuffles import compare_in_orders
 
-        results = compare_in_orders(files, chosen, shuffles, jobs, format, reading, model, plot, quiet=json_)
+        results = compare_in_orders(contest, shuffles)
     else:
         from ouzel.cli.commands.compare_once import compare_once
 
-        results = compare_once(
-            files, chosen, jobs, format, reading, model, plot, top=top, reference=reference, given=given, quiet=json_
-        )
+        results = compare_once(contest, top, reference, given)
     if json_:
         print(json.dumps(results))
     elif plot is not None:

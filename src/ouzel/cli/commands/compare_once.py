@@ -7,6 +7,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from ouzel.cli.commands.contest import Contest
 from ouzel.cli.ui.formatting import figure, size
 from ouzel.cli.ui.progress import Screen
 from ouzel.errors import OuzelError
@@ -22,35 +23,25 @@ from ouzel.streams.read import read
 BLANK = "\N{NO-BREAK SPACE}"  # in the place of a mark: a plain one would be cut off
 
 
-def compare_once(
-    files: list[str],
-    chosen: list[Candidate],
-    jobs: int,
-    format: str | None,
-    reading: dict[str, Any],
-    model: dict[str, Any],
-    plot: str | None,
-    *,
-    top: int,
-    reference: str,
-    given: dict[str, Any],
-    quiet: bool,
-) -> list[dict[str, Any]]:
+def compare_once(contest: Contest, top: int, reference: str, given: dict[str, Any]) -> list[dict[str, Any]]:
     """Compare in one reading; show the table, draw the plot, return what --json prints."""
     standard: list[Candidate] = []
     if top:
         fields = catalogue.find(reference).settings._fields
         fixed = {name: value for name, value in given.items() if name in fields}
         standard = [Candidate(reference, None, None, None, fixed)]
-    with Screen(f"{len(chosen)} candidates", quiet=quiet) as screen, read(files, format=format, **reading) as stream:
+    with (
+        Screen(f"{len(contest.chosen)} candidates", quiet=contest.quiet) as screen,
+        read(contest.files, format=contest.format, **contest.reading) as stream,
+    ):
         screen.stream = stream
         found = compare(
-            [*standard, *chosen],
-            Groups(stream) if model.get("task") == "ranking" else stream,
-            jobs=jobs,
+            [*standard, *contest.chosen],
+            Groups(stream) if contest.model.get("task") == "ranking" else stream,
+            jobs=contest.jobs,
             on_progress=lambda entries: screen.stand(entries[0].scores),
             on_refusal=screen.say,
-            **model,
+            **contest.model,
         )
         for line in stream.remarks:
             screen.say(line)
@@ -59,12 +50,12 @@ def compare_once(
     best = found[0] if top else None
     entries = found[len(standard) :]
     recovered = {id(entry): None if best is None else recovery_error(entry.model, best.model, top) for entry in entries}
-    if not quiet:
+    if not contest.quiet:
         _print_table(entries, recovered, top)
         if best is not None:
             print(f"recovery: of the {top} heaviest weights, against {reference} (error {figure(best.figure)})")
-    if plot is not None:
-        _draw(entries, recovered, best, plot)
+    if contest.plot is not None:
+        _draw(entries, recovered, best, contest.plot)
     extra = {"top": top} if top else {}
     return [entry.to_json() | ({"recovery_error": recovered[id(entry)], **extra} if top else {}) for entry in entries]
 

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ouzel.cli.commands.compare_once import step_name
+from ouzel.cli.commands.contest import Contest
 from ouzel.cli.ui.formatting import size
 from ouzel.cli.ui.progress import Screen
 from ouzel.evaluation.comparison.grid import Candidate
@@ -16,34 +17,24 @@ from ouzel.plotting.curves import draw_cumulative
 from ouzel.streams.read import read
 
 
-def compare_in_orders(
-    files: list[str],
-    chosen: list[Candidate],
-    orders: int,
-    jobs: int,
-    format: str | None,
-    reading: dict[str, Any],
-    model: dict[str, Any],
-    plot: str | None,
-    quiet: bool,
-) -> list[dict[str, Any]]:
+def compare_in_orders(contest: Contest, orders: int) -> list[dict[str, Any]]:
     """Compare over random orders; show the table, draw the figures, return what --json prints."""
-    with Screen(f"{orders} orders", quiet=quiet) as screen:
-        with read(files, format=format, **reading) as stream:
+    with Screen(f"{orders} orders", quiet=contest.quiet) as screen:
+        with read(contest.files, format=contest.format, **contest.reading) as stream:
             block = join(stream)
         found = compare_orders(
-            chosen,
+            contest.chosen,
             block,
             orders,
-            jobs=jobs,
+            jobs=contest.jobs,
             on_progress=lambda done: screen.step(done, orders),
             on_refusal=screen.say,
-            **model,
+            **contest.model,
         )
-    if not quiet:
+    if not contest.quiet:
         _print_table(found, orders)
-    if plot is not None:
-        draw_cumulative({_name(entry.candidate): entry for entry in found}, plot)
+    if contest.plot is not None:
+        draw_cumulative({_name(entry.candidate): entry for entry in found}, contest.plot)
     return [
         {**entry.candidate._asdict(), "orders": orders}
         | {name: {"mean": mean, "sd": spread} for name, (mean, spread) in entry.row().items()}

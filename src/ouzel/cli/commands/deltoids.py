@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 def deltoids(
     first: Annotated[str, typer.Argument(metavar="FIRST", help="A file, a pipe, or - for standard input.")],
     second: Annotated[str, typer.Argument(metavar="SECOND", help="The other.")],
+    *,
     column: Annotated[
         list[str] | None, typer.Option(help="Column of a table with the items; A+B joins columns; may be repeated.")
     ] = None,
@@ -27,49 +28,36 @@ def deltoids(
     compare: Annotated[
         bool, typer.Option("--compare", help="Recall of a pair of CountMin sketches, too, at 1x and 8x the memory.")
     ] = False,
-    learning_rate: options.LearningRate = None,
-    l2: options.L2 = None,
-    model: analysis.ModelFile = None,
     format: Annotated[
         str | None, typer.Option(help="csv, tsv, parquet, arrow, jsonl; svmlight or vw; lines. Told by the name.")
     ] = None,
-    columns: options.ColumnNames = None,
-    skip_lines: options.SkipLines = None,
-    delimiter: options.Delimiter = None,
-    on_error: options.OnError = None,
-    limit: options.Limit = None,
-    seed: options.Seed = None,
-    plot: options.Plot = None,
-    json_: options.Json = False,
+    lines: options.Lines,
+    common: analysis.Common,
 ) -> None:
     """Find the items whose numbers in two streams differ by the largest factor, within a byte budget.
 
     Example: ouzel deltoids today.csv yesterday.csv --column source_ip
     """
-    reading = options.reading_options(
-        columns=columns, skip_lines=skip_lines, delimiter=delimiter, on_error=on_error, seed=seed, limit=limit
-    )
-    numbers = analysis.numbers(learning_rate, l2)
-    analysis.check(plot, top=top)
+    common.check(top=top)
     from ouzel.analytics.deltoids.relative_deltoids import RelativeDeltoids
     from ouzel.analytics.deltoids.two_streams import TwoStreams, open_both
     from ouzel.plotting.analyses import draw_deltoids
-    from ouzel.streams.options import make_options
 
-    found = RelativeDeltoids(budget, shares=shares, seed=seed or 0, **numbers)
+    found = RelativeDeltoids(budget, shares=shares, **common.settings)
     reader = TwoStreams.start(found, exact, compare)
-    sources, stream = open_both((first, second), column or (), format, make_options(reading))
-    with analysis.watching(f"{first} {second}", sources, lambda: f"{found.model.examples:,} items", json_) as progress:
+    sources, stream = open_both((first, second), column or (), format, common.reading(lines))
+    with analysis.watching(
+        f"{first} {second}", sources, lambda: f"{found.model.examples:,} items", common.json_
+    ) as progress:
         reader.over(stream, progress)
     if not reader.interrupted and not found.seen.all():
         empty = (first, second)[int(found.seen[0] > 0)]
         raise DataError(f"{empty}: there are no items in it; there is nothing to compare")
     analysis.hand_over(
         found,
-        model,
-        plot,
+        common,
         draw=lambda path: draw_deltoids(reader, path),
-        answer=(lambda: reader.to_json(top)) if json_ else None,
+        answer=lambda: reader.to_json(top),
         show=lambda: _print_table(reader, top),
     )
 

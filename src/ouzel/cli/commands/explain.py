@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 def explain(
     files: options.Files,
+    *,
     outlier: Annotated[
         str | None,
         typer.Option(metavar="CONDITION", help="Rows to explain: 'amount > p80', 'amount > 1000', 'kind = x'."),
@@ -42,34 +43,15 @@ def explain(
     exact: Annotated[
         bool, typer.Option("--exact", help="Count exactly, too: true risks, and their correlation.")
     ] = False,
-    learning_rate: options.LearningRate = None,
-    l2: options.L2 = None,
-    model: analysis.ModelFile = None,
     format: options.Format = None,
-    columns: options.ColumnNames = None,
-    skip_lines: options.SkipLines = None,
-    delimiter: options.Delimiter = None,
-    on_error: options.OnError = None,
-    limit: options.Limit = None,
-    seed: options.Seed = None,
-    plot: options.Plot = None,
-    json_: options.Json = False,
+    lines: options.Lines,
+    common: analysis.Common,
 ) -> None:
     """Find the attributes (column=value) that make a row likely to be an outlier, with their relative risks.
 
     Example: ouzel explain expenses.csv --outlier 'amount > p80'
     """
-    reading = options.reading_options(
-        ignore=ignore,
-        columns=columns,
-        skip_lines=skip_lines,
-        delimiter=delimiter,
-        on_error=on_error,
-        seed=seed,
-        limit=limit,
-    )
-    numbers = analysis.numbers(learning_rate, l2)
-    analysis.check(plot, top=top, min_support=min_support)
+    common.check(top=top, min_support=min_support)
     if sum(given is not None for given in (outlier, outlier_column, label)) > 1:
         raise OuzelError("--outlier, --outlier-column and --label exclude one another; give one of them")
     from ouzel.analytics.explanation.conditions import Condition
@@ -77,26 +59,24 @@ def explain(
     from ouzel.analytics.explanation.explainer import SIDES, StreamingExplainer
     from ouzel.analytics.explanation.rows import Rule
     from ouzel.plotting.analyses import draw_explanation
-    from ouzel.streams.options import make_options
     from ouzel.streams.sources.source import Source
 
     if side not in SIDES:
         raise OuzelError(f"--side is one of {', '.join(SIDES)}; got {side!r}")
     rule = Rule(None if outlier is None else Condition(outlier), outlier_column or label, label_positive)
-    explainer = StreamingExplainer(budget, order=order, balanced=not unbalanced, seed=seed or 0, **numbers)
+    explainer = StreamingExplainer(budget, order=order, balanced=not unbalanced, **common.settings)
     explained = Explained(explainer, rule, exact)
     named = [name.strip() for name in attributes.split(",")] if attributes else []
     sources = [Source(file) for file in files]
-    with analysis.watching(files[0], sources, lambda: f"{explainer.model.examples:,} rows", json_) as progress:
-        explained.over(sources, format, make_options(reading), named, progress)
+    with analysis.watching(files[0], sources, lambda: f"{explainer.model.examples:,} rows", common.json_) as progress:
+        explained.over(sources, format, common.reading(lines, ignore=ignore), named, progress)
     if not explainer.rows.sum() and not explained.interrupted:
         raise DataError(f"{', '.join(files)}: there are no rows in it; there is nothing to explain")
     analysis.hand_over(
         explainer,
-        model,
-        plot,
+        common,
         draw=lambda path: draw_explanation(explained, path, side, min_support),
-        answer=(lambda: explained.to_json(top, side, min_support)) if json_ else None,
+        answer=lambda: explained.to_json(top, side, min_support),
         show=lambda: _print_table(explained, top, side, min_support),
     )
 

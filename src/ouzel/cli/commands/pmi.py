@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 def pmi(
     files: options.Files,
+    *,
     window: Annotated[int, typer.Option(help="Tokens in which both members of a pair must lie.")] = 6,
     budget: analysis.Budget = "1.4MB",
     tokens: Annotated[
@@ -31,34 +32,20 @@ def pmi(
     sample_size: Annotated[int, typer.Option(help="Tokens in the reservoir they are drawn from.")] = 4000,
     heap_size: Annotated[int, typer.Option(help="Most pairs kept by name.")] = 4096,
     exact: Annotated[bool, typer.Option("--exact", help="Count exactly, too: true PMI, and the correlation.")] = False,
-    learning_rate: options.LearningRate = None,
-    l2: options.L2 = None,
-    model: analysis.ModelFile = None,
     format: Annotated[
         str | None, typer.Option(help="csv, tsv, parquet, arrow, jsonl or lines; told by the name.")
     ] = None,
-    columns: options.ColumnNames = None,
-    skip_lines: options.SkipLines = None,
-    delimiter: options.Delimiter = None,
-    on_error: options.OnError = None,
-    limit: options.Limit = None,
-    seed: options.Seed = None,
-    plot: options.Plot = None,
-    json_: options.Json = False,
+    lines: options.Lines,
+    common: analysis.Common,
 ) -> None:
     """Find the pairs of words, or of events, with the largest pointwise mutual information, within a byte budget.
 
     Example: ouzel pmi corpus.txt --window 6 --budget 1.4MB
     """
-    reading = options.reading_options(
-        columns=columns, skip_lines=skip_lines, delimiter=delimiter, on_error=on_error, seed=seed, limit=limit
-    )
-    numbers = analysis.numbers(learning_rate, l2)
-    analysis.check(plot, top=top)
+    common.check(top=top)
     from ouzel.analytics.pmi.corpus import Corpus
     from ouzel.analytics.pmi.streaming_pmi import StreamingPMI
     from ouzel.plotting.analyses import draw_pmi
-    from ouzel.streams.options import make_options
     from ouzel.streams.sources.source import Source
 
     found = StreamingPMI(
@@ -69,21 +56,19 @@ def pmi(
         heap_size=heap_size,
         tokens=tokens,
         events=events,
-        seed=seed or 0,
-        **numbers,
+        **common.settings,
     )
     corpus = Corpus(found, exact)
     sources = [Source(file) for file in files]
-    with analysis.watching(files[0], sources, lambda: f"{found.seen:,} tokens", json_) as progress:
-        corpus.over(sources, format, column, make_options(reading), progress)
+    with analysis.watching(files[0], sources, lambda: f"{found.seen:,} tokens", common.json_) as progress:
+        corpus.over(sources, format, column, common.reading(lines), progress)
     if not found.seen and not corpus.interrupted:
         raise DataError(f"{', '.join(files)}: there are no tokens in it; there is nothing to learn from")
     analysis.hand_over(
         found,
-        model,
-        plot,
+        common,
         draw=lambda path: draw_pmi(corpus, path),
-        answer=(lambda: corpus.to_json(top)) if json_ else None,
+        answer=lambda: corpus.to_json(top),
         show=lambda: _print_table(corpus, top),
     )
 

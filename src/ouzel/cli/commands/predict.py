@@ -22,6 +22,7 @@ KINDS = ("labels", "margins", "probabilities")
 def predict(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
     files: options.Files,
+    *,
     output: Annotated[
         str | None,
         typer.Option(
@@ -35,17 +36,8 @@ def predict(
     format: options.Format = None,
     label: options.Label = None,
     id_: options.Id = None,
-    text: options.Text = None,
-    categorical: options.Categorical = None,
-    numeric: options.Numeric = None,
-    dates: options.Dates = None,
-    ignore: options.Ignore = None,
-    keep: options.Keep = None,
-    columns: options.ColumnNames = None,
-    skip_lines: options.SkipLines = None,
-    delimiter: options.Delimiter = None,
-    on_error: options.OnError = None,
-    limit: options.Limit = None,
+    kinds: options.Kinds,
+    lines: options.Lines,
     json_: Annotated[bool, typer.Option("--json", help="Print a JSON object a line.")] = False,
 ) -> None:
     """Predict a stream with a model; how its columns are read is in the model file.
@@ -64,25 +56,7 @@ def predict(
         check_place(Path(output))
         check_ending(output)
     learnt, notes = persistence.load_notes(model)
-    given = options.reading_options(
-        label,
-        None,
-        None,
-        text,
-        ignore,
-        columns,
-        skip_lines,
-        delimiter,
-        on_error,
-        learnt.bits,
-        learnt.seed,
-        limit=limit,
-        categorical=categorical,
-        numeric=numeric,
-        keep=keep,
-        id=id_,
-        dates=dates,
-    )
+    given = options.reading_options(kinds, lines, label=label, id=id_, bits=learnt.bits, seed=learnt.seed)
     alike, identity = Alike(), Identity(learnt)
     reading = {**options.reading_as_learnt(learnt, notes, given, leave=("group", "query")), "unlabelled": True}
     with read(files, format=format, **reading) as stream:

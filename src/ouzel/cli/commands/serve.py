@@ -16,6 +16,7 @@ NEEDED = "the service needs more than the library; install it with: pip install 
 
 
 def serve(
+    *,
     data: Annotated[
         str | None, typer.Option(metavar="DIR", help="Folder of the service: the models, their logs and snapshots.")
     ] = None,
@@ -38,17 +39,10 @@ def serve(
     l2: options.L2 = None,
     budget: options.Budget = None,
     set_: options.Setting = None,
-    label: options.Label = None,
-    label_positive: options.LabelPositive = None,
-    weight: options.Weight = None,
-    text: options.Text = None,
-    categorical: options.Categorical = None,
-    numeric: options.Numeric = None,
-    ignore: options.Ignore = None,
-    keep: options.Keep = None,
+    labels: options.Labels,
+    kinds: options.Kinds,
     missing: options.Missing = None,
-    bits: options.Bits = None,
-    seed: options.Seed = None,
+    hashing: options.Hashing,
     host: Annotated[str, typer.Option(help="Address to listen on; any but this machine's own needs --tokens.")] = (
         "127.0.0.1"
     ),
@@ -114,10 +108,7 @@ def serve(
     settings: dict[str, Any] = options.settings_given(
         set_, loss=loss, learning_rate=learning_rate, l1=l1, l2=l2, budget=budget
     )
-    reading = options.reading_options(
-        label, label_positive, weight, text, ignore, bits=bits, seed=seed, categorical=categorical, numeric=numeric,
-        keep=keep, missing=missing,
-    )  # fmt: skip
+    reading = options.reading_options(labels, kinds, hashing, missing=missing)
     if check:
         from ouzel.service.checking import check_all
 

@@ -30,6 +30,7 @@ MOST_CLASSES = 10  # of a confusion matrix on a screen
 def run_test(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
     files: options.Files,
+    *,
     against: Annotated[
         list[str] | None, typer.Option(metavar="MODEL", help="Another model to test beside it; may be repeated.")
     ] = None,
@@ -37,11 +38,7 @@ def run_test(
     label: options.Label = None,
     weight: options.Weight = None,
     group: options.Group = None,
-    columns: options.ColumnNames = None,
-    skip_lines: options.SkipLines = None,
-    delimiter: options.Delimiter = None,
-    on_error: options.OnError = None,
-    limit: options.Limit = None,
+    lines: options.Lines,
     plot: options.Plot = None,
     json_: options.Json = False,
 ) -> None:
@@ -54,11 +51,9 @@ def run_test(
     from ouzel.cli.ui.outcome import hand_over
     from ouzel.evaluation.testing import evaluate
     from ouzel.model import persistence
-    from ouzel.plotting.axes import check_plot_path
     from ouzel.streams.read import read
 
-    if plot is not None:
-        check_plot_path(plot)
+    options.check_plot(plot)
     models = [model, *(against or [])]
     if "-" in files and len(models) > 1:
         raise OuzelError("standard input can be read once only; test models beside each other on a file")
@@ -66,9 +61,8 @@ def run_test(
     for path in models:
         learnt, notes = persistence.load_notes(path)
         given = options.reading_options(
-            label=label, weight=weight, group=group, columns=columns, skip_lines=skip_lines, delimiter=delimiter,
-            on_error=on_error, bits=learnt.bits, seed=learnt.seed, limit=limit,
-        )  # fmt: skip
+            lines, label=label, weight=weight, group=group, bits=learnt.bits, seed=learnt.seed
+        )
         with read(files, format=format, **options.reading_as_learnt(learnt, notes, given)) as stream:
             found[path] = evaluate(learnt, stream)
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 def train(
     files: options.Files,
+    *,
     learner: Annotated[
         str | None, typer.Option(help=f"Name of the learner ({catalogue.DEFAULT}); `ouzel learners` lists them.")
     ] = None,
@@ -43,31 +44,9 @@ def train(
     sketch_size: options.SketchSize = None,
     epsilon: options.Epsilon = None,
     set_: options.Setting = None,
-    no_intercept: Annotated[bool, typer.Option("--no-intercept", help="Learn no constant feature.")] = False,
-    raw_targets: options.RawTargets = False,
-    standardize: options.Standardize = False,
-    forget: options.Forget = None,
+    preparation: options.Preparation,
     format: options.Format = None,
-    label: options.Label = None,
-    label_positive: options.LabelPositive = None,
-    weight: options.Weight = None,
-    id_: options.Id = None,
-    text: options.Text = None,
-    categorical: options.Categorical = None,
-    numeric: options.Numeric = None,
-    dates: options.Dates = None,
-    ignore: options.Ignore = None,
-    keep: options.Keep = None,
-    missing: options.Missing = None,
-    columns: options.ColumnNames = None,
-    skip_lines: options.SkipLines = None,
-    delimiter: options.Delimiter = None,
-    on_error: options.OnError = None,
-    limit: options.Limit = None,
-    bits: options.Bits = None,
-    seed: options.Seed = None,
-    group: options.Group = None,
-    query: options.Query = None,
+    columns: options.Reading,
     pairs: options.Pairs = None,
     most_classes: Annotated[int | None, typer.Option(help="Classes that labels may be (1000, at most 10000).")] = None,
     top: Annotated[int, typer.Option(help="Heaviest features to show.")] = 10,
@@ -78,38 +57,15 @@ def train(
 
     Example: ouzel train a9a.svm.xz --learner adagrad --model a9a.ouzel
     """
-    reading = options.reading_options(
-        label,
-        label_positive,
-        weight,
-        text,
-        ignore,
-        columns,
-        skip_lines,
-        delimiter,
-        on_error,
-        bits,
-        seed,
-        group,
-        query,
-        limit,
-        categorical,
-        numeric,
-        keep,
-        missing,
-        id_,
-        dates,
-    )
+    reading = options.reading_options(columns)
     options.check_task(task)
     options.check_counts(checkpoint_every=checkpoint_every, pairs=pairs, top=top)
     options.check_most_classes(most_classes)
     named = {"loss": loss, "learning_rate": learning_rate, "l1": l1, "l2": l2, "budget": budget}
     settings = options.settings_given(set_, **named, sketch_size=sketch_size, epsilon=epsilon)
     from ouzel.files import locked
-    from ouzel.plotting.axes import check_plot_path
 
-    if plot is not None:
-        check_plot_path(plot)
+    options.check_plot(plot)
     with nullcontext() if model is None else locked(model):
         from ouzel.training.session import Session
 
@@ -117,8 +73,8 @@ def train(
             files,
             learner=learner,
             settings=settings,
-            intercept=not no_intercept,
-            prepared={"scale_targets": not raw_targets, "standardize": standardize, "forget": forget},
+            intercept=not preparation.no_intercept,
+            prepared=preparation.prepared,
             reading=reading,
             format=format,
             passes=passes,

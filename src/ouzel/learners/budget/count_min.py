@@ -17,18 +17,7 @@ import numpy as np
 from ouzel.errors import OuzelError
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float32, made_from
-from ouzel.learners.budget.kept_features import (
-    SCALE,
-    check,
-    estimates,
-    fold_values,
-    kept_by_any,
-    mean_weights,
-    members,
-    swap_classes,
-    top,
-    value_of,
-)
+from ouzel.learners.budget import kept_features as kept
 from ouzel.learners.budget.kept_rows import learning_each, predicting
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import L2, Depth, HeapSize, Loss, Rate, Schedule, SketchSeed, Width, byte_budget
@@ -38,10 +27,8 @@ from ouzel.sketches.top_k import find, insert, replace, set_weight, smallest
 from ouzel.terms.losses import Logistic
 from ouzel.terms.schedules import InverseTime
 
-__all__ = ["BUDGETED", "Settings", "State", "bytes_used", "check", "estimates", "grow", "init", "layout", "learn_row"]
-__all__ += ["learn_rows", "members", "merge", "predict_row", "predict_rows", "swap_classes", "top"]
-
 BUDGETED = True
+check, estimates, members, swap_classes, top = kept.ALIKE
 
 
 class State(NamedTuple):
@@ -76,7 +63,7 @@ def layout(dimension: int, settings: Settings) -> State:
     if size < 1 or width < 1:
         raise OuzelError(f"a budget of {settings.budget:.0f} bytes is too small; give at least 40 bytes")
     heap, sketch = top_k.layout(size, counting=True), count_min.layout(width, depth)
-    return State(*heap, float32(size), *sketch, scale=SCALE)
+    return State(*heap, float32(size), *sketch, scale=kept.SCALE)
 
 
 def begin(state: State, settings: Settings) -> None:
@@ -92,7 +79,7 @@ count = count_min.update
 occurrences = count_min.query
 
 
-predict_row = predicting(value_of)
+predict_row = predicting(kept.value_of)
 
 
 @force_inline
@@ -114,7 +101,7 @@ def _learn_feature(state, slot, change):
             state.values[entry] = change
 
 
-learn_row = learning_each(value_of, fold_values, _learn_feature)
+learn_row = learning_each(kept.value_of, kept.fold_values, _learn_feature)
 learn_rows = learning_margins(learn_row)
 predict_rows = predicting_margins(predict_row)
 
@@ -131,8 +118,8 @@ def merge(states: list[State], settings: Settings) -> State:
     """
     merged = init(0, settings)._replace(**count_min.merge(states)._asdict())
     merged.scale[1] = sum(state.scale[1] for state in states)
-    slots = kept_by_any(states)
-    weights = mean_weights(states, slots, settings)
+    slots = kept.slots_of_any(states)
+    weights = kept.mean_weights(states, slots, settings)
     counts = np.array([occurrences(merged, slot) for slot in slots], np.int64)
     for k in np.argsort(-counts, kind="stable")[: len(merged.keys)]:
         insert(merged, slots[k], np.uint32(counts[k]))

@@ -79,7 +79,7 @@ def swap_classes(state: Any) -> Any:
     return copies._replace(**{signed: -getattr(copies, signed)})
 
 
-def kept_by_any(states: list[Any]) -> np.ndarray:
+def slots_of_any(states: list[Any]) -> np.ndarray:
     """Slots (n,) uint32 that any of the workers keeps, in rising order."""
     return np.unique(np.concatenate([state.keys[: state.taken[0]] for state in states]))
 
@@ -88,3 +88,7 @@ def mean_weights(states: list[Any], slots: np.ndarray, settings: Any) -> np.ndar
     """Weights (n,) float32 of slots in the average model, by the examples each worker has learnt."""
     found = np.stack([estimates(state, slots, settings) for state in states])
     return np.tensordot(shares(states), found, 1).astype(np.float32)
+
+
+ALIKE = check, estimates, members, swap_classes, top
+"""What all of these learners do by the functions above."""

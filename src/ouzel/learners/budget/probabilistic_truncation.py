@@ -17,20 +17,8 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float32, made_from, uint64
+from ouzel.learners.budget import kept_features as kept
 from ouzel.learners.budget.decaying_weights import shares
-from ouzel.learners.budget.kept_features import (
-    SCALE,
-    check,
-    entries_for,
-    estimates,
-    fold_values,
-    kept_by_any,
-    mean_weights,
-    members,
-    swap_classes,
-    top,
-    value_of,
-)
 from ouzel.learners.budget.kept_rows import learning_kept_first, predicting
 from ouzel.learners.loops import learning_in, predicting_margins
 from ouzel.learners.shared_settings import L2, HeapSize, Loss, Rate, Schedule, SketchSeed, byte_budget
@@ -40,10 +28,8 @@ from ouzel.sketches.top_k import find, insert, replace, rescale, set_weight, sma
 from ouzel.terms.losses import Logistic
 from ouzel.terms.schedules import InverseTime
 
-__all__ = ["BUDGETED", "Settings", "State", "bytes_used", "check", "estimates", "grow", "init", "layout", "learn_row"]
-__all__ += ["learn_rows", "members", "merge", "predict_row", "predict_rows", "swap_classes", "top"]
-
 BUDGETED = True
+check, estimates, members, swap_classes, top = kept.ALIKE
 HIGHEST = 1e38  # priority
 
 
@@ -73,7 +59,7 @@ def layout(dimension: int, settings: Settings) -> State:
     size = int(settings.heap_size) or int(settings.budget) // 12
     heap = top_k.layout(size)
     priorities = float32(size, least=0.0, finite=False)
-    return State(*heap._replace(weights=priorities), values=float32(size), random=uint64(2), scale=SCALE)
+    return State(*heap._replace(weights=priorities), values=float32(size), random=uint64(2), scale=kept.SCALE)
 
 
 def begin(state: State, settings: Settings) -> None:
@@ -85,14 +71,14 @@ def begin(state: State, settings: Settings) -> None:
 init, grow = made_from(layout, begin)
 
 
-predict_row = predicting(value_of)
+predict_row = predicting(kept.value_of)
 
 
 @force_inline
 def _fold(state):
     """Multiply the scale into the weights and their priorities."""
     rescale(state, np.float32(state.scale[0]))
-    fold_values(state)
+    kept.fold_values(state)
 
 
 @force_inline
@@ -132,8 +118,8 @@ def _learn_feature(state, slot, change):
                 state.values[entry] = change
 
 
-_learn = learning_kept_first(value_of, _fold, _move, _learn_feature)
-learn_row, learn_rows = learning_in(entries_for, _learn)
+_learn = learning_kept_first(kept.value_of, _fold, _move, _learn_feature)
+learn_row, learn_rows = learning_in(kept.entries_for, _learn)
 predict_rows = predicting_margins(predict_row)
 
 
@@ -151,8 +137,8 @@ def merge(states: list[State], settings: Settings) -> State:
     longest = max(states, key=lambda state: (state.scale[1], int(state.random[1])))
     merged = init(0, settings)._replace(random=longest.random.copy())
     merged.scale[1] = sum(state.scale[1] for state in states)
-    slots = kept_by_any(states)
-    weights = mean_weights(states, slots, settings)
+    slots = kept.slots_of_any(states)
+    weights = kept.mean_weights(states, slots, settings)
     priorities = np.abs(weights) * _drawn(states, slots, settings)
     for k in np.argsort(-priorities, kind="stable")[: len(merged.keys)]:
         insert(merged, slots[k], priorities[k])
@@ -167,10 +153,10 @@ def _drawn(states: list[State], slots: np.ndarray, settings: Settings) -> np.nda
     ]
     inverses = np.zeros((len(states), len(slots)))
     for inverse, state in zip(inverses, states, strict=True):
-        kept = slice(0, state.taken[0])
-        size = np.abs(state.values[kept].astype(float))
-        places = np.searchsorted(slots, state.keys[kept])
-        np.divide(state.weights[kept], size, out=size, where=size > 0.0)
+        held = slice(0, state.taken[0])
+        size = np.abs(state.values[held].astype(float))
+        places = np.searchsorted(slots, state.keys[held])
+        np.divide(state.weights[held], size, out=size, where=size > 0.0)
         inverse[places] = size
     order = np.lexsort((inverses, np.array(parts)), axis=0)
     return np.minimum(np.take_along_axis(inverses, order[-1:], axis=0)[0], HIGHEST).astype(np.float32)

@@ -14,18 +14,7 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float32, made_from
-from ouzel.learners.budget.kept_features import (
-    SCALE,
-    begin,
-    check,
-    estimates,
-    fold_values,
-    mean_weights,
-    members,
-    swap_classes,
-    top,
-    value_of,
-)
+from ouzel.learners.budget import kept_features as kept
 from ouzel.learners.budget.kept_rows import learning_each, predicting
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import L2, HeapSize, Loss, Rate, Schedule, byte_budget
@@ -33,10 +22,8 @@ from ouzel.sketches import space_saving, top_k
 from ouzel.terms.losses import Logistic
 from ouzel.terms.schedules import InverseTime
 
-__all__ = ["BUDGETED", "Settings", "State", "bytes_used", "check", "estimates", "grow", "init", "layout", "learn_row"]
-__all__ += ["learn_rows", "members", "merge", "predict_row", "predict_rows", "swap_classes", "top"]
-
 BUDGETED = True
+check, estimates, members, swap_classes, top = kept.ALIKE
 
 
 class State(NamedTuple):
@@ -61,13 +48,13 @@ class Settings(NamedTuple):
 def layout(dimension: int, settings: Settings) -> State:
     """What a state is made of; it takes any slot, whatever the dimension."""
     size = int(settings.heap_size) or int(settings.budget) // 12
-    return State(*top_k.layout(size, counting=True), values=float32(size), scale=SCALE)
+    return State(*top_k.layout(size, counting=True), values=float32(size), scale=kept.SCALE)
 
 
-init, grow = made_from(layout, begin)
+init, grow = made_from(layout, kept.begin)
 
 
-predict_row = predicting(value_of)
+predict_row = predicting(kept.value_of)
 
 
 count = space_saving.update
@@ -80,7 +67,7 @@ def _learn_feature(state, slot, change):
     state.values[entry] = change if new else state.values[entry] + change
 
 
-learn_row = learning_each(value_of, fold_values, _learn_feature)
+learn_row = learning_each(kept.value_of, kept.fold_values, _learn_feature)
 learn_rows = learning_margins(learn_row)
 predict_rows = predicting_margins(predict_row)
 
@@ -98,6 +85,6 @@ def merge(states: list[State], settings: Settings) -> State:
     merged = init(0, settings)
     merged = merged._replace(**space_saving.merge(states)._asdict())
     taken = merged.taken[0]
-    merged.values[:taken] = mean_weights(states, merged.keys[:taken], settings)
+    merged.values[:taken] = kept.mean_weights(states, merged.keys[:taken], settings)
     merged.scale[1] = sum(state.scale[1] for state in states)
     return merged

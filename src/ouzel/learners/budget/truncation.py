@@ -14,30 +14,18 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import made_from
-from ouzel.learners.budget.kept_features import (
-    SCALE,
-    begin,
-    check,
-    entries_for,
-    estimates,
-    kept_by_any,
-    mean_weights,
-    members,
-    swap_classes,
-    top,
-)
+from ouzel.learners.budget import kept_features as kept
 from ouzel.learners.budget.kept_rows import learning_kept_first, predicting
 from ouzel.learners.loops import learning_in, predicting_margins
 from ouzel.learners.shared_settings import L2, HeapSize, Loss, Rate, Schedule, byte_budget
 from ouzel.sketches import top_k
-from ouzel.sketches.top_k import find, insert, offer, rescale, set_weight
+from ouzel.sketches.active_set import fold
+from ouzel.sketches.top_k import find, insert, offer, set_weight
 from ouzel.terms.losses import Logistic
 from ouzel.terms.schedules import InverseTime
 
-__all__ = ["BUDGETED", "Settings", "State", "bytes_used", "check", "estimates", "grow", "init", "layout", "learn_row"]
-__all__ += ["learn_rows", "members", "merge", "predict_row", "predict_rows", "swap_classes", "top"]
-
 BUDGETED = True
+check, estimates, members, swap_classes, top = kept.ALIKE
 
 
 class State(NamedTuple):
@@ -61,10 +49,10 @@ class Settings(NamedTuple):
 def layout(dimension: int, settings: Settings) -> State:
     """What a state is made of; it takes any slot, whatever the dimension."""
     size = int(settings.heap_size) or int(settings.budget) // 8
-    return State(*top_k.layout(size), scale=SCALE)
+    return State(*top_k.layout(size), scale=kept.SCALE)
 
 
-init, grow = made_from(layout, begin)
+init, grow = made_from(layout, kept.begin)
 
 
 @force_inline
@@ -73,13 +61,6 @@ def _weight_of(state, entry):
 
 
 predict_row = predicting(_weight_of)
-
-
-@force_inline
-def _fold(state):
-    """Multiply the scale into the weights."""
-    rescale(state, np.float32(state.scale[0]))
-    state.scale[0] = 1.0
 
 
 @force_inline
@@ -97,8 +78,8 @@ def _move(state, entry, change):
     set_weight(state, entry, state.weights[entry] + change)
 
 
-_learn = learning_kept_first(_weight_of, _fold, _move, _learn_feature)
-learn_row, learn_rows = learning_in(entries_for, _learn)
+_learn = learning_kept_first(_weight_of, fold, _move, _learn_feature)
+learn_row, learn_rows = learning_in(kept.entries_for, _learn)
 predict_rows = predicting_margins(predict_row)
 
 
@@ -114,8 +95,8 @@ def merge(states: list[State], settings: Settings) -> State:
     """
     merged = init(0, settings)
     merged.scale[1] = sum(state.scale[1] for state in states)
-    slots = kept_by_any(states)
-    weights = mean_weights(states, slots, settings)
+    slots = kept.slots_of_any(states)
+    weights = kept.mean_weights(states, slots, settings)
     for k in np.argsort(-np.abs(weights), kind="stable")[: len(merged.keys)]:
         insert(merged, slots[k], weights[k])
     return merged

@@ -31,7 +31,7 @@ from ouzel.layout import float32, float64, int64, made_from
 from ouzel.learners.fading import faded_covariance, faded_variances
 from ouzel.learners.limits import LIMIT, is_sound
 from ouzel.learners.loops import learning_scores
-from ouzel.learners.scores import learning_pairs, score_row, score_rows
+from ouzel.learners.scores import learning_pairs, predict_by_table, score_row, weights_in_table
 
 MULTICLASS = True
 MOST_SLOTS = 4097  # of a full covariance: ids below 4,096 and the constant
@@ -187,16 +187,7 @@ def learn_pair(state, indices, values, scores, target, wrong, importance, settin
 
 learn_row = learning_pairs(predict_row, learn_pair)
 learn_rows = learning_scores(learn_row)
-
-
-def predict_rows(state: Any, rows: Any, settings: Any, scores: np.ndarray) -> None:
-    """Write the scores (n, classes) of a block."""
-    score_rows(state.table, rows, scores)
-
-
-def weights(state: Any, settings: Any) -> np.ndarray:
-    """Mean weights (slots, classes)."""
-    return state.table
+predict_rows, weights = predict_by_table, weights_in_table
 
 
 def fade(state: Any, kept: float, settings: Any) -> None:

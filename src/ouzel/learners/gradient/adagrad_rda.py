@@ -16,12 +16,10 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float64, made_from
-from ouzel.learners.gradient.descent import descending
-from ouzel.learners.gradient.lazy_weights import predicting, weighing
+from ouzel.learners.gradient.lazy_weights import descending_lazily
 from ouzel.learners.limits import has_square
-from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import Damping, Loss, Penalty, Rate
-from ouzel.learners.states import negating_first
+from ouzel.learners.states import added, negating_first
 from ouzel.terms.losses import Logistic
 from ouzel.terms.penalties.separable import NoPenalty, proximal, require_separable
 
@@ -57,9 +55,6 @@ def weight_of(state, slot, settings):
     return proximal(settings.penalty, -rate * total, rate * state.seen[0])
 
 
-predict_row = predicting(weight_of)
-
-
 @force_inline
 def step(state, indices, values, slope, settings):
     """Learn one example, whose gradient is `slope` times its features."""
@@ -72,21 +67,12 @@ def step(state, indices, values, slope, settings):
     state.seen[0] += 1.0
 
 
-learn_row = descending(predict_row, step)
-learn_rows = learning_margins(learn_row)
-predict_rows = predicting_margins(predict_row)
-weights = weighing(weight_of)
-
-
+predict_row, predict_rows, learn_row, learn_rows, weights = descending_lazily(weight_of, step)
 swap_classes = negating_first("table")
+merge = added
 
 
 def fade(state: State, kept: float, settings: Settings) -> None:
     """Decay the sums of squares, and sums of gradients and penalties by its root, so that weights stay."""
     state.table[...] *= sqrt(kept), kept
     state.seen[...] *= sqrt(kept)
-
-
-def merge(states: list[State], settings: Settings) -> State:
-    """Add up the sums: the state of one pass over all the workers' gradients."""
-    return State(np.sum([s.table for s in states], axis=0), np.sum([s.seen for s in states], axis=0))

@@ -16,21 +16,13 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float64, made_from, require
-from ouzel.learners.gradient.descent import descending
-from ouzel.learners.gradient.lazy_weights import predicting, weighing
+from ouzel.learners.gradient.lazy_weights import descending_lazily
 from ouzel.learners.limits import reach_of
-from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import Loss, Penalty, Rate
 from ouzel.learners.states import negating_first
 from ouzel.terms.losses import Logistic
-from ouzel.terms.penalties.separable import (
-    NoPenalty,
-    applies,
-    apply_penalty,
-    penalty_increment,
-    proximal,
-    require_separable,
-)
+from ouzel.terms.penalties import separable
+from ouzel.terms.penalties.separable import NoPenalty, proximal, require_separable
 
 
 class State(NamedTuple):
@@ -61,24 +53,21 @@ def check(state: State, settings: Settings) -> None:
 @force_inline
 def current_weight(state, slot, settings):
     """The weight of a slot, its debt to the penalty paid."""
-    return apply_penalty(settings.penalty, state.table[slot, 0], state.clock[1] - state.table[slot, 1])
-
-
-predict_row = predicting(current_weight)
+    return separable.apply_penalty(settings.penalty, state.table[slot, 0], state.clock[1] - state.table[slot, 1])
 
 
 @force_inline
 def step(state, indices, values, slope, settings):
     """Learn one example, whose gradient is `slope` times its features."""
     rate = settings.learning_rate / sqrt(state.clock[0] + 1.0)
-    after = state.clock[1] + penalty_increment(settings.penalty, rate)
+    after = state.clock[1] + separable.penalty_increment(settings.penalty, rate)
     if slope != 0.0:
         reach = reach_of(rate * slope)
         for k in range(len(indices)):
             slot = indices[k]
             if abs(values[k]) < reach:
                 weight = current_weight(state, slot, settings) - rate * slope * values[k]
-                if applies(settings.penalty):
+                if separable.applies(settings.penalty):
                     weight = proximal(settings.penalty, weight, rate)
                     state.table[slot, 1] = after
                 state.table[slot, 0] = weight
@@ -86,12 +75,7 @@ def step(state, indices, values, slope, settings):
     state.clock[1] = after
 
 
-learn_row = descending(predict_row, step)
-learn_rows = learning_margins(learn_row)
-predict_rows = predicting_margins(predict_row)
-weights = weighing(current_weight)
-
-
+predict_row, predict_rows, learn_row, learn_rows, weights = descending_lazily(current_weight, step)
 swap_classes = negating_first("table")
 
 

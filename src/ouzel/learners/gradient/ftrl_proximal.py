@@ -17,10 +17,8 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float64, made_from
-from ouzel.learners.gradient.descent import descending
-from ouzel.learners.gradient.lazy_weights import predicting, weighing
+from ouzel.learners.gradient.lazy_weights import descending_lazily
 from ouzel.learners.limits import has_square
-from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import L2, Damping, Loss, Rate
 from ouzel.learners.states import negating_first
 from ouzel.ranges import STRENGTH
@@ -64,9 +62,6 @@ def weight_of(state, slot, settings):
     return -shrunk / curvature_of(state.table[slot, 1], settings)
 
 
-predict_row = predicting(weight_of)
-
-
 @force_inline
 def step(state, indices, values, slope, settings):
     """Learn one example, whose gradient is `slope` times its features."""
@@ -80,12 +75,7 @@ def step(state, indices, values, slope, settings):
     state.seen[0] += 1.0
 
 
-learn_row = descending(predict_row, step)
-learn_rows = learning_margins(learn_row)
-predict_rows = predicting_margins(predict_row)
-weights = weighing(weight_of)
-
-
+predict_row, predict_rows, learn_row, learn_rows, weights = descending_lazily(weight_of, step)
 swap_classes = negating_first("table")
 
 

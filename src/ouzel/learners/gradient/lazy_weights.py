@@ -8,8 +8,17 @@ from typing import Any
 import numpy as np
 
 from ouzel.kernels.jit import kernel_of
+from ouzel.learners.gradient.descent import descending
+from ouzel.learners.loops import learning_margins, predicting_margins
 
 Function = Callable[..., Any]
+
+
+def descending_lazily(weight_of: Function, step: Function) -> tuple[Function, ...]:
+    """`predict_row`, `predict_rows`, `learn_row`, `learn_rows` and `weights`; for `step` see `descending`."""
+    predict_row = predicting(weight_of)
+    learn_row = descending(predict_row, step)
+    return predict_row, predicting_margins(predict_row), learn_row, learning_margins(learn_row), weighing(weight_of)
 
 
 def predicting(weight_of: Function) -> Function:

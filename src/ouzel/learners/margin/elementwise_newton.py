@@ -22,7 +22,7 @@ from ouzel.kernels.jit import force_inline
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.limits import bounded, is_sound
 from ouzel.learners.loops import learning_scores, predicting_scores
-from ouzel.learners.scores import averaged, learning_pairs, score_row, square_norm
+from ouzel.learners.scores import learning_pairs, mean_model, scaled_weights, score_row, square_norm
 from ouzel.learners.shared_settings import PRICE, Rate
 from ouzel.ranges import STRENGTH, SWITCH, Choice
 
@@ -119,15 +119,10 @@ def _newton(state, indices, values, c, sign, score, step, settings):
 learn_row = learning_pairs(predict_row, learn_pair)
 learn_rows = learning_scores(learn_row)
 predict_rows = predicting_scores(predict_row)
-
-
-def weights(state: State, settings: Settings) -> np.ndarray:
-    """Weights (slots, classes)."""
-    return (state.table * state.scale).astype(np.float32)
+weights = scaled_weights
 
 
 def merge(states: list[State], settings: Settings) -> State:
     """Average the weights of workers by the examples each has seen."""
-    seen, updates = (np.array([getattr(state, name)[0] for state in states]) for name in ("seen", "updates"))
-    table = averaged([weights(state, settings) for state in states], seen)
-    return State(table, np.ones_like(states[0].scale), seen.sum(keepdims=True), updates.sum(keepdims=True))
+    table, seen, updates = mean_model([weights(state, settings) for state in states], states)
+    return State(table, np.ones_like(states[0].scale), seen, updates)

@@ -26,7 +26,7 @@ from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.limits import LIMIT, is_sound
 from ouzel.learners.loops import learning_scores, predicting_scores
-from ouzel.learners.scores import averaged, learning_pairs, score_row, square_norm
+from ouzel.learners.scores import learning_pairs, mean_model, scaled_weights, score_row, square_norm
 from ouzel.ranges import SWITCH
 
 MULTICLASS = True
@@ -127,16 +127,11 @@ def _fold(state):
 learn_row = learning_pairs(predict_row, learn_pair)
 learn_rows = learning_scores(learn_row)
 predict_rows = predicting_scores(predict_row)
-
-
-def weights(state: State, settings: Settings) -> np.ndarray:
-    """Weights (slots, classes)."""
-    return (state.table * state.scale).astype(np.float32)
+weights = scaled_weights
 
 
 def merge(states: list[State], settings: Settings) -> State:
     """Average the weights of workers by the examples each has seen."""
-    seen, updates = (np.array([getattr(state, name)[0] for state in states]) for name in ("seen", "updates"))
-    table = averaged([weights(state, settings) for state in states], seen)
+    table, seen, updates = mean_model([weights(state, settings) for state in states], states)
     square = np.array([float((table.astype(np.float64) ** 2).sum())])
-    return State(table, np.ones(1), square, seen.sum(keepdims=True), updates.sum(keepdims=True))
+    return State(table, np.ones(1), square, seen, updates)

@@ -16,7 +16,15 @@ from ouzel.kernels.jit import dispatch, force_inline
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.limits import is_sound
 from ouzel.learners.loops import learning_scores
-from ouzel.learners.scores import averaged, learning_pairs, pairwise_update, score_row, score_rows, square_norm
+from ouzel.learners.scores import (
+    learning_pairs,
+    mean_model,
+    pairwise_update,
+    predict_by_table,
+    score_row,
+    square_norm,
+    weights_in_table,
+)
 
 MULTICLASS = True
 
@@ -69,19 +77,9 @@ def learn_pair(state, indices, values, scores, target, wrong, importance, settin
 
 learn_row = learning_pairs(predict_row, learn_pair)
 learn_rows = learning_scores(learn_row)
-
-
-def predict_rows(state: State, rows: Any, settings: Any, scores: np.ndarray) -> None:
-    """Write the scores (n, classes) of a block."""
-    score_rows(state.table, rows, scores)
-
-
-def weights(state: State, settings: Any) -> np.ndarray:
-    """Weights (slots, classes)."""
-    return state.table
+predict_rows, weights = predict_by_table, weights_in_table
 
 
 def merge(states: list[State], settings: Any) -> State:
     """Average the weights of workers by the examples each has seen."""
-    seen, updates = (np.array([getattr(state, name)[0] for state in states]) for name in ("seen", "updates"))
-    return State(averaged([state.table for state in states], seen), seen.sum(keepdims=True), updates.sum(keepdims=True))
+    return State(*mean_model([state.table for state in states], states))

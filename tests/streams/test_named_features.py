@@ -168,7 +168,12 @@ def test_a_kernel_finds_in_many_bytes_what_the_plain_body_says():
     @kernel
     def in_a_kernel(data, numbers, number):
         word = many_bytes.ends_of_words(data, 0)
-        return word, many_bytes.ends_of_strings(data, 0), many_bytes.ones(word), many_bytes.smaller(numbers, np.uint64(32), number)
+        return (
+            word,
+            many_bytes.ends_of_strings(data, 0),
+            many_bytes.ones(word),
+            many_bytes.smaller(numbers, np.uint64(32), number),
+        )
 
     plain = getattr(in_a_kernel, "py_func", in_a_kernel)
     assert in_a_kernel(data, numbers, numbers[3]) == plain(data, numbers, numbers[3])

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ouzel.streams.crosses.factors import Factors
 from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace
 
 ROWS = 4096  # of a block made of what lies in memory, or of a table
@@ -43,6 +44,7 @@ class Block(NamedTuple):
     space: FeatureSpace = NOTHING_KNOWN  # what the ids stand for
     tags: Any = None  # (n,) what the rows are called, an array of text or numbers (of NumPy or Arrow); None if nothing
     numbers: np.ndarray | None = None  # (n,) int64, which row of the stream each is, from 0, those left out counted
+    factors: Factors | None = None  # what crosses are to be made of, until they are made
 
     @property
     def rows(self) -> int:
@@ -63,6 +65,7 @@ class Block(NamedTuple):
             groups=None if self.groups is None else self.groups[start:stop],
             tags=None if self.tags is None else self.tags[start:stop],
             numbers=None if self.numbers is None else self.numbers[start:stop],
+            factors=None if self.factors is None else self.factors.slice(start, stop),
         )
 
     def select(self, chosen: np.ndarray) -> Block:
@@ -80,4 +83,5 @@ class Block(NamedTuple):
             groups=None if self.groups is None else self.groups[chosen],
             tags=None if self.tags is None else self.tags.take(chosen),
             numbers=None if self.numbers is None else self.numbers[chosen],
+            factors=None if self.factors is None else self.factors.select(chosen),
         )

@@ -9,6 +9,7 @@ from functools import reduce
 import numpy as np
 
 from ouzel.streams.block import Block, Names
+from ouzel.streams.crosses.factors import joined
 from ouzel.streams.feature_space import meet
 from ouzel.streams.label_values import Label, labels_in
 from ouzel.streams.targets import encode_labels
@@ -25,6 +26,7 @@ def concatenate(parts: Sequence[Block]) -> Block:
     groups = [np.zeros(part.rows, np.int64) if part.groups is None else part.groups for part in parts]
     numbers = [part.numbers for part in parts if part.numbers is not None]
     tags = [part.tags for part in parts if isinstance(part.tags, np.ndarray)]
+    factors = [part.factors for part in parts if part.factors is not None]
     labels, label_names = _labels(parts)
     return Block(
         np.concatenate([*offsets, starts[-1:]]),
@@ -34,10 +36,11 @@ def concatenate(parts: Sequence[Block]) -> Block:
         np.concatenate([part.weights for part in parts]),
         groups=np.concatenate(groups) if grouped else None,
         label_names=label_names,
-        names=reduce(_both, [part.names for part in parts]),
+        names=reduce(both, [part.names for part in parts]),
         space=reduce(lambda known, given: meet(known, given, learning=True), [part.space for part in parts]),
         tags=np.concatenate(tags) if len(tags) == len(parts) else None,
         numbers=np.concatenate(numbers) if len(numbers) == len(parts) else None,
+        factors=joined(factors) if len(factors) == len(parts) else None,
     )
 
 
@@ -57,7 +60,7 @@ def _labels(parts: Sequence[Block]) -> tuple[np.ndarray, Sequence[Label] | None]
     return np.concatenate(labels), list(places)
 
 
-def _both(first: Names | None, second: Names | None) -> Names | None:
+def both(first: Names | None, second: Names | None) -> Names | None:
     """The names of both."""
     if first is None or second is None:
         return first or second

@@ -11,7 +11,7 @@ from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import Block
 from ouzel.streams.feature_space import CATEGORY, NUMBER, FeatureSpace, own_name
 from ouzel.streams.label_values import Label, tidy
-from ouzel.streams.options import matches
+from ouzel.streams.patterns import matches
 from ouzel.streams.tables.labels import as_sign, find_label, is_infinite, label_of
 from ouzel.streams.targets import encode_labels
 from ouzel.streams.text import json_keys
@@ -59,7 +59,11 @@ class PlainObjects:
         self.reader = reader
         options = reader.options
         self._able = (
-            options.group is None and options.id is None and options.space.width is None and sys.byteorder == "little"
+            options.group is None
+            and options.id is None
+            and options.space.width is None
+            and not options.crossed
+            and sys.byteorder == "little"
         )
         self._label = reader.label
         self._keys, self._labels = no_keys(), no_keys()

@@ -14,6 +14,7 @@ from ouzel.sketches.hashing import finish_hash
 from ouzel.streams.text.marks import finding
 from ouzel.streams.text.plain_features import WINDOW, plain_number
 from ouzel.streams.text.spans import SEPARATOR, absorb, absorb_byte, is_new, note, prefix_of
+from ouzel.streams.text.vw_factors import enter, put_factor
 
 ZERO, ONE = np.uint64(0), np.uint64(1)
 
@@ -46,11 +47,14 @@ def named_features(
     names,
     noted,
     spans,
+    crossing,
+    crossed,
 ):
     """Read named features from `data[at:stop]` on, up to the line's end or to what is not written plainly.
 
     `ends[end]` is the first end of a word from `at` on, `space` (2,) where the namespace begins and ends; `names` (4,)
     are how many are noted in `spans`, their bytes, those of the names of this line, and how many features have names.
+    If there are to be crosses, `crossed`, their factors go to `crossing`.
     Returns (at, end, nnz, ordered, previous).
     """
     at, stop = np.uint64(at), np.uint64(stop)
@@ -78,6 +82,8 @@ def named_features(
             if before:
                 prefix, held, bits = absorb(prefix, held, bits, data, at + ONE, before)
                 prefix, held, bits = absorb_byte(prefix, held, bits, SEPARATOR)
+            if crossed and not enter(crossing, data, space[0], space[1]):
+                break
             at = to
             end += ONE
             continue
@@ -94,13 +100,16 @@ def named_features(
             behind += ONE + length
             end += ONE
         word, tail, _ = absorb(prefix, held, bits, data, at, to - at)
-        identity = finish_hash(word, tail, size - np.uint64(before == ZERO)) & mask
+        hashed = finish_hash(word, tail, size - np.uint64(before == ZERO))
+        identity = hashed & mask
         if is_new(noted, identity):
             note(spans, names, space, at, to, identity)
         names[2] += size
         names[3] += ONE
         ids[nnz] = identity
         values[nnz] = value
+        if crossed:
+            put_factor(crossing, hashed, value, at, to)
         ordered &= np.int64(identity) > previous
         previous = np.int64(identity)
         nnz += 1

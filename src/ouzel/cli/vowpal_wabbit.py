@@ -29,8 +29,8 @@ class Flag(NamedTuple):
 
 
 CROSSES = (
-    "is `--cross` here, with whole names or patterns of namespaces: `--cross 'a*:b*'` for those that begin with a and b, "
-    "`--cross 'user*item*hour'` for three, `--cross '*:*'` for all pairs"
+    "is `--cross` here, with whole names or patterns of namespaces: `--cross 'a*:b*'` for those that begin with "
+    "a and b, `--cross 'user*item*hour'` for three, `--cross '*:*'` for all pairs"
 )
 BANDITS = "is another task, which is not learnt here: contextual bandits; give each example a label of its own"
 COSTS = "is not here: every example has one label, without costs; weigh examples by their importance"

@@ -86,6 +86,7 @@ CASES = {
     "nothing decided": {"sample": 0},
     "few bits": {"bits": 4},
     "no label needed": {"unlabelled": True},
+    "crosses": {"crosses": ["city*a", "*:7", "b*b"]},
     "groups": {"group": "7"},
 }
 

@@ -33,6 +33,7 @@ class Keys(NamedTuple):
     ids: np.ndarray  # (k,) uint32  of the feature that a number of this member is
     hashes: np.ndarray  # (k,) uint32  the same, not masked
     begun: np.ndarray  # (k, 3) uint64  the hash of `key=`, not finished (see `spans`)
+    fields: np.ndarray  # (k,) uint16  its number among those with a part in crosses, from 1 on; else 0
     nexts: np.ndarray  # (k,) uint32  which key followed
     named: np.ndarray  # (k,) uint8  whether that feature has a name, and not a number of its own
     rows: np.ndarray  # (k,) uint64  the last object with it; of 0 how many there were
@@ -86,6 +87,7 @@ def no_keys() -> Keys:
         ids=numbers,
         hashes=numbers,
         begun=np.zeros((1, 3), np.uint64),
+        fields=np.zeros(1, np.uint16),
         nexts=numbers.copy(),
         named=bytes_,
         rows=words.copy(),
@@ -95,7 +97,14 @@ def no_keys() -> Keys:
 
 
 def with_key(
-    keys: Keys, name: bytes, role: np.uint8, feature: int = 0, hashed: int = 0, named: bool = False, seed: int = 0
+    keys: Keys,
+    name: bytes,
+    role: np.uint8,
+    feature: int = 0,
+    hashed: int = 0,
+    named: bool = False,
+    seed: int = 0,
+    field: int = 0,
 ) -> Keys:
     """The keys with one more."""
     begun = np.zeros((1, 3), np.uint64)
@@ -108,6 +117,7 @@ def with_key(
         np.array([feature], np.uint32),
         np.array([hashed], np.uint32),
         begun,
+        np.array([field], np.uint16),
         np.zeros(1, np.uint32),
         np.array([named], np.uint8),
         np.zeros(1, np.uint64),

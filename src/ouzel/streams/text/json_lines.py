@@ -88,7 +88,7 @@ def read_json_lines(source: Source, options: Options, skipped: Skipped, kinds: C
             reader.look(_sound_objects(lines_at(data, start, stop, options.sample)[0]))
         parts = []
         at_once, problem = 1, None
-        chunk = Chunk(data, start, stop, options.bits)
+        chunk = Chunk(data, start, stop, options)
         while chunk.at < chunk.stop and problem is None:
             if plain.able(chunk):
                 read = plain.read(chunk)

@@ -9,8 +9,11 @@ import numpy as np
 
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import Block
+from ouzel.streams.crosses.factors import Entries, Factors, no_entries
+from ouzel.streams.crosses.naming import wanted
 from ouzel.streams.feature_space import CATEGORY, NUMBER, FeatureSpace, own_name
 from ouzel.streams.label_values import Label, tidy
+from ouzel.streams.options import Options
 from ouzel.streams.patterns import matches
 from ouzel.streams.tables.labels import as_sign, find_label, is_infinite, label_of
 from ouzel.streams.targets import encode_labels
@@ -28,7 +31,7 @@ EQUALS = np.uint8(61)  # between a member and a word
 class Chunk:
     """Whole lines of text, and room for what is read of them."""
 
-    def __init__(self, data: np.ndarray, start: int, stop: int, bits: int) -> None:
+    def __init__(self, data: np.ndarray, start: int, stop: int, options: Options) -> None:
         if len(data) < stop + ROOM or data[stop - 1] != 10:
             data = np.concatenate([data[start:stop], np.zeros(ROOM, np.uint8)])
             start, stop = 0, stop - start
@@ -42,7 +45,11 @@ class Chunk:
         self.ids, self.values, self.hashes = (np.empty(room, kind) for kind in (np.uint32, np.float32, np.uint32))
         self.targets, self.codes, self.weights = np.empty(lines), np.empty(lines, np.int64), np.empty(lines, np.float32)
         self.spans = np.empty((room, 5), np.uint64)
-        self.noted = nothing_noted(bits)
+        self.noted = nothing_noted(options.bits)
+        self.factors, self.taken = (
+            no_entries(lines, room if options.crossed else 0, data),
+            np.zeros(1, np.uint64),
+        )
 
 
 class Read(NamedTuple):
@@ -59,14 +66,11 @@ class PlainObjects:
         self.reader = reader
         options = reader.options
         self._able = (
-            options.group is None
-            and options.id is None
-            and options.space.width is None
-            and not options.crossed
-            and sys.byteorder == "little"
+            options.group is None and options.id is None and options.space.width is None and sys.byteorder == "little"
         )
         self._label = reader.label
         self._keys, self._labels = no_keys(), no_keys()
+        self._fields: list[str] = []  # that have a part in crosses
         self._values: list[Label | None] = [None]  # of the words that are labels
 
     def able(self, chunk: Chunk) -> bool:
@@ -77,9 +81,9 @@ class PlainObjects:
         """The objects of a chunk up to one that is not plain, or to its end."""
         options, reader = self.reader.options, self.reader
         if reader.label != self._label:
-            self._label, self._keys = reader.label, no_keys()
+            self._label, self._keys, self._fields = reader.label, no_keys(), []
         names = np.zeros(4, np.uint64)
-        first, lines = chunk.rows, 0
+        first, taken, lines = chunk.rows, int(chunk.taken[0]), 0
         self._keys.met[:] = 0
         mask = np.uint32((1 << options.bits) - 1)
         settings = np.uint64(options.limits.word), options.weight is not None, options.indicator, mask
@@ -105,6 +109,8 @@ class PlainObjects:
                 chunk.weights,
                 chunk.spans,
                 names,
+                chunk.factors,
+                chunk.taken,
             )
             chunk.rows, chunk.nonzeros, chunk.at, chunk.mark = rows, nonzeros, int(at), int(mark)
             lines += more
@@ -129,8 +135,17 @@ class PlainObjects:
             space=self._space(bool(names[3])),
             numbers=np.arange(count, count + chunk.rows - first),
         )
+        if options.crossed:
+            block = block._replace(factors=self._factors(chunk, here, taken))
         reader.sound += block.rows
         return Read(block, lines)
+
+    def _factors(self, chunk: Chunk, rows: slice, start: int) -> Factors:
+        """The factors of some rows of a chunk, from this one on."""
+        entries, end = chunk.factors, int(chunk.taken[0])
+        parts = [array[start:end] for array in entries[1:-1]]
+        kept = Entries._make([entries.bounds[rows] - start, *parts, entries.text])
+        return Factors(kept, tuple(self._fields), tuple(name.encode() + b"=" for name in self._fields))
 
     def _with_key(self, word: bytes) -> Keys:
         name = word.decode()
@@ -140,7 +155,11 @@ class PlainObjects:
             return with_key(self._keys, word, role)
         own = own_name(name)
         whole, hashed = (feature_id(own, options.seed, bits) for bits in (options.bits, 32))
-        return with_key(self._keys, word, role, whole, hashed, isinstance(own, str), options.seed)
+        field = 0
+        if wanted(options.crossed, name):
+            self._fields.append(name)
+            field = len(self._fields)
+        return with_key(self._keys, word, role, whole, hashed, isinstance(own, str), options.seed, field)
 
     def _role(self, name: str) -> np.uint8:
         options, known = self.reader.options, self.reader.kinds.known

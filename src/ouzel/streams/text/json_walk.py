@@ -67,6 +67,17 @@ def _forget(keys, stamp, noted, spans, names, before):
             keys.met[k] = 0
 
 
+@force_inline
+def _put_factor(factors, taken, field, hashed, value, start, end, whole):
+    """Take a feature of a field, whose name is, or ends in, the text from `start` to `end`."""
+    count = taken[0]
+    factors.fields[count] = field - ONE
+    factors.hashes[count], factors.values[count] = hashed, value
+    factors.starts[count], factors.ends[count] = start, end
+    factors.whole[count] = whole
+    taken[0] = count + ONE
+
+
 @kernel
 def read_objects(
     data,
@@ -92,12 +103,15 @@ def read_objects(
     weights,
     spans,
     names,
+    factors,
+    taken,
 ):
     """Read objects from `data[at:stop]` on, up to a line that is not plain, a new key or a new label.
 
     `marks[mark]` is not behind the first mark from `at` on; `labels` are the words that were labels, as keys. A word
     has at most `longest` bytes; `weighted` says that each object must have a weight. `hashes` has room for the features
-    of any row: their ids before they are masked. Returns (rows, nonzeros, lines, why, at, mark, start, end): where to
+    of any row: their ids before they are masked. Those to be crossed go to `factors`, as many as `taken` (1,) says.
+    Returns (rows, nonzeros, lines, why, at, mark, start, end): where to
     go on, and the key or the label that is new.
     """
     row, nnz, lines = first_row, first_nnz, 0
@@ -118,7 +132,7 @@ def read_objects(
         why, start, end = ODD_LINE, ZERO, ZERO
         for k in range(4):
             before[k] = names[k]
-        begun = nnz
+        begun, first_taken = nnz, taken[0]
         has_weight = not weighted
         ordered, previous = True, np.int64(-1)
         stamp = keys.rows[0] + ONE
@@ -239,6 +253,10 @@ def read_objects(
                     ordered &= np.int64(identity) > previous
                     previous = np.int64(identity)
                     nnz += 1
+                    if keys.fields[key]:
+                        if word_end == ZERO:
+                            word, word_end = start, end
+                        _put_factor(factors, taken, keys.fields[key], hashed, value, word, word_end, word == start)
             at = _blanks_end(data, at, stop)
             if at >= stop:
                 break
@@ -259,7 +277,9 @@ def read_objects(
             sound = nnz == begun + count or not _any_twice(hashes, count)  # of one feature the last value counts
         if not sound:
             _forget(keys, stamp, noted, spans, names, before)
+            taken[0] = first_taken
             return row, begun, lines, why, line, line_mark, start, end
+        factors.bounds[row, 0], factors.bounds[row, 1] = first_taken, taken[0]
         row += 1
         offsets[row] = nnz
         if at < stop:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel
-from ouzel.streams.crosses.factors import Entries, Factors
+from ouzel.streams.crosses.factors import Entries, Factors, no_entries
 from ouzel.streams.crosses.naming import all_factors
 from ouzel.streams.options import Options
 from ouzel.streams.patterns import is_pattern
@@ -77,6 +77,7 @@ def put_factor(crossing, hashed, value, start, stop):
         entries.values[count] = value
         entries.starts[count] = start
         entries.ends[count] = stop
+        entries.whole[count] = False
         crossing.state[0] = count + ONE
 
 
@@ -85,18 +86,8 @@ def room_for(options: Options, data: np.ndarray, lines: int, features: int) -> C
     wanted = all_factors(options.crossed)
     size = features if wanted else 0
     names = [b"" if name == UNNAMED else name.encode() for name in wanted if not is_pattern(name)]
-    entries = Entries(
-        np.empty((lines, 2), np.int64),
-        np.empty(size, np.uint16),
-        np.empty(size, np.uint32),
-        np.empty(size, np.float32),
-        np.empty(size, np.uint64),
-        np.empty(size, np.uint64),
-        np.zeros(0, np.bool_),
-        data,
-    )
     return Crossing(
-        entries,
+        no_entries(lines, size, data),
         np.empty((MOST_SPACES, 3), np.uint64),
         np.zeros(4, np.uint64),
         np.frombuffer(b"".join(names) + b" ", np.uint8),
@@ -110,8 +101,7 @@ def factors_in(crossing: Crossing, rows: int) -> Factors:
     entries, count = crossing.entries, int(crossing.state[0])
     spans = crossing.spaces[: int(crossing.state[1]), :2].tolist()
     names = [entries.text[start:stop].tobytes() for start, stop in spans]
-    parts = [array[:count] for array in entries[1:6]]
-    kept = Entries._make([entries.bounds[:rows], *parts, np.zeros(count, np.bool_), entries.text])
+    kept = Entries._make([entries.bounds[:rows], *(array[:count] for array in entries[1:-1]), entries.text])
     return Factors(
         kept,
         tuple(name.decode("utf-8", "replace") or UNNAMED for name in names),

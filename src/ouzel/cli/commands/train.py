@@ -98,7 +98,7 @@ def _hand_over(session: Session, failed: OuzelError | None, plot: str | None, to
     def draw(path: str) -> None:
         from ouzel.plotting.curves import draw_training
 
-        draw_training(report, session.model.task, path)
+        draw_training(report, path)
 
     def show() -> None:
         from ouzel.cli.ui.summary import show_answer

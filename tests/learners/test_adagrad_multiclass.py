@@ -79,16 +79,14 @@ def test_mixed_norms_null_whole_features(penalty):
     assert set(used) <= {0, CLASSES}
 
 
-def test_mirror_descent_nulls_whole_features_but_for_classes_without_a_gradient():
+def test_mirror_descent_nulls_whole_features_as_well():
     rows, targets = stream(seed=2)
     settings = learner.Settings(Hinge(), L2Norm(0.15), 0.3, 0.0, dual_averaging=False)
 
     state, _ = learn(rows, targets, settings)
-    weights = module_of(settings).weights(state, settings)
-    used = weights.any(axis=1)
+    used = module_of(settings).weights(state, settings).any(axis=1)
 
-    assert 0 < np.count_nonzero(used) < DIMENSION
-    np.testing.assert_array_equal(weights[used] != 0.0, state.table[used, 1] > 0.0)
+    assert 0 < np.count_nonzero(used[state.table[:, 1].any(axis=1)]) < np.count_nonzero(state.table[:, 1].any(axis=1))
 
 
 def test_multinomial_logistic_learns_the_rule():

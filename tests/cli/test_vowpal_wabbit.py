@@ -23,7 +23,7 @@ def test_an_option_of_vowpal_wabbit_is_answered_in_one_line(ouzel, small, name, 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["train", "a.vw", "-q", "ab"], "`-q ab` of Vowpal Wabbit is not here: features are learnt as they are given"),
+        (["train", "a.vw", "-q", "ab"], "`-q ab` of Vowpal Wabbit is `--cross` here, with whole names or patterns"),
         (["train", "a.vw", "-b18"], "`-b18` of Vowpal Wabbit is `--bits BITS` here"),
         (["predict", "m", "--oaa=3"], "`--oaa=3` of Vowpal Wabbit is what labels say here"),
         (["-d", "a.vw", "-f", "m"], "`-d a.vw` of Vowpal Wabbit is the file's name alone here"),

@@ -10,7 +10,8 @@ from ouzel.kernels.jit import kernel
 from ouzel.sketches.hashing import feature_id, finish_hash, murmur3_32
 from ouzel.streams.options import Options
 from ouzel.streams.row_order import RANKED, rank_row, sort_row
-from ouzel.streams.text.named_features import SPARE, find_ends
+from ouzel.streams.text.marks import SPARE
+from ouzel.streams.text.named_features import find_ends
 from ouzel.streams.text.spans import absorb, absorb_bytes, prefix_of
 from ouzel.streams.text.vw import parse_vw
 
@@ -66,7 +67,7 @@ def features_of(groups):
 
 
 def parse(text, room=0):
-    data = np.frombuffer(text.encode() + b"x" * room, np.uint8)
+    data = np.frombuffer(bytearray(text.encode() + b"x" * room), np.uint8)
     parsed = parse_vw(data, 0, len(data) - room, Options())
     assert parsed.problem is None
     return parsed.block
@@ -111,7 +112,7 @@ def test_a_name_in_two_parts_has_the_hash_of_both_as_one(first, second, seed, ra
     text = bytes(random.randrange(256) for _ in range(first)) + b"^" * bool(first)
     text += bytes(random.randrange(256) for _ in range(second))
     begin = first + bool(first)
-    data = np.frombuffer(text + b"?" * 8, np.uint8)
+    data = np.frombuffer(bytearray(text + b"?" * 8), np.uint8)
 
     whole = murmur3_32(data, 0, len(text), seed)
 
@@ -167,7 +168,12 @@ def test_a_kernel_finds_in_many_bytes_what_the_plain_body_says():
     @kernel
     def in_a_kernel(data, numbers, number):
         word = many_bytes.ends_of_words(data, 0)
-        return word, many_bytes.ones(word), many_bytes.smaller(numbers, np.uint64(32), number)
+        return (
+            word,
+            many_bytes.ends_of_strings(data, 0),
+            many_bytes.ones(word),
+            many_bytes.smaller(numbers, np.uint64(32), number),
+        )
 
     plain = getattr(in_a_kernel, "py_func", in_a_kernel)
     assert in_a_kernel(data, numbers, numbers[3]) == plain(data, numbers, numbers[3])

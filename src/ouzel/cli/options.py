@@ -59,6 +59,15 @@ Dates = Annotated[
 ]
 Ignore = Annotated[list[str] | None, typer.Option(metavar="COL", help="Column to leave out; the same.")]
 Keep = Annotated[list[str] | None, typer.Option(metavar="COL", help="Column to take, and no others; the same.")]
+Crosses = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--cross",
+        "--crosses",
+        metavar="A*B",
+        help="Multiply the features of columns, or namespaces, such as city*device; '*:*'.",
+    ),
+]
 Missing = Annotated[str | None, typer.Option(help="A missing value is: absent, or a feature of its own (indicator).")]
 ColumnNames = Annotated[
     str | None, typer.Option("--columns", help="Names of the columns of a table without a header: a,b,c.")
@@ -115,6 +124,7 @@ class Kinds:
     dates: Dates = None
     ignore: Ignore = None
     keep: Keep = None
+    crosses: Crosses = None
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,8 @@ class Flag(NamedTuple):
 
 
 CROSSES = (
-    "is not here: features are learnt as they are given, and a product is a feature of its own once you write it, "
-    "such as a^b:1"
+    "is `--cross` here, with whole names or patterns of namespaces: `--cross 'a*:b*'` for those that begin with "
+    "a and b, `--cross 'user*item*hour'` for three, `--cross '*:*'` for all pairs"
 )
 BANDITS = "is another task, which is not learnt here: contextual bandits; give each example a label of its own"
 COSTS = "is not here: every example has one label, without costs; weigh examples by their importance"
@@ -94,7 +94,7 @@ FLAGS = (
     Flag(
         ("--ignore_linear",),
         "NAMESPACE",
-        "is not here: there are no crossed features; `--ignore NAMESPACE` leaves one out",
+        "is not here: crosses stand beside the features they are made of; `--ignore NAMESPACE` leaves out both",
     ),
     Flag(("--redefine",), "NAMES", "is not here: rename the namespaces in the text"),
     Flag(("--noconstant",), "", "is `--no-intercept` here"),

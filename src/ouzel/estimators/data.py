@@ -30,7 +30,7 @@ from ouzel.streams.options import OF_COLUMNS, Options, make_options
 from ouzel.streams.tables.arrow_types import is_number
 
 TYPES = [np.float32, np.float64]
-OF_FRAMES = (*OF_COLUMNS, "dates")
+OF_FRAMES = (*OF_COLUMNS, "dates", "crosses")
 """Parameters that say what the columns of data frames, and the features of dictionaries, hold."""
 
 

@@ -44,10 +44,11 @@ class Online(Estimator):
         dates: Any = None,
         ignore: Any = None,
         keep: Any = None,
+        crosses: Any = None,
         **settings: Any,
     ) -> None:
         said: dict[str, Any] = {"categorical": categorical, "numeric": numeric, "text": text, "dates": dates}
-        said |= {"ignore": ignore, "keep": keep, "standardize": standardize, "forget": forget}
+        said |= {"ignore": ignore, "keep": keep, "crosses": crosses, "standardize": standardize, "forget": forget}
         super().__init__(fit_intercept=fit_intercept, passes=passes, bits=bits, seed=seed, **said)
         self.learner = learner
         self._given = {}
@@ -124,6 +125,7 @@ class OnlineClassifier(Online, Classifier):
     categorical, numeric, text, dates : names of columns of data frames, or of features of dictionaries, that hold such;
         lists of names, of patterns such as "C*", or "all"; without them types and first rows tell
     ignore, keep : columns to leave out, or the only ones to take, in the same way
+    crosses : columns whose features are multiplied, such as [("city", "device")], see docs/crosses.md
     settings : settings of the learner by name, see docs/settings.md; a name that it does not have is an OuzelError
 
     Examples
@@ -172,10 +174,11 @@ class OnlineRegressor(Online, Regressor):
         dates: Any = None,
         ignore: Any = None,
         keep: Any = None,
+        crosses: Any = None,
         **settings: Any,
     ) -> None:
         said: dict[str, Any] = {"categorical": categorical, "numeric": numeric, "text": text, "dates": dates}
-        said |= {"ignore": ignore, "keep": keep, "standardize": standardize, "forget": forget}
+        said |= {"ignore": ignore, "keep": keep, "crosses": crosses, "standardize": standardize, "forget": forget}
         given = {"passes": passes, "bits": bits, "seed": seed, **said, **settings}
         super().__init__(learner, fit_intercept=fit_intercept, **given)
         self.scale_targets = scale_targets
@@ -213,10 +216,11 @@ class OnlineRanker(Online, Ranker):
         dates: Any = None,
         ignore: Any = None,
         keep: Any = None,
+        crosses: Any = None,
         **settings: Any,
     ) -> None:
         said: dict[str, Any] = {"categorical": categorical, "numeric": numeric, "text": text, "dates": dates}
-        said |= {"ignore": ignore, "keep": keep, "standardize": standardize, "forget": forget}
+        said |= {"ignore": ignore, "keep": keep, "crosses": crosses, "standardize": standardize, "forget": forget}
         given = {"passes": passes, "bits": bits, "seed": seed, **said, **settings}
         super().__init__(learner, fit_intercept=False, **given)
         self.pairs = pairs

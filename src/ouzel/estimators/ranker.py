@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +12,7 @@ from ouzel.estimators.adagrad import AdaGrad
 from ouzel.estimators.base import Estimator, as_numbers
 from ouzel.evaluation.ranking import average_precision
 from ouzel.model.tasks.ranking import groups_of
-from ouzel.streams.block import concatenate
+from ouzel.streams.concatenation import concatenate
 
 GRADES = "numbers, the grades by which to rank"
 
@@ -75,7 +74,7 @@ class Ranker(Estimator):
         groups = _numbers(qid, len(y))
         grades = as_numbers(y, GRADES)
         model = self._new_model() if first else self.model_
-        block = reduce(concatenate, self._blocks(model, X, None, grades, None))._replace(groups=groups)
+        block = concatenate([*self._blocks(model, X, None, grades, None)])._replace(groups=groups)
         return self._train(model, [block], passes)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -11,8 +12,11 @@ import numpy as np
 
 from ouzel.errors import DataError
 from ouzel.model.model import Model
-from ouzel.streams.dictionaries import kinds_said, plain_features
-from ouzel.streams.feature_space import NUMBER, FeatureSpace, meet, own_id
+from ouzel.streams.block import Block
+from ouzel.streams.crosses.crossing import Crosser
+from ouzel.streams.crosses.members import factors_of
+from ouzel.streams.dictionaries import kinds_said, plain_features, plain_members
+from ouzel.streams.feature_space import NOTHING_KNOWN, NUMBER, FeatureSpace, meet, own_id
 from ouzel.streams.options import Options
 from ouzel.streams.row_order import tidy_row
 
@@ -31,6 +35,7 @@ class Slots(dict[Any, int]):
         self.plain = False  # whether all are names and numbers
         self.largest = 0  # feature id
         self.learning = False
+        self._crosser: Crosser | None = None
         self.constant: tuple[int, ...] = (0,) if model.intercept else ()
         self.constant_value: tuple[float, ...] = (1.0,) if model.intercept else ()
 
@@ -45,6 +50,8 @@ class Slots(dict[Any, int]):
         self.plain = plain
         if not isinstance(x, dict):
             x = as_dictionary(x)
+        if self.crosses and not plain:
+            return self._crossed(x)
         count = len(x) + len(self.constant)
         packed = bytearray(8 * count)
         try:
@@ -61,6 +68,36 @@ class Slots(dict[Any, int]):
             return self.row(self._by_value(x), plain=True)
         return slots[:end], values[:end]
 
+    @property
+    def crosses(self) -> tuple[str, ...]:
+        """The crosses that examples are to have."""
+        space = self.model.space
+        return space.crosses if space.known else self.options.crosses
+
+    def _crossed(self, x: Mapping[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
+        """Slots and values of an example with crosses."""
+        model = self.model
+        made, fields = plain_members(x, model.space, self.options)
+        slots, values = self.row(made, plain=True)
+        if self._crosser is None:
+            options = replace(self.options, bits=model.bits, seed=model.seed, crosses=self.crosses, space=NOTHING_KNOWN)
+            self._options_crossed, self._crosser = options, Crosser(options)
+        own = len(self.constant)
+        block = Block(
+            np.array([0, len(slots) - own], np.uint64),
+            slots[own:] - np.uint32(1),
+            values[own:],
+            np.full(1, np.nan),
+            np.ones(1, np.float32),
+            space=FeatureSpace(named=True, loose=True),
+            factors=factors_of([(made, fields)], self._options_crossed),
+        )
+        (block,) = self._crosser.parts(block, whole=True)
+        if block.names is not None and self.learning:
+            model.names.add(block.names)
+        self.largest = max(self.largest, int(block.indices.max(initial=0)))
+        return np.append(slots[:own], block.indices + np.uint32(1)), np.append(values[:own], block.values)
+
     def __missing__(self, name: Any) -> int:
         if len(self) >= MOST_CACHED:
             self.clear()
@@ -71,7 +108,7 @@ class Slots(dict[Any, int]):
         feature = space.id_of(name, model.seed, model.bits)
         if feature is None and space.kinds:
             return NOT_BY_VALUE
-        given = self._given(name, feature)
+        given = self._given(name, feature)._replace(crosses=self.crosses)
         known = meet(space, given, self.learning)
         if self.learning:
             model.space = known

@@ -59,6 +59,11 @@ def _ends_of_words(builder: Any, data: Any, at: Any) -> Any:
     return builder.or_(builder.or_(blank, bar), colon)
 
 
+def _ends_of_strings(builder: Any, data: Any, at: Any) -> Any:
+    quote, escape, control = (_mask_of(builder, data, at, *test) for test in (("==", 34), ("==", 92), ("<", 32)))
+    return builder.or_(builder.or_(quote, escape), control)
+
+
 def _smaller(builder: Any, numbers: Any, count: Any, number: Any) -> Any:
     many = ir.VectorType(ir.IntType(32), AT_ONCE)
     below = in_all_lanes(builder, number, AT_ONCE)
@@ -76,6 +81,14 @@ def ends_of_words(data, at):
     """The bits k for which byte `data[at + k]` is a blank (up to 32), a bar or a colon, of 64 bytes."""
     text = data[at : at + np.uint64(LOOKED_AT)]
     found = (text <= 32) | (text == 124) | (text == 58)
+    return np.uint64(sum(1 << k for k in np.flatnonzero(found).tolist()))
+
+
+@in_llvm(_ends_of_strings, types.uint64)
+def ends_of_strings(data, at):
+    """The same of quotation marks, backslashes and control characters (below 32)."""
+    text = data[at : at + np.uint64(LOOKED_AT)]
+    found = (text == 34) | (text == 92) | (text < 32)
     return np.uint64(sum(1 << k for k in np.flatnonzero(found).tolist()))
 
 

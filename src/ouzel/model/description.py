@@ -26,6 +26,7 @@ from ouzel.model.settings import resolve_settings
 from ouzel.model.tasks.choose import TASKS
 from ouzel.ranges import MOST_BITS, MOST_SEED
 from ouzel.sketches.hashing import MOST_ID
+from ouzel.streams.crosses.naming import as_crosses
 from ouzel.streams.feature_names import FeatureNames
 from ouzel.streams.feature_space import KINDS, FeatureSpace
 from ouzel.streams.limits import Limits
@@ -95,6 +96,7 @@ FEATURES = {
     "kinds": list_of(pair_of(text, one_of(*KINDS))),
     "loose": flag,
     "indicator": flag,
+    "crosses": list_of(text),
 }
 """What a model's features are known by: the fields of `FeatureSpace`."""
 
@@ -185,7 +187,9 @@ def _space_of(stored: Any) -> FeatureSpace:
     """What the features of a model are known by, of what its file says."""
     check(stored, FEATURES, "what the features are known by")
     kinds = dict(stored["kinds"])
-    space = FeatureSpace(**{**stored, "kinds": kinds})
+    space = FeatureSpace(**{**stored, "kinds": kinds, "crosses": tuple(stored["crosses"])})
+    if as_crosses(space.crosses) != space.crosses:
+        raise OuzelError(f"crosses are not in order; got {reprlib.repr(space.crosses)}")
     within = space.lowest is None or space.highest is None or space.lowest <= space.highest
     if (space.lowest is None) != (space.highest is None) or not within or len(kinds) != len(stored["kinds"]):
         raise OuzelError("what the features are known by contradicts itself")

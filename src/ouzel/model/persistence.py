@@ -27,7 +27,7 @@ from ouzel.learners.protocol import Checked
 from ouzel.model.description import describe, model_of
 from ouzel.model.model import Model
 
-FORMAT = 8  # 5: targets in their own unit; 6: features not known by kind; 7: nothing was standardised, or forgot
+FORMAT = 9  # 6: features not known by kind; 7: nothing was standardised, or forgot; 8: nothing was crossed
 FEATURES = "features."  # before the names of the arrays of their moments
 KEY = "ouzel"  # under which the metadata lie
 BESIDE = "beside."  # before the names of arrays that are not of the model

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from ouzel.errors import OuzelError
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
+from ouzel.streams.crosses.crossing import Crosser
 from ouzel.streams.options import make_options
 from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.text.json_examples import Example, LongWordError
@@ -48,6 +49,7 @@ class Reading:
         self.options = make_options(given)
         self.label = self.options.label or "label"
         kinds = ColumnKinds(self.options)
+        self._crosser, self._asked_crosser = Crosser(self.options), Crosser(self.options)
         self._labelled = JsonExamples(self.options, kinds, "the stream")
         ignored = (*self.options.ignore, *([self.options.weight] if self.options.weight else []))
         self._asked = JsonExamples(replace(self.options, weight=None, ignore=ignored, unlabelled=True), kinds, "")
@@ -81,6 +83,9 @@ class Reading:
     def block(self, examples: Sequence[Example], asked: bool = False) -> Block:
         """Examples, one to ROWS, as one block; those to learn are for one thread to ask for."""
         (block,) = (self._asked if asked else self._labelled).blocks(examples)
+        if not self.options.crossed:
+            return block
+        (block,) = self._asked_crosser.parts(block, whole=True) if asked else self._crosser.parts(block, whole=True)
         return block
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ouzel.streams.crosses.factors import Factors
 from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace
 
 ROWS = 4096  # of a block made of what lies in memory, or of a table
@@ -43,6 +44,7 @@ class Block(NamedTuple):
     space: FeatureSpace = NOTHING_KNOWN  # what the ids stand for
     tags: Any = None  # (n,) what the rows are called, an array of text or numbers (of NumPy or Arrow); None if nothing
     numbers: np.ndarray | None = None  # (n,) int64, which row of the stream each is, from 0, those left out counted
+    factors: Factors | None = None  # what crosses are to be made of, until they are made
 
     @property
     def rows(self) -> int:
@@ -63,6 +65,7 @@ class Block(NamedTuple):
             groups=None if self.groups is None else self.groups[start:stop],
             tags=None if self.tags is None else self.tags[start:stop],
             numbers=None if self.numbers is None else self.numbers[start:stop],
+            factors=None if self.factors is None else self.factors.slice(start, stop),
         )
 
     def select(self, chosen: np.ndarray) -> Block:
@@ -80,37 +83,5 @@ class Block(NamedTuple):
             groups=None if self.groups is None else self.groups[chosen],
             tags=None if self.tags is None else self.tags.take(chosen),
             numbers=None if self.numbers is None else self.numbers[chosen],
+            factors=None if self.factors is None else self.factors.select(chosen),
         )
-
-
-def concatenate(first: Block, second: Block) -> Block:
-    """The examples of both, those of the second last. Neither may have labels that are names."""
-    assert first.label_names is None
-    assert second.label_names is None
-    parts = (first, second)
-    kept = [slice(int(part.offsets[0]), int(part.offsets[-1])) for part in parts]
-    offsets = [first.offsets - first.offsets[0], second.offsets[1:] - second.offsets[0] + np.uint64(first.nonzeros)]
-    groups = [np.zeros(part.rows, np.int64) if part.groups is None else part.groups for part in parts]
-    return Block(
-        np.concatenate(offsets),
-        np.concatenate([part.indices[here] for part, here in zip(parts, kept, strict=True)]),
-        np.concatenate([part.values[here] for part, here in zip(parts, kept, strict=True)]),
-        np.concatenate([part.labels for part in parts]),
-        np.concatenate([part.weights for part in parts]),
-        groups=np.concatenate(groups) if first.groups is not None or second.groups is not None else None,
-        names=_both(first.names, second.names),
-        space=second.space if second.space.known else first.space,
-    )
-
-
-def _both(first: Names | None, second: Names | None) -> Names | None:
-    """The names of both."""
-    if first is None or second is None:
-        return first or second
-    shift = np.uint64(len(first.text))
-    return Names(
-        np.concatenate([first.ids, second.ids]),
-        np.concatenate([first.starts, second.starts + shift]),
-        np.concatenate([first.ends, second.ends + shift]),
-        np.concatenate([first.text, second.text]),
-    )

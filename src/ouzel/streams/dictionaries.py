@@ -13,6 +13,7 @@ import numpy as np
 from ouzel.errors import DataError
 from ouzel.numerals import is_number
 from ouzel.streams.block import LARGEST, ROWS, Block, Names
+from ouzel.streams.crosses.members import factors_of, fields_of
 from ouzel.streams.dates import EXPECTED, date_parts
 from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, TEXT, FeatureSpace, Token, own_id
 from ouzel.streams.label_values import tidy
@@ -86,6 +87,24 @@ def plain_features(features: Mapping[Any, Any], space: FeatureSpace, options: Op
     return found
 
 
+def plain_members(
+    features: Mapping[Any, Any], space: FeatureSpace, options: Options = USUAL
+) -> tuple[dict[Any, float], dict[Any, str]]:
+    """`plain_features`, and of which field each is, for crosses.
+
+    >>> plain_members({"price": 2.5, "city": "Rome"}, FeatureSpace())[1]
+    {'price': 'price', 'city=Rome': 'city'}
+    """
+    kinds = {**kinds_said(features, options), **space.kinds} if options.choosy else space.kinds
+    found: dict[Any, float] = {}
+    fields: dict[Any, str] = {}
+    for name, value in features.items():
+        made = plain_features({name: value}, space._replace(kinds=kinds), options)
+        found |= made
+        fields |= fields_of(name, kinds.get(name), made)
+    return found, fields
+
+
 def kinds_said(names: Iterable[Any], options: Options) -> dict[Any, str]:
     """What the options say that some features hold, of those of which they say it."""
     said = {name: options.kind_of(name) for name in names if isinstance(name, str)}
@@ -147,6 +166,7 @@ def _of_dictionaries(rows: list[Any], options: Options, plain: bool, known: Ids)
     values: list[float] = []
     offsets = [0]
     met: dict[Any, Any] = {}  # the names of this block, in order
+    members: list[tuple[dict[Any, float], dict[Any, str]]] = []
     for number, (features, *_) in enumerate(rows):
         if plain and options.space.width is None:
             met |= features
@@ -154,7 +174,11 @@ def _of_dictionaries(rows: list[Any], options: Options, plain: bool, known: Ids)
             values += features.values()
             offsets.append(len(ids))
             continue
-        made = features if plain else plain_features(features, options.space, options)
+        if options.crossed and not plain:
+            made, fields = plain_members(features, options.space, options)
+            members.append((made, fields))
+        else:
+            made = features if plain else plain_features(features, options.space, options)
         met |= made
         for name, value in made.items():
             if not abs(value) <= LARGEST:
@@ -169,7 +193,7 @@ def _of_dictionaries(rows: list[Any], options: Options, plain: bool, known: Ids)
     end = canonical_rows(starts, indices, numbers)
     codes, label_names = encode_labels([row[1] for row in rows], len(rows))
     weights = as_weights([row[2] if len(row) > 2 else 1.0 for row in rows], len(rows))
-    texts = {known[name]: known.texts[name] for name in met if name in known.texts}
+    texts = {known[name]: known.texts[name] for name in reversed(met) if name in known.texts}  # the first of an id
     lengths = np.array([len(text) for text in texts.values()], np.uint64)
     ends = np.cumsum(lengths, dtype=np.uint64)
     text = np.frombuffer(b"".join(texts.values()), np.uint8)
@@ -178,9 +202,10 @@ def _of_dictionaries(rows: list[Any], options: Options, plain: bool, known: Ids)
     if options.choosy and not plain and space.width is None:
         seen = {name for features, *_ in rows for name in features}
         space = space._replace(kinds=kinds_said(seen, options))
-    return Block(
+    block = Block(
         starts, indices[:end], numbers[:end], codes, weights, label_names=label_names, names=names, space=space
     )
+    return block._replace(factors=factors_of(members, options)) if members else block
 
 
 def _space_of(others: list[Any], named: bool, options: Options) -> FeatureSpace:

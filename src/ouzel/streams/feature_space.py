@@ -35,6 +35,7 @@ class FeatureSpace(NamedTuple):
     kinds: Mapping[str, str] = {}  # of a table's columns, by name
     loose: bool = False  # whether names come one by one, with others at any time: text, dictionaries, JSON objects
     indicator: bool = False  # whether a missing value is a feature of its own
+    crosses: tuple[str, ...] = ()  # which features are multiplied with each other
 
     @property
     def known(self) -> bool:
@@ -130,6 +131,12 @@ def meet(known: FeatureSpace, given: FeatureSpace, learning: bool = False) -> Fe
     """
     if not (known.known and given.known):
         return given if given.known else known
+    if known.crosses != given.crosses:
+        ours, theirs = (", ".join(space.crosses) or "no crosses" for space in (known, given))
+        raise DataError(
+            f"the model was learnt with {ours}, and this data comes with {theirs}; read it for the model: "
+            "blocks_from(X, y, model=model), or train a model on this data"
+        )
     if known.width is not None:
         _check_against_columns(known, given)
     elif given.width is not None:
@@ -171,6 +178,7 @@ def _union(known: FeatureSpace, given: FeatureSpace) -> FeatureSpace:
         known.kinds if given.kinds == known.kinds else {**known.kinds, **given.kinds, **known.kinds},
         known.loose or given.loose,
         known.indicator or given.indicator,
+        known.crosses,
     )
 
 

@@ -8,14 +8,15 @@ from typing import Any, Self
 import numpy as np
 
 from ouzel.errors import DataError
-from ouzel.streams.block import Block, concatenate
+from ouzel.streams.block import Block
+from ouzel.streams.concatenation import concatenate
 
 
 def whole_groups(blocks: Iterable[Block]) -> Iterator[Block]:
     """The same examples in blocks that end where a group ends. A group is a run of examples with one group number."""
     rest: Block | None = None
     for block in blocks:
-        joined = block if rest is None else concatenate(rest, block)
+        joined = block if rest is None else concatenate([rest, block])
         groups = np.zeros(joined.rows) if joined.groups is None else joined.groups
         cut = int(np.flatnonzero(np.diff(groups, prepend=np.nan))[-1])
         if cut:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from fnmatch import fnmatchcase
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Annotated, Any
 
 from ouzel.errors import OuzelError
 from ouzel.ranges import Bits, Count, Seed, checked
+from ouzel.streams.crosses.naming import as_crosses
 from ouzel.streams.feature_space import CATEGORY, DATE, NOTHING_KNOWN, NUMBER, TEXT, FeatureSpace
 from ouzel.streams.limits import USUAL, Limits
+from ouzel.streams.patterns import matches
 
 TABLES = ("csv", "tsv", "parquet", "arrow", "jsonl")
 ON_ERROR = ("raise", "skip")
 MISSING = ("absent", "indicator")
 SAMPLE = 1000
 OF_COLUMNS = ("text", "categorical", "numeric", "ignore", "keep")  # or of namespaces, which are like columns
+OF_NAMED = (*OF_COLUMNS, "crosses")
 OF_TABLES = ("label", "weight", "group", "id", "dates", "missing")
 OF_DELIMITED = ("columns", "skip_lines", "delimiter")
 LISTS = ("inherited", "columns", "dates", *OF_COLUMNS)
@@ -39,6 +41,7 @@ class Options:
     dates: tuple[str, ...] = ()  # columns of dates: seconds since 1970, and calendar parts
     ignore: tuple[str, ...] = ()  # columns left out
     keep: tuple[str, ...] = ()  # the only columns that are features
+    crosses: tuple[str, ...] = ()  # features multiplied with each other, by their columns: city*device
     sample: Annotated[
         Count, "first rows that decide what columns hold; 0: each value of a JSON object is what it is"
     ] = SAMPLE
@@ -56,6 +59,13 @@ class Options:
     def __post_init__(self) -> None:
         for name, value in checked(Options, vars(self)).items():
             object.__setattr__(self, name, value)
+        crosses = as_crosses(self.crosses)
+        object.__setattr__(self, "crosses", crosses)
+        if crosses and self.space.known and crosses != self.space.crosses:
+            learnt = f"the crosses {', '.join(self.space.crosses)}" if self.space.crosses else "no crosses"
+            raise OuzelError(
+                f"the model was learnt with {learnt}, and not with {', '.join(crosses)}; leave --cross out"
+            )
         if self.on_error not in ON_ERROR:
             raise OuzelError(f"on_error must be 'raise' or 'skip'; got {self.on_error!r}")
         if self.missing not in MISSING:
@@ -81,6 +91,11 @@ class Options:
     def indicator(self) -> bool:
         """Whether a missing value is a feature of its own, as the model has it or as is asked for."""
         return self.space.indicator or self.missing == "indicator"
+
+    @cached_property
+    def crossed(self) -> tuple[str, ...]:
+        """The crosses to make, as the model has them, or as is asked for."""
+        return self.space.crosses if self.space.known else self.crosses
 
     @cached_property
     def choosy(self) -> bool:
@@ -111,7 +126,7 @@ def check_format(options: Options, name: str, format: str) -> None:
     Traceback (most recent call last):
     ouzel.errors.OuzelError: a.parquet: is parquet, and the option is for csv, tsv alone; leave out delimiter=';'
     """
-    for names, formats in ((OF_TABLES, TABLES), (OF_COLUMNS, (*TABLES, "vw")), (OF_DELIMITED, TABLES[:2])):
+    for names, formats in ((OF_TABLES, TABLES), (OF_NAMED, (*TABLES, "vw")), (OF_DELIMITED, TABLES[:2])):
         for option in names:
             value = getattr(options, option)
             if value != getattr(Options, option) and option not in options.inherited and format not in formats:
@@ -119,23 +134,6 @@ def check_format(options: Options, name: str, format: str) -> None:
                     f"{name}: is {format}, and the option is for {', '.join(formats)} alone; leave out",
                     **{option: value},
                 )
-
-
-@lru_cache(1 << 16)
-def matches(column: str | None, patterns: tuple[str, ...]) -> bool:
-    """Whether a column has one of these names, or a name of one of these patterns; `all` are all.
-
-    >>> matches("C12", ("C*",)), matches("price", ("C*", "all")), matches("C", ("c",))
-    (True, True, False)
-    """
-    return column is not None and any(
-        pattern in (column, "all") or fnmatchcase(column, pattern) for pattern in patterns
-    )
-
-
-def is_pattern(name: str) -> bool:
-    """Whether what stands for columns is more than one column's name."""
-    return name == "all" or any(letter in name for letter in "*?[")
 
 
 def names_in(option: str, value: Any) -> tuple[str, ...]:
@@ -159,6 +157,8 @@ def make_options(given: dict[str, Any]) -> Options:
     for name in LISTS:
         if name in values:
             values[name] = names_in(name, values[name])
+    if "crosses" in values:
+        values["crosses"] = as_crosses(values["crosses"])
     if "limits" in values:
         values["limits"] = Limits.of(values["limits"])
     return Options(**values)

@@ -14,10 +14,13 @@ from ouzel.errors import DataError, bad_line, listed
 from ouzel.numerals import as_number
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import LARGEST, Block
-from ouzel.streams.dates import EXPECTED
+from ouzel.streams.crosses.naming import all_factors
+from ouzel.streams.dates import EXPECTED, PARTS
+from ouzel.streams.feature_space import DATE
 from ouzel.streams.guard import reason_of
 from ouzel.streams.label_values import Label
-from ouzel.streams.options import OF_COLUMNS, Options, is_pattern
+from ouzel.streams.options import OF_COLUMNS, Options
+from ouzel.streams.patterns import is_pattern
 from ouzel.streams.row_order import canonical_rows
 from ouzel.streams.tables.arrow_types import cells_of, encoded, is_list, is_number, is_single, numbers_of, tags_of
 from ouzel.streams.tables.cells import NOT_A_DATE, NOT_FINITE, TOO_LONG
@@ -61,6 +64,7 @@ class Columns:
         names = [column for column in schema.names if is_named(column)]
         self._check_names(names)
         predicting = options.unlabelled
+        named = [column for name in OF_COLUMNS for column in getattr(options, name)]
         self.weight = None if predicting and options.weight not in names else options.weight
         self.id = None if predicting and options.id not in names else options.id
         for column in (name for name in (label, self.weight, options.group, self.id) if name is not None):
@@ -68,8 +72,8 @@ class Columns:
             kind = schema.field(column).type
             if column in (label, options.group, self.id) and not is_single(kind):
                 raise DataError(f"{name}: column {column!r} holds {kind}; expected numbers or names")
-        for column in (*options.dates, *(column for name in OF_COLUMNS for column in getattr(options, name))):
-            if not (predicting or is_pattern(column)):
+        for column in (*options.dates, *all_factors(options.crosses), *named):
+            if not (predicting or is_pattern(column) or _is_part_of_date(column, options)):
                 self._check_there(column, names)
         self.sparse = {"indices", "values"} <= set(names) and all(
             is_list(schema.field(column).type) for column in ("indices", "values")
@@ -175,6 +179,7 @@ class Columns:
             groups=self._groups(batch),
             label_names=label_names,
             names=features.names,
+            factors=features.factors,
             space=features.space,
             tags=None if self.id is None else tags_of(batch.column(self.id)),
             numbers=self._numbers(kept) if self.options.on_error == "skip" else None,
@@ -223,6 +228,12 @@ def _chosen(batch: Any, kept: np.ndarray) -> Any:
     """The rows of a batch that are kept (n,) bool. PyArrow joins parts of any type, but filters few."""
     edges = np.flatnonzero(np.diff(kept, prepend=False, append=False)).reshape(-1, 2)
     return pyarrow.concat_batches([batch.slice(0, 0), *(batch.slice(start, stop - start) for start, stop in edges)])
+
+
+def _is_part_of_date(column: str, options: Options) -> bool:
+    """Whether a name is that of a calendar part of a column of dates, such as `when.hour`."""
+    date, _, part = column.rpartition(".")
+    return part in PARTS and options.kind_of(date) == DATE
 
 
 def _bad_labels(labels: Any, longest: int) -> tuple[np.ndarray, np.ndarray]:

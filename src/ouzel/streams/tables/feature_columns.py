@@ -13,6 +13,8 @@ import pyarrow.compute as compute
 from ouzel.errors import DataError
 from ouzel.sketches.hashing import MOST_ID, feature_id
 from ouzel.streams.block import LARGEST, Names
+from ouzel.streams.crosses.collecting import Collector
+from ouzel.streams.crosses.factors import Factors
 from ouzel.streams.dates import PARTS
 from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, FeatureSpace, numbered, own_name
 from ouzel.streams.guard import is_of_library, reason_of
@@ -48,6 +50,7 @@ class Features(NamedTuple):
     values: np.ndarray  # (features,) float32
     names: Names | None
     space: FeatureSpace
+    factors: Factors | None = None  # of crosses
 
 
 class FeatureColumns:
@@ -64,16 +67,18 @@ class FeatureColumns:
         self.name = name
         self.kinds = kinds
         self.mask = np.uint32((1 << options.bits) - 1)
+        self.hashed = np.uint32(2**32 - 1) if options.crossed else self.mask  # bits of hashes, before they are ids
         self.mark = np.array(bytearray(MARK.encode())) if options.indicator else NO_MARK
+        self._factors = Collector(options.crossed)  # of the batch that is read
         try:
-            self.ids = {column: self._id(column) for column in columns}
+            self.ids = {column: self._id(column, options.bits) for column in columns}
         except ValueError as error:
             raise DataError(f"{name}: found {error}") from None
         self._decided: tuple[dict[str, str], FeatureSpace] | None = None
 
-    def _id(self, column: str) -> int:
+    def _id(self, column: str, bits: int) -> int:
         places = self.options.space.places()
-        return places[column] if places else feature_id(own_name(column), self.options.seed, self.options.bits)
+        return places[column] if places else feature_id(own_name(column), self.options.seed, bits)
 
     def decided(self, batch: Any) -> tuple[dict[str, str], FeatureSpace]:
         """What each column holds, and what the features of all of them are known by."""
@@ -98,6 +103,7 @@ class FeatureColumns:
     def read(self, batch: Any) -> tuple[Features, list[Refused]]:
         """The features of a batch, and the columns with bad cells."""
         n = batch.num_rows
+        self._factors = Collector(self.options.crossed)
         kinds, space = self.decided(batch)
         plain = [column for column in self.columns if kinds[column] in (NUMBER, CATEGORY, DATE)]
         room = len(plain) + len(PARTS) * [kinds[column] for column in plain].count(DATE)
@@ -131,11 +137,15 @@ class FeatureColumns:
             wrong = np.zeros(n, np.uint8)
             with converting(batch, column, self.name):
                 more, tokens, starts, ends, text = self._tokens(batch.column(column), column, wrong)
+            if self._factors.wants(column):
+                rows = np.repeat(np.arange(n), np.diff(more))
+                self._factors.add(column, rows, tokens, np.ones(len(rows), np.float32), starts, ends, text)
+            tokens &= self.mask
             offsets, indices, flat = join_rows(offsets, indices, flat, more, tokens)
             spans.append(Spans(tokens, starts, ends, text))
             if wrong.any():
                 refused.append((column, wrong))
-        return Features(offsets, indices, flat, _join(spans), space), refused
+        return Features(offsets, indices, flat, _join(spans), space, self._factors.factors(n)), refused
 
     def _read_numbers(self, array: Any, column: str, lane: Lane, wrong: np.ndarray) -> list[Spans]:
         """Numbers by value; what is null, or not a number, is missing."""
@@ -146,18 +156,30 @@ class FeatureColumns:
         if fit.all():
             values[:] = numbers
             present[:] = values != 0.0
+            self._cross_numbers(column, values, present)
             return self._own_name(column)
         missing = np.isnan(numbers)
         wrong[~(fit | missing)] = NOT_FINITE
         values[:] = np.where(fit, numbers, 0.0)
         present[:] = values != 0.0
+        self._cross_numbers(column, values, present)
         if not len(self.mark) or not missing.any():
             return self._own_name(column)
         text = np.frombuffer(f"{column}={MARK}".encode(), np.uint8)
-        ids[missing] = mark = feature_id(f"{column}={MARK}", self.options.seed, self.options.bits)
+        hashed = feature_id(f"{column}={MARK}", self.options.seed, 32)
+        ids[missing] = mark = hashed & int(self.mask)
+        if self._factors.wants(column):
+            rows = np.flatnonzero(missing)
+            self._factors.add_one(column, rows, hashed, np.ones(len(rows), np.float32), f"{column}={MARK}")
         values[missing] = 1.0
         present[missing] = True
         return [*self._own_name(column), _one_name(mark, text)]
+
+    def _cross_numbers(self, column: str, values: np.ndarray, present: np.ndarray) -> None:
+        """Have the numbers of a column crossed, if that is asked for."""
+        if self._factors.wants(column):
+            rows = np.flatnonzero(present)
+            self._factors.add_one(column, rows, self._id(column, 32), values[rows], column)
 
     def _own_name(self, column: str) -> list[Spans]:
         """The name of a column's feature, unless that has a number of its own."""
@@ -183,8 +205,14 @@ class FeatureColumns:
         starts, ends = np.empty(n, np.uint64), np.empty(n, np.uint64)
         longest, seed = self.options.limits.word, self.options.seed
         out = ids, values, present, wrong, starts, ends, text
-        read_cells(words, prefix, np.uint32(own or 0), own is not None, mark, longest, seed, self.mask, *out)
+        read_cells(words, prefix, np.uint32(own or 0), own is not None, mark, longest, seed, self.hashed, *out)
         named = starts < ends
+        if self._factors.wants(column):
+            rows = np.flatnonzero(named)
+            self._factors.add(column, rows, ids[named], values[named], starts[named], ends[named], text)
+            self._cross_numbers(column, values, present & ~named)
+        if self.hashed != self.mask:
+            ids[named] &= self.mask
         if self.options.space.places() and named.any():
             wrong[named] = NOT_FINITE  # the model's array had no features but its columns
         found = [Spans(ids[named], starts[named], ends[named], text)]
@@ -192,7 +220,7 @@ class FeatureColumns:
 
     def _tokens(self, array: Any, column: str, wrong: np.ndarray) -> tuple[np.ndarray, ...]:
         """The words of a column that may have several in a row: offsets (n + 1,), ids, starts, ends, text."""
-        longest, seed, mask = self.options.limits.word, self.options.seed, self.mask
+        longest, seed, mask = self.options.limits.word, self.options.seed, self.hashed
         if is_list(array.type):
             words = words_of(array.flatten())
             return read_list(array, words, np.frombuffer(f"{column}=".encode(), np.uint8), longest, seed, mask, wrong)

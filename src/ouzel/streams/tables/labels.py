@@ -9,7 +9,8 @@ from ouzel.errors import DataError, listed
 from ouzel.numerals import is_number
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.label_values import Label, tidy
-from ouzel.streams.options import Options, matches
+from ouzel.streams.options import Options
+from ouzel.streams.patterns import matches
 
 LABELS = ("label", "target", "class", "y")  # columns taken for the label unless one is named
 INFINITE = "expected a finite number or a name as label, or nothing"

@@ -11,7 +11,8 @@ from pyarrow.parquet import ParquetFile
 
 from ouzel.streams.block import ROWS
 from ouzel.streams.limits import Limits
-from ouzel.streams.options import Options, matches
+from ouzel.streams.options import Options
+from ouzel.streams.patterns import matches
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.arrow_types import as_text
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ouzel.numerals import is_number
 from ouzel.streams.block import LARGEST
+from ouzel.streams.crosses.members import fields_of
 from ouzel.streams.dates import EXPECTED
 from ouzel.streams.dictionaries import date_features, tokens, word_of
 from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, TEXT, Token, own_name
 from ouzel.streams.label_values import Label, tidy
 from ouzel.streams.missing import MARK, NOTHING, is_missing
-from ouzel.streams.options import Options, matches
+from ouzel.streams.options import Options
+from ouzel.streams.patterns import matches
 from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.tables.labels import INFINITE, as_sign, group_id, is_infinite, label_of
 
@@ -32,6 +34,7 @@ class Example(NamedTuple):
     group: int
     tag: str | None
     number: int  # of objects before it, bad ones counted
+    fields: Mapping[Any, str] = {}  # of which member each feature is, if there are to be crosses
 
 
 def example_of(row: dict[str, Any], label: str | None, options: Options, kinds: ColumnKinds, number: int) -> Example:
@@ -59,7 +62,15 @@ def example_of(row: dict[str, Any], label: str | None, options: Options, kinds: 
     if options.id is not None:
         found = row.pop(options.id, None)
         tag = None if found is None else word_of(found)
-    return Example(_features(row, options, kinds), target, weight, group, tag, number)
+    if not options.crossed:
+        return Example(_features(row, options, kinds), target, weight, group, tag, number)
+    features: dict[Any, float] = {}
+    fields: dict[Any, str] = {}
+    for name, value in row.items():
+        made = _features({name: value}, options, kinds)
+        features |= made
+        fields |= fields_of(name, kinds.known.get(name) or options.kind_of(name), made)
+    return Example(features, target, weight, group, tag, number, fields)
 
 
 def _features(row: dict[str, Any], options: Options, kinds: ColumnKinds) -> dict[Any, float]:

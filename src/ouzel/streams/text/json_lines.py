@@ -10,72 +10,103 @@ from typing import Any, TypeVar
 import pyarrow
 
 from ouzel.errors import DataError
-from ouzel.streams.block import Block
+from ouzel.streams.block import ROWS, Block
+from ouzel.streams.concatenation import concatenate
 from ouzel.streams.options import Options
 from ouzel.streams.sources.chunks import chunks_of
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.text.json_examples import LongWordError
 from ouzel.streams.text.json_objects import JsonExamples, flattened, object_of, said_of
+from ouzel.streams.text.json_plain import Chunk, PlainObjects, lines_at
 from ouzel.streams.text.lines import Problem, too_long
 
 Skipped = Callable[[int], None]
 Made = TypeVar("Made")
+Make = Callable[[dict[str, Any], str], Made]
+MOST_AT_ONCE = 4096  # lines that are read one by one before plain ones are looked for again
 
 
 def json_rows(
     source: Source,
     options: Options,
     skipped: Skipped,
-    make: Callable[[dict[str, Any], str], Made],
-    look: Callable[[list[dict[str, Any]]], None] = lambda rows: None,
+    make: Make[Made],
 ) -> Iterator[list[Made]]:
     """What `make` makes of each object and its place (`file:line`), by chunks; blank lines do not count.
-
-    The first objects are for `look` to see before.
 
     A line that is not an object, or of which `make` raises ValueError("found; expected"), is left out if the options
     say so; else DataError follows what was made before it.
     """
     lines = 0
     for data, start, stop in chunks_of(source, options.limits):
-        made: list[Made] = []
-        problem = None
         text = bytes(data[start:stop]).split(b"\n")
-        if not lines:
-            look(_sound_objects(text[: options.sample]))
-        for number, line in enumerate(text):
-            if not line.strip():
-                continue
-            try:
-                made.append(make(object_of(line), f"{source.name}:{lines + number + 1}"))
-            except DataError:
-                raise
-            except (ValueError, RecursionError) as error:
-                if options.on_error == "skip":
-                    skipped(1)
-                    continue
-                column = error.colno if isinstance(error, json.JSONDecodeError) else 1
-                problem = Problem(number, column, *said_of(error))
-                if isinstance(error, LongWordError):
-                    problem = too_long(problem, options.limits)
-                break
+        made, problem = _made(text, f"{source.name}:", lines, options, skipped, make)
         yield made
         if problem is not None:
             raise problem.error(source.name, lines)
         lines += len(text) - 1
 
 
+def _made(
+    text: list[bytes], name: str, before: int, options: Options, skipped: Skipped, make: Make[Made]
+) -> tuple[list[Made], Problem | None]:
+    """What is made of lines, `before` which there were some, up to a bad one."""
+    made: list[Made] = []
+    for number, line in enumerate(text):
+        if not line.strip():
+            continue
+        try:
+            made.append(make(object_of(line), f"{name}{before + number + 1}"))
+        except DataError:
+            raise
+        except (ValueError, RecursionError) as error:
+            if options.on_error == "skip":
+                skipped(1)
+                continue
+            column = error.colno if isinstance(error, json.JSONDecodeError) else 1
+            problem = Problem(number, column, *said_of(error))
+            return made, too_long(problem, options.limits) if isinstance(error, LongWordError) else problem
+    return made, None
+
+
 def read_json_lines(source: Source, options: Options, skipped: Skipped, kinds: ColumnKinds) -> Iterator[Block]:
-    """Blocks of a file of JSON objects, of whose members `kinds` decides what they hold."""
+    """Blocks of a file of JSON objects, of whose members `kinds` decides what they hold.
+
+    Plain objects are read where they lie, others one by one, and more at once where there are many of them.
+    """
     reader = JsonExamples(options, kinds, source.name)
+    plain = PlainObjects(reader)
+    lines = 0
 
     def leave_out(count: int) -> None:
         reader.bad += count
         skipped(count)
 
-    for examples in json_rows(source, options, leave_out, reader.example, reader.look):
-        yield from reader.blocks(examples)
+    for number, (data, start, stop) in enumerate(chunks_of(source, options.limits)):
+        if not number:
+            reader.look(_sound_objects(lines_at(data, start, stop, options.sample)[0]))
+        parts = []
+        at_once, problem = 1, None
+        chunk = Chunk(data, start, stop, options)
+        while chunk.at < chunk.stop and problem is None:
+            if plain.able(chunk):
+                read = plain.read(chunk)
+                parts.append(read.block)
+                lines += read.lines
+                at_once = min(MOST_AT_ONCE, 2 * at_once) if read.lines < 4 * at_once else max(1, at_once // 2)
+            text, chunk.at = lines_at(chunk.data, chunk.at, chunk.stop, at_once if plain.able(chunk) else MOST_AT_ONCE)
+            examples, problem = _made(text, f"{source.name}:", lines, options, leave_out, reader.example)
+            parts += reader.blocks(examples)
+            if problem is None:
+                lines += len(text)
+        parts = [part for part in parts if part.rows]
+        if parts:
+            block = concatenate(parts)
+            for row in range(0, block.rows, ROWS):
+                yield block.slice(row, min(row + ROWS, block.rows))._replace(names=None if row else block.names)
+        if problem is not None:
+            raise problem.error(source.name, lines)
 
 
 def json_batches(source: Source, options: Options, skipped: Skipped, needed: Sequence[str]) -> Iterator[Any]:

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from ouzel.streams.block import Block
+from ouzel.streams.crosses.members import factors_of
 from ouzel.streams.dictionaries import Ids, blocks_of_dictionaries
 from ouzel.streams.guard import reason_of
-from ouzel.streams.options import Options, is_pattern, matches
+from ouzel.streams.options import Options
+from ouzel.streams.patterns import is_pattern, matches
 from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.tables.labels import find_label
 from ouzel.streams.text.json_examples import Example, example_of
@@ -41,12 +43,13 @@ class JsonExamples:
         self._ids = Ids(options)
 
     def look(self, rows: list[dict[str, Any]]) -> None:
-        """Decide by the first objects what members hold."""
+        """Decide by the first objects which member is the label, if that can be told, and what the others hold."""
         options = self.options
         aside = (options.label, options.weight, options.group, options.id)
         seen = [flattened(row, options.ignore) for row in rows]
-        named = self.label or (find_label(options, list(seen[0]), self.name) if seen else None)
-        self.kinds.look([{name: row[name] for name in row if name not in (*aside, named)} for row in seen])
+        if seen and self.label is None:
+            self.label = find_label(options, list(seen[0]), self.name)
+        self.kinds.look([{name: row[name] for name in row if name not in (*aside, self.label)} for row in seen])
 
     def example(self, row: dict[str, Any], place: str) -> Example:
         """One object, met at a place (`file:line`), as an example; ValueError("found; expected") if it is not one."""
@@ -65,6 +68,8 @@ class JsonExamples:
             if block.space.width is None:
                 block = block._replace(space=block.space._replace(kinds=dict(self.kinds.known)))
             here = examples[given : given + block.rows]
+            if options.crossed:
+                block = block._replace(factors=factors_of([(one.features, one.fields) for one in here], options))
             if options.group is not None:
                 block = block._replace(groups=np.array([example.group for example in here], np.int64))
             if options.id is not None:

@@ -1,46 +1,30 @@
 """Named features of Vowpal Wabbit text, `|namespace name name:value`, read where they lie.
 
-Where words end is found for a whole chunk first, 64 bytes at a time, so that no word waits for the end of the last one
-(Langdale and Lemire 2019, "Parsing Gigabytes of JSON per Second"). Names are hashed in place, four bytes a round.
+Where words end, at blanks, bars and colons, is found for a whole chunk first (`ouzel.streams.text.marks`). Names are
+hashed in place, four bytes a round.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ouzel.kernels.bytes import LOOKED_AT, ends_of_words, not_digits, ones, trailing_zeros
-from ouzel.kernels.jit import force_inline, kernel
+from ouzel.kernels.bytes import ends_of_words, not_digits
+from ouzel.kernels.jit import force_inline
 from ouzel.sketches.hashing import finish_hash
+from ouzel.streams.text.marks import finding
 from ouzel.streams.text.plain_features import WINDOW, plain_number
 from ouzel.streams.text.spans import SEPARATOR, absorb, absorb_byte, is_new, note, prefix_of
+from ouzel.streams.text.vw_factors import enter, put_factor
 
-ZERO, ONE, EIGHT, THREE = (np.uint64(number) for number in (0, 1, 8, 3))
-SPARE = 64  # places behind the last one found
+ZERO, ONE = np.uint64(0), np.uint64(1)
 
 
-@kernel
-def find_ends(data, start, stop, found):
-    """Write to `found` where words of `data[start:stop]` end: blanks, bars, colons; then `stop`. Returns their number.
+@force_inline
+def _ends_a_word(byte):
+    return byte <= 32 or byte == 124 or byte == 58
 
-    `found` has room for all and SPARE more.
-    """
-    count, at, stop = ZERO, np.uint64(start), np.uint64(stop)
-    while at + np.uint64(LOOKED_AT) <= stop:
-        word = ends_of_words(data, at)
-        many = ones(word)
-        for part in range(np.uint64(0), (many + np.uint64(7)) >> THREE):
-            for k in range(8):  # as many as there are or more, which are written over
-                found[count + EIGHT * part + np.uint64(k)] = at + trailing_zeros(word)
-                word &= word - ONE
-        count += many
-        at += np.uint64(LOOKED_AT)
-    while at < stop:
-        found[count] = at
-        count += np.uint64(data[at] <= 32 or data[at] == 124 or data[at] == 58)
-        at += ONE
-    for k in range(SPARE):
-        found[count + np.uint64(k)] = stop
-    return count
+
+find_ends = finding(__name__, ends_of_words, _ends_a_word)
 
 
 @force_inline
@@ -63,11 +47,14 @@ def named_features(
     names,
     noted,
     spans,
+    crossing,
+    crossed,
 ):
     """Read named features from `data[at:stop]` on, up to the line's end or to what is not written plainly.
 
     `ends[end]` is the first end of a word from `at` on, `space` (2,) where the namespace begins and ends; `names` (4,)
     are how many are noted in `spans`, their bytes, those of the names of this line, and how many features have names.
+    If there are to be crosses, `crossed`, their factors go to `crossing`.
     Returns (at, end, nnz, ordered, previous).
     """
     at, stop = np.uint64(at), np.uint64(stop)
@@ -95,6 +82,8 @@ def named_features(
             if before:
                 prefix, held, bits = absorb(prefix, held, bits, data, at + ONE, before)
                 prefix, held, bits = absorb_byte(prefix, held, bits, SEPARATOR)
+            if crossed and not enter(crossing, data, space[0], space[1]):
+                break
             at = to
             end += ONE
             continue
@@ -111,13 +100,16 @@ def named_features(
             behind += ONE + length
             end += ONE
         word, tail, _ = absorb(prefix, held, bits, data, at, to - at)
-        identity = finish_hash(word, tail, size - np.uint64(before == ZERO)) & mask
+        hashed = finish_hash(word, tail, size - np.uint64(before == ZERO))
+        identity = hashed & mask
         if is_new(noted, identity):
             note(spans, names, space, at, to, identity)
         names[2] += size
         names[3] += ONE
         ids[nnz] = identity
         values[nnz] = value
+        if crossed:
+            put_factor(crossing, hashed, value, at, to)
         ordered &= np.int64(identity) > previous
         previous = np.int64(identity)
         nnz += 1

@@ -32,15 +32,16 @@ def digits_at(data, at, count):
 
 
 @force_inline
-def plain_number(data, at, odd, start):
-    """The number at `data[at + start]` if it is written plainly, and where it ends, from `at` on: 0 if it is not.
+def plain_decimal(data, at, odd, start):
+    """The number at `data[at + start]` if it is written plainly: (value, first digit, point, end).
 
-    That is with up to seven digits before a point and eight behind it, perhaps a minus, no exponent, and a blank or the
-    line's end behind all. `odd` are the bits of those bytes from `start` on that are not digits.
+    Places are counted from `at`; the end is 0 if it is not, and the point is the end if there is none. Plain is what
+    has up to seven digits before a point and eight behind it, perhaps a minus, and no exponent. `odd` are the bits of
+    those bytes from `start` on that are not digits.
     """
     sign = (odd >> start) & ONE
     if sign and data[at + start] != 45:
-        return 0.0, np.uint64(0)
+        return 0.0, start, start, np.uint64(0)
     odd &= odd - sign
     start += sign
     point = end = trailing_zeros(odd)
@@ -48,12 +49,19 @@ def plain_number(data, at, odd, start):
     if data[at + point] == 46:
         end = trailing_zeros(odd & (odd - ONE))
         decimals = end - point - ONE
-    if point - start - ONE >= SEVEN or decimals > EIGHT or data[at + end] > 32:
-        return 0.0, np.uint64(0)
+    if point - start - ONE >= SEVEN or decimals > EIGHT:
+        return 0.0, start, start, np.uint64(0)
     mantissa = digits_at(data, at + start, point - start) * TENS[decimals]
     mantissa += digits_at(data, at + point + ONE, decimals)
     value = np.float64(np.int64(mantissa)) / POWERS[decimals]
-    return -value if sign else value, end
+    return -value if sign else value, start, point, end
+
+
+@force_inline
+def plain_number(data, at, odd, start):
+    """The number at `data[at + start]` if it is plain, a blank or the line's end behind it: (value, end), as above."""
+    value, _, _, end = plain_decimal(data, at, odd, start)
+    return value, end if data[at + end] <= 32 else np.uint64(0)
 
 
 @force_inline

@@ -93,7 +93,7 @@ def note(spans, names, space, start, stop, identity):
 
 
 @kernel
-def _write(data, spans, starts, ends, text):
+def _write(data, spans, separator, starts, ends, text):
     filled = ZERO
     for k in range(len(spans)):
         starts[k] = filled
@@ -101,7 +101,7 @@ def _write(data, spans, starts, ends, text):
             text[filled] = data[j]
             filled += ONE
         if spans[k, 1] > spans[k, 0]:
-            text[filled] = SEPARATOR
+            text[filled] = separator
             filled += ONE
         for j in range(spans[k, 2], spans[k, 3]):
             text[filled] = data[j]
@@ -109,13 +109,13 @@ def _write(data, spans, starts, ends, text):
         ends[k] = filled
 
 
-def names_of(data: np.ndarray, spans: np.ndarray, size: int) -> Names | None:
-    """The names that are noted in spans (k, 5), of at most so many bytes."""
+def names_of(data: np.ndarray, spans: np.ndarray, size: int, separator: np.uint8 = SEPARATOR) -> Names | None:
+    """The names noted in spans (k, 5), of at most so many bytes, `separator` behind what stands before them."""
     if not len(spans):
         return None
     starts, ends = np.empty(len(spans), np.uint64), np.empty(len(spans), np.uint64)
     text = np.empty(size, np.uint8)
-    _write(data, spans, starts, ends, text)
+    _write(data, spans, separator, starts, ends, text)
     return Names(spans[:, 4].astype(np.uint32), starts, ends, text)
 
 

@@ -16,11 +16,13 @@ from ouzel.streams.limits import in_units
 from ouzel.streams.options import Options
 from ouzel.streams.row_order import RANKED, rank_row, sort_row
 from ouzel.streams.text.lines import Parsed, problem_at, too_long
-from ouzel.streams.text.named_features import SPARE, find_ends, named_features
+from ouzel.streams.text.marks import SPARE
+from ouzel.streams.text.named_features import find_ends, named_features
 from ouzel.streams.text.numbers import parse_number
 from ouzel.streams.text.plain_features import plain_features
 from ouzel.streams.text.spans import absorb_bytes, is_new, names_of, note, nothing_noted, prefix_of
 from ouzel.streams.text.svmlight import with_labels
+from ouzel.streams.text.vw_factors import MOST_SPACES, enter, factors_in, put_factor, room_for
 from ouzel.streams.text.vw_header import read_header, tags_at, word_end
 from ouzel.streams.text.vw_labels import is_foreign, label_advice
 
@@ -32,6 +34,7 @@ ADVICE = {
     5: "expected an importance of 0 or more (labels with costs, `1:0.5 2:1.5 |`, are not read: one label a line)",
     6: "expected a finite label",
     7: "expected a finite number as the namespace's scale",
+    10: f"expected at most {MOST_SPACES} namespaces to cross",
 }
 
 
@@ -55,6 +58,8 @@ def _parse(
     head_spans,
     numbers,
     spans,
+    crossing,
+    crossed,
 ):
     """Fill the arrays from the text; return (rows, nonzeros, names, lines, skipped, error, where).
 
@@ -84,20 +89,23 @@ def _parse(
         head_spans[row, 0], head_spans[row, 1] = label_start, label_end
         head_spans[row, 2], head_spans[row, 3] = tag_start, tag_end
         names[2] = 0
+        factors = crossing.state[0]
+        if crossed:
+            enter(crossing, data, at, at)
         space[0] = space[1] = at
         scale = 1.0
         ordered = True
         previous = np.int64(-1)
         while error == 0 and at < stop:
             if scale == 1.0:
-                if space[0] == space[1] and data[at] != 124:
+                if space[0] == space[1] and data[at] != 124 and crossing.state[2] == 0:
                     place, nnz, ordered, previous = plain_features(data, at, stop, ids, values, nnz, ordered, previous)
                     at = np.int64(place)
                 while ends[end] < at:
                     end += np.uint64(1)
                 at, end, nnz, ordered, previous = named_features(
                     data, at, stop, longest, most, seed, mask, ends, end, ids, values, nnz, ordered, previous, space,
-                    names, noted, spans,
+                    names, noted, spans, crossing, crossed,
                 )  # fmt: skip
                 if at == stop:
                     break
@@ -116,6 +124,9 @@ def _parse(
                 while space_end < at and data[space_end] != 58:
                     space_end += 1
                 space[1] = space_end
+                if crossed and not enter(crossing, data, space[0], space[1]):
+                    error = 10
+                    break
                 scale = 1.0
                 if space_end < at:
                     scale, number_end = parse_number(data, space_end + 1, at)
@@ -137,7 +148,7 @@ def _parse(
                 error = 4
                 break
             digits = space[0] == space[1]
-            identity = np.int64(0)
+            identity = hashed = np.int64(0)
             for k in range(at, colon):
                 digit = np.uint8(data[k] - np.uint8(48))
                 if digit > 9:
@@ -148,6 +159,7 @@ def _parse(
                 if identity > MOST_ID:
                     error = 3
                     break
+                hashed = identity
             else:
                 before = np.int64(space[1] - space[0])
                 size = np.uint64(before + colon - at + 1)
@@ -158,17 +170,21 @@ def _parse(
                     break
                 word, held, bits = prefix_of(seed, data, space[0], space[1])
                 word, held, bits = absorb_bytes(word, held, bits, data, at, colon)
-                identity = np.int64(finish_hash(word, held, size - np.uint64(before == 0)) & mask)
+                hashed = np.int64(finish_hash(word, held, size - np.uint64(before == 0)))
+                identity = hashed & np.int64(mask)
                 if is_new(noted, identity):
                     note(spans, names, space, np.uint64(at), np.uint64(colon), np.uint64(identity))
             ids[nnz] = identity
             values[nnz] = value
+            if crossed:
+                put_factor(crossing, hashed, value, at, colon)
             ordered &= identity > previous
             previous = identity
             nnz += 1
             at = stopped
         if error:
             nnz = row_start
+            crossing.state[0] = factors
             if not skip:
                 return row, nnz, names, lines, skipped, error, where
             skipped += 1
@@ -183,6 +199,8 @@ def _parse(
             for k in range(row_start, nnz):
                 values[k] = min(max(values[k], np.float32(-LARGEST)), np.float32(LARGEST))
         labels[row], weights[row], numbers[row] = label, importance, row + skipped
+        if crossed:
+            crossing.entries.bounds[row, 0], crossing.entries.bounds[row, 1] = factors, crossing.state[0]
         row += 1
         offsets[row] = nnz
     return row, nnz, names, lines, skipped, 0, stop
@@ -192,13 +210,14 @@ def parse_vw(data: np.ndarray, start: int, stop: int, options: Options) -> Parse
     """The examples in whole lines of text, `data[start:stop]` (uint8)."""
     ends = np.empty(stop - start + SPARE, np.uint64)
     room = int(find_ends(data, start, stop, ends)) + 2
-    lines = np.count_nonzero(data[start:stop] == 10) + 1
+    lines = int(np.count_nonzero(data[start:stop] == 10)) + 1
     offsets = np.empty(lines + 1, np.uint64)
     ids, values = np.empty(room, np.uint32), np.empty(room, np.float32)
     labels, weights = np.empty(lines), np.empty(lines, np.float32)
     head_spans, numbers = np.empty((lines, 4), np.int64), np.empty(lines, np.int64)
     spans = np.empty((room, 5), np.uint64)
     limits = options.limits
+    crossing = room_for(options, data, lines, room)
     rows, nonzeros, names, seen, skipped, error, where = _parse(
         data,
         start,
@@ -218,11 +237,15 @@ def parse_vw(data: np.ndarray, start: int, stop: int, options: Options) -> Parse
         head_spans,
         numbers,
         spans,
+        crossing,
+        bool(options.crossed),
     )
     noted, size = int(names[0]), int(names[1])
     block = Block(offsets[: rows + 1], ids[:nonzeros], values[:nonzeros], labels[:rows], weights[:rows])
     space = _space_of(ids[:nonzeros], int(names[3]), rows)
     block = block._replace(names=names_of(data, spans[:noted], size), space=space, numbers=numbers[:rows])
+    if options.crossed:
+        block = block._replace(factors=factors_in(crossing, rows))
     if options.unlabelled:
         block = block._replace(tags=tags_at(data, head_spans[:rows, 2:]))
     problem = problem_at(data, start, where, ADVICE.get(error, "")) if error else None

@@ -12,7 +12,8 @@ import numpy as np
 
 from ouzel.errors import listed
 from ouzel.streams.feature_space import CATEGORY, TEXT
-from ouzel.streams.options import OF_COLUMNS, Options, is_pattern
+from ouzel.streams.options import OF_COLUMNS, Options
+from ouzel.streams.patterns import is_pattern
 from ouzel.streams.text.lines import Parsed
 from ouzel.streams.text.vw import parse_vw
 

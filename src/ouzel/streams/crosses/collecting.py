@@ -1,0 +1,82 @@
+"""Factors gathered column by column."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ouzel.streams.crosses.factors import Entries, Factors
+from ouzel.streams.crosses.naming import wanted
+
+
+class _Part(NamedTuple):
+    """Factors of one field."""
+
+    field: int
+    rows: np.ndarray  # (k,) int64
+    hashes: np.ndarray  # (k,) uint32
+    values: np.ndarray  # (k,) float32
+    starts: np.ndarray  # (k,) uint64
+    ends: np.ndarray  # (k,) uint64
+    text: np.ndarray  # (bytes,) uint8
+
+
+class Collector:
+    """Gathers the factors of some rows for crosses."""
+
+    def __init__(self, crosses: tuple[str, ...]) -> None:
+        self.crosses = crosses
+        self._places: dict[str, int] = {}
+        self._parts: list[_Part] = []
+
+    def wants(self, field: str) -> bool:
+        """Whether a field has a part in a cross."""
+        return bool(self.crosses) and wanted(self.crosses, field)
+
+    def add(
+        self,
+        field: str,
+        rows: np.ndarray,
+        hashes: np.ndarray,
+        values: np.ndarray,
+        starts: np.ndarray,
+        ends: np.ndarray,
+        text: np.ndarray,
+    ) -> None:
+        """Take features of a field: the rows that have them (k,), and the rest as in `Entries`."""
+        place = self._places.setdefault(field, len(self._places))
+        self._parts.append(_Part(place, rows, hashes, values, starts, ends, text))
+
+    def add_one(self, field: str, rows: np.ndarray, hashed: int, values: np.ndarray, name: str) -> None:
+        """Take one feature of a field, which rows (k,) have with these values."""
+        text = np.frombuffer(name.encode(), np.uint8)
+        zeros = np.zeros(len(rows), np.uint64)
+        self.add(field, rows, np.full(len(rows), hashed, np.uint32), values, zeros, zeros + np.uint64(len(text)), text)
+
+    def factors(self, rows: int) -> Factors | None:
+        """What was gathered, of so many rows; None if nothing is to be crossed."""
+        if not self.crosses:
+            return None
+        names = tuple(self._places)
+        prefixes = (b"",) * len(names)
+        parts = self._parts
+        shifts = np.cumsum([0, *(len(part.text) for part in parts)]).astype(np.uint64)[:-1]
+        of_rows = np.concatenate([np.empty(0, np.int64), *(part.rows for part in parts)])
+        order = np.argsort(of_rows, kind="stable")
+        counts = np.concatenate([[0], np.cumsum(np.bincount(of_rows, minlength=rows))]).astype(np.int64)
+
+        def joined(kind: type, *arrays: np.ndarray) -> np.ndarray:
+            return np.concatenate([np.empty(0, kind), *arrays]).astype(kind)[order]
+
+        entries = Entries(
+            np.stack([counts[:-1], counts[1:]], axis=1),
+            joined(np.uint16, *(np.full(len(part.rows), part.field) for part in parts)),
+            joined(np.uint32, *(part.hashes for part in parts)),
+            joined(np.float32, *(part.values for part in parts)),
+            joined(np.uint64, *(part.starts + shift for part, shift in zip(parts, shifts, strict=True))),
+            joined(np.uint64, *(part.ends + shift for part, shift in zip(parts, shifts, strict=True))),
+            np.ones(len(order), np.bool_),
+            np.concatenate([np.empty(0, np.uint8), *(part.text for part in parts)]),
+        )
+        return Factors(entries, names, prefixes)

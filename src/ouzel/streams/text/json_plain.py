@@ -1,0 +1,248 @@
+"""Blocks of JSON objects that are written plainly (`json_walk`), with what Python decides of their keys and labels."""
+
+from __future__ import annotations
+
+import sys
+from typing import NamedTuple
+
+import numpy as np
+
+from ouzel.sketches.hashing import feature_id
+from ouzel.streams.block import Block
+from ouzel.streams.crosses.factors import Entries, Factors, no_entries
+from ouzel.streams.crosses.naming import wanted
+from ouzel.streams.feature_space import CATEGORY, NUMBER, FeatureSpace, own_name
+from ouzel.streams.label_values import Label, tidy
+from ouzel.streams.options import Options
+from ouzel.streams.patterns import matches
+from ouzel.streams.tables.labels import as_sign, find_label, is_infinite, label_of
+from ouzel.streams.targets import encode_labels
+from ouzel.streams.text import json_keys
+from ouzel.streams.text.json_keys import Keys, no_keys, with_key
+from ouzel.streams.text.json_objects import JsonExamples
+from ouzel.streams.text.json_walk import NEW_KEY, NEW_LABEL, ROOM, find_quotes, read_objects
+from ouzel.streams.text.marks import SPARE
+from ouzel.streams.text.spans import names_of, nothing_noted
+
+STRIDE = 1 << 14  # bytes that are parted into lines at a time
+EQUALS = np.uint8(61)  # between a member and a word
+
+
+class Chunk:
+    """Whole lines of text, and room for what is read of them."""
+
+    def __init__(self, data: np.ndarray, start: int, stop: int, options: Options) -> None:
+        if len(data) < stop + ROOM or data[stop - 1] != 10:
+            data = np.concatenate([data[start:stop], np.zeros(ROOM, np.uint8)])
+            start, stop = 0, stop - start
+        self.data, self.at, self.stop = data, start, stop
+        self.is_text = _is_text(data[start:stop])
+        self.marks = np.empty(stop - start + SPARE, np.uint64)
+        room = int(find_quotes(data, start, stop, self.marks)) // 2 + 1
+        lines = int(np.count_nonzero(data[start:stop] == 10)) + 2
+        self.mark = self.rows = self.nonzeros = 0
+        self.offsets, self.numbers = np.empty(lines, np.uint64), np.empty(lines, np.int64)
+        self.ids, self.values, self.hashes = (np.empty(room, kind) for kind in (np.uint32, np.float32, np.uint32))
+        self.targets, self.codes, self.weights = np.empty(lines), np.empty(lines, np.int64), np.empty(lines, np.float32)
+        self.spans = np.empty((room, 5), np.uint64)
+        self.noted = nothing_noted(options.bits)
+        self.factors, self.taken = (
+            no_entries(lines, room if options.crossed else 0, data),
+            np.zeros(1, np.uint64),
+        )
+
+
+class Read(NamedTuple):
+    """What was read of a chunk: a block, and how many lines that took."""
+
+    block: Block
+    lines: int
+
+
+class PlainObjects:
+    """The plain objects of one stream, as the same examples that `reader` makes of them."""
+
+    def __init__(self, reader: JsonExamples) -> None:
+        self.reader = reader
+        options = reader.options
+        self._able = (
+            options.group is None and options.id is None and options.space.width is None and sys.byteorder == "little"
+        )
+        self._label = reader.label
+        self._keys, self._labels = no_keys(), no_keys()
+        self._fields: list[str] = []  # that have a part in crosses
+        self._values: list[Label | None] = [None]  # of the words that are labels
+
+    def able(self, chunk: Chunk) -> bool:
+        """Whether objects of a chunk can be read now: it is known which member is the label, and all options apply."""
+        return chunk.is_text and self._able and (self.reader.label is not None or self.reader.options.unlabelled)
+
+    def read(self, chunk: Chunk) -> Read:
+        """The objects of a chunk up to one that is not plain, or to its end."""
+        options, reader = self.reader.options, self.reader
+        if reader.label != self._label:
+            self._label, self._keys, self._fields = reader.label, no_keys(), []
+        names = np.zeros(4, np.uint64)
+        first, taken, lines = chunk.rows, int(chunk.taken[0]), 0
+        self._keys.met[:] = 0
+        mask = np.uint32((1 << options.bits) - 1)
+        settings = np.uint64(options.limits.word), options.weight is not None, options.indicator, mask
+        while True:
+            rows, nonzeros, more, why, at, mark, start, end = read_objects(
+                chunk.data,
+                chunk.at,
+                chunk.stop,
+                chunk.marks,
+                chunk.mark,
+                self._keys,
+                self._labels,
+                *settings,
+                chunk.noted,
+                chunk.rows,
+                chunk.nonzeros,
+                chunk.offsets,
+                chunk.ids,
+                chunk.values,
+                chunk.hashes,
+                chunk.targets,
+                chunk.codes,
+                chunk.weights,
+                chunk.spans,
+                names,
+                chunk.factors,
+                chunk.taken,
+            )
+            chunk.rows, chunk.nonzeros, chunk.at, chunk.mark = rows, nonzeros, int(at), int(mark)
+            lines += more
+            word = chunk.data[start:end].tobytes()
+            if why == NEW_KEY and len(self._keys.sizes) < json_keys.MOST:
+                self._keys = self._with_key(word)
+            elif why == NEW_LABEL and len(self._labels.sizes) < json_keys.MOST:
+                self._labels = self._with_label(word)
+            else:
+                break
+        here = slice(first, chunk.rows)
+        labels, label_names = self._encoded(chunk.targets[here], chunk.codes[here])
+        count = reader.sound + reader.bad
+        block = Block(
+            chunk.offsets[first : chunk.rows + 1],
+            chunk.ids[: chunk.nonzeros],
+            chunk.values[: chunk.nonzeros],
+            labels,
+            chunk.weights[here],
+            label_names=label_names,
+            names=names_of(chunk.data, chunk.spans[: int(names[0])], int(names[1]), EQUALS),
+            space=self._space(bool(names[3])),
+            numbers=np.arange(count, count + chunk.rows - first),
+        )
+        if options.crossed:
+            block = block._replace(factors=self._factors(chunk, here, taken))
+        reader.sound += block.rows
+        return Read(block, lines)
+
+    def _factors(self, chunk: Chunk, rows: slice, start: int) -> Factors:
+        """The factors of some rows of a chunk, from this one on."""
+        entries, end = chunk.factors, int(chunk.taken[0])
+        parts = [array[start:end] for array in entries[1:-1]]
+        kept = Entries._make([entries.bounds[rows] - start, *parts, entries.text])
+        return Factors(kept, tuple(self._fields), tuple(name.encode() + b"=" for name in self._fields))
+
+    def _with_key(self, word: bytes) -> Keys:
+        name = word.decode()
+        options = self.reader.options
+        role = self._role(name)
+        if role > json_keys.CATEGORIES:
+            return with_key(self._keys, word, role)
+        own = own_name(name)
+        whole, hashed = (feature_id(own, options.seed, bits) for bits in (options.bits, 32))
+        field = 0
+        if wanted(options.crossed, name):
+            self._fields.append(name)
+            field = len(self._fields)
+        return with_key(self._keys, word, role, whole, hashed, isinstance(own, str), options.seed, field)
+
+    def _role(self, name: str) -> np.uint8:
+        options, known = self.reader.options, self.reader.kinds.known
+        if matches(name, options.ignore):
+            return json_keys.IGNORED
+        if name == self._label:
+            return json_keys.LABEL
+        if self._label is None and find_label(options, [name], self.reader.name) is not None:
+            return json_keys.ODD
+        if name == options.weight:
+            return json_keys.WEIGHT
+        if not name or len(name) > options.limits.word:
+            return json_keys.ODD
+        if options.keep and not matches(name, options.keep):
+            return json_keys.IGNORED
+        try:
+            own_name(name)
+        except ValueError:
+            return json_keys.ODD
+        kind = known.get(name) or options.kind_of(name)
+        return {None: json_keys.PLAIN, NUMBER: json_keys.NUMBERS, CATEGORY: json_keys.CATEGORIES}.get(
+            kind, json_keys.ODD
+        )
+
+    def _with_label(self, word: bytes) -> Keys:
+        text, options = word.decode(), self.reader.options
+        value = label_of(text)
+        sound = not is_infinite(text) and len(word) <= options.limits.word
+        if sound and options.label_positive is not None:
+            value = as_sign(value, options.label_positive)
+        self._values.append(value)
+        return with_key(self._labels, word, json_keys.PLAIN if sound else json_keys.ODD)
+
+    def _encoded(self, targets: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, list[Label] | None]:
+        """Labels as a block has them, of numbers (n,) and of the places of words among those that are labels (n,)."""
+        positive = self.reader.options.label_positive
+        if positive is not None:
+            number = label_of(positive)
+            same = targets == number if isinstance(number, (int, float)) else np.zeros(len(targets), np.bool_)
+            targets = np.where(np.isnan(targets), np.nan, np.where(same, 1.0, -1.0))
+        if not codes.any():
+            return targets, None
+        if (codes > 0).all():
+            different, firsts, inverse = np.unique(codes, return_index=True, return_inverse=True)
+            order = np.argsort(firsts)
+            found, names = encode_labels([self._values[code] for code in different[order]], len(order))
+            places = np.empty(len(order))
+            places[order] = found
+            return places[inverse], names
+        numbers = [None if target != target else tidy(target) for target in targets.tolist()]
+        values = [self._values[code] if code else number for code, number in zip(codes, numbers, strict=True)]
+        return encode_labels(values, len(values))
+
+    def _space(self, words: bool) -> FeatureSpace:
+        """What the features since it was last asked are known by."""
+        keys, reader = self._keys, self.reader
+        met = keys.met > 0
+        numbers = keys.ids[met & (keys.named == 0)]
+        named = words or bool((met & (keys.named == 1)).any())
+        space = FeatureSpace(
+            named=named, loose=True, indicator=reader.options.indicator, kinds=dict(reader.kinds.known)
+        )
+        return space._replace(lowest=0, highest=int(numbers.max())) if len(numbers) else space
+
+
+def lines_at(data: np.ndarray, start: int, stop: int, count: int) -> tuple[list[bytes], int]:
+    """The first lines of `data[start:stop]`, up to so many, and where the next begins."""
+    lines: list[bytes] = []
+    while start < stop and len(lines) < count:
+        text = data[start : min(stop, start + STRIDE)].tobytes().split(b"\n")
+        if len(text) == 1 and start + STRIDE < stop:  # a long line
+            end = start + int(np.argmax(np.append(data[start:stop], 10) == 10)) + 1
+            text = [data[start : end - 1].tobytes(), b""]
+        whole = text if start + STRIDE >= stop and text[-1] else text[:-1]
+        found = whole[: count - len(lines)]
+        lines += found
+        start += sum(map(len, found)) + len(found)
+    return lines, min(start, stop)
+
+
+def _is_text(data: np.ndarray) -> bool:
+    """Whether bytes are UTF-8."""
+    try:
+        return bool(data.max(initial=0) < 128) or bool(data.tobytes().decode() or True)
+    except UnicodeDecodeError:
+        return False

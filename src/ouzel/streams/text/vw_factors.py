@@ -1,0 +1,109 @@
+"""Which features of Vowpal Wabbit text crosses are made of: its namespaces are the fields."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ouzel.kernels.jit import force_inline, kernel
+from ouzel.streams.crosses.factors import Entries, Factors, no_entries
+from ouzel.streams.crosses.naming import all_factors
+from ouzel.streams.options import Options
+from ouzel.streams.patterns import is_pattern
+
+MOST_SPACES = 4096  # namespaces of a chunk
+UNNAMED = " "  # what the namespace without a name is called
+ZERO, ONE = np.uint64(0), np.uint64(1)
+
+
+class Crossing(NamedTuple):
+    """Room for the factors of a chunk, and the namespaces that have a part in crosses."""
+
+    entries: Entries  # as many as there are features, or none
+    spaces: np.ndarray  # (MOST_SPACES, 3) uint64, where each namespace stands first, and whether it has a part
+    state: (
+        np.ndarray
+    )  # (4,) uint64: factors, namespaces, that of the present feature plus one if it has a part, its place
+    names: np.ndarray  # (bytes,) uint8 of the namespaces that have a part
+    ends: np.ndarray  # (k + 1,) uint64, where each of them ends
+    all: bool  # whether all have
+
+
+@force_inline
+def _is_same(data, start, stop, text, first, last):
+    if stop - start != last - first:
+        return False
+    same = ZERO
+    for k in range(stop - start):
+        same += np.uint64(data[start + k] == text[first + k])
+    return same == stop - start
+
+
+@kernel
+def enter(crossing, data, start, stop):
+    """Be in the namespace `data[start:stop]`; false if there are too many."""
+    start, stop = np.uint64(start), np.uint64(stop)
+    spaces, state = crossing.spaces, crossing.state
+    count = state[1]
+    place = state[3] + ONE
+    if not (place < count and _is_same(data, start, stop, data, spaces[place, 0], spaces[place, 1])):
+        place = ZERO
+        while place < count and not _is_same(data, start, stop, data, spaces[place, 0], spaces[place, 1]):
+            place += ONE
+    if place == count:
+        if count == MOST_SPACES:
+            state[2] = ZERO
+            return False
+        part = crossing.all
+        for k in range(len(crossing.ends) - 1):
+            part |= _is_same(data, start, stop, crossing.names, crossing.ends[k], crossing.ends[k + 1])
+        spaces[place, 0], spaces[place, 1], spaces[place, 2] = start, stop, part
+        state[1] = count + ONE
+    state[2] = place + ONE if spaces[place, 2] else ZERO
+    state[3] = place
+    return True
+
+
+@force_inline
+def put_factor(crossing, hashed, value, start, stop):
+    """Take a feature of the present namespace, whose name is the text from `start` to `stop`, if it has a part."""
+    field = crossing.state[2]
+    if field:
+        count = crossing.state[0]
+        entries = crossing.entries
+        entries.fields[count] = field - ONE
+        entries.hashes[count] = hashed
+        entries.values[count] = value
+        entries.starts[count] = start
+        entries.ends[count] = stop
+        entries.whole[count] = False
+        crossing.state[0] = count + ONE
+
+
+def room_for(options: Options, data: np.ndarray, lines: int, features: int) -> Crossing:
+    """Room for the factors of a chunk of so many lines and features; none if nothing is to be crossed."""
+    wanted = all_factors(options.crossed)
+    size = features if wanted else 0
+    names = [b"" if name == UNNAMED else name.encode() for name in wanted if not is_pattern(name)]
+    return Crossing(
+        no_entries(lines, size, data),
+        np.empty((MOST_SPACES, 3), np.uint64),
+        np.zeros(4, np.uint64),
+        np.frombuffer(b"".join(names) + b" ", np.uint8),
+        np.cumsum([0, *map(len, names)]).astype(np.uint64),
+        len(names) < len(wanted),
+    )
+
+
+def factors_in(crossing: Crossing, rows: int) -> Factors:
+    """What was taken of so many rows."""
+    entries, count = crossing.entries, int(crossing.state[0])
+    spans = crossing.spaces[: int(crossing.state[1]), :2].tolist()
+    names = [entries.text[start:stop].tobytes() for start, stop in spans]
+    kept = Entries._make([entries.bounds[:rows], *(array[:count] for array in entries[1:-1]), entries.text])
+    return Factors(
+        kept,
+        tuple(name.decode("utf-8", "replace") or UNNAMED for name in names),
+        tuple(name and name + b"^" for name in names),
+    )

@@ -1,0 +1,203 @@
+"""Plain JSON objects, read where they lie, are the examples that reading them one by one makes."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+
+from ouzel.errors import DataError
+from ouzel.model.model import Model
+from ouzel.streams.label_values import labels_in
+from ouzel.streams.read import read
+from ouzel.streams.sources import chunks
+from ouzel.streams.text import json_keys
+from ouzel.streams.text.json_objects import JsonExamples
+from ouzel.streams.text.json_plain import PlainObjects
+
+KEYS = [
+    "a",
+    "b",
+    "city",
+    "a longer name",
+    "é",
+    "7",
+    "12345678",
+    "12345678x",
+    "exactly16letters",
+    "n.m",
+    "t",
+    "w",
+    "gone",
+]
+WORDS = ["Rome", "", " ", "NA", "null", "x y", " padded ", "é", "日本", "a:b,c{}[]", "12", "1e5", "-", "true", "x" * 70]
+NUMBERS = [
+    "0",
+    "-0",
+    "1",
+    "-1",
+    "12",
+    "3.25",
+    "0.1",
+    "-2.5e-3",
+    "1E5",
+    "1e-400",
+    "123456789012345678",
+    "0.30000000000000004",
+]
+NUMBERS += [
+    "1234567",
+    "12345678",
+    "1.12345678",
+    "1.123456789",
+    "-0.0",
+    "1.0",
+    "2e0",
+    "99999999999999999999999999999999999999",
+]
+ODD = ['"a\\nb"', '"\\u00e9"', '{"x": 1}', '["p", "q"]', "[]", '"\\ud83d\\ude00"', '"\\""', '"1e1"', "NaN"]
+BAD = [
+    "01",
+    "1.",
+    ".5",
+    "+1",
+    "Infinity",
+    "1e999",
+    "tru",
+    "nul",
+    '"\\x"',
+    '"tab\there"',
+    "1e39",
+    "--1",
+    "[1,",
+    '"\\ud800"',
+]
+LABELS = ["1", "-1", "0.5", '"yes"', '"no"', '" yes"', '"1"', "true", "null", '"\\u0079es"', '""', "[1]", '"inf"']
+CASES = {
+    "as it is": {},
+    "words as categories": {"categorical": ("a", "7")},
+    "all are numbers": {"numeric": ("a", "b")},
+    "text and dates": {"text": ("t",)},
+    "marks": {"missing": "indicator"},
+    "weights": {"weight": "w"},
+    "some only": {"keep": ("c*", "a", "7"), "ignore": ("b",)},
+    "a class against others": {"label_positive": "yes"},
+    "a number against others": {"label_positive": "1"},
+    "nothing decided": {"sample": 0},
+    "few bits": {"bits": 4},
+    "no label needed": {"unlabelled": True},
+    "crosses": {"crosses": ["city*a", "*:7", "b*b"]},
+    "groups": {"group": "7"},
+}
+
+
+def line_of(rng, odd, bad):
+    """An object as people and programs write it; sometimes it is not one."""
+    pieces = []
+    for key in rng.sample(KEYS, rng.randint(0, len(KEYS))) if rng.random() < 0.3 else KEYS[: rng.randint(1, len(KEYS))]:
+        kind = rng.random()
+        value = json.dumps(rng.choice(WORDS), ensure_ascii=False) if kind < 0.35 else rng.choice(NUMBERS)
+        value = rng.choice(["true", "false", "null"]) if kind > 0.9 else value
+        if key == "w":
+            value = rng.choice(["1", "0", "2.5"])
+        value = rng.choice(ODD) if rng.random() < odd else value
+        value = rng.choice(BAD) if rng.random() < bad else value
+        pieces.append((json.dumps(key, ensure_ascii=rng.random() < odd), value))
+    pieces.insert(rng.choice([0, 0, 0, len(pieces)]), ('"y"', rng.choice(LABELS[: rng.choice([3, 3, 8, 13])])))
+    if rng.random() < odd:
+        pieces.append(rng.choice([*pieces, ('""', "1")]))
+    colon, comma = rng.choice([(":", ","), (": ", ", "), (" :\t", "  ,\r")])
+    text = rng.choice(["", "", " ", "\t"]) + "{" + comma.join(key + colon + value for key, value in pieces) + "}"
+    if rng.random() < bad:
+        place = rng.randint(0, len(text))
+        text = rng.choice([text[:place], text[:place] + text[place + 1 :], text + "x", "[1]", "", " ", '{"a":1,}'])
+    return text.replace("\n", "") + rng.choice(["", "", " ", "\r"])
+
+
+def outcome(path, plain, monkeypatch, **options):
+    """The rows of a file, what is known of them, and the error that ended it."""
+    rows, names, error = [], {}, None
+    stream = read(path, label="y", **options)
+    with monkeypatch.context() as patch:
+        if not plain:
+            patch.setattr(PlainObjects, "able", lambda plain, chunk: False)
+        try:
+            for block in stream:
+                labels = labels_in(block)
+                for i in range(block.rows):
+                    here = slice(int(block.offsets[i]), int(block.offsets[i + 1]))
+                    group = None if block.groups is None else block.groups[i]
+                    rows.append((block.indices[here].tolist(), block.values[here].tobytes(), labels[i],
+                                 block.weights[i], group, block.numbers[i]))  # fmt: skip
+                if block.names is not None:
+                    model = Model("ogd")
+                    model.names.add(block.names)
+                    names = dict(model.names.to_json()) | names
+        except DataError as found:
+            error = str(found)
+    return rows, names, stream.space, stream.skipped, stream.remarks, error
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("case", CASES)
+def test_plain_objects_are_what_they_are_read_slowly(case, seed, tmp_path, monkeypatch):
+    rng = random.Random(f"{case} {seed}")
+    odd, bad = [(0.0, 0.0), (0.02, 0.0), (0.05, 0.002), (0.0, 0.02)][seed]
+    lines = [line_of(rng, odd, bad) for _ in range(250)]
+    path = tmp_path / "t.jsonl"
+    path.write_bytes("\n".join(lines).encode() + rng.choice([b"", b"\n"]))
+    monkeypatch.setattr(chunks, "CHUNK", rng.choice([1 << 21, 3000]))
+
+    for mode in ("raise", "skip"):
+        found = outcome(path, True, monkeypatch, on_error=mode, **CASES[case])
+        expected = outcome(path, False, monkeypatch, on_error=mode, **CASES[case])
+
+        for here, there in zip(found, expected, strict=True):
+            assert here == there
+
+
+@pytest.mark.parametrize("text", [b'\xef\xbb\xbf{"y":1}\n', b'{"y":1,"a":"\xff"}\n', b"", b"{}\n", b'{"y":1}', b"\n\n"])
+def test_odd_files_are_refused_as_ever(text, tmp_path, monkeypatch):
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(b'{"y":1,"a":"x"}\n' + text)
+
+    assert outcome(path, True, monkeypatch) == outcome(path, False, monkeypatch)
+
+
+def test_plain_lines_make_no_object_of_python(tmp_path, monkeypatch):
+    path = tmp_path / "t.jsonl"
+    path.write_text(
+        "".join(json.dumps({"y": k % 2, "a": k, "b": f"w{k}", "c": k % 3 == 0}) + "\n" for k in range(5000))
+    )
+    slow = []
+    example = JsonExamples.example
+    monkeypatch.setattr(JsonExamples, "example", lambda *given: (slow.append(given), example(*given))[1])
+
+    rows = sum(block.rows for block in read(path, label="y"))
+
+    assert rows == 5000
+    assert not slow
+
+
+def test_more_keys_than_are_remembered_are_read_one_by_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(json_keys, "MOST", 20)
+    path = tmp_path / "t.jsonl"
+    path.write_text("".join(json.dumps({"y": 1, f"k{k}": 1, "a": 2}) + "\n" for k in range(100)))
+
+    assert outcome(path, True, monkeypatch) == outcome(path, False, monkeypatch)
+
+
+def test_keys_are_found_by_name():
+    keys = json_keys.no_keys()
+    words = [b"k" * size + bytes([97 + size % 26]) for size in range(40)]
+    for word in words:
+        keys = json_keys.with_key(keys, word, json_keys.PLAIN)
+    text = np.frombuffer(b"".join(words) + bytes(8), np.uint8)
+    starts = np.cumsum([0] + [len(word) for word in words]).astype(np.uint64)
+
+    found = [
+        json_keys.find_key(keys, text, start, np.uint64(len(word))) for start, word in zip(starts, words, strict=False)
+    ]
+
+    assert found == list(range(1, 41))
+    assert json_keys.find_key(keys, text, np.uint64(0), np.uint64(7)) == 0

@@ -13,7 +13,7 @@ from ouzel.terms.penalties.domains import Box, L2Ball
 from ouzel.terms.penalties.norms import L2Norm, MaxNorm
 from ouzel.terms.penalties.separable import L1, ElasticNet, SquaredL2
 from tests.learners.streams import dense, learn, sparse_rows
-from tests.oracles.adagrad import Full
+from tests.oracles.adagrad import Full, Penalised
 
 DIMENSION, ROUNDS = 12, 150
 BOTH = pytest.mark.parametrize("dual", [False, True], ids=["mirror-descent", "dual-averaging"])
@@ -57,6 +57,31 @@ def test_blocks_equal_the_dense_algorithm_with_the_rest_of_the_matrix_zero(dual,
 
     np.testing.assert_allclose(margins, expected, atol=1e-5)
     np.testing.assert_allclose(adagrad_block.weights(state, settings), oracle.w, atol=1e-5)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("penalty", "given"),
+    [
+        (L1(0.02), {"l1": 0.02}),
+        (ElasticNet(0.02, 0.1), {"l1": 0.02, "l2": 0.1}),
+        (Box(-0.1, 0.2), {"low": -0.1, "high": 0.2}),
+    ],
+    ids=["l1", "elastic-net", "box"],
+)
+def test_blocks_under_a_penalty_equal_the_dense_algorithm_in_every_round(dual, penalty, given):
+    rows, targets = sparse_rows(ROUNDS, DIMENSION, 2, seed=2)
+    settings = adagrad_block.Settings(Logistic(), penalty, 0.3, 0.1, 3.0, bool(dual))
+    oracle = Penalised(DIMENSION, 0.3, 0.1, dual=dual, blocks=np.arange(DIMENSION) // 3, **given)
+    expected = [
+        oracle.learn(x, lambda margin, y=y: derivative(Logistic(), margin, y))
+        for x, y in zip(dense(rows, DIMENSION), targets, strict=True)
+    ]
+
+    state, margins = learn(adagrad_block, rows, targets, DIMENSION, settings)
+
+    np.testing.assert_allclose(margins, expected, atol=1e-7)
+    np.testing.assert_allclose(adagrad_block.weights(state, settings), oracle.w, atol=1e-7)
 
 
 @pytest.mark.parametrize("penalty", [L1(0.3), ElasticNet(0.2, 0.5), Box(-0.2, 0.4), L2Norm(0.7), L2Ball(0.5)], ids=str)
@@ -130,8 +155,8 @@ def test_too_many_features_are_refused_with_a_way_out():
 def test_penalties_without_a_solution_are_refused():
     with pytest.raises(OuzelError, match="SquaredL2"):
         adagrad_full.init(8, adagrad_full.Settings(penalty=MaxNorm(0.1)))
-    with pytest.raises(OuzelError, match="adagrad-block-rda"):
-        adagrad_block.init(8, adagrad_block.Settings(penalty=L1(0.1)))
+    with pytest.raises(OuzelError, match="adagrad-block"):
+        adagrad_block.init(8, adagrad_block.Settings(penalty=L2Norm(0.1)))
 
 
 def test_rotated_directions_are_learnt_one_by_one():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ouzel.learners import catalogue
 from ouzel.learners.gradient import adagrad_multiclass as learner
 from ouzel.learners.rows import Rows
 from ouzel.terms.losses import Hinge, Logistic
@@ -10,6 +11,8 @@ from ouzel.terms.multiclass_losses import derivatives
 from ouzel.terms.penalties.diagonal_prox import minimise
 from ouzel.terms.penalties.norms import L2Norm, MaxNorm
 from ouzel.terms.penalties.separable import L1, NoPenalty
+from tests.checks.laws import LAWS
+from tests.checks.merging_laws import MERGING_LAWS
 from tests.learners.streams import dense, sparse_rows
 
 DIMENSION, CLASSES, ROUNDS = 25, 4, 300
@@ -21,14 +24,19 @@ def stream(seed):
     return rows, (dense(rows, DIMENSION) @ rule).argmax(axis=1)
 
 
+def module_of(settings):
+    return learner.module_for("classification", settings.loss, settings)
+
+
 def learn(rows, targets, settings):
-    state, scores = learner.init(DIMENSION, CLASSES, settings), np.empty((len(targets), CLASSES))
-    learner.learn_rows(state, rows, targets, np.ones(len(targets), np.float32), settings, scores)
+    module = module_of(settings)
+    state, scores = module.init(DIMENSION, CLASSES, settings), np.empty((len(targets), CLASSES))
+    module.learn_rows(state, rows, targets, np.ones(len(targets), np.float32), settings, scores)
     return state, scores
 
 
 def eager(rows, targets, settings):
-    """Figure 1, eq. (3), with every row of the matrix updated on every example."""
+    """Figure 1, eqs (3) and (4), with every row of the matrix updated on every example."""
     G, squares, W = (np.zeros((DIMENSION, CLASSES)) for _ in range(3))
     found, slopes, work = [], np.empty(CLASSES), np.empty((2, CLASSES))
     rate = settings.learning_rate
@@ -40,21 +48,23 @@ def eager(rows, targets, settings):
         H = np.where(squares > 0, settings.damping + np.sqrt(squares), 0.0)
         H = H if settings.adaptive else np.full_like(H, np.sqrt(t))
         for j in range(DIMENSION):
-            minimise(settings.penalty, rate * G[j], H[j], rate * t, W[j], work)
+            linear = rate * G[j] if settings.dual_averaging else rate * x[j] * slopes - H[j] * W[j]
+            minimise(settings.penalty, linear, H[j], rate * (t if settings.dual_averaging else 1), W[j], work)
     return W, np.array(found)
 
 
 @pytest.mark.parametrize("penalty", [NoPenalty(), L1(0.01), L2Norm(0.02), MaxNorm(0.02)], ids=str)
-@pytest.mark.parametrize("adaptive", [True, False], ids=["adagrad", "rda"])
-def test_lazy_equals_eager_at_every_step(penalty, adaptive):
+@pytest.mark.parametrize("adaptive", [True, False], ids=["adagrad", "one-rate"])
+@pytest.mark.parametrize("dual", [True, False], ids=["dual-averaging", "mirror-descent"])
+def test_lazy_equals_eager_at_every_step(penalty, adaptive, dual):
     rows, targets = stream(seed=1)
-    settings = learner.Settings(Hinge(), penalty, 0.3, 0.0, adaptive)
+    settings = learner.Settings(Hinge(), penalty, 0.3, 0.0, adaptive, dual)
     expected, expected_scores = eager(rows, targets, settings)
 
     state, scores = learn(rows, targets, settings)
 
     np.testing.assert_allclose(scores, expected_scores, atol=1e-10)
-    np.testing.assert_allclose(learner.weights(state, settings), expected, atol=1e-10)
+    np.testing.assert_allclose(module_of(settings).weights(state, settings), expected, atol=1e-10)
 
 
 @pytest.mark.parametrize("penalty", [L2Norm(0.04), MaxNorm(0.04)], ids=str)
@@ -67,6 +77,16 @@ def test_mixed_norms_null_whole_features(penalty):
 
     assert 0 < np.count_nonzero(used) < DIMENSION
     assert set(used) <= {0, CLASSES}
+
+
+def test_mirror_descent_nulls_whole_features_as_well():
+    rows, targets = stream(seed=2)
+    settings = learner.Settings(Hinge(), L2Norm(0.15), 0.3, 0.0, dual_averaging=False)
+
+    state, _ = learn(rows, targets, settings)
+    used = module_of(settings).weights(state, settings).any(axis=1)
+
+    assert 0 < np.count_nonzero(used[state.table[:, 1].any(axis=1)]) < np.count_nonzero(state.table[:, 1].any(axis=1))
 
 
 def test_multinomial_logistic_learns_the_rule():
@@ -106,3 +126,13 @@ def test_no_score_however_large_leaves_a_nan_behind():
     state, _ = learn(rows, np.array([0, 1, 2]), settings)
 
     assert np.isfinite(learner.weights(state, settings)).all()
+
+
+@pytest.mark.parametrize("law", [*LAWS, *MERGING_LAWS], ids=lambda law: law.__name__)
+@pytest.mark.parametrize("given", [{}, {"penalty": "l2-norm", "l1": 1e-3}], ids=["no-penalty", "l2-norm"])
+def test_law_by_mirror_descent(monkeypatch, law, given):
+    preset = tuple({"dual_averaging": False, **given}.items())
+    entry = catalogue.find("adagrad-multiclass")._replace(name="mirror", preset=preset)
+    monkeypatch.setitem(catalogue.LEARNERS, "mirror", entry)
+
+    law("mirror")

@@ -1,5 +1,7 @@
 """AdaGrad as Figures 1 and 2 of Duchi, Hazan & Singer (2011) print it: dense, every weight on every example."""
 
+import itertools
+
 import numpy as np
 
 
@@ -58,7 +60,43 @@ class Full:
         self.gradients = np.column_stack([self.gradients, g])
         H = self.metric()
         u = self.rate * self.gradients.sum(axis=1) if self.dual else self.rate * g - H @ self.w
-        strength = self.rate * (self.gradients.shape[1] if self.dual else 1.0)
-        ridge = strength * self.l2 * (np.diag(H) > 0)
-        self.w = np.linalg.pinv(H + np.diag(ridge), rcond=1e-8, hermitian=True) @ -u
+        self.w = self.least(u, H, self.rate * (self.gradients.shape[1] if self.dual else 1.0))
         return margin
+
+    def least(self, u, H, strength):
+        """argmin <u, x> + strength r(x) + <x, H x> / 2"""
+        ridge = strength * self.l2 * (np.diag(H) > 0)
+        return np.linalg.pinv(H + np.diag(ridge), rcond=1e-8, hermitian=True) @ -u
+
+
+class Penalised(Full):
+    """The same in small blocks with l1 |w| + l2 w^2 / 2, or kept between `low` and `high`: every pattern is tried."""
+
+    def __init__(self, *rest, l1=0.0, low=-np.inf, high=np.inf, **more):
+        super().__init__(*rest, **more)
+        self.l1, self.low, self.high = l1, low, high
+
+    def least(self, u, H, strength):
+        x = np.empty_like(self.w)
+        for block in np.unique(self.blocks):
+            here = np.flatnonzero(self.blocks == block)
+            x[here] = self.least_of_all(u[here], H[np.ix_(here, here)], strength)
+        return x
+
+    def least_of_all(self, u, H, strength):
+        """Each coordinate is positive, zero or negative; or at an end of the box, or between."""
+        H, best, found = H + strength * self.l2 * np.eye(len(u)), np.inf, None
+        for pattern in itertools.product([-1, 0, 1], repeat=len(u)):
+            signs = np.array(pattern)
+            free = signs != 0 if self.l1 else signs == 0
+            x = np.where(free, 0.0, 0.0 if self.l1 else np.where(signs < 0, self.low, self.high))
+            if not np.isfinite(x).all():
+                continue
+            pull = u + strength * self.l1 * signs + H @ x
+            x[free] = -np.linalg.solve(H[np.ix_(free, free)], pull[free])
+            if (self.l1 and (x * signs < 0).any()) or (x < self.low - 1e-12).any() or (x > self.high + 1e-12).any():
+                continue
+            cost = u @ x + strength * self.l1 * abs(x).sum() + 0.5 * x @ H @ x
+            if cost < best:
+                best, found = cost, x
+        return found

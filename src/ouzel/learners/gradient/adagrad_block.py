@@ -7,8 +7,9 @@ and the update is that of `adagrad_full` in every block by itself. Blocks are `b
 `with_blocks` is given: the namespaces of the features, groups known to be correlated, …
 
 Lazy: only the blocks that an example touches are worked on. With dual averaging (eq. 3) the weights of a block follow
-from its sums whenever it is needed; with mirror descent (eq. 4) only a ridge penalty is known in closed form over many
-rounds, and others are refused. An example costs the cube of the block size for each block it touches.
+from its sums whenever it is needed; with mirror descent (eq. 4) the rounds since a block was last touched are made up
+for: a ridge's at once, those of l1, elastic net and box one by one, until the block is zero or stays where it is. An
+example costs the cube of the block size for each block it touches.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ import numpy as np
 from ouzel.errors import OuzelError
 from ouzel.kernels.jit import kernel
 from ouzel.layout import allocate, float64, int64, require
-from ouzel.learners.gradient.matrix_metric import decompose, require_solver, solve, times_metric
+from ouzel.learners.gradient.matrix_metric import catch_up, decompose, require_solver, solve, times_metric
 from ouzel.learners.limits import bound_all, has_square
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import Damping, DualAveraging, Loss, Penalty, Rate
 from ouzel.learners.states import negating
 from ouzel.ranges import Range
 from ouzel.terms.losses import Logistic, derivative
-from ouzel.terms.penalties.separable import NoPenalty, SquaredL2, applies, penalty_increment, require_separable
+from ouzel.terms.penalties.separable import NoPenalty, applies, require_separable
 
 LARGEST_BLOCK = 512
 NO_BLOCKS = np.empty(0, np.int64)  # that were given
@@ -91,11 +92,6 @@ def _size(settings: Settings) -> int:
     """Slots of a block, of settings that the learner can do with."""
     require_separable(settings.penalty, "adagrad-block")
     require_solver(settings.penalty, "adagrad-block")
-    if not settings.dual_averaging and not isinstance(settings.penalty, (NoPenalty, SquaredL2)):
-        raise OuzelError(
-            f"adagrad-block by mirror descent takes no penalty or a ridge (l2); got {settings.penalty!r}; "
-            "adagrad-block-rda takes it"
-        )
     size = int(settings.block_size)
     return size
 
@@ -160,11 +156,7 @@ def _weights_now(state, block, weight, settings):
         solve(settings.penalty, vectors, eigenvalues, linear, rate * state.seen[0], weight)
         bound_all(weight)
         return
-    along = vectors.T @ weight
-    for j in range(len(along)):
-        if eigenvalues[j] > 0.0:
-            along[j] *= np.exp(-rounds * penalty_increment(settings.penalty, rate / eigenvalues[j]))
-    weight[:] = vectors @ along
+    catch_up(settings.penalty, vectors, eigenvalues, weight, rate, rounds)
 
 
 @kernel

@@ -6,14 +6,15 @@ in the feature-by-class matrix, with G_j the sum of its gradients and s_j the ro
 The penalty `L2Norm` makes this the mixed norm l1/l2 of the matrix, `MaxNorm` l1/l-infinity; separable ones do as well.
 
 No weights are stored: a row follows from its sums when asked for, so an example costs its non-zeros (times classes)
-alone, whatever the penalty, and states of workers add up. With mirror descent that could not be had: many rounds of
-the l2 norm in an uneven metric have no closed form. With `adaptive` 0 this is plain dual averaging, h = sqrt(t).
+alone, whatever the penalty, and states of workers add up. With `adaptive` 0 this is plain dual averaging, h = sqrt(t).
+Mirror descent, eq. (4), is in `adagrad_multiclass_descent`.
 """
 
 from __future__ import annotations
 
+import importlib
 from math import sqrt
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -43,6 +44,13 @@ class Settings(NamedTuple):
     learning_rate: Rate = 0.25
     damping: Damping = 1e-6
     adaptive: Annotated[bool, SWITCH, "a step size for each feature, or one for all"] = True
+    dual_averaging: Annotated[bool, SWITCH, "eq. (3); otherwise eq. (4), mirror descent"] = True
+
+
+def module_for(task: str, loss: Any, settings: Any = None) -> Any:
+    """The module that learns by these settings: another one for mirror descent."""
+    dual = settings is None or settings.dual_averaging
+    return importlib.import_module(__name__ if dual else f"{__name__}_descent")
 
 
 def layout(dimension: int, classes: int, settings: Settings) -> State:

@@ -15,7 +15,7 @@ from ouzel.kernels.jit import dispatch, kernel
 from ouzel.terms.penalties.diagonal_prox import minimise
 from ouzel.terms.penalties.domains import Box, L2Ball
 from ouzel.terms.penalties.norms import L2Norm
-from ouzel.terms.penalties.separable import L1, ElasticNet, NoPenalty, SquaredL2, proximal
+from ouzel.terms.penalties.separable import L1, ElasticNet, NoPenalty, SquaredL2, penalty_increment, proximal
 
 MOST_SWEEPS = 10_000
 PRECISION = 1e-12
@@ -93,7 +93,31 @@ def _by_coordinates(penalty, vectors, eigenvalues, linear, strength, x):
             break
 
 
+@dispatch
+def catch_up(penalty: Any, vectors: np.ndarray, eigenvalues: np.ndarray, x: Any, rate: float, rounds: int):
+    """Turn `x` (d,) into what so many rounds without a gradient make of it, each argmin rate r(y) + |y - x|_H^2 / 2."""
+
+
+@catch_up.register(SquaredL2)
+def _(penalty, vectors, eigenvalues, x, rate, rounds):
+    along = vectors.T @ x
+    for j in range(len(along)):
+        if eigenvalues[j] > 0.0:
+            along[j] *= np.exp(-rounds * penalty_increment(penalty, rate / eigenvalues[j]))
+    x[:] = vectors @ along
+
+
+def _round_by_round(penalty, vectors, eigenvalues, x, rate, rounds):
+    """One by one, until nothing is left or nothing moves."""
+    for _ in range(rounds):
+        before = x.copy()
+        solve(penalty, vectors, eigenvalues, -times_metric(vectors, eigenvalues, x), rate, x)
+        if not x.any() or np.abs(x - before).max() <= ROUNDING * np.abs(x).max():
+            break
+
+
 for _round in (L2Norm, L2Ball):
     solve.register(_round)(_turned)
 for _separable in (L1, ElasticNet, Box):
     solve.register(_separable)(_by_coordinates)
+    catch_up.register(_separable)(_round_by_round)

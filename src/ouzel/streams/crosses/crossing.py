@@ -40,6 +40,11 @@ class Crosser:
         for block in blocks:
             yield from self.parts(block, whole) if self.crosses else (block,)
 
+    def tell_again(self) -> None:
+        """Tell the names of crosses from the next block on anew."""
+        self._noted[:] = 0
+        self._named = self._rows = 0
+
     def unknown(self, name: str) -> list[str]:
         """A line for people if a cross is of fields that were not met."""
         odd = [field for field in all_factors(self.crosses) if not any(matches(one, (field,)) for one in self.met)]
@@ -85,8 +90,7 @@ class Crosser:
         if self._last is None:
             self._last = np.zeros(int(self.mask) + 1, np.uint32)
         if self._rows > AGAIN:
-            self._noted[:] = 0
-            self._named = self._rows = 0
+            self.tell_again()
         self._rows += stop - start
         entries = factors.entries
         offsets = np.empty(stop - start + 1, np.uint64)

@@ -14,8 +14,8 @@ demo: .venv/ready  ## learn three built-in streams, say who wins, draw it
 	$(BIN)/ouzel demo
 
 test: .venv/ready-test  ## run the laws of learning without the JIT, and the test suite with it
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 --dist loadgroup $(LAWS)
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not long" --durations 40
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 --dist loadscope $(LAWS)
+	$(BIN)/python -m pytest -n 2 --dist loadscope -m "not long" --durations 40
 
 test-long: .venv/ready-test  ## run the tests that take minutes
 	$(BIN)/python -m pytest -m long

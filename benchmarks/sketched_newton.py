@@ -99,7 +99,6 @@ def main() -> None:
             "adagrad": kernel_pass(block, adagrad, FEATURES),
             "son-oja, m = 10": kernel_pass(block, sketched_oja, FEATURES),
             "son-oja, m = 10, no diagonal": kernel_pass(block, sketched_oja, FEATURES, diagonal=False),
-            "son-oja, m = 10, every 10th": kernel_pass(block, sketched_oja, FEATURES, sketch_every=10.0),
             "son-oja, m = 0": kernel_pass(block, sketched_oja, FEATURES, sketch_size=0.0),
             "son-fd, m = 10": kernel_pass(block, sketched_fd, FEATURES),
             "Vowpal Wabbit --OjaNewton, cache": vw_pass(block, Path(name)),

@@ -1,12 +1,14 @@
 """Settings and fixtures of the whole suite."""
 
+import functools
+import re
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 from hypothesis import settings
 
+from ouzel import estimators
 from ouzel.learners import catalogue
 
 settings.register_profile("ouzel", deadline=None, derandomize=True)  # a first call compiles; a failure must repeat
@@ -15,24 +17,44 @@ settings.load_profile("ouzel")
 DATA = Path(__file__).parents[2] / "shared" / "data"
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep tests of one learner, else of one file, in one process: two would compile the same kernels at once."""
-    for item in items:
-        given = getattr(item, "callspec", None)
-        learners = map(_learner_of, given.params.values() if given else ())
-        group = next((name for name in learners if name), item.nodeid.split("::")[0])
-        item.add_marker(pytest.mark.xdist_group(group))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep tests of one learner, else of one file, in one process: two would compile the same kernels at once.
+
+    `--dist loadgroup` is meant for that, but pytest 9.2 ignores the names that pytest-xdist 3.8 gives groups by.
+    """
+    if config.getvalue("dist") != "loadscope":
+        return None
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByKernels(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return group_of(nodeid)
+
+    return ByKernels(config, log)
 
 
-def _learner_of(value: Any) -> str:
-    """The module of the learner that a parameter of a test names or holds, if it does."""
-    if isinstance(value, str) and value in catalogue.LEARNERS:
-        return catalogue.LEARNERS[value].module_name
-    if isinstance(value, ModuleType) and value.__name__.startswith("ouzel.learners."):
-        return value.__name__.removeprefix("ouzel.learners.")
-    name = getattr(value, "learner", None)  # of an estimator
-    return _learner_of(name) if isinstance(name, str) else ""
+@functools.cache
+def group_of(test: str) -> str:
+    """The module of the last learner that parameters of a test name, by itself or by its estimator; else the file."""
+    file, _, rest = test.partition("::")
+    named = _learners().findall(rest.partition("[")[2])
+    return _modules()[named[-1]] if named else file
+
+
+@functools.cache
+def _modules() -> dict[str, str]:
+    """The modules of learners by the names of both learners and estimators."""
+    found = {name: learner.module_name for name, learner in catalogue.LEARNERS.items()}
+    kinds = [getattr(estimators, name) for name in estimators.__all__ if name[0].isupper()]
+    return {kind.__name__: found[kind().learner] for kind in kinds} | found
+
+
+@functools.cache
+def _learners() -> re.Pattern[str]:
+    """What finds the name of a learner, or the class of an estimator, among the parameters of a test."""
+    names = sorted(_modules(), key=len, reverse=True)
+    return re.compile(rf"(?:^|[-'])({'|'.join(map(re.escape, names))})(?!\w)")
 
 
 @pytest.fixture(scope="session")

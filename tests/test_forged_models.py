@@ -12,6 +12,7 @@ from ouzel.errors import OuzelError
 from ouzel.learners import catalogue
 from ouzel.model import persistence
 from ouzel.model.model import Model
+from ouzel.streams.memory import blocks_from
 from tests.forging import examples, learn, parts_of, write
 
 FORGER = Path(__file__).parent / "forging.py"
@@ -119,6 +120,23 @@ def test_each_lie_has_its_line(tmp_path, name, change, message):
         persistence.load_model(path)
 
     assert str(caught.value).startswith(f"{path}: not a model this version can use: ")
+
+
+@pytest.mark.parametrize(
+    ("moments", "message"),
+    [((0.0, 0.0, 9.0), "targets have moments of no example"), ((1e-300, 0.0, 1e100), "targets have no spread")],
+)
+def test_moments_of_targets_that_cannot_be_are_refused(tmp_path, moments, message):
+    model, path = Model("ogd", loss="squared", bits=8), tmp_path / "m"
+    for block in blocks_from([({"a": 1.0}, 5.0), ({"b": 2.0}, 7.0)] * 9, bits=8):
+        model.learn(block)
+    persistence.save(model, path)
+    described, arrays = parts_of(path)
+    arrays["state.0.targets"][:3] = moments
+    write(path, described, arrays)
+
+    with pytest.raises(OuzelError, match=message):
+        persistence.load_model(path)
 
 
 @pytest.mark.parametrize(

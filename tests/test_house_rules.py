@@ -26,7 +26,7 @@ ROOMS = [
     ["estimators", "training"],
     ["analytics", "service"],
     ["plotting"],
-    ["reproduce"],
+    ["reproduce", "comparing"],
     ["cli"],
 ]
 """From the ground up; rooms of a line do not know of each other."""

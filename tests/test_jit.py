@@ -98,6 +98,32 @@ def test_a_loss_of_ones_own_spoils_no_cache_for_who_has_it_not(tmp_path):
     assert run(with_own, package, tmp_path, tmp_path / "mine") == "7.0 []"
 
 
+def test_a_kernel_is_compiled_once_whatever_else_is_imported(tmp_path):
+    program = """
+import sys
+import numpy as np
+import ouzel.kernels.jit
+from ouzel.model.losses import losses_of
+from ouzel.terms.losses import Logistic
+if "more" in sys.argv:
+    import ouzel.terms.importance_aware  # has a function of losses that the kernel does not call
+compiled = []
+ouzel.kernels.jit.on_compile.append(compiled.append)
+losses_of(Logistic(), np.zeros(2), np.ones(2), np.empty(2))
+print("losses_of" in compiled)
+"""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_DISABLE_JIT": "0"}
+
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", program, *given], env=environment, capture_output=True, text=True, check=True
+        ).stdout.strip()
+        for given in ([], ["more"])
+    ]
+
+    assert said == ["True", "False"]
+
+
 def test_a_kernel_compiled_for_its_arguments_does_the_same():
     values = np.arange(3.0)
 

@@ -19,6 +19,8 @@ _HOME = {
     "read": "ouzel.streams.read",
     "blocks_from": "ouzel.streams.memory",
     "progressive_validation": "ouzel.evaluation.progressive",
+    "compare": "ouzel.comparing",
+    "evaluate": "ouzel.evaluation.testing",
     "merge": "ouzel.model.merge",
     "OuzelError": "ouzel.errors",
     "DataError": "ouzel.errors",

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import ouzel.reproduce
+from ouzel import OuzelError, compare
 
 
 def test_the_table_shows_the_best_of_each_learner(ouzel, small):
@@ -89,7 +90,7 @@ def test_learners_that_cannot_hold_the_features_are_left_out(ouzel, tmp_path):
     assert "takes ids below 4096" in alone.err
 
 
-def test_the_three_figures_have_one_legend(tmp_path):
+def test_the_three_figures_have_one_legend_of_the_best_eight(tmp_path):
     from ouzel.evaluation.comparison.grid import Candidate
     from ouzel.evaluation.comparison.shuffles import Summary
     from ouzel.model.tasks.classification import OneAgainstRest
@@ -99,14 +100,23 @@ def test_the_three_figures_have_one_legend(tmp_path):
     grown = np.arange(1.0, 41.0)[None, :].repeat(3, axis=0)
     names = [f"learner-{k}" for k in range(30)]
     found = {
-        n: Summary(Candidate(n, None, None, None, {}), grown[0], grown, grown, grown, 40.0, OneAgainstRest(Logistic()))
-        for n in names
+        n: Summary(
+            Candidate(n, None, None, None, {}),
+            grown[0],
+            grown * (1 + k),
+            grown,
+            grown,
+            40.0,
+            OneAgainstRest(Logistic()),
+        )
+        for k, n in enumerate(names)
     }
 
-    draw_cumulative(found, str(tmp_path / "figures.svg"))
+    draw_cumulative(found, str(tmp_path / "figures.svg"), "some.svm")
 
     drawn = (tmp_path / "figures.svg").read_text()
-    assert all(drawn.count(f"<!-- {name} -->") == 1 for name in names)
+    assert [drawn.count(f"<!-- {name} -->") for name in names] == [1] * 8 + [0] * 22
+    assert "some.svm, 40 examples, 3 orders; the best 8 of 30" in drawn
 
 
 def test_experiments_are_listed_and_run(ouzel, tmp_path, monkeypatch):
@@ -148,3 +158,62 @@ def test_an_entry_that_diverged_is_marked(ouzel, tmp_path):
     marked = [line for line in table.splitlines() if "!" in line]
     assert [line.split()[0] for line in marked] == ["ogd", "!"]
     assert [bool(entry["warnings"]) for entry in ouzel(*arguments, "--json").json] == [True, False]
+
+
+def test_in_python_as_on_the_command_line(ouzel, small):
+    found = compare(["ogd", "adagrad"], small, step_sizes=[0.25, 0.5])
+    said = ouzel("compare", small, "--learners", "ogd,adagrad", "--step-sizes", "0.25,0.5", "--json").json
+
+    alike = [{name: value for name, value in row.items() if name != "seconds"} for row in said]
+    assert [{name: value for name, value in row.items() if name != "seconds"} for row in found.to_json()] == alike
+    assert found.best.learner.name in repr(found)
+    assert found.to_pandas()["learner"].tolist() == ["ogd", "adagrad"]
+    assert "<td>adagrad</td>" in found._repr_html_()
+
+
+def test_orders_in_python(small, tmp_path):
+    found = compare("ogd,adagrad", small, shuffles=3)
+
+    found.write(str(tmp_path / "t.md"))
+    found.plot(str(tmp_path / "t.svg"))
+
+    assert [len(row["error"]["values"]) for row in found.to_json()] == [3, 3]
+    assert "3 orders" in (tmp_path / "t.svg").read_text()
+    with pytest.raises(OuzelError, match="random orders leave no model"):
+        _ = found.best
+
+
+def test_each_file_has_a_column_and_learners_have_ranks(ouzel, small, tmp_path):
+    other = tmp_path / "other.svm"
+    other.write_text(small.read_text().replace("1:", "7:"))
+    files = ["compare", small, other, "--each", "--learners", "ogd,adagrad,pa1"]
+
+    ran = ouzel(*files, "--table", tmp_path / "t.csv", "--plot", tmp_path / "r.svg")
+
+    assert ran.status == 0
+    assert (tmp_path / "t.csv").read_text().splitlines()[0] == "learner,small,other,mean_rank"
+    assert "critical difference" in (tmp_path / "r.svg").read_text()
+    assert [entry["file"] for entry in ouzel(*files, "--json").json] == [str(small), str(other)]
+
+
+def test_the_best_model_is_written_and_predicts(ouzel, small, tmp_path):
+    ran = ouzel("compare", small, "--learners", "ogd,adagrad", "--save-best", tmp_path / "best")
+
+    assert ran.status == 0
+    assert "written to" in ran.err
+    assert ouzel("predict", tmp_path / "best", small).status == 0
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["--table", "t.txt"], "t.txt: a table's name ends in .csv, .md, .tex"),
+        (["--save-best", "m", "--shuffles", 2], "--save-best is of one reading"),
+        (["--save-best", "nowhere/m"], "nowhere"),
+    ],
+)
+def test_what_could_not_be_written_is_refused_before_anything_is_read(ouzel, flags, said):
+    ran = ouzel("compare", "no-such-file", *flags)
+
+    assert ran.status == 2
+    assert said in " ".join(ran.err.split())

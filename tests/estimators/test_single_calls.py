@@ -2,6 +2,7 @@
 
 import pickle
 
+import joblib
 import numpy as np
 import pytest
 
@@ -96,6 +97,17 @@ def test_an_estimator_that_met_single_examples_can_be_pickled():
     assert again.learn_one(ROWS[0], "yes").predict_proba_one(ROWS[0]) == model.learn_one(
         ROWS[0], "yes"
     ).predict_proba_one(ROWS[0])
+
+
+def test_a_model_whose_arrays_were_mapped_from_a_file_predicts_and_learns_on(tmp_path):
+    model = ouzel.AdaGradClassifier().partial_fit(X, SIGNS)
+    joblib.dump(model, tmp_path / "model")
+
+    mapped = joblib.load(tmp_path / "model", mmap_mode="r")
+
+    np.testing.assert_array_equal(mapped.decision_function(X), model.decision_function(X))
+    again = [one.partial_fit(X, SIGNS).decision_function(X) for one in (mapped, model)]
+    np.testing.assert_array_equal(*again)
 
 
 def test_a_row_of_a_frame_is_an_example_and_a_list_is_not():

@@ -273,23 +273,6 @@ def test_a_merged_state_has_the_mean_of_the_weights(learner):
     np.testing.assert_allclose(learner.weights(merged, settings), mean, atol=1e-10)
 
 
-@pytest.mark.parametrize(("learner", "seeds"), [(oja, 1), (fd, 1), (rp, 50)], ids=["oja", "fd", "rp"])
-def test_sketching_every_third_gradient_finds_as_much(learner, seeds):
-    """A random projection does so on average: what its rows share of two gradients has a mean of zero only."""
-    rows, labels = sparse_stream(6000, 20, 5, seed=8, scale=np.geomspace(10.0, 1.0, 20))
-    found = np.zeros((seeds, 2))
-    for seed, column in itertools.product(range(seeds), range(2)):
-        every = (1.0, 3.0)[column]
-        settings = oja.Settings(
-            learning_rate=1e-6, sketch_every=every, sketch_size=20.0, diagonal=False, sketch_seed=float(seed)
-        )
-        state, _ = learn(learner, rows, labels, 20, settings)
-        found[seed, column] = learner.eigenvalues(state).sum()
-
-    once, thrice = found.mean(axis=0)
-    assert thrice == pytest.approx(once, rel=0.1)
-
-
 @each
 def test_room_that_grows_changes_nothing(learner):
     rows, labels = sparse_stream(600, 40, 4, seed=9)

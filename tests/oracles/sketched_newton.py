@@ -90,14 +90,37 @@ class DenseOja(DenseNewton):
     def sketch(self, g):
         along = self.V @ g
         self.mass += along**2
-        Gamma = np.full(self.m, self.gamma / self.t)
+        self.V = self.orthonormalised(self.V + np.outer(self.steps(self.mass, g) * along, g))
+
+    def steps(self, mass, g):
+        """The diagonal of Gamma."""
         if self.by_mass and g.any():
-            Gamma = self.gamma / np.maximum(self.mass, g @ g / 1024)
-        V = self.V + np.outer(Gamma * along, g)
+            return self.gamma / np.maximum(mass, g @ g / 1024)
+        return np.full(self.m, self.gamma / self.t)
+
+    def orthonormalised(self, V):
         live = np.linalg.norm(V, axis=1) > 0
         L = np.linalg.cholesky(V[live] @ V[live].T)
         V[live] = np.linalg.solve(L, V[live])
-        self.V = V
+        return V
+
+
+class DenseBlockOja(DenseOja):
+    """The directions are turned once for so many gradients, by the sum of what each would do alone."""
+
+    def __init__(self, *rest, every, **more):
+        super().__init__(*rest, **more)
+        self.every, self.block = every, []
+
+    def sketch(self, g):
+        if self.m == 0 or not g.any():
+            return
+        mass = self.mass + sum((self.V @ h) ** 2 for h, _ in self.block) + (self.V @ g) ** 2
+        self.block.append((g, self.steps(mass, g)))
+        if len(self.block) == self.every:
+            turned = self.V + sum(np.outer(steps * (self.V @ h), h) for h, steps in self.block)
+            self.mass, self.block = mass, []
+            self.V = self.orthonormalised(turned)
 
 
 class DenseFrequentDirections(DenseNewton):

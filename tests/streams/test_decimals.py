@@ -20,7 +20,7 @@ def _parse(data, stop):
 
 
 def read(word):
-    data = np.frombuffer(word.encode(), np.uint8)
+    data = np.frombuffer(bytearray(word.encode()), np.uint8)
     value, end = _parse(data, len(data))
     assert end == len(data)
     return value
@@ -68,6 +68,6 @@ def test_the_edges_of_the_floats_are_read(word):
     ("text", "length"), [("", 0), ("-", 0), (".", 0), ("nan", 0), ("inf", 0), ("1e", 1), ("2e+x", 1)]
 )
 def test_what_is_no_number_is_left_alone(text, length):
-    data = np.frombuffer(text.encode(), np.uint8)
+    data = np.frombuffer(bytearray(text.encode()), np.uint8)
 
     assert _parse(data, len(data))[1] == length

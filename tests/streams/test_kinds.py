@@ -128,13 +128,13 @@ def test_the_words_for_nothing_are_absent_from_every_format(tmp_path, word):
         assert features_of(ouzel.read(path)) == expected
     assert features_of(ouzel.blocks_from([({"x": row["x"], "z": row["z"]}, row["y"]) for row in rows])) == expected
     assert is_missing(word)
-    data = np.frombuffer(word.encode(), np.uint8)
+    data = np.frombuffer(bytearray(word.encode()), np.uint8)
     assert not word.strip() or says_nothing(data, np.int64(0), np.int64(len(data)))
 
 
 @pytest.mark.parametrize("word", ["none", "na", "nil", "0", "?", "-", "NaNs", "N/", "#N/A N"])
 def test_other_words_are_words(word):
-    data = np.frombuffer(word.encode(), np.uint8)
+    data = np.frombuffer(bytearray(word.encode()), np.uint8)
 
     assert not is_missing(word)
     assert not says_nothing(data, np.int64(0), np.int64(len(data)))

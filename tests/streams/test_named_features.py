@@ -67,7 +67,7 @@ def features_of(groups):
 
 
 def parse(text, room=0):
-    data = np.frombuffer(text.encode() + b"x" * room, np.uint8)
+    data = np.frombuffer(bytearray(text.encode() + b"x" * room), np.uint8)
     parsed = parse_vw(data, 0, len(data) - room, Options())
     assert parsed.problem is None
     return parsed.block
@@ -112,7 +112,7 @@ def test_a_name_in_two_parts_has_the_hash_of_both_as_one(first, second, seed, ra
     text = bytes(random.randrange(256) for _ in range(first)) + b"^" * bool(first)
     text += bytes(random.randrange(256) for _ in range(second))
     begin = first + bool(first)
-    data = np.frombuffer(text + b"?" * 8, np.uint8)
+    data = np.frombuffer(bytearray(text + b"?" * 8), np.uint8)
 
     whole = murmur3_32(data, 0, len(text), seed)
 

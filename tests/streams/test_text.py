@@ -36,7 +36,7 @@ def rows_of(block):
 
 
 def parse(parser, text, **options):
-    data = np.frombuffer(text if isinstance(text, bytes) else text.encode(), np.uint8)
+    data = np.frombuffer(bytearray(text if isinstance(text, bytes) else text.encode()), np.uint8)
     return parser(data, 0, len(data), Options(**options))
 
 
@@ -66,7 +66,7 @@ def test_numbers_keep_their_value_beside_labels_that_are_names():
 @given(NUMBERS)
 @settings(max_examples=200)
 def test_numbers_are_read_to_two_ulps(word):
-    data = np.frombuffer(word.encode(), np.uint8)
+    data = np.frombuffer(bytearray(word.encode()), np.uint8)
 
     value, end = parse_number(data, 0, len(data))
 

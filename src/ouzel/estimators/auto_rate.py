@@ -12,12 +12,13 @@ from ouzel.estimators.regressor import Regressor
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AutoRateClassifier(Named, Classifier):
-    """Normalised AdaGrad by four losses and step sizes, stacked by an online Newton step: nothing to tune.
+    """Models of the first and second order on features standardised as they come, stacked: nothing to tune.
 
     Parameters
     ----------
-    loss : "logistic", "hinge", "smoothed-hinge", "squared-hinge", "squared", or a loss term
-    learning_rate : multiplies all four step sizes
+    loss : "logistic"; by "hinge", "smoothed-hinge", "squared-hinge", "squared" or a loss term, four models of the first
+        order are stacked instead
+    learning_rate : multiplies all step sizes
     fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
 
     Examples
@@ -35,7 +36,7 @@ class AutoRateClassifier(Named, Classifier):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AutoRateRegressor(Named, Regressor):
-    """Normalised AdaGrad at four step sizes, stacked: parameters of `AutoRateClassifier`, losses of regression.
+    """The same for numbers, centred and scaled as they come: parameters of `AutoRateClassifier`, losses of regression.
 
     Examples
     --------

@@ -56,7 +56,7 @@ class SketchedNewtonClassifier(_Sketched, Classifier):
     learning_rate : the step size beyond the sketch, 1 / alpha of the paper; None for 4, 6 with "fd"
     curvature, eta : the sketch takes in sqrt(curvature + eta / sqrt(t)) times the gradient
     from_theory : both as Theorem 3 asks, of the loss and `largest`
-    sketch_every : the sketch takes in every so many-th gradient
+    sketch_every : Oja's directions are turned once for so many gradients
     diagonal : whether features are scaled by their gradients
     normalised : with `diagonal`, as D^-1/4 x / largest, which is AdaGrad's step; else as D^-1/2 x (section 5.2)
     first_square, earlier : D before the first gradient; whether it has earlier gradients only, as the paper prints it

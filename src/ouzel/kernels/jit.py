@@ -46,7 +46,7 @@ class _Stopwatch(event.Listener):
         self.state = (depth - 1, begun, before if depth > 1 else before + time.perf_counter() - begun)
 
 
-_registries: list[dict[type, Callable[..., Any]]] = []  # of every function that `dispatch` made
+_registries: list[tuple[str, dict[type, Callable[..., Any]]]] = []  # of every function that `dispatch` made, its module
 
 _stopwatch = _Stopwatch()
 event.register("numba:compile", _stopwatch)
@@ -78,30 +78,45 @@ def _imported(name: str) -> frozenset[str]:
 
 
 @functools.cache
-def source_digest(name: str) -> str:
-    """Digest of a module's source and of those of this package that it imports, directly or not, by content."""
+def _reached(name: str) -> frozenset[str]:
+    """A module and those of this package that it imports, directly or not."""
     reached, waiting = {name}, [name]
     while waiting:
         new = _imported(waiting.pop()) - reached
         reached |= new
         waiting += new
+    return frozenset(reached)
+
+
+@functools.cache
+def source_digest(name: str) -> str:
+    """Digest of a module's source and of those of this package that it imports, directly or not, by content."""
     digest = hashlib.sha256()
-    for module in sorted(reached):
+    for module in sorted(_reached(name)):
         digest.update(f"{module} {len(_source(module))} ".encode() + _source(module))
     return digest.hexdigest()
 
 
-def _terms(kinds: Any) -> set[str]:
-    """Names of the NamedTuples found anywhere in a signature, with digests of the modules they depend on."""
+def _terms(kinds: Any, callers: frozenset[str]) -> set[str]:
+    """Names of the NamedTuples found anywhere in a signature, with digests of the modules they depend on.
+
+    Bodies count that functions have which the `callers` can call: what else is imported differs between processes.
+    """
     found = set()
     for kind in kinds:
         if isinstance(kind, types.BaseNamedTuple):
             term = getattr(kind, "instance_class")  # noqa: B009
-            homes = {term.__module__, *(bodies[term].__module__ for bodies in _registries if term in bodies)}
+            bodies = (bodies[term] for stub, bodies in _registries if term in bodies and _may_call(callers, stub))
+            homes = {term.__module__, *(body.__module__ for body in bodies)}
             found.add(f"{term.__module__}.{term.__qualname__} {sorted(map(source_digest, homes))}")
         if isinstance(kind, types.BaseTuple):
-            found |= _terms(getattr(kind, "types"))  # noqa: B009
+            found |= _terms(getattr(kind, "types"), callers)  # noqa: B009
     return found
+
+
+def _may_call(callers: frozenset[str], module: str) -> bool:
+    """Whether a function of the module may be called in these; what others than this package import is not known."""
+    return module in callers or any(name.split(".")[0] != PACKAGE.name for name in (module, *callers))
 
 
 class _Index(IndexDataCacheFile):
@@ -130,7 +145,8 @@ class _Cache(FunctionCache):
         code = hashlib.sha256(self._py_func.__code__.co_code).hexdigest()
         cells = [cell.cell_contents for cell in self._py_func.__closure__ or ()]
         inner = [f"{part.__module__}.{part.__qualname__} {source_digest(part.__module__)}" for part in cells]
-        return f"{sig!r} {sorted(_terms(sig))}", codegen.magic_tuple(), (code, *inner)
+        callers = frozenset().union(*map(_reached, (self._py_func.__module__, *(part.__module__ for part in cells))))
+        return f"{sig!r} {sorted(_terms(sig, callers))}", codegen.magic_tuple(), (code, *inner)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         loaded = super().load_overload(sig, target_context)
@@ -238,7 +254,7 @@ def dispatch(stub: F) -> Any:
     12.0
     """
     bodies: dict[type, Callable[..., Any]] = {}
-    _registries.append(bodies)
+    _registries.append((stub.__module__, bodies))
 
     @functools.wraps(stub)
     def chosen(term: Any, *rest: Any) -> Any:

@@ -24,10 +24,10 @@ class Learner(NamedTuple):
         """The learner's functions, imported on first use (this loads Numba)."""
         return importlib.import_module(f"ouzel.learners.{self.module_name}")
 
-    def functions_for(self, task: str, loss: Any) -> Any:
-        """The functions that learn a task by a loss: the module's, unless it has others for some."""
+    def functions_for(self, task: str, loss: Any, settings: Any = None) -> Any:
+        """The functions that learn a task by a loss and settings: the module's, unless it has others for some."""
         module = self.module
-        return module.module_for(task, loss) if isinstance(module, protocol.ChosenByTask) else module
+        return module.module_for(task, loss, settings) if isinstance(module, protocol.ChosenByTask) else module
 
     @property
     def settings(self) -> Any:

@@ -90,10 +90,10 @@ class Checked(Protocol):
 
 @runtime_checkable
 class ChosenByTask(Protocol):
-    """Another module learns some tasks, or by some losses."""
+    """Another module learns some tasks, or by some losses or settings."""
 
-    def module_for(self, task: str, loss: Any) -> Any:
-        """The module for a task, by its name, and a loss."""
+    def module_for(self, task: str, loss: Any, settings: Settings = None) -> Any:
+        """The module for a task, by its name, a loss, and settings if they are known."""
 
 
 @runtime_checkable

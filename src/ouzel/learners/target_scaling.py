@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel, kernel_of
-from ouzel.layout import float64
+from ouzel.layout import MOST_NUMBER, float64, require
 from ouzel.learners.rows import Rows
 
 WEIGHT, MEAN, SQUARES, CENTRED = range(4)  # places of `targets`
@@ -115,6 +115,14 @@ class TargetScaling:
         """The same state with room for more."""
         return state._replace(learner=self._learner.grow(state.learner, *sizes_and_settings))
 
+    def check(self, state: State, settings: Any) -> None:
+        """Refuse moments that no targets have, and what the learner refuses of its own state."""
+        weight, mean, squares = state.targets[:CENTRED].tolist()
+        require(weight > 0.0 or mean == squares == 0.0, "targets have moments of no example")
+        require(squares <= weight * MOST_NUMBER, "targets have no spread that could be said")
+        if hasattr(self._learner, "check"):
+            self._learner.check(state.learner, settings)
+
     def learn_rows(
         self, state: State, rows: Rows, targets: np.ndarray, importances: np.ndarray, settings: Any, out: np.ndarray
     ) -> None:
@@ -163,7 +171,7 @@ class TargetScaling:
         return self._learner.estimates(state.learner, slots, settings) * spread + mean * (slots == 0)
 
 
-ASKED = ("bytes_used", "members", "eigenvalues", "directions", "condition_number", "check")
+ASKED = ("bytes_used", "members", "eigenvalues", "directions", "condition_number")
 """What is asked of the learner's own state."""
 WEIGHED = ("weights", "top", "estimates")
 """What the learner tells in its own unit."""

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from ouzel.errors import OuzelError, RoomError
-from ouzel.layout import bytes_of, flat
+from ouzel.layout import bytes_of, copied, flat
 from ouzel.learners import catalogue, feature_scaling, protocol
 from ouzel.learners.rows import Rows, largest_id, to_rows
 from ouzel.model.answers import Answers, Named, shown_top, shown_weights
@@ -96,8 +96,8 @@ class Model:
 
     @cached_property
     def module(self) -> Any:
-        """The learner's functions, for its task and loss."""
-        return self.task.functions(self.learner.functions_for(self.task.name, self.loss))
+        """The learner's functions, for its task, loss and settings."""
+        return self.task.functions(self.learner.functions_for(self.task.name, self.loss, self.settings))
 
     @property
     def loss(self) -> Any:
@@ -116,6 +116,12 @@ class Model:
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in ("module", "compiled")}
+
+    def __setstate__(self, attributes: dict[str, Any]) -> None:
+        """What is unpickled can learn on: arrays that were mapped from a file (`joblib.load`) are copied."""
+        self.__dict__.update(attributes)
+        if not all(array.flags.writeable for state in self.states for _, array in flat(state)):
+            self.states = [copied(state) for state in self.states]
 
     @property
     def columns(self) -> int:

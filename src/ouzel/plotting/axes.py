@@ -6,6 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ouzel.errors import OuzelError
 from ouzel.files import check_place, write_atomically
 
@@ -42,24 +44,33 @@ def draw_panels(
     y: str | None = None,
     log_x: bool | Collection[str] = False,
     log_y: Collection[str] = (),
+    title: str = "",
+    bands: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
     """One pair of axes beside another: `y` on every vertical axis, or the panel's own name there.
 
     Panels that have the same lines share a legend at their right; those named in `log_x` or `log_y` have a logarithmic
-    axis, and `x` may name the horizontal ones one by one.
+    axis, and `x` may name the horizontal ones one by one. `bands` are how far to shade above and below the lines of a
+    panel.
     """
     names = [list(lines) for lines in panels.values()]
     shared = len(panels) > 1 and len(names[0]) > 1 and all(other == names[0] for other in names)
     columns = -(-len(names[0]) // LONGEST_LEGEND) if shared else 0
     longest = max(map(len, names[0]), default=0)
     figure = new_figure(width=4.2 * len(panels) + columns * (0.5 + 0.06 * longest))
-    for axes, (title, lines) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True):
-        across = x if isinstance(x, str) else x[title]
-        log = log_x if isinstance(log_x, bool) else title in log_x
-        _fill(axes, lines, across, y or title, title if y else "", log, title in log_y, legend=not shared)
+    for axes, (panel, lines) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True):
+        across = x if isinstance(x, str) else x[panel]
+        log = log_x if isinstance(log_x, bool) else panel in log_x
+        _fill(axes, lines, across, y or panel, panel if y else "", log, panel in log_y, legend=not shared)
+        for number, (name, reach) in enumerate((bands or {}).get(panel, {}).items()):
+            middle = np.asarray(lines[name][1], float)
+            colour = COLOURS[number % len(COLOURS)]
+            axes.fill_between(lines[name][0], middle - reach, middle + reach, alpha=0.15, color=colour, linewidth=0)
     if shared:
         handles, labels = axes.get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside right upper", ncols=columns, frameon=False, fontsize=8)
+    if title:
+        figure.suptitle(title, fontsize=10)
     save(figure, path)
 
 

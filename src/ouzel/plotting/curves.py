@@ -12,6 +12,7 @@ from ouzel.evaluation.report import Report
 from ouzel.model.tasks.task import Task
 from ouzel.plotting.axes import Line, draw_lines, draw_panels
 
+MOST_DRAWN = 8  # candidates, beside which more cannot be told apart
 SETTLED = 64  # examples before which an error says little, where a curve is long
 
 
@@ -35,7 +36,7 @@ def _settled(curve: Sequence[Point]) -> list[Point]:
     return [point for point in curve if point.examples >= SETTLED or curve[-1].examples < 16 * SETTLED]
 
 
-def draw_curves(curves: Mapping[str, Sequence[Point]], path: str, task: Task) -> None:
+def draw_curves(curves: Mapping[str, Sequence[Point]], path: str, task: Task, title: str = "") -> None:
     """Progressive error (or loss, for numbers) against examples, a line a learner, from where it has settled."""
     classes = not task.numbers
     lines: dict[str, Line] = {}
@@ -44,20 +45,29 @@ def draw_curves(curves: Mapping[str, Sequence[Point]], path: str, task: Task) ->
         figures = [point.error_rate if classes else point.mean_loss for point in settled]
         lines[name] = ([point.examples for point in settled], figures)
     counted = "pairs" if task.groups else "examples"
-    title = next(iter(lines)) if len(lines) == 1 else ""
+    title = title or (next(iter(lines)) if len(lines) == 1 else "")
     draw_lines(lines, path, x=counted, y=f"progressive {'error rate' if classes else 'loss'}", title=title, log_x=True)
 
 
-def draw_cumulative(found: Mapping[str, Summary], path: str) -> None:
-    """The three figures: rate of mistakes, updates and seconds so far, each the mean over orders."""
-    classes = not next(iter(found.values())).task.numbers
-    values: dict[str, Callable[[Summary], np.ndarray]] = {
-        "cumulative rate of mistakes" if classes else "root mean squared error": lambda entry: entry.rates,
-        "updates": lambda entry: entry.updates.mean(axis=0),
-        "seconds": lambda entry: entry.seconds.mean(axis=0),
+def draw_cumulative(found: Mapping[str, Summary], path: str, title: str = "") -> None:
+    """The three figures: rate of mistakes, updates and seconds so far; means over orders, in bands of their spread.
+
+    Of many candidates the best eight are drawn; bands are one standard deviation to each side.
+    """
+    shown = dict(sorted(found.items(), key=lambda item: float(item[1].rates[-1]))[:MOST_DRAWN])
+    shown = {name: entry for name, entry in found.items() if name in shown}  # in the order of the table
+    first = next(iter(shown.values()))
+    figures: dict[str, Callable[[Summary], np.ndarray]] = {
+        "root mean squared error" if first.task.numbers else "rate of mistakes": lambda entry: entry.rates_of_orders,
+        "updates": lambda entry: entry.updates,
+        "seconds": lambda entry: entry.seconds,
     }
-    panels: dict[str, dict[str, Line]] = {
-        title: {name: (entry.examples.tolist(), of(entry).tolist()) for name, entry in found.items()}
-        for title, of in values.items()
-    }
-    draw_panels(panels, path, x="examples", log_y=("seconds",))
+    panels: dict[str, dict[str, Line]] = {}
+    bands: dict[str, dict[str, np.ndarray]] = {}
+    for of, values in figures.items():
+        panels[of] = {n: (e.examples.tolist(), values(e).mean(axis=0).tolist()) for n, e in shown.items()}
+        spread = {n: values(e).std(axis=0, ddof=min(1, len(e.mistakes) - 1)) for n, e in shown.items()}
+        bands[of] = spread if of != "seconds" else {}
+    told = f"{title}, {int(first.examples[-1]):,} examples, {len(first.mistakes)} orders" if title else ""
+    told += f"; the best {MOST_DRAWN} of {len(found)}" if told and len(found) > MOST_DRAWN else ""
+    draw_panels(panels, path, x="examples", log_y=("seconds",), title=told, bands=bands)

@@ -35,7 +35,7 @@ def as_json(lines: Sequence[bytes], kind: str, options: Options, label: str) -> 
     plain = Options(bits=options.bits, seed=options.seed, limits=options.limits)
     while len(found) < len(lines):
         rest = [line.replace(b"\r", b"") for line in lines[len(found) :]]
-        data = np.frombuffer(b"\n".join([*rest, b""]), np.uint8)
+        data = np.frombuffer(bytearray(b"\n").join([*rest, b""]), np.uint8)  # writable, as files are: no other kernels
         parsed = parse(data, 0, len(data), plain)
         if parsed.block.rows:
             found += _lines_of(parsed.block, label, options.weight)

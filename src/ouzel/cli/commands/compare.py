@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from ouzel.cli import options
 from ouzel.errors import OuzelError
+from ouzel.files import check_place
 from ouzel.ranges import Range, check
 
 JOBS = Range(1, 1024, whole=True)
@@ -37,6 +39,11 @@ def compare(
     format: options.Format = None,
     columns: options.Reading,
     pairs: options.Pairs = None,
+    each: Annotated[bool, typer.Option("--each", help="Compare on each file by itself.")] = False,
+    table: Annotated[
+        str | None, typer.Option(metavar="CSV|MD|TEX", help="Write the table to this file, by its ending.")
+    ] = None,
+    save_best: Annotated[str | None, typer.Option(metavar="MODEL", help="Write the model of least error here.")] = None,
     plot: options.Plot = None,
     json_: options.Json = False,
 ) -> None:
@@ -53,6 +60,7 @@ def compare(
     from ouzel.evaluation.comparison import grid
 
     options.check_plot(plot)
+    _check_files(each, shuffles, table, save_best)
     given = options.settings_given(set_, loss=loss, l2=l2)
     chosen: list[Any] = grid.candidates(
         grid.learner_names(learners),
@@ -67,16 +75,36 @@ def compare(
     model |= {"task": task, "pairs": pairs or 0} if task else {}
     from ouzel.cli.commands.contest import Contest
 
-    contest = Contest(files, chosen, jobs, format, reading, model, plot, quiet=json_)
-    if shuffles:
-        from ouzel.cli.commands.compare_shuffles import compare_in_orders
+    contest = Contest(files, chosen, jobs, format, reading, model, plot, table, save_best, quiet=json_)
 
-        results = compare_in_orders(contest, shuffles)
-    else:
+    def run(contest: Contest) -> list[dict[str, Any]]:
+        if shuffles:
+            from ouzel.cli.commands.compare_shuffles import compare_in_orders
+
+            return compare_in_orders(contest, shuffles)
         from ouzel.cli.commands.compare_once import compare_once
 
-        results = compare_once(contest, top, reference, given)
+        return compare_once(contest, top, reference, given)
+
+    if each:
+        from ouzel.cli.commands.compare_each import compare_each
+
+        results = compare_each(contest, run)
+    else:
+        results = run(contest)
     if json_:
         print(json.dumps(results))
     elif plot is not None:
         print(f"\nplot drawn in {plot}")
+
+
+def _check_files(each: bool, shuffles: int, table: str | None, save_best: str | None) -> None:
+    """Refuse, before anything is read, what could not be written at the end."""
+    if save_best is not None and (each or shuffles):
+        raise OuzelError("--save-best is of one reading; leave out --each and --shuffles")
+    if table is not None:
+        from ouzel.evaluation.comparison.tables import check_table_path
+
+        check_table_path(table)
+    if save_best is not None:
+        check_place(Path(save_best))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ouzel.evaluation.comparison.grid import Candidate
+from ouzel.model.model import Model
 
 
 @dataclass(frozen=True)
@@ -19,4 +22,20 @@ class Contest:
     reading: dict[str, Any]  # options of the stream
     model: dict[str, Any]  # options of the models
     plot: str | None
+    table: str | None
+    best: str | None  # where the best model goes
     quiet: bool
+
+    @property
+    def title(self) -> str:
+        """The files by their names, for a picture."""
+        names = [Path(file).name for file in self.files]
+        return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+    def save(self, model: Model) -> None:
+        """Write the best model, with how its columns were read."""
+        from ouzel.model import persistence
+
+        assert self.best is not None
+        persistence.save(model, self.best, {"reading": self.reading})
+        print(f"model of {model.learner.name} written to {self.best}", file=sys.stderr)

@@ -63,8 +63,9 @@ def deltoids(
 
 
 def _print_table(reader: TwoStreams, top: int) -> None:
-    from ouzel.cli.ui.formatting import factor, size
+    from ouzel.cli.ui.formatting import factor
     from ouzel.cli.ui.tables import console_for_tables, named_table
+    from ouzel.evaluation.figures import size
 
     console = console_for_tables()
     rows = []

@@ -82,8 +82,9 @@ def explain(
 
 
 def _print_table(explained: Explained, top: int, side: str, min_support: int) -> None:
-    from ouzel.cli.ui.formatting import factor, size
+    from ouzel.cli.ui.formatting import factor
     from ouzel.cli.ui.tables import console_for_tables, named_table
+    from ouzel.evaluation.figures import size
 
     console = console_for_tables()
     rows = []

@@ -74,8 +74,8 @@ def pmi(
 
 
 def _print_table(corpus: Corpus, top: int) -> None:
-    from ouzel.cli.ui.formatting import size
     from ouzel.cli.ui.tables import console_for_tables, named_table
+    from ouzel.evaluation.figures import size
 
     console = console_for_tables()
     rows = []

@@ -80,8 +80,8 @@ def run_test(
 
 def _show(found: dict[str, TestReport]) -> None:
     """A column a model; the confusion of one that stands alone."""
-    from ouzel.cli.ui.formatting import figure
     from ouzel.cli.ui.tables import console_for_tables, named_table
+    from ouzel.evaluation.figures import figure
 
     console = console_for_tables()
     names = [name for name in FIGURES if any(name in report.figures for report in found.values())]

@@ -11,8 +11,8 @@ from rich.progress import BarColumn, Progress, ProgressColumn, TaskID, TextColum
 from rich.progress import Task as Step
 from rich.text import Text
 
-from ouzel.cli.ui.formatting import figure
 from ouzel.evaluation.curve import ORIGIN, Point
+from ouzel.evaluation.figures import figure
 from ouzel.evaluation.metrics import Scores
 from ouzel.evaluation.progressive import Run
 from ouzel.kernels import jit

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.cli.ui.formatting import figure
 from ouzel.errors import OuzelError
+from ouzel.evaluation.figures import figure
 from ouzel.learners.protocol import Conditioned, Spectral
 from ouzel.model.answers import heaviest_slots
 from ouzel.model.model import Model

@@ -6,7 +6,8 @@ import textwrap
 
 from rich.console import Console
 
-from ouzel.cli.ui.formatting import figure, heaviest, settings, size
+from ouzel.cli.ui.formatting import heaviest, settings
+from ouzel.evaluation.figures import figure, size
 from ouzel.evaluation.report import Report
 from ouzel.model.model import Model
 

@@ -32,20 +32,40 @@ class Summary(NamedTuple):
     task: Task
 
     @property
-    def rates(self) -> np.ndarray:
-        """Rate of mistakes so far (points,), the mean over orders; for numbers the root mean squared error."""
+    def rates_of_orders(self) -> np.ndarray:
+        """Rate of mistakes so far (orders, points); for numbers the root mean squared error."""
         seen: np.ndarray = self.examples * (self.weight / self.examples[-1])
-        rates: np.ndarray = self.mistakes.mean(axis=0) / seen
+        rates: np.ndarray = self.mistakes / seen
         return rates
 
-    def row(self) -> dict[str, tuple[float, float]]:
-        """Mean and standard deviation of the rate of mistakes, of updates and of seconds."""
-        last = {
+    @property
+    def rates(self) -> np.ndarray:
+        """The mean of these over orders (points,)."""
+        rates: np.ndarray = self.rates_of_orders.mean(axis=0)
+        return rates
+
+    @property
+    def last(self) -> dict[str, np.ndarray]:
+        """The rate of mistakes, the updates and the seconds (orders,) of whole orders."""
+        return {
             "error": self.mistakes[:, -1] / self.weight,
             "updates": self.updates[:, -1],
             "seconds": self.seconds[:, -1],
         }
-        return {name: (float(values.mean()), float(values.std())) for name, values in last.items()}
+
+    def row(self) -> dict[str, tuple[float, float]]:
+        """Mean and standard deviation (by one less than the orders; 0 of one order) of each of these."""
+        spare = min(1, len(self.mistakes) - 1)
+        return {name: (float(values.mean()), float(values.std(ddof=spare))) for name, values in self.last.items()}
+
+    def to_json(self) -> dict[str, Any]:
+        """Settings and results as JSON values: mean, standard deviation, and the values of each order."""
+        found = self.row()
+        results = {
+            name: {"mean": found[name][0], "sd": found[name][1], "values": values.tolist()}
+            for name, values in self.last.items()
+        }
+        return {**self.candidate._asdict(), "orders": len(self.mistakes), "examples": int(self.examples[-1]), **results}
 
 
 def join(blocks: Iterable[Block]) -> Block:

@@ -34,7 +34,7 @@ LATE = 1.0  # below 0 a class that comes late starts so far
 __all__ = ["Settings"]
 
 
-def module_for(task: str, loss: Any) -> Any:
+def module_for(task: str, loss: Any, settings: Any = None) -> Any:
     """The module that learns such a task by this loss."""
     if task == "classification" and isinstance(loss, Logistic):
         name = "classification"

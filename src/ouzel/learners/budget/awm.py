@@ -31,6 +31,7 @@ from ouzel.errors import OuzelError
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import made_from
 from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product, shares
+from ouzel.learners.budget.extensions import CellBits, CellL1, PerFeature, cell_bytes, checked_extensions, choosing
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import L2, Depth, HeapSize, Loss, Rate, Schedule, SketchSeed, Width, byte_budget
 from ouzel.sketches import active_set, top_k
@@ -62,6 +63,17 @@ class Settings(NamedTuple):
     l2: L2 = 1e-6
     schedule: Schedule = InverseTime()
     sketch_seed: SketchSeed = 0.0
+    l1: CellL1 = 0.0
+    per_feature: PerFeature = False
+    cell_bits: CellBits = 32.0
+
+    def completed(self) -> Settings:
+        """The settings, if they go together."""
+        checked: Settings = checked_extensions(self)
+        return checked
+
+
+module_for = choosing(__name__)
 
 
 def configure(settings: Settings) -> tuple[int, int, int]:
@@ -70,13 +82,13 @@ def configure(settings: Settings) -> tuple[int, int, int]:
     >>> configure(Settings(budget=8192.0))
     (512, 1024, 1)
     """
-    depth = int(settings.depth) or 1
-    heap_size = int(settings.heap_size) or int(settings.budget) // 16
-    width = int(settings.width) or (int(settings.budget) - 8 * heap_size) // (4 * depth)
+    depth, counter, entry = int(settings.depth) or 1, cell_bytes(settings), 12 if settings.per_feature else 8
+    heap_size = int(settings.heap_size) or int(settings.budget) // (2 * entry)
+    width = int(settings.width) or (int(settings.budget) - entry * heap_size) // (counter * depth)
     if heap_size < 1 or width < 1:
         raise OuzelError(
             f"a budget of {settings.budget:.0f} bytes is too small for a heap of {heap_size} features "
-            f"and {depth} rows; give at least {8 * max(heap_size, 1) + 4 * depth} bytes"
+            f"and {depth} rows; give at least {entry * max(heap_size, 1) + counter * depth} bytes"
         )
     return heap_size, width, depth
 

@@ -18,7 +18,7 @@ from math import ceil, log
 from typing import Annotated, Any, NamedTuple
 
 from ouzel.errors import OuzelError
-from ouzel.ranges import Range, ranged
+from ouzel.ranges import Range, checked, ranged
 
 Part = Annotated[float, Range(0.0, 1.0, above=True, below=True), "between 0 and 1"]
 Above = Annotated[float, Range(0.0, 1e15, above=True), "above 0"]
@@ -70,9 +70,12 @@ def size_for(
     return Size(ceil(counters / depth), depth, zeta * terms**2 * conditioning / epsilon**4)
 
 
-def sizes(settings: Any) -> dict[str, float]:
-    """The settings of `wm` that say how large it is, as its `epsilon` asks."""
+def sized(settings: Any) -> Any:
+    """The settings of `wm`, of the size that their `epsilon` asks for."""
+    if not settings.epsilon:
+        return settings
     size = size_for(settings.epsilon, settings.delta, settings.features, max(settings.l2, 1e-9))
     heap_size, counters = settings.heap_size or 128.0, (1.0 + settings.averaging) * size.bytes
     found = {"heap_size": heap_size, "width": float(size.width), "depth": float(size.depth)}
-    return {**found, "budget": 8.0 * heap_size + counters}
+    found["budget"] = 8.0 * heap_size + counters
+    return settings._replace(**checked(type(settings), found, f"for epsilon={settings.epsilon:g}"))

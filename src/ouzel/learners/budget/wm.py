@@ -26,10 +26,11 @@ from ouzel.errors import OuzelError
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import float32, float64, made_from, uint32
 from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product, shares
-from ouzel.learners.budget.guarantee import Delta, Epsilon, Features, sizes
+from ouzel.learners.budget.extensions import CellBits, CellL1, PerFeature, cell_bytes, checked_extensions, choosing
+from ouzel.learners.budget.guarantee import Delta, Epsilon, Features, sized
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import L2, Depth, HeapSize, Loss, Rate, Schedule, SketchSeed, Width, byte_budget
-from ouzel.ranges import STRENGTH, SWITCH, checked
+from ouzel.ranges import STRENGTH, SWITCH
 from ouzel.sketches import count_sketch, top_k
 from ouzel.sketches.count_sketch import cell, median, query
 from ouzel.sketches.hashing import tabulation
@@ -71,12 +72,17 @@ class Settings(NamedTuple):
     epsilon: Epsilon = 0.0
     delta: Delta = 0.05
     features: Features = 2.0**18
+    l1: CellL1 = 0.0
+    per_feature: PerFeature = False
+    cell_bits: CellBits = 32.0
 
     def completed(self) -> Settings:
         """Of the size that `epsilon` asks for."""
-        return (
-            self._replace(**checked(Settings, sizes(self), f"for epsilon={self.epsilon:g}")) if self.epsilon else self
-        )
+        sized_settings: Settings = sized(checked_extensions(self, "averaging", "radius"))
+        return sized_settings
+
+
+module_for = choosing(__name__)
 
 
 def configure(settings: Settings) -> tuple[int, int, int]:
@@ -85,11 +91,12 @@ def configure(settings: Settings) -> tuple[int, int, int]:
     >>> configure(Settings(budget=8192.0))
     (128, 128, 14)
     """
-    budget, counter = int(settings.budget), 8 if settings.averaging else 4
+    budget, counter = int(settings.budget), cell_bytes(settings) + (4 if settings.averaging else 0)
     middling = 4096 <= budget < 8192
     heap_size = int(settings.heap_size) or min(256 if middling else 128, budget // 16)
     room = (budget - 8 * heap_size) // counter
-    width = int(settings.width) or min(256 if middling or budget >= 32768 else 128, room)
+    usual = (256 if middling or budget >= 32768 else 128) * max(4 // counter, 1)  # smaller cells are more in a row
+    width = int(settings.width) or min(usual, room)
     depth = int(settings.depth) or max(1, room // max(width, 1))
     if heap_size < 1 or width < 1:
         raise OuzelError(f"a budget of {settings.budget:.0f} bytes is too small; give at least {16 + counter} bytes")

@@ -40,7 +40,9 @@ class Settings(NamedTuple):
     learning_rate: Annotated[Rate, "step size beyond the sketch, 1 / alpha"] = 4.0
     curvature: Curvature = 0.25
     eta: Eta = 0.0
-    sketch_every: Annotated[float, Range(1.0, 1e9, whole=True), "take in every so many-th gradient"] = 1.0
+    sketch_every: Annotated[float, Range(1.0, 1e9, whole=True), "turn Oja's directions once for so many gradients"] = (
+        1.0
+    )
     diagonal: Annotated[bool, SWITCH, "scale features by their gradients"] = True
     normalised: Annotated[bool, SWITCH, "with `diagonal`: as D^-1/4 x / largest; otherwise D^-1/2 x (section 5.2)"] = (
         True
@@ -99,15 +101,9 @@ def look_ahead(state, indices):
 
 
 @force_inline
-def is_sketched(rounds, settings):
-    """Whether the sketch takes in the gradient of this round."""
-    return rounds % settings.sketch_every == 0.0
-
-
-@force_inline
 def sketch_scale(slope, rounds, settings):
-    """The slope of what is sketched, sqrt(sigma + eta_t) g, larger where it stands for several rounds."""
-    return slope * np.sqrt((settings.curvature + settings.eta / np.sqrt(rounds)) * settings.sketch_every)
+    """The slope of what is sketched, sqrt(sigma + eta_t) g."""
+    return slope * np.sqrt(settings.curvature + settings.eta / np.sqrt(rounds))
 
 
 @force_inline
@@ -174,7 +170,7 @@ def by_sketch(sketch: ModuleType | Any, home: str) -> Functions:
                     square = square_of(x, len(indices))
                     look_up(sketch, indices, x, work.sketch)
                 size = sketch_scale(slope, sketch.counts[0], settings)
-                if size * size * square > 0.0 and is_sketched(sketch.counts[0], settings):
+                if size * size * square > 0.0:
                     absorb(sketch, indices, x, size, square, rate, settings, work.sketch)
                 apply(sketch, indices, x, slope * rate, rate, work.sketch)
         return margin

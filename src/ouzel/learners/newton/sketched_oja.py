@@ -6,6 +6,9 @@ s), m directions. See `sketched`.
 
 from __future__ import annotations
 
+import importlib
+from typing import Any
+
 import numpy as np
 
 from ouzel.learners.newton.scaled_features import first_scale
@@ -21,6 +24,12 @@ learn_row, learn_rows = _made.learn_row, _made.learn_rows
 predict_row, predict_rows = _made.predict_row, _made.predict_rows
 weights, eigenvalues, directions = _made.weights, _made.eigenvalues, _made.directions
 condition_number, swap_classes, merge = _made.condition_number, _made.swap_classes, _made.merge
+
+
+def module_for(task: str, loss: Any, settings: Any = None) -> Any:
+    """The module that learns by these settings: another one for blocks of gradients."""
+    blocks = settings is not None and settings.sketch_every > 1.0
+    return importlib.import_module(f"{__name__}_block" if blocks else __name__)
 
 
 def fade(state: State, kept: float, settings: Settings) -> None:

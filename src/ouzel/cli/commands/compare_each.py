@@ -1,0 +1,67 @@
+"""A comparison on each of several files, and what it says of the learners over all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ouzel.cli.commands.contest import Contest
+from ouzel.cli.ui.tables import show
+from ouzel.errors import OuzelError
+from ouzel.evaluation.comparison.grid import Candidate
+from ouzel.evaluation.comparison.results import name_of, table_of_files
+from ouzel.evaluation.comparison.tables import write_table
+from ouzel.plotting.comparisons import draw_ranks
+
+Results = list[dict[str, Any]]
+
+
+def compare_each(contest: Contest, run: Callable[[Contest], Results]) -> Results:
+    """Compare on each file by itself, then show a column of errors a file and mean ranks; what --json prints."""
+    errors: dict[str, dict[str, float]] = {}
+    found: Results = []
+    for file in contest.files:
+        if not contest.quiet:
+            print(f"{file}:\n")
+        results = run(replace(contest, files=[file], plot=None, table=None))
+        if not contest.quiet:
+            print()
+        found.append({"file": file, "results": results})
+        column = {_name(result): _error(result) for result in results}
+        best: dict[str, float] = {}
+        for (name, learner), error in column.items():
+            best[learner or name] = min(error, best.get(learner or name, error))
+        errors[_title(file, errors)] = best
+    if any("rmse" in result for entry in found for result in entry["results"]) and len({*map(_kind, found)}) > 1:
+        raise OuzelError("some files are of classes and some of numbers; compare them apart")
+    table = table_of_files(errors)
+    if contest.table is not None:
+        write_table(table, contest.table)
+    if contest.plot is not None:
+        draw_ranks(errors, contest.plot)
+    if not contest.quiet:
+        show(table)
+    return found
+
+
+def _name(result: dict[str, Any]) -> tuple[str, str]:
+    """A candidate's name, and that without its step, of which the best of a file counts."""
+    candidate = Candidate(*(result[name] for name in Candidate._fields))
+    return name_of(candidate), name_of(candidate._replace(step=None))
+
+
+def _error(result: dict[str, Any]) -> float:
+    error = result["error"]["mean"] if "error" in result else result.get("rmse", result.get("error_rate"))
+    return float("inf") if error is None else float(error)
+
+
+def _kind(entry: dict[str, Any]) -> bool:
+    return any("rmse" in result for result in entry["results"])
+
+
+def _title(file: str, taken: dict[str, dict[str, float]]) -> str:
+    """The file's name, or its path where another has that name."""
+    name = Path(file).name.split(".")[0]
+    return file if not name or name in taken else name

@@ -1,0 +1,128 @@
+"""Learners and settings side by side, in Python: `ouzel.compare`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ouzel.errors import OuzelError
+from ouzel.evaluation.comparison.compare import Entry
+from ouzel.evaluation.comparison.compare import compare as compare_stream
+from ouzel.evaluation.comparison.grid import candidates, learner_names
+from ouzel.evaluation.comparison.results import name_of, table_of_orders, table_of_reading
+from ouzel.evaluation.comparison.shuffles import Summary, compare_orders, join
+from ouzel.evaluation.comparison.tables import Table, write_table
+from ouzel.model.model import Model
+from ouzel.streams.block import Block
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What a comparison found; printed, its table."""
+
+    entries: tuple[Entry, ...]  # of one reading
+    summaries: tuple[Summary, ...]  # of random orders
+    title: str = ""
+
+    @property
+    def table(self) -> Table:
+        """Titles, cells for people, records for programs, and what the marks mean."""
+        return table_of_orders(self.summaries) if self.summaries else table_of_reading(self.entries)
+
+    @property
+    def best(self) -> Model:
+        """The model of least error, of one reading."""
+        if not self.entries:
+            raise OuzelError("random orders leave no model; compare without shuffles, or train the best one")
+        return min(self.entries, key=lambda entry: entry.figure).model
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """Settings and results of every candidate; of random orders the values of each."""
+        return [found.to_json() for found in self.summaries or self.entries]
+
+    def to_pandas(self) -> Any:
+        """A data frame, a row a candidate of the table."""
+        import pandas as pd
+
+        return pd.DataFrame.from_records(self.table.records)
+
+    def write(self, path: str) -> None:
+        """Write the table to a .csv, .md or .tex file."""
+        write_table(self.table, path)
+
+    def plot(self, path: str) -> None:
+        """Draw to an .svg, .png or .pdf file what was varied against the error, or errors over the stream."""
+        from ouzel.plotting.comparisons import draw_comparison
+        from ouzel.plotting.curves import draw_cumulative
+
+        if self.summaries:
+            draw_cumulative({name_of(entry.candidate): entry for entry in self.summaries}, path, self.title)
+        else:
+            draw_comparison(self.entries, path, self.title)
+
+    def __repr__(self) -> str:
+        found = self.table
+        widths = [max(map(len, column)) for column in zip(found.titles, *found.cells, strict=True)]
+        lines = [
+            "  ".join(cell.rjust(width) if k else cell.ljust(width) for k, (cell, width) in enumerate(line)).rstrip()
+            for line in (list(zip(row, widths, strict=True)) for row in (found.titles, *found.cells))
+        ]
+        return "\n".join([*lines, found.note])
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        found = self.table
+        head = "".join(f"<th>{escape(title)}</th>" for title in found.titles)
+        rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in found.cells)
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table><p>{escape(found.note)}</p>"
+
+
+def compare(
+    learners: str | Sequence[str],
+    source: str | Path | Sequence[str | Path] | Iterable[Block],
+    *,
+    step_sizes: Sequence[float] = (),
+    l1: Sequence[float] = (),
+    budgets: Sequence[str | float] = (),
+    settings: dict[str, Any] | None = None,
+    shuffles: int = 0,
+    jobs: int = 1,
+    **options: Any,
+) -> Comparison:
+    """Let learners, each with every choice of settings that it has, learn the same stream: progressive errors.
+
+    Parameters
+    ----------
+    learners : names in the catalogue, or "ogd,adagrad"; "all", "all-multiclass" and "all-budgeted" stand for several
+    source : a file or several, or blocks such as `ouzel.read(...)` and `ouzel.blocks_from(...)` give
+    step_sizes, l1, budgets : values to try of each learner that has such a setting
+    settings : further settings, for those that have them
+    shuffles : so many random orders, in memory, instead of one reading
+    jobs : learners at work at a time
+    options : of every `Model`: intercept, standardize, forget, bits, seed, task
+
+    Examples
+    --------
+    >>> import ouzel
+    >>> stream = ouzel.blocks_from([({"sun": 1.0}, "dry"), ({"cloud": 1.0}, "wet")] * 50)
+    >>> found = compare("ogd,adagrad", stream)
+    >>> [(row["learner"], row["error_rate"]) for row in found.to_json()]
+    [('ogd', 0.02), ('adagrad', 0.02)]
+    """
+    names = learner_names(learners if isinstance(learners, str) else ",".join(learners))
+    chosen = candidates(names, steps=step_sizes, l1=l1, budgets=budgets, settings=settings)
+    title = ""
+    if isinstance(source, (str, Path)):
+        source = [source]
+    if isinstance(source, Sequence) and source and all(isinstance(part, (str, Path)) for part in source):
+        from ouzel.streams.read import read
+
+        title = ", ".join(Path(str(part)).name for part in source)
+        source = read([str(part) for part in source])
+    blocks: Any = source
+    if shuffles:
+        return Comparison((), tuple(compare_orders(chosen, join(blocks), shuffles, jobs=jobs, **options)), title)
+    return Comparison(tuple(compare_stream(chosen, blocks, jobs=jobs, **options)), (), title)

@@ -1,0 +1,139 @@
+"""What a comparison found, as a table: of one reading, of random orders, of several files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ouzel.evaluation.comparison.compare import Entry, best_of_rows
+from ouzel.evaluation.comparison.grid import Candidate
+from ouzel.evaluation.comparison.shuffles import Summary
+from ouzel.evaluation.comparison.significance import LEVEL, against_best, critical_difference, mean_ranks
+from ouzel.evaluation.comparison.tables import Table
+from ouzel.evaluation.figures import figure, size
+
+
+def name_of(candidate: Candidate) -> str:
+    """A candidate in a few words.
+
+    >>> name_of(Candidate("awm", 0.5, None, 8192.0, {}))
+    'awm step 2^-1 8.0 KB'
+    """
+    parts = [candidate.learner]
+    if candidate.step is not None:
+        parts.append(f"step {step_name(candidate.step)}")
+    if candidate.l1 is not None:
+        parts.append(f"l1 {candidate.l1:g}")
+    if candidate.budget is not None:
+        parts.append(size(candidate.budget))
+    return " ".join(parts)
+
+
+def step_name(step: float | None) -> str:
+    """A step size as people write it.
+
+    >>> step_name(0.125), step_name(0.3), step_name(None)
+    ('2^-3', '0.3', '-')
+    """
+    if step is None:
+        return "-"
+    mantissa, _, power = float(step).hex().partition("p")
+    return f"2^{int(power)}" if mantissa.rstrip("0").endswith("x1.") else f"{step:g}"
+
+
+def table_of_reading(
+    entries: Sequence[Entry], recovered: Mapping[int, float | None] | None = None, extra: Mapping[str, Any] = {}
+) -> Table:
+    """The best of each learner, penalty and budget; `recovered` are recovery errors by the identity of the entry."""
+    rows = best_of_rows(entries)
+    least = min(row[0].figure for row in rows)
+    first = entries[0]
+    stepped, sparse, budgeted = (
+        any(getattr(entry.candidate, name) is not None for entry in entries) for name in ("step", "l1", "budget")
+    )
+    wanted = {"best step": stepped, "l1": sparse, "budget": budgeted}
+    titles = ["learner", *(name for name, is_wanted in wanted.items() if is_wanted)]
+    titles += ["rmse" if first.model.task.numbers else "error", "loss", "recovery" if recovered else "non-zeros"]
+    cells, records = [], []
+    for row in rows:
+        entry = row[0]
+        chosen = entry.candidate
+        settings = {
+            "best step": ", ".join(step_name(tied.candidate.step) for tied in row),
+            "l1": "-" if chosen.l1 is None else f"{chosen.l1:g}",
+            "budget": "-" if chosen.budget is None else size(chosen.budget),
+        }
+        last = figure(recovered[id(entry)]) if recovered else "-" if entry.nonzeros is None else f"{entry.nonzeros:,}"
+        cells.append(
+            [
+                chosen.learner,
+                *(settings[name] for name, is_wanted in wanted.items() if is_wanted),
+                f"{figure(entry.figure)}{'*' if entry.figure == least else ''}",
+                f"{figure(entry.scores.mean_loss)}{'!' if entry.warnings else ''}",
+                last,
+                f"{entry.seconds:.3f}",
+            ]
+        )
+        found = entry.to_json() | ({"recovery_error": recovered[id(entry)], **extra} if recovered else {})
+        records.append({name: value for name, value in found.items() if not isinstance(value, (dict, list))})
+    note = f"* the best of {len(entries)} candidates over {first.scores.examples:,} examples"
+    if any(row[0].warnings for row in rows):
+        note += "\n! diverged: far worse than a prediction without features; try smaller steps"
+    return Table([*titles, "seconds"], cells, records, note)
+
+
+def table_of_orders(found: Sequence[Summary]) -> Table:
+    """Means and standard deviations over random orders, and which candidates are worse than the best for certain."""
+    orders = len(found[0].mistakes)
+    chances = against_best(np.array([entry.last["error"] for entry in found])) if orders > 1 else np.ones(len(found))
+    best = int(np.argmin([entry.row()["error"][0] for entry in found]))
+    alone = len(found) > 1 and bool((np.delete(chances, best) < LEVEL).all())
+    error = "rmse" if found[0].task.numbers else "mistake rate"
+    cells, records = [], []
+    for place, (entry, chance) in enumerate(zip(found, chances, strict=True)):
+        row = entry.row()
+        mark = ("*" if alone else "=") if place == best else "=" if chance >= LEVEL else ""
+        cells.append(
+            [
+                name_of(entry.candidate),
+                f"{row['error'][0]:.4f} ± {row['error'][1]:.4f}{mark if len(found) > 1 else ''}",
+                f"{row['updates'][0]:,.0f} ± {row['updates'][1]:,.0f}",
+                f"{row['seconds'][0]:.3f} ± {row['seconds'][1]:.3f}",
+            ]
+        )
+        record: dict[str, Any] = {"learner": name_of(entry.candidate), "orders": orders}
+        for name, (mean, spread) in row.items():
+            record |= {name: mean, f"{name}_sd": spread}
+        records.append({**record, "p_best_is_better": float(chance)})
+    note = f"± is the standard deviation (n - 1) over {orders} random orders"
+    if orders > 1 and len(found) > 1:
+        test = f"a paired t-test, p < {LEVEL:g} by Holm's correction"
+        note = (
+            f"* better than every other ({test}); {note}"
+            if alone
+            else f"= the lowest mean, and those not worse for certain ({test}); {note}"
+        )
+    return Table(["learner", error, "updates", "seconds"], cells, records, note)
+
+
+def table_of_files(errors: Mapping[str, Mapping[str, float]]) -> Table:
+    """Errors by file and candidate, a column a file, and mean ranks; of candidates that every file has a figure of."""
+    names = [name for name in next(iter(errors.values())) if all(name in column for column in errors.values())]
+    figures = np.array([[errors[file][name] for file in errors] for name in names])
+    ranks = mean_ranks(figures)
+    least = figures.min(axis=0)
+    cells = [
+        [name, *(f"{figure(value)}{'*' if value == low else ''}" for value, low in zip(row, least, strict=True)), rank]
+        for name, row, rank in zip(names, figures.tolist(), [f"{rank:.2f}" for rank in ranks], strict=True)
+    ]
+    records = [
+        {"learner": name, **dict(zip(errors, row, strict=True)), "mean_rank": float(rank)}
+        for name, row, rank in zip(names, figures.tolist(), ranks, strict=True)
+    ]
+    note = "* the best of a file"
+    if len(names) > 1 and len(errors) > 1:
+        apart = critical_difference(len(names), len(errors))
+        note += f"; mean ranks differ (Nemenyi's test, 5 %) where they are {apart:.2f} apart"
+    return Table(["learner", *errors, "mean rank"], cells, records, note)

@@ -1,0 +1,178 @@
+"""What WM-Sketch and AWM-Sketch do in the same way by sections 6.1 and 9 of their paper.
+
+Tai, Sharan, Bailis & Valiant (2018), "Sketching Linear Classifiers over Data Streams", SIGMOD. With z the sketch,
+eta_t the step size, g the gradient of a feature and G the sum of g^2 so far:
+- l1 (section 6.1): after the gradient step of each round, z <- sign(z) max(|z| - l1 eta_t, 0), and the active set
+  likewise: forward-backward splitting of the loss and the elastic net, exact in every round at no cost for cells that
+  an example does not touch (`sketches.cells`).
+- learning rates per feature (section 9): a weight moves by first / (1 + sqrt(G)) g in place of eta_t g, as McMahan et
+  al. (2013), "Ad Click Prediction", have AdaGrad's: without the 1 any feature would begin at `first`.
+  G lies beside the cells of the sketch, 4 bytes each, and beside the active set. Penalties keep the common step.
+- reduced precision (section 9): cells of 16 or 8 bits in place of 32, rounded at random; as many more as that leaves
+  room for. The active set stays in single precision.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from math import isfinite, sqrt
+from typing import Annotated, Any
+
+import numpy as np
+
+from ouzel.errors import OuzelError
+from ouzel.kernels.jit import force_inline, kernel_of
+from ouzel.layout import copied
+from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product
+from ouzel.learners.limits import has_square
+from ouzel.ranges import STRENGTH, SWITCH, Range
+from ouzel.sketches import cells, top_k
+from ouzel.sketches.cells import MOST_OWED, soften
+from ouzel.terms.losses import derivative
+
+CellL1 = Annotated[float, STRENGTH, "strength of the l1 penalty on the sketch: cells become exactly zero"]
+PerFeature = Annotated[bool, SWITCH, "a learning rate for each feature, AdaGrad's; 4 bytes more for each cell"]
+CellBits = Annotated[float, Range(8.0, 32.0, whole=True), "of a cell of the sketch: 32, or 16 or 8, rounded at random"]
+
+ROUNDS = 64.0  # at least so many pass between two times that what is owed is paid everywhere
+ENOUGH = 1.0  # owed, from which on digits of what is written are at stake
+
+
+def is_extended(settings: Any) -> bool:
+    """Whether settings ask for anything of the above."""
+    return bool(settings.l1 > 0.0 or settings.per_feature or settings.cell_bits < 32.0)
+
+
+def choosing(name: str) -> Callable[..., Any]:
+    """`module_for` of the learner of a module: beside it, by the name with `_extended`, is the one with all this."""
+
+    def module_for(task: str, loss: Any, settings: Any = None) -> Any:
+        """The module that learns by these settings."""
+        extended = settings is not None and is_extended(settings)
+        return importlib.import_module(f"{name}_extended" if extended else name)
+
+    return module_for
+
+
+def checked_extensions(settings: Any, *alone: str) -> Any:
+    """The settings, or an error where these do not go together; those named in `alone` go with none of them."""
+    if settings.cell_bits not in (8.0, 16.0, 32.0):
+        raise OuzelError(f"cell_bits must be 8, 16 or 32; got {settings.cell_bits:g}")
+    if settings.cell_bits < 32.0 and settings.l1 > 0.0:
+        raise OuzelError("l1 takes cells of 32 bits, as small ones cannot shrink by less than a unit; leave out one")
+    for name in alone:
+        if getattr(settings, name) and is_extended(settings):
+            raise OuzelError(f"{name} does not go with l1, per_feature or cell_bits; leave out one")
+    return settings
+
+
+def cell_bytes(settings: Any) -> int:
+    """Bytes of a cell of the sketch, its sum of squares included."""
+    return int(settings.cell_bits) // 8 + (4 if settings.per_feature else 0)
+
+
+@force_inline
+def change_of(state, sum_of_squares, gradient, change, settings):
+    """How far a weight over the scale moves: AdaGrad's step, or the change given."""
+    if settings.per_feature:
+        return np.float32(-settings.learning_rate * gradient / ((1.0 + sqrt(sum_of_squares)) * state.scale[0]))
+    return change
+
+
+@force_inline
+def fold(state):
+    """Multiply the scale into what it scales."""
+    top_k.rescale(state, np.float32(state.scale[0]))
+    cells.rescale(state.cells, state.scale[0])
+    state.scale[0] = 1.0
+
+
+@force_inline
+def shrink(state, length):
+    """Let all weights be nearer to zero by this length."""
+    state.cells.grid[1] = min(state.cells.grid[1] + length, MOST_OWED)
+    if state.cells.grid[1] > max(ENOUGH, ROUNDS * length):
+        owed = np.float32(state.cells.grid[1])
+        for entry in range(len(state.keys)):
+            state.weights[entry] = soften(state.weights[entry], owed)
+        top_k.rescale(state, np.float32(1.0))  # which bounds follow
+        cells.settle(state.cells)
+
+
+def learning(value_of: Callable[..., Any], learn_feature: Callable[..., Any]) -> Callable[..., Any]:
+    """`learn_row` of a learner.
+
+    `value_of(state, slot)` is the weight of a slot over the scale, as predictions use it, and `learn_feature(state,
+    slot, gradient, change, settings)` moves it by `change`, or as `change_of` has it.
+    """
+
+    @kernel_of(learn_feature, inline=True)
+    def learn_row(state, indices, values, target, importance, settings):
+        """Learn one example in place; return the margin predicted before learning."""
+        margin = 0.0
+        largest = np.float32(0.0)
+        for k in range(len(indices)):
+            margin += product(values[k], value_of(state, indices[k]))
+            largest = max(largest, abs(values[k]))
+        margin *= state.scale[0]
+        slope = importance * derivative(settings.loss, margin, target)
+        if importance == 0.0 or not isfinite(slope):
+            return margin
+        step = next_step(state, settings)
+        if state.scale[0] < SMALLEST_SCALE:
+            fold(state)
+        factor = factor_of(state, step * slope, largest)
+        for k in range(len(indices)):
+            gradient = slope * np.float64(values[k])
+            if has_square(gradient) if settings.per_feature else factor != 0.0:
+                learn_feature(state, indices[k], gradient, -factor * values[k], settings)
+        if settings.l1 > 0.0:
+            shrink(state, step * settings.l1 / state.scale[0])
+        return margin
+
+    return learn_row
+
+
+def predicting(value_of: Callable[..., Any]) -> Callable[..., Any]:
+    """`predict_row` of such a learner."""
+
+    @kernel_of(value_of, inline=True)
+    def predict_row(state, indices, values, settings):
+        """The margin of one example."""
+        margin = 0.0
+        for k in range(len(indices)):
+            margin += product(values[k], value_of(state, indices[k]))
+        return margin * state.scale[0]
+
+    return predict_row
+
+
+def members(state: Any) -> np.ndarray:
+    """Slots whose weights are known."""
+    found: np.ndarray = state.keys[: state.taken[0]].astype(np.int64)
+    return found
+
+
+def swap_classes(state: Any) -> Any:
+    """The state that exchanged classes would have led to."""
+    copy = copied(state)
+    copy.weights[...] *= -1.0
+    copy.cells.numbers[...] *= -1
+    return copy
+
+
+def alone(states: list[Any]) -> Any | None:
+    """A copy of the only one of some states that has learnt anything, of the first if none has; else nothing."""
+    heard = [state for state in states if state.scale[1] > 0.0]
+    return copied((heard or states)[0]) if len(heard) < 2 else None
+
+
+def merge_cells(merged: Any, states: list[Any], shares: np.ndarray) -> None:
+    """Mean counters of workers and their sums of squares; random numbers go on as with the one that has seen most."""
+    parts = zip(shares, states, strict=True)
+    cells.write(merged.cells, sum(share * state.scale[0] * cells.table(state.cells) for share, state in parts))
+    merged.cells.squares[...] = sum(state.cells.squares for state in states)
+    longest = max(states, key=lambda state: (state.scale[1], int(state.cells.random[1])))
+    merged.cells.random[...] = longest.cells.random
+    merged.scale[1] = sum(state.scale[1] for state in states)

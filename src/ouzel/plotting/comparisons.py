@@ -1,0 +1,111 @@
+"""Pictures of comparisons: what was varied against the error, learners over time, ranks over sets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ouzel.evaluation.comparison.compare import Entry, best_of_rows
+from ouzel.evaluation.comparison.significance import critical_difference, mean_ranks
+from ouzel.plotting.axes import COLOURS, Line, draw_lines, draw_panels, new_figure, save
+from ouzel.plotting.curves import draw_curves
+
+
+def draw_comparison(
+    entries: Sequence[Entry],
+    path: str,
+    title: str = "",
+    recovered: Mapping[int, float | None] | None = None,
+    reference: Entry | None = None,
+) -> None:
+    """The plot that fits what was varied; recovery errors, by the identity of an entry, stand beside its error."""
+    title = f"{title}, {entries[0].scores.examples:,} examples" if title else ""
+    candidates = [entry.candidate for entry in entries]
+    y = "progressive rmse" if entries[0].model.task.numbers else "progressive error rate"
+    best = [row[0] for row in best_of_rows(entries)]
+    if reference is not None and any(entry.budget for entry in candidates):
+        errors = _lines(best, _kilobytes, lambda entry: entry.figure)
+        budgets = [entry.budget / 1024 for entry in candidates if entry.budget]
+        errors[reference.candidate.learner] = ([min(budgets), max(budgets)], [reference.figure] * 2)
+        lines = _lines(best, _kilobytes, lambda entry: recovered[id(entry)] if recovered else None)
+        draw_panels({"recovery error": lines, y: errors}, path, x="budget in KB", log_x=True, title=title)
+    elif any(entry.budget for entry in candidates):
+        lines = _lines(best, _kilobytes, lambda entry: entry.figure)
+        draw_lines(lines, path, x="budget in KB", y=y, title=title, log_x=True)
+    elif any(entry.l1 for entry in candidates):
+        lines = _lines(best, lambda entry: entry.nonzeros or None, lambda entry: entry.figure)
+        draw_lines(lines, path, x="weights that are not zero", y=y, title=title, log_x=True)
+    elif any(entry.step for entry in candidates):
+        lines = _lines(entries, lambda entry: entry.candidate.step, lambda entry: entry.figure)
+        draw_lines(lines, path, x="step size", y=y, title=title, log_x=True)
+    else:
+        draw_curves(
+            {entry.candidate.learner: entry.curve.points for entry in entries}, path, entries[0].model.task, title
+        )
+
+
+def _kilobytes(entry: Entry) -> float | None:
+    budget = entry.candidate.budget
+    return None if budget is None else budget / 1024
+
+
+def _lines(entries: Sequence[Entry], x: Any, y: Any) -> dict[str, Line]:
+    """A line a learner, through what `x` and `y` say of each entry; those without an `x` are left out."""
+    lines: dict[str, Line] = {}
+    for entry in entries:
+        if x(entry) is not None:
+            xs, ys = lines.setdefault(entry.candidate.learner, ([], []))
+            value = y(entry)
+            xs.append(x(entry))  # type: ignore[attr-defined]
+            ys.append(value if value is None or value < float("inf") else None)  # type: ignore[attr-defined]
+    return lines
+
+
+def draw_ranks(errors: Mapping[str, Mapping[str, float]], path: str) -> None:
+    """Mean ranks over files, the best at the left; a bar joins learners whose ranks do not differ for certain.
+
+    A critical-difference diagram, of Demšar (2006), JMLR 7; `errors` are by file and learner.
+    """
+    names = [name for name in next(iter(errors.values())) if all(name in column for column in errors.values())]
+    figures = np.array([[column[name] for column in errors.values()] for name in names])
+    ranks = mean_ranks(figures)
+    apart = critical_difference(len(names), len(errors)) if len(names) > 1 else 0.0
+    order = np.argsort(ranks, kind="stable")
+    bars = _bars(ranks[order], apart)
+    last = max(len(names), 2)
+    under = 0.6 + 0.4 * len(bars)  # where names begin, below the bars
+    figure = new_figure()
+    axes = figure.subplots()
+    axes.plot([1, last], [0, 0], color="black", linewidth=1)
+    for tick in range(1, last + 1):
+        axes.plot([tick, tick], [0, -0.15], color="black", linewidth=1)
+        axes.annotate(str(tick), (tick, -0.25), ha="center", va="bottom")
+    for row, (low, high) in enumerate(bars):
+        axes.plot([low - 0.03, high + 0.03], [0.4 + 0.4 * row] * 2, color="#5a5a5a", linewidth=4, alpha=0.7)
+    half = -(-len(order) // 2)
+    for row, place in enumerate(order):
+        left = row < half
+        depth = under + 0.6 * (row if left else len(order) - 1 - row)
+        end = 1 - 0.1 * last if left else last + 0.1 * last
+        axes.plot([ranks[place], ranks[place], end], [0, depth, depth], color=COLOURS[row % len(COLOURS)], linewidth=1)
+        text = f"{names[place]} ({ranks[place]:.2f})"
+        axes.annotate(text, (end, depth), xytext=(-4 if left else 4, 0), textcoords="offset points",
+                      ha="right" if left else "left", va="center", annotation_clip=False)  # fmt: skip
+    axes.set_ylim(under + 0.6 * half, -0.8)
+    axes.set_title(f"mean rank over {len(errors)} files; critical difference {apart:.2f}", fontsize=10)
+    axes.axis("off")
+    save(figure, path)
+
+
+def _bars(ranks: np.ndarray, apart: float) -> list[tuple[float, float]]:
+    """From where to where the longest runs of rising ranks go that lie less than so far apart."""
+    found: list[tuple[float, float]] = []
+    reached = -1
+    for first, rank in enumerate(ranks):
+        last = int(np.flatnonzero(ranks - rank < apart).max(initial=first))
+        if last > max(first, reached):
+            found.append((float(rank), float(ranks[last])))
+            reached = last
+    return found

@@ -1,0 +1,37 @@
+"""What continuous integration does beside the tests: kernels that were compiled for one checkout serve the next."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+RUN = Path(__file__).parents[1] / ".ci" / "run"
+MAKE = """#!/bin/sh
+cat src/ouzel/__pycache__/kernel.nbc 2>/dev/null || echo none
+echo compiled > src/ouzel/__pycache__/kernel.nbc
+touch -d '15 days ago' src/ouzel/__pycache__/forgotten.nbc
+exit $STATUS
+"""
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="there is no bash")
+def test_kernels_of_one_checkout_serve_the_next_whether_tests_pass_or_not(tmp_path):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "make").write_text(MAKE)
+    (tmp_path / "bin" / "make").chmod(0o755)
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+
+    def run(checkout: str, status: int) -> tuple[int, str]:
+        (tmp_path / checkout / ".ci").mkdir(parents=True)
+        (tmp_path / checkout / "src" / "ouzel" / "__pycache__").mkdir(parents=True)
+        shutil.copy(RUN, tmp_path / checkout / ".ci" / "run")
+        command = [tmp_path / checkout / ".ci" / "run"]
+        ran = subprocess.run(command, env={**environment, "STATUS": str(status)}, stdout=subprocess.PIPE, text=True)
+        return ran.returncode, ran.stdout.strip()
+
+    assert run("first", 3) == (3, "none")
+    assert run("second", 0) == (0, "compiled")
+    kept = {str(path.relative_to(tmp_path)) for path in tmp_path.glob("ouzel-kernels*/**/*") if path.is_file()}
+    assert kept == {"ouzel-kernels/src/ouzel/__pycache__/kernel.nbc"}

@@ -246,7 +246,7 @@ def test_tasks_and_losses_find_their_module():
         for model in (Model("auto"), Model("auto", loss="squared"), Model("auto", loss="hinge"))
     }
 
-    assert names == {"classification", "regression", "ensemble"}
+    assert names == {"classification", "regression", "other_losses"}
 
 
 def test_rounding_of_the_covariance_does_not_grow_while_it_forgets():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ouzel.evaluation.progressive import progressive_validation
-from ouzel.learners.auto import ensemble
+from ouzel.learners.auto import other_losses
 from ouzel.learners.rows import Rows
 from ouzel.model.model import Model
 from ouzel.streams.memory import blocks_from
@@ -32,15 +32,15 @@ def scores_of(model, X, y):
 def margins_of(X, y, settings):
     n, d = X.shape
     rows = Rows(np.arange(0, n * d + 1, d).astype(np.uint64), np.tile(np.arange(d, dtype=np.uint32), n), X.ravel())
-    state, margins = ensemble.init(d, settings), np.empty(n)
-    ensemble.learn_rows(state, rows, y, np.ones(n, np.float32), settings, margins)
+    state, margins = other_losses.init(d, settings), np.empty(n)
+    other_losses.learn_rows(state, rows, y, np.ones(n, np.float32), settings, margins)
     return margins
 
 
 def oracle_models(dimension):
     losses = (Logistic(), SquaredHinge(), Hinge(), Hinge())
     slopes = [lambda margin, target, loss=loss: derivative(loss, margin, target) for loss in losses]
-    return oracle.Models(dimension, slopes, ensemble.RATES, safe=(True, True, True, False))
+    return oracle.Models(dimension, slopes, other_losses.RATES, safe=(True, True, True, False))
 
 
 def test_margins_are_those_of_a_slow_transcription():
@@ -49,7 +49,7 @@ def test_margins_are_those_of_a_slow_transcription():
 
     expected = [stack.learn_two(models.learn(x.astype(float), target), target) for x, target in zip(X, y, strict=True)]
 
-    np.testing.assert_allclose(margins_of(X, y, ensemble.Settings()), expected, rtol=0.02, atol=0.02)
+    np.testing.assert_allclose(margins_of(X, y, other_losses.Settings()), expected, rtol=0.02, atol=0.02)
 
 
 def test_other_losses_keep_a_stack_for_each_class():
@@ -66,14 +66,14 @@ def test_the_unit_of_a_feature_does_not_matter():
     X, y = stream(500, 6, seed=0)
     units = np.float32(2.0) ** np.array([-20, -3, 0, 4, 10, 15])
 
-    settings = ensemble.Settings()
+    settings = other_losses.Settings()
 
     np.testing.assert_allclose(margins_of(X, y, settings), margins_of(X * units, y, settings), rtol=1e-4, atol=1e-4)
 
 
 def test_the_unit_of_the_target_does_not_matter():
     X, y = stream(400, 4, seed=1)
-    settings = ensemble.Settings(loss=Squared(), second_loss=Squared(), third_loss=Squared())
+    settings = other_losses.Settings(loss=Squared(), second_loss=Squared(), third_loss=Squared())
 
     np.testing.assert_allclose(
         1024.0 * margins_of(X, y, settings), margins_of(X, 1024.0 * y, settings), rtol=1e-3, atol=0.5
@@ -117,7 +117,7 @@ def test_workers_sums_of_squares_add_up_in_a_merge():
     for part, here in zip(parts, (slice(0, 20), slice(20, 60)), strict=True):
         scores_of(part, X[here], y[here])
 
-    merged = ensemble.merge([part.states[0] for part in parts], parts[0].settings)
+    merged = other_losses.merge([part.states[0] for part in parts], parts[0].settings)
 
     squares = sum(part.states[0].table[1:4, 5:].astype(float) ** -2 for part in parts)
     np.testing.assert_allclose(merged.table[1:4, 5:], squares**-0.5, rtol=1e-5)
@@ -130,6 +130,6 @@ def test_a_merge_takes_the_weights_of_small_values_as_if_the_largest_had_been_se
     scores_of(small, X, y)
     scores_of(large, 8.0 * X, y)
 
-    merged = ensemble.merge([small.states[0], large.states[0]], small.settings)
+    merged = other_losses.merge([small.states[0], large.states[0]], small.settings)
 
     np.testing.assert_allclose(merged.table[1:4, :5], large.states[0].table[1:4, :5], rtol=1e-4, atol=1e-6)

@@ -6,8 +6,8 @@ import pytest
 
 from ouzel.errors import OuzelError
 from ouzel.service.limits import ServiceLimits, limits_of
-from ouzel.service.logs import logger
 from ouzel.service.server import Place
+from ouzel.service.stderr_log import logger
 from ouzel.service.tokens import Tokens, make_token
 
 LINES = {"Content-Type": "application/x-ndjson"}

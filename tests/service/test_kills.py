@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from ouzel.service.beginning import begin
+from ouzel.service.example_log import Log
 from ouzel.service.folder import Folder
-from ouzel.service.log import Log
 from tests.service.killing import Running, kill_and_compare
 
 pytestmark = [

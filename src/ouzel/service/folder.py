@@ -19,7 +19,7 @@ from typing import Any
 from ouzel.errors import OuzelError
 from ouzel.model import persistence
 from ouzel.model.model import Model
-from ouzel.service.log import Entry, Log
+from ouzel.service.example_log import Entry, Log
 from ouzel.service.owner import Owner
 from ouzel.service.reading import Line
 from ouzel.streams.block import ROWS

@@ -19,11 +19,11 @@ from ouzel.service.app import application
 from ouzel.service.folder import Folder
 from ouzel.service.followed import Followed, Snapshots
 from ouzel.service.limits import ServiceLimits
-from ouzel.service.logs import logger
 from ouzel.service.metrics import Metrics
 from ouzel.service.served import Served
 from ouzel.service.service import Service
 from ouzel.service.shadowing import Shadowing
+from ouzel.service.stderr_log import logger
 from ouzel.service.tokens import Tokens
 
 GRACE = 10  # seconds that requests under way have to end

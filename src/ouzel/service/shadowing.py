@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ouzel.errors import OuzelError
 from ouzel.files import write_atomically
-from ouzel.service.log import Entry
+from ouzel.service.example_log import Entry
 from ouzel.service.served import Served
 from ouzel.service.writer import Given
 

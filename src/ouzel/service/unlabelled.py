@@ -8,8 +8,8 @@ from collections.abc import Iterable
 
 import msgspec
 
+from ouzel.service.example_log import Waiting
 from ouzel.service.limits import ServiceLimits
-from ouzel.service.log import Waiting
 
 
 class Unlabelled:

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from ouzel.errors import OuzelError
 from ouzel.service.answers import Answer
+from ouzel.service.example_log import Entry, Log, Waiting
 from ouzel.service.limits import ServiceLimits
-from ouzel.service.log import Entry, Log, Waiting
 from ouzel.service.owner import Owner
 from ouzel.service.reading import Line, Refused
 from ouzel.streams.block import ROWS

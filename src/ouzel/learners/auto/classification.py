@@ -4,7 +4,7 @@ What a stream asks of a loss, a step size and the scale of its features is seldo
 are standardised as they come where they are dense (`standardisation.py`); of each example models of the first and of
 the second order take their steps (`two_classes.py`, `several_classes.py`); their margins are weighed by online Newton
 steps that forget (`mixing.py`). A state of two classes has one margin, and becomes one of several as the third class
-appears. Ranking, and losses other than the logistic one, are learnt by the four models of `ensemble.py`; numbers by
+appears. Ranking, and losses other than the logistic one, are learnt by the four models of `other_losses.py`; numbers by
 `regression.py`.
 """
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from ouzel.layout import allocate, flat, require
 from ouzel.learners.auto import merging, newton_block, several_classes, sharing, standardisation, two_classes
-from ouzel.learners.auto.ensemble import Settings
+from ouzel.learners.auto.other_losses import Settings
 from ouzel.learners.auto.several_classes import SeveralClasses
 from ouzel.learners.auto.two_classes import MEAN, ROOT, VARIANCE, WEIGHT, TwoClasses
 from ouzel.learners.fading import faded_variances
@@ -39,7 +39,7 @@ def module_for(task: str, loss: Any, settings: Any = None) -> Any:
     if task == "classification" and isinstance(loss, Logistic):
         name = "classification"
     else:
-        name = "regression" if task == "regression" and isinstance(loss, Squared) else "ensemble"
+        name = "regression" if task == "regression" and isinstance(loss, Squared) else "other_losses"
     return importlib.import_module(f"ouzel.learners.auto.{name}")
 
 

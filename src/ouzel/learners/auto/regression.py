@@ -22,9 +22,9 @@ import numpy as np
 from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.layout import flat, float64, made_from, require, uint32
 from ouzel.learners.auto import merging, mixing, newton_block, standardisation
-from ouzel.learners.auto.ensemble import Settings
 from ouzel.learners.auto.mixing import Mixture, dot, learn_mixture
 from ouzel.learners.auto.newton_block import Block
+from ouzel.learners.auto.other_losses import Settings
 from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
 from ouzel.learners.auto.turning import note_example, turning
 from ouzel.learners.auto.two_classes import MOST_IMPORTANCE

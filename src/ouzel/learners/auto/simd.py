@@ -1,4 +1,4 @@
-"""What `ensemble` does to every feature of an example, for its four models in one instruction each.
+"""What `other_losses` does to every feature of an example, for its four models in one instruction each.
 
 A row of its table is [n, four w, four s^-1/2], all float32. After some 2^22 equal gradients what one more takes from
 s^-1/2 is less than the spacing of single precision, and would be lost: rates would fall no more. In long streams it is

@@ -7,8 +7,8 @@ import pytest
 
 from ouzel.errors import OuzelError
 from ouzel.service.beginning import begin
+from ouzel.service.example_log import Entry, Log, LogFullError
 from ouzel.service.folder import Folder
-from ouzel.service.log import Entry, Log, LogFullError
 
 
 def entries(count, start=1):

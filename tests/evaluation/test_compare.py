@@ -1,10 +1,12 @@
 """Comparing: ranges, side by side as alone, recovery, random orders."""
 
+import time
+
 import numpy as np
 import pytest
 
 from ouzel.errors import OuzelError
-from ouzel.evaluation.comparison.compare import best_of_rows, compare
+from ouzel.evaluation.comparison.compare import Entry, best_of_rows, compare
 from ouzel.evaluation.comparison.grid import candidates, learner_names, parse_range, step_size
 from ouzel.evaluation.comparison.shuffles import compare_orders, join
 from ouzel.evaluation.progressive import progressive_validation
@@ -90,3 +92,14 @@ def test_orders_are_the_same_for_all_and_repeat():
     assert (one[0].mistakes == two[0].mistakes).all()
     assert one[0].examples[-1] == 600
     assert one[0].row()["error"][1] > 0
+
+
+def test_learners_that_take_long_are_named_while_one_waits(monkeypatch):
+    monkeypatch.setattr("ouzel.evaluation.comparison.compare.PATIENCE", 0.01)
+    learn, told = Entry.learn, []
+    monkeypatch.setattr(Entry, "learn", lambda self, block: (time.sleep(0.1), learn(self, block)))
+
+    compare(candidates(["ogd", "adagrad"]), stream(), jobs=2, on_wait=told.append)
+
+    assert {tuple(names) for names in told} <= {("ogd",), ("adagrad",), ("ogd", "adagrad")}
+    assert told

@@ -37,6 +37,7 @@ def compare_once(contest: Contest, top: int, reference: str, given: dict[str, An
             Groups(stream) if contest.model.get("task") == "ranking" else stream,
             jobs=contest.jobs,
             on_progress=lambda entries: screen.stand(entries[0].scores),
+            on_wait=screen.wait,
             on_refusal=screen.say,
             **contest.model,
         )

@@ -101,6 +101,12 @@ class Screen:
         """How many of some steps are done."""
         self._update(f"{done} of {total}", done, total)
 
+    def wait(self, names: list[str]) -> None:
+        """Say whom a comparison waits for."""
+        if self.progress is not None and self.task is not None:
+            text = ", ".join(dict.fromkeys(names))
+            self.progress.update(self.task, standing=f"waiting for {text if len(text) <= 40 else text[:39] + '…'}")
+
     def tell(self, standing: str, completed: int = 0, total: int | None = None) -> None:
         """Where some other work stands, and how much of it is done."""
         self._update(standing, completed, total)
@@ -123,7 +129,7 @@ class Screen:
         since = point.since(self.last)
         numbers = [point.error_rate, since.error_rate] if errors else []
         numbers += [point.mean_loss, since.mean_loss]
-        self.say(f"{point.examples:>14,}" + "".join(f"{number:>14.4f}" for number in numbers))
+        self.say(f"{point.examples:>14,}" + "".join(f"{in_column(number):>14}" for number in numbers))
         self.last = point
 
     def _compiling(self, name: str) -> None:
@@ -150,6 +156,16 @@ def clipped(title: str) -> str:
     'rcv1_binary_sampl…'
     """
     return title if len(title) <= LONGEST_TITLE else title[: LONGEST_TITLE - 1] + "…"
+
+
+def in_column(number: float) -> str:
+    """A number in at most twelve characters, so that columns stay apart.
+
+    >>> in_column(0.25), in_column(1102423380000.0)
+    ('0.2500', '1.1024e+12')
+    """
+    plain = f"{number:.4f}"
+    return plain if len(plain) <= 12 else f"{number:.4e}"
 
 
 def short(number: float) -> str:

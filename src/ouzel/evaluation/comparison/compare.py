@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from ouzel.errors import OuzelError
 from ouzel.evaluation.comparison.grid import Candidate
@@ -18,6 +19,7 @@ from ouzel.learners.protocol import Multiclass
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
 
+PATIENCE = 1.0  # seconds
 WARM_UP = 32  # examples a model that is thrown away learns, so that no compilation is timed
 
 
@@ -79,12 +81,14 @@ def compare(
     *,
     jobs: int = 1,
     on_progress: Callable[[list[Entry]], None] | None = None,
+    on_wait: Callable[[list[str]], None] | None = None,
     on_refusal: Callable[[str], None] | None = None,
     **options: Any,
 ) -> list[Entry]:
     """Let every candidate learn the stream, block by block, `jobs` at a time; `options` go to every `Model`.
 
-    Those that cannot hold so many features as are met are left out, and `on_refusal` is told why.
+    Those that cannot hold so many features as are met are left out, and `on_refusal` is told why; `on_wait` is told the
+    learners that a block takes long. With several jobs matrices are multiplied by one thread each.
 
     >>> from ouzel.streams.memory import blocks_from
     >>> stream = blocks_from([({"sun": 1.0}, "dry"), ({"cloud": 1.0}, "wet")] * 50)
@@ -93,15 +97,32 @@ def compare(
     [100, 100]
     """
     entries = [Entry(candidate, **options) for candidate in candidates]
-    with ThreadPoolExecutor(max(1, jobs)) as pool:
+    with ThreadPoolExecutor(max(1, jobs)) as pool, threadpool_limits(1 if jobs > 1 else None):
         for number, block in enumerate(stream):
             entries = that_fit(entries, block, on_refusal)
             if number == 0:
                 warm_up([entry.candidate for entry in entries], block, options)
-            list(pool.map(Entry.learn, entries, [block] * len(entries)))
+            learn_side_by_side(pool, entries, block, on_wait)
             if on_progress is not None:
                 on_progress(entries)
     return entries
+
+
+def learn_side_by_side(
+    pool: ThreadPoolExecutor,
+    entries: Sequence[Entry],
+    block: Block,
+    on_wait: Callable[[list[str]], None] | None = None,
+) -> None:
+    """Let all learn a block; every `PATIENCE` seconds `on_wait` is told the learners that have not."""
+    names = {pool.submit(entry.learn, block): entry.candidate.learner for entry in entries}
+    waiting = set(names)
+    while waiting:
+        _, waiting = wait(waiting, PATIENCE if on_wait is not None else None)
+        if waiting and on_wait is not None:
+            on_wait([name for future, name in names.items() if future in waiting])
+    for future in names:
+        future.result()  # which raises what was raised
 
 
 def that_fit(entries: Sequence[Entry], block: Block, on_refusal: Callable[[str], None] | None = None) -> list[Entry]:

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from ouzel.evaluation.comparison.compare import Entry, that_fit, warm_up
 from ouzel.evaluation.comparison.grid import Candidate
@@ -114,7 +115,7 @@ def compare_orders(
     warm_up(candidates, block, options)
     ends = np.unique(np.linspace(0, block.rows, min(POINTS, block.rows) + 1).astype(np.int64)[1:])
     traces: list[list[np.ndarray]] = [[] for _ in candidates]
-    with ThreadPoolExecutor(max(1, jobs)) as pool:
+    with ThreadPoolExecutor(max(1, jobs)) as pool, threadpool_limits(1 if jobs > 1 else None):
         for order in range(orders):
             shuffled = block.select(np.random.default_rng([seed, order]).permutation(block.rows))
             entries = [Entry(candidate, **options) for candidate in candidates]

@@ -164,3 +164,17 @@ def test_what_adds_most_to_a_prediction_is_told_beside_it(ouzel, model, small):
         first = row["why"][0]
         assert line.split("\t")[-1] == f"{first['name']} {first['contribution']:+.3g}"
         assert first["contribution"] == pytest.approx(first["value"] * first["weight"])
+
+
+def test_all_weights_are_written_to_a_table(ouzel, small, tmp_path):
+    ouzel("train", small, "--learner", "ogd", "--model", tmp_path / "m")
+
+    ran = ouzel("top", tmp_path / "m", "--all", "-o", tmp_path / "w.csv")
+
+    lines = (tmp_path / "w.csv").read_text().replace('"', "").splitlines()
+    (entry,) = ouzel("top", tmp_path / "m", "-n", "1000", "--json").json
+    written = {line.split(",")[1]: float(line.split(",")[2]) for line in lines[1:]}
+    assert lines[0] == "class,feature,weight"
+    assert written == {name: weight for name, weight in entry["features"] if weight}
+    assert "written to" in ran.err
+    assert ouzel("top", tmp_path / "m", "-o", tmp_path / "w.txt").status == 2

@@ -41,9 +41,9 @@ def draw_comparison(
         lines = _lines(entries, lambda entry: entry.candidate.step, lambda entry: entry.figure)
         draw_lines(lines, path, x="step size", y=y, title=title, log_x=True)
     else:
-        draw_curves(
-            {entry.candidate.learner: entry.curve.points for entry in entries}, path, entries[0].model.task.name, title
-        )
+        curves = {entry.candidate.learner: entry.curve.points for entry in entries}
+        task = entries[0].model.task
+        draw_curves(curves, path, task.numbers, task.groups, title)
 
 
 def _kilobytes(entry: Entry) -> float | None:

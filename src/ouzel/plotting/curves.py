@@ -18,7 +18,7 @@ SETTLED = 64  # examples before which an error says little, where a curve is lon
 def draw_training(report: Report, path: str) -> None:
     """The learning curve of a run, and, of a learner of probabilities, how they agree with what came true beside it."""
     if not report.calibration:
-        draw_curves({report.learner: report.curve}, path, report.task)
+        draw_curves({report.learner: report.curve}, path, report.rmse is not None, report.pairs is not None)
         return
     errors = _settled(report.curve)
     promised, came = zip(*report.calibration, strict=True)
@@ -35,17 +35,16 @@ def _settled(curve: Sequence[Point]) -> list[Point]:
     return [point for point in curve if point.examples >= SETTLED or curve[-1].examples < 16 * SETTLED]
 
 
-def draw_curves(curves: Mapping[str, Sequence[Point]], path: str, task: str, title: str = "") -> None:
+def draw_curves(curves: Mapping[str, Sequence[Point]], path: str, numbers: bool, pairs: bool, title: str = "") -> None:
     """Progressive error (or loss, for numbers) against examples, a line a learner, from where it has settled."""
-    classes = task != "regression"
     lines: dict[str, Line] = {}
     for name, curve in curves.items():
         settled = _settled(curve)
-        figures = [point.error_rate if classes else point.mean_loss for point in settled]
+        figures = [point.mean_loss if numbers else point.error_rate for point in settled]
         lines[name] = ([point.examples for point in settled], figures)
-    counted = "pairs" if task == "ranking" else "examples"
+    counted = "pairs" if pairs else "examples"
     title = title or (next(iter(lines)) if len(lines) == 1 else "")
-    draw_lines(lines, path, x=counted, y=f"progressive {'error rate' if classes else 'loss'}", title=title, log_x=True)
+    draw_lines(lines, path, x=counted, y=f"progressive {'loss' if numbers else 'error rate'}", title=title, log_x=True)
 
 
 def draw_cumulative(found: Mapping[str, Summary], path: str, title: str = "") -> None:

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import json
+import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ouzel.cli import options
+from ouzel.files import check_place
 from ouzel.ranges import COUNT, check
 
 
 def top(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
     n: Annotated[int, typer.Option("-n", help="Features to show.")] = 20,
+    all_: Annotated[bool, typer.Option("--all", help="All features whose weights are not zero.")] = False,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write a table here: csv, tsv, jsonl, parquet, arrow."),
+    ] = None,
     direction: Annotated[
         int | None, typer.Option(metavar="K", help="Of the sketch's K-th direction, not of the weights.")
     ] = None,
@@ -23,20 +31,32 @@ def top(
 
     Of a Newton method it tells the eigenvalues of the sketch and the condition number too.
 
-    Example: ouzel top a9a.ouzel -n 20
+    Example: ouzel top a9a.ouzel --all -o weights.csv
     """
     check("-n", COUNT, n)
     from ouzel.cli.ui import spectrum
     from ouzel.cli.ui.formatting import heaviest
+    from ouzel.evaluation.predictions import check_ending, write_predictions
     from ouzel.model import persistence
 
+    if output is not None:
+        check_ending(output)
+        check_place(Path(output))
     learnt = persistence.load_model(model)
+    n = learnt.capacity if all_ else n
     states = spectrum.states_shown(learnt)
     columns = heaviest(learnt, n)
     spectra = [spectrum.spectrum(learnt, state) for state in states]
     if direction is not None:
         directions = [spectrum.direction(learnt, state, direction, n) for state in states]
         columns = [(label, column) for (label, _), column in zip(columns, directions, strict=True)]
+    if all_:
+        columns = [(label, [pair for pair in column if pair[1] != 0.0]) for label, column in columns]
+    if output is not None:
+        rows = [(label, name, weight) for label, column in columns for name, weight in column]
+        table = dict(zip(("class", "feature", "weight"), map(list, zip(*rows, strict=True)), strict=True))
+        print(f"{write_predictions([table], output):,} weights written to {output}", file=sys.stderr)
+        return
     if json_:
         pairs = zip(columns, spectra, strict=True)
         print(

@@ -3,7 +3,6 @@ PYTHON ?= python3
 BIN := .venv/bin
 DATA ?= ../shared/data
 MINUTES ?= 10
-LAWS := tests/checks/test_laws.py tests/checks/test_planted_bugs.py
 
 .PHONY: demo test test-long torture lint bench reproduce commands settings vowpal-wabbit docs clean help
 
@@ -14,8 +13,8 @@ demo: .venv/ready  ## learn three built-in streams, say who wins, draw it
 	$(BIN)/ouzel demo
 
 test: .venv/ready-test  ## run the laws of learning without the JIT, and the test suite with it
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 --dist loadscope $(LAWS)
-	$(BIN)/python -m pytest -n 2 --dist loadscope -m "not long" --durations 40
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 --dist loadscope -m "law or interpreted" tests/checks tests/learners
+	$(BIN)/python -m pytest -n 2 --dist loadscope -m "not long and not interpreted" --durations 40
 
 test-long: .venv/ready-test  ## run the tests that take minutes
 	$(BIN)/python -m pytest -m long

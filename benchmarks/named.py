@@ -1,4 +1,4 @@
-"""`ouzel train` on named features, the whole process, beside Vowpal Wabbit on the same file: one core, then two.
+"""`ouzel train` on named features, as text and JSON lines, with crosses and without, beside Vowpal Wabbit on the text.
 
 Two tables are made: "eat-rate", an animal, a food and ten features by chance in namespaces of their own, after the
 description of Outbrain's benchmark of Fwumious Wabbit (github.com/outbrain/fwumious_wabbit), and "clicks", 13 numbers
@@ -8,6 +8,7 @@ and 26 categories of a long-tailed vocabulary, as in the Criteo data.
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import tempfile
 import time
@@ -18,12 +19,22 @@ import numpy as np
 from streaming import BIN, seconds
 
 from ouzel.streams.options import Options
+from ouzel.streams.read import read
 from ouzel.streams.sources.chunks import chunks_of
 from ouzel.streams.sources.source import Source
 from ouzel.streams.text.vw import parse_vw
 
 ANIMALS, FOODS = ("herbivore", "carnivore"), ("plant", "meat", "seeds", "fish")
 BATCH = 10_000
+RUNS = [
+    ("eat-rate", "vw", "", ""),
+    ("eat-rate", "vw", "A*B", "-q AB"),
+    ("eat-rate", "jsonl", "", ""),
+    ("eat-rate", "jsonl", "A*B", "-q AB"),
+    ("clicks", "vw", "", ""),
+    ("clicks", "jsonl", "", ""),
+]
+"""Data, formats, crosses, and what Vowpal Wabbit calls those."""
 
 
 def eat_rate(rows: int) -> Iterator[str]:
@@ -52,14 +63,27 @@ def clicks(rows: int) -> Iterator[str]:
             yield f"{label} |i {counts} |c " + " ".join(f"C{k}={word:08x}" for k, word in enumerate(words)) + "\n"
 
 
-def made(name: str, rows: int) -> Path:
+def as_object(line: str) -> str:
+    """The same example as an object of JSON."""
+    label, *spaces = line.split("|")
+    members: dict[str, object] = {"label": int(label)}
+    for space, *features in map(str.split, spaces):
+        for feature in features:
+            name, colon, value = feature.partition(":")
+            column, equals, word = feature.partition("=")
+            members[name if colon else column if equals else space] = int(value) if colon else word or feature
+    return json.dumps(members) + "\n"
+
+
+def made(name: str, rows: int, format: str) -> Path:
     """The file of a table, made if it is not there."""
     folder = Path(tempfile.gettempdir(), "ouzel-bench")
     folder.mkdir(exist_ok=True)
-    path = folder / f"{name}-{rows}.vw"
+    path = folder / f"{name}-{rows}.{format}"
     if not path.exists():
+        lines = {"eat-rate": eat_rate, "clicks": clicks}[name](rows)
         with path.open("w") as file:
-            file.writelines({"eat-rate": eat_rate, "clicks": clicks}[name](rows))
+            file.writelines(lines if format == "vw" else map(as_object, lines))
     return path
 
 
@@ -68,7 +92,10 @@ def reading(path: Path) -> float:
     best = np.inf
     for _ in range(3):
         begun = time.perf_counter()
-        features = sum(parse_vw(*chunk, Options()).block.nonzeros for chunk in chunks_of(Source(path)))
+        if path.suffix == ".vw":
+            features = sum(parse_vw(*chunk, Options()).block.nonzeros for chunk in chunks_of(Source(path)))
+        else:
+            features = sum(block.nonzeros for block in read(path))
         best = min(best, 1e9 * (time.perf_counter() - begun) / features)
     return best
 
@@ -80,16 +107,20 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--data")
     given = parser.parse_args()
-    print(f"{'data':<9} {'MB':>5} {'read ns':>8} {'cores':>5} {'ouzel s':>8} {'vw s':>6} {'ratio':>6}")
-    for name in ("eat-rate", "clicks"):
-        path = made(name, given.rows)
+    columns = f"{'data':<9} {'format':<6} {'cross':<7} {'MB':>5} {'read ns':>8} {'cores':>5}"
+    print(f"{columns} {'ouzel s':>8} {'vw s':>6} {'ratio':>6}")
+    for name, format, cross, pairs in RUNS:
+        path, text = made(name, given.rows, format), made(name, given.rows, "vw")
         nanoseconds = reading(path)
         ours = [str(BIN / "ouzel"), "train", str(path), "--learner", "adagrad", "--json"]
-        peer = f"{sys.executable} -m vowpalwabbit --data {path} --adaptive --loss_function logistic --quiet".split()
+        peer = f"{sys.executable} -m vowpalwabbit --data {text} --adaptive --loss_function logistic --quiet".split()
+        if cross:
+            ours += ["--cross", cross, "--bits", "22"]
+            peer += [*pairs.split(), "-b", "22"]
         for cores in (1, 2):
-            pairs = [(seconds(ours, cores), seconds(peer, cores)) for _ in range(given.rounds)]
-            mine, theirs = (float(np.median(column)) for column in zip(*pairs, strict=True))
-            size = f"{name:<9} {path.stat().st_size / 1e6:>5.0f} {nanoseconds:>8.1f}"
+            times = [(seconds(ours, cores), seconds(peer, cores)) for _ in range(given.rounds)]
+            mine, theirs = (float(np.median(column)) for column in zip(*times, strict=True))
+            size = f"{name:<9} {format:<6} {cross:<7} {path.stat().st_size / 1e6:>5.0f} {nanoseconds:>8.1f}"
             print(f"{size} {cores:>5} {mine:>8.2f} {theirs:>6.2f} {theirs / mine:>6.2f}")
 
 

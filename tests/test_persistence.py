@@ -114,7 +114,7 @@ def test_each_way_a_file_can_be_wrong_has_one_line(tmp_path):
         content[: len(content) // 2]: "not a model file, or one cut short",
         bytes(middle): "the model file is damaged",
         described: "not one that Ouzel wrote",
-        content.replace(f'\\"format\\": {persistence.FORMAT}'.encode(), b'\\"format\\": 9'): "is a model of format 9",
+        content.replace(f'\\"format\\": {persistence.FORMAT}'.encode(), b'\\"format\\": 7'): "is a model of format 7",
         content.replace(b'\\"seed\\": 0', b'\\"seed\\": 1'): "the model file is damaged",
     }
 

@@ -14,6 +14,8 @@ from ouzel.streams.memory import blocks_from
 from tests.checks.laws import LAWS, names_where
 from tests.checks.merging_laws import MERGING_LAWS
 
+pytestmark = pytest.mark.law
+
 EXCEPT = {
     ("awm-nce", "exchanging_the_classes_changes_the_sign"): "which classes are drawn as noise goes by their order",
     ("auto", "weights_times_features_are_the_prediction"): "features are cut at three standard deviations, margins too",

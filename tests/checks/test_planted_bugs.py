@@ -6,6 +6,8 @@ from ouzel import OuzelError
 from ouzel.learners import catalogue
 from tests.checks import laws, merging_laws, planted_bugs
 
+pytestmark = pytest.mark.law
+
 BUGS = {
     planted_bugs.margins_are_told_after_learning: laws.a_margin_told_by_learning_is_what_predicting_gives_just_before,
     planted_bugs.predictions_are_off_by_a_constant: laws.weights_times_features_are_the_prediction,

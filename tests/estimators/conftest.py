@@ -1,5 +1,6 @@
 """Which of the checks of scikit-learn and River are long: those that would check the same code again."""
 
+import functools
 from inspect import getattr_static
 from types import FunctionType
 
@@ -24,6 +25,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.long)
 
 
+@functools.cache
 def code_of(kind: type) -> frozenset:
     """What instances run, beside what is made of their parameters: functions and properties of the class by name."""
     found = {name: getattr_static(kind, name) for name in dir(kind) if not name.startswith("__")}

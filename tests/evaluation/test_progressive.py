@@ -113,3 +113,17 @@ def test_progress_is_told_after_every_block():
     progressive_validation(Model("ogd"), stream(1000, rows=250), on_progress=lambda run: seen.append(run.row))
 
     assert seen == [250, 500, 750, 1000]
+
+
+def test_a_report_is_printed_in_a_screen_drawn_and_made_a_data_frame(tmp_path):
+    report = progressive_validation(Model("ogd"), stream())
+
+    lines = repr(report).splitlines()
+    assert lines[0].startswith("ogd  loss=logistic")
+    assert any(line.startswith("error rate ") for line in lines)
+    assert len(lines) < 20
+    assert max(map(len, lines)) <= 80
+    assert "<th>error rate</th>" in report._repr_html_()
+    assert report.to_pandas()["error_rate"].iloc[-1] == report.error_rate
+    report.plot(str(tmp_path / "curve.svg"))
+    assert (tmp_path / "curve.svg").stat().st_size > 1000

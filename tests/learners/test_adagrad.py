@@ -33,6 +33,7 @@ def margins_of(oracle, loss, rows, targets):
     ]
 
 
+@pytest.mark.interpreted
 @BOTH
 @pytest.mark.parametrize("penalty", PENALTIES.values(), ids=PENALTIES.keys())
 @pytest.mark.parametrize("damping", [0.0, 0.1])
@@ -48,6 +49,7 @@ def test_lazy_equals_eager_at_every_step(module, penalty, damping):
     np.testing.assert_allclose(module.weights(state, settings), oracle.w, rtol=2e-5, atol=2e-6)
 
 
+@pytest.mark.interpreted
 @BOTH
 def test_every_weight_is_right_between_any_two_examples(module):
     rows, targets = sparse_rows(120, DIMENSION, 3, seed=2)
@@ -116,6 +118,7 @@ def test_no_gradient_however_large_leaves_a_nan_behind(module):
     assert all(np.isfinite(array).all() for array in state)
 
 
+@pytest.mark.interpreted
 @BOTH
 def test_a_box_as_domain_is_kept_lazily(module):
     rows, targets = sparse_rows(300, DIMENSION, 5, seed=5)

@@ -16,6 +16,7 @@ DIMENSION, ROUNDS = 20, 300
 BOTH = pytest.mark.parametrize("dual", [False, True], ids=["mirror-descent", "dual-averaging"])
 
 
+@pytest.mark.interpreted
 @BOTH
 def test_with_a_separable_penalty_it_is_what_the_lazy_learners_do(dual):
     rows, targets = sparse_rows(ROUNDS, DIMENSION, 5, seed=1)
@@ -29,6 +30,7 @@ def test_with_a_separable_penalty_it_is_what_the_lazy_learners_do(dual):
     np.testing.assert_allclose(margins, expected, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.interpreted
 @BOTH
 @pytest.mark.parametrize("term", [L1Ball(0.8), L2Ball(0.5), L2Norm(0.05), MaxNorm(0.05)], ids=str)
 def test_every_update_solves_equation_23(dual, term):
@@ -80,6 +82,7 @@ def test_too_many_features_are_refused_with_a_way_out():
         adagrad_eager.init(2**21, adagrad_eager.Settings())
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("term", [L1Ball(2.0), L2Ball(0.5), MaxNorm(1e-4)])
 def test_a_gradient_whose_square_is_nothing_is_not_divided_by(term):
     settings = adagrad_eager.Settings(Logistic(), term, dual_averaging=True)

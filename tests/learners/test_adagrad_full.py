@@ -20,6 +20,7 @@ BOTH = pytest.mark.parametrize("dual", [False, True], ids=["mirror-descent", "du
 RIDGES = pytest.mark.parametrize("l2", [0.0, 0.05], ids=["none", "l2"])
 
 
+@pytest.mark.interpreted
 @BOTH
 @RIDGES
 @pytest.mark.parametrize("damping", [0.0, 0.1])
@@ -38,6 +39,7 @@ def test_full_matrix_equals_the_dense_algorithm(dual, l2, damping):
     np.testing.assert_allclose(adagrad_full.weights(state, settings), oracle.w, atol=1e-5)
 
 
+@pytest.mark.interpreted
 @BOTH
 @RIDGES
 @pytest.mark.parametrize("given", [False, True], ids=["by-size", "by-user"])
@@ -84,7 +86,10 @@ def test_blocks_under_a_penalty_equal_the_dense_algorithm_in_every_round(dual, p
     np.testing.assert_allclose(adagrad_block.weights(state, settings), oracle.w, atol=1e-7)
 
 
-@pytest.mark.parametrize("penalty", [L1(0.3), ElasticNet(0.2, 0.5), Box(-0.2, 0.4), L2Norm(0.7), L2Ball(0.5)], ids=str)
+PENALTIES = [L1(0.3), SquaredL2(0.5), ElasticNet(0.2, 0.5), Box(-0.2, 0.4), L2Norm(0.7), L2Ball(0.5)]
+
+
+@pytest.mark.parametrize("penalty", PENALTIES, ids=str)
 def test_updates_in_a_full_metric_are_least(penalty):
     rng = np.random.default_rng(3)
     vectors, _ = np.linalg.qr(rng.normal(size=(6, 6)))
@@ -123,6 +128,7 @@ def test_l1_by_dual_averaging_leaves_exact_zeros():
     assert 0 < np.count_nonzero(adagrad_full.weights(state, settings)) < DIMENSION
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("module", [adagrad_full, adagrad_block], ids=["full", "blocks"])
 @BOTH
 def test_growing_changes_nothing(module, dual):
@@ -135,6 +141,7 @@ def test_growing_changes_nothing(module, dual):
         np.testing.assert_array_equal(array, expected)
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("module", [adagrad_full, adagrad_block], ids=["full", "blocks"])
 def test_dual_averaging_merges_sums(module):
     rows, targets = sparse_rows(40, DIMENSION, 3, seed=6)

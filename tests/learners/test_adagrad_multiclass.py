@@ -53,6 +53,7 @@ def eager(rows, targets, settings):
     return W, np.array(found)
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("penalty", [NoPenalty(), L1(0.01), L2Norm(0.02), MaxNorm(0.02)], ids=str)
 @pytest.mark.parametrize("adaptive", [True, False], ids=["adagrad", "one-rate"])
 @pytest.mark.parametrize("dual", [True, False], ids=["dual-averaging", "mirror-descent"])

@@ -82,6 +82,7 @@ def best_fixed(X, y, loss, largest):
     return w * min(1.0, largest / abs(X @ w).max())
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("loss", [Logistic(), Squared(), Hinge()], ids=["logistic", "squared", "hinge"])
 @pytest.mark.parametrize("noise", [0.3, 30.0], ids=["separable", "random-labels"])
 @pytest.mark.parametrize("module", [online_newton, sketched_fd], ids=["theorem-2", "theorem-3"])
@@ -120,6 +121,7 @@ def metric_of(state, alpha):
     return alpha * np.eye(DIMENSION) + V.T @ np.diag(state.sketch.mass) @ V
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("loss", [Logistic(), Squared(), Hinge()], ids=["logistic", "squared", "hinge"])
 @pytest.mark.parametrize("noise", [0.3, 30.0], ids=["separable", "random-labels"])
 def test_ojas_regret_is_at_most_what_its_metric_explains(loss, noise):

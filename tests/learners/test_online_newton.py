@@ -48,6 +48,7 @@ def by_equations(X, labels, alpha, curvature, eta, largest, project):
     return np.array(margins), u
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("eta", [0.0, 0.5])
 @pytest.mark.parametrize("bound", [Clip(), Project()])
 def test_rank_one_updates_are_the_equations(bound, eta):
@@ -61,6 +62,7 @@ def test_rank_one_updates_are_the_equations(bound, eta):
     np.testing.assert_allclose(ons.weights(state, settings), u, atol=1e-8)
 
 
+@pytest.mark.interpreted
 def test_lemma_1_is_the_nearest_point_of_bounded_prediction():
     """In the norm of A no other point with |w'x| <= C is nearer."""
     X, labels = stream(60, 5, seed=1)
@@ -98,6 +100,7 @@ def by_pseudo_inverse(X, labels, curvature, largest):
     return np.array(margins)
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("share", [0.3, 1.0])
 def test_the_invariant_form_is_appendix_d(share):
     X, labels = stream(400, 10, seed=3, share=share)
@@ -108,6 +111,7 @@ def test_the_invariant_form_is_appendix_d(share):
     np.testing.assert_allclose(margins, by_pseudo_inverse(X, labels, 0.25, 1.0), atol=1e-7)
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("bound", [Clip(), Project()])
 @pytest.mark.parametrize("condition", [1.0, 1e2, 1e4])
 @pytest.mark.parametrize("loss", [Squared(), Logistic()], ids=["squared", "logistic"])
@@ -135,6 +139,7 @@ def test_lemma_2s_point_would_depend_on_coordinates():
     assert u @ y != pytest.approx((0.3 * (M @ x) / ((M @ x) @ (M @ x))) @ (M @ y))
 
 
+@pytest.mark.interpreted
 @both
 @pytest.mark.parametrize("loss", [Logistic(), Squared()], ids=["logistic", "squared"])
 def test_no_nan_appears_however_hard_the_stream(learner, loss):
@@ -143,7 +148,7 @@ def test_no_nan_appears_however_hard_the_stream(learner, loss):
     X[-100:] = X[-1]
     labels[:200] = 1.0
     for kappa in (1.0, 200.0, 1e6):
-        for exponent in (-20, -5, 0, 5, 20):
+        for exponent in (-20, -5, 0, 5, 20) if learner is ons else (0,):  # the other has no rate
             for bound in (Clip(), Project()):
                 settings = learner.Settings(loss=loss, bound=bound, largest=1.0)
                 if learner is ons:

@@ -14,6 +14,7 @@ DIMENSION, ROUNDS = 40, 600
 BOTH = pytest.mark.parametrize("module", [fobos, rda], ids=["fobos", "rda"])
 
 
+@pytest.mark.interpreted
 @BOTH
 @pytest.mark.parametrize("penalty", [L1(0.01), ElasticNet(0.01, 0.1), Box(-0.3, 0.2)], ids=["l1", "elastic-net", "box"])
 def test_lazy_equals_eager_at_every_step(module, penalty):

@@ -32,6 +32,7 @@ SLOPES = {
 }
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("loss", SLOPES)
 @pytest.mark.parametrize("schedule", STEPS)
 @pytest.mark.parametrize("l2", [1e-6, 0.2])  # the second folds the scale every few dozen examples

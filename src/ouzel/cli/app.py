@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Annotated
 
 import typer
 from typer.exceptions import Exit, TyperException
@@ -58,7 +59,17 @@ for command, line in (
 
 
 @app.callback(invoke_without_command=True)
-def _version(version: bool = typer.Option(False, "--version", help="Print the version.")) -> None:
+def _first(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    modules: Annotated[
+        list[str] | None,
+        typer.Option("--import", metavar="MODULE", help="Import this first, for its learners; may be repeated."),
+    ] = None,
+) -> None:
+    for name in modules or ():
+        from ouzel.learners.plugins import import_module
+
+        import_module(name)
     if version:
         from ouzel import __version__
 

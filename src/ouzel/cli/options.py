@@ -201,9 +201,13 @@ def reading_options(*given: Labels | Kinds | Lines | Hashing | Reading, **more: 
     return {name: value for name, value in read.items() if value is not None}
 
 
-def settings_given(pairs: list[str] | None, **flags: str | None) -> dict[str, str]:
+def settings_given(pairs: list[str] | None, **flags: str | None) -> dict[str, Any]:
     """The settings of a learner that were given, by flags of their own and by --set."""
-    given = {name: value for name, value in flags.items() if value is not None}
+    given: dict[str, Any] = {name: value for name, value in flags.items() if value is not None}
+    if ":" in given.get("loss", ""):
+        from ouzel.learners.plugins import loss_named
+
+        given["loss"] = loss_named(given["loss"])
     for pair in pairs or ():
         name, value = _pair("set", pair)
         given[name.replace("-", "_")] = value

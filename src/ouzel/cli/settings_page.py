@@ -12,7 +12,7 @@ from typing import Any
 from ouzel.analytics.deltoids.relative_deltoids import RelativeDeltoids
 from ouzel.analytics.explanation.explainer import StreamingExplainer
 from ouzel.analytics.pmi.streaming_pmi import StreamingPMI
-from ouzel.cli.ui.formatting import settings
+from ouzel.evaluation.figures import settings
 from ouzel.evaluation.progressive import Run
 from ouzel.learners.catalogue import LEARNERS, Learner
 from ouzel.model.model import Model

@@ -134,7 +134,7 @@ class OnlineClassifier(Online, Classifier):
     >>> model.fit([[0.0, 1.0], [1.0, 0.0]] * 5, ["wet", "dry"] * 5).predict([[1.0, 0.0]]).tolist()
     ['dry']
     >>> model.set_params(learner="awm", budget="8KB")
-    OnlineClassifier(budget='8KB', learner='awm')
+    OnlineClassifier(budget='8KB', l1=0.0001, learner='awm')
     >>> OnlineClassifier("awm", buget="8KB")
     Traceback (most recent call last):
     ouzel.errors.OuzelError: learner 'awm' has no setting 'buget'. Did you mean 'budget'? It has: ...

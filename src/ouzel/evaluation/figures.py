@@ -1,6 +1,10 @@
-"""How figures read in tables."""
+"""How figures and settings read on a screen."""
 
 from __future__ import annotations
+
+from typing import Any
+
+WIDTH = 80  # columns that a line may take
 
 
 def figure(value: float | None) -> str:
@@ -27,3 +31,34 @@ def size(number: float) -> str:
             return f"{number:.0f} {unit}" if unit == "bytes" else f"{number:.1f} {unit}"
         number /= 1024
     return f"{number:.1f} GB"
+
+
+def settings(values: dict[str, Any]) -> str:
+    """Settings in one line, as --set takes them.
+
+    >>> settings({"loss": "quantile(tau=0.9)", "sketch_size": 10.0, "learning_rate": 0.12345678})
+    'loss=quantile(tau=0.9) sketch_size=10 learning_rate=0.12345678'
+    """
+    return " ".join(f"{name}={value if isinstance(value, str) else _exact(value)}" for name, value in values.items())
+
+
+def fitting(parts: list[str], width: int, between: str) -> list[str]:
+    """The first parts that fit a line, one at least.
+
+    >>> fitting(["sun +1", "rain -1", "hail -2"], 16, "  ")
+    ['sun +1', 'rain -1']
+    """
+    room = width + len(between)
+    fits = 0
+    for part in parts:
+        room -= len(part) + len(between)
+        fits += room >= 0
+        if room < 0:
+            break
+    return parts[: max(1, fits)]
+
+
+def _exact(value: float) -> str:
+    """A number in as few digits as say it."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(value)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from html import escape
+from importlib import import_module
 from typing import Any
 
 from ouzel.evaluation.curve import Point
+from ouzel.evaluation.figures import WIDTH, figure, fitting, settings, size
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """Figures of the first pass; what does not apply to the task is None."""
 
@@ -54,6 +57,76 @@ class Report:
         """JSON values; a number that JSON cannot write becomes a string."""
         values = {**self.__dict__, "curve": [_as_dict(point, self.task) for point in self.curve]}
         return {name: _plain(value) for name, value in values.items()}
+
+    def to_pandas(self) -> Any:
+        """The curve as a data frame: examples, mean loss and error rate so far, a row a point."""
+        import pandas as pd
+
+        return pd.DataFrame.from_records([_as_dict(point, self.task) for point in self.curve])
+
+    def plot(self, path: str) -> None:
+        """Draw the curve, and calibration beside it where there are probabilities, to an .svg, .png or .pdf file."""
+        import_module("ouzel.plotting.curves").draw_training(self, path)  # by name: what draws knows of reports
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """The figures for people: a name and a line of each."""
+        facts = []
+        if self.task == "classification":
+            facts.append(("error rate", f"{figure(self.error_rate)}   accuracy {figure(self.accuracy)}"))
+            more = [f"log-loss {figure(self.log_loss)}"] if self.log_loss not in (None, self.mean_loss) else []
+            more += [f"AUC {figure(self.auc)}"] if self.auc is not None else []
+            more += (
+                [f"calibration error {figure(self.calibration_error)}"] if self.calibration_error is not None else []
+            )
+            facts.append(("mean loss", "   ".join([figure(self.mean_loss), *more])))
+        elif self.task == "ranking":
+            facts.append(("pair error", f"{figure(self.error_rate)}   of {self.pairs or 0:,} pairs"))
+            if self.average_precision is not None:
+                at = (("1", self.precision_at_1), ("5", self.precision_at_5), ("10", self.precision_at_10))
+                places = "   ".join(f"at {k} {figure(value)}" for k, value in at)
+                facts.append(("precision", f"{figure(self.average_precision)} on average   {places}"))
+            facts.append(("mean loss", figure(self.mean_loss)))
+        else:
+            facts.append(("rmse", f"{figure(self.rmse)}   mae {figure(self.mae)}   r2 {figure(self.r2)}"))
+            facts.append(("mean loss", figure(self.mean_loss)))
+        if self.baseline is not None:
+            of = "the mean so far" if self.task == "regression" else "the class most frequent so far"
+            facts.append(("baseline", f"{figure(self.baseline)}   always predicting {of}"))
+        for number, part in enumerate(self.holdout, 1):
+            name = "held out" if len(self.holdout) == 1 else f"held out {number}"
+            chosen = part.get("error_rate", part.get("rmse"))
+            facts.append((name, f"{figure(chosen)}   of {part['examples']:,} examples never learnt"))
+        if len(self.passes) > 1:
+            shown = [part.get("error_rate", part.get("rmse")) for part in self.passes]
+            facts.append(("by pass", "   ".join(figure(value) for value in shown)))
+        left_out = [f"{self.unlabelled:,} without a label"] if self.unlabelled else []
+        left_out += [f"{self.skipped:,} bad line{'s' if self.skipped > 1 else ''} skipped"] if self.skipped else []
+        facts.append(("examples", "   ".join([f"{self.examples:,}", *left_out])))
+        used = self.features_used
+        in_use = f" ({used:,} in use)" if used is not None and used != self.features else ""
+        facts.append(("features", f"{self.features:,}{in_use}   non-zeros {self.nonzeros:,}"))
+        if self.task == "classification":
+            names = fitting(list(map(str, self.classes)), WIDTH - 25, ", ")
+            shown_classes = ", ".join(names)
+            more_classes = " …" if len(self.classes) > len(names) else ""
+            if len(self.classes) == 1:
+                more_classes = " alone, which teaches nothing: see to --label and --label-positive"
+            facts.append(("classes", f"{len(self.classes)}: {shown_classes}{more_classes}"))
+        compiling = f"   {self.seconds_compiling:.2f} compiling, once only" if self.seconds_compiling else ""
+        facts.append(
+            ("seconds", f"{self.seconds_reading:.2f} reading   {self.seconds_learning:.2f} learning{compiling}")
+        )
+        facts.append(("memory", size(self.bytes_used)))
+        return facts
+
+    def __repr__(self) -> str:
+        lines = [f"{name:<13}{value}" for name, value in self.facts]
+        return "\n".join([f"{self.learner}  {settings(self.settings)}", *lines, *self.warnings])
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in self.facts)
+        return f"<p><b>{self.learner}</b> {escape(settings(self.settings))}</p><table>{rows}</table>"
 
 
 def _as_dict(point: Point, task: str) -> dict[str, Any]:

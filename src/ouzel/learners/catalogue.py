@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import reprlib
 from typing import Any, NamedTuple
 
@@ -18,11 +19,12 @@ class Learner(NamedTuple):
     summary: str  # one line for the command line's help
     preset: tuple[tuple[str, Any], ...] = ()  # settings that differ from the defaults of their class
     rule: str = ""  # below ouzel.learners: one rule of a family that the module is, and the class of its settings
+    package: str = "ouzel.learners."  # what the modules are below; empty for a learner from outside
 
     @property
     def module(self) -> Any:
         """The learner's functions, imported on first use (this loads Numba)."""
-        return importlib.import_module(f"ouzel.learners.{self.module_name}")
+        return importlib.import_module(self.package + self.module_name)
 
     def functions_for(self, task: str, loss: Any, settings: Any = None) -> Any:
         """The functions that learn a task by a loss and settings: the module's, unless it has others for some."""
@@ -32,8 +34,10 @@ class Learner(NamedTuple):
     @property
     def settings(self) -> Any:
         """The class of its settings, which chooses the rule as well."""
+        if not self.package:
+            return self.module.Settings
         family, file, *name = (self.rule or self.module_name).split(".")
-        return getattr(importlib.import_module(f"ouzel.learners.{family}.{file}"), *(name or ["Settings"]))
+        return getattr(importlib.import_module(f"{self.package}{family}.{file}"), *(name or ["Settings"]))
 
     @property
     def multiclass(self) -> bool:
@@ -160,3 +164,39 @@ def find(name: str) -> Learner:
     raise OuzelError(
         f"there is not a learner {reprlib.repr(name)}{suggest(name, LEARNERS)}Known: {', '.join(LEARNERS)}"
     )
+
+
+def register(name: str, module: Any, summary: str, **preset: Any) -> None:
+    """Make a learner of your own known by a name, wherever one of Ouzel's can stand; call it where it is imported.
+
+    Parameters
+    ----------
+    name : for the command line, estimators and model files: letters, digits and hyphens, of no other learner
+    module : what `docs/developer/add_a_learner.md` describes, or its name; a file of a model never imports it
+    summary : one line
+    preset : settings that differ from the defaults of its `Settings`
+
+    Raises OuzelError for a name that is taken, and for a module that lacks what a learner has.
+
+    Examples
+    --------
+    >>> import sys
+    >>> register("ogd", sys, "not a learner")
+    Traceback (most recent call last):
+    ouzel.errors.OuzelError: there is a learner 'ogd' already; choose another name
+    """
+    known = LEARNERS.get(name)
+    home = module if isinstance(module, str) else module.__name__
+    if known is not None and (known.package or known.module_name != home):
+        raise OuzelError(f"there is a learner {name!r} already; choose another name")
+    if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
+        raise OuzelError(f"a learner's name has small letters, digits and hyphens; got {name!r}")
+    entry = Learner(name, home, summary, tuple(preset.items()), package="")
+    missing = [part for part in NEEDED if not hasattr(entry.module, part)]
+    if missing:
+        raise OuzelError(f"{home} is not a learner: it lacks {', '.join(missing)}; the docs say how to add one")
+    LEARNERS[name] = entry
+
+
+NEEDED = ("State", "Settings", *(name for name in vars(protocol.Learner) if not name.startswith("_")))
+"""What every module of a learner has."""

@@ -165,6 +165,9 @@ def model_of(described: Any) -> Model:
     known = described["classes"]
     if len(set(known)) != len(known):
         raise OuzelError(f"classes are not different; got {reprlib.repr(known)}")
+    if described["learner"] not in catalogue.LEARNERS:
+        name = reprlib.repr(described["learner"])
+        raise OuzelError(f"learner {name} is not known; if it is your own, import its module first (--import MODULE)")
     learner = catalogue.find(described["learner"])
     settings = resolve_settings(learner, from_json(learner.settings, described["settings"])._asdict())
     model = Model(

@@ -42,7 +42,7 @@ def draw_comparison(
         draw_lines(lines, path, x="step size", y=y, title=title, log_x=True)
     else:
         draw_curves(
-            {entry.candidate.learner: entry.curve.points for entry in entries}, path, entries[0].model.task, title
+            {entry.candidate.learner: entry.curve.points for entry in entries}, path, entries[0].model.task.name, title
         )
 
 

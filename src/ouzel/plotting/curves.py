@@ -9,17 +9,16 @@ import numpy as np
 from ouzel.evaluation.comparison.shuffles import Summary
 from ouzel.evaluation.curve import Point
 from ouzel.evaluation.report import Report
-from ouzel.model.tasks.task import Task
 from ouzel.plotting.axes import Line, draw_lines, draw_panels
 
 MOST_DRAWN = 8  # candidates, beside which more cannot be told apart
 SETTLED = 64  # examples before which an error says little, where a curve is long
 
 
-def draw_training(report: Report, task: Task, path: str) -> None:
+def draw_training(report: Report, path: str) -> None:
     """The learning curve of a run, and, of a learner of probabilities, how they agree with what came true beside it."""
     if not report.calibration:
-        draw_curves({report.learner: report.curve}, path, task)
+        draw_curves({report.learner: report.curve}, path, report.task)
         return
     errors = _settled(report.curve)
     promised, came = zip(*report.calibration, strict=True)
@@ -36,15 +35,15 @@ def _settled(curve: Sequence[Point]) -> list[Point]:
     return [point for point in curve if point.examples >= SETTLED or curve[-1].examples < 16 * SETTLED]
 
 
-def draw_curves(curves: Mapping[str, Sequence[Point]], path: str, task: Task, title: str = "") -> None:
+def draw_curves(curves: Mapping[str, Sequence[Point]], path: str, task: str, title: str = "") -> None:
     """Progressive error (or loss, for numbers) against examples, a line a learner, from where it has settled."""
-    classes = not task.numbers
+    classes = task != "regression"
     lines: dict[str, Line] = {}
     for name, curve in curves.items():
         settled = _settled(curve)
         figures = [point.error_rate if classes else point.mean_loss for point in settled]
         lines[name] = ([point.examples for point in settled], figures)
-    counted = "pairs" if task.groups else "examples"
+    counted = "pairs" if task == "ranking" else "examples"
     title = title or (next(iter(lines)) if len(lines) == 1 else "")
     draw_lines(lines, path, x=counted, y=f"progressive {'error rate' if classes else 'loss'}", title=title, log_x=True)
 

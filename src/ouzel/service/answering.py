@@ -44,7 +44,8 @@ class Answering:
 
     def predict(self, texts: Sequence[bytes]) -> list[Result]:
         """Predict lines; where labels may come late, those with an id wait for them."""
-        lines = [self.asked(text) for text in texts]
+        read = self.owner.reading.lines(texts, [None] * len(texts), asked=True)
+        lines = [(isinstance(line, Line) and self.limits.exceeded(line)) or line for line in read]
         sound = [line for line in lines if isinstance(line, Line)]
         try:
             answers = iter(self.owner.predict([line.example for line in sound]) if sound else [])

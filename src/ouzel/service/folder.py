@@ -112,8 +112,8 @@ def learnt_of(snapshot: Path) -> int:
 
 
 def _sound(owner: Owner, entries: list[Entry]) -> Iterator[Line]:
-    for entry in entries:
-        line = owner.reading.line(entry.line)
+    lines = owner.reading.lines([entry.line for entry in entries], [None] * len(entries))
+    for entry, line in zip(entries, lines, strict=True):
         if not isinstance(line, Line):
             raise OuzelError(f"example {entry.number:,} was learnt, and is not one any more: {line.error}")
         yield line

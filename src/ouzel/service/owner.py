@@ -24,7 +24,7 @@ from ouzel.model.room import check_block
 from ouzel.service.answers import Answer, answers_before, answers_of, errors_of
 from ouzel.service.drift import PageHinkley
 from ouzel.service.limits import ServiceLimits
-from ouzel.service.reading import Line, Reading
+from ouzel.service.reading import Line, Reading, Row
 from ouzel.streams.digest import Digest
 from ouzel.streams.text.json_examples import Example
 from ouzel.training.run_notes import notes_of
@@ -67,7 +67,7 @@ class Owner:
         """Examples of the log that the model has learnt."""
         return self.record.examples
 
-    def refusal(self, examples: Sequence[Example], limits: ServiceLimits) -> OuzelError | None:
+    def refusal(self, examples: Sequence[Example | Row], limits: ServiceLimits) -> OuzelError | None:
         """Why the model would not learn these examples; None if it would."""
         block = self.reading.block(examples)
         try:
@@ -78,7 +78,7 @@ class Owner:
             return error
         return None
 
-    def learn(self, examples: Sequence[Example], size: int) -> list[Answer]:
+    def learn(self, examples: Sequence[Example | Row], size: int) -> list[Answer]:
         """Learn examples of the log, of so many bytes with their newlines; what was predicted of each before."""
         block = self.reading.block(examples)
         with self.lock:
@@ -90,13 +90,13 @@ class Owner:
             self.drift.add(errors_of(self.model, outcome, self.run.scores.mae))
             return answers_before(self.model, outcome, known)
 
-    def predict(self, examples: Sequence[Example]) -> list[Answer]:
+    def predict(self, examples: Sequence[Example | Row]) -> list[Answer]:
         """What the model says of examples."""
         block = self.reading.block(examples, asked=True)
         with self.lock:
             return answers_of(self.model, self.model.margins(block))
 
-    def explain(self, example: Example) -> list[dict[str, Any]]:
+    def explain(self, example: Example | Row) -> list[dict[str, Any]]:
         """What each feature of an example adds to its margins."""
         block = self.reading.block([example], asked=True)
         with self.lock:

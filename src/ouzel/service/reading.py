@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
+from threading import Lock
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from ouzel.errors import OuzelError
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
+from ouzel.streams.concatenation import concatenate
 from ouzel.streams.crosses.crossing import Crosser
+from ouzel.streams.label_values import labels_in
 from ouzel.streams.options import make_options
 from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.text.json_examples import Example, LongWordError
 from ouzel.streams.text.json_objects import JsonExamples, object_of, said_of
+from ouzel.streams.text.json_plain import Chunk, PlainObjects, lines_at
 
 ID = "_id"  # the member that names an example: it is no feature
+WITH_ID = b'"_id"'
 FIELD = re.compile(r"""(?:'([^']*)'|"([^"]*)"): """)
 MOST_KEY = 255  # characters of an id
 
@@ -30,14 +38,26 @@ class Refused(NamedTuple):
     column: int | None = None
 
 
+class Row(NamedTuple):
+    """An example that was read with others: a row of a block of theirs."""
+
+    features: range  # as many as there are
+    label: Any
+    block: Block
+    place: int
+    text: bytes
+
+
 class Line(NamedTuple):
     """A line that is an example."""
 
     text: bytes  # without newlines
-    example: Example
+    example: Example | Row
     key: str | None
 
 
+FEWEST = 8  # lines that are worth reading together
+MOST_ODD = 8  # lines among them that are not plain, before the rest is read one by one
 SPACES = bytes.maketrans(b"\r\n", b"  ")
 
 
@@ -49,10 +69,13 @@ class Reading:
         self.options = make_options(given)
         self.label = self.options.label or "label"
         kinds = ColumnKinds(self.options)
-        self._crosser, self._asked_crosser = Crosser(self.options), Crosser(self.options)
+        self._crossers = Crosser(self.options), Crosser(self.options)
         self._labelled = JsonExamples(self.options, kinds, "the stream")
+        self._labelled.label = self.options.label
         ignored = (*self.options.ignore, *([self.options.weight] if self.options.weight else []))
         self._asked = JsonExamples(replace(self.options, weight=None, ignore=ignored, unlabelled=True), kinds, "")
+        self._plain = PlainObjects(self._labelled), PlainObjects(self._asked)
+        self._lock = Lock()
 
     def line(self, text: bytes, key: str | None = None, asked: bool = False) -> Line | Refused:
         """The example of a line, to learn or `asked` about, or why it is not one; its key is that given, or its id."""
@@ -74,19 +97,73 @@ class Reading:
             column = error.colno if isinstance(error, json.JSONDecodeError) else None
             return Refused(f"found {found}; {expected}", field and (field[1] or field[2]), column)
 
+    def lines(self, texts: Sequence[bytes], keys: Sequence[str | None], asked: bool = False) -> list[Line | Refused]:
+        """What `line` makes of each; those that are plain are read together."""
+        found: list[Line | Refused | None] = [None] * len(texts)
+        texts = [text.translate(SPACES).strip() for text in texts]
+        most = self.options.limits.line
+        places = [k for k, text in enumerate(texts) if text and len(text) <= most and WITH_ID not in text]
+        if len(places) >= FEWEST:
+            data = np.frombuffer(b"\n".join([*(texts[place] for place in places), b""]), np.uint8)
+            with self._lock:
+                for place, row in self._rows(Chunk(data, 0, len(data), self.options), places, texts, asked):
+                    found[place] = Line(texts[place], row, keys[place])
+        return [
+            self.line(text, key, asked) if line is None else line
+            for line, text, key in zip(found, texts, keys, strict=True)
+        ]
+
+    def _rows(self, chunk: Chunk, places: list[int], texts: Sequence[bytes], asked: bool) -> Iterator[tuple[int, Row]]:
+        """The plain examples among the lines of a chunk, with the places that the lines have."""
+        plain, at, odd = self._plain[asked], 0, 0
+        while at < len(places) and odd < MOST_ODD and plain.able(chunk):
+            block = plain.read(chunk).block
+            sizes, labels = np.diff(block.offsets).tolist(), labels_in(block)
+            for k, (size, label) in enumerate(zip(sizes, labels, strict=True)):
+                yield places[at + k], Row(range(size), label, block, k, texts[places[at + k]])
+            at += block.rows + 1
+            odd += 1
+            _, chunk.at = lines_at(chunk.data, chunk.at, chunk.stop, 1)
+
     def unlabelled(self, line: Line) -> Refused | None:
         """Why a line cannot be learnt that has no label."""
         if line.example[1] is not None:
             return None
         return Refused(f"found no label; expected {self.label!r} to be a number or a name", self.label)
 
-    def block(self, examples: Sequence[Example], asked: bool = False) -> Block:
+    def block(self, examples: Sequence[Example | Row], asked: bool = False) -> Block:
         """Examples, one to ROWS, as one block; those to learn are for one thread to ask for."""
-        (block,) = (self._asked if asked else self._labelled).blocks(examples)
+        parts = self._parts(examples, asked)
+        if parts is None:  # some of those that were read together are not wanted, nor what is known of them
+            fresh: list[Any] = []
+            for is_row, group in groupby(examples, lambda example: isinstance(example, Row)):
+                some = list(group)
+                texts = [example.text for example in some if isinstance(example, Row)]
+                again = self.lines(texts, [None] * len(texts), asked)
+                fresh += [line.example for line in again if isinstance(line, Line)] if is_row else some
+            parts = self._parts(fresh, asked)
+        assert parts is not None
+        block = concatenate(parts)
         if not self.options.crossed:
             return block
-        (block,) = self._asked_crosser.parts(block, whole=True) if asked else self._crosser.parts(block, whole=True)
+        crosser = self._crossers[asked]
+        with self._lock:
+            crosser.tell_again()  # a block may be made, and not learnt
+            (block,) = crosser.parts(block, whole=True)
         return block
+
+    def _parts(self, examples: Sequence[Any], asked: bool) -> list[Block] | None:
+        """Examples as blocks, None if they are not whole blocks of those read together."""
+        parts: list[Block] = []
+        for together, some in groupby(examples, lambda example: id(example.block) if isinstance(example, Row) else 0):
+            group = list(some)
+            if not together:
+                parts += (self._asked if asked else self._labelled).blocks(group)
+            elif [row.place for row in group] == list(range(group[0].block.rows)):
+                parts.append(group[0].block)
+            else:
+                return None
+        return parts
 
 
 def _key_of(given: Any) -> str | None:

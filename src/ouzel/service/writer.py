@@ -146,8 +146,10 @@ class Writer:
         owner = self.owner
         results: list[Result | None] = [None] * len(given)
         lines: dict[int, Line] = {}
+        sound = [one for one in given if one.refused is None]
+        read = iter(owner.reading.lines([one.text for one in sound], [one.key for one in sound]))
         for place, one in enumerate(given):
-            line = one.refused or owner.reading.line(one.text, one.key)
+            line = one.refused or next(read)
             refused = (
                 line if isinstance(line, Refused) else self.limits.exceeded(line) or owner.reading.unlabelled(line)
             )

@@ -29,8 +29,20 @@ def find_new(ids, seen):
     return found[:count]
 
 
+@kernel
+def gather(starts, ends, text, gathered):
+    """Write the spans `text[starts[k]:ends[k]]` to `gathered`, one behind the other."""
+    filled = np.uint64(0)
+    for k in range(len(starts)):
+        for j in range(starts[k], ends[k]):
+            gathered[filled] = text[j]
+            filled += np.uint64(1)
+
+
 class FeatureNames:
     """Names by feature id. When `limit_bytes` is reached no more are taken until `restrict` has made room.
+
+    What a block brings is kept as it came, and becomes text when a name is asked for.
 
     >>> names = FeatureNames()
     >>> names.remember(5, "price")
@@ -40,9 +52,28 @@ class FeatureNames:
 
     def __init__(self, limit_bytes: int = 64 << 20) -> None:
         self.limit_bytes = limit_bytes
-        self.bytes_used = 0
-        self._names: dict[int, str] = {}
+        self._used = self._bytes_waiting = 0
+        self._waiting: list[Names] = []  # within the limit
+        self._known: dict[int, str] = {}
         self._seen = np.zeros(1 << 10, np.uint8)
+
+    @property
+    def _names(self) -> dict[int, str]:
+        """All names."""
+        self._settle()
+        return self._known
+
+    def _settle(self) -> None:
+        """Have what waits as text."""
+        waiting, self._waiting, self._bytes_waiting = self._waiting, [], 0
+        for names in waiting:
+            self._take(names)
+
+    @property
+    def bytes_used(self) -> int:
+        """Bytes that the names take, roughly."""
+        self._settle()
+        return self._used
 
     def __len__(self) -> int:
         return len(self._names)
@@ -50,7 +81,7 @@ class FeatureNames:
     @property
     def full(self) -> bool:
         """Whether the bound is reached."""
-        return self.bytes_used >= self.limit_bytes
+        return self._used >= self.limit_bytes
 
     def name(self, feature: int) -> str | None:
         """The name of an id, if it is known."""
@@ -60,7 +91,7 @@ class FeatureNames:
         """Take a name, unless the id has one."""
         if feature not in self._names and not self.full:
             self._names[int(feature)] = name
-            self.bytes_used += BYTES_AN_ENTRY + len(name)
+            self._used += BYTES_AN_ENTRY + len(name)
 
     def update(self, entries: Iterable[tuple[int, str]]) -> None:
         """Take several names."""
@@ -75,15 +106,35 @@ class FeatureNames:
         if width > len(self._seen):
             self._seen = np.zeros(width, np.uint8)
             self._seen[np.fromiter(self._names, np.int64, len(self._names)) & (width - 1)] = 1
-        for k in find_new(names.ids, self._seen):
-            text = names.text[int(names.starts[k]) : int(names.ends[k])]
-            self.remember(int(names.ids[k]), text.tobytes().decode("utf-8", "replace"))
+        new = find_new(names.ids, self._seen)
+        if not len(new):
+            return
+        starts, ends = names.starts[new], names.ends[new]
+        stops = np.cumsum(ends - starts)
+        text = np.empty(int(stops[-1]), np.uint8)
+        gather(starts, ends, names.text, text)
+        found = Names(names.ids[new], stops - (ends - starts), stops, text)
+        size = len(text) + BYTES_AN_ENTRY * len(new)
+        if self._used + self._bytes_waiting + size < self.limit_bytes:
+            self._waiting.append(found)
+            self._bytes_waiting += size
+        else:
+            self._settle()
+            self._take(found)
+
+    def _take(self, names: Names) -> None:
+        """Take names that have not been seen before."""
+        text = names.text.tobytes()
+        for feature, start, end in zip(names.ids.tolist(), names.starts.tolist(), names.ends.tolist(), strict=True):
+            if feature not in self._known and not self.full:
+                name = self._known[feature] = text[start:end].decode("utf-8", "replace")
+                self._used += BYTES_AN_ENTRY + len(name)
 
     def restrict(self, features: np.ndarray) -> None:
         """Forget all names but those of the given ids."""
         kept = set(features.tolist())
-        self._names = {feature: name for feature, name in self._names.items() if feature in kept}
-        self.bytes_used = sum(BYTES_AN_ENTRY + len(name) for name in self._names.values())
+        self._known = {feature: name for feature, name in self._names.items() if feature in kept}
+        self._used = sum(BYTES_AN_ENTRY + len(name) for name in self._names.values())
         self._seen[:] = 0
         self._seen[np.fromiter(self._names, np.int64, len(self._names)) & (len(self._seen) - 1)] = 1
 

@@ -226,12 +226,10 @@ curvature.register(Quantile)(_flat)
 curvature.register(Absolute)(_flat)
 
 
-def _identity(loss, prediction):
+@link.register(object)
+def _(loss, prediction):
     return prediction
 
-
-for _kind in (Squared, Hinge, SmoothedHinge, SquaredHinge, Quantile, Absolute):
-    link.register(_kind)(_identity)
 
 LOSSES: dict[str, Any] = {
     "logistic": Logistic(),

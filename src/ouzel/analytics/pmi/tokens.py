@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
-import os
 import re
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -14,6 +11,7 @@ import pyarrow
 
 from ouzel.analytics.sketch import ALL_BITS, slots_of_text
 from ouzel.errors import OuzelError
+from ouzel.learners.plugins import member
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.tables.cells import read_tokens, words_of
 
@@ -68,7 +66,7 @@ def tokeniser(how: str | Callable[[str], Iterable[str]]) -> Tokenise:
     if how == "word":
         return _words
     if FUNCTION.match(how):
-        return _by(_import(how))
+        return _by(_called(member(how, "a function"), how))
     try:
         pattern = re.compile(PATTERNS.get(how, how))
     except (re.error, OverflowError, RecursionError) as error:
@@ -99,17 +97,6 @@ def _by(function: Callable[[str], Sequence[str]]) -> Tokenise:
         return Tokens.of_sequences([[token for token in function(text) if token] for text in texts], seed)
 
     return tokenise
-
-
-def _import(how: str) -> Callable[[str], Sequence[str]]:
-    module, _, name = how.partition(":")
-    if os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())
-    try:
-        found: Any = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        raise OuzelError(f"tokens: cannot import {how!r} ({error}); expected module:function") from None
-    return _called(found, how)
 
 
 def _called(found: Any, how: Any) -> Callable[[str], Sequence[str]]:

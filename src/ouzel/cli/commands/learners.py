@@ -52,7 +52,7 @@ def learners(
 
 def _lines(setting: str, known: Described) -> str:
     """A setting with its default as --set takes it, and beside it what it takes and what it is."""
-    from ouzel.cli.ui.formatting import settings
+    from ouzel.evaluation.figures import settings
 
     given = f"  {setting}" if setting == "penalty" else f"  --set {settings({setting: known.default})}"
     text = _block(known.about)

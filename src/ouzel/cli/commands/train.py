@@ -64,8 +64,10 @@ def train(
     named = {"loss": loss, "learning_rate": learning_rate, "l1": l1, "l2": l2, "budget": budget}
     settings = options.settings_given(set_, **named, sketch_size=sketch_size, epsilon=epsilon)
     from ouzel.files import locked
+    from ouzel.learners.plugins import learner_named
 
     options.check_plot(plot)
+    learner = None if learner is None else learner_named(learner)
     with nullcontext() if model is None else locked(model):
         from ouzel.training.session import Session
 
@@ -98,7 +100,7 @@ def _hand_over(session: Session, failed: OuzelError | None, plot: str | None, to
     def draw(path: str) -> None:
         from ouzel.plotting.curves import draw_training
 
-        draw_training(report, session.model.task, path)
+        draw_training(report, path)
 
     def show() -> None:
         from ouzel.cli.ui.summary import show_answer

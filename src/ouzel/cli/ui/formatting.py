@@ -18,21 +18,6 @@ def factor(ratio: float) -> str:
     return f"{ratio:,.0f}" if ratio >= 99.95 else f"{ratio:#.3g}"
 
 
-def settings(values: dict[str, Any]) -> str:
-    """Settings in one line, as --set takes them.
-
-    >>> settings({"loss": "quantile(tau=0.9)", "sketch_size": 10.0, "learning_rate": 0.12345678})
-    'loss=quantile(tau=0.9) sketch_size=10 learning_rate=0.12345678'
-    """
-    return " ".join(f"{name}={value if isinstance(value, str) else _exact(value)}" for name, value in values.items())
-
-
 def heaviest(model: Model, n: int) -> list[tuple[Any, list[tuple[str, float]]]]:
     """For each column of weights the class that positive weights speak for, and its n heaviest (feature, weight)."""
     return [(label, [(str(name), weight) for name, weight in column]) for label, column in model.shown_top(n)]
-
-
-def _exact(value: float) -> str:
-    """A number in as few digits as say it."""
-    short = f"{value:g}"
-    return short if float(short) == value else repr(value)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from ouzel.errors import OuzelError
 from ouzel.learners import catalogue
+from ouzel.learners.plugins import learner_named
 from ouzel.ranges import parse_bytes
 
 MOST_VALUES = 1000
@@ -60,7 +61,7 @@ def learner_names(text: str) -> list[str]:
         if name in groups:
             names += [learner.name for learner in catalogue.LEARNERS.values() if groups[name](learner)]
         else:
-            names.append(catalogue.find(name).name)
+            names.append(learner_named(name))
     if not names:
         raise OuzelError(f"name at least one learner; got {text!r}. Known: {', '.join(catalogue.LEARNERS)}")
     return list(dict.fromkeys(names))

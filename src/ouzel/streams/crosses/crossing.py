@@ -33,12 +33,16 @@ class Crosser:
         self.met: set[str] = set()  # fields
         self._noted = np.zeros(max(1, 1 << min(options.bits, FILTER_BITS) >> 6), np.uint64)
         self._named = self._rows = 0
-        self._last: np.ndarray | None = None  # (2^bits,)
 
     def all(self, blocks: Iterable[Block], whole: bool = True) -> Iterator[Block]:
         """The blocks with their crosses; those of very many features in parts, unless they are to stay `whole`."""
         for block in blocks:
             yield from self.parts(block, whole) if self.crosses else (block,)
+
+    def tell_again(self) -> None:
+        """Tell the names of crosses from the next block on anew."""
+        self._noted[:] = 0
+        self._named = self._rows = 0
 
     def unknown(self, name: str) -> list[str]:
         """A line for people if a cross is of fields that were not met."""
@@ -75,18 +79,24 @@ class Crosser:
             stop = block.rows
             if not whole:
                 stop = min(stop, max(start + FEWEST, int(np.searchsorted(ends, before + AT_ONCE))))
-            yield self._crossed(block, factors, table, sizes, start, stop, int(ends[stop - 1] - before))
+            widest = int((counts + np.diff(block.offsets))[start:stop].max())
+            yield self._crossed(block, factors, table, sizes, start, stop, int(ends[stop - 1] - before), widest)
             start = stop
 
     def _crossed(
-        self, block: Block, factors: Factors, table: np.ndarray, sizes: np.ndarray, start: int, stop: int, room: int
+        self,
+        block: Block,
+        factors: Factors,
+        table: np.ndarray,
+        sizes: np.ndarray,
+        start: int,
+        stop: int,
+        room: int,
+        widest: int,
     ) -> Block:
-        """Rows of a block with their crosses, at most so many features."""
-        if self._last is None:
-            self._last = np.zeros(int(self.mask) + 1, np.uint32)
+        """Rows of a block with their crosses, at most so many features, and `widest` of a row."""
         if self._rows > AGAIN:
-            self._noted[:] = 0
-            self._named = self._rows = 0
+            self.tell_again()
         self._rows += stop - start
         entries = factors.entries
         offsets = np.empty(stop - start + 1, np.uint64)
@@ -106,7 +116,7 @@ class Crosser:
             np.int64(len(factors.names)),
             self.mask,
             self._noted,
-            self._last,
+            np.zeros(1 << (2 * widest).bit_length(), np.uint32),
             np.int64(longest),
             offsets,
             ids,

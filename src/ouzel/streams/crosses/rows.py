@@ -43,14 +43,21 @@ def _fitting(value):
 
 
 @force_inline
-def _put(identity, value, begun, count, last, ids, values):
-    """Add a feature to the row that began at `begun`; the new end. `last` is where each id was put last, plus one."""
-    place = last[identity]
-    if place > begun and place <= count and ids[place - ONE] == identity:
-        values[place - ONE] = _fitting(np.float64(values[place - ONE]) + value)
-        return count
+def _put(identity, value, begun, count, places, ids, values):
+    """Add a feature to the row that began at `begun`; the new end.
+
+    `places` (2^m,) holds where the row's ids stand, plus one, by their last bits; what it has of other rows is smaller.
+    """
+    last = np.uint64(len(places)) - ONE
+    slot = identity & last
+    while places[slot] > begun:
+        place = places[slot] - ONE
+        if ids[place] == identity:
+            values[place] = _fitting(np.float64(values[place]) + value)
+            return count
+        slot = (slot + ONE) & last
     ids[count], values[count] = identity, value
-    last[identity] = count + ONE
+    places[slot] = count + ONE
     return count + ONE
 
 
@@ -100,7 +107,7 @@ def cross_rows(
     fields,
     mask,
     noted,
-    last,
+    places,
     longest,
     offsets,
     ids,
@@ -111,7 +118,8 @@ def cross_rows(
     """Write rows `start` to `stop` of a block with their crosses to `offsets`, `ids` and `values`; count new names.
 
     The names of crosses that are new go to `notes` (k, most factors), as which factors they have, and `note_ids`, as
-    long as there is room. `last` (2^bits,) is of any contents, `longest` the most factors that a row has.
+    long as there is room. `places` (2^m,) are zeros, twice as many as a row has features, `longest` the most factors
+    that one has.
     """
     many, first, placed = np.zeros(fields, np.uint64), np.zeros(fields, np.uint64), np.zeros(fields, np.uint64)
     hashes, products, at = np.empty(longest, np.uint64), np.empty(longest), np.empty(longest, np.uint64)
@@ -122,11 +130,8 @@ def cross_rows(
     for row in range(start, stop):
         begun = count
         for k in range(row_offsets[row], row_offsets[row + 1]):
-            identity = row_ids[k]
-            ids[count], values[count] = identity, row_values[k]
-            count += ONE
-            if identity <= mask:
-                last[identity] = count
+            identity, value = np.uint64(row_ids[k]), np.float64(row_values[k])
+            count = _put(identity, value, begun, count, places, ids, values)
         low, high = np.uint64(factors.bounds[row, 0]), np.uint64(factors.bounds[row, 1])
         _sorted_fields(factors, low, high, many, first, placed, hashes, products, at)
         for c in range(len(sizes)):
@@ -138,7 +143,7 @@ def cross_rows(
                     left, value = hashes[i] * PRIME, products[i]
                     for j in range(i if a == b else first[b], first[b] + many[b]):
                         identity = (left ^ hashes[j]) & mask
-                        count = _put(identity, _fitting(value * products[j]), begun, count, last, ids, values)
+                        count = _put(identity, _fitting(value * products[j]), begun, count, places, ids, values)
                         if is_new(noted, identity) and named < len(notes):
                             notes[named, 0], notes[named, 1], note_ids[named] = at[i], at[j], identity
                             for k in range(2, widest):
@@ -160,7 +165,7 @@ def cross_rows(
                     hashed = (hashed * PRIME) ^ hashes[turns[k]] if k else hashes[turns[k]]
                     value = _fitting(value * products[turns[k]])
                 identity = hashed & mask
-                count = _put(identity, value, begun, count, last, ids, values)
+                count = _put(identity, value, begun, count, places, ids, values)
                 if is_new(noted, identity) and named < len(notes):
                     for k in range(widest):
                         notes[named, k] = np.int64(at[turns[k]]) if k < size else -1

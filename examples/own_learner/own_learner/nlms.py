@@ -1,0 +1,78 @@
+"""Normalised least mean squares: steps divided by the squared length of the example.
+
+Nagumo & Noda (1967), "A Learning Method for System Identification", IEEE Transactions on Automatic Control 12:
+    w <- w - rate g / (1 + x'x),
+with g the gradient of any loss (theirs is the squared one), so that no example moves its own prediction too far.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import NamedTuple
+
+import numpy as np
+
+from ouzel.kernels.jit import force_inline
+from ouzel.layout import float32, float64, made_from
+from ouzel.learners.limits import bounded, margin_of
+from ouzel.learners.loops import learning_margins, predicting_margins
+from ouzel.learners.shared_settings import Loss, Rate
+from ouzel.learners.states import negating
+from ouzel.terms.losses import Logistic, derivative
+
+
+class State(NamedTuple):
+    weight: np.ndarray  # (d,) float32  w
+    seen: np.ndarray  # (1,) float64  examples
+
+
+class Settings(NamedTuple):
+    loss: Loss = Logistic()
+    learning_rate: Rate = 0.5
+
+
+def layout(dimension: int, settings: Settings) -> State:
+    """What a state with room for `dimension` slots is made of."""
+    return State(weight=float32(dimension), seen=float64(1, least=0.0))
+
+
+init, grow = made_from(layout)
+
+
+@force_inline
+def predict_row(state, indices, values, settings):
+    """The margin of one example."""
+    return margin_of(state.weight, indices, values)
+
+
+@force_inline
+def learn_row(state, indices, values, target, importance, settings):
+    """Learn one example in place; return the margin predicted before learning."""
+    margin = predict_row(state, indices, values, settings)
+    if importance != 0.0:
+        state.seen[0] += 1.0
+        square = 0.0
+        for k in range(len(indices)):
+            square += np.float64(values[k]) ** 2
+        step = settings.learning_rate * importance * derivative(settings.loss, margin, target) / (1.0 + square)
+        if isfinite(step):
+            for k in range(len(indices)):
+                state.weight[indices[k]] = bounded(state.weight[indices[k]] - step * values[k])
+    return margin
+
+
+learn_rows = learning_margins(learn_row)
+predict_rows = predicting_margins(predict_row)
+swap_classes = negating("weight")
+
+
+def weights(state: State, settings: Settings) -> np.ndarray:
+    """The weight of every slot."""
+    return state.weight
+
+
+def merge(states: list[State], settings: Settings) -> State:
+    """Average the weights of workers by the examples each has seen."""
+    seen = np.sum([state.seen for state in states], axis=0)
+    weight = np.sum([state.weight * state.seen for state in states], axis=0) / max(seen[0], 1.0)
+    return State(weight.astype(np.float32), seen)

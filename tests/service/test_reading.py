@@ -1,0 +1,58 @@
+"""Lines read together are what they are one by one."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+
+from ouzel.model.model import Model
+from ouzel.service.reading import Line, Reading
+from ouzel.streams.label_values import labels_in
+
+
+def content(block):
+    """What a block holds, but for the order of its names."""
+    names = sorted(
+        block.names.text[int(start) : int(end)].tobytes()
+        for start, end in zip(block.names.starts, block.names.ends, strict=True)
+    )
+    rows = [
+        list(zip(block.indices[start:end].tolist(), block.values[start:end].tolist(), strict=True))
+        for start, end in zip(block.offsets[:-1].astype(int), block.offsets[1:].astype(int), strict=True)
+    ]
+    return rows, labels_in(block), block.weights.tolist(), set(names), block.space
+
+
+@pytest.mark.parametrize("crosses", [(), ("b*c",)])
+@pytest.mark.parametrize("asked", [False, True])
+@pytest.mark.parametrize("odd", [0.0, 0.03, 0.5])
+def test_lines_read_together_are_what_they_are_alone(odd, asked, crosses):
+    rng = random.Random(odd)
+    reading = Reading(Model("ogd"), {"label": "label", "ignore": ["_id"], "sample": 0, "crosses": crosses})
+    texts = []
+    for k in range(200):
+        row = {"label": rng.choice([1, 0, "no", None]), "a": rng.random(), "b": rng.choice("xyz"), "c": k % 5}
+        if rng.random() < odd:
+            row |= rng.choice([{"_id": f"i{k}"}, {"d": [1, "p"]}, {"e": {"f": 1}}, {"é": "\n"}, {"a": 1e300}])
+        texts.append(json.dumps(row).encode() + rng.choice([b"", b" ", b"\r"]))
+        if rng.random() < odd:
+            texts.append(rng.choice([b"", b"[]", b"{", b'{"label": 1e999}', b'{"_id": ""}']))
+    keys = [None] * len(texts)
+
+    together = reading.lines(texts, keys, asked)
+    alone = [reading.line(text, None, asked) for text in texts]
+
+    for one, other in zip(together, alone, strict=True):
+        assert type(one) is type(other)
+        if isinstance(one, Line):
+            assert (one.text, one.key) == (other.text, other.key)
+            assert (len(one.example[0]), one.example[1]) == (len(other.example[0]), other.example[1])
+        else:
+            assert one == other
+    lines = [k for k, line in enumerate(together) if isinstance(line, Line)]
+    for some in (lines, lines[::3], lines[5:]):
+        found = reading.block([together[k].example for k in some], asked)
+        expected = reading.block([alone[k].example for k in some], asked)
+        assert content(found) == content(expected)
+        np.testing.assert_array_equal(found.labels, expected.labels)

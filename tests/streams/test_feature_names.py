@@ -1,0 +1,37 @@
+"""Names that wait as they came are those that would have been taken at once, to the last that has room."""
+
+import numpy as np
+import pytest
+
+from ouzel.streams.block import Names
+from ouzel.streams.feature_names import BYTES_AN_ENTRY, FeatureNames
+
+
+def names_of(pairs):
+    texts = [text.encode() for _, text in pairs]
+    ends = np.cumsum([len(text) for text in texts]).astype(np.uint64)
+    starts = ends - np.array([len(text) for text in texts], np.uint64)
+    ids = np.array([feature for feature, _ in pairs], np.uint32)
+    return Names(ids, starts, ends, np.frombuffer(b"".join(texts), np.uint8))
+
+
+@pytest.mark.parametrize("limit", [0, 1, 500, 5000, 1 << 20])
+@pytest.mark.parametrize("asking", [False, True])
+def test_names_that_wait_are_those_taken_at_once(limit, asking):
+    rng = np.random.default_rng(limit)
+    names, expected, size = FeatureNames(limit), {}, 0
+    for _ in range(20):
+        pairs = [(int(k), f"é{k}" + "x" * int(k % 7)) for k in rng.integers(0, rng.choice([50, 5000]), 10)]
+        names.add(names_of(pairs))
+        for feature, text in pairs:
+            if feature not in expected and size < limit:
+                expected[feature] = text
+                size += BYTES_AN_ENTRY + len(text)
+        if asking:
+            assert names.name(pairs[0][0]) == expected.get(pairs[0][0])
+
+    assert names.to_json() == [[feature, text] for feature, text in sorted(expected.items())]
+    assert names.bytes_used == size
+    assert names.full == (size >= limit)
+    names.restrict(np.array([*expected][:3]))
+    assert len(names) == min(3, len(expected))

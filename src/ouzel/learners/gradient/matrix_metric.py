@@ -98,6 +98,11 @@ def catch_up(penalty: Any, vectors: np.ndarray, eigenvalues: np.ndarray, x: Any,
     """Turn `x` (d,) into what so many rounds without a gradient make of it, each argmin rate r(y) + |y - x|_H^2 / 2."""
 
 
+@catch_up.register(NoPenalty)
+def _(penalty, vectors, eigenvalues, x, rate, rounds):
+    pass
+
+
 @catch_up.register(SquaredL2)
 def _(penalty, vectors, eigenvalues, x, rate, rounds):
     along = vectors.T @ x

@@ -23,7 +23,7 @@ from zipf_rows import zipf_block
 from ouzel.learners.gradient import adagrad, adagrad_rda
 from ouzel.learners.rows import Rows
 from ouzel.streams.block import Block
-from ouzel.terms.penalties.separable import L1, ElasticNet, NoPenalty, SquaredL2
+from ouzel.terms.penalties.l1_and_l2 import L1, ElasticNet, NoPenalty, SquaredL2
 
 ROWS, NONZEROS, FEATURES = 200_000, 76, 47_236
 SOURCE = Path(__file__).with_name("adagrad_loop.c")

@@ -8,8 +8,8 @@ from ouzel.learners.gradient import adagrad, adagrad_rda, ogd
 from ouzel.learners.rows import Rows
 from ouzel.terms.losses import Absolute, Hinge, Logistic, derivative
 from ouzel.terms.penalties.domains import Box
+from ouzel.terms.penalties.l1_and_l2 import L1, ElasticNet, NoPenalty, SquaredL2
 from ouzel.terms.penalties.norms import L2Norm
-from ouzel.terms.penalties.separable import L1, ElasticNet, NoPenalty, SquaredL2
 from tests.learners.streams import dense, learn, row, sparse_rows
 from tests.oracles.adagrad import Eager
 

@@ -8,8 +8,8 @@ from ouzel.learners.gradient import adagrad, adagrad_eager, adagrad_rda
 from ouzel.learners.rows import Rows
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.penalties.domains import L1Ball, L2Ball
+from ouzel.terms.penalties.l1_and_l2 import ElasticNet
 from ouzel.terms.penalties.norms import L2Norm, MaxNorm
-from ouzel.terms.penalties.separable import ElasticNet
 from tests.learners.streams import dense, learn, sparse_rows
 
 DIMENSION, ROUNDS = 20, 300

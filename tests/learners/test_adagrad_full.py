@@ -10,8 +10,8 @@ from ouzel.learners.gradient.matrix_metric import solve, times_metric
 from ouzel.learners.rows import Rows
 from ouzel.terms.losses import Hinge, Logistic, derivative
 from ouzel.terms.penalties.domains import Box, L2Ball
+from ouzel.terms.penalties.l1_and_l2 import L1, ElasticNet, SquaredL2
 from ouzel.terms.penalties.norms import L2Norm, MaxNorm
-from ouzel.terms.penalties.separable import L1, ElasticNet, SquaredL2
 from tests.learners.streams import dense, learn, sparse_rows
 from tests.oracles.adagrad import Full, Penalised
 

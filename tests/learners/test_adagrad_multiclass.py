@@ -9,8 +9,8 @@ from ouzel.learners.rows import Rows
 from ouzel.terms.losses import Hinge, Logistic
 from ouzel.terms.multiclass_losses import derivatives
 from ouzel.terms.penalties.diagonal_prox import minimise
+from ouzel.terms.penalties.l1_and_l2 import L1, NoPenalty
 from ouzel.terms.penalties.norms import L2Norm, MaxNorm
-from ouzel.terms.penalties.separable import L1, NoPenalty
 from tests.checks.laws import LAWS
 from tests.checks.merging_laws import MERGING_LAWS
 from tests.learners.streams import dense, sparse_rows

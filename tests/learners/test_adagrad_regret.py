@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 from ouzel.learners.gradient import adagrad, adagrad_full, adagrad_rda
 from ouzel.learners.rows import Rows
 from ouzel.terms.losses import Logistic, derivative, value
-from ouzel.terms.penalties.separable import SquaredL2
+from ouzel.terms.penalties.l1_and_l2 import SquaredL2
 from tests.learners.streams import dense, row, sparse_rows
 
 DIMENSION = 8

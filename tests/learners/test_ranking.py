@@ -8,7 +8,7 @@ from ouzel.evaluation.ranking import average_precision
 from ouzel.learners.gradient import adagrad_rda
 from ouzel.model.tasks.ranking import draw_pairs, learn_group, pair_rows
 from ouzel.terms.losses import Hinge
-from ouzel.terms.penalties.separable import L1
+from ouzel.terms.penalties.l1_and_l2 import L1
 from tests.learners.streams import dense, sparse_rows
 
 relevances = st.lists(st.integers(0, 3), max_size=12).map(lambda grades: np.array(grades, np.float64))

@@ -6,7 +6,7 @@ import pytest
 from ouzel.learners.gradient import fobos, rda
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.penalties.domains import Box
-from ouzel.terms.penalties.separable import L1, ElasticNet
+from ouzel.terms.penalties.l1_and_l2 import L1, ElasticNet
 from tests.learners.streams import dense, learn, sparse_rows
 from tests.oracles.adagrad import Eager
 

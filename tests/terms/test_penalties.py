@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from ouzel.errors import OuzelError
 from ouzel.kernels.jit import kernel
 from ouzel.terms.penalties.domains import Box
-from ouzel.terms.penalties.norms import L2Norm
-from ouzel.terms.penalties.separable import (
+from ouzel.terms.penalties.l1_and_l2 import (
     L1,
     ElasticNet,
     NoPenalty,
@@ -20,6 +19,7 @@ from ouzel.terms.penalties.separable import (
     require_separable,
     value,
 )
+from ouzel.terms.penalties.norms import L2Norm
 
 PENALTIES = [NoPenalty(), L1(0.7), L1(0.0), SquaredL2(0.4), ElasticNet(0.5, 0.3), ElasticNet(0.5, 1e-9), Box(-0.5, 2.0)]
 EVERY = pytest.mark.parametrize("penalty", PENALTIES, ids=str)

@@ -10,8 +10,8 @@ from ouzel.kernels.jit import kernel
 from ouzel.terms.names import resolve_penalty
 from ouzel.terms.penalties.diagonal_prox import minimise, require_minimiser
 from ouzel.terms.penalties.domains import Box, L1Ball, L2Ball
+from ouzel.terms.penalties.l1_and_l2 import L1, ElasticNet, NoPenalty, SquaredL2
 from ouzel.terms.penalties.norms import L2Norm, MaxNorm
-from ouzel.terms.penalties.separable import L1, ElasticNet, NoPenalty, SquaredL2
 from ouzel.terms.penalties.water_filling import level_of
 
 KINDS = pytest.mark.parametrize("kind", [L2Norm, MaxNorm, L1Ball, L2Ball], ids=lambda kind: kind.__name__)

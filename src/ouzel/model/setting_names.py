@@ -10,7 +10,7 @@ from ouzel.ranges import STRENGTH, Choice, declared
 from ouzel.terms.bounds import BOUNDS
 from ouzel.terms.losses import LOSSES
 from ouzel.terms.names import DOMAINS, NORMS, name_of
-from ouzel.terms.penalties.separable import L1, ElasticNet, NoPenalty, SquaredL2
+from ouzel.terms.penalties.l1_and_l2 import L1, ElasticNet, NoPenalty, SquaredL2
 from ouzel.terms.schedules import SCHEDULES
 from ouzel.terms.starts import STARTS
 

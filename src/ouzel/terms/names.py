@@ -13,8 +13,8 @@ from ouzel.terms.bounds import BOUNDS, projects
 from ouzel.terms.losses import LOSSES
 from ouzel.terms.penalties.diagonal_prox import minimise
 from ouzel.terms.penalties.domains import Box, L1Ball, L2Ball
+from ouzel.terms.penalties.l1_and_l2 import L1, ElasticNet, NoPenalty, SquaredL2, proximal
 from ouzel.terms.penalties.norms import L2Norm, MaxNorm
-from ouzel.terms.penalties.separable import L1, ElasticNet, NoPenalty, SquaredL2, proximal
 from ouzel.terms.schedules import SCHEDULES, rate
 from ouzel.terms.starts import STARTS, code_of
 

@@ -26,7 +26,7 @@ from ouzel.learners.loops import learning_in, predicting_margins
 from ouzel.learners.shared_settings import Damping, Loss, Penalty, Rate
 from ouzel.learners.states import negating_first
 from ouzel.terms.losses import Logistic, derivative
-from ouzel.terms.penalties.separable import (
+from ouzel.terms.penalties.l1_and_l2 import (
     NoPenalty,
     applies,
     apply_penalty,

@@ -28,7 +28,7 @@ from ouzel.learners.shared_settings import Damping, DualAveraging, Loss, Penalty
 from ouzel.learners.states import negating
 from ouzel.ranges import Range
 from ouzel.terms.losses import Logistic, derivative
-from ouzel.terms.penalties.separable import NoPenalty, applies, require_separable
+from ouzel.terms.penalties.l1_and_l2 import NoPenalty, applies, require_separable
 
 LARGEST_BLOCK = 512
 NO_BLOCKS = np.empty(0, np.int64)  # that were given

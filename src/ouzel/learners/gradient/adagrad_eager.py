@@ -28,7 +28,7 @@ from ouzel.learners.shared_settings import Damping, DualAveraging, FromDomain, L
 from ouzel.learners.states import negating
 from ouzel.terms.losses import Logistic
 from ouzel.terms.penalties.diagonal_prox import minimise, require_minimiser
-from ouzel.terms.penalties.separable import NoPenalty
+from ouzel.terms.penalties.l1_and_l2 import NoPenalty
 
 MOST_SLOTS = 2**20 + 1
 

@@ -30,7 +30,7 @@ from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import Damping, DualAveraging, FromDomain, Loss, Penalty, Rate
 from ouzel.learners.states import negating, place_all
 from ouzel.terms.losses import Logistic
-from ouzel.terms.penalties.separable import NoPenalty, applies
+from ouzel.terms.penalties.l1_and_l2 import NoPenalty, applies
 
 MOST_SLOTS = 2049  # ids below 2,048 and the constant
 

@@ -27,7 +27,7 @@ from ouzel.ranges import SWITCH
 from ouzel.terms.losses import Hinge
 from ouzel.terms.multiclass_losses import derivatives, require_multiclass
 from ouzel.terms.penalties.diagonal_prox import minimise, require_minimiser
-from ouzel.terms.penalties.separable import NoPenalty
+from ouzel.terms.penalties.l1_and_l2 import NoPenalty
 
 MULTICLASS = True
 

@@ -23,7 +23,7 @@ from ouzel.learners.limits import bound_all, has_square
 from ouzel.learners.loops import learning_scores, predicting_scores
 from ouzel.terms.multiclass_losses import derivatives, require_multiclass
 from ouzel.terms.penalties.diagonal_prox import minimise, require_minimiser
-from ouzel.terms.penalties.separable import applies
+from ouzel.terms.penalties.l1_and_l2 import applies
 
 __all__ = ["Settings"]
 

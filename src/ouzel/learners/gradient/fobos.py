@@ -16,13 +16,13 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float64, made_from, require
-from ouzel.learners.gradient.lazy_weights import descending_lazily
+from ouzel.learners.gradient.derived_weights import descending_lazily
 from ouzel.learners.limits import reach_of
 from ouzel.learners.shared_settings import Loss, Penalty, Rate
 from ouzel.learners.states import negating_first
 from ouzel.terms.losses import Logistic
-from ouzel.terms.penalties import separable
-from ouzel.terms.penalties.separable import NoPenalty, proximal, require_separable
+from ouzel.terms.penalties import l1_and_l2
+from ouzel.terms.penalties.l1_and_l2 import NoPenalty, proximal, require_separable
 
 
 class State(NamedTuple):
@@ -53,21 +53,21 @@ def check(state: State, settings: Settings) -> None:
 @force_inline
 def current_weight(state, slot, settings):
     """The weight of a slot, its debt to the penalty paid."""
-    return separable.apply_penalty(settings.penalty, state.table[slot, 0], state.clock[1] - state.table[slot, 1])
+    return l1_and_l2.apply_penalty(settings.penalty, state.table[slot, 0], state.clock[1] - state.table[slot, 1])
 
 
 @force_inline
 def step(state, indices, values, slope, settings):
     """Learn one example, whose gradient is `slope` times its features."""
     rate = settings.learning_rate / sqrt(state.clock[0] + 1.0)
-    after = state.clock[1] + separable.penalty_increment(settings.penalty, rate)
+    after = state.clock[1] + l1_and_l2.penalty_increment(settings.penalty, rate)
     if slope != 0.0:
         reach = reach_of(rate * slope)
         for k in range(len(indices)):
             slot = indices[k]
             if abs(values[k]) < reach:
                 weight = current_weight(state, slot, settings) - rate * slope * values[k]
-                if separable.applies(settings.penalty):
+                if l1_and_l2.applies(settings.penalty):
                     weight = proximal(settings.penalty, weight, rate)
                     state.table[slot, 1] = after
                 state.table[slot, 0] = weight

@@ -17,7 +17,7 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float64, made_from
-from ouzel.learners.gradient.lazy_weights import descending_lazily
+from ouzel.learners.gradient.derived_weights import descending_lazily
 from ouzel.learners.limits import has_square
 from ouzel.learners.shared_settings import L2, Damping, Loss, Rate
 from ouzel.learners.states import negating_first

@@ -14,8 +14,8 @@ from ouzel.errors import OuzelError
 from ouzel.kernels.jit import dispatch, kernel
 from ouzel.terms.penalties.diagonal_prox import minimise
 from ouzel.terms.penalties.domains import Box, L2Ball
+from ouzel.terms.penalties.l1_and_l2 import L1, ElasticNet, NoPenalty, SquaredL2, penalty_increment, proximal
 from ouzel.terms.penalties.norms import L2Norm
-from ouzel.terms.penalties.separable import L1, ElasticNet, NoPenalty, SquaredL2, penalty_increment, proximal
 
 MOST_SWEEPS = 10_000
 PRECISION = 1e-12

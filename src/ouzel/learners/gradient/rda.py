@@ -16,12 +16,12 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float64, made_from, require
-from ouzel.learners.gradient.lazy_weights import descending_lazily
+from ouzel.learners.gradient.derived_weights import descending_lazily
 from ouzel.learners.limits import reach_of
 from ouzel.learners.shared_settings import Loss, Penalty, Rate
 from ouzel.learners.states import added, negating
 from ouzel.terms.losses import Logistic
-from ouzel.terms.penalties.separable import NoPenalty, proximal, require_separable
+from ouzel.terms.penalties.l1_and_l2 import NoPenalty, proximal, require_separable
 
 
 class State(NamedTuple):

@@ -20,7 +20,7 @@ import numpy as np
 
 from ouzel.errors import OuzelError
 from ouzel.kernels.jit import dispatch
-from ouzel.terms.penalties.separable import L1, ElasticNet, NoPenalty, SquaredL2, proximal
+from ouzel.terms.penalties.l1_and_l2 import L1, ElasticNet, NoPenalty, SquaredL2, proximal
 
 
 @dispatch

@@ -13,8 +13,8 @@ from typing import Annotated, NamedTuple
 from ouzel.kernels.jit import kernel
 from ouzel.ranges import STRENGTH, Range
 from ouzel.terms.penalties.diagonal_prox import minimise, separable
+from ouzel.terms.penalties.l1_and_l2 import applies, apply_penalty, penalty_increment, proximal, value
 from ouzel.terms.penalties.norms import shift_of
-from ouzel.terms.penalties.separable import applies, apply_penalty, penalty_increment, proximal, value
 from ouzel.terms.penalties.water_filling import level_of
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, NamedTuple
 from ouzel.kernels.jit import kernel
 from ouzel.ranges import STRENGTH
 from ouzel.terms.penalties.diagonal_prox import minimise
-from ouzel.terms.penalties.separable import applies
+from ouzel.terms.penalties.l1_and_l2 import applies
 from ouzel.terms.penalties.water_filling import level_of
 
 MOST_STEPS = 200

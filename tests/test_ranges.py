@@ -28,7 +28,7 @@ from ouzel.sketches.spectral import sparse_frequent_directions as sparse
 from ouzel.streams.options import Options
 from ouzel.terms import losses
 from ouzel.terms.names import from_json, resolve_loss, resolve_penalty, to_json
-from ouzel.terms.penalties import domains, norms, separable
+from ouzel.terms.penalties import domains, l1_and_l2, norms
 
 TERMS = {"loss", "second_loss", "third_loss", "penalty", "schedule"}
 
@@ -123,9 +123,9 @@ def _ends(*learners):
     [
         (losses.Quantile, {"tau": 1.0}),
         (losses.Quantile, {"tau": nan}),
-        (separable.L1, {"l1": -1e-9}),
-        (separable.SquaredL2, {"l2": inf}),
-        (separable.ElasticNet, {"l1": 0.1, "l2": 0.0}),
+        (l1_and_l2.L1, {"l1": -1e-9}),
+        (l1_and_l2.SquaredL2, {"l2": inf}),
+        (l1_and_l2.ElasticNet, {"l1": 0.1, "l2": 0.0}),
         (norms.L2Norm, {"l1": -1.0}),
         (norms.MaxNorm, {"l1": nan}),
         (domains.L1Ball, {"radius": -1.0}),

@@ -20,7 +20,7 @@ from ouzel.model.setting_names import described
 from ouzel.ranges import declared
 from ouzel.streams.options import Options
 from ouzel.terms import losses, starts
-from ouzel.terms.penalties import domains, norms, separable
+from ouzel.terms.penalties import domains, l1_and_l2, norms
 
 HEAD = """# Settings
 
@@ -31,9 +31,9 @@ on the command line, in Python, and in model files alike. `ouzel learners NAME` 
 
 TERMS = (
     ("quantile", losses.Quantile),
-    ("penalty L1", separable.L1),
-    ("penalty SquaredL2", separable.SquaredL2),
-    ("penalty ElasticNet", separable.ElasticNet),
+    ("penalty L1", l1_and_l2.L1),
+    ("penalty SquaredL2", l1_and_l2.SquaredL2),
+    ("penalty ElasticNet", l1_and_l2.ElasticNet),
     ("l2-norm", norms.L2Norm),
     ("max-norm", norms.MaxNorm),
     ("l1-ball", domains.L1Ball),

@@ -76,8 +76,10 @@ class Work(NamedTuple):
 
 
 class Functions(NamedTuple):
-    """What a learner's module has of `by_sketch`."""
+    """What a learner's module has of `by_sketch`, by these names."""
 
+    State: Any
+    Settings: Any
     layout: Any
     init: Any
     grow: Any
@@ -239,7 +241,7 @@ def by_sketch(sketch: ModuleType | Any, home: str) -> Functions:
         return merged
 
     return Functions(
-        layout, init, grow, check, learn_row, learn_rows, predict_row, predict_rows,
+        State, Settings, layout, init, grow, check, learn_row, learn_rows, predict_row, predict_rows,
         weights, eigenvalues, directions, condition_number, swap_classes, merge,
     )  # fmt: skip
 

@@ -16,14 +16,7 @@ from ouzel.learners.newton.sketched import Settings, State, by_sketch
 from ouzel.sketches.spectral import oja
 from ouzel.sketches.spectral.low_rank_table import LEAD
 
-__all__ = ["Settings", "State"]
-
-_made = by_sketch(oja, __name__)
-layout, init, grow, check = _made.layout, _made.init, _made.grow, _made.check
-learn_row, learn_rows = _made.learn_row, _made.learn_rows
-predict_row, predict_rows = _made.predict_row, _made.predict_rows
-weights, eigenvalues, directions = _made.weights, _made.eigenvalues, _made.directions
-condition_number, swap_classes, merge = _made.condition_number, _made.swap_classes, _made.merge
+globals().update(by_sketch(oja, __name__)._asdict())
 
 
 def module_for(task: str, loss: Any, settings: Any = None) -> Any:

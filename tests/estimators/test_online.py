@@ -35,8 +35,10 @@ def test_settings_are_parameters_by_their_names():
 def test_another_learner_keeps_the_settings_it_has_and_drops_the_others():
     model = ouzel.OnlineClassifier("adagrad-rda", l1=1e-4, learning_rate=0.5)
 
-    model.set_params(learner="awm", budget="1KB")
+    model.set_params(learner="unbounded", heap_size=9)
+    assert model.get_params() == ouzel.OnlineClassifier("unbounded", learning_rate=0.5, heap_size=9).get_params()
 
+    model = ouzel.OnlineClassifier("ogd", power=0.7, learning_rate=0.5).set_params(learner="awm", budget="1KB")
     assert model.get_params() == ouzel.OnlineClassifier("awm", learning_rate=0.5, budget="1KB").get_params()
     assert model.fit(*stream()).bytes_used_ == 1024
 

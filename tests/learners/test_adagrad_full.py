@@ -61,6 +61,7 @@ def test_blocks_equal_the_dense_algorithm_with_the_rest_of_the_matrix_zero(dual,
     np.testing.assert_allclose(adagrad_block.weights(state, settings), oracle.w, atol=1e-5)
 
 
+@pytest.mark.interpreted
 @BOTH
 @pytest.mark.parametrize(
     ("penalty", "given"),

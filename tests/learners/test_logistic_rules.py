@@ -70,6 +70,7 @@ def test_with_more_classes_it_is_the_binary_rule_of_the_pair():
     np.testing.assert_allclose(found, scores(passive_aggressive_1, X, y, 4, False), rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("law", [*LAWS, *MERGING_LAWS], ids=lambda law: law.__name__)
 @pytest.mark.parametrize("name", ["pa1", "arow", "arow-full"])
 def test_law(monkeypatch, name, law):

@@ -17,6 +17,7 @@ from tests.learners.test_sketched_newton import dense_margins, learn, sparse_str
 from tests.oracles.sketched_newton import DenseBlockOja
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize(
     "view", [{"diagonal": False}, {"normalised": False}, {}], ids=["raw", "diagonal", "normalised"]
 )
@@ -70,6 +71,7 @@ def test_blocks_lose_no_gradient():
     assert found[1:] == pytest.approx([found[0]] * 2, rel=0.02)
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("law", [*LAWS, *MERGING_LAWS], ids=lambda law: law.__name__)
 def test_law(monkeypatch, law):
     entry = catalogue.find("son-oja")._replace(name="son-oja-block", preset=(("sketch_every", 3.0),))

@@ -20,6 +20,7 @@ from tests.oracles.weight_median import ExtendedActiveSet, ExtendedWeightMedian
 EXTENSIONS = [{"l1": 0.02}, {"per_feature": True}, {"l1": 0.005, "per_feature": True, "l2": 0.1}, {"l1": 0.02, "l2": 2}]
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("given", EXTENSIONS, ids=str)
 @pytest.mark.parametrize(("width", "depth"), [(64, 1), (32, 3)])
 def test_wm_shrinks_by_l1_in_each_round_and_steps_by_squared_gradients(width, depth, given):
@@ -34,6 +35,7 @@ def test_wm_shrinks_by_l1_in_each_round_and_steps_by_squared_gradients(width, de
     np.testing.assert_allclose(found, [oracle.query(i) for i in SLOTS], atol=5e-5)
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("given", EXTENSIONS, ids=str)
 @pytest.mark.parametrize(("size", "width", "depth"), [(20, 64, 1), (20, 32, 3)])
 def test_awm_shrinks_by_l1_in_each_round_and_steps_by_squared_gradients(size, width, depth, given):
@@ -126,6 +128,7 @@ def _crossed():
             yield pytest.param(name, given, law, id=f"{name}-{given}-{law.__name__}")
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize(("name", "given", "law"), list(_crossed()))
 def test_law(monkeypatch, name, given, law):
     preset = {"budget": 1024.0, **given}

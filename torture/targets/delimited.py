@@ -31,6 +31,13 @@ OPTIONS: tuple[tuple[str, Sequence[Any]], ...] = (
     ("delimiter", (";", "|", "x", " ")),
     ("columns", (("label", "a", "b"), ("a", "a"), ("label",))),
     ("bits", (1, 8, 31)),
+    ("id", ("id", "a")),
+    ("categorical", (("a",), ("*",))),
+    ("numeric", (("a",), ("b",))),
+    ("dates", (("a",), ("b",))),
+    ("keep", (("a", "b"),)),
+    ("missing", ("indicator",)),
+    ("crosses", (("a*b",), ("*:*",), ("b*b", "a*city"))),
 )
 
 

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from torture.targets.delimited import Csv
 
 SAMPLES = (
+    b'{"label": 1, "city": "Rome", "a": 0.5, "b": "x"}\n{"label": 0, "city": "Bonn", "a": -2e3, "b": null}\n' * 9,
+    b'{"y":"yes","a":1,"b":true,"id":"k1"}\n{"y":"no","a":null,"b":false,"id":"k2"}\r\n{"y":"no"}\n',
     b'{"label": 1, "price": 2.5, "tags": ["a", "b"]}\n{"label": 0, "price": -1, "tags": []}\n' * 3,
     b'{"y": "yes", "outer": {"inner": 1, "deep": {"x": "w"}}, "t": true}\n{"y": "no", "outer": null}\n',
     b'{"label": 1.5, "text": "the quick \\u00e9 \\n fox", "weight": 0.5}\n{"label": null, "text": ""}\n',

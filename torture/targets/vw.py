@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from random import Random
+from typing import Any
 
 from torture.targets.base import ReaderTarget
 
@@ -26,3 +28,9 @@ class VowpalWabbit(ReaderTarget):
 
     def samples(self) -> Sequence[bytes]:
         return SAMPLES
+
+    def options(self, random: Random) -> dict[str, Any]:
+        options = super().options(random)
+        if random.random() < 0.15:
+            options["crosses"] = random.choice((("a*b",), ("*:*",), ("n*n",), (" *x", "a*b*c")))
+        return options

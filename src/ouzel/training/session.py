@@ -20,6 +20,7 @@ from ouzel.learners import catalogue
 from ouzel.model import persistence
 from ouzel.model.description import check
 from ouzel.model.model import Model
+from ouzel.model.tasks.choose import learns_numbers
 from ouzel.streams.block import Block
 from ouzel.streams.groups import Groups
 from ouzel.streams.label_values import why_numbers
@@ -102,7 +103,7 @@ class Session:
             model.classes.allow(most_classes)
             run = Run(model, passes=1 if passes is None else passes, holdout_every=holdout_every or 0)
             session = cls(files, model, run, reading, format, output, checkpoint_every)
-            if task is None and "loss" not in settings and "loss" in model.settings._fields:
+            if task is None and "loss" not in settings and learns_numbers(model.learner):
                 session.make_for_numbers = partial(make, loss="squared")
             if resume is not None:
                 session.remarks.append(f"{resume} is not there yet: beginning a new model")

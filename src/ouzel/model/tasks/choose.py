@@ -19,6 +19,18 @@ OF_CLASSES = tuple(type(loss) for loss in LOSSES.values() if not isinstance(loss
 TASKS = ("classification", "regression", "ranking")
 
 
+def learns_numbers(learner: Learner) -> bool:
+    """Whether a learner predicts numbers, by a loss of them.
+
+    >>> from ouzel.learners.catalogue import find
+    >>> learns_numbers(find("ogd")), learns_numbers(find("arow"))
+    (True, False)
+    """
+    return "loss" in learner.settings._fields and not isinstance(
+        learner.functions_for("regression", Squared()), Multiclass
+    )
+
+
 def settings_for(
     task: str | None, learner: Learner, given: dict[str, Any], scale_targets: bool = True
 ) -> dict[str, Any]:
@@ -27,7 +39,7 @@ def settings_for(
     How large those are is not known where they are not scaled.
     """
     fields = learner.settings._fields
-    if task == "regression" and given.get("loss") is None and "loss" in fields:
+    if task == "regression" and given.get("loss") is None and learns_numbers(learner):
         given = {**given, "loss": "squared"}
     return given if scale_targets or "largest" not in fields else {"largest": inf, **given}
 
@@ -55,11 +67,7 @@ def choose_task(
         return SharedState(loss) if multiclass else OneAgainstRest(loss)
     if name == "regression":
         if multiclass:
-            fitting = [
-                known
-                for known, other in LEARNERS.items()
-                if not isinstance(other.functions_for(name, Squared()), Multiclass)
-            ]
+            fitting = [known for known, other in LEARNERS.items() if learns_numbers(other)]
             raise OuzelError(f"the learner {learner.name} tells classes apart; for numbers choose {', '.join(fitting)}")
         if isinstance(loss, OF_CLASSES):
             fitting = [known for known, other in LOSSES.items() if isinstance(other, REGRESSION)]

@@ -140,6 +140,18 @@ def test_moments_of_targets_that_cannot_be_are_refused(tmp_path, moments, messag
 
 
 @pytest.mark.parametrize(
+    ("array", "place", "value", "message"),
+    [
+        ("mixture.curvature", (2, 1), 3e38, "curvature of the mixture is not one"),
+        ("features.totals", 0, 1e308, r"totals lies outside of 0 to \(1e\+130"),
+    ],
+)
+def test_numbers_of_the_default_that_no_stream_gives_are_refused(tmp_path, array, place, value, message):
+    with pytest.raises(OuzelError, match=message):
+        persistence.load_model(forged(tmp_path, "auto", put(array, place, value)))
+
+
+@pytest.mark.parametrize(
     ("array", "place", "value"),
     [("stack", 0, 1e200), ("inverse", (0, 1), 1e200), ("table", (1, slice(0, 2)), 3e38)],
 )

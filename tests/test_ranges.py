@@ -248,3 +248,10 @@ def test_sizes_that_only_together_exceed_memory_are_one_line():
 )
 def test_a_range_is_told_in_words(takes, text):
     assert takes.text() == text
+
+
+def test_numbers_without_an_inverse_count_as_nothing():
+    assert Range().number(1e-320) == 0.0
+    assert Range().number(1e-140) == 1e-140
+    with pytest.raises(ValueError, match="1e-320"):
+        Range(above=True).number(1e-320)

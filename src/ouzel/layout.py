@@ -61,8 +61,21 @@ def float32(*shape: int, **rest: Any) -> Any:
 
 
 def float64(*shape: int, **rest: Any) -> Any:
-    """An array of double precision: of numbers whose products with others are numbers, unless `rest` says otherwise."""
-    return Array(shape, np.float64, **{"least": -MOST_NUMBER, "most": MOST_NUMBER, **rest})
+    """An array of double precision: of numbers whose products with others are numbers, unless `rest` says otherwise.
+
+    An infinite bound is that of such numbers.
+    """
+    if rest.get("finite", True):
+        rest = {"least": -math.inf, "most": math.inf, **rest}
+        rest |= {name: _of_numbers(rest[name]) for name in ("least", "most")}
+    return Array(shape, np.float64, **rest)
+
+
+def _of_numbers(bound: Bound) -> Bound:
+    """A bound, or those of each place, infinity cut to the largest number."""
+    if isinstance(bound, tuple):
+        return tuple(_of_numbers(part) for part in bound)  # type: ignore[misc]
+    return math.copysign(MOST_NUMBER, bound) if math.isinf(bound) else bound
 
 
 def int64(*shape: int, **rest: Any) -> Any:

@@ -36,8 +36,13 @@ T = TypeVar("T")
 EXPONENT = re.compile(r"e\+?(-?)0*")  # as in 1e+09 and 1e-06
 
 
+LEAST = 1e-150
+
+
 class Range(NamedTuple):
     """Numbers between two bounds, both included unless `above` or `below` leaves one out; infinity only as a bound.
+
+    What is so little above 0 that its inverse or its square would not be a number counts as 0.
 
     `each` are the bytes of memory that a unit takes at least: no more units than this machine's memory holds are taken.
     """
@@ -53,6 +58,7 @@ class Range(NamedTuple):
     def number(self, value: Any) -> float:
         """The number that a value says; a ValueError if it says none, or one out of range."""
         number = parse_bytes(value) if self.size else float(value)
+        number = 0.0 if 0.0 < number < LEAST else number
         inside = (self.low < number if self.above else self.low <= number) and (
             number < self.high if self.below else number <= self.high
         )

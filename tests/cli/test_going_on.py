@@ -11,6 +11,7 @@ import sys
 import numpy as np
 import pytest
 
+from ouzel.evaluation.holdout import Holdout
 from ouzel.model.persistence import load_model, load_notes
 from ouzel.streams.read import read
 from ouzel.streams.sources import chunks
@@ -374,4 +375,27 @@ def test_an_interruption_while_notes_are_taken_waits_until_they_are_whole(traine
     last = trained("m", "a.svm", *OGD, "--resume", "m")
 
     assert (first.status, last.status) == (130, 0)
+    assert same("whole", "m")
+
+
+def test_an_interruption_waits_until_what_was_held_out_is_judged(trained, monkeypatch):
+    write("a.svm", LINES * 7)
+    trained("whole", "a.svm", *OGD, "--holdout-every", "7")
+    monkeypatch.setattr(chunks, "CHUNK", 1000)  # bytes: some lines of a stretch
+    divide, calls = Holdout.divide, []
+
+    def interrupted(holdout, block, row):
+        calls.append(row)
+        if len(calls) == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+        return divide(holdout, block, row)
+
+    monkeypatch.setattr(Holdout, "divide", interrupted)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    first = trained("m", "a.svm", *OGD, "--holdout-every", "7", "--checkpoint-every", "100")
+    last = trained("m", "a.svm", "--resume", "m")
+
+    assert (first.status, last.status) == (130, 0)
+    assert len(calls) > 2
     assert same("whole", "m")

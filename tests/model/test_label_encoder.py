@@ -1,5 +1,7 @@
 """Classes by their labels."""
 
+import datetime
+
 import pytest
 
 from ouzel.errors import OuzelError
@@ -22,3 +24,8 @@ def test_a_model_of_so_many_classes_goes_on_without_asking_again():
     classes.allow(None)
 
     assert classes.position("new") == 1001
+
+
+def test_what_is_not_a_label_is_refused():
+    with pytest.raises(OuzelError, match="a label is text, a number, or true or false; got datetime"):
+        Classes().position(datetime.datetime(2026, 1, 1))

@@ -23,18 +23,18 @@ class Holdout:
         self.model = model
         self.stretch = every * -(-STRETCH // every)
         self.scores = Scores(model.task)
-        self._waiting: list[Block] = []
+        self.waiting: list[Block] = []  # held out and not judged yet
 
     def divide(self, block: Block, row: int) -> Block:
         """The examples to learn of a block within one stretch that starts at `row` of the pass; the others wait."""
         held = (np.arange(row, row + block.rows) + 1) % self.every == 0
         if not held.any():
             return block
-        self._waiting.append(block.select(np.flatnonzero(held)))
+        self.waiting.append(block.select(np.flatnonzero(held)))
         return block.select(np.flatnonzero(~held))
 
     def evaluate_pending(self) -> None:
         """Predict what waits with the model as it is now: at the end of a stretch, and of a pass."""
-        for block in self._waiting:
+        for block in self.waiting:
             self.scores.add(self.model.evaluate(block))
-        self._waiting.clear()
+        self.waiting.clear()

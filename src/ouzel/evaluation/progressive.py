@@ -121,6 +121,11 @@ class Run:
         self.incomplete = False
         return learnt
 
+    @property
+    def pending(self) -> bool:
+        """Whether examples were held out that are not judged yet."""
+        return any(holdout.waiting for holdout in self.holdouts)
+
     def evaluate_pending(self) -> None:
         """Judge what was held out until now: before a run that was cut off is saved."""
         for holdout in self.holdouts:
@@ -191,6 +196,8 @@ class Run:
                 if on_checkpoint is not None and checkpoint_every and self.row >= due and self.row % stretch == 0:
                     due = self.row + checkpoint_every
                     on_checkpoint()
+                if on_progress is not None and self.holdouts and start < block.rows:
+                    on_progress(self)
             self.skipped = getattr(blocks, "skipped", 0)
             if on_progress is not None:
                 on_progress(self)

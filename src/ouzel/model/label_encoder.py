@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from ouzel.errors import OuzelError
-from ouzel.streams.label_values import Label, sort_key, tidy
+from ouzel.streams.label_values import Label, check_label, sort_key, tidy
 
 MOST_CLASSES = 10_000
 UNASKED = 1_000  # classes that a stream may have without anybody saying that they are so many
@@ -95,6 +95,7 @@ class Classes:
 
     def _check_new(self, label: Label, known: int) -> None:
         """Refuse a label as a new class beside so many that are known."""
+        check_label(label)
         if self.closed:
             raise OuzelError(f"unknown class {label!r}; the classes are {', '.join(map(repr, self.known))}")
         if known >= self.most:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ouzel.errors import OuzelError
 from ouzel.streams.block import Block
 
 Label = int | float | str | bool
@@ -44,6 +45,17 @@ def why_numbers(block: Block) -> str:
     if different > MOST_WHOLE and different * FEWEST_EACH > len(labels):
         return f"{different:,} different ones in {len(labels):,} examples"
     return ""
+
+
+def check_label(label: Any) -> None:
+    """Refuse what is not a label, such as a date.
+
+    >>> check_label(3 + 1j)
+    Traceback (most recent call last):
+    ouzel.errors.OuzelError: a label is text, a number, or true or false; got (3+1j)
+    """
+    if not isinstance(label, (str, bool, int, float)):
+        raise OuzelError(f"a label is text, a number, or true or false; got {label!r}")
 
 
 def sort_key(label: Label) -> tuple[bool, Any]:

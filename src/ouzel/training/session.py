@@ -196,6 +196,11 @@ class Session:
         """Whether an interruption while the run reads falls into waiting for the files."""
         return getattr(self.stream, "waiting", True)
 
+    @property
+    def piped(self) -> bool:
+        """Whether that may last for ever: a file comes to its end."""
+        return any(Record.of(file).piped for file in self.files)
+
     def close(self) -> None:
         """Stop reading."""
         if self.stream is not None:

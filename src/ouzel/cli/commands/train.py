@@ -138,7 +138,7 @@ def _go(session: Session, quiet: bool) -> OuzelError | None:
             session.recognise()
             for line in session.remarks:
                 screen.console.print(line, soft_wrap=True, markup=False)
-            interrupt = DeferredInterrupt(session.run, lambda: session.waiting)
+            interrupt = DeferredInterrupt(session.run, lambda: session.waiting, session.piped)
             session.on_wait = interrupt.check
 
             def open_stream() -> Any:

@@ -49,12 +49,15 @@ class Signals:
 class DeferredInterrupt:
     """While a run is at work, a signal waits for the end of the block that is being learnt; a second one does not.
 
-    It does not wait while the run waits for what it reads: `waiting` says so.
+    Nor does it stop the run between examples that were held out and the end of their stretch, where they are judged,
+    or a run that goes on would judge them by another model. It does not wait while the run waits for what it reads,
+    as `waiting` says: from a pipe (`piped`) that may last for ever.
     """
 
-    def __init__(self, run: Run, waiting: Callable[[], bool] = lambda: True) -> None:
+    def __init__(self, run: Run, waiting: Callable[[], bool] = lambda: True, piped: bool = True) -> None:
         self.run = run
         self.waiting = waiting
+        self.piped = piped
         self.begun_at = run.position
         self.asked = 0
         self._before: dict[int, Any] = {}
@@ -67,8 +70,8 @@ class DeferredInterrupt:
         _restore(self._before)
 
     def check(self) -> None:
-        """Stop here if that was asked for."""
-        if self.asked:
+        """Stop here if that was asked for, and the run can go on from here as if it had not."""
+        if self.asked > 1 or (self.asked and (not self.run.pending or (self.piped and self.waiting()))):
             raise KeyboardInterrupt
 
     def _ask(self, number: int, frame: FrameType | None) -> None:
@@ -77,7 +80,7 @@ class DeferredInterrupt:
         if number in ENDINGS and callable(before):
             with suppress(KeyboardInterrupt):
                 before(number, frame)  # that of the command takes note of it
-        reading = self.run.clock.now == "reading" and self.waiting()
+        reading = self.run.clock.now == "reading" and self.waiting() and (self.piped or not self.run.pending)
         if self.asked > 1 or reading or self.run.position == self.begun_at:
             raise KeyboardInterrupt
 

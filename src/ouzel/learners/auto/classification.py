@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.layout import allocate, flat, require
-from ouzel.learners.auto import merging, newton_block, several_classes, sharing, standardisation, two_classes
+from ouzel.learners.auto import merging, mixing, newton_block, several_classes, sharing, standardisation, two_classes
 from ouzel.learners.auto.other_losses import Settings
 from ouzel.learners.auto.several_classes import SeveralClasses
 from ouzel.learners.auto.two_classes import MEAN, ROOT, VARIANCE, WEIGHT, TwoClasses
@@ -77,6 +77,7 @@ def check(state: Any, settings: Settings) -> None:
     """Refuse a state whose parts do not fit each other."""
     standardisation.check(state.features)
     newton_block.check(state.block, state.places)
+    mixing.check(state.mixture)
     if isinstance(state, SeveralClasses):
         sums = (
             several_classes.SOFTMAX_SQUARES,

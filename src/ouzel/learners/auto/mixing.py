@@ -18,11 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import force_inline, inline_source
-from ouzel.layout import float64
+from ouzel.layout import float64, require
 
 KEPT = 0.9995
 FURTHEST = 1e100  # no number of a file goes further: sums of products stay finite
 LEAST_CURVATURE = 1e-3
+ROUNDING = 1e-9  # of the largest eigenvalue
 LEAST_SHARE = 1e-4  # of a class that is worth its time in A
 
 
@@ -35,6 +36,13 @@ def layout(models: int) -> Any:
     """What the mixture of so many models is made of."""
     bounds = {"least": -FURTHEST, "most": FURTHEST}
     return Mixture(float64(models, fill=1.0 / models, **bounds), float64(models, models, diagonal=1.0, **bounds))
+
+
+def check(mixture: Mixture) -> None:
+    """Refuse a curvature below the one it began with, I: its steps would have no bound."""
+    lower = np.tril(mixture.curvature, -1)
+    values = np.linalg.eigvalsh(lower + lower.T + np.diag(np.diag(mixture.curvature)))
+    require(values[0] >= 1.0 - ROUNDING * max(values[-1], 1.0), "curvature of the mixture is not one")
 
 
 @inline_source

@@ -73,6 +73,7 @@ def check(state: State, settings: Settings) -> None:
     """Refuse a state whose parts do not fit each other."""
     standardisation.check(state.features)
     newton_block.check(state.block, state.places)
+    mixing.check(state.mixture)
     low, high = state.labels[LOW], state.labels[HIGH]
     require(low <= state.labels[MEAN] <= high, "labels have a mean that is not in their range")
 

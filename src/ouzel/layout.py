@@ -63,10 +63,10 @@ def float32(*shape: int, **rest: Any) -> Any:
 def float64(*shape: int, **rest: Any) -> Any:
     """An array of double precision: of numbers whose products with others are numbers, unless `rest` says otherwise.
 
-    An infinite bound is that of such numbers.
+    An infinite bound is that of such numbers, unless they need not be finite.
     """
+    rest = {"least": -MOST_NUMBER, "most": MOST_NUMBER, **rest}
     if rest.get("finite", True):
-        rest = {"least": -math.inf, "most": math.inf, **rest}
         rest |= {name: _of_numbers(rest[name]) for name in ("least", "most")}
     return Array(shape, np.float64, **rest)
 

@@ -127,9 +127,12 @@ def _element(kind: np.dtype[Any], random: Random) -> Any:
     return random.random() < 0.5
 
 
-def _places(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Where each value within a JSON value stands."""
-    keys = list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
-    for key in keys:
-        yield value, key
-        yield from _places(value[key])
+def _places(described: Any) -> Iterator[tuple[Any, Any]]:
+    """Where each value within a JSON value stands, however deep."""
+    holders = [described]
+    while holders:
+        holder = holders.pop()
+        for key in list(holder) if isinstance(holder, dict) else range(len(holder)):
+            yield holder, key
+            if isinstance(holder[key], (dict, list)):
+                holders.append(holder[key])

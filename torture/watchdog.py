@@ -8,6 +8,7 @@ import re
 import signal
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -69,12 +70,9 @@ class Worker:
         return False, []
 
     def stop(self) -> None:
-        """End the job."""
-        try:
-            os.killpg(self.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            os.kill(self.pid, signal.SIGKILL)
-        os.waitpid(self.pid, 0)
+        """End the job, unless it has ended."""
+        with suppress(ProcessLookupError, ChildProcessError):
+            self._end_processes()
         self.close()
 
     def close(self) -> None:
@@ -93,14 +91,17 @@ class Worker:
         os.kill(self.pid, signal.SIGUSR1)
         time.sleep(0.3)
         log = self._log()
+        self._end_processes()
+        if kind == "memory" and self.slot.at_work is None:
+            return []  # the worker saw it in the meantime, and has told
+        return self._blame(Verdict(kind, f"{_where(log)}", f"{what}\n{log[-4000:]}"))
+
+    def _end_processes(self) -> None:
         try:
             os.killpg(self.pid, signal.SIGKILL)
         except ProcessLookupError:
             os.kill(self.pid, signal.SIGKILL)
         os.waitpid(self.pid, 0)
-        if kind == "memory" and self.slot.at_work is None:
-            return []  # the worker saw it in the meantime, and has told
-        return self._blame(Verdict(kind, f"{_where(log)}", f"{what}\n{log[-4000:]}"))
 
     def _end(self, status: int) -> list[tuple[Name, Verdict]]:
         code = os.waitstatus_to_exitcode(status)

@@ -7,14 +7,16 @@ import numpy as np
 from ouzel.kernels.bytes import smaller
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.kernels.sort import sort
+from ouzel.streams.block import LARGEST
 
 RANKED = 128  # features of a row that are sorted by counting
+MOST = np.float32(LARGEST)
 WORD, LOW = np.uint64(32), np.uint64(2**32 - 1)
 
 
 @kernel
 def sort_row(ids, values, start, stop):
-    """Sort one row by id, in place and stably; add up repeated ids; return where the row ends now."""
+    """Sort one row by id, in place and stably; add up repeated ids, to no more than fits; return where it ends now."""
     if stop - start > RANKED:
         keys, before = np.empty(stop - start, np.uint64), np.empty(stop - start, np.float32)
         for k in range(stop - start):
@@ -37,7 +39,7 @@ def sort_row(ids, values, start, stop):
     end = start
     for k in range(start, stop):
         if end > start and ids[end - 1] == ids[k]:
-            values[end - 1] += values[k]
+            values[end - 1] = min(max(values[end - 1] + values[k], -MOST), MOST)
         else:
             ids[end] = ids[k]
             values[end] = values[k]

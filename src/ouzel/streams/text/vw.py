@@ -196,8 +196,6 @@ def _parse(
                 nnz = rank_row(ids, values, row_start, nnz, spare_ids, spare_values)
             else:
                 nnz = sort_row(ids, values, row_start, nnz)
-            for k in range(row_start, nnz):
-                values[k] = min(max(values[k], np.float32(-LARGEST)), np.float32(LARGEST))
         labels[row], weights[row], numbers[row] = label, importance, row + skipped
         if crossed:
             crossing.entries.bounds[row, 0], crossing.entries.bounds[row, 1] = factors, crossing.state[0]

@@ -26,6 +26,7 @@ from ouzel.learners.auto import standardisation
 from ouzel.learners.protocol import Checked
 from ouzel.model.description import describe, model_of
 from ouzel.model.model import Model
+from ouzel.streams.guard import reason_of
 
 FORMAT = 9  # 6: features not known by kind; 7: nothing was standardised, or forgot; 8: nothing was crossed
 FEATURES = "features."  # before the names of the arrays of their moments
@@ -89,7 +90,7 @@ def load_parts(path: str | Path, build: Callable[[Model, dict[str, Any], dict[st
         described = json.loads(metadata[KEY])
         if described["format"] != FORMAT:
             raise OuzelError(
-                f"is a model of format {described['format']!r}, this version reads format {FORMAT}; "
+                f"is a model of format {reason_of(repr(described['format']))}, this version reads format {FORMAT}; "
                 "use the version of Ouzel that wrote it"
             )
         if _digest(metadata[KEY], arrays) != metadata["digest"]:
@@ -97,12 +98,14 @@ def load_parts(path: str | Path, build: Callable[[Model, dict[str, Any], dict[st
     except OuzelError as error:
         raise OuzelError(f"{path}: {error}") from None
     except UNREADABLE as error:
-        raise OuzelError(f"{path}: not a model this version can use ({error!r}); train it again") from None
+        raise OuzelError(
+            f"{path}: not a model this version can use ({reason_of(repr(error))}); train it again"
+        ) from None
     try:
         del described["format"]
         parts = _rebuild(described, arrays)
     except (OuzelError, *UNREADABLE) as error:
-        said = str(error) if isinstance(error, OuzelError) else repr(error)
+        said = str(error) if isinstance(error, OuzelError) else reason_of(repr(error))
         raise OuzelError(f"{path}: not a model this version can use: {said}; train it again") from None
     try:
         return build(*parts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ouzel.streams.block import ROWS, Block
+from ouzel.streams.block import ROWS, Block, rows_at_once
 from ouzel.streams.crosses.crossing import Crosser
 from ouzel.streams.dictionaries import word_of
 from ouzel.streams.guard import one_line
@@ -77,8 +77,8 @@ def table_blocks(
     crosser = Crosser(options)
     start = 0
     with one_line("table"):
-        for batch in table.to_batches(max_chunksize=block_rows):
-            for block in crosser.all(columns.blocks(batch, lambda _: None)):
+        for batch in table.to_batches(max_chunksize=rows_at_once(table.num_columns)):
+            for block in crosser.all(columns.blocks(batch, lambda _: None, block_rows)):
                 here = slice(start, start + block.rows)
                 yield block._replace(labels=codes[here], label_names=names, weights=importances[here])
                 start += block.rows

@@ -20,6 +20,7 @@ class _Part(NamedTuple):
     starts: np.ndarray  # (k,) uint64
     ends: np.ndarray  # (k,) uint64
     text: np.ndarray  # (bytes,) uint8
+    whole: bool  # whether that has the names, or what follows the field's prefix
 
 
 class Collector:
@@ -27,7 +28,7 @@ class Collector:
 
     def __init__(self, crosses: tuple[str, ...]) -> None:
         self.crosses = crosses
-        self._places: dict[str, int] = {}
+        self._prefixes: dict[str, bytes] = {}
         self._parts: list[_Part] = []
 
     def wants(self, field: str) -> bool:
@@ -43,10 +44,12 @@ class Collector:
         starts: np.ndarray,
         ends: np.ndarray,
         text: np.ndarray,
+        prefix: bytes = b"",
     ) -> None:
         """Take features of a field: the rows that have them (k,), and the rest as in `Entries`."""
-        place = self._places.setdefault(field, len(self._places))
-        self._parts.append(_Part(place, rows, hashes, values, starts, ends, text))
+        self._prefixes[field] = prefix or self._prefixes.get(field, b"")
+        place = list(self._prefixes).index(field)
+        self._parts.append(_Part(place, rows, hashes, values, starts, ends, text, not prefix))
 
     def add_one(self, field: str, rows: np.ndarray, hashed: int, values: np.ndarray, name: str) -> None:
         """Take one feature of a field, which rows (k,) have with these values."""
@@ -58,8 +61,6 @@ class Collector:
         """What was gathered, of so many rows; None if nothing is to be crossed."""
         if not self.crosses:
             return None
-        names = tuple(self._places)
-        prefixes = (b"",) * len(names)
         parts = self._parts
         shifts = np.cumsum([0, *(len(part.text) for part in parts)]).astype(np.uint64)[:-1]
         of_rows = np.concatenate([np.empty(0, np.int64), *(part.rows for part in parts)])
@@ -76,7 +77,7 @@ class Collector:
             joined(np.float32, *(part.values for part in parts)),
             joined(np.uint64, *(part.starts + shift for part, shift in zip(parts, shifts, strict=True))),
             joined(np.uint64, *(part.ends + shift for part, shift in zip(parts, shifts, strict=True))),
-            np.ones(len(order), np.bool_),
+            joined(np.bool_, *(np.full(len(part.rows), part.whole) for part in parts)),
             np.concatenate([np.empty(0, np.uint8), *(part.text for part in parts)]),
         )
-        return Factors(entries, names, prefixes)
+        return Factors(entries, tuple(self._prefixes), tuple(self._prefixes.values()))

@@ -45,6 +45,11 @@ def is_text(kind: Any) -> bool:
     )
 
 
+def is_empty(kind: Any) -> bool:
+    """Whether an Arrow type holds nothing: values that take no bytes."""
+    return bool(types.is_null(kind) or (types.is_fixed_size_binary(kind) and kind.byte_width == 0))
+
+
 def as_text(array: Any) -> Any:
     """An Arrow array of any type as large_binary: text as it is, for what is not UTF-8 has bytes to hash, too."""
     if types.is_dictionary(array.type):
@@ -60,7 +65,12 @@ def encoded(array: Any) -> tuple[np.ndarray, list[Any]]:
     """A column as positions (n,) in a list of its different cells, -1 where there is nothing."""
     encoded = as_text(array).dictionary_encode() if is_view(array.type) else array.dictionary_encode()
     codes = encoded.indices.cast(pyarrow.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-    return codes, cells_of(encoded.dictionary)
+    cells = encoded.dictionary
+    if types.is_dictionary(array.type):  # which may have cells that no row has
+        used = np.unique(codes[codes >= 0])
+        codes = np.where(codes < 0, codes, np.searchsorted(used, codes))
+        cells = cells.take(pyarrow.array(used))
+    return codes, cells_of(cells)
 
 
 def cells_of(array: Any) -> list[Any]:

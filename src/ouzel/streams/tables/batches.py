@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow
 
 from ouzel.errors import DataError
-from ouzel.streams.block import ROWS, Block
+from ouzel.streams.block import Block, rows_at_once
 from ouzel.streams.limits import Limits
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
@@ -64,8 +64,9 @@ def record_batches(
         parquet = format == "parquet"
         for part in parquet_tables(source, options, limits) if parquet else arrow_batches(source, limits):
             part.validate(full=True)  # a kernel trusts the offsets it is given
-            for start in range(0, max(1, part.num_rows), ROWS):
-                table = flat(part.slice(start, ROWS))
+            rows = rows_at_once(part.num_columns)
+            for start in range(0, max(1, part.num_rows), rows):
+                table = flat(part.slice(start, rows))
                 yield from table.combine_chunks().to_batches() or [_empty(table.schema, source.name)]
 
 

@@ -5,18 +5,23 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow
 import pyarrow.compute as compute
 
 from ouzel.kernels.jit import force_inline, kernel
-from ouzel.sketches.hashing import murmur3_32
-from ouzel.streams.block import LARGEST
+from ouzel.sketches.hashing import finish_hash, murmur3_32
+from ouzel.streams.block import LARGEST, Names
 from ouzel.streams.missing import says_nothing
-from ouzel.streams.tables.arrow_types import as_text, is_number, numbers_of
+from ouzel.streams.tables.arrow_types import as_text
 from ouzel.streams.text.numbers import parse_number
+from ouzel.streams.text.spans import ROOM, ZERO, absorb, absorb_bytes, is_new
 
 NOT_FINITE, TOO_LONG, NOT_A_DATE = np.uint8(1), np.uint8(2), np.uint8(3)  # what is wrong with a cell
-NO_MARK = np.empty(0, np.uint8)
 INFINITY = np.frombuffer(b"infinity", np.uint8)
+
+
+FEWER = 8  # rows of a column there are at least for each cell of its dictionary, where those are read instead
+BEHIND = ROOM  # bytes behind a text, where there are any: with them words are hashed faster
 
 
 class Words(NamedTuple):
@@ -27,13 +32,15 @@ class Words(NamedTuple):
     valid: np.ndarray  # (n,) bool
 
 
-class Spans(NamedTuple):
-    """Features named by text: feature k has the name `text[starts[k]:ends[k]]` unless that is empty."""
+class Cells(NamedTuple):
+    """What a column of text holds: features, and where their words lie in it."""
 
-    ids: np.ndarray  # (k,) uint32
-    starts: np.ndarray  # (k,) uint64
-    ends: np.ndarray  # (k,) uint64
-    text: np.ndarray  # (bytes,) uint8
+    ids: np.ndarray  # (n,) uint32
+    values: np.ndarray  # (n,) float32, 0 where there is no feature
+    missing: np.ndarray  # (n,) bool
+    wrong: np.ndarray  # (n,) uint8: NOT_FINITE of a number, TOO_LONG of a word, 0 if nothing is
+    starts: np.ndarray  # (n,) uint64; the end, unless there is a word
+    ends: np.ndarray  # (n,) uint64
 
 
 def words_of(array: Any) -> Words:
@@ -45,7 +52,24 @@ def words_of(array: Any) -> Words:
     here = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
     text = np.empty(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
     check_offsets(here, len(array), len(text))
+    if here[0] or here[-1] < len(text) - BEHIND:  # a part of a larger array
+        text = text[here[0] : here[-1] + BEHIND]
+        here = here - here[0]
     return Words(here, text, array.is_valid().to_numpy(zero_copy_only=False))
+
+
+def coded_words(array: Any) -> tuple[Words, np.ndarray]:
+    """The text of a dictionary's cells, those that no row has counted as null, and which each row (n,) has.
+
+    One cell more is null, for rows that have none.
+    """
+    words = words_of(array.dictionary)
+    n = len(words.valid)
+    codes = array.indices.cast(pyarrow.int64()).fill_null(n).to_numpy(zero_copy_only=False)
+    used = np.zeros(n + 1, np.bool_)
+    used[codes] = True
+    valid = np.append(words.valid, False) & used
+    return Words(np.append(words.offsets, words.offsets[-1:]), words.data, valid), codes
 
 
 def check_offsets(offsets: np.ndarray, rows: int, size: int) -> None:
@@ -53,15 +77,6 @@ def check_offsets(offsets: np.ndarray, rows: int, size: int) -> None:
     sound = len(offsets) == rows + 1 and offsets[0] >= 0 and offsets[-1] <= size and (offsets[1:] >= offsets[:-1]).all()
     if not sound:
         raise ValueError(f"offsets of {rows} cells do not ascend within the {size} entries that there are")
-
-
-@force_inline
-def _append(text, filled, more, start, stop):
-    """Copy `more[start:stop]` behind what `text` holds; return the new end."""
-    for k in range(start, stop):
-        text[filled] = more[k]
-        filled += 1
-    return filled
 
 
 @force_inline
@@ -78,49 +93,85 @@ def says_infinite(data, start, stop):
 
 
 @kernel
-def read_cells(
-    words, prefix, own_id, numeric, mark, longest, seed, mask, ids, values, present, refused, starts, ends, text
-):
-    """Write id, value and presence of each cell, and the names of words to `text`.
+def read_cells(words, prefix, own_id, numeric, longest, seed, mask, bits, noted, cells, new):
+    """Read each cell into `cells`; return how many of the words are new, whose rows come first in `new` (n,) int64.
 
     A cell that reads as a number (if `numeric`) is the value of feature `own_id`; any other is `prefix` and the cell,
-    hashed, with value 1. Blanks around a cell do not count. A missing cell is absent or, unless the `mark` is empty,
-    read as the mark. `refused` (n,) uint8 says what is wrong: NOT_FINITE of a number, TOO_LONG of a word of more than
-    `longest` bytes.
+    hashed where it lies to the bits of `mask`, with value 1. Blanks around a cell do not count. `noted` has the ids
+    met so far, of so many `bits` (a mask), see `is_new`.
     """
-    filled = 0
+    before, held, filled = absorb_bytes(np.uint32(seed), ZERO, ZERO, prefix, 0, len(prefix))
+    data = words.data
+    last = np.int64(len(data)) - np.int64(ROOM)
+    count = 0
     for i in range(len(words.valid)):
-        present[i] = False
-        starts[i] = ends[i] = filled
-        data = words.data
+        cells.ids[i] = cells.values[i] = cells.wrong[i] = cells.starts[i] = cells.ends[i] = 0
         start, stop = words.offsets[i], words.offsets[i + 1]
         while start < stop and data[start] == 32:
             start += 1
         while stop > start and data[stop - 1] == 32:
             stop -= 1
-        missing = start == stop or not words.valid[i]
-        if numeric and not missing:
+        cells.missing[i] = start == stop or not words.valid[i]
+        if cells.missing[i]:
+            continue
+        if numeric:
             value, end = parse_number(data, start, stop)
             if end == stop and abs(value) <= LARGEST:
-                ids[i] = own_id
-                values[i] = value
-                present[i] = value != 0.0
+                cells.ids[i] = own_id
+                cells.values[i] = value
                 continue
             if end == stop or says_infinite(data, start, stop):
-                refused[i] = NOT_FINITE
+                cells.wrong[i] = NOT_FINITE
                 continue
-        missing = missing or says_nothing(data, start, stop)
-        if missing and not len(mark):
+        if says_nothing(data, start, stop):
+            cells.missing[i] = True
             continue
-        if not missing and stop - start > longest:
-            refused[i] = TOO_LONG
+        size = stop - start
+        if size > longest:
+            cells.wrong[i] = TOO_LONG
             continue
-        filled = _append(text, filled, prefix, 0, len(prefix))
-        filled = _append(text, filled, mark, 0, len(mark)) if missing else _append(text, filled, data, start, stop)
-        ends[i] = filled
-        ids[i] = murmur3_32(text, starts[i], filled, seed) & mask
-        values[i] = 1.0
-        present[i] = True
+        if stop <= last:
+            word, tail, _ = absorb(before, held, filled, data, np.uint64(start), np.uint64(size))
+        else:
+            word, tail, _ = absorb_bytes(before, held, filled, data, start, stop)
+        hashed = finish_hash(word, tail, len(prefix) + size)
+        cells.ids[i] = hashed & mask
+        cells.values[i] = 1.0
+        cells.starts[i] = start
+        cells.ends[i] = stop
+        if is_new(noted, hashed & bits):
+            new[count] = i
+            count += 1
+    return count
+
+
+def no_cells(rows: int) -> Cells:
+    """Room for so many cells."""
+    kinds = np.uint32, np.float32, np.bool_, np.uint8, np.uint64, np.uint64
+    return Cells._make(np.empty(rows, kind) for kind in kinds)
+
+
+@kernel
+def _write_names(prefix, data, starts, ends, text, name_ends):
+    filled = 0
+    for k in range(len(starts)):
+        for j in range(len(prefix)):
+            text[filled] = prefix[j]
+            filled += 1
+        for j in range(starts[k], ends[k]):
+            text[filled] = data[j]
+            filled += 1
+        name_ends[k] = filled
+
+
+def names_of_cells(
+    ids: np.ndarray, prefix: np.ndarray, data: np.ndarray, starts: np.ndarray, ends: np.ndarray
+) -> Names:
+    """The names of features (k,): the prefix, and the text `data[starts[k]:ends[k]]`."""
+    sizes = ends - starts + np.uint64(len(prefix))
+    text, name_ends = np.empty(int(sizes.sum()), np.uint8), np.empty(len(ids), np.uint64)
+    _write_names(prefix, data, starts, ends, text, name_ends)
+    return Names(ids, name_ends - sizes, name_ends, text)
 
 
 @kernel
@@ -151,7 +202,9 @@ def read_tokens(words, prefix, longest, seed, mask, refused):
                 at += 1
                 continue
             begun = filled
-            filled = _append(text, filled, prefix, 0, len(prefix))
+            for k in range(len(prefix)):
+                text[filled] = prefix[k]
+                filled += 1
             while at < words.offsets[i + 1] and _is_word(words.data[at]):
                 byte = words.data[at]
                 text[filled] = byte + 32 if 65 <= byte <= 90 else byte
@@ -167,51 +220,14 @@ def read_tokens(words, prefix, longest, seed, mask, refused):
     return offsets, ids[:count], starts[:count], ends[:count], text
 
 
-def read_list(
-    array: Any, words: Words, prefix: np.ndarray, longest: int, seed: int, mask: np.uint32, refused: np.ndarray
-) -> tuple[np.ndarray, ...]:
-    """The items of lists, whose text is `words`, each hashed behind the prefix: as `read_tokens` gives them."""
-    n = len(words.valid)
+def list_rows(array: Any, items: int) -> np.ndarray:
+    """Where the items of each list begin (n + 1,) among all of them."""
     lengths = compute.list_value_length(array).fill_null(0).to_numpy(zero_copy_only=False)
     rows = np.concatenate([[0], np.cumsum(lengths)])
-    check_offsets(rows, len(array), n)
-    ids, values, present = np.empty(n, np.uint32), np.empty(n, np.float32), np.empty(n, np.bool_)
-    starts, ends = np.empty(n, np.uint64), np.empty(n, np.uint64)
-    wrong = np.zeros(n, np.uint8)
-    text = np.empty(int(words.offsets[-1] - words.offsets[0]) + n * len(prefix), np.uint8)
-    out = ids, values, present, wrong, starts, ends, text
-    read_cells(words, prefix, np.uint32(0), False, NO_MARK, longest, seed, mask, *out)
-    if is_number(array.type.value_type):
-        wrong[np.abs(numbers_of(array.flatten(), 0.0)) > LARGEST] = NOT_FINITE  # what is not a number is missing
-    if wrong.any():
-        for kind in (NOT_FINITE, TOO_LONG):
-            refused[any_in_row(wrong == kind, rows)] = kind
-    counted = np.concatenate([[0], np.cumsum(present)])
-    return counted[rows].astype(np.int64), ids[present], starts[present], ends[present], text
+    check_offsets(rows, len(array), items)
+    return rows
 
 
 def any_in_row(flags: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """Whether any entry of each row is so."""
     return np.diff(np.concatenate([[0], np.cumsum(flags)])[offsets]) > 0
-
-
-@kernel
-def join_rows(offsets, ids, values, more_offsets, more_ids):
-    """Rows with the features of two sets of rows; those of the second have the value 1."""
-    n = len(offsets) - 1
-    joined_offsets = np.empty(n + 1, np.int64)
-    joined_ids = np.empty(len(ids) + len(more_ids), np.uint32)
-    joined_values = np.empty(len(joined_ids), np.float32)
-    filled = 0
-    for i in range(n):
-        joined_offsets[i] = filled
-        for k in range(offsets[i], offsets[i + 1]):
-            joined_ids[filled] = ids[k]
-            joined_values[filled] = values[k]
-            filled += 1
-        for k in range(more_offsets[i], more_offsets[i + 1]):
-            joined_ids[filled] = more_ids[k]
-            joined_values[filled] = 1.0
-            filled += 1
-    joined_offsets[n] = filled
-    return joined_offsets, joined_ids, joined_values

@@ -13,7 +13,7 @@ import pyarrow
 from ouzel.errors import DataError, bad_line, listed
 from ouzel.numerals import as_number
 from ouzel.sketches.hashing import MOST_ID
-from ouzel.streams.block import LARGEST, Block
+from ouzel.streams.block import LARGEST, ROWS, Block
 from ouzel.streams.crosses.naming import all_factors
 from ouzel.streams.dates import EXPECTED, PARTS
 from ouzel.streams.feature_space import DATE
@@ -21,7 +21,6 @@ from ouzel.streams.guard import reason_of
 from ouzel.streams.label_values import Label
 from ouzel.streams.options import OF_COLUMNS, Options
 from ouzel.streams.patterns import is_pattern
-from ouzel.streams.row_order import canonical_rows
 from ouzel.streams.tables.arrow_types import cells_of, encoded, is_list, is_number, is_single, numbers_of, tags_of
 from ouzel.streams.tables.cells import NOT_A_DATE, NOT_FINITE, TOO_LONG
 from ouzel.streams.tables.csv_text import Uneven
@@ -102,13 +101,15 @@ class Columns:
         if column not in names:
             raise DataError(f"{self.name}: has no column {column!r}; its columns are {listed(names)}")
 
-    def blocks(self, batch: Any, skipped: Callable[[int], None]) -> Iterator[Block]:
-        """The examples of a record batch. Rows that are refused are left out if the options say so.
+    def blocks(self, batch: Any, skipped: Callable[[int], None], most: int = ROWS) -> Iterator[Block]:
+        """The examples of a record batch, at most so many in a block. Bad rows are left out if the options say so.
 
         Else DataError is raised for the first of them, after the rows before it are given out.
         """
         for part in self.features.parts(batch):
-            yield from self._blocks(part, skipped)
+            for block in self._blocks(part, skipped):
+                for row in range(0, block.rows, most):
+                    yield block.slice(row, min(row + most, block.rows))._replace(names=None if row else block.names)
 
     def _blocks(self, batch: Any, skipped: Callable[[int], None]) -> Iterator[Block]:
         rows, refused = self._read(batch)
@@ -167,13 +168,9 @@ class Columns:
 
     def _block(self, batch: Any, features: Features, kept: np.ndarray) -> Block:
         """The block of a batch of sound rows, those `kept` (n,) of the batch that was read."""
-        row_starts = features.offsets.astype(np.uint64)
-        end = canonical_rows(row_starts, features.ids, features.values)
         labels, label_names = self._labels(batch)
         return Block(
-            row_starts,
-            features.ids[:end],
-            features.values[:end],
+            *features.rows,
             labels,
             self._weights(batch).astype(np.float32),
             groups=self._groups(batch),

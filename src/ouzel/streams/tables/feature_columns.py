@@ -20,34 +20,37 @@ from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, FeatureSpace, nu
 from ouzel.streams.guard import is_of_library, reason_of
 from ouzel.streams.missing import MARK
 from ouzel.streams.options import Options
-from ouzel.streams.tables.arrow_types import is_list, is_number, numbers_of, text_size
+from ouzel.streams.tables.arrow_types import is_empty, is_list, is_number, numbers_of, text_size, types
 from ouzel.streams.tables.cells import (
-    NO_MARK,
+    FEWER,
     NOT_FINITE,
-    Spans,
+    TOO_LONG,
+    Cells,
     Words,
     any_in_row,
     check_offsets,
-    join_rows,
+    coded_words,
+    list_rows,
+    names_of_cells,
+    no_cells,
     read_cells,
-    read_list,
     read_tokens,
     words_of,
 )
 from ouzel.streams.tables.date_columns import read_dates
 from ouzel.streams.tables.kinds import ColumnKinds
+from ouzel.streams.tables.lanes import Rows, in_order, rows_of_lanes, with_ones
+from ouzel.streams.text.spans import nothing_noted
 
-MOST_TEXT = 1 << 26  # bytes of names that the examples of one block may bring
-Lane = tuple[np.ndarray, np.ndarray, np.ndarray]  # ids (n,), values (n,), and which are present (n,)
+MOST_TEXT = 1 << 24  # bytes of names that rows read together may bring
+Lane = tuple[np.ndarray, np.ndarray]  # ids (n,) and values (n,), 0 where there is no feature
 Refused = tuple[str, np.ndarray]  # a column, and what is wrong with each of its cells (n,) uint8, 0 if nothing
 
 
 class Features(NamedTuple):
-    """Rows of features: row i has `ids[offsets[i]:offsets[i + 1]]` and their `values`."""
+    """The features of a batch, in canonical order, and what they are called."""
 
-    offsets: np.ndarray  # (n + 1,) int64
-    ids: np.ndarray  # (features,) uint32
-    values: np.ndarray  # (features,) float32
+    rows: Rows
     names: Names | None
     space: FeatureSpace
     factors: Factors | None = None  # of crosses
@@ -68,7 +71,7 @@ class FeatureColumns:
         self.kinds = kinds
         self.mask = np.uint32((1 << options.bits) - 1)
         self.hashed = np.uint32(2**32 - 1) if options.crossed else self.mask  # bits of hashes, before they are ids
-        self.mark = np.array(bytearray(MARK.encode())) if options.indicator else NO_MARK
+        self._noted = nothing_noted(options.bits)  # ids of words of the batch that is read
         self._factors = Collector(options.crossed)  # of the batch that is read
         try:
             self.ids = {column: self._id(column, options.bits) for column in columns}
@@ -104,14 +107,13 @@ class FeatureColumns:
         """The features of a batch, and the columns with bad cells."""
         n = batch.num_rows
         self._factors = Collector(self.options.crossed)
+        self._noted[:] = 0
         kinds, space = self.decided(batch)
         plain = [column for column in self.columns if kinds[column] in (NUMBER, CATEGORY, DATE)]
         room = len(plain) + len(PARTS) * [kinds[column] for column in plain].count(DATE)
-        ids = np.zeros((room, n), np.uint32)
-        values = np.zeros((room, n), np.float32)
-        present = np.zeros((room, n), np.bool_)
-        lanes = zip(ids, values, present, strict=True)
-        spans: list[Spans] = []
+        ids, values = np.empty((room, n), np.uint32), np.empty((room, n), np.float32)
+        lanes = zip(ids, values, strict=True)
+        names: list[Names] = []
         refused: list[Refused] = []
         for column in plain:
             with converting(batch, column, self.name):
@@ -120,60 +122,54 @@ class FeatureColumns:
                 if kinds[column] == DATE:
                     array, parts = read_dates(array, wrong)
                     for part, words in parts.items():
-                        spans += self._read_cells(
-                            words_of(words), f"{column}.{part}", None, NO_MARK, next(lanes), wrong
-                        )
+                        names += self._read_cells(words, f"{column}.{part}", None, next(lanes), wrong, False)
                 if kinds[column] != CATEGORY and is_number(array.type):
-                    spans += self._read_numbers(array, column, next(lanes), wrong)
+                    names += self._read_numbers(array, column, next(lanes), wrong)
                 else:
                     own = self.ids[column] if kinds[column] == NUMBER else None
-                    spans += self._read_cells(words_of(array), column, own, self.mark, next(lanes), wrong)
+                    names += self._read_cells(array, column, own, next(lanes), wrong, self.options.indicator)
             if wrong.any():
                 refused.append((column, wrong))
-        mask = present.T
-        offsets = np.concatenate([[0], np.cumsum(mask.sum(axis=1))])
-        indices, flat = ids.T[mask], values.T[mask]
+        rows = rows_of_lanes(ids, values)
         for column in [column for column in self.columns if column not in plain]:
             wrong = np.zeros(n, np.uint8)
             with converting(batch, column, self.name):
-                more, tokens, starts, ends, text = self._tokens(batch.column(column), column, wrong)
-            if self._factors.wants(column):
-                rows = np.repeat(np.arange(n), np.diff(more))
-                self._factors.add(column, rows, tokens, np.ones(len(rows), np.float32), starts, ends, text)
-            tokens &= self.mask
-            offsets, indices, flat = join_rows(offsets, indices, flat, more, tokens)
-            spans.append(Spans(tokens, starts, ends, text))
+                offsets, tokens, found = self._tokens(batch.column(column), column, wrong)
+            rows = in_order(with_ones(rows, offsets, tokens))
+            names.append(found)
             if wrong.any():
                 refused.append((column, wrong))
-        return Features(offsets, indices, flat, _join(spans), space, self._factors.factors(n)), refused
+        return Features(rows, _joined(names), space, self._factors.factors(n)), refused
 
-    def _read_numbers(self, array: Any, column: str, lane: Lane, wrong: np.ndarray) -> list[Spans]:
+    def _read_numbers(self, array: Any, column: str, lane: Lane, wrong: np.ndarray) -> list[Names]:
         """Numbers by value; what is null, or not a number, is missing."""
-        ids, values, present = lane
+        ids, values = lane
         numbers = numbers_of(array, np.nan)
         fit = np.abs(numbers) <= LARGEST
         ids[:] = self.ids[column]
         if fit.all():
             values[:] = numbers
-            present[:] = values != 0.0
-            self._cross_numbers(column, values, present)
+            self._cross_numbers(column, values, values != 0.0)
             return self._own_name(column)
         missing = np.isnan(numbers)
         wrong[~(fit | missing)] = NOT_FINITE
         values[:] = np.where(fit, numbers, 0.0)
-        present[:] = values != 0.0
-        self._cross_numbers(column, values, present)
-        if not len(self.mark) or not missing.any():
-            return self._own_name(column)
-        text = np.frombuffer(f"{column}={MARK}".encode(), np.uint8)
-        hashed = feature_id(f"{column}={MARK}", self.options.seed, 32)
+        self._cross_numbers(column, values, values != 0.0)
+        return self._own_name(column) + (self._mark(column, lane, missing) if self.options.indicator else [])
+
+    def _mark(self, column: str, lane: Lane, missing: np.ndarray) -> list[Names]:
+        """Have the rows where a column is missing (n,) bool say so."""
+        if not missing.any():
+            return []
+        ids, values = lane
+        name = f"{column}={MARK}"
+        hashed = feature_id(name, self.options.seed, 32)
         ids[missing] = mark = hashed & int(self.mask)
+        values[missing] = 1.0
         if self._factors.wants(column):
             rows = np.flatnonzero(missing)
-            self._factors.add_one(column, rows, hashed, np.ones(len(rows), np.float32), f"{column}={MARK}")
-        values[missing] = 1.0
-        present[missing] = True
-        return [*self._own_name(column), _one_name(mark, text)]
+            self._factors.add_one(column, rows, hashed, np.ones(len(rows), np.float32), name)
+        return [_one_name(mark, name)]
 
     def _cross_numbers(self, column: str, values: np.ndarray, present: np.ndarray) -> None:
         """Have the numbers of a column crossed, if that is asked for."""
@@ -181,51 +177,91 @@ class FeatureColumns:
             rows = np.flatnonzero(present)
             self._factors.add_one(column, rows, self._id(column, 32), values[rows], column)
 
-    def _own_name(self, column: str) -> list[Spans]:
+    def _own_name(self, column: str) -> list[Names]:
         """The name of a column's feature, unless that has a number of its own."""
         if not self.options.space.places() and not isinstance(own_name(column), str):
             return []
-        return [_one_name(self.ids[column], np.frombuffer(column.encode(), np.uint8))]
+        return [_one_name(self.ids[column], column)]
 
     def _read_cells(
-        self,
-        words: Words,
-        column: str,
-        own: int | None,
-        mark: np.ndarray,
-        lane: Lane,
-        wrong: np.ndarray,
-    ) -> list[Spans]:
-        """Words, and numbers if the column has an `own` id; what is missing is read as the mark, if there is one."""
-        ids, values, present = lane
-        prefix = np.frombuffer(f"{column}=".encode(), np.uint8)
-        n = len(ids)
-        room = n * (len(prefix) + len(mark))
-        text = np.empty(int(words.offsets[-1] - words.offsets[0]) + room, np.uint8)
-        starts, ends = np.empty(n, np.uint64), np.empty(n, np.uint64)
-        longest, seed = self.options.limits.word, self.options.seed
-        out = ids, values, present, wrong, starts, ends, text
-        read_cells(words, prefix, np.uint32(own or 0), own is not None, mark, longest, seed, self.hashed, *out)
-        named = starts < ends
-        if self._factors.wants(column):
-            rows = np.flatnonzero(named)
-            self._factors.add(column, rows, ids[named], values[named], starts[named], ends[named], text)
-            self._cross_numbers(column, values, present & ~named)
-        if self.hashed != self.mask:
-            ids[named] &= self.mask
-        if self.options.space.places() and named.any():
-            wrong[named] = NOT_FINITE  # the model's array had no features but its columns
-        found = [Spans(ids[named], starts[named], ends[named], text)]
-        return found + self._own_name(column) if (present & ~named).any() else found
+        self, array: Any, column: str, own: int | None, lane: Lane, wrong: np.ndarray, indicator: bool
+    ) -> list[Names]:
+        """Words, and numbers if the column has an `own` id; what is missing is a feature if that is asked for.
 
-    def _tokens(self, array: Any, column: str, wrong: np.ndarray) -> tuple[np.ndarray, ...]:
-        """The words of a column that may have several in a row: offsets (n + 1,), ids, starts, ends, text."""
-        longest, seed, mask = self.options.limits.word, self.options.seed, self.hashed
+        Where few cells of a dictionary stand for those of many rows, they are read in their stead.
+        """
+        ids, values = lane
+        prefix = f"{column}=".encode()
+        if types.is_dictionary(array.type) and FEWER * len(array.dictionary) <= len(array):
+            words, codes = coded_words(array)
+            cells, names = self._read_words(words, prefix, own)
+            cells = Cells._make(part[codes] for part in cells)
+        else:
+            words = words_of(array)
+            cells, names = self._read_words(words, prefix, own)
+        ids[:], values[:] = cells.ids & self.mask if own is None else cells.ids, cells.values
+        named = cells.starts < cells.ends
+        found = [names]
+        if own is not None:
+            numbers = (values != 0.0) & ~named
+            if self.hashed != self.mask:
+                ids[named] &= self.mask
+            self._cross_numbers(column, values, numbers)
+            if numbers.any():
+                found += self._own_name(column)
+        self._cross_words(column, np.flatnonzero(named), Cells._make(part[named] for part in cells), words, prefix)
+        np.copyto(wrong, cells.wrong, where=cells.wrong != 0)
+        if self.options.space.places():
+            wrong[named] = NOT_FINITE  # the model's array had no features but its columns
+        return found + (self._mark(column, lane, cells.missing) if indicator else [])
+
+    def _read_words(self, words: Words, prefix: bytes, own: int | None = None) -> tuple[Cells, Names]:
+        """The cells of text, hashes not yet cut to ids, and the names of words that the batch has not had before."""
+        n = len(words.valid)
+        cells, new, before = no_cells(n), np.empty(n, np.int64), np.frombuffer(prefix, np.uint8)
+        longest, seed = self.options.limits.word, self.options.seed
+        asked = words, before, np.uint32(own or 0), own is not None, longest, seed, self.hashed, self.mask
+        first = new[: read_cells(*asked, self._noted, cells, new)]
+        ids, starts, ends = (part[first] for part in (cells.ids, cells.starts, cells.ends))
+        return cells, names_of_cells(ids & self.mask, before, words.data, starts, ends)
+
+    def _cross_words(self, column: str, rows: np.ndarray, cells: Cells, words: Words, prefix: bytes) -> None:
+        """Have the words of a column crossed, if that is asked for: those cells, which rows (k,) have."""
+        if self._factors.wants(column):
+            where = cells.starts, cells.ends, words.data
+            self._factors.add(column, rows, cells.ids, cells.values, *where, prefix=prefix)
+
+    def _tokens(self, array: Any, column: str, wrong: np.ndarray) -> tuple[np.ndarray, np.ndarray, Names]:
+        """The words of a column that may have several in a row: offsets (n + 1,), their ids, and names."""
+        longest, seed = self.options.limits.word, self.options.seed
+        prefix = f"{column}=".encode() if is_list(array.type) or self.kinds.several_texts else b""
         if is_list(array.type):
-            words = words_of(array.flatten())
-            return read_list(array, words, np.frombuffer(f"{column}=".encode(), np.uint8), longest, seed, mask, wrong)
-        prefix = f"{column}=".encode() if self.kinds.several_texts else b""
-        return read_tokens(words_of(array), np.frombuffer(prefix, np.uint8), longest, seed, mask, wrong)
+            return self._items(array, column, prefix, wrong)
+        words = words_of(array)
+        offsets, ids, *spans = read_tokens(words, np.frombuffer(prefix, np.uint8), longest, seed, self.hashed, wrong)
+        if self._factors.wants(column):
+            rows = np.repeat(np.arange(len(array)), np.diff(offsets))
+            self._factors.add(column, rows, ids, np.ones(len(rows), np.float32), *spans)
+        ids = ids & self.mask
+        return offsets, ids, Names(ids, *spans)
+
+    def _items(self, array: Any, column: str, prefix: bytes, wrong: np.ndarray) -> tuple[np.ndarray, np.ndarray, Names]:
+        """The same of lists."""
+        items = array.flatten()
+        if is_empty(items.type):  # however many there are, they take no room in a file
+            array = pyarrow.nulls(len(array), array.type)
+            items = array.flatten()
+        words = words_of(items)
+        offsets = list_rows(array, len(items))
+        cells, names = self._read_words(words, prefix)
+        if is_number(items.type):
+            cells.wrong[np.abs(numbers_of(items, 0.0)) > LARGEST] = NOT_FINITE  # what is not a number is missing
+        for kind in (NOT_FINITE, TOO_LONG):
+            wrong[any_in_row(cells.wrong == kind, offsets)] = kind
+        named = cells.starts < cells.ends
+        rows = np.repeat(np.arange(len(array)), np.diff(offsets))[named]
+        self._cross_words(column, rows, Cells._make(part[named] for part in cells), words, prefix)
+        return np.concatenate([[0], np.cumsum(named)])[offsets], cells.ids[named] & self.mask, names
 
     def parts(self, batch: Any) -> Iterator[Any]:
         """A batch in parts, each of so many rows that the names of their features are not too much text."""
@@ -239,10 +275,10 @@ class FeatureColumns:
         yield from self.parts(batch.slice(half))
 
 
-def _one_name(feature: int, text: np.ndarray) -> Spans:
+def _one_name(feature: int, name: str) -> Names:
     """One feature with one name."""
-    ends = np.array([len(text)], np.uint64)
-    return Spans(np.array([feature], np.uint32), np.zeros(1, np.uint64), ends, text)
+    text = np.frombuffer(name.encode(), np.uint8)
+    return Names(np.array([feature], np.uint32), np.zeros(1, np.uint64), np.array([len(text)], np.uint64), text)
 
 
 def read_sparse(batch: Any) -> tuple[Features, np.ndarray, np.ndarray]:
@@ -253,15 +289,15 @@ def read_sparse(batch: Any) -> tuple[Features, np.ndarray, np.ndarray]:
     ids = batch.column("indices").cast(pyarrow.large_list(pyarrow.int64()))
     values = batch.column("values").cast(pyarrow.large_list(pyarrow.float32()))
     lengths, others = (compute.list_value_length(lists).fill_null(0).to_numpy() for lists in (ids, values))
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    offsets, ends = (np.concatenate([[0], np.cumsum(counts)]) for counts in (lengths, others))
     numbers = values.flatten().fill_null(np.nan).to_numpy()
     whole = ids.flatten().fill_null(-1).to_numpy()
     check_offsets(offsets, batch.num_rows, len(whole))
-    unsound = lengths != others
-    if not unsound.any():
-        unsound = any_in_row(~np.isfinite(numbers), offsets)
+    check_offsets(ends, batch.num_rows, len(numbers))
+    unsound = (lengths != others) | any_in_row(~np.isfinite(numbers), ends)
     wrong = any_in_row((whole < 0) | (whole > MOST_ID), offsets)
-    return Features(offsets, whole.astype(np.uint32), numbers.copy(), None, numbered(whole)), unsound, wrong
+    rows = Rows(offsets.astype(np.uint64), whole.astype(np.uint32), numbers.copy())
+    return Features(in_order(rows), None, numbered(whole)), unsound, wrong
 
 
 @contextmanager
@@ -282,14 +318,14 @@ def converting(batch: Any, column: str, name: str, role: str = "ignore") -> Iter
         raise DataError(f"{found}; name another column with", **{role: "NAME"}) from error
 
 
-def _join(spans: list[Spans]) -> Names | None:
+def _joined(parts: list[Names]) -> Names | None:
     """The names of several columns in one text."""
-    if not spans:
+    if not parts:
         return None
-    shifts = np.cumsum([0] + [len(part.text) for part in spans[:-1]]).astype(np.uint64)
+    shifts = np.cumsum([0] + [len(part.text) for part in parts[:-1]]).astype(np.uint64)
     return Names(
-        np.concatenate([part.ids for part in spans]),
-        np.concatenate([part.starts + shift for part, shift in zip(spans, shifts, strict=True)]),
-        np.concatenate([part.ends + shift for part, shift in zip(spans, shifts, strict=True)]),
-        np.concatenate([part.text for part in spans]),
+        np.concatenate([part.ids for part in parts]),
+        np.concatenate([part.starts + shift for part, shift in zip(parts, shifts, strict=True)]),
+        np.concatenate([part.ends + shift for part, shift in zip(parts, shifts, strict=True)]),
+        np.concatenate([part.text for part in parts]),
     )

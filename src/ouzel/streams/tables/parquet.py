@@ -1,4 +1,4 @@
-"""Parquet files as tables of so many rows as fit, whatever a page or a dictionary of words unpacks to."""
+"""Parquet files as tables of as many rows as fit, whatever a page or a dictionary of words unpacks to."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import pyarrow
 import pyarrow.compute as compute
 from pyarrow.parquet import ParquetFile
 
-from ouzel.streams.block import ROWS
+from ouzel.streams.block import rows_at_once
 from ouzel.streams.limits import Limits
 from ouzel.streams.options import Options
 from ouzel.streams.patterns import matches
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.arrow_types import as_text
+from ouzel.streams.tables.cells import FEWER
 
 ROOM = 1 << 26  # bytes that the words of one column may take in one table
 BUFFER = 1 << 20  # bytes of a column that are read at a time
@@ -22,7 +23,10 @@ FEW = 64  # rows at a time where little is known of their size
 
 
 def parquet_tables(source: Source, options: Options, limits: Limits) -> Iterator[Any]:
-    """Tables of at most ROWS rows, the first of none; the cells of ignored columns are not read, but null."""
+    """Tables of so many rows, the first of none; the cells of ignored columns are not read, but null.
+
+    Columns of few words for many rows are dictionaries.
+    """
     with source.stored(limits) as stored, ParquetFile(stored, buffer_size=BUFFER) as file:
         schema = file.schema_arrow
         yield pyarrow.Table.from_batches([], schema)
@@ -30,13 +34,16 @@ def parquet_tables(source: Source, options: Options, limits: Limits) -> Iterator
         read = [name for name in schema.names if name not in ignored]
         words = _columns_of_words(file, read)
         with ParquetFile(stored, buffer_size=BUFFER, read_dictionary=list(words)) as coded:
-            for groups, rows in _runs(coded, words, limits):
-                for batch in file.iter_batches(rows, row_groups=groups, columns=read):
-                    table = pyarrow.Table.from_batches([batch])
-                    for name in schema.names:
-                        if name in ignored:
-                            table = table.append_column(name, pyarrow.nulls(len(table)))
-                    yield table
+            parts = _Parts(coded, words, len(read), limits)
+            few = parts.columns_of_few()
+            with ParquetFile(stored, buffer_size=BUFFER, read_dictionary=few) as file_of_few:
+                for groups, rows in parts.runs():
+                    for batch in file_of_few.iter_batches(rows, row_groups=groups, columns=read):
+                        table = pyarrow.Table.from_batches([batch])
+                        for name in schema.names:
+                            if name in ignored:
+                                table = table.append_column(name, pyarrow.nulls(len(table)))
+                        yield table
 
 
 def rows_of_parquet(source: Source, limits: Limits) -> int:
@@ -55,35 +62,59 @@ def _columns_of_words(file: ParquetFile, read: Sequence[str]) -> dict[str, int]:
     }
 
 
-def _runs(coded: ParquetFile, words: dict[str, int], limits: Limits) -> Iterator[tuple[list[int], int]]:
-    """Row groups that follow one another, and how many of their rows are taken at a time."""
-    run: list[int] = []
-    before = ROWS
-    for number in range(coded.num_row_groups):
-        rows = _rows_at_once(coded, number, words, limits)
-        if run and rows != before:
-            yield run, before
-            run = []
-        run.append(number)
-        before = rows
-    if run:
-        yield run, before
+class _Parts:
+    """How a file is read: how many rows at a time, and which words as dictionaries.
 
-
-def _rows_at_once(coded: ParquetFile, number: int, words: dict[str, int], limits: Limits) -> int:
-    """How many rows of a row group are taken at a time: ROWS, unless its words may be long.
-
-    A word may stand in a dictionary once for all its rows, or be packed to next to nothing.
+    Of the file, all columns of `words` are read as dictionaries, which tells how long and how many these are.
     """
-    group = coded.metadata.row_group(number)
-    if not words or group.total_byte_size * min(group.num_rows, ROWS) <= ROOM:
-        return ROWS
-    rows = ROWS
-    for batch in coded.iter_batches(1, row_groups=[number], columns=list(words)):
-        for array in batch.columns:
-            longest = compute.max(compute.binary_length(as_text(array.dictionary))).as_py() or 0
+
+    def __init__(self, coded: ParquetFile, words: dict[str, int], columns: int, limits: Limits) -> None:
+        self.coded = coded
+        self.words = words
+        self.limits = limits
+        self.most = rows_at_once(columns)
+
+    def columns_of_few(self) -> list[str]:
+        """The columns whose dictionaries are small where the file begins."""
+        if not self.coded.num_row_groups:
+            return []
+        rows = min(self.most, self.coded.metadata.row_group(0).num_rows)
+        return [name for name, words in self._dictionaries(0) if FEWER * len(words) <= rows]
+
+    def runs(self) -> Iterator[tuple[list[int], int]]:
+        """Row groups that follow one another, and how many of their rows are taken at a time."""
+        run: list[int] = []
+        before = 0
+        for number in range(self.coded.num_row_groups):
+            rows = self._rows_at_once(number)
+            if run and rows != before:
+                yield run, before
+                run = []
+            run.append(number)
+            before = rows
+        if run:
+            yield run, before
+
+    def _dictionaries(self, number: int) -> Iterator[tuple[str, Any]]:
+        for batch in self.coded.iter_batches(1, row_groups=[number], columns=list(self.words)):
+            for name, array in zip(batch.schema.names, batch.columns, strict=True):
+                yield name, array.dictionary
+            return
+
+    def _rows_at_once(self, number: int) -> int:
+        """How many rows of a row group are taken at a time: as many as of other tables, unless they may be long.
+
+        A word may stand in a dictionary once for all its rows, or be packed to next to nothing.
+        """
+        group = self.coded.metadata.row_group(number)
+        if not group.num_rows:
+            return self.most
+        rows = min(self.most, max(1, ROOM * group.num_rows // max(1, group.total_byte_size)))
+        if not self.words or group.total_byte_size * min(group.num_rows, rows) <= ROOM:
+            return rows
+        for _, words in self._dictionaries(number):
+            longest = compute.max(compute.binary_length(as_text(words))).as_py() or 0
             rows = min(rows, max(1, ROOM // max(longest, 1)))
-        break
-    # Only now: what describes a column has been checked by reading it. PyArrow ends the process if it is damaged.
-    sizes = [group.column(k).total_uncompressed_size for k in words.values()]
-    return min(rows, FEW) if max(sizes) > limits.batch else rows
+        # Only now: what describes a column has been checked by reading it. PyArrow ends the process if it is damaged.
+        sizes = [group.column(k).total_uncompressed_size for k in self.words.values()]
+        return min(rows, FEW) if max(sizes) > self.limits.batch else rows

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -35,6 +35,26 @@ class Names(NamedTuple):
     starts: np.ndarray  # (k,) uint64
     ends: np.ndarray  # (k,) uint64
     text: np.ndarray  # (bytes,) uint8
+
+    @classmethod
+    def of_one(cls, feature: int, name: str) -> Self:
+        """The name of one feature."""
+        text = np.frombuffer(name.encode(), np.uint8)
+        return cls(np.array([feature], np.uint32), np.zeros(1, np.uint64), np.array([len(text)], np.uint64), text)
+
+    @classmethod
+    def joined(cls, given: Iterable[Names | None]) -> Names | None:
+        """Names of several origins in one text."""
+        parts = [names for names in given if names is not None]
+        if len(parts) < 2:
+            return parts[0] if parts else None
+        shifts = np.cumsum([0] + [len(part.text) for part in parts[:-1]]).astype(np.uint64)
+        return cls(
+            np.concatenate([part.ids for part in parts]),
+            np.concatenate([part.starts + shift for part, shift in zip(parts, shifts, strict=True)]),
+            np.concatenate([part.ends + shift for part, shift in zip(parts, shifts, strict=True)]),
+            np.concatenate([part.text for part in parts]),
+        )
 
 
 class Block(NamedTuple):

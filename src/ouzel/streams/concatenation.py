@@ -36,7 +36,7 @@ def concatenate(parts: Sequence[Block]) -> Block:
         np.concatenate([part.weights for part in parts]),
         groups=np.concatenate(groups) if grouped else None,
         label_names=label_names,
-        names=reduce(both, [part.names for part in parts]),
+        names=Names.joined(part.names for part in parts),
         space=reduce(lambda known, given: meet(known, given, learning=True), [part.space for part in parts]),
         tags=np.concatenate(tags) if len(tags) == len(parts) else None,
         numbers=np.concatenate(numbers) if len(numbers) == len(parts) else None,
@@ -58,16 +58,3 @@ def _labels(parts: Sequence[Block]) -> tuple[np.ndarray, Sequence[Label] | None]
         codes = np.where(np.isnan(part.labels), len(here), part.labels).astype(np.int64)
         labels.append(np.array([*here, math.nan])[codes])
     return np.concatenate(labels), list(places)
-
-
-def both(first: Names | None, second: Names | None) -> Names | None:
-    """The names of both."""
-    if first is None or second is None:
-        return first or second
-    shift = np.uint64(len(first.text))
-    return Names(
-        np.concatenate([first.ids, second.ids]),
-        np.concatenate([first.starts, second.starts + shift]),
-        np.concatenate([first.ends, second.ends + shift]),
-        np.concatenate([first.text, second.text]),
-    )

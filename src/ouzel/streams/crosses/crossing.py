@@ -8,7 +8,6 @@ import numpy as np
 
 from ouzel.errors import DataError, listed
 from ouzel.streams.block import Block, Names
-from ouzel.streams.concatenation import both
 from ouzel.streams.crosses.factors import Factors
 from ouzel.streams.crosses.naming import all_factors, combinations
 from ouzel.streams.crosses.rows import count_crosses, cross_rows, name_sizes, write_names
@@ -128,7 +127,7 @@ class Crosser:
         end = int(offsets[-1])
         made = block.slice(start, stop)._replace(offsets=offsets, indices=ids[:end], values=values[:end], factors=None)
         names = _names_of(factors, notes[: int(named)], note_ids[: int(named)])
-        return made._replace(names=both(None if start else block.names, names))
+        return made._replace(names=Names.joined([None if start else block.names, names]))
 
 
 def _names_of(factors: Factors, notes: np.ndarray, ids: np.ndarray) -> Names | None:

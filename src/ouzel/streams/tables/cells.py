@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow
-import pyarrow.compute as compute
 
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.sketches.hashing import finish_hash, murmur3_32
@@ -218,16 +217,3 @@ def read_tokens(words, prefix, longest, seed, mask, refused):
             count += 1
         offsets[i + 1] = count
     return offsets, ids[:count], starts[:count], ends[:count], text
-
-
-def list_rows(array: Any, items: int) -> np.ndarray:
-    """Where the items of each list begin (n + 1,) among all of them."""
-    lengths = compute.list_value_length(array).fill_null(0).to_numpy(zero_copy_only=False)
-    rows = np.concatenate([[0], np.cumsum(lengths)])
-    check_offsets(rows, len(array), items)
-    return rows
-
-
-def any_in_row(flags: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Whether any entry of each row is so."""
-    return np.diff(np.concatenate([[0], np.cumsum(flags)])[offsets]) > 0

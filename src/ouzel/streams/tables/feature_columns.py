@@ -8,15 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow
-import pyarrow.compute as compute
 
 from ouzel.errors import DataError
-from ouzel.sketches.hashing import MOST_ID, feature_id
+from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import LARGEST, Names
 from ouzel.streams.crosses.collecting import Collector
 from ouzel.streams.crosses.factors import Factors
 from ouzel.streams.dates import PARTS
-from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, FeatureSpace, numbered, own_name
+from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, FeatureSpace, own_name
 from ouzel.streams.guard import is_of_library, reason_of
 from ouzel.streams.missing import MARK
 from ouzel.streams.options import Options
@@ -27,10 +26,7 @@ from ouzel.streams.tables.cells import (
     TOO_LONG,
     Cells,
     Words,
-    any_in_row,
-    check_offsets,
     coded_words,
-    list_rows,
     names_of_cells,
     no_cells,
     read_cells,
@@ -40,6 +36,7 @@ from ouzel.streams.tables.cells import (
 from ouzel.streams.tables.date_columns import read_dates
 from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.tables.lanes import Rows, in_order, rows_of_lanes, with_ones
+from ouzel.streams.tables.lists import any_in_row, list_rows
 from ouzel.streams.text.spans import nothing_noted
 
 MOST_TEXT = 1 << 24  # bytes of names that rows read together may bring
@@ -139,7 +136,7 @@ class FeatureColumns:
             names.append(found)
             if wrong.any():
                 refused.append((column, wrong))
-        return Features(rows, _joined(names), space, self._factors.factors(n)), refused
+        return Features(rows, Names.joined(names), space, self._factors.factors(n)), refused
 
     def _read_numbers(self, array: Any, column: str, lane: Lane, wrong: np.ndarray) -> list[Names]:
         """Numbers by value; what is null, or not a number, is missing."""
@@ -169,7 +166,7 @@ class FeatureColumns:
         if self._factors.wants(column):
             rows = np.flatnonzero(missing)
             self._factors.add_one(column, rows, hashed, np.ones(len(rows), np.float32), name)
-        return [_one_name(mark, name)]
+        return [Names.of_one(mark, name)]
 
     def _cross_numbers(self, column: str, values: np.ndarray, present: np.ndarray) -> None:
         """Have the numbers of a column crossed, if that is asked for."""
@@ -181,7 +178,7 @@ class FeatureColumns:
         """The name of a column's feature, unless that has a number of its own."""
         if not self.options.space.places() and not isinstance(own_name(column), str):
             return []
-        return [_one_name(self.ids[column], column)]
+        return [Names.of_one(self.ids[column], column)]
 
     def _read_cells(
         self, array: Any, column: str, own: int | None, lane: Lane, wrong: np.ndarray, indicator: bool
@@ -275,31 +272,6 @@ class FeatureColumns:
         yield from self.parts(batch.slice(half))
 
 
-def _one_name(feature: int, name: str) -> Names:
-    """One feature with one name."""
-    text = np.frombuffer(name.encode(), np.uint8)
-    return Names(np.array([feature], np.uint32), np.zeros(1, np.uint64), np.array([len(text)], np.uint64), text)
-
-
-def read_sparse(batch: Any) -> tuple[Features, np.ndarray, np.ndarray]:
-    """Rows whose features stand in two list columns.
-
-    And which rows (n,) have other values than a finite one for each id, and which have what is not an id.
-    """
-    ids = batch.column("indices").cast(pyarrow.large_list(pyarrow.int64()))
-    values = batch.column("values").cast(pyarrow.large_list(pyarrow.float32()))
-    lengths, others = (compute.list_value_length(lists).fill_null(0).to_numpy() for lists in (ids, values))
-    offsets, ends = (np.concatenate([[0], np.cumsum(counts)]) for counts in (lengths, others))
-    numbers = values.flatten().fill_null(np.nan).to_numpy()
-    whole = ids.flatten().fill_null(-1).to_numpy()
-    check_offsets(offsets, batch.num_rows, len(whole))
-    check_offsets(ends, batch.num_rows, len(numbers))
-    unsound = (lengths != others) | any_in_row(~np.isfinite(numbers), ends)
-    wrong = any_in_row((whole < 0) | (whole > MOST_ID), offsets)
-    rows = Rows(offsets.astype(np.uint64), whole.astype(np.uint32), numbers.copy())
-    return Features(in_order(rows), None, numbered(whole)), unsound, wrong
-
-
 @contextmanager
 def converting(batch: Any, column: str, name: str, role: str = "ignore") -> Iterator[None]:
     """Convert the cells of a column in here: what a library refuses is one line that names the column.
@@ -316,16 +288,3 @@ def converting(batch: Any, column: str, name: str, role: str = "ignore") -> Iter
         if role == "ignore":
             raise DataError(f"{found}; leave it out with", ignore=column) from error
         raise DataError(f"{found}; name another column with", **{role: "NAME"}) from error
-
-
-def _joined(parts: list[Names]) -> Names | None:
-    """The names of several columns in one text."""
-    if not parts:
-        return None
-    shifts = np.cumsum([0] + [len(part.text) for part in parts[:-1]]).astype(np.uint64)
-    return Names(
-        np.concatenate([part.ids for part in parts]),
-        np.concatenate([part.starts + shift for part, shift in zip(parts, shifts, strict=True)]),
-        np.concatenate([part.ends + shift for part, shift in zip(parts, shifts, strict=True)]),
-        np.concatenate([part.text for part in parts]),
-    )

@@ -11,6 +11,7 @@ import pyarrow.compute as compute
 from ouzel.streams.dictionaries import word_of
 
 types = pyarrow.types
+FEWER = 8  # rows to a cell of a dictionary, at least, where those are read in their stead
 
 
 def is_number(kind: Any) -> bool:
@@ -48,6 +49,11 @@ def is_text(kind: Any) -> bool:
 def is_empty(kind: Any) -> bool:
     """Whether an Arrow type holds nothing: values that take no bytes."""
     return bool(types.is_null(kind) or (types.is_fixed_size_binary(kind) and kind.byte_width == 0))
+
+
+def is_coded(array: Any) -> bool:
+    """Whether few cells of a dictionary stand for those of many rows."""
+    return bool(types.is_dictionary(array.type)) and FEWER * len(array.dictionary) <= len(array)
 
 
 def as_text(array: Any) -> Any:

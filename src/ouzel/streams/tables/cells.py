@@ -19,7 +19,6 @@ NOT_FINITE, TOO_LONG, NOT_A_DATE = np.uint8(1), np.uint8(2), np.uint8(3)  # what
 INFINITY = np.frombuffer(b"infinity", np.uint8)
 
 
-FEWER = 8  # rows of a column there are at least for each cell of its dictionary, where those are read instead
 BEHIND = ROOM  # bytes behind a text, where there are any: with them words are hashed faster
 
 

@@ -19,9 +19,8 @@ from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, FeatureSpace, ow
 from ouzel.streams.guard import is_of_library, reason_of
 from ouzel.streams.missing import MARK
 from ouzel.streams.options import Options
-from ouzel.streams.tables.arrow_types import is_empty, is_list, is_number, numbers_of, text_size, types
+from ouzel.streams.tables.arrow_types import is_coded, is_empty, is_list, is_number, numbers_of, text_size
 from ouzel.streams.tables.cells import (
-    FEWER,
     NOT_FINITE,
     TOO_LONG,
     Cells,
@@ -35,7 +34,7 @@ from ouzel.streams.tables.cells import (
 )
 from ouzel.streams.tables.date_columns import read_dates
 from ouzel.streams.tables.kinds import ColumnKinds
-from ouzel.streams.tables.lanes import Rows, in_order, rows_of_lanes, with_ones
+from ouzel.streams.tables.lanes import Rows, in_order, lanes, rows_of_lanes, with_ones
 from ouzel.streams.tables.lists import any_in_row, list_rows
 from ouzel.streams.text.spans import nothing_noted
 
@@ -108,8 +107,8 @@ class FeatureColumns:
         kinds, space = self.decided(batch)
         plain = [column for column in self.columns if kinds[column] in (NUMBER, CATEGORY, DATE)]
         room = len(plain) + len(PARTS) * [kinds[column] for column in plain].count(DATE)
-        ids, values = np.empty((room, n), np.uint32), np.empty((room, n), np.float32)
-        lanes = zip(ids, values, strict=True)
+        ids, values = lanes(room, n, np.uint32), lanes(room, n, np.float32)
+        free = zip(ids, values, strict=True)
         names: list[Names] = []
         refused: list[Refused] = []
         for column in plain:
@@ -119,12 +118,12 @@ class FeatureColumns:
                 if kinds[column] == DATE:
                     array, parts = read_dates(array, wrong)
                     for part, words in parts.items():
-                        names += self._read_cells(words, f"{column}.{part}", None, next(lanes), wrong, False)
+                        names += self._read_cells(words, f"{column}.{part}", None, next(free), wrong, False)
                 if kinds[column] != CATEGORY and is_number(array.type):
-                    names += self._read_numbers(array, column, next(lanes), wrong)
+                    names += self._read_numbers(array, column, next(free), wrong)
                 else:
                     own = self.ids[column] if kinds[column] == NUMBER else None
-                    names += self._read_cells(array, column, own, next(lanes), wrong, self.options.indicator)
+                    names += self._read_cells(array, column, own, next(free), wrong, self.options.indicator)
             if wrong.any():
                 refused.append((column, wrong))
         rows = rows_of_lanes(ids, values)
@@ -189,28 +188,31 @@ class FeatureColumns:
         """
         ids, values = lane
         prefix = f"{column}=".encode()
-        if types.is_dictionary(array.type) and FEWER * len(array.dictionary) <= len(array):
-            words, codes = coded_words(array)
-            cells, names = self._read_words(words, prefix, own)
-            cells = Cells._make(part[codes] for part in cells)
-        else:
-            words = words_of(array)
-            cells, names = self._read_words(words, prefix, own)
-        ids[:], values[:] = cells.ids & self.mask if own is None else cells.ids, cells.values
-        named = cells.starts < cells.ends
+        words, codes = coded_words(array) if is_coded(array) else (words_of(array), None)
+        cells, names = self._read_words(words, prefix, own)
         found = [names]
-        if own is not None:
-            numbers = (values != 0.0) & ~named
+
+        def of_rows(part: np.ndarray) -> np.ndarray:
+            return part if codes is None else part[codes]
+
+        ids[:], values[:] = of_rows(cells.ids), of_rows(cells.values)
+        if cells.wrong.any():
+            bad = of_rows(cells.wrong)
+            np.copyto(wrong, bad, where=bad != 0)
+        if own is not None or self.hashed != self.mask or self.options.space.places():
+            named = of_rows(cells.starts < cells.ends)
+            if self._factors.wants(column):
+                chosen = Cells._make(of_rows(part)[named] for part in cells)
+                self._cross_words(column, np.flatnonzero(named), chosen, words, prefix)
             if self.hashed != self.mask:
                 ids[named] &= self.mask
-            self._cross_numbers(column, values, numbers)
-            if numbers.any():
+            numbers = (values != 0.0) & ~named
+            if own is not None and numbers.any():
+                self._cross_numbers(column, values, numbers)
                 found += self._own_name(column)
-        self._cross_words(column, np.flatnonzero(named), Cells._make(part[named] for part in cells), words, prefix)
-        np.copyto(wrong, cells.wrong, where=cells.wrong != 0)
-        if self.options.space.places():
-            wrong[named] = NOT_FINITE  # the model's array had no features but its columns
-        return found + (self._mark(column, lane, cells.missing) if indicator else [])
+            if self.options.space.places():
+                wrong[named] = NOT_FINITE  # the model's array had no features but its columns
+        return found + (self._mark(column, lane, of_rows(cells.missing)) if indicator else [])
 
     def _read_words(self, words: Words, prefix: bytes, own: int | None = None) -> tuple[Cells, Names]:
         """The cells of text, hashes not yet cut to ids, and the names of words that the batch has not had before."""
@@ -262,8 +264,9 @@ class FeatureColumns:
 
     def parts(self, batch: Any) -> Iterator[Any]:
         """A batch in parts, each of so many rows that the names of their features are not too much text."""
-        words = [column for column in self.columns if not is_number(batch.schema.field(column).type)]
-        size = sum(text_size(batch.column(column)) + len(column.encode()) * batch.num_rows for column in words)
+        arrays = [batch.column(column) for column in self.columns]
+        words = [array for array in arrays if not (is_number(array.type) or is_coded(array))]
+        size = sum(text_size(array) for array in words)
         if size <= MOST_TEXT or batch.num_rows == 1:
             yield batch
             return

@@ -9,6 +9,9 @@ import numpy as np
 from ouzel.kernels.jit import kernel
 from ouzel.streams.row_order import RANKED, canonical_rows, rank_row, sort_row
 
+TILE = np.int64(1 << 14)  # features
+APART = 80  # numbers between the lanes, or those of 2^k rows would
+
 
 class Rows(NamedTuple):
     """Rows of features: row i has `ids[offsets[i]:offsets[i + 1]]` and their `values`."""
@@ -18,36 +21,51 @@ class Rows(NamedTuple):
     values: np.ndarray  # (features,) float32
 
 
+def lanes(count: int, rows: int, kind: type) -> np.ndarray:
+    """Room for lanes (count, rows), at addresses that do not share the processor's cache lines."""
+    return np.empty((count, rows + APART), kind)[:, :rows]
+
+
 @kernel
 def _gather(lane_ids, lane_values, offsets, ids, values):
+    width, n = np.int64(lane_ids.shape[0]), np.int64(lane_ids.shape[1])
+    height = max(np.int64(1), TILE // max(np.int64(1), width))  # rows that are turned together, in the nearest cache
+    tile_ids, tile_values = np.empty(height * width, np.uint32), np.empty(height * width, np.float32)
+    ends = np.empty(height, np.int64)
     spare_ids, spare_values = np.empty(RANKED, np.uint32), np.empty(RANKED, np.float32)
     filled = np.int64(0)
     offsets[0] = 0
-    for row in range(lane_ids.shape[1]):
-        start = filled
-        ordered = True
-        previous = np.int64(-1)
-        for lane in range(lane_ids.shape[0]):
-            value = lane_values[lane, row]
-            if value != 0.0:
-                identity = lane_ids[lane, row]
+    for first in range(0, n, height):
+        rows = min(height, n - first)
+        for i in range(rows):
+            ends[i] = i * width
+        for lane in range(width):
+            for i in range(rows):
+                value, end = lane_values[lane, first + i], ends[i]
+                tile_ids[end], tile_values[end] = lane_ids[lane, first + i], value
+                ends[i] = end + np.int64(value != 0.0)
+        for i in range(rows):
+            start = filled
+            ordered = True
+            previous = np.int64(-1)
+            for k in range(i * width, ends[i]):
+                identity = tile_ids[k]
                 ordered &= np.int64(identity) > previous
                 previous = np.int64(identity)
-                ids[filled] = identity
-                values[filled] = value
+                ids[filled], values[filled] = identity, tile_values[k]
                 filled += 1
-        if not ordered:
-            if filled - start <= RANKED:
-                filled = np.int64(rank_row(ids, values, start, filled, spare_ids, spare_values))
-            else:
-                filled = np.int64(sort_row(ids, values, start, filled))
-        offsets[row + 1] = filled
+            if not ordered:
+                if filled - start <= RANKED:
+                    filled = np.int64(rank_row(ids, values, start, filled, spare_ids, spare_values))
+                else:
+                    filled = np.int64(sort_row(ids, values, start, filled))
+            offsets[first + i + 1] = filled
     return filled
 
 
 def rows_of_lanes(ids: np.ndarray, values: np.ndarray) -> Rows:
     """Rows in canonical order, of lanes of ids and values (lanes, n); where a value is 0 there is no feature."""
-    room = int(np.count_nonzero(values))
+    room = ids.size  # what is not needed is never touched
     rows = Rows(np.empty(ids.shape[1] + 1, np.uint64), np.empty(room, np.uint32), np.empty(room, np.float32))
     end = _gather(ids, values, *rows)
     return Rows(rows.offsets, rows.ids[:end], rows.values[:end])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import pyarrow
@@ -14,8 +15,7 @@ from ouzel.streams.limits import Limits
 from ouzel.streams.options import Options
 from ouzel.streams.patterns import matches
 from ouzel.streams.sources.source import Source
-from ouzel.streams.tables.arrow_types import as_text
-from ouzel.streams.tables.cells import FEWER
+from ouzel.streams.tables.arrow_types import FEWER, as_text
 
 ROOM = 1 << 26  # bytes that the words of one column may take in one table
 BUFFER = 1 << 20  # bytes of a column that are read at a time
@@ -73,13 +73,14 @@ class _Parts:
         self.words = words
         self.limits = limits
         self.most = rows_at_once(columns)
+        self._known: dict[int, list[tuple[str, int, int]]] = {}
 
     def columns_of_few(self) -> list[str]:
         """The columns whose dictionaries are small where the file begins."""
         if not self.coded.num_row_groups:
             return []
         rows = min(self.most, self.coded.metadata.row_group(0).num_rows)
-        return [name for name, words in self._dictionaries(0) if FEWER * len(words) <= rows]
+        return [name for name, cells, _ in self._dictionaries(0) if FEWER * cells <= rows]
 
     def runs(self) -> Iterator[tuple[list[int], int]]:
         """Row groups that follow one another, and how many of their rows are taken at a time."""
@@ -95,11 +96,15 @@ class _Parts:
         if run:
             yield run, before
 
-    def _dictionaries(self, number: int) -> Iterator[tuple[str, Any]]:
-        for batch in self.coded.iter_batches(1, row_groups=[number], columns=list(self.words)):
-            for name, array in zip(batch.schema.names, batch.columns, strict=True):
-                yield name, array.dictionary
-            return
+    def _dictionaries(self, number: int) -> list[tuple[str, int, int]]:
+        """Of each column of words in a row group its name, the cells of its dictionary, and the longest one's bytes."""
+        if number not in self._known:
+            found = self._known[number] = []
+            for batch in islice(self.coded.iter_batches(1, row_groups=[number], columns=list(self.words)), 1):
+                for name, array in zip(batch.schema.names, batch.columns, strict=True):
+                    longest = compute.max(compute.binary_length(as_text(array.dictionary))).as_py() or 0
+                    found.append((name, len(array.dictionary), longest))
+        return self._known[number]
 
     def _rows_at_once(self, number: int) -> int:
         """How many rows of a row group are taken at a time: as many as of other tables, unless they may be long.
@@ -112,8 +117,7 @@ class _Parts:
         rows = min(self.most, max(1, ROOM * group.num_rows // max(1, group.total_byte_size)))
         if not self.words or group.total_byte_size * min(group.num_rows, rows) <= ROOM:
             return rows
-        for _, words in self._dictionaries(number):
-            longest = compute.max(compute.binary_length(as_text(words))).as_py() or 0
+        for _, _, longest in self._dictionaries(number):
             rows = min(rows, max(1, ROOM // max(longest, 1)))
         # Only now: what describes a column has been checked by reading it. PyArrow ends the process if it is damaged.
         sizes = [group.column(k).total_uncompressed_size for k in self.words.values()]

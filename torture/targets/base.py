@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, ClassVar
+from unittest import mock
 
 import numpy as np
 
@@ -166,19 +167,23 @@ class reading_threads:  # noqa: N801 used as a function
     """Within this, small files are parsed with threads or without: starting those takes ten times as long."""
 
     def __init__(self, wanted: bool) -> None:
-        from ouzel.streams import read
-
-        self.module: Any = read
-        self.before = getattr(read, "_in_threads", None)
-        self.wanted = wanted or self.before is None
+        self.patches = (
+            []
+            if wanted
+            else [
+                mock.patch("ouzel.streams.read.mapped_ahead", lambda function, items, endless: map(function, items)),
+                mock.patch("ouzel.streams.read.made_ahead", lambda items: items),
+                mock.patch("ouzel.streams.tables.batches.made_ahead", lambda items, most: items),
+            ]
+        )
 
     def __enter__(self) -> None:
-        if not self.wanted:
-            self.module._in_threads = lambda chunks, parse: map(parse, chunks)
+        for patch in self.patches:
+            patch.start()
 
     def __exit__(self, *_: object) -> None:
-        if not self.wanted:
-            self.module._in_threads = self.before
+        for patch in self.patches:
+            patch.stop()
 
 
 def check_finite(what: str, values: Any, detail: str = "") -> None:

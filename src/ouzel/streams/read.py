@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import queue
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any, Self, cast
@@ -15,6 +12,7 @@ from typing import Any, Self, cast
 import numpy as np
 
 from ouzel.errors import DataError
+from ouzel.streams.ahead import WORKERS, made_ahead, mapped_ahead
 from ouzel.streams.block import Block
 from ouzel.streams.crosses.crossing import Crosser
 from ouzel.streams.differences import Sight
@@ -27,9 +25,7 @@ from ouzel.streams.sources.formats import find_format
 from ouzel.streams.sources.source import Source
 from ouzel.streams.text.lines import Parsed
 
-AHEAD = 4  # chunks parsed before they are asked for
 MOST_EXAMPLES = 1 << 60
-PARSERS = max(1, min(2, len(os.sched_getaffinity(0)))) if hasattr(os, "sched_getaffinity") else 2
 
 Parser = Callable[[np.ndarray, int, int, Options], Parsed]
 
@@ -71,6 +67,7 @@ class Stream:
         self._kinds: Any = None  # of the columns of tables
         self._namespaces: Any = None  # of Vowpal Wabbit text, where options speak of them
         self._crosser = Crosser(options)
+        self._counting = threading.Lock()
         self.seconds = 0.0  # spent waiting for blocks
         sizes = [source.size for source in sources]
         self.size = None if None in sizes else sum(size or 0 for size in sizes)
@@ -160,7 +157,8 @@ class Stream:
 
         if self._kinds is None:
             self._kinds = ColumnKinds(self.options, self.remarks.append)
-        return read_table(source, self.options, format, self._count_skipped, self._kinds)
+        blocks = read_table(source, self.options, format, self._count_skipped, self._kinds)
+        return blocks if source.size is None or WORKERS == 1 else made_ahead(blocks)
 
     def _parser(self, format: str) -> Parser:
         if format == "svmlight":
@@ -177,11 +175,13 @@ class Stream:
         return parse_vw
 
     def _count_skipped(self, count: int) -> None:
-        self.skipped += count
+        with self._counting:  # several threads read
+            self.skipped += count
 
     def _lines(self, source: Source, parse: Parser) -> Iterator[Block]:
         lines = rows = 0
-        for parsed in _in_threads(chunks_of(source, self.options.limits), partial(_parse_chunk, parse, self.options)):
+        parse_chunk = partial(_parse_chunk, parse, self.options)
+        for parsed in mapped_ahead(parse_chunk, chunks_of(source, self.options.limits), endless=True):
             self.skipped += parsed.skipped
             assert parsed.block.numbers is not None
             yield parsed.block._replace(numbers=parsed.block.numbers + rows)
@@ -193,40 +193,6 @@ class Stream:
 
 def _parse_chunk(parse: Parser, options: Options, chunk: Chunk) -> Parsed:
     return parse(*chunk, options)
-
-
-def _in_threads(chunks: Iterator[Chunk], parse: Callable[[Chunk], Parsed]) -> Iterator[Parsed]:
-    """Results in order. One thread fetches chunks (and unpacks them), others parse; at most AHEAD chunks wait."""
-    waiting: queue.Queue[Future[Parsed] | BaseException | None] = queue.Queue(AHEAD)
-    stopped = threading.Event()
-    pool = ThreadPoolExecutor(PARSERS, "ouzel-parse")
-
-    def put(item: Future[Parsed] | BaseException | None) -> None:
-        while not stopped.is_set():
-            try:
-                return waiting.put(item, timeout=0.1)
-            except queue.Full:
-                continue
-
-    def fetch() -> None:
-        try:
-            for chunk in chunks:
-                if stopped.is_set():
-                    return
-                put(pool.submit(parse, chunk))
-            put(None)
-        except BaseException as error:
-            put(error)
-
-    threading.Thread(target=fetch, name="ouzel-read", daemon=True).start()
-    try:
-        while (item := waiting.get()) is not None:
-            if isinstance(item, BaseException):
-                raise item
-            yield item.result()
-    finally:
-        stopped.set()
-        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _group_ends(path: str, limits: Limits) -> np.ndarray:

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow
 
 from ouzel.errors import DataError
+from ouzel.streams.ahead import WORKERS, made_ahead
 from ouzel.streams.block import Block, rows_at_once
 from ouzel.streams.limits import Limits
 from ouzel.streams.options import Options
@@ -33,7 +34,8 @@ def read_table(source: Source, options: Options, format: str, skipped: Skipped, 
     delimited = format in ("csv", "tsv")
     above, uneven = lines_above(options) if delimited else 0, Uneven()
     columns: Columns | None = None
-    for batch in record_batches(source, options, format, skipped, uneven=uneven):
+    batches = record_batches(source, options, format, skipped, uneven=uneven)
+    for batch in batches if source.size is None or WORKERS == 1 else made_ahead(batches, most=1):
         if columns is None:
             label = find_label(options, batch.schema.names, source.name)
             columns = Columns(options, batch.schema, label, not delimited, source.name, kinds, above, uneven)

@@ -1,0 +1,71 @@
+"""Work done before it is asked for, in threads: reading and parsing go on while a model learns."""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+AHEAD = 4  # items made before they are asked for
+WORKERS = max(1, min(2, len(os.sched_getaffinity(0)))) if hasattr(os, "sched_getaffinity") else 2
+
+
+def made_ahead(items: Iterator[Item], most: int = AHEAD, endless: bool = False) -> Iterator[Item]:
+    """Items in order, made in a thread; at most so many wait. An error comes in the place of the item it struck.
+
+    Those that may keep one waiting for ever, as a pipe does, are `endless`: their thread is left behind when nobody
+    asks any more. Any other ends first, for libraries do not survive an interpreter that ends before them.
+    """
+    waiting: queue.Queue[tuple[Item] | BaseException | None] = queue.Queue(most)
+    stopped = threading.Event()
+
+    def put(item: tuple[Item] | BaseException | None) -> None:
+        while not stopped.is_set() and threading.main_thread().is_alive():
+            try:
+                return waiting.put(item, timeout=0.1)
+            except queue.Full:
+                continue
+
+    def make() -> None:
+        try:
+            for item in items:
+                put((item,))
+                if stopped.is_set() or not threading.main_thread().is_alive():
+                    return
+            put(None)
+        except BaseException as error:
+            put(error)
+        finally:
+            close = getattr(items, "close", None)
+            if close is not None:
+                close()
+
+    thread = threading.Thread(target=make, name="ouzel-read", daemon=endless)
+    thread.start()
+    try:
+        while (item := waiting.get()) is not None:
+            if isinstance(item, BaseException):
+                raise item
+            yield item[0]
+    finally:
+        stopped.set()
+        if not endless:
+            thread.join()
+
+
+def mapped_ahead(function: Callable[[Item], Result], items: Iterator[Item], endless: bool) -> Iterator[Result]:
+    """The function's results in order; one thread makes the items, others call the function."""
+    pool = ThreadPoolExecutor(WORKERS, "ouzel-parse")
+    results = made_ahead((pool.submit(function, item) for item in items), endless=endless)
+    try:
+        for result in results:
+            yield result.result()
+    finally:
+        results.close()  # type: ignore[attr-defined]
+        pool.shutdown(wait=False, cancel_futures=True)

@@ -95,6 +95,17 @@ def parquet_files():
         "damaged.parquet",
         changed(parquet(label=[1, 0] * 50, a=["x", "yz"] * 50), b"\x02\x00\x00\x00yz", b"\xff\xff\xff\x7fyz"),
     )
+    yield "negative-rows.parquet", with_rows_below_nothing(parquet(label=[1, 0, 1, 0, 1]))
+
+
+def with_rows_below_nothing(data):
+    """A Parquet file of five rows whose row group says, by one bit, that they are -6."""
+    for place in range(len(data)):
+        if data[place : place + 2] == b"\x16\x0a":
+            found = data[: place + 1] + b"\x0b" + data[place + 2 :]
+            if pa.parquet.read_metadata(io.BytesIO(found)).row_group(0).num_rows == -6:
+                return found
+    raise ValueError("there is no such place")
 
 
 def text_files():

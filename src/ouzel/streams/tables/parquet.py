@@ -73,11 +73,14 @@ class _Parts:
         self.words = words
         self.limits = limits
         self.most = rows_at_once(columns)
+        rows = [coded.metadata.row_group(k).num_rows for k in range(coded.num_row_groups)]
+        if min(rows, default=0) < 0:  # PyArrow would end the process
+            raise ValueError(f"a row group says that it has {min(rows)} rows")
         self._known: dict[int, list[tuple[str, int, int]]] = {}
 
     def columns_of_few(self) -> list[str]:
         """The columns whose dictionaries are small where the file begins."""
-        if not self.coded.num_row_groups:
+        if not (self.words and self.coded.num_row_groups):
             return []
         rows = min(self.most, self.coded.metadata.row_group(0).num_rows)
         return [name for name, cells, _ in self._dictionaries(0) if FEWER * cells <= rows]

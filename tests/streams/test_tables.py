@@ -482,3 +482,12 @@ def test_crosses_of_lists_are_those_of_other_formats(tmp_path):
     (first,), (second,) = (list(ouzel.read(path, crosses=["city*tags"])) for path in (lines, table))
 
     assert first.indices.tolist() == second.indices.tolist()
+
+
+def test_lists_of_what_is_no_cell_are_refused_in_one_line(tmp_path):
+    nothing = pyarrow.nulls(2, pyarrow.list_(pyarrow.map_(pyarrow.string(), pyarrow.int8())))  # nbytes ends the process
+    path = wrote(tmp_path, "t.parquet", {"label": [1, 0], "x": nothing})
+
+    _, error, _ = examples(path)
+
+    assert "column 'x' holds list<" in str(error)

@@ -101,13 +101,17 @@ def numbers_of(array: Any, null: float) -> np.ndarray:
 
 def text_size(array: Any) -> int:
     """Bytes of the text in a column, roughly, with what stands in it once for many cells counted for each of them."""
+    if is_list(array.type):
+        return text_size(array.flatten())
     if types.is_dictionary(array.type):
         lengths = compute.binary_length(as_text(array.dictionary))
         return int(compute.sum(lengths.take(array.indices)).as_py() or 0)
     if is_view(array.type):
         views = np.frombuffer(array.buffers()[1], np.int32).reshape(-1, 4)
         return int(views[array.offset : array.offset + len(array), 0].sum(dtype=np.int64))
-    return int(array.nbytes)
+    if is_text(array.type):
+        return int(array.nbytes)
+    return 0 if is_empty(array.type) else 8 * len(array)
 
 
 def flat(table: Any) -> Any:

@@ -15,7 +15,7 @@ from ouzel.streams.limits import Limits
 from ouzel.streams.options import Options
 from ouzel.streams.patterns import matches
 from ouzel.streams.sources.source import Source
-from ouzel.streams.tables.arrow_types import FEWER, as_text
+from ouzel.streams.tables.arrow_types import FEWER, as_text, types
 
 ROOM = 1 << 26  # bytes that the words of one column may take in one table
 BUFFER = 1 << 20  # bytes of a column that are read at a time
@@ -105,6 +105,8 @@ class _Parts:
             found = self._known[number] = []
             for batch in islice(self.coded.iter_batches(1, row_groups=[number], columns=list(self.words)), 1):
                 for name, array in zip(batch.schema.names, batch.columns, strict=True):
+                    if not types.is_dictionary(array.type):
+                        continue  # of the types that PyArrow does not code
                     longest = compute.max(compute.binary_length(as_text(array.dictionary))).as_py() or 0
                     found.append((name, len(array.dictionary), longest))
         return self._known[number]

@@ -18,7 +18,7 @@ ROOMS = [
     ["errors", "numerals"],
     ["ranges"],
     ["kernels", "layout", "files"],
-    ["terms"],
+    ["rules", "terms"],
     ["sketches"],
     ["learners", "streams"],
     ["model"],

@@ -27,7 +27,7 @@ _HOME = {
     "DataError": "ouzel.errors",
     "Block": "ouzel.streams.block",
     "Model": "ouzel.model.model",
-    "write_svmlight": "ouzel.streams.text.svmlight",
+    "write_svmlight": "ouzel.streams.text.writing",
     "StreamingExplainer": "ouzel.analytics.explanation.explainer",
     "RelativeDeltoids": "ouzel.analytics.deltoids.relative_deltoids",
     "StreamingPMI": "ouzel.analytics.pmi.streaming_pmi",

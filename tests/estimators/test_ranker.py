@@ -62,3 +62,12 @@ def test_blocks_are_cut_where_groups_end(tmp_path):
         assert np.concatenate([block.values for block in found]).tolist() == whole.values.tolist()
         assert all(len(block.labels) % 7 == 0 for block in found)
         assert all(int(block.offsets[-1]) == len(block.indices) for block in found)
+
+
+@pytest.mark.parametrize("y", [1.0, [1.0], [[1.0, 0.0]]])
+def test_a_score_needs_a_relevance_of_each_example(y):
+    X = np.eye(2)
+    model = ouzel.OnlineRanker("adagrad").fit(X, [1.0, 0.0])
+
+    with pytest.raises(ouzel.OuzelError, match="y has the relevance of each example, so 2 of them; got shape"):
+        model.score(X, y)

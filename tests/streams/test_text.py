@@ -12,8 +12,9 @@ from ouzel.sketches.hashing import feature_id
 from ouzel.streams.options import Options
 from ouzel.streams.read import read
 from ouzel.streams.text.numbers import parse_number
-from ouzel.streams.text.svmlight import parse_svmlight, write_svmlight
+from ouzel.streams.text.svmlight import parse_svmlight
 from ouzel.streams.text.vw import parse_vw
+from ouzel.streams.text.writing import write_svmlight
 from tests.oracles.svmlight import read_lines
 
 NUMBERS = st.one_of(

@@ -20,8 +20,9 @@ from ouzel.layout import allocate, flat, restored
 from ouzel.learners.budget import awm
 from ouzel.learners.shared_settings import COUNTERS, ENTRIES, byte_budget
 from ouzel.model import persistence
-from ouzel.model.description import Rule, anything, check, describe, flag, number, text, whole
+from ouzel.model.description import describe
 from ouzel.model.model import Model
+from ouzel.rules import Rule, anything, check, flag, number, text, whole
 from ouzel.sketches.hashing import MOST_ID, hash_spans
 from ouzel.sketches.top_k import find
 

@@ -11,6 +11,7 @@ from typer.exceptions import Exit, TyperException
 
 from ouzel.cli.commands import (
     compare,
+    convert,
     deltoids,
     demo,
     explain,
@@ -47,6 +48,7 @@ for command, line in (
     (test.run_test, "Test models on labelled examples."),
     (top.top, "Show the heaviest features of a model."),
     (compare.compare, "Train many learners and settings in one reading."),
+    (convert.convert, "Write files in another format, to be read faster."),
     (learners.learners, "List the learners, or the settings of one."),
     (explain.explain, "Find the attributes that mark the outliers of a stream."),
     (deltoids.deltoids, "Find the items whose numbers differ most between two streams."),

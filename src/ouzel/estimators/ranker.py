@@ -44,6 +44,8 @@ class Ranker(Estimator):
     def score(self, X: Any, y: Any, qid: Any = None) -> float:
         """Mean average precision of the groups, examples of relevance above the group's least being the relevant."""
         scores, y = self.predict(X), as_numbers(y, GRADES)
+        if y.shape != scores.shape:
+            raise OuzelError(f"y has the relevance of each example, so {len(scores)} of them; got shape {y.shape}")
         found = [
             average_precision(scores[here], y[here] > y[here].min())
             for here in groups_of(_numbers(qid, len(y)))

@@ -11,7 +11,7 @@ from ouzel.streams.crosses.factors import Factors
 from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace
 
 ROWS = 4096  # of a block made of what lies in memory, or of a table
-MOST_ROWS, MOST_CELLS = 1 << 16, 1 << 22  # of a table that are read together
+MOST_ROWS, MOST_CELLS = 1 << 16, 1 << 20  # of a table that are read together
 LARGEST = float(np.finfo(np.float32).max)  # of a feature's value, or of a weight
 
 # A block's arrays are made and freed a hundred times a second. The C library of Linux returns arrays of their size to
@@ -23,7 +23,7 @@ def rows_at_once(columns: int) -> int:
     """How many rows of a table with so many columns are read together.
 
     >>> rows_at_once(10), rows_at_once(10_000)
-    (65536, 419)
+    (65536, 104)
     """
     return max(1, min(MOST_ROWS, MOST_CELLS // max(1, columns)))
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ouzel.evaluation.progressive import Run
-from ouzel.model.description import flag, list_of, table, text, whole
+from ouzel.rules import flag, list_of, table, text, whole
 from ouzel.training.source_records import Ledger, name_of
 
 RUN = {

@@ -18,9 +18,9 @@ from ouzel.evaluation.progressive import Run
 from ouzel.files import check_place
 from ouzel.learners import catalogue
 from ouzel.model import persistence
-from ouzel.model.description import check
 from ouzel.model.model import Model
 from ouzel.model.tasks.choose import learns_numbers
+from ouzel.rules import check
 from ouzel.streams.block import Block
 from ouzel.streams.groups import Groups
 from ouzel.streams.label_values import why_numbers

@@ -30,9 +30,9 @@ from ouzel.analytics.pmi.tokens import Tokens, label_of, tokeniser
 from ouzel.analytics.sketch import Analysis, Bytes, Width, pair_slot, slots_of_items
 from ouzel.errors import OuzelError
 from ouzel.learners.shared_settings import L2, Rate
-from ouzel.model.description import Rule, check, list_of, pair_of, text, whole
 from ouzel.model.model import Model
 from ouzel.ranges import Range, Seed, ranged
+from ouzel.rules import Rule, check, list_of, pair_of, text, whole
 from ouzel.sketches import reservoir
 from ouzel.sketches.hashing import MOST_ID, tabulation
 

@@ -52,7 +52,7 @@ class Crosser:
         """A block with its crosses, in parts."""
         factors = block.factors
         if factors is None:
-            if not block.rows or not block.space.known:
+            if not block.rows or not block.space.known or block.space.crosses == self.crosses:
                 yield block
                 return
             crosses = ", ".join(self.crosses)

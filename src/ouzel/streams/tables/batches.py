@@ -15,6 +15,7 @@ from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.arrow_messages import arrow_batches
 from ouzel.streams.tables.arrow_types import flat
+from ouzel.streams.tables.block_tables import BlockReader, holds_blocks
 from ouzel.streams.tables.columns import Columns
 from ouzel.streams.tables.csv import delimited_batches, lines_above
 from ouzel.streams.tables.csv_text import Uneven
@@ -34,8 +35,13 @@ def read_table(source: Source, options: Options, format: str, skipped: Skipped, 
     delimited = format in ("csv", "tsv")
     above, uneven = lines_above(options) if delimited else 0, Uneven()
     columns: Columns | None = None
+    blocks: BlockReader | None = None
     batches = record_batches(source, options, format, skipped, uneven=uneven)
     for batch in batches if source.size is None or WORKERS == 1 else made_ahead(batches, most=1):
+        if holds_blocks(batch.schema):
+            blocks = blocks or BlockReader(batch.schema, options, source.name)
+            yield from blocks.blocks(batch) if batch.num_rows else ()
+            continue
         if columns is None:
             label = find_label(options, batch.schema.names, source.name)
             columns = Columns(options, batch.schema, label, not delimited, source.name, kinds, above, uneven)

@@ -12,7 +12,7 @@ import numpy as np
 from ouzel.streams.limits import Limits
 from ouzel.streams.sources.source import Source
 
-PIECE = 4 << 20  # bytes at a time
+PIECE = 2 << 20  # bytes at a time
 LONGEST_WAIT = 0.5  # seconds, for a pipe that brings nothing
 
 

@@ -7,8 +7,7 @@ come in any order and repeat; repeated ids add up.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from pathlib import Path
+from collections.abc import Callable
 
 import numpy as np
 
@@ -267,22 +266,3 @@ def _label_advice(data: np.ndarray, span: np.ndarray) -> str:
             "a list of labels needs --label-positive CLASS, or it is not svmlight text: name its format (--format csv)"
         )
     return "expected a label: a finite number or a printable name"
-
-
-def write_svmlight(blocks: Iterable[Block], path: str | Path) -> int:
-    """Write blocks as svmlight text; return the number of examples. Values read back as the same bits."""
-    count = 0
-    with Path(path).open("w") as file:
-        for block in blocks:
-            for i in range(block.rows):
-                label = block.labels[i]
-                word = "" if np.isnan(label) else f"{label:.17g}"
-                if word and block.label_names is not None:
-                    word = str(block.label_names[int(label)])
-                group = "" if block.groups is None else f" qid:{block.groups[i]}"
-                here = slice(int(block.offsets[i]), int(block.offsets[i + 1]))
-                pairs = zip(block.indices[here].tolist(), block.values[here], strict=True)
-                file.write(word + group + "".join(f" {k}:{np.format_float_positional(v, trim='-')}" for k, v in pairs))
-                file.write("\n")
-            count += block.rows
-    return count

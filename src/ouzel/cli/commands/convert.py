@@ -1,0 +1,58 @@
+"""`ouzel convert`: files in another format, to be read faster."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ouzel.cli import options
+from ouzel.errors import OuzelError
+
+if TYPE_CHECKING:
+    from ouzel.streams.block import Block
+
+
+def convert(
+    files: Annotated[list[str], typer.Argument(metavar="IN... OUT", help="Files in any format, and the one to write.")],
+    *,
+    format: options.Format = None,
+    columns: options.Reading,
+    pack: Annotated[str | None, typer.Option(help="Pack an arrow or parquet file: lz4 or zstd.")] = None,
+    json_: options.Json = False,
+) -> None:
+    """Write files in another format, told by its ending: .arrow, .parquet, .svm or .vw.
+
+    What an Arrow file holds is ready to learn: names are hashed, columns told apart, crosses made.
+
+    Example: ouzel convert clicks.csv.gz clicks.arrow --cross city*device
+    """
+    *given, output = files
+    if not given:
+        raise OuzelError("give the files to read, and behind them the one to write: ouzel convert IN OUT")
+    from ouzel.cli.ui.progress import Screen
+    from ouzel.streams.converting import convert as convert_blocks
+    from ouzel.streams.converting import format_of
+    from ouzel.streams.read import read
+
+    format_of(output, pack)
+    begun = time.perf_counter()
+    with read(given, format=format, **options.reading_options(columns)) as stream:
+        with Screen(Path(given[0]).name, stream, quiet=json_) as screen:
+
+            def show(written: Block) -> None:
+                screen.tell(f"{stream.examples:,} examples", stream.position if stream.size else 0, stream.size)
+
+            examples = convert_blocks(stream, output, stream.options, pack, show)
+            for line in stream.remarks:
+                screen.say(line)
+        skipped = stream.skipped
+    report = {"examples": examples, "skipped": skipped, "bytes": Path(output).stat().st_size, "output": output}
+    if json_:
+        print(json.dumps(report | {"seconds": time.perf_counter() - begun}))
+        return
+    left_out = f", {skipped:,} bad lines left out" if skipped else ""
+    print(f"{examples:,} examples written to {output} ({Path(output).stat().st_size:,} bytes){left_out}")

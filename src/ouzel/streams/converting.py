@@ -1,0 +1,74 @@
+"""`convert`: a stream in another format, to be read faster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from ouzel.errors import OuzelError
+from ouzel.files import write_atomically
+from ouzel.streams.block import ROWS, Block
+from ouzel.streams.options import Options
+from ouzel.streams.sources.formats import BY_SUFFIX
+
+PACKED = ("lz4", "zstd")
+WRITTEN = ("arrow", "parquet", "svmlight", "vw")
+
+
+def format_of(path: str | Path, packed: str | None) -> str:
+    """The format that the ending of a file's name says, or an error that lists those there are."""
+    format = BY_SUFFIX.get(Path(path).suffix.lower())
+    if format not in WRITTEN:
+        endings = ", ".join(ending for ending, name in BY_SUFFIX.items() if name in WRITTEN)
+        raise OuzelError(f"{path}: the ending of a file's name says what to convert to: {endings}")
+    if packed is not None and (packed not in PACKED or format not in WRITTEN[:2]):
+        raise OuzelError(f"arrow and parquet files are packed by {' or '.join(PACKED)}; got {packed!r} for {path}")
+    return format
+
+
+def convert(
+    blocks: Iterable[Block],
+    path: str | Path,
+    options: Options,
+    packed: str | None = None,
+    on_block: Callable[[Block], Any] = lambda block: None,
+) -> int:
+    """Write a stream read with these options to a file, in one step at the end; return the number of examples.
+
+    The ending of its name says the format: arrow and parquet hold all that blocks do, names of features too.
+    """
+    format = format_of(path, packed)
+    parts = _parts(blocks, on_block)
+    if format in ("svmlight", "vw"):
+        from ouzel.streams.text.writing import write_svmlight, write_vw
+
+        return write_svmlight(parts, path) if format == "svmlight" else write_vw(parts, path)
+    from ouzel.streams.tables.block_tables import BlockTables
+
+    first = next(parts)
+    tables = BlockTables(options, first)
+    count = 0
+    with write_atomically(path) as file, _writer(format, file, tables.schema, packed) as writer:
+        for block in chain([first], parts):
+            writer.write_batch(tables.batch(block))
+            count += block.rows
+    return count
+
+
+def _parts(blocks: Iterable[Block], on_block: Callable[[Block], Any]) -> Iterator[Block]:
+    """Blocks of at most ROWS examples."""
+    for block in blocks:
+        for row in range(0, block.rows, ROWS):
+            yield block.slice(row, min(row + ROWS, block.rows))._replace(names=None if row else block.names)
+        on_block(block)
+
+
+def _writer(format: str, file: Any, schema: Any, packed: str | None) -> Any:
+    import pyarrow.ipc
+    import pyarrow.parquet
+
+    if format == "parquet":
+        return pyarrow.parquet.ParquetWriter(file, schema, compression=packed or "none")
+    return pyarrow.ipc.new_file(file, schema, options=pyarrow.ipc.IpcWriteOptions(compression=packed))

@@ -1,0 +1,170 @@
+"""Blocks as Arrow tables, and back: examples that were read once, ids and values ready to be learnt.
+
+A row has the lists `indices` and `values`, a `label` (a number, or a position among the block's labels), a `weight`,
+and where there are any a `group` and a `tag`. What else is known of a block stands in its first row: `names` of
+features that are new, of the ids `named`, and in `block` a JSON object: the labels' names and what the ids stand for.
+The schema's metadata say how names were hashed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow
+
+from ouzel.errors import DataError
+from ouzel.rules import Rule, check, either, label, list_of, nothing, table, whole
+from ouzel.sketches.hashing import MOST_ID
+from ouzel.streams.block import LARGEST, Block, Names
+from ouzel.streams.feature_names import FILTER_BITS, find_new
+from ouzel.streams.options import Options, check_format
+from ouzel.streams.stored_space import described, space_of
+from ouzel.streams.tables.arrow_types import tags_of
+from ouzel.streams.tables.cells import check_offsets
+
+KEY = b"ouzel.blocks"
+VERSION = 1
+IDS, VALUES = pyarrow.large_list(pyarrow.uint32()), pyarrow.large_list(pyarrow.float32())
+TEXT, TEXTS = pyarrow.large_string(), pyarrow.large_list(pyarrow.large_string())
+OF_A_FILE: dict[str, Rule] = {"version": whole(VERSION, VERSION), "bits": whole(1, 32), "seed": whole()}
+OF_A_BLOCK: dict[str, Rule] = {"space": table, "labels": either(nothing, list_of(label))}
+
+
+class BlockTables:
+    """Makes tables of the blocks of one stream, read with these options, of which this is the first."""
+
+    def __init__(self, options: Options, first: Block) -> None:
+        kinds = {"indices": IDS, "values": VALUES, "label": pyarrow.float64(), "weight": pyarrow.float32()}
+        if first.groups is not None:
+            kinds["group"] = pyarrow.int64()
+        if first.tags is not None:
+            kinds["tag"] = _tags(first).type
+        kinds |= {"named": IDS, "names": TEXTS, "block": TEXT}
+        metadata = {"version": VERSION, "bits": options.bits, "seed": options.seed}
+        self.schema = pyarrow.schema(list(kinds.items()), {KEY: json.dumps(metadata).encode()})
+        self._seen = np.zeros(1 << FILTER_BITS, np.uint8)
+
+    def batch(self, block: Block) -> Any:
+        """A block as a record batch."""
+        start, stop = int(block.offsets[0]), int(block.offsets[-1])
+        offsets = pyarrow.array((block.offsets - block.offsets[0]).astype(np.int64))
+        ids, names = self._new_names(block.names)
+        labels = None if block.label_names is None else list(block.label_names)
+        told = json.dumps({"space": described(block.space), "labels": labels})
+        later = [None] * (block.rows - 1)
+        columns = {
+            "indices": pyarrow.LargeListArray.from_arrays(offsets, pyarrow.array(block.indices[start:stop])),
+            "values": pyarrow.LargeListArray.from_arrays(offsets, pyarrow.array(block.values[start:stop])),
+            "label": block.labels,
+            "weight": block.weights,
+            "group": block.groups,
+            "tag": None if block.tags is None else _tags(block),
+            "named": [ids, *later],
+            "names": [names, *later],
+            "block": [told, *later],
+        }
+        arrays = [pyarrow.array(columns[field.name], field.type) for field in self.schema]
+        return pyarrow.RecordBatch.from_arrays(arrays, schema=self.schema)
+
+    def _new_names(self, names: Names | None) -> tuple[list[int], list[str]]:
+        """The names that no block before has told."""
+        if names is None:
+            return [], []
+        new = find_new(names.ids, self._seen)
+        text = names.text.tobytes()
+        spans = zip(names.starts[new].tolist(), names.ends[new].tolist(), strict=True)
+        return names.ids[new].tolist(), [text[start:end].decode("utf-8", "replace") for start, end in spans]
+
+
+def _tags(block: Block) -> Any:
+    """What the rows of a block are called, as an Arrow array."""
+    return tags_of(block.tags if isinstance(block.tags, pyarrow.Array) else pyarrow.array(block.tags))
+
+
+def holds_blocks(schema: Any) -> bool:
+    """Whether a table is one of blocks."""
+    return KEY in (schema.metadata or {})
+
+
+class BlockReader:
+    """Makes blocks of the batches of such a table, however they are cut; refuses options that come too late for it."""
+
+    def __init__(self, schema: Any, options: Options, name: str) -> None:
+        check_format(options, name, "a converted file")
+        stored = json.loads(schema.metadata[KEY])
+        check(stored, OF_A_FILE, f"{name}: what it says of itself")
+        for option in ("bits", "seed"):
+            given, asked = stored[option], getattr(options, option)
+            if given != asked:
+                raise DataError(
+                    f"{name}: its names were hashed with {option} {given}, not {asked}; give", **{option: given}
+                )
+        self.name = name
+        self._told: dict[str, Any] = {}
+
+    def blocks(self, batch: Any) -> Iterator[Block]:
+        """The blocks that a record batch holds, their arrays as they lie there."""
+        begun = np.flatnonzero(batch.column("block").is_valid().to_numpy(zero_copy_only=False)).tolist()
+        for start, stop in pairwise(sorted({0, *begun, batch.num_rows})):
+            yield self._block(batch.slice(start, stop - start))
+
+    def _block(self, batch: Any) -> Block:
+        names = None
+        if batch.column("block")[0].is_valid:
+            self._told = json.loads(batch.column("block")[0].as_py())
+            check(self._told, OF_A_BLOCK, f"{self.name}: what it says of a block")
+            names = _names(batch)
+        ids, values = batch.column("indices"), batch.column("values")
+        offsets, same = (lists.offsets.to_numpy() for lists in (ids, values))
+        indices, numbers = (lists.values.to_numpy() for lists in (ids, values))
+        check_offsets(offsets, batch.num_rows, len(indices))
+        check_offsets(same, batch.num_rows, len(numbers))
+        entries, others = slice(offsets[0], offsets[-1]), slice(same[0], same[-1])
+        labels, weights = batch.column("label").to_numpy(), batch.column("weight").to_numpy()
+        sound = (
+            np.array_equal(offsets - offsets[0], same - same[0])
+            and indices[entries].max(initial=0) <= MOST_ID
+            and np.isfinite(numbers[others]).all()
+            and ((weights >= 0.0) & (weights <= LARGEST)).all()
+            and _are_labels(labels[~np.isnan(labels)], self._told["labels"])
+        )
+        if not sound:
+            raise DataError(
+                f"{self.name}: its ids, values, labels or weights are not those of examples; convert it again"
+            )
+        return Block(
+            (offsets - offsets[0]).astype(np.uint64),
+            indices[entries],
+            numbers[others],
+            labels,
+            weights,
+            groups=batch.column("group").to_numpy() if "group" in batch.schema.names else None,
+            label_names=self._told["labels"],
+            names=names,
+            space=space_of(self._told["space"]),
+            tags=batch.column("tag") if "tag" in batch.schema.names else None,
+        )
+
+
+def _are_labels(labels: np.ndarray, names: list[Any] | None) -> bool:
+    """Whether labels are numbers, or positions among names."""
+    if names is None:
+        return bool(np.isfinite(labels).all())
+    return bool(np.isin(labels, np.arange(len(names))).all())
+
+
+def _names(batch: Any) -> Names | None:
+    """The names that a batch tells."""
+    ids = batch.column("named")[0].values.to_numpy()
+    texts = [text.encode() for text in batch.column("names")[0].as_py()]
+    if len(ids) != len(texts):
+        raise DataError(f"{len(texts)} names do not fit {len(ids)} ids")
+    if not texts:
+        return None
+    ends = np.cumsum([len(text) for text in texts]).astype(np.uint64)
+    text = np.frombuffer(b"".join(texts), np.uint8)
+    return Names(ids, np.concatenate([np.zeros(1, np.uint64), ends[:-1]]), ends, text)

@@ -1,4 +1,4 @@
-"""`ouzel train` on named features, as text and JSON lines, with crosses and without, beside Vowpal Wabbit on the text.
+"""`ouzel train` on named features in every format, with crosses and without, beside Vowpal Wabbit on the text.
 
 Two tables are made: "eat-rate", an animal, a food and ten features by chance in namespaces of their own, after the
 description of Outbrain's benchmark of Fwumious Wabbit (github.com/outbrain/fwumious_wabbit), and "clicks", 13 numbers
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import subprocess
 import sys
 import tempfile
 import time
@@ -16,6 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import pyarrow.csv
+import pyarrow.parquet
 from streaming import BIN, seconds
 
 from ouzel.streams.options import Options
@@ -26,6 +29,7 @@ from ouzel.streams.text.vw import parse_vw
 
 ANIMALS, FOODS = ("herbivore", "carnivore"), ("plant", "meat", "seeds", "fish")
 BATCH = 10_000
+BITS = ["--bits", "22"]
 RUNS = [
     ("eat-rate", "vw", "", ""),
     ("eat-rate", "vw", "A*B", "-q AB"),
@@ -33,6 +37,8 @@ RUNS = [
     ("eat-rate", "jsonl", "A*B", "-q AB"),
     ("clicks", "vw", "", ""),
     ("clicks", "jsonl", "", ""),
+    *((name, format, "", "") for name in ("eat-rate", "clicks") for format in ("csv", "parquet", "arrow")),
+    ("eat-rate", "arrow", "A*B", "-q AB"),
 ]
 """Data, formats, crosses, and what Vowpal Wabbit calls those."""
 
@@ -75,15 +81,25 @@ def as_object(line: str) -> str:
     return json.dumps(members) + "\n"
 
 
-def made(name: str, rows: int, format: str) -> Path:
+def made(name: str, rows: int, format: str, cross: str = "") -> Path:
     """The file of a table, made if it is not there."""
     folder = Path(tempfile.gettempdir(), "ouzel-bench")
     folder.mkdir(exist_ok=True)
-    path = folder / f"{name}-{rows}.{format}"
-    if not path.exists():
+    crossed = "-crossed" if cross and format == "arrow" else ""
+    path = folder / f"{name}-{rows}{crossed}.{format}"
+    if path.exists():
+        return path
+    if format in ("vw", "jsonl"):
         lines = {"eat-rate": eat_rate, "clicks": clicks}[name](rows)
         with path.open("w") as file:
             file.writelines(lines if format == "vw" else map(as_object, lines))
+    elif format == "arrow":
+        options = ["--cross", cross, *BITS] if cross else []
+        subprocess.run([BIN / "ouzel", "convert", made(name, rows, "csv"), path, *options], check=True)
+    else:
+        objects = map(json.loads, made(name, rows, "jsonl").open())
+        table = pyarrow.Table.from_pylist([*objects])
+        pyarrow.csv.write_csv(table, path) if format == "csv" else pyarrow.parquet.write_table(table, path)
     return path
 
 
@@ -95,7 +111,8 @@ def reading(path: Path) -> float:
         if path.suffix == ".vw":
             features = sum(parse_vw(*chunk, Options()).block.nonzeros for chunk in chunks_of(Source(path)))
         else:
-            features = sum(block.nonzeros for block in read(path))
+            bits = {"bits": int(BITS[1])} if "-crossed" in path.name else {}
+            features = sum(block.nonzeros for block in read(path, **bits))
         best = min(best, 1e9 * (time.perf_counter() - begun) / features)
     return best
 
@@ -110,13 +127,16 @@ def main() -> None:
     columns = f"{'data':<9} {'format':<6} {'cross':<7} {'MB':>5} {'read ns':>8} {'cores':>5}"
     print(f"{columns} {'ouzel s':>8} {'vw s':>6} {'ratio':>6}")
     for name, format, cross, pairs in RUNS:
-        path, text = made(name, given.rows, format), made(name, given.rows, "vw")
+        path, text = made(name, given.rows, format, cross), made(name, given.rows, "vw")
         nanoseconds = reading(path)
         ours = [str(BIN / "ouzel"), "train", str(path), "--learner", "adagrad", "--json"]
         peer = f"{sys.executable} -m vowpalwabbit --data {text} --adaptive --loss_function logistic --quiet".split()
         if cross:
-            ours += ["--cross", cross, "--bits", "22"]
-            peer += [*pairs.split(), "-b", "22"]
+            ours += BITS if format == "arrow" else ["--cross", cross, *BITS]
+            peer += [*pairs.split(), "-b", BITS[1]]
+        if format == "arrow":
+            peer += ["--cache_file", f"{text}.cache"]
+            seconds(peer, 2)  # which fills it
         for cores in (1, 2):
             times = [(seconds(ours, cores), seconds(peer, cores)) for _ in range(given.rounds)]
             mine, theirs = (float(np.median(column)) for column in zip(*times, strict=True))

@@ -12,9 +12,9 @@ import ouzel
 from ouzel.kernels.jit import kernel, specialise
 
 PROGRAM = """
-import ouzel.kernels.jit, ouzel.terms.losses as losses
+import ouzel.kernels.cache, ouzel.terms.losses as losses
 compiled = []
-ouzel.kernels.jit.on_compile.append(compiled.append)
+ouzel.kernels.cache.on_compile.append(compiled.append)
 from caller import slope
 print(slope(losses.Squared(), 3.0, 1.0), compiled)
 """
@@ -102,13 +102,13 @@ def test_a_kernel_is_compiled_once_whatever_else_is_imported(tmp_path):
     program = """
 import sys
 import numpy as np
-import ouzel.kernels.jit
+import ouzel.kernels.cache
 from ouzel.model.losses import losses_of
 from ouzel.terms.losses import Logistic
 if "more" in sys.argv:
     import ouzel.terms.importance_aware  # has a function of losses that the kernel does not call
 compiled = []
-ouzel.kernels.jit.on_compile.append(compiled.append)
+ouzel.kernels.cache.on_compile.append(compiled.append)
 losses_of(Logistic(), np.zeros(2), np.ones(2), np.empty(2))
 print("losses_of" in compiled)
 """
@@ -148,3 +148,49 @@ for kind in (kernel, force_inline, inline_source):
     said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
 
     assert said == "inf False\n" * 3
+
+
+def test_kernels_lie_in_the_folder_that_is_told_and_are_found_wherever_the_package_lies(tmp_path):
+    cache, places = tmp_path / "kernels", [tmp_path / "one", tmp_path / "two"]
+
+    def run(place: Path, folder: Path) -> str:
+        if not place.exists():
+            place.mkdir()
+            shutil.copytree(Path(ouzel.__file__).parent, place / "ouzel", ignore=shutil.ignore_patterns("__pycache__"))
+            (place / "caller.py").write_text(CALLER)
+        environment = {**os.environ, "PYTHONPATH": str(place), "OUZEL_CACHE_DIR": str(folder), "NUMBA_DISABLE_JIT": "0"}
+        return subprocess.run(
+            [sys.executable, "-c", PROGRAM], cwd=place, env=environment, capture_output=True, text=True, check=True
+        ).stdout.strip()
+
+    assert [run(place, cache) for place in places] == ["2.0 ['slope']", "2.0 []"]
+    assert list(cache.glob("caller/*.nbc"))
+    shutil.move(cache, tmp_path / "moved")
+    assert run(places[0], tmp_path / "moved") == "2.0 []"
+
+
+def test_a_folder_of_a_family_of_processors_is_compiled_for_it(tmp_path):
+    program = "import ouzel.kernels.jit; from numba.core.registry import cpu_target as cpu;"
+    program += "print(cpu.target_context.codegen().magic_tuple()[1:])"
+    found = []
+    for family in ("x86-64-v2", "no-such"):
+        (tmp_path / "processor.json").write_text(f'{{"family": "{family}"}}')
+        environment = {**os.environ, "OUZEL_CACHE_DIR": str(tmp_path)}
+        ran = subprocess.run(
+            [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+        )
+        found.append(ran.stdout.strip())
+
+    assert found[0] == "('x86-64-v2', '')"
+    assert "x86-64-v2" not in found[1]
+
+
+def test_a_folder_that_cannot_be_written_stops_nothing(tmp_path, monkeypatch):
+    doubled = kernel(lambda x: 2 * x)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(doubled._cache._cache_file, "save", full)
+
+    assert doubled(4) == 8

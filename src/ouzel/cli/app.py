@@ -11,6 +11,7 @@ from typer.exceptions import Exit, TyperException
 
 from ouzel.cli.commands import (
     compare,
+    compile,
     convert,
     deltoids,
     demo,
@@ -49,6 +50,7 @@ for command, line in (
     (top.top, "Show the heaviest features of a model."),
     (compare.compare, "Train many learners and settings in one reading."),
     (convert.convert, "Write files in another format, to be read faster."),
+    (compile.compile_, "Compile kernels before they are needed."),
     (learners.learners, "List the learners, or the settings of one."),
     (explain.explain, "Find the attributes that mark the outliers of a stream."),
     (deltoids.deltoids, "Find the items whose numbers differ most between two streams."),

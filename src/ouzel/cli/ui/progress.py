@@ -15,7 +15,7 @@ from ouzel.evaluation.curve import ORIGIN, Point
 from ouzel.evaluation.figures import figure
 from ouzel.evaluation.metrics import Scores
 from ouzel.evaluation.progressive import Run
-from ouzel.kernels import jit
+from ouzel.kernels.cache import on_compile
 from ouzel.model.tasks.task import Task
 
 ERRORS, LOSSES = ("error so far", "since last"), ("loss so far", "since last")
@@ -42,7 +42,7 @@ class Screen:
         self.task: TaskID | None = None
 
     def __enter__(self) -> Self:
-        jit.on_compile.append(self._compiling)
+        on_compile.append(self._compiling)
         if self.live:
             self.progress = Progress(
                 TextColumn("{task.description}"),
@@ -57,7 +57,7 @@ class Screen:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        jit.on_compile.remove(self._compiling)
+        on_compile.remove(self._compiling)
         if self.progress is not None:
             self.progress.stop()
 

@@ -1,0 +1,60 @@
+"""`ouzel compile`: kernels compiled before they are needed, for images and disks that cannot be written."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ouzel.cli import options
+from ouzel.errors import OuzelError
+from ouzel.learners import catalogue
+
+
+def compile_(
+    learner: Annotated[
+        list[str] | None, typer.Option(help=f"Learner whose kernels to compile ({catalogue.DEFAULT}); may be repeated.")
+    ] = None,
+    cache_dir: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Folder to fill (else $OUZEL_CACHE_DIR, or the usual places).")
+    ] = None,
+    cpu: Annotated[
+        str | None, typer.Option(metavar="FAMILY", help="For all processors of a family, such as x86-64-v3.")
+    ] = None,
+    json_: options.Json = False,
+) -> None:
+    """Compile kernels into a folder, from which any process with OUZEL_CACHE_DIR set to it loads them.
+
+    Small files of every format are learnt and predicted, so that a first run on real ones has nothing left to compile.
+
+    Example: ouzel compile --cache-dir /opt/ouzel-kernels --cpu x86-64-v3 --learner auto --learner adagrad
+    """
+    names = [catalogue.find(name).name for name in learner or [catalogue.DEFAULT]]
+    folder = cache_dir or os.environ.get("OUZEL_CACHE_DIR")
+    if cpu is not None and folder is None:
+        raise OuzelError("--cpu is for kernels in a folder of their own; name it with --cache-dir DIR")
+    from ouzel.cli.kernel_runs import Runs, settle_family
+    from ouzel.cli.ui.progress import Screen
+
+    begun = time.perf_counter()
+    if folder is not None:
+        settle_family(Path(folder), cpu)
+    with Screen("compiling", quiet=json_) as screen, Runs(names, folder) as runs:
+        for done, (what, run) in enumerate(runs):
+            screen.tell(what, done, len(runs))
+            run()
+    found: dict[str, Any] = {"learners": names, "folder": folder, "family": cpu, "seconds": time.perf_counter() - begun}
+    if folder is not None:
+        kernels = [path.stat().st_size for path in Path(folder).glob("**/*.nbc")]
+        found |= {"kernels": len(kernels), "bytes": sum(kernels)}
+    if json_:
+        print(json.dumps(found))
+    elif folder is not None:
+        print(f"{found['kernels']:,} kernels in {folder} ({found['bytes'] >> 20} MB), {found['seconds']:.0f} s")
+        print(f"set OUZEL_CACHE_DIR={folder} where they are to be used")
+    else:
+        print(f"kernels compiled in {found['seconds']:.0f} s; they lie beside the sources, or in the folder for caches")

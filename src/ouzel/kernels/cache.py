@@ -1,0 +1,206 @@
+"""Compiled kernels on disk: stamped with the digest of the sources they depend on, in a folder that may be told.
+
+Numba's disk cache watches the file of the kernel alone, so a kernel that inlined a changed loss would go on running
+the old one. Here every cache entry carries a digest of the kernel's module and of all modules of this package that it
+imports, directly or through others; and the same of the modules that define a NamedTuple among the arguments (a
+learner's settings, a user's own loss) or register a body for it.
+
+Kernels lie beside their sources, or where that cannot be written in the user's folder for caches. `OUZEL_CACHE_DIR`
+names another folder, which may lie on a disk that cannot be written, and be copied to other machines: `ouzel compile`
+fills it. Kernels serve processors like the one that compiled them, or those of a family that the folder names.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+import re
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from llvmlite import binding
+from numba import types
+from numba.core import config
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    IndexDataCacheFile,
+    UserProvidedCacheLocator,
+)
+
+PACKAGE = Path(__file__).parents[1]
+IMPORT = re.compile(r"^(?:from|import) (ouzel[\w.]*)(?: import (\([^)]*\)|.*))?", re.MULTILINE)
+FOLDER, PROCESSOR = "OUZEL_CACHE_DIR", "processor.json"
+FAMILIES = {
+    "x86-64": (),
+    "x86-64-v2": ("popcnt", "sse4.2", "ssse3"),
+    "x86-64-v3": ("avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"),
+    "x86-64-v4": ("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"),
+}
+"""Families of processors that kernels can be compiled for, and what each must be able to do beyond the one before."""
+
+on_compile: list[Callable[[str], None]] = []
+"""Called with a kernel's name just before it is compiled because no cache holds it."""
+
+registries: list[tuple[str, dict[type, Callable[..., Any]]]] = []
+"""Of every function that is dispatched by a class its module, and its bodies."""
+
+
+def supports(family: str) -> bool:
+    """Whether this machine's processor is one of a family."""
+    names = list(FAMILIES)
+    needed = [feature for name in names[: names.index(family) + 1] for feature in FAMILIES[name]]
+    able = binding.get_host_cpu_features()
+    return binding.get_process_triple().startswith("x86_64") and all(able.get(feature, False) for feature in needed)
+
+
+def _settle_family() -> None:
+    """Compile for the family of processors that the folder's kernels are for, if this machine is one of it."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        family = json.loads(Path(os.environ[FOLDER], PROCESSOR).read_text())["family"]
+        if supports(family):
+            vars(config).update(CPU_NAME=family, CPU_FEATURES="")
+
+
+_settle_family()
+
+
+@functools.cache
+def _source(name: str) -> bytes:
+    """The source of a module of this package, or of another one that has been imported; empty if it has none."""
+    place = PACKAGE.joinpath(*name.split(".")[1:])
+    given = [place.with_suffix(".py"), place / "__init__.py"] if name.split(".")[0] == PACKAGE.name else []
+    given += [Path(getattr(sys.modules.get(name), "__file__", None) or "")]
+    found = next((path for path in given if path.suffix == ".py" and path.is_file()), None)
+    return found.read_bytes() if found else b""
+
+
+@functools.cache
+def _imported(name: str) -> frozenset[str]:
+    """Modules of this package that a module imports at its top level: what its kernels may call lies there."""
+    found = set()
+    for home, names in IMPORT.findall(_source(name).decode()):
+        found |= {home, *(f"{home}.{part}" for part in re.findall(r"\w+", names))}
+    return frozenset(module for module in found if _source(module))
+
+
+@functools.cache
+def _reached(name: str) -> frozenset[str]:
+    """A module and those of this package that it imports, directly or not."""
+    reached, waiting = {name}, [name]
+    while waiting:
+        new = _imported(waiting.pop()) - reached
+        reached |= new
+        waiting += new
+    return frozenset(reached)
+
+
+@functools.cache
+def source_digest(name: str) -> str:
+    """Digest of a module's source and of those of this package that it imports, directly or not, by content."""
+    digest = hashlib.sha256()
+    for module in sorted(_reached(name)):
+        digest.update(f"{module} {len(_source(module))} ".encode() + _source(module))
+    return digest.hexdigest()
+
+
+def _terms(kinds: Any, callers: frozenset[str]) -> set[str]:
+    """Names of the NamedTuples found anywhere in a signature, with digests of the modules they depend on.
+
+    Bodies count that functions have which the `callers` can call: what else is imported differs between processes.
+    """
+    found = set()
+    for kind in kinds:
+        if isinstance(kind, types.BaseNamedTuple):
+            term = getattr(kind, "instance_class")  # noqa: B009
+            bodies = (bodies[term] for stub, bodies in registries if term in bodies and _may_call(callers, stub))
+            homes = {term.__module__, *(body.__module__ for body in bodies)}
+            found.add(f"{term.__module__}.{term.__qualname__} {sorted(map(source_digest, homes))}")
+        if isinstance(kind, types.BaseTuple):
+            found |= _terms(getattr(kind, "types"), callers)  # noqa: B009
+    return found
+
+
+def _may_call(callers: frozenset[str], module: str) -> bool:
+    """Whether a function of the module may be called in these; what others than this package import is not known."""
+    return module in callers or any(name.split(".")[0] != PACKAGE.name for name in (module, *callers))
+
+
+class _Folder(UserProvidedCacheLocator):
+    """Places in the folder that is told: by the names of modules, wherever the package lies, written or not."""
+
+    def __init__(self, function: Callable[..., Any], file: str) -> None:
+        self._py_file = file
+        self._lineno = function.__code__.co_firstlineno
+        self._cache_path = str(Path(os.environ[FOLDER], function.__module__))
+
+    def ensure_cache_path(self) -> None:
+        Path(self._cache_path).mkdir(parents=True, exist_ok=True)
+
+    @classmethod
+    def from_function(cls, function: Callable[..., Any], file: str) -> Any:
+        """The place of a function's kernels; None if no folder is told, or it does not hold them and cannot."""
+        if not os.environ.get(FOLDER):
+            return None
+        found = cls(function, file)
+        try:
+            found.ensure_cache_path()
+        except OSError:
+            return None
+        return found
+
+
+class _Kernels(CompileResultCacheImpl):
+    _locator_classes = [  # noqa: RUF012 of the class that is derived from
+        _Folder,
+        *CompileResultCacheImpl._locator_classes,
+    ]
+
+
+class _Index(IndexDataCacheFile):
+    """What is in the cache of a function; what cannot be read is compiled again."""
+
+    def _load_index(self) -> Any:
+        try:
+            return super()._load_index()
+        except Exception:
+            return {}
+
+
+class KernelCache(FunctionCache):
+    """Numba's disk cache, stamped with the digest of the sources that a kernel depends on.
+
+    Signatures are known by their text: Numba's index would hold a user's own classes, and then no process could read it
+    that cannot import them.
+    """
+
+    _impl_class = _Kernels
+
+    def __init__(self, py_func: Callable[..., Any]) -> None:
+        super().__init__(py_func)
+        self._cache_file = _Index(self._cache_path, self._impl.filename_base, source_digest(py_func.__module__))
+        self._name = py_func.__qualname__
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        code = hashlib.sha256(self._py_func.__code__.co_code).hexdigest()
+        cells = [cell.cell_contents for cell in self._py_func.__closure__ or ()]
+        inner = [f"{part.__module__}.{part.__qualname__} {source_digest(part.__module__)}" for part in cells]
+        callers = frozenset().union(*map(_reached, (self._py_func.__module__, *(part.__module__ for part in cells))))
+        return f"{sig!r} {sorted(_terms(sig, callers))}", codegen.magic_tuple(), (code, *inner)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        loaded = super().load_overload(sig, target_context)
+        if loaded is None:
+            for listener in on_compile:
+                listener(self._name)
+        return loaded
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep a kernel, if the folder can be written."""
+        with suppress(OSError):
+            super().save_overload(sig, data)

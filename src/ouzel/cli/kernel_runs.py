@@ -35,7 +35,7 @@ for kind, labels in TASKS:
 
 
 def settle_family(folder: Path, family: str | None) -> None:
-    """Have the kernels of a folder be for a family of processors, or for this machine's alone."""
+    """Have the kernels of a folder be for a family of processors; without one, for whatever they were before."""
     from ouzel.kernels.cache import FAMILIES, PROCESSOR, supports
 
     if family is not None and family not in FAMILIES:
@@ -48,8 +48,6 @@ def settle_family(folder: Path, family: str | None) -> None:
     if family is not None:
         with write_atomically(folder / PROCESSOR) as file:
             file.write(json.dumps({"family": family}).encode())
-    else:
-        (folder / PROCESSOR).unlink(missing_ok=True)
 
 
 class Runs:
@@ -57,9 +55,9 @@ class Runs:
 
     def __init__(self, learners: list[str], cache: str | None) -> None:
         self.learners = learners
-        self.environment = {**os.environ, **({} if cache is None else {"OUZEL_CACHE_DIR": str(Path(cache).resolve())})}
+        self.environment = {**os.environ, **({} if cache is None else {"OUZEL_CACHE_DIR": cache})}
         self._folder = tempfile.TemporaryDirectory(prefix="ouzel-compile-")
-        self.files = write_files(Path(self._folder.name))
+        self.files = [*write_files(Path(self._folder.name)), CONVERTED]
 
     def __enter__(self) -> Self:
         return self
@@ -76,6 +74,7 @@ class Runs:
 
     def _commands(self) -> Iterator[tuple[str, list[str]]]:
         ouzel = [sys.executable, "-m", "ouzel"]
+        yield "converting", [*ouzel, "convert", "two.svm", CONVERTED]
         for learner in self.learners:
             for kind in ("two", "three", "numbers"):
                 model = f"{learner}.{kind}.ouzel"
@@ -98,14 +97,10 @@ class Runs:
 
 
 def write_files(folder: Path) -> list[str]:
-    """Small files of every format, of which the names are returned, and of every kind of label."""
+    """Small files of every kind of label, and of every format: the names of these."""
     import pyarrow
     import pyarrow.csv
     import pyarrow.parquet
-
-    from ouzel.streams.converting import convert
-    from ouzel.streams.options import make_options
-    from ouzel.streams.read import read
 
     numbers = [(k % 7 - 3) / 2 for k in range(ROWS)]
     cities = [("Rome", "Bonn", "Oslo")[k % 3] for k in range(ROWS)]
@@ -122,5 +117,4 @@ def write_files(folder: Path) -> list[str]:
         file.write_table(table)
     rows = (json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in zip(*columns.values(), strict=True))
     (folder / "t.jsonl").write_text("".join(rows))
-    convert(read(folder / "two.svm"), folder / CONVERTED, make_options({}))
-    return ["t.vw", "t.csv", "t.jsonl", "t.parquet", "t.arrow", CONVERTED]
+    return ["t.vw", "t.csv", "t.jsonl", "t.parquet", "t.arrow"]

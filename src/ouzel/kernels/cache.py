@@ -137,7 +137,7 @@ class _Folder(UserProvidedCacheLocator):
     def __init__(self, function: Callable[..., Any], file: str) -> None:
         self._py_file = file
         self._lineno = function.__code__.co_firstlineno
-        self._cache_path = str(Path(os.environ[FOLDER], function.__module__))
+        self._cache_path = str(Path(os.environ[FOLDER], function.__module__).resolve())
 
     def ensure_cache_path(self) -> None:
         Path(self._cache_path).mkdir(parents=True, exist_ok=True)

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+from ouzel.streams.sources.source import Source
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -57,6 +59,11 @@ def made_ahead(items: Iterator[Item], most: int = AHEAD, endless: bool = False) 
         stopped.set()
         if not endless:
             thread.join()
+
+
+def file_ahead(source: Source, items: Iterator[Item], most: int = AHEAD) -> Iterator[Item]:
+    """What is made of a source, ahead if it is a file and there is a core to spare."""
+    return items if source.size is None or WORKERS == 1 else made_ahead(items, most)
 
 
 def mapped_ahead(function: Callable[[Item], Result], items: Iterator[Item], endless: bool) -> Iterator[Result]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -97,6 +97,11 @@ class Block(NamedTuple):
             numbers=None if self.numbers is None else self.numbers[start:stop],
             factors=None if self.factors is None else self.factors.slice(start, stop),
         )
+
+    def parts(self, most: int = ROWS) -> Iterator[Block]:
+        """The examples in blocks of at most so many; the first tells the names."""
+        for row in range(0, self.rows, most):
+            yield self.slice(row, min(row + most, self.rows))._replace(names=None if row else self.names)
 
     def select(self, chosen: np.ndarray) -> Block:
         """The examples at the chosen positions, in that order, as copies."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from ouzel.errors import OuzelError
 from ouzel.files import write_atomically
-from ouzel.streams.block import ROWS, Block
+from ouzel.streams.block import Block
 from ouzel.streams.options import Options
 from ouzel.streams.sources.formats import BY_SUFFIX
 
@@ -58,10 +58,9 @@ def convert(
 
 
 def _parts(blocks: Iterable[Block], on_block: Callable[[Block], Any]) -> Iterator[Block]:
-    """Blocks of at most ROWS examples."""
+    """Blocks no larger than those of tables."""
     for block in blocks:
-        for row in range(0, block.rows, ROWS):
-            yield block.slice(row, min(row + ROWS, block.rows))._replace(names=None if row else block.names)
+        yield from block.parts()
         on_block(block)
 
 

@@ -12,7 +12,7 @@ from typing import Any, Self, cast
 import numpy as np
 
 from ouzel.errors import DataError
-from ouzel.streams.ahead import WORKERS, made_ahead, mapped_ahead
+from ouzel.streams.ahead import file_ahead, mapped_ahead
 from ouzel.streams.block import Block
 from ouzel.streams.crosses.crossing import Crosser
 from ouzel.streams.differences import Sight
@@ -158,7 +158,7 @@ class Stream:
         if self._kinds is None:
             self._kinds = ColumnKinds(self.options, self.remarks.append)
         blocks = read_table(source, self.options, format, self._count_skipped, self._kinds)
-        return blocks if source.size is None or WORKERS == 1 else made_ahead(blocks)
+        return file_ahead(source, blocks)
 
     def _parser(self, format: str) -> Parser:
         if format == "svmlight":

@@ -29,12 +29,13 @@ def compile_(
 ) -> None:
     """Compile kernels into a folder, from which any process with OUZEL_CACHE_DIR set to it loads them.
 
-    Small files of every format are learnt and predicted, so that a first run on real ones has nothing left to compile.
+    Small files of every format are learnt and predicted with each learner, as a first run on real ones would.
 
     Example: ouzel compile --cache-dir /opt/ouzel-kernels --cpu x86-64-v3 --learner auto --learner adagrad
     """
     names = [catalogue.find(name).name for name in learner or [catalogue.DEFAULT]]
-    folder = cache_dir or os.environ.get("OUZEL_CACHE_DIR")
+    told = cache_dir or os.environ.get("OUZEL_CACHE_DIR")
+    folder = str(Path(told).resolve()) if told else None
     if cpu is not None and folder is None:
         raise OuzelError("--cpu is for kernels in a folder of their own; name it with --cache-dir DIR")
     from ouzel.cli.kernel_runs import Runs, settle_family

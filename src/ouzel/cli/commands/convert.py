@@ -55,4 +55,4 @@ def convert(
         print(json.dumps(report | {"seconds": time.perf_counter() - begun}))
         return
     left_out = f", {skipped:,} bad lines left out" if skipped else ""
-    print(f"{examples:,} examples written to {output} ({Path(output).stat().st_size:,} bytes){left_out}")
+    print(f"{examples:,} examples written to {output} ({report['bytes']:,} bytes){left_out}")

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow
 
 from ouzel.errors import DataError
-from ouzel.streams.ahead import WORKERS, made_ahead
+from ouzel.streams.ahead import file_ahead
 from ouzel.streams.block import Block, rows_at_once
 from ouzel.streams.limits import Limits
 from ouzel.streams.options import Options
@@ -37,7 +37,7 @@ def read_table(source: Source, options: Options, format: str, skipped: Skipped, 
     columns: Columns | None = None
     blocks: BlockReader | None = None
     batches = record_batches(source, options, format, skipped, uneven=uneven)
-    for batch in batches if source.size is None or WORKERS == 1 else made_ahead(batches, most=1):
+    for batch in file_ahead(source, batches, most=1):
         if holds_blocks(batch.schema):
             blocks = blocks or BlockReader(batch.schema, options, source.name)
             yield from blocks.blocks(batch) if batch.num_rows else ()

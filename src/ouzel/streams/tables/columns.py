@@ -109,8 +109,7 @@ class Columns:
         """
         for part in self.features.parts(batch):
             for block in self._blocks(part, skipped):
-                for row in range(0, block.rows, most):
-                    yield block.slice(row, min(row + most, block.rows))._replace(names=None if row else block.names)
+                yield from block.parts(most)
 
     def _blocks(self, batch: Any, skipped: Callable[[int], None]) -> Iterator[Block]:
         rows, refused = self._read(batch)

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import pyarrow
 
 from ouzel.errors import DataError
-from ouzel.streams.block import ROWS, Block
+from ouzel.streams.block import Block
 from ouzel.streams.concatenation import concatenate
 from ouzel.streams.options import Options
 from ouzel.streams.sources.chunks import chunks_of
@@ -102,9 +102,7 @@ def read_json_lines(source: Source, options: Options, skipped: Skipped, kinds: C
                 lines += len(text)
         parts = [part for part in parts if part.rows]
         if parts:
-            block = concatenate(parts)
-            for row in range(0, block.rows, ROWS):
-                yield block.slice(row, min(row + ROWS, block.rows))._replace(names=None if row else block.names)
+            yield from concatenate(parts).parts()
         if problem is not None:
             raise problem.error(source.name, lines)
 

@@ -1,0 +1,93 @@
+"""Tables of Parquet and Arrow: dictionaries, lists and sparse rows, however odd."""
+
+import json
+
+import numpy as np
+import pyarrow
+import pyarrow.ipc
+import pyarrow.parquet
+import pytest
+
+import ouzel
+from ouzel.sketches.hashing import feature_id
+from tests.streams.test_tables import examples, wrote
+
+
+def test_rows_of_odd_lengths_hide_no_other_unsound_ones(tmp_path):
+    values = [[1.0, 2.0], [np.inf], [3.0]]
+    path = wrote(tmp_path, "t.parquet", {"label": [1, 0, 1], "indices": [[1], [2], [3]], "values": values})
+
+    found, error, skipped = examples(path, on_error="skip")
+
+    assert (found, error, skipped) == ([(1.0, 1.0, {3: 3.0})], None, 2)
+
+
+def test_lists_of_nothing_take_no_memory_however_long(tmp_path):
+    offsets = pyarrow.array([0, 0, 1 << 30], pyarrow.int64())
+    lists = pyarrow.LargeListArray.from_arrays(offsets, pyarrow.nulls(1 << 30))
+    table = pyarrow.table({"label": [1, 0], "x": [0.5, 0.25], "n": lists})
+    path = tmp_path / "t.arrow"
+    with pyarrow.OSFile(str(path), "wb") as sink, pyarrow.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+
+    found, error, _ = examples(path)
+
+    assert error is None
+    assert [len(features) for _, _, features in found] == [1, 1]
+
+
+@pytest.mark.parametrize("kind", ["words", "few words"])
+def test_columns_read_as_dictionaries_hold_what_they_say(tmp_path, kind):
+    n = 3000
+    words = [f"w{k if kind == 'words' else k % 7}" if k % 5 else None for k in range(n)]
+    path = wrote(tmp_path, "t.parquet", {"label": [k % 2 for k in range(n)], "x": [0.5] * n, "city": words})
+
+    found, error, _ = examples(path)
+
+    assert error is None
+    expected = [{feature_id(f"city={word}"): 1.0} if word else {} for word in words]
+    assert [features for _, _, features in found] == [{feature_id("x"): 0.5} | here for here in expected]
+
+
+def test_words_of_a_dictionary_that_no_row_has_are_neither_features_nor_labels():
+    codes = pyarrow.array([0, 2, None] * 20, pyarrow.int8())
+    words = pyarrow.DictionaryArray.from_arrays(codes, pyarrow.array(["a", "w" * 2_000_000, "b"]))
+
+    (block,) = ouzel.blocks_from(pyarrow.table({"city": words}), words.to_pylist())
+    named = block.names.text.tobytes().decode()
+
+    assert named == "city=acity=b"
+    assert block.nonzeros == 40
+
+
+def test_categories_of_labels_that_no_row_has_are_not_classes(tmp_path):
+    codes = pyarrow.array([0, 2], pyarrow.int8())
+    labels = pyarrow.DictionaryArray.from_arrays(codes, pyarrow.array(["a", "never", "b"]))
+    table = pyarrow.table({"label": labels, "x": [0.5, 0.25]})
+    path = tmp_path / "t.arrow"
+    with pyarrow.OSFile(str(path), "wb") as sink, pyarrow.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+
+    (block,) = ouzel.read(path)
+
+    assert list(block.label_names) == ["a", "b"]
+
+
+def test_crosses_of_lists_are_those_of_other_formats(tmp_path):
+    rows = [{"label": 1, "city": "Rome", "tags": ["x", "y"]}, {"label": 0, "city": "Bonn", "tags": ["z"]}]
+    lines = wrote(tmp_path, "t.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    table = wrote(tmp_path, "t.parquet", columns)
+
+    (first,), (second,) = (list(ouzel.read(path, crosses=["city*tags"])) for path in (lines, table))
+
+    assert first.indices.tolist() == second.indices.tolist()
+
+
+def test_lists_of_what_is_no_cell_are_refused_in_one_line(tmp_path):
+    nothing = pyarrow.nulls(2, pyarrow.list_(pyarrow.map_(pyarrow.string(), pyarrow.int8())))  # nbytes ends the process
+    path = wrote(tmp_path, "t.parquet", {"label": [1, 0], "x": nothing})
+
+    _, error, _ = examples(path)
+
+    assert "column 'x' holds list<" in str(error)

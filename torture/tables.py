@@ -133,7 +133,7 @@ def as_parquet(table: Any, random: Random) -> bytes:
     """The bytes of a Parquet file, packed and divided at random."""
     sink = io.BytesIO()
     packing = random.choice(("none", "snappy", "gzip", "zstd", "lz4", "brotli"))
-    version = random.choice(("1.0", "2.6"))
+    version = random.choice(("1.0", "2.6", "2.6"))
     pa.parquet.write_table(
         table,
         sink,

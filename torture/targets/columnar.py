@@ -7,10 +7,12 @@ from random import Random
 from typing import Any
 
 from torture import mutation, tables
+from torture.converted import converted
 from torture.targets.base import ReaderTarget
 from torture.targets.delimited import table_options, warm_tables
 
 TRIES = 5  # tables that the format may refuse to hold
+CONVERTED = 0.2  # share of tables that `ouzel convert` may have written
 
 
 class Columnar(ReaderTarget):
@@ -27,7 +29,8 @@ class Columnar(ReaderTarget):
         """The bytes of a table made of nothing."""
         for _ in range(TRIES):
             try:
-                return self.written(tables.any_table(random), random)
+                make = converted if random.random() < CONVERTED else tables.any_table
+                return self.written(make(random), random)
             except Exception:
                 continue
         return self.written(tables.pa.table({"label": [1, 0], "a": ["x", "y"]}), random)

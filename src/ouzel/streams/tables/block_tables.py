@@ -9,18 +9,21 @@ The schema's metadata say how names were hashed.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pyarrow
+from pyarrow.types import is_integer
 
 from ouzel.errors import DataError
 from ouzel.rules import Rule, check, either, label, list_of, nothing, table, whole
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import LARGEST, Block, Names
 from ouzel.streams.feature_names import FILTER_BITS, find_new
+from ouzel.streams.guard import reason_of
 from ouzel.streams.options import Options, check_format
 from ouzel.streams.stored_space import described, space_of
 from ouzel.streams.tables.arrow_types import tags_of
@@ -30,6 +33,10 @@ KEY = b"ouzel.blocks"
 VERSION = 1
 IDS, VALUES = pyarrow.large_list(pyarrow.uint32()), pyarrow.large_list(pyarrow.float32())
 TEXT, TEXTS = pyarrow.large_string(), pyarrow.large_list(pyarrow.large_string())
+GROUP = pyarrow.int64()
+OF_ALL = {"indices": IDS, "values": VALUES, "label": pyarrow.float64(), "weight": pyarrow.float32()}
+OF_THE_FIRST = {"named": IDS, "names": TEXTS, "block": TEXT}
+"""Columns of every row, and of the first of a block."""
 OF_A_FILE: dict[str, Rule] = {"version": whole(VERSION, VERSION), "bits": whole(1, 32), "seed": whole()}
 OF_A_BLOCK: dict[str, Rule] = {"space": table, "labels": either(nothing, list_of(label))}
 
@@ -38,12 +45,12 @@ class BlockTables:
     """Makes tables of the blocks of one stream, read with these options, of which this is the first."""
 
     def __init__(self, options: Options, first: Block) -> None:
-        kinds = {"indices": IDS, "values": VALUES, "label": pyarrow.float64(), "weight": pyarrow.float32()}
+        kinds = {**OF_ALL}
         if first.groups is not None:
-            kinds["group"] = pyarrow.int64()
+            kinds["group"] = GROUP
         if first.tags is not None:
             kinds["tag"] = _tags(first).type
-        kinds |= {"named": IDS, "names": TEXTS, "block": TEXT}
+        kinds |= OF_THE_FIRST
         metadata = {"version": VERSION, "bits": options.bits, "seed": options.seed}
         self.schema = pyarrow.schema(list(kinds.items()), {KEY: json.dumps(metadata).encode()})
         self._seen = np.zeros(1 << FILTER_BITS, np.uint8)
@@ -95,29 +102,64 @@ class BlockReader:
 
     def __init__(self, schema: Any, options: Options, name: str) -> None:
         check_format(options, name, "a converted file")
-        stored = json.loads(schema.metadata[KEY])
-        check(stored, OF_A_FILE, f"{name}: what it says of itself")
+        self.name = name
+        self._told: dict[str, Any] | None = None
+        stored = self._checked(schema.metadata[KEY], OF_A_FILE, "what it says of itself")
         for option in ("bits", "seed"):
             given, asked = stored[option], getattr(options, option)
             if given != asked:
                 raise DataError(
                     f"{name}: its names were hashed with {option} {given}, not {asked}; give", **{option: given}
                 )
-        self.name = name
-        self._told: dict[str, Any] = {}
+        self._tagged, self._grouped = "tag" in schema.names, "group" in schema.names
+        expected = {**OF_ALL, **OF_THE_FIRST, **({"group": GROUP} if self._grouped else {})}
+        for column, kind in expected.items():
+            if self._kind(schema, column) != kind:
+                raise self._damaged(f"{column} is not a column of {kind}")
+        if self._tagged and not (self._kind(schema, "tag") == TEXT or is_integer(self._kind(schema, "tag"))):
+            raise self._damaged("tag is not a column of text or whole numbers")
 
     def blocks(self, batch: Any) -> Iterator[Block]:
         """The blocks that a record batch holds, their arrays as they lie there."""
+        for column in OF_ALL:
+            if batch.column(column).null_count:
+                raise self._damaged(f"{column} has rows of nothing")
         begun = np.flatnonzero(batch.column("block").is_valid().to_numpy(zero_copy_only=False)).tolist()
         for start, stop in pairwise(sorted({0, *begun, batch.num_rows})):
             yield self._block(batch.slice(start, stop - start))
 
+    def _checked(self, text: bytes | str, rules: Mapping[str, Rule], what: str) -> dict[str, Any]:
+        """A JSON object whose values are what some rules say."""
+        with self._undamaged():
+            stored: dict[str, Any] = json.loads(text)
+            check(stored, rules, what)
+            return stored
+
+    @contextmanager
+    def _undamaged(self) -> Iterator[None]:
+        """What makes no sense in here is said of the file."""
+        try:
+            yield
+        except (ValueError, RecursionError) as error:
+            raise self._damaged(reason_of(error)) from error
+
+    def _kind(self, schema: Any, column: str) -> Any:
+        """The type of the one column of this name."""
+        place = schema.get_field_index(column)
+        if place < 0:
+            raise self._damaged(f"it has no column {column}, or several")
+        return schema.field(place).type
+
+    def _damaged(self, what: str) -> DataError:
+        return DataError(f"{self.name}: {what}; convert it again")
+
     def _block(self, batch: Any) -> Block:
         names = None
         if batch.column("block")[0].is_valid:
-            self._told = json.loads(batch.column("block")[0].as_py())
-            check(self._told, OF_A_BLOCK, f"{self.name}: what it says of a block")
-            names = _names(batch)
+            self._told = self._checked(batch.column("block")[0].as_py(), OF_A_BLOCK, "what it says of a block")
+            names = self._names(batch)
+        if self._told is None:
+            raise self._damaged("its first row says nothing of its block")
         ids, values = batch.column("indices"), batch.column("values")
         offsets, same = (lists.offsets.to_numpy() for lists in (ids, values))
         indices, numbers = (lists.values.to_numpy() for lists in (ids, values))
@@ -133,21 +175,33 @@ class BlockReader:
             and _are_labels(labels[~np.isnan(labels)], self._told["labels"])
         )
         if not sound:
-            raise DataError(
-                f"{self.name}: its ids, values, labels or weights are not those of examples; convert it again"
-            )
+            raise self._damaged("its ids, values, labels or weights are not those of examples")
+        with self._undamaged():
+            space = space_of(self._told["space"])
         return Block(
             (offsets - offsets[0]).astype(np.uint64),
             indices[entries],
             numbers[others],
             labels,
             weights,
-            groups=batch.column("group").to_numpy() if "group" in batch.schema.names else None,
+            groups=batch.column("group").to_numpy() if self._grouped else None,
             label_names=self._told["labels"],
             names=names,
-            space=space_of(self._told["space"]),
-            tags=batch.column("tag") if "tag" in batch.schema.names else None,
+            space=space,
+            tags=batch.column("tag") if self._tagged else None,
         )
+
+    def _names(self, batch: Any) -> Names | None:
+        """The names that a batch tells."""
+        ids, texts = batch.column("named")[0].as_py() or [], batch.column("names")[0].as_py() or []
+        if len(ids) != len(texts) or None in ids or None in texts:
+            raise self._damaged(f"{len(texts)} names do not fit {len(ids)} ids")
+        if not texts:
+            return None
+        encoded = [text.encode() for text in texts]
+        ends = np.cumsum([len(text) for text in encoded]).astype(np.uint64)
+        text = np.frombuffer(b"".join(encoded), np.uint8)
+        return Names(np.array(ids, np.uint32), np.concatenate([np.zeros(1, np.uint64), ends[:-1]]), ends, text)
 
 
 def _are_labels(labels: np.ndarray, names: list[Any] | None) -> bool:
@@ -155,16 +209,3 @@ def _are_labels(labels: np.ndarray, names: list[Any] | None) -> bool:
     if names is None:
         return bool(np.isfinite(labels).all())
     return bool(np.isin(labels, np.arange(len(names))).all())
-
-
-def _names(batch: Any) -> Names | None:
-    """The names that a batch tells."""
-    ids = batch.column("named")[0].values.to_numpy()
-    texts = [text.encode() for text in batch.column("names")[0].as_py()]
-    if len(ids) != len(texts):
-        raise DataError(f"{len(texts)} names do not fit {len(ids)} ids")
-    if not texts:
-        return None
-    ends = np.cumsum([len(text) for text in texts]).astype(np.uint64)
-    text = np.frombuffer(b"".join(texts), np.uint8)
-    return Names(ids, np.concatenate([np.zeros(1, np.uint64), ends[:-1]]), ends, text)

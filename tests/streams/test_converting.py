@@ -151,7 +151,7 @@ def put(name, value):
         (put("block", None), "its first row says nothing of its block"),
         (put("label", None), "label has rows of nothing"),
         (put("names", ["x"]), "1 names do not fit 0 ids"),
-        (put("values", None), "are not those of examples"),
+        (put("values", None), "values has rows of nothing"),
     ],
 )
 def test_forged_files_are_refused_in_one_line(tmp_path, change, said):

@@ -96,7 +96,7 @@ def learn_by_threads(pieces: list[Any], settings: wm.Settings, threads: int, sha
     """Seconds, and the error of predictions made before learning each example."""
     states = [wm.init(0, settings) for _ in range(threads)]
     if shared:
-        states = [state._replace(counters=states[0].counters) for state in states]
+        states = [state._replace(sketch=state.sketch._replace(counters=states[0].sketch.counters)) for state in states]
     queue, wrong = iter(enumerate(pieces)), [0] * threads
     lock = threading.Lock()
 

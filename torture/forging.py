@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import math
@@ -77,7 +78,7 @@ def forge_metadata(described: Any, random: Random) -> None:
     elif some < 0.14 and isinstance(holder, list):
         holder.insert(key, value)
     elif some < 0.2 and isinstance(holder, dict):
-        holder[random.choice(("x", "", "loss", "kind", "notes"))] = random.choice(OTHERS)
+        holder[random.choice(("x", "", "loss", "kind", "notes"))] = copy.deepcopy(random.choice(OTHERS))
     elif isinstance(value, str) and some < 0.5:
         text = mutation.mutate(value.encode(), random, (), mutation.TEXT).decode("utf-8", "replace")
         holder[key] = text[:2000]
@@ -85,7 +86,7 @@ def forge_metadata(described: Any, random: Random) -> None:
         near = (value + 1, value - 1, value * 2, -value)
         holder[key] = random.choice(NUMBERS) if random.random() < 0.7 else random.choice(near)
     else:
-        holder[key] = random.choice((*NUMBERS, *OTHERS))
+        holder[key] = copy.deepcopy(random.choice((*NUMBERS, *OTHERS)))
 
 
 def forge_array(arrays: Arrays, random: Random) -> None:

@@ -28,7 +28,7 @@ def test_rare_features_do_not_evict_what_merged_workers_have_counted(name, budge
     module.learn_rows(merged, single(range(100, 100 + rare)), np.ones(rare), np.ones(rare), settings, np.empty(rare))
 
     assert {0, 1, 2} <= set(module.members(merged).tolist())
-    counts = dict(zip(merged.keys.tolist(), merged.weights.tolist(), strict=True))
+    counts = dict(zip(merged.heap.keys.tolist(), merged.heap.weights.tolist(), strict=True))
     assert [counts[slot] for slot in range(3)] == [2000, 2000, 2000]
     np.testing.assert_allclose(
         module.estimates(merged, np.arange(3), settings), module.estimates(worker, np.arange(3), settings), rtol=1e-4
@@ -40,12 +40,12 @@ def test_counts_of_a_learner_go_on_beyond_what_single_precision_counts(name):
     learner = catalogue.find(name)
     settings, module = resolve_settings(learner, {}), learner.module
     state, _ = learn(module, single([5, 9]), np.ones(2), 0, settings)
-    for counters in (state.weights, *([state.counters] if name == "count-min" else [])):
+    for counters in (state.heap.weights, *([state.sketch.counters] if name == "count-min" else [])):
         counters[counters > 0] = 2**24
 
     module.learn_rows(state, single([5, 5, 5]), np.ones(3), np.ones(3), settings, np.empty(3))
 
-    assert state.weights[:2].tolist() == [2**24 + 3, 2**24]
+    assert state.heap.weights[:2].tolist() == [2**24 + 3, 2**24]
     assert module.bytes_used(state) <= settings.budget
 
 

@@ -75,7 +75,7 @@ def test_weights_stay_finite():
     rows.values[::7] = 3e38
     state, _ = learn(unbounded, rows, y, 30, Settings())
 
-    assert all(np.isfinite(array[:-1]).all() for array in (state.weight, state.weights))
+    assert all(np.isfinite(array[:-1]).all() for array in (state.weight, state.heap.weights))
     assert not np.isnan(state.bounds).any()
 
 

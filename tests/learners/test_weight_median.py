@@ -66,7 +66,7 @@ def test_projection_keeps_the_sketch_in_its_ball(averaging):
 
     np.testing.assert_allclose(margins, expected, atol=2e-5)
     np.testing.assert_allclose(wm.estimates(state, SLOTS, settings), [query(i) for i in SLOTS], atol=2e-5)
-    assert np.linalg.norm(state.counters) * state.scale[0] / 3**0.5 <= 0.4 * (1 + 1e-5)
+    assert np.linalg.norm(state.sketch.counters) * state.scale[0] / 3**0.5 <= 0.4 * (1 + 1e-5)
 
 
 def test_a_mean_of_workers_is_the_mean_of_all_iterates():
@@ -95,7 +95,7 @@ def test_a_row_longer_than_what_is_noted_is_learnt_alike(monkeypatch):
     wm.learn_rows(short, rows, y, np.ones(len(y), np.float32), settings, others)
 
     np.testing.assert_array_equal(margins, others)
-    np.testing.assert_array_equal(state.counters, short.counters)
+    np.testing.assert_array_equal(state.sketch.counters, short.counters)
 
 
 @pytest.mark.parametrize(("size", "width", "depth"), [(20, 64, 1), (20, 32, 3), (70, 16, 2)])

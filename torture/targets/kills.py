@@ -31,6 +31,7 @@ from torture.verdicts import Failure, scrubbed
 COLD = 0.05  # share of processes that start from nothing
 SIGNALS = (*(signal.SIGKILL,) * 8, signal.SIGTERM, signal.SIGINT)
 STOPPED = {signal.SIGINT: (130,), signal.SIGTERM: (128 + signal.SIGTERM, 130), signal.SIGKILL: ()}
+HELD = (signal.SIGINT, signal.SIGTERM)  # while a process becomes `ouzel`
 LONGEST = 180.0  # seconds that one process may take, on a machine that does much besides
 
 
@@ -149,8 +150,12 @@ class Kills(Target):
             with open(folder / "stdin") as stdin, open(folder / "err", "w") as err, open(folder / "out", "w") as out:
                 command = [sys.executable, "-m", "ouzel", *arguments]
                 return subprocess.Popen(command, stdin=stdin, stdout=out, stderr=err, cwd=folder).pid
-        process = os.fork()
-        return process or _become(arguments, folder)
+        signal.pthread_sigmask(signal.SIG_BLOCK, HELD)  # until it is clear which process a signal is for
+        try:
+            process = os.fork()
+            return process or _become(arguments, folder)
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD)
 
     def _wait(self, process: int) -> int:
         """How a process ended: its status, or the signal as a negative number."""
@@ -168,7 +173,9 @@ class Kills(Target):
 def _become(arguments: list[str], folder: Path) -> NoReturn:
     """Turn this forked process into `ouzel`."""
     try:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for stop in HELD:
+            signal.signal(stop, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD)
         os.chdir(folder)
         new = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
         for descriptor, (name, flags) in enumerate((("stdin", os.O_RDONLY), ("out", new), ("err", new))):
@@ -177,6 +184,7 @@ def _become(arguments: list[str], folder: Path) -> NoReturn:
         sys.argv = ["ouzel", *arguments]
         from ouzel.cli import main
 
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         main()
     except BaseException:
         import traceback
@@ -190,7 +198,7 @@ def _become(arguments: list[str], folder: Path) -> NoReturn:
 def _command(learner: str, files: list[str], extra: list[str]) -> list[str]:
     given = [f"--{name}={value}" for name, value in settings_of(learner).items()]
     form = ["--format", "svmlight"] if files == ["-"] else []
-    return ["train", *files, "--learner", learner, *given, "--model", "m.ouzel", "--label", "label", *form, *extra]
+    return ["train", *files, "--learner", learner, *given, "--model", "m.ouzel", *form, *extra]
 
 
 def _said(folder: Path) -> str:

@@ -22,6 +22,20 @@ class _Sketched(Named):
     choices = ("sketch",)
     learners = LEARNERS
 
+    sketch: str = "oja"
+    sketch_size: int = 10
+    eta: float = 0.0
+    from_theory: bool = False
+    sketch_every: int = 1
+    normalised: bool = True
+    first_square: float = 0.1
+    earlier: bool = False
+    bound: Any = "clip"
+    largest: float = float("inf")
+    gamma: float = 1.0
+    by_mass: bool = True
+    start: Any = "random"
+
     @property
     def eigenvalues_(self) -> np.ndarray:
         """Estimated leading eigenvalues (sketch_size,) of the mean outer product of what is sketched, largest first."""
@@ -73,22 +87,9 @@ class SketchedNewtonClassifier(_Sketched, Classifier):
     """
 
     loss: Any = "logistic"
-    sketch: str = "oja"
-    sketch_size: int = 10
     learning_rate: float | None = None
     curvature: float = 0.25
-    eta: float = 0.0
-    from_theory: bool = False
-    sketch_every: int = 1
     diagonal: bool = True
-    normalised: bool = True
-    first_square: float = 0.1
-    earlier: bool = False
-    bound: Any = "clip"
-    largest: float = float("inf")
-    gamma: float = 1.0
-    by_mass: bool = True
-    start: Any = "random"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -105,19 +106,6 @@ class SketchedNewtonRegressor(_Sketched, Regressor):
     """
 
     loss: Any = "squared"
-    sketch: str = "oja"
-    sketch_size: int = 10
     learning_rate: float = 0.0625
     curvature: float = 1e-3
-    eta: float = 0.0
-    from_theory: bool = False
-    sketch_every: int = 1
     diagonal: bool = False
-    normalised: bool = True
-    first_square: float = 0.1
-    earlier: bool = False
-    bound: Any = "clip"
-    largest: float = float("inf")
-    gamma: float = 1.0
-    by_mass: bool = True
-    start: Any = "random"

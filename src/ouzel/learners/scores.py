@@ -36,6 +36,14 @@ def score_row(table, indices, values, scores):
 
 
 @force_inline
+def predict_scaled_row(state, indices, values, settings, scores):
+    """Write the scores (classes,) of one example, of weights over one scale, or over one for each class."""
+    score_row(state.table, indices, values, scores)
+    for c in range(len(scores)):
+        scores[c] *= state.scale[min(c, len(state.scale) - 1)]
+
+
+@force_inline
 def _score_widely(table, indices, values, scores):
     """The same in double precision, where single overflows."""
     for c in range(len(scores)):
@@ -54,15 +62,6 @@ def best_wrong(scores, target):
         if c != target and scores[c] > scores[best]:
             best = c
     return best
-
-
-@force_inline
-def square_norm(values):
-    """x'x"""
-    total = 0.0
-    for k in range(len(values)):
-        total += values[k] * values[k]
-    return total
 
 
 @force_inline

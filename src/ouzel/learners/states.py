@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
+
+from ouzel.layout import copied
 
 
 def negating(*names: str) -> Callable[[Any], Any]:
@@ -13,8 +16,10 @@ def negating(*names: str) -> Callable[[Any], Any]:
 
     def swap_classes(state: Any) -> Any:
         """The state that exchanged classes would have led to."""
-        copies = type(state)(*(array.copy() for array in state))
-        return copies._replace(**{name: -getattr(copies, name) for name in names})
+        copy = copied(state)
+        for array in map(attrgetter, names):
+            np.negative(array(copy), out=array(copy))
+        return copy
 
     return swap_classes
 
@@ -24,9 +29,9 @@ def negating_first(name: str) -> Callable[[Any], Any]:
 
     def swap_classes(state: Any) -> Any:
         """The state that exchanged classes would have led to."""
-        copies = type(state)(*(array.copy() for array in state))
-        getattr(copies, name)[:, 0] *= -1.0
-        return copies
+        copy = copied(state)
+        getattr(copy, name)[:, 0] *= -1.0
+        return copy
 
     return swap_classes
 

@@ -14,9 +14,8 @@ import numpy as np
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import allocate, uint32
 from ouzel.ranges import Seed, Size, ranged
-from ouzel.sketches.count_sketch import cell, require_alike
+from ouzel.sketches.count_sketch import begin, cell, require_alike
 from ouzel.sketches.counters import MOST, added_up, raised
-from ouzel.sketches.hashing import tabulation
 
 
 class State(NamedTuple):
@@ -39,7 +38,7 @@ def init(width: Size, depth: Size = 4, seed: Seed = 0) -> State:
     3
     """
     state: State = allocate(layout(width, depth))
-    state.tables[...] = tabulation(depth, seed)
+    begin(state, seed)
     return state
 
 

@@ -41,8 +41,13 @@ def init(width: Size, depth: Size = 5, seed: Seed = 0) -> State:
     2.5
     """
     state: State = allocate(layout(width, depth))
-    state.tables[...] = tabulation(depth, seed)
+    begin(state, seed)
     return state
+
+
+def begin(state: Any, seed: int) -> None:
+    """Hash as the seed says."""
+    state.tables[...] = tabulation(len(state.tables), seed)
 
 
 @force_inline

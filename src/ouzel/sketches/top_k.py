@@ -237,8 +237,20 @@ def rescale(state, factor):
         state.bounds[-1] = 0.0
 
 
+def fill(state: Any, keys: np.ndarray, weights: np.ndarray) -> None:
+    """Take the heaviest of some keys (n,), as many as there is room for, heaviest first."""
+    for k in np.argsort(-np.abs(weights), kind="stable")[: len(state.keys) - state.taken[0]]:
+        insert(state, keys[k], state.weights.dtype.type(weights[k]))
+
+
+def keys(state: Any) -> np.ndarray:
+    """The keys (n,) uint32 that are here, in the order of their entries."""
+    found: np.ndarray = state.keys[: state.taken[0]]
+    return found
+
+
 def heaviest(state: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Keys and weights of the n largest magnitudes, largest first, ties by key; of any state with these fields."""
-    keys, weights = state.keys[: state.taken[0]], state.weights[: state.taken[0]]
-    order = np.lexsort((keys, -np.abs(weights.astype(np.float64))))[:n]
-    return keys[order], weights[order]
+    here, weights = keys(state), state.weights[: state.taken[0]]
+    order = np.lexsort((here, -np.abs(weights.astype(np.float64))))[:n]
+    return here[order], weights[order]

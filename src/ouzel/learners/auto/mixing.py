@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import force_inline, inline_source
+from ouzel.kernels.vectors import dot
 from ouzel.layout import float64, require
 
 KEPT = 0.9995
@@ -43,15 +44,6 @@ def check(mixture: Mixture) -> None:
     lower = np.tril(mixture.curvature, -1)
     values = np.linalg.eigvalsh(lower + lower.T + np.diag(np.diag(mixture.curvature)))
     require(values[0] >= 1.0 - ROUNDING * max(values[-1], 1.0), "curvature of the mixture is not one")
-
-
-@inline_source
-def dot(a, b):
-    """a.b"""
-    total = 0.0
-    for e in range(len(a)):
-        total += a[e] * b[e]
-    return total
 
 
 @force_inline

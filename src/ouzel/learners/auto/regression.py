@@ -20,9 +20,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import force_inline, inline_source
+from ouzel.kernels.vectors import dot
 from ouzel.layout import flat, float64, made_from, require, uint32
 from ouzel.learners.auto import merging, mixing, newton_block, standardisation
-from ouzel.learners.auto.mixing import Mixture, dot, learn_mixture
+from ouzel.learners.auto.mixing import Mixture, learn_mixture
 from ouzel.learners.auto.newton_block import Block
 from ouzel.learners.auto.other_losses import Settings
 from ouzel.learners.auto.standardisation import NORMS, SEEN, Features

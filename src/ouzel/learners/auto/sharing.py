@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import force_inline, inline_source
+from ouzel.kernels.vectors import dot
 from ouzel.layout import float64
-from ouzel.learners.auto.mixing import FURTHEST, KEPT, LEAST_CURVATURE, dot, softmax
+from ouzel.learners.auto.mixing import FURTHEST, KEPT, LEAST_CURVATURE, softmax
 
 ALPHA = 1e-3
 LEAST = 1e-300  # of a probability whose logarithm is taken

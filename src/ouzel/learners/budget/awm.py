@@ -22,16 +22,16 @@ to S, half to one row of z.
 
 from __future__ import annotations
 
-from math import isfinite
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from ouzel.errors import OuzelError
-from ouzel.kernels.jit import force_inline, kernel
+from ouzel.kernels.jit import force_inline
 from ouzel.layout import made_from
-from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product, shares
+from ouzel.learners.budget.decaying_weights import product, pushing, shares
 from ouzel.learners.budget.extensions import CellBits, CellL1, PerFeature, cell_bytes, checked_extensions, choosing
+from ouzel.learners.budget.kept_rows import estimating
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import L2, Depth, HeapSize, Loss, Rate, Schedule, SketchSeed, Width, byte_budget
 from ouzel.sketches import active_set, top_k
@@ -47,7 +47,7 @@ from ouzel.sketches.active_set import (
     width_of,
 )
 from ouzel.sketches.top_k import RUN, find, insert, set_weight
-from ouzel.terms.losses import Logistic, derivative
+from ouzel.terms.losses import Logistic
 from ouzel.terms.schedules import InverseTime
 
 BUDGETED = True
@@ -111,6 +111,9 @@ def check(state: State, settings: Settings) -> None:
     active_set.check(state)
 
 
+push = pushing(fold)
+
+
 @force_inline
 def predict_row(state, indices, values, settings):
     """The margin of one example."""
@@ -150,14 +153,8 @@ def learn_shifted(state, indices, values, target, importance, shift, loss, setti
         margin += product(values[k], value(state, indices[k]))
         largest = max(largest, abs(values[k]))
     margin *= state.scale[0]
-    slope = importance * derivative(loss, margin + shift, target)
-    if importance == 0.0 or not isfinite(slope):
-        return margin
-    step = next_step(state, settings)
-    if state.scale[0] < SMALLEST_SCALE:
-        fold(state)
-    factor = factor_of(state, step * slope, largest)
-    if factor != 0.0:
+    learnt, factor = push(state, settings, loss, margin + shift, target, importance, largest)
+    if learnt and factor != 0.0:
         _move(state, indices, values, factor, noted, width)
         for k in range(noted, len(indices)):
             change_weight(state, indices[k], -factor * values[k])
@@ -190,18 +187,14 @@ learn_rows = learning_margins(learn_row)
 predict_rows = predicting_margins(predict_row)
 
 
-@kernel
-def _estimates(state, slots, out):
-    for k in range(len(slots)):
-        entry = find(state, slots[k])
-        out[k] = state.scale[0] * (state.weights[entry] if entry >= 0 else query(state, slots[k]))
+@force_inline
+def _weight_of(state, slot):
+    """Exact in the active set, the sketch's median elsewhere."""
+    entry = find(state, slot)
+    return state.weights[entry] if entry >= 0 else query(state, slot)
 
 
-def estimates(state: State, slots: np.ndarray, settings: Settings) -> np.ndarray:
-    """Weights of the given slots (uint32): exact in the active set, the sketch's median elsewhere."""
-    out = np.empty(len(slots))
-    _estimates(state, slots, out)
-    return out
+estimates = estimating(_weight_of)
 
 
 def top(state: State, n: int, settings: Settings) -> tuple[np.ndarray, np.ndarray]:

@@ -15,31 +15,22 @@ from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.budget.awm import Settings, configure
 from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, shares
-from ouzel.learners.budget.extensions import (
-    alone,
-    change_of,
-    learning,
-    members,
-    merge_cells,
-    predicting,
-    swap_classes,
-)
+from ouzel.learners.budget.extensions import ALIKE, alone, change_of, learning, merge_cells, predicting
+from ouzel.learners.budget.kept_features import slots_of_any
+from ouzel.learners.budget.kept_rows import estimating
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.sketches import cells, top_k
 from ouzel.sketches.cells import add_square, harden, mean, query, raise_squares, soften, update
 from ouzel.sketches.top_k import find, insert, replace, set_weight, smallest
 
-__all__ = ["Settings", "members", "swap_classes"]
+__all__ = ["Settings"]
 
 BUDGETED = True
+begin, check, members, swap_classes = ALIKE
 
 
 class State(NamedTuple):
-    keys: np.ndarray  # (k,) uint32  slots in S
-    weights: np.ndarray  # (k,) float32  and their weights over the scale, written as the cells are
-    bounds: np.ndarray  # (ceil(k / 64) + 1,) float32  see top_k
-    places: np.ndarray  # (2^p,) uint16, see top_k
-    taken: np.ndarray  # (1,) int64
+    heap: top_k.State  # S: slots and their weights over the scale, written as the cells are
     sums: np.ndarray  # (k,) float32  sums of squared gradients; empty without rates per feature
     cells: cells.State  # z, over the scale
     scale: np.ndarray  # (2,) float64  the global scale; t
@@ -50,37 +41,26 @@ def layout(dimension: int, settings: Settings) -> State:
     heap_size, width, depth = configure(settings)
     sketch = cells.layout(width, depth, int(settings.cell_bits), settings.per_feature)
     return State(
-        *top_k.layout(heap_size),
+        heap=top_k.layout(heap_size),
         sums=float32(heap_size if settings.per_feature else 0, least=0.0),
         cells=sketch,
         scale=float64(2, fill=(1.0, 0.0), least=(SMALLEST_SCALE, 0.0), most=(1.0, np.inf)),
     )
 
 
-def begin(state: State, settings: Settings) -> None:
-    """Let whatever comes enter, and hash as the seed says."""
-    top_k.begin(state)
-    cells.begin(state.cells, int(settings.sketch_seed))
-
-
 init, grow = made_from(layout, begin)
-
-
-def check(state: State, settings: Settings) -> None:
-    """Refuse an active set whose slots could not be found."""
-    top_k.check(state)
 
 
 @force_inline
 def _held(state, entry):
     """The weight of an entry of S."""
-    return soften(state.weights[entry], np.float32(state.cells.grid[1]))
+    return soften(state.heap.weights[entry], np.float32(state.cells.grid[1]))
 
 
 @force_inline
 def value_of(state, slot):
     """The weight from S, or the mean over the sketch's rows."""
-    entry = find(state, slot)
+    entry = find(state.heap, slot)
     return _held(state, entry) if entry >= 0 else mean(state.cells, slot)
 
 
@@ -88,24 +68,25 @@ def value_of(state, slot):
 def learn_feature(state, slot, gradient, change, settings):
     """Move the weight of a slot; one outside of S enters if it is heavy enough."""
     owed = np.float32(state.cells.grid[1])
-    entry = find(state, slot)
+    entry = find(state.heap, slot)
     if entry >= 0:
         known = np.float32(0.0)
         if settings.per_feature:
             state.sums[entry] += np.float32(gradient * gradient)
             known = state.sums[entry]
         weight = _held(state, entry) + change_of(state, known, gradient, change, settings)
-        set_weight(state, entry, harden(weight, owed))
+        set_weight(state.heap, entry, harden(weight, owed))
         return
     known = add_square(state.cells, slot, gradient * gradient) if settings.per_feature else np.float32(0.0)
     change = change_of(state, known, gradient, change, settings)
     weight = harden(query(state.cells, slot) + change, owed)
-    if state.taken[0] < len(state.keys):
-        insert(state, slot, weight)
-        entry = state.taken[0] - 1
-    elif abs(weight) > state.bounds[-1]:
-        entry = smallest(state)
-        entry = _take(state, entry, slot, weight, settings) if abs(weight) > abs(state.weights[entry]) else -1
+    heap = state.heap
+    if heap.taken[0] < len(heap.keys):
+        insert(heap, slot, weight)
+        entry = heap.taken[0] - 1
+    elif abs(weight) > heap.bounds[-1]:
+        entry = smallest(heap)
+        entry = _take(state, entry, slot, weight, settings) if abs(weight) > abs(heap.weights[entry]) else -1
     if entry < 0:
         update(state.cells, slot, change)
     elif settings.per_feature:
@@ -115,8 +96,8 @@ def learn_feature(state, slot, gradient, change, settings):
 @force_inline
 def _take(state, entry, slot, weight, settings):
     """Give a slot an entry of S; the sketch estimates what was there by its last weight."""
-    evicted, last = state.keys[entry], _held(state, entry)
-    replace(state, entry, slot, weight)
+    evicted, last = state.heap.keys[entry], _held(state, entry)
+    replace(state.heap, entry, slot, weight)
     update(state.cells, evicted, last - query(state.cells, evicted))
     if settings.per_feature:
         raise_squares(state.cells, evicted, state.sums[entry])
@@ -127,29 +108,25 @@ learn_row, predict_row = learning(value_of, learn_feature), predicting(value_of)
 learn_rows, predict_rows = learning_margins(learn_row), predicting_margins(predict_row)
 
 
-@kernel
-def _estimates(state, slots, out):
-    for k in range(len(slots)):
-        entry = find(state, slots[k])
-        out[k] = state.scale[0] * (_held(state, entry) if entry >= 0 else query(state.cells, slots[k]))
+@force_inline
+def _weight_of(state, slot):
+    """Exact in the active set, the sketch's median elsewhere."""
+    entry = find(state.heap, slot)
+    return _held(state, entry) if entry >= 0 else query(state.cells, slot)
 
 
-def estimates(state: State, slots: np.ndarray, settings: Settings) -> np.ndarray:
-    """Weights of the given slots (uint32): exact in the active set, the sketch's median elsewhere."""
-    out = np.empty(len(slots))
-    _estimates(state, slots, out)
-    return out
+estimates = estimating(_weight_of)
 
 
 def top(state: State, n: int, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
     """Slots and weights of the n heaviest."""
-    slots = top_k.heaviest(state, n)[0]
+    slots = top_k.heaviest(state.heap, n)[0]
     return slots.astype(np.int64), estimates(state, slots, settings)
 
 
 def bytes_used(state: State) -> int:
     """4 bytes for each id, weight and sum of squares of the active set, and those of the cells."""
-    return 8 * len(state.keys) + 4 * len(state.sums) + cells.bytes_used(state.cells)
+    return 8 * len(state.heap.keys) + 4 * len(state.sums) + cells.bytes_used(state.cells)
 
 
 def merge(states: list[State], settings: Settings) -> State:
@@ -160,14 +137,15 @@ def merge(states: list[State], settings: Settings) -> State:
     merged = init(0, settings)
     weighed = shares(states)
     merge_cells(merged, states, weighed)
-    slots = np.unique(np.concatenate([state.keys[: state.taken[0]] for state in states]))
+    slots = slots_of_any(states)
     mean_weights = np.zeros(len(slots))
     for state, share in zip(states, weighed, strict=True):
         mean_weights += share * estimates(state, slots, settings)
     order = np.argsort(-np.abs(mean_weights), kind="stable")
-    heavy, light = order[: len(merged.keys)], order[len(merged.keys) :][::-1]
+    size = len(merged.heap.keys)
+    heavy, light = order[:size], order[size:][::-1]
     for k in heavy:
-        insert(merged, slots[k], np.float32(mean_weights[k]))
+        insert(merged.heap, slots[k], np.float32(mean_weights[k]))
     _put_back(merged, slots[light], mean_weights[light].astype(np.float32))
     if settings.per_feature:
         sums = np.zeros(len(slots), np.float32)
@@ -189,7 +167,7 @@ def _put_back(state, slots, weights):
 def _add_sums(state, slots, sums):
     """Add what a state knows of the squares of slots (n,)."""
     for k in range(len(slots)):
-        entry = find(state, slots[k])
+        entry = find(state.heap, slots[k])
         sums[k] += state.sums[entry] if entry >= 0 else add_square(state.cells, slots[k], 0.0)
 
 

@@ -21,8 +21,7 @@ from ouzel.learners.budget import kept_features as kept
 from ouzel.learners.budget.kept_rows import learning_each, predicting
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import L2, Depth, HeapSize, Loss, Rate, Schedule, SketchSeed, Width, byte_budget
-from ouzel.sketches import count_min, top_k
-from ouzel.sketches.hashing import tabulation
+from ouzel.sketches import count_min, count_sketch, top_k
 from ouzel.sketches.top_k import find, insert, replace, set_weight, smallest
 from ouzel.terms.losses import Logistic
 from ouzel.terms.schedules import InverseTime
@@ -32,14 +31,9 @@ check, estimates, members, swap_classes, top = kept.ALIKE
 
 
 class State(NamedTuple):
-    keys: np.ndarray  # (k,) uint32  slots
-    weights: np.ndarray  # (k,) uint32  counts
-    bounds: np.ndarray  # (ceil(k / 64) + 1,) int64  see top_k
-    places: np.ndarray  # (2^p,) uint16, see top_k
-    taken: np.ndarray  # (1,) int64
+    heap: top_k.State  # slots and their counts
     values: np.ndarray  # (k,) float32  weights over the scale
-    counters: np.ndarray  # (depth, width) uint32  of the sketch
-    tables: np.ndarray  # (depth, 4, 256) uint32, a constant of the seed
+    sketch: count_min.State  # of all counts
     scale: np.ndarray  # (2,) float64  the global scale; t
 
 
@@ -62,14 +56,13 @@ def layout(dimension: int, settings: Settings) -> State:
     width = int(settings.width) or (int(settings.budget) - 12 * size) // (4 * depth)
     if size < 1 or width < 1:
         raise OuzelError(f"a budget of {settings.budget:.0f} bytes is too small; give at least 40 bytes")
-    heap, sketch = top_k.layout(size, counting=True), count_min.layout(width, depth)
-    return State(*heap, float32(size), *sketch, scale=kept.SCALE)
+    return State(top_k.layout(size, counting=True), float32(size), count_min.layout(width, depth), kept.SCALE)
 
 
 def begin(state: State, settings: Settings) -> None:
     """Let whatever comes enter, and hash as the seed says."""
-    top_k.begin(state)
-    state.tables[...] = tabulation(len(state.tables), int(settings.sketch_seed))
+    top_k.begin(state.heap)
+    count_sketch.begin(state.sketch, int(settings.sketch_seed))
 
 
 init, grow = made_from(layout, begin)
@@ -85,19 +78,20 @@ predict_row = predicting(kept.value_of)
 @force_inline
 def _learn_feature(state, slot, change):
     """Count a slot, and move its weight by `change` if it is, or gets, in the heap."""
-    count(state, slot, 1)
-    often = occurrences(state, slot)
-    entry = find(state, slot)
+    heap = state.heap
+    count(state.sketch, slot, 1)
+    often = occurrences(state.sketch, slot)
+    entry = find(heap, slot)
     if entry >= 0:
-        set_weight(state, entry, often)
+        set_weight(heap, entry, often)
         state.values[entry] += change
-    elif state.taken[0] < len(state.keys):
-        insert(state, slot, often)
-        state.values[state.taken[0] - 1] = change
-    elif often > state.bounds[-1]:
-        entry = smallest(state)
-        if often > state.weights[entry]:
-            replace(state, entry, slot, often)
+    elif heap.taken[0] < len(heap.keys):
+        insert(heap, slot, often)
+        state.values[heap.taken[0] - 1] = change
+    elif often > heap.bounds[-1]:
+        entry = smallest(heap)
+        if often > heap.weights[entry]:
+            replace(heap, entry, slot, often)
             state.values[entry] = change
 
 
@@ -108,7 +102,7 @@ predict_rows = predicting_margins(predict_row)
 
 def bytes_used(state: State) -> int:
     """4 bytes for each id, weight and count, and each counter."""
-    return 12 * len(state.keys) + 4 * state.counters.size
+    return 12 * len(state.heap.keys) + 4 * state.sketch.counters.size
 
 
 def merge(states: list[State], settings: Settings) -> State:
@@ -116,12 +110,12 @@ def merge(states: list[State], settings: Settings) -> State:
 
     Sketches add up, and say which of the workers' features those are; weights are not those of one pass over all.
     """
-    merged = init(0, settings)._replace(**count_min.merge(states)._asdict())
+    merged = init(0, settings)._replace(sketch=count_min.merge([state.sketch for state in states]))
     merged.scale[1] = sum(state.scale[1] for state in states)
     slots = kept.slots_of_any(states)
     weights = kept.mean_weights(states, slots, settings)
-    counts = np.array([occurrences(merged, slot) for slot in slots], np.int64)
-    for k in np.argsort(-counts, kind="stable")[: len(merged.keys)]:
-        insert(merged, slots[k], np.uint32(counts[k]))
-        merged.values[merged.taken[0] - 1] = weights[k]
+    counts = np.array([occurrences(merged.sketch, slot) for slot in slots], np.int64)
+    for k in np.argsort(-counts, kind="stable")[: len(merged.heap.keys)]:
+        insert(merged.heap, slots[k], np.uint32(counts[k]))
+        merged.values[merged.heap.taken[0] - 1] = weights[k]
     return merged

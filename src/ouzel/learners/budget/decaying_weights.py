@@ -51,9 +51,9 @@ def pushing(fold: Callable[..., Any]) -> Callable[..., Any]:
     """`push`, what learning does between margin and weights; `fold(state)` multiplies the scale into those."""
 
     @kernel_of(fold, inline=True)
-    def push(state, settings, margin, target, importance, largest):
+    def push(state, settings, loss, margin, target, importance, largest):
         """Whether to learn an example whose values are at most `largest`, and what to multiply them by."""
-        slope = importance * derivative(settings.loss, margin, target)
+        slope = importance * derivative(loss, margin, target)
         if importance == 0.0 or not isfinite(slope):
             return False, np.float32(0.0)
         step = next_step(state, settings)

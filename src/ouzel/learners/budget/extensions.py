@@ -25,7 +25,9 @@ from ouzel.errors import OuzelError
 from ouzel.kernels.jit import force_inline, kernel_of
 from ouzel.layout import copied
 from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product
+from ouzel.learners.budget.kept_features import check, members
 from ouzel.learners.limits import has_square
+from ouzel.learners.states import negating
 from ouzel.ranges import STRENGTH, SWITCH, Range
 from ouzel.sketches import cells, top_k
 from ouzel.sketches.cells import MOST_OWED, soften
@@ -72,6 +74,12 @@ def cell_bytes(settings: Any) -> int:
     return int(settings.cell_bits) // 8 + (4 if settings.per_feature else 0)
 
 
+def begin(state: Any, settings: Any) -> None:
+    """Let whatever comes enter, and hash as the seed says."""
+    top_k.begin(state.heap)
+    cells.begin(state.cells, int(settings.sketch_seed))
+
+
 @force_inline
 def change_of(state, sum_of_squares, gradient, change, settings):
     """How far a weight over the scale moves: AdaGrad's step, or the change given."""
@@ -83,7 +91,7 @@ def change_of(state, sum_of_squares, gradient, change, settings):
 @force_inline
 def fold(state):
     """Multiply the scale into what it scales."""
-    top_k.rescale(state, np.float32(state.scale[0]))
+    top_k.rescale(state.heap, np.float32(state.scale[0]))
     cells.rescale(state.cells, state.scale[0])
     state.scale[0] = 1.0
 
@@ -94,9 +102,9 @@ def shrink(state, length):
     state.cells.grid[1] = min(state.cells.grid[1] + length, MOST_OWED)
     if state.cells.grid[1] > max(ENOUGH, ROUNDS * length):
         owed = np.float32(state.cells.grid[1])
-        for entry in range(len(state.keys)):
-            state.weights[entry] = soften(state.weights[entry], owed)
-        top_k.rescale(state, np.float32(1.0))  # which bounds follow
+        for entry in range(len(state.heap.keys)):
+            state.heap.weights[entry] = soften(state.heap.weights[entry], owed)
+        top_k.rescale(state.heap, np.float32(1.0))  # which bounds follow
         cells.settle(state.cells)
 
 
@@ -148,20 +156,6 @@ def predicting(value_of: Callable[..., Any]) -> Callable[..., Any]:
     return predict_row
 
 
-def members(state: Any) -> np.ndarray:
-    """Slots whose weights are known."""
-    found: np.ndarray = state.keys[: state.taken[0]].astype(np.int64)
-    return found
-
-
-def swap_classes(state: Any) -> Any:
-    """The state that exchanged classes would have led to."""
-    copy = copied(state)
-    copy.weights[...] *= -1.0
-    copy.cells.numbers[...] *= -1
-    return copy
-
-
 def alone(states: list[Any]) -> Any | None:
     """A copy of the only one of some states that has learnt anything, of the first if none has; else nothing."""
     heard = [state for state in states if state.scale[1] > 0.0]
@@ -176,3 +170,7 @@ def merge_cells(merged: Any, states: list[Any], shares: np.ndarray) -> None:
     longest = max(states, key=lambda state: (state.scale[1], int(state.cells.random[1])))
     merged.cells.random[...] = longest.cells.random
     merged.scale[1] = sum(state.scale[1] for state in states)
+
+
+ALIKE = begin, check, members, negating("heap.weights", "cells.numbers")
+"""What both do by the functions above."""

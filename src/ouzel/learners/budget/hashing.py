@@ -11,10 +11,11 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import force_inline, kernel
+from ouzel.kernels.jit import force_inline
 from ouzel.layout import float32, made_from, uint32
 from ouzel.learners.budget.decaying_weights import product, pushing, shares
 from ouzel.learners.budget.kept_features import SCALE
+from ouzel.learners.budget.kept_rows import estimating
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import L2, Loss, Rate, Schedule, SketchSeed, byte_budget
 from ouzel.learners.states import negating
@@ -103,7 +104,7 @@ def learn_row(state, indices, values, target, importance, settings):
         margin += product(sign * values[k], state.counters[column])
         largest = max(largest, abs(values[k]))
     margin *= state.scale[0]
-    learnt, factor = push(state, settings, margin, target, importance, largest)
+    learnt, factor = push(state, settings, settings.loss, margin, target, importance, largest)
     if not learnt:
         return margin
     for k in range(noted):
@@ -118,18 +119,13 @@ learn_rows = learning_margins(learn_row)
 predict_rows = predicting_margins(predict_row)
 
 
-@kernel
-def _estimates(state, slots, out):
-    for k in range(len(slots)):
-        column, sign = cell(state.tables, slots[k], len(state.counters))
-        out[k] = state.scale[0] * sign * state.counters[column]
+@force_inline
+def _weight_of(state, slot):
+    column, sign = cell(state.tables, slot, len(state.counters))
+    return sign * state.counters[column]
 
 
-def estimates(state: State, slots: np.ndarray, settings: Settings) -> np.ndarray:
-    """Weights of the given slots (uint32)."""
-    out = np.empty(len(slots))
-    _estimates(state, slots, out)
-    return out
+estimates = estimating(_weight_of)
 
 
 def top(state: State, n: int, settings: Settings) -> tuple[np.ndarray, np.ndarray]:

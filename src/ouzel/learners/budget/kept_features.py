@@ -1,23 +1,29 @@
 """What learners that keep the weights of some features alone do alike, whatever they keep a feature for.
 
-Their states have `keys`, `taken` and `scale`, and the weights over the scale in `values`, or in `weights` where those
-are also what the features are kept for (see `sketches.top_k`).
+Their states have a `heap` and a `scale`, and the weights over the scale in `values`, or in the heap where those are
+also what the features are kept for.
 """
 
 from __future__ import annotations
 
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel
-from ouzel.layout import float64
+from ouzel.layout import copied, float64
 from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, shares
 from ouzel.sketches import top_k
 
 SCALE = float64(2, fill=(1.0, 0.0), least=(SMALLEST_SCALE, 0.0), most=(1.0, inf))
 """The global scale, multiplied into the weights where it is small, and t: what `scale` of the states is."""
+
+
+class State(NamedTuple):
+    heap: top_k.State  # slots, and what they are kept for
+    values: np.ndarray  # (k,) float32  weights over the scale
+    scale: np.ndarray  # (2,) float64  the global scale; t
 
 
 @force_inline
@@ -42,21 +48,26 @@ def entries_for(state, nonzeros):
 
 def begin(state: Any, settings: Any) -> None:
     """Let whatever comes enter, and let random numbers begin as the seed says."""
-    top_k.begin(state)
+    top_k.begin(state.heap)
 
 
 def check(state: Any, settings: Any) -> None:
     """Refuse features that could not be found."""
-    top_k.check(state)
+    top_k.check(state.heap)
 
 
 def members(state: Any) -> np.ndarray:
     """Slots that are kept."""
-    return state.keys[: state.taken[0]].astype(np.int64)
+    return top_k.keys(state.heap).astype(np.int64)
+
+
+def _over_the_scale(state: Any) -> np.ndarray:
+    weights: np.ndarray = state.values if hasattr(state, "values") else state.heap.weights
+    return weights
 
 
 def _weights(state: Any) -> np.ndarray:
-    return (getattr(state, "values", state.weights) * state.scale[0])[: state.taken[0]]
+    return (_over_the_scale(state) * state.scale[0])[: state.heap.taken[0]]
 
 
 def estimates(state: Any, slots: np.ndarray, settings: Any) -> np.ndarray:
@@ -74,14 +85,14 @@ def top(state: Any, n: int, settings: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def swap_classes(state: Any) -> Any:
     """The state that exchanged classes would have led to."""
-    copies = type(state)(*(array.copy() for array in state))
-    signed = "values" if hasattr(state, "values") else "weights"
-    return copies._replace(**{signed: -getattr(copies, signed)})
+    copy = copied(state)
+    _over_the_scale(copy)[...] *= -1.0
+    return copy
 
 
 def slots_of_any(states: list[Any]) -> np.ndarray:
     """Slots (n,) uint32 that any of the workers keeps, in rising order."""
-    return np.unique(np.concatenate([state.keys[: state.taken[0]] for state in states]))
+    return np.unique(np.concatenate([top_k.keys(state.heap) for state in states]))
 
 
 def mean_weights(states: list[Any], slots: np.ndarray, settings: Any) -> np.ndarray:

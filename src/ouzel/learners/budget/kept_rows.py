@@ -13,7 +13,7 @@ import numpy as np
 
 from ouzel.kernels.jit import kernel_of
 from ouzel.learners.budget.decaying_weights import product, pushing
-from ouzel.sketches.top_k import find
+from ouzel.sketches.top_k import find, keys
 
 Function = Callable[..., Any]
 
@@ -26,12 +26,43 @@ def predicting(weight_of: Function) -> Function:
         """The margin of one example."""
         margin = 0.0
         for k in range(len(indices)):
-            entry = find(state, indices[k])
+            entry = find(state.heap, indices[k])
             if entry >= 0:
                 margin += product(values[k], weight_of(state, entry))
         return margin * state.scale[0]
 
     return predict_row
+
+
+def estimating(weight_of: Function) -> Function:
+    """`estimates` of a learner; `weight_of(state, slot)` is what it makes of a slot's weight, over the scale."""
+
+    @kernel_of(weight_of)
+    def write(state, slots, out):
+        """Write the weights (n,) of slots (n,)."""
+        for k in range(len(slots)):
+            out[k] = state.scale[0] * weight_of(state, slots[k])
+
+    def estimates(state: Any, slots: np.ndarray, settings: Any) -> np.ndarray:
+        """Weights of the given slots (uint32), as the learner's sketch and what it keeps beside it have them."""
+        out = np.empty(len(slots))
+        write(state, slots, out)
+        return out
+
+    return estimates
+
+
+def heaviest_by(estimates: Function) -> Function:
+    """`top` of a learner whose heap says which slots are heavy, and its sketch how heavy they are now."""
+
+    def top(state: Any, n: int, settings: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Slots and weights of the n heaviest in the heap, by the sketch as it is now."""
+        slots = keys(state.heap)
+        weights = estimates(state, slots, settings)
+        order = np.lexsort((slots, -np.abs(weights)))[:n]
+        return slots[order].astype(np.int64), weights[order]
+
+    return top
 
 
 def learning_each(weight_of: Function, fold: Function, learn_feature: Function) -> Function:
@@ -45,11 +76,11 @@ def learning_each(weight_of: Function, fold: Function, learn_feature: Function) 
         largest = np.float32(0.0)
         for k in range(len(indices)):
             largest = max(largest, abs(values[k]))
-            entry = find(state, indices[k])
+            entry = find(state.heap, indices[k])
             if entry >= 0:
                 margin += product(values[k], weight_of(state, entry))
         margin *= state.scale[0]
-        learnt, factor = push(state, settings, margin, target, importance, largest)
+        learnt, factor = push(state, settings, settings.loss, margin, target, importance, largest)
         if learnt:
             for k in range(len(indices)):
                 learn_feature(state, indices[k], -factor * values[k])
@@ -71,12 +102,12 @@ def learning_kept_first(weight_of: Function, fold: Function, move: Function, lea
         margin = 0.0
         largest = np.float32(0.0)
         for k in range(len(indices)):
-            entries[k] = find(state, indices[k])
+            entries[k] = find(state.heap, indices[k])
             largest = max(largest, abs(values[k]))
             if entries[k] >= 0:
                 margin += product(values[k], weight_of(state, entries[k]))
         margin *= state.scale[0]
-        learnt, factor = push(state, settings, margin, target, importance, largest)
+        learnt, factor = push(state, settings, settings.loss, margin, target, importance, largest)
         if not learnt:
             return margin
         for k in range(len(indices)):

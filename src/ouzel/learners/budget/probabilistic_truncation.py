@@ -34,11 +34,7 @@ HIGHEST = 1e38  # priority
 
 
 class State(NamedTuple):
-    keys: np.ndarray  # (k,) uint32  slots
-    weights: np.ndarray  # (k,) float32  priorities of the sampling, over the scale
-    bounds: np.ndarray  # (ceil(k / 64) + 1,) float32  see top_k
-    places: np.ndarray  # (2^p,) uint16, see top_k
-    taken: np.ndarray  # (1,) int64
+    heap: top_k.State  # slots and their priorities of the sampling, over the scale
     values: np.ndarray  # (k,) float32  weights over the scale
     random: np.ndarray  # (2,) uint64  nothing; state of the random numbers
     scale: np.ndarray  # (2,) float64  the global scale; t
@@ -59,12 +55,12 @@ def layout(dimension: int, settings: Settings) -> State:
     size = int(settings.heap_size) or int(settings.budget) // 12
     heap = top_k.layout(size)
     priorities = float32(size, least=0.0, finite=False)
-    return State(*heap._replace(weights=priorities), values=float32(size), random=uint64(2), scale=kept.SCALE)
+    return State(heap._replace(weights=priorities), float32(size), uint64(2), kept.SCALE)
 
 
 def begin(state: State, settings: Settings) -> None:
     """Let whatever comes enter, and random numbers begin as the seed says."""
-    top_k.begin(state)
+    top_k.begin(state.heap)
     reservoir.begin(state.random, int(settings.sketch_seed))
 
 
@@ -77,7 +73,7 @@ predict_row = predicting(kept.value_of)
 @force_inline
 def _fold(state):
     """Multiply the scale into the weights and their priorities."""
-    rescale(state, np.float32(state.scale[0]))
+    rescale(state.heap, np.float32(state.scale[0]))
     kept.fold_values(state)
 
 
@@ -91,30 +87,31 @@ def _priority(state, size):
 @force_inline
 def _move(state, entry, change):
     """Move the weight of an entry by `change`, and its priority in proportion."""
-    before = abs(state.values[entry])
+    before, priority = abs(state.values[entry]), state.heap.weights[entry]
     state.values[entry] += change
     after = abs(state.values[entry])
-    if before > 0.0 and state.weights[entry] > 0.0:
-        set_weight(state, entry, np.float32(min(state.weights[entry] * (after / before), HIGHEST)))
+    if before > 0.0 and priority > 0.0:
+        set_weight(state.heap, entry, np.float32(min(priority * (after / before), HIGHEST)))
     else:
-        set_weight(state, entry, _priority(state, after))
+        set_weight(state.heap, entry, _priority(state, after))
 
 
 @force_inline
 def _learn_feature(state, slot, change):
     """Move the weight of a slot by `change`; one not kept draws a priority and may take the place of the lowest."""
-    entry = find(state, slot)
+    heap = state.heap
+    entry = find(heap, slot)
     if entry >= 0:
         _move(state, entry, change)
     elif change != 0.0:
         priority = _priority(state, abs(change))
-        if state.taken[0] < len(state.keys):
-            insert(state, slot, priority)
-            state.values[state.taken[0] - 1] = change
-        elif priority > state.bounds[-1]:
-            entry = smallest(state)
-            if priority > state.weights[entry]:
-                replace(state, entry, slot, priority)
+        if heap.taken[0] < len(heap.keys):
+            insert(heap, slot, priority)
+            state.values[heap.taken[0] - 1] = change
+        elif priority > heap.bounds[-1]:
+            entry = smallest(heap)
+            if priority > heap.weights[entry]:
+                replace(heap, entry, slot, priority)
                 state.values[entry] = change
 
 
@@ -125,7 +122,7 @@ predict_rows = predicting_margins(predict_row)
 
 def bytes_used(state: State) -> int:
     """4 bytes for each id, weight and priority."""
-    return 12 * len(state.keys)
+    return 12 * len(state.heap.keys)
 
 
 def merge(states: list[State], settings: Settings) -> State:
@@ -140,9 +137,9 @@ def merge(states: list[State], settings: Settings) -> State:
     slots = kept.slots_of_any(states)
     weights = kept.mean_weights(states, slots, settings)
     priorities = np.abs(weights) * _drawn(states, slots, settings)
-    for k in np.argsort(-priorities, kind="stable")[: len(merged.keys)]:
-        insert(merged, slots[k], priorities[k])
-        merged.values[merged.taken[0] - 1] = weights[k]
+    for k in np.argsort(-priorities, kind="stable")[: len(merged.heap.keys)]:
+        insert(merged.heap, slots[k], priorities[k])
+        merged.values[merged.heap.taken[0] - 1] = weights[k]
     return merged
 
 
@@ -153,10 +150,10 @@ def _drawn(states: list[State], slots: np.ndarray, settings: Settings) -> np.nda
     ]
     inverses = np.zeros((len(states), len(slots)))
     for inverse, state in zip(inverses, states, strict=True):
-        held = slice(0, state.taken[0])
+        held = slice(0, state.heap.taken[0])
         size = np.abs(state.values[held].astype(float))
-        places = np.searchsorted(slots, state.keys[held])
-        np.divide(state.weights[held], size, out=size, where=size > 0.0)
+        places = np.searchsorted(slots, state.heap.keys[held])
+        np.divide(state.heap.weights[held], size, out=size, where=size > 0.0)
         inverse[places] = size
     order = np.lexsort((inverses, np.array(parts)), axis=0)
     return np.minimum(np.take_along_axis(inverses, order[-1:], axis=0)[0], HIGHEST).astype(np.float32)

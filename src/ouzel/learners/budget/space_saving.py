@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
-import numpy as np
-
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float32, made_from
 from ouzel.learners.budget import kept_features as kept
+from ouzel.learners.budget.kept_features import State
 from ouzel.learners.budget.kept_rows import learning_each, predicting
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import L2, HeapSize, Loss, Rate, Schedule, byte_budget
@@ -24,16 +23,6 @@ from ouzel.terms.schedules import InverseTime
 
 BUDGETED = True
 check, estimates, members, swap_classes, top = kept.ALIKE
-
-
-class State(NamedTuple):
-    keys: np.ndarray  # (k,) uint32  slots
-    weights: np.ndarray  # (k,) uint32  counts
-    bounds: np.ndarray  # (ceil(k / 64) + 1,) int64  see top_k
-    places: np.ndarray  # (2^p,) uint16, see top_k
-    taken: np.ndarray  # (1,) int64
-    values: np.ndarray  # (k,) float32  weights over the scale
-    scale: np.ndarray  # (2,) float64  the global scale; t
 
 
 class Settings(NamedTuple):
@@ -48,7 +37,7 @@ class Settings(NamedTuple):
 def layout(dimension: int, settings: Settings) -> State:
     """What a state is made of; it takes any slot, whatever the dimension."""
     size = int(settings.heap_size) or int(settings.budget) // 12
-    return State(*top_k.layout(size, counting=True), values=float32(size), scale=kept.SCALE)
+    return State(top_k.layout(size, counting=True), float32(size), kept.SCALE)
 
 
 init, grow = made_from(layout, kept.begin)
@@ -63,7 +52,7 @@ count = space_saving.update
 @force_inline
 def _learn_feature(state, slot, change):
     """Count a slot, and move its weight by `change`."""
-    entry, new = count(state, slot, 1)
+    entry, new = count(state.heap, slot, 1)
     state.values[entry] = change if new else state.values[entry] + change
 
 
@@ -74,7 +63,7 @@ predict_rows = predicting_margins(predict_row)
 
 def bytes_used(state: State) -> int:
     """4 bytes for each id, weight and count."""
-    return 12 * len(state.keys)
+    return 12 * len(state.heap.keys)
 
 
 def merge(states: list[State], settings: Settings) -> State:
@@ -82,9 +71,8 @@ def merge(states: list[State], settings: Settings) -> State:
 
     Counts add up as summaries of SpaceSaving do; weights are not those of one pass over all.
     """
-    merged = init(0, settings)
-    merged = merged._replace(**space_saving.merge(states)._asdict())
-    taken = merged.taken[0]
-    merged.values[:taken] = kept.mean_weights(states, merged.keys[:taken], settings)
+    merged = init(0, settings)._replace(heap=space_saving.merge([state.heap for state in states]))
+    slots = top_k.keys(merged.heap)
+    merged.values[: len(slots)] = kept.mean_weights(states, slots, settings)
     merged.scale[1] = sum(state.scale[1] for state in states)
     return merged

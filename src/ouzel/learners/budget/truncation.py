@@ -19,8 +19,7 @@ from ouzel.learners.budget.kept_rows import learning_kept_first, predicting
 from ouzel.learners.loops import learning_in, predicting_margins
 from ouzel.learners.shared_settings import L2, HeapSize, Loss, Rate, Schedule, byte_budget
 from ouzel.sketches import top_k
-from ouzel.sketches.active_set import fold
-from ouzel.sketches.top_k import find, insert, offer, set_weight
+from ouzel.sketches.top_k import find, offer, rescale, set_weight
 from ouzel.terms.losses import Logistic
 from ouzel.terms.schedules import InverseTime
 
@@ -29,11 +28,7 @@ check, estimates, members, swap_classes, top = kept.ALIKE
 
 
 class State(NamedTuple):
-    keys: np.ndarray  # (k,) uint32  slots
-    weights: np.ndarray  # (k,) float32  over the scale
-    bounds: np.ndarray  # (ceil(k / 64) + 1,) float32  see top_k
-    places: np.ndarray  # (2^p,) uint16, see top_k
-    taken: np.ndarray  # (1,) int64
+    heap: top_k.State  # slots and their weights over the scale
     scale: np.ndarray  # (2,) float64  the global scale; t
 
 
@@ -49,7 +44,7 @@ class Settings(NamedTuple):
 def layout(dimension: int, settings: Settings) -> State:
     """What a state is made of; it takes any slot, whatever the dimension."""
     size = int(settings.heap_size) or int(settings.budget) // 8
-    return State(*top_k.layout(size), scale=kept.SCALE)
+    return State(top_k.layout(size), kept.SCALE)
 
 
 init, grow = made_from(layout, kept.begin)
@@ -57,35 +52,42 @@ init, grow = made_from(layout, kept.begin)
 
 @force_inline
 def _weight_of(state, entry):
-    return state.weights[entry]
+    return state.heap.weights[entry]
 
 
 predict_row = predicting(_weight_of)
 
 
 @force_inline
-def _learn_feature(state, slot, change):
-    """Move the weight of a slot by `change` if it is kept, or is heavy enough to be."""
-    entry = find(state, slot)
-    if entry >= 0:
-        set_weight(state, entry, state.weights[entry] + change)
-    else:
-        offer(state, slot, change)
+def _fold(state):
+    """Multiply the scale into the weights."""
+    rescale(state.heap, np.float32(state.scale[0]))
+    state.scale[0] = 1.0
 
 
 @force_inline
 def _move(state, entry, change):
-    set_weight(state, entry, state.weights[entry] + change)
+    set_weight(state.heap, entry, state.heap.weights[entry] + change)
 
 
-_learn = learning_kept_first(_weight_of, fold, _move, _learn_feature)
+@force_inline
+def _learn_feature(state, slot, change):
+    """Move the weight of a slot by `change` if it is kept, or is heavy enough to be."""
+    entry = find(state.heap, slot)
+    if entry >= 0:
+        _move(state, entry, change)
+    else:
+        offer(state.heap, slot, change)
+
+
+_learn = learning_kept_first(_weight_of, _fold, _move, _learn_feature)
 learn_row, learn_rows = learning_in(kept.entries_for, _learn)
 predict_rows = predicting_margins(predict_row)
 
 
 def bytes_used(state: State) -> int:
     """4 bytes for each id, weight."""
-    return 8 * len(state.keys)
+    return 8 * len(state.heap.keys)
 
 
 def merge(states: list[State], settings: Settings) -> State:
@@ -96,7 +98,5 @@ def merge(states: list[State], settings: Settings) -> State:
     merged = init(0, settings)
     merged.scale[1] = sum(state.scale[1] for state in states)
     slots = kept.slots_of_any(states)
-    weights = kept.mean_weights(states, slots, settings)
-    for k in np.argsort(-np.abs(weights), kind="stable")[: len(merged.keys)]:
-        insert(merged, slots[k], weights[k])
+    top_k.fill(merged.heap, slots, kept.mean_weights(states, slots, settings))
     return merged

@@ -22,18 +22,14 @@ from ouzel.learners.shared_settings import L2, Loss, Rate, Schedule
 from ouzel.learners.states import negating
 from ouzel.ranges import Range
 from ouzel.sketches import top_k
-from ouzel.sketches.top_k import find, insert, offer, rescale, set_weight
+from ouzel.sketches.top_k import find, offer, rescale, set_weight
 from ouzel.terms.losses import Logistic
 from ouzel.terms.schedules import InverseTime
 
 
 class State(NamedTuple):
     weight: np.ndarray  # (d,) float32  w over the scale
-    keys: np.ndarray  # (k,) uint32  slots in the heap
-    weights: np.ndarray  # (k,) float32  and their weights, over the scale
-    bounds: np.ndarray  # (ceil(k / 64) + 1,) float32  see top_k
-    places: np.ndarray  # (2^p,) uint16, see top_k
-    taken: np.ndarray  # (1,) int64
+    heap: top_k.State  # the heaviest slots and their weights, over the scale
     scale: np.ndarray  # (2,) float64  the global scale; t
 
 
@@ -47,7 +43,7 @@ class Settings(NamedTuple):
 
 def layout(dimension: int, settings: Settings) -> State:
     """What a state with room for `dimension` slots is made of."""
-    return State(float32(dimension), *top_k.layout(max(1, int(settings.heap_size))), scale=SCALE)
+    return State(float32(dimension), top_k.layout(max(1, int(settings.heap_size))), SCALE)
 
 
 init, grow = made_from(layout, begin)
@@ -55,8 +51,8 @@ init, grow = made_from(layout, begin)
 
 def check(state: State, settings: Settings) -> None:
     """Refuse a heap whose slots could not be found, or of which there are no weights."""
-    top_k.check(state)
-    require((state.keys < len(state.weight)).all(), "keys lie beyond the weights")
+    top_k.check(state.heap)
+    require((state.heap.keys < len(state.weight)).all(), "keys lie beyond the weights")
 
 
 @force_inline
@@ -72,7 +68,7 @@ def predict_row(state, indices, values, settings):
 def _fold(state):
     """Multiply the scale into the weights."""
     scale = np.float32(state.scale[0])
-    rescale(state, scale)
+    rescale(state.heap, scale)
     for slot in range(len(state.weight)):
         state.weight[slot] *= scale
     state.scale[0] = 1.0
@@ -90,26 +86,26 @@ def learn_row(state, indices, values, target, importance, settings):
         margin += product(values[k], state.weight[indices[k]])
         largest = max(largest, abs(values[k]))
     margin *= state.scale[0]
-    learnt, factor = push(state, settings, margin, target, importance, largest)
+    learnt, factor = push(state, settings, settings.loss, margin, target, importance, largest)
     if not learnt:
         return margin
     for k in range(len(indices)):
         before = state.weight[indices[k]]
         after = before - factor * values[k]
         state.weight[indices[k]] = after
-        if max(abs(before), abs(after)) >= state.bounds[-1]:
-            _follow(state, indices[k], after)
+        if max(abs(before), abs(after)) >= state.heap.bounds[-1]:
+            _follow(state.heap, indices[k], after)
     return margin
 
 
 @force_inline
-def _follow(state, slot, weight):
+def _follow(heap, slot, weight):
     """Let the heap know of a new weight."""
-    entry = find(state, slot)
+    entry = find(heap, slot)
     if entry >= 0:
-        set_weight(state, entry, weight)
+        set_weight(heap, entry, weight)
     else:
-        offer(state, slot, weight)
+        offer(heap, slot, weight)
 
 
 learn_rows = learning_margins(learn_row)
@@ -123,11 +119,11 @@ def weights(state: State, settings: Settings) -> np.ndarray:
 
 def heaviest(state: State, n: int, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
     """Slots and weights of the n heaviest in the heap."""
-    slots, weights = top_k.heaviest(state, n)
+    slots, weights = top_k.heaviest(state.heap, n)
     return slots.astype(np.int64), weights * state.scale[0]
 
 
-swap_classes = negating("weight", "weights")
+swap_classes = negating("weight", "heap.weights")
 
 
 def merge(states: list[State], settings: Settings) -> State:
@@ -135,7 +131,6 @@ def merge(states: list[State], settings: Settings) -> State:
     mean = np.tensordot(shares(states), np.stack([weights(state, settings) for state in states]), 1)
     merged = init(len(mean), settings)
     merged.weight[:] = mean
-    for slot in np.argsort(-np.abs(mean), kind="stable")[: len(merged.keys)]:
-        insert(merged, np.uint32(slot), np.float32(mean[slot]))
+    top_k.fill(merged.heap, np.arange(len(mean), dtype=np.uint32), mean)
     merged.scale[1] = sum(state.scale[1] for state in states)
     return merged

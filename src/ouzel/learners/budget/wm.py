@@ -23,34 +23,32 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from ouzel.errors import OuzelError
-from ouzel.kernels.jit import force_inline, kernel
+from ouzel.kernels.jit import force_inline
 from ouzel.layout import float32, float64, made_from, uint32
 from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product, shares
 from ouzel.learners.budget.extensions import CellBits, CellL1, PerFeature, cell_bytes, checked_extensions, choosing
 from ouzel.learners.budget.guarantee import Delta, Epsilon, Features, sized
+from ouzel.learners.budget.kept_features import check, members, slots_of_any
+from ouzel.learners.budget.kept_rows import estimating, heaviest_by
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import L2, Depth, HeapSize, Loss, Rate, Schedule, SketchSeed, Width, byte_budget
+from ouzel.learners.states import negating
 from ouzel.ranges import STRENGTH, SWITCH
 from ouzel.sketches import count_sketch, top_k
 from ouzel.sketches.count_sketch import cell, median, query
-from ouzel.sketches.hashing import tabulation
 from ouzel.sketches.top_k import find, insert, replace, rescale, set_weight, smallest
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.schedules import InverseTime
+
+__all__ = ["check", "members"]
 
 BUDGETED = True
 NOTED = 256  # features of a row whose cells are noted; the rest of a longer row is hashed twice
 
 
 class State(NamedTuple):
-    keys: np.ndarray  # (k,) uint32  slots
-    weights: np.ndarray  # (k,) float32  medians over the scale
-    bounds: np.ndarray  # (ceil(k / 64) + 1,) float32  see top_k
-    places: np.ndarray  # (2^p,) uint16, see top_k
-    taken: np.ndarray  # (1,) int64
-    counters: np.ndarray  # (depth, width) float32  z times the root of the depth, over the scale
-    tables: np.ndarray  # (depth, 4, 256) uint32, a constant of the seed
-    sorted: np.ndarray  # (depth,) float32
+    heap: top_k.State  # slots and their medians over the scale
+    sketch: count_sketch.State  # z times the root of the depth, over the scale
     lags: np.ndarray  # (depth, width) float32, changes of the counters times A; empty without averaging
     columns: np.ndarray  # (256, depth) uint32, of the features of one row
     signs: np.ndarray  # (256, depth) float32
@@ -107,8 +105,8 @@ def layout(dimension: int, settings: Settings) -> State:
     """What a state is made of; it takes any slot, whatever the dimension."""
     heap_size, width, depth = configure(settings)
     return State(
-        *top_k.layout(heap_size),
-        *count_sketch.layout(width, depth),
+        heap=top_k.layout(heap_size),
+        sketch=count_sketch.layout(width, depth),
         lags=float32(*(depth, width) if settings.averaging else (0, 0)),
         columns=uint32(NOTED, depth, scratch=True),
         signs=float32(NOTED, depth, scratch=True),
@@ -118,84 +116,84 @@ def layout(dimension: int, settings: Settings) -> State:
 
 def begin(state: State, settings: Settings) -> None:
     """Let whatever comes enter, and hash as the seed says."""
-    top_k.begin(state)
-    state.tables[...] = tabulation(len(state.tables), int(settings.sketch_seed))
+    top_k.begin(state.heap)
+    count_sketch.begin(state.sketch, int(settings.sketch_seed))
 
 
 init, grow = made_from(layout, begin)
 
 
-def check(state: State, settings: Settings) -> None:
-    """Refuse entries that could not be found."""
-    top_k.check(state)
-
-
 @force_inline
 def predict_row(state, indices, values, settings):
     """The margin of one example."""
+    counters, tables = state.sketch.counters, state.sketch.tables
+    depth, width = counters.shape
     margin = 0.0
     for k in range(len(indices)):
         total = np.float32(0.0)
-        for r in range(state.counters.shape[0]):
-            column, sign = cell(state.tables[r], indices[k], state.counters.shape[1])
-            total += sign * state.counters[r, column]
-        margin += product(values[k], total) / state.counters.shape[0]
+        for r in range(depth):
+            column, sign = cell(tables[r], indices[k], width)
+            total += sign * counters[r, column]
+        margin += product(values[k], total) / depth
     return margin * state.scale[0]
 
 
 @force_inline
 def _note(state, slot, k):
     """Note where each row keeps a slot; return the sum of what the rows say of it."""
+    counters, tables = state.sketch.counters, state.sketch.tables
+    depth, width = counters.shape
     total = np.float32(0.0)
-    for r in range(state.counters.shape[0]):
-        column, sign = cell(state.tables[r], slot, state.counters.shape[1])
+    for r in range(depth):
+        column, sign = cell(tables[r], slot, width)
         state.columns[k, r] = column
         state.signs[k, r] = sign
-        total += sign * state.counters[r, column]
+        total += sign * counters[r, column]
     return total
 
 
 @force_inline
 def _learn_feature(state, slot, k, change, settings):
     """Move the weight of the slot noted as the k-th by `change`, and give it its place in the heap."""
-    depth = state.counters.shape[0]
+    heap, counters, said = state.heap, state.sketch.counters, state.sketch.sorted
+    depth = len(counters)
     above = below = 0
     for r in range(depth):
         column, sign = state.columns[k, r], state.signs[k, r]
-        before = state.counters[r, column]
+        before = counters[r, column]
         after = before + sign * change
-        state.counters[r, column] = after
-        state.sorted[r] = sign * after
-        above += sign * after > state.bounds[-1]
-        below += -sign * after > state.bounds[-1]
+        counters[r, column] = after
+        said[r] = sign * after
+        above += sign * after > heap.bounds[-1]
+        below += -sign * after > heap.bounds[-1]
         if settings.radius > 0.0:
             state.scale[2] += np.float64(after) * after - np.float64(before) * before
         if settings.averaging:
             state.lags[r, column] += sign * change * np.float32(state.scale[3])
-    entry = find(state, slot)
+    entry = find(heap, slot)
     if entry >= 0:
-        set_weight(state, entry, median(state.sorted))
-    elif state.taken[0] < len(state.keys):
-        insert(state, slot, median(state.sorted))
+        set_weight(heap, entry, median(said))
+    elif heap.taken[0] < len(heap.keys):
+        insert(heap, slot, median(said))
     elif max(above, below) >= (depth + 1) // 2:  # else the median is below all of the heap
-        weight = median(state.sorted)
-        entry = smallest(state)
-        if abs(weight) > abs(state.weights[entry]):
-            replace(state, entry, slot, weight)
+        weight = median(said)
+        entry = smallest(heap)
+        if abs(weight) > abs(heap.weights[entry]):
+            replace(heap, entry, slot, weight)
 
 
 @force_inline
 def _fold(state, settings):
     """Multiply the scale into what it scales."""
-    scale = np.float32(state.scale[0])
-    rescale(state, scale)
+    counters, scale = state.sketch.counters, np.float32(state.scale[0])
+    rescale(state.heap, scale)
     state.scale[2] = 0.0
-    for r in range(state.counters.shape[0]):
-        for column in range(state.counters.shape[1]):
-            counter = state.counters[r, column]
+    for r in range(counters.shape[0]):
+        for column in range(counters.shape[1]):
+            counter = counters[r, column]
             if settings.averaging:
                 state.lags[r, column] -= counter * np.float32(state.scale[3])
-            state.counters[r, column] = counter * scale
+            counters[r, column] = counter * scale
             state.scale[2] += np.float64(counter * scale) * (counter * scale)
     state.scale[0] = 1.0
     state.scale[3] = 0.0
@@ -204,7 +202,7 @@ def _fold(state, settings):
 @force_inline
 def learn_row(state, indices, values, target, importance, settings):
     """Learn one example in place; return the margin predicted before learning."""
-    depth, noted = state.counters.shape[0], len(state.columns)
+    depth, noted = len(state.sketch.counters), len(state.columns)
     margin = 0.0
     largest = np.float32(0.0)
     for k in range(len(indices)):
@@ -234,48 +232,37 @@ learn_rows = learning_margins(learn_row)
 predict_rows = predicting_margins(predict_row)
 
 
-@kernel
-def _estimates(state, slots, out):
-    for k in range(len(slots)):
-        out[k] = state.scale[0] * query(state, slots[k])
+@force_inline
+def _weight_of(state, slot):
+    return query(state.sketch, slot)
+
+
+_estimates = estimating(_weight_of)
 
 
 def estimates(state: State, slots: np.ndarray, settings: Settings) -> np.ndarray:
     """Weights of the given slots (uint32): the sketch's medians, of the mean iterate if iterates are averaged."""
     if settings.averaging:
         mean = _sum_of_iterates(state) / max(state.scale[1], 1.0)
-        state = state._replace(counters=mean.astype(np.float32), scale=np.ones(4))
-    out = np.empty(len(slots))
-    _estimates(state, slots, out)
-    return out
+        state = state._replace(sketch=state.sketch._replace(counters=mean.astype(np.float32)), scale=np.ones(4))
+    found: np.ndarray = _estimates(state, slots, settings)
+    return found
 
 
 def _sum_of_iterates(state: State) -> np.ndarray:
-    return state.counters * state.scale[3] - state.lags
+    sums: np.ndarray = state.sketch.counters * state.scale[3] - state.lags
+    return sums
 
 
-def top(state: State, n: int, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
-    """Slots and weights of the n heaviest in the heap, by the sketch as it is now."""
-    slots = state.keys[: state.taken[0]]
-    weights = estimates(state, slots, settings)
-    order = np.lexsort((slots, -np.abs(weights)))[:n]
-    return slots[order].astype(np.int64), weights[order]
-
-
-def members(state: State) -> np.ndarray:
-    """Slots in the heap."""
-    return state.keys[: state.taken[0]].astype(np.int64)
+top = heaviest_by(estimates)
 
 
 def bytes_used(state: State) -> int:
     """4 bytes for each id and each weight, and for each sum of iterates."""
-    return 8 * len(state.keys) + 4 * state.counters.size + 4 * state.lags.size
+    return 8 * len(state.heap.keys) + 4 * state.sketch.counters.size + 4 * state.lags.size
 
 
-def swap_classes(state: State) -> State:
-    """The state that exchanged classes would have led to."""
-    copies = State(*(array.copy() for array in state))
-    return copies._replace(weights=-copies.weights, counters=-copies.counters, lags=-copies.lags)
+swap_classes = negating("heap.weights", "sketch.counters", "lags")
 
 
 def merge(states: list[State], settings: Settings) -> State:
@@ -284,14 +271,12 @@ def merge(states: list[State], settings: Settings) -> State:
     Not the state of one pass over all streams, as learning is not linear. Sums of iterates add up.
     """
     merged = init(0, settings)
-    counters = np.stack([state.counters * state.scale[0] for state in states])
-    merged.counters[:] = np.tensordot(shares(states), counters, 1)
+    counters = np.stack([state.sketch.counters * state.scale[0] for state in states])
+    merged.sketch.counters[:] = np.tensordot(shares(states), counters, 1)
     merged.scale[1] = sum(state.scale[1] for state in states)
-    merged.scale[2] = (merged.counters.astype(np.float64) ** 2).sum()
+    merged.scale[2] = (merged.sketch.counters.astype(np.float64) ** 2).sum()
     if settings.averaging:
         merged.lags[:] = -np.sum([_sum_of_iterates(state) for state in states], axis=0)
-    slots = np.unique(np.concatenate([state.keys[: state.taken[0]] for state in states]))
-    weights = estimates(merged, slots, settings._replace(averaging=False))
-    for k in np.argsort(-np.abs(weights), kind="stable")[: len(merged.keys)]:
-        insert(merged, slots[k], np.float32(weights[k]))
+    slots = slots_of_any(states)
+    top_k.fill(merged.heap, slots, estimates(merged, slots, settings._replace(averaging=False)))
     return merged

@@ -14,11 +14,12 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import force_inline
+from ouzel.kernels.vectors import square_norm
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.dithered_sums import dither_of, dithered_sum
 from ouzel.learners.limits import is_sound
 from ouzel.learners.loops import learning_scores, predicting_scores
-from ouzel.learners.scores import learning_pairs, pairwise_update, square_norm
+from ouzel.learners.scores import learning_pairs, pairwise_update
 from ouzel.learners.shared_settings import PRICE
 
 MULTICLASS = True
@@ -51,8 +52,7 @@ init, grow = made_from(layout)
 @force_inline
 def predict_row(state, indices, values, settings, scores):
     """Write the scores (classes,) of one example."""
-    for c in range(len(scores)):
-        scores[c] = 0.0
+    scores[:] = 0.0
     for k in range(len(indices)):
         row = state.table[indices[k]]
         energy = state.energy[indices[k]] + values[k] * values[k]

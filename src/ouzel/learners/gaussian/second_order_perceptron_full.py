@@ -15,12 +15,13 @@ import numpy as np
 
 from ouzel.errors import OuzelError
 from ouzel.kernels.jit import kernel
+from ouzel.kernels.vectors import square_norm
 from ouzel.layout import float32, float64, int64, made_from
 from ouzel.learners.fading import faded_covariance
 from ouzel.learners.gaussian.second_order_perceptron import Settings
 from ouzel.learners.limits import is_sound
 from ouzel.learners.loops import learning_scores, predicting_scores
-from ouzel.learners.scores import learning_pairs, pairwise_update, square_norm
+from ouzel.learners.scores import learning_pairs, pairwise_update
 
 MULTICLASS = True
 MOST_SLOTS = 4097  # ids below 4,096 and the constant

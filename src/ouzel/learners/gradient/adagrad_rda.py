@@ -16,24 +16,16 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float64, made_from
+from ouzel.learners.gradient.adagrad import Settings
 from ouzel.learners.gradient.derived_weights import descending_lazily
 from ouzel.learners.limits import has_square
-from ouzel.learners.shared_settings import Damping, Loss, Penalty, Rate
 from ouzel.learners.states import added, negating_first
-from ouzel.terms.losses import Logistic
-from ouzel.terms.penalties.l1_and_l2 import NoPenalty, proximal, require_separable
+from ouzel.terms.penalties.l1_and_l2 import proximal, require_separable
 
 
 class State(NamedTuple):
     table: np.ndarray  # (d, 2) float64  G and s^2 of each slot; sums of so many terms need the digits
     seen: np.ndarray  # (1,) float64  t
-
-
-class Settings(NamedTuple):
-    loss: Loss = Logistic()
-    penalty: Penalty = NoPenalty()
-    learning_rate: Rate = 0.25
-    damping: Damping = 1e-6
 
 
 def layout(dimension: int, settings: Settings) -> State:

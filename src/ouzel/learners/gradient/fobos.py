@@ -17,23 +17,16 @@ import numpy as np
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float64, made_from, require
 from ouzel.learners.gradient.derived_weights import descending_lazily
+from ouzel.learners.gradient.rda import Settings
 from ouzel.learners.limits import reach_of
-from ouzel.learners.shared_settings import Loss, Penalty, Rate
 from ouzel.learners.states import negating_first
-from ouzel.terms.losses import Logistic
 from ouzel.terms.penalties import l1_and_l2
-from ouzel.terms.penalties.l1_and_l2 import NoPenalty, proximal, require_separable
+from ouzel.terms.penalties.l1_and_l2 import proximal, require_separable
 
 
 class State(NamedTuple):
     table: np.ndarray  # (d, 2) float64  w, and the clock up to which it has paid (sums of doses need the digits)
     clock: np.ndarray  # (2,) float64  t, and the sum of the doses of t rounds
-
-
-class Settings(NamedTuple):
-    loss: Loss = Logistic()
-    penalty: Penalty = NoPenalty()
-    learning_rate: Rate = 0.5
 
 
 def layout(dimension: int, settings: Settings) -> State:

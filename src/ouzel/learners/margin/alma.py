@@ -70,8 +70,7 @@ def _power(x, p):
 @force_inline
 def predict_row(state, indices, values, settings, scores):
     """Write the scores (classes,) of one example."""
-    for c in range(len(scores)):
-        scores[c] = 0.0
+    scores[:] = 0.0
     for k in range(len(indices)):
         row = state.table[indices[k]]
         for c in range(len(scores)):

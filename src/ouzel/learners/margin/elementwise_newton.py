@@ -19,10 +19,11 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import force_inline
+from ouzel.kernels.vectors import square_norm
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.limits import bounded, is_sound
 from ouzel.learners.loops import learning_scores, predicting_scores
-from ouzel.learners.scores import learning_pairs, mean_model, scaled_weights, score_row, square_norm
+from ouzel.learners.scores import learning_pairs, mean_model, predict_scaled_row, scaled_weights
 from ouzel.learners.shared_settings import PRICE, Rate
 from ouzel.ranges import STRENGTH, SWITCH, Choice
 
@@ -58,14 +59,6 @@ def layout(features: int, classes: int, settings: Settings) -> State:
 
 
 init, grow = made_from(layout)
-
-
-@force_inline
-def predict_row(state, indices, values, settings, scores):
-    """Write the scores (classes,) of one example."""
-    score_row(state.table, indices, values, scores)
-    for c in range(len(scores)):
-        scores[c] *= state.scale[c]
 
 
 @force_inline
@@ -116,6 +109,7 @@ def _newton(state, indices, values, c, sign, score, step, settings):
         state.table[indices[k], c] = np.float32(bounded(weight))
 
 
+predict_row = predict_scaled_row
 learn_row = learning_pairs(predict_row, learn_pair)
 learn_rows = learning_scores(learn_row)
 predict_rows = predicting_scores(predict_row)

@@ -23,10 +23,11 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel
+from ouzel.kernels.vectors import square_norm
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.limits import LIMIT, is_sound
 from ouzel.learners.loops import learning_scores, predicting_scores
-from ouzel.learners.scores import learning_pairs, mean_model, scaled_weights, score_row, square_norm
+from ouzel.learners.scores import learning_pairs, mean_model, predict_scaled_row, scaled_weights
 from ouzel.ranges import SWITCH
 
 MULTICLASS = True
@@ -60,14 +61,7 @@ def layout(features: int, classes: int, settings: Settings) -> State:
 
 
 init, grow = made_from(layout)
-
-
-@force_inline
-def predict_row(state, indices, values, settings, scores):
-    """Write the scores (classes,) of one example."""
-    score_row(state.table, indices, values, scores)
-    for c in range(len(scores)):
-        scores[c] *= state.scale[0]
+predict_row = predict_scaled_row
 
 
 @force_inline

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import dispatch, force_inline
+from ouzel.kernels.vectors import square_norm
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.limits import is_sound
 from ouzel.learners.loops import learning_scores
@@ -22,7 +23,6 @@ from ouzel.learners.scores import (
     pairwise_update,
     predict_by_table,
     score_row,
-    square_norm,
     weights_in_table,
 )
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline, inline_source, kernel_of
 from ouzel.kernels.simd import fetch_ahead
+from ouzel.kernels.vectors import dot
 from ouzel.layout import copied, float32, float64, made_from
 from ouzel.learners.limits import LIMIT, learnable
 from ouzel.learners.loops import learning_in, predicting_in
@@ -25,7 +26,7 @@ from ouzel.learners.newton.scaled_features import adapt, first_scale, is_normali
 from ouzel.learners.newton.theory import from_theorem
 from ouzel.learners.shared_settings import Bound, Curvature, Eta, FromTheory, Largest, Loss, Rate, SketchSeed
 from ouzel.ranges import DIRECTIONS, SWITCH, Range
-from ouzel.sketches.spectral.low_rank_table import dot, square_of
+from ouzel.sketches.spectral.low_rank_table import square_of
 from ouzel.terms.bounds import Clip, projects
 from ouzel.terms.losses import Logistic, derivative
 from ouzel.terms.starts import Random

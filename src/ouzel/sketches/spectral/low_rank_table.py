@@ -12,11 +12,17 @@ folded: V is formed and made orthonormal afresh, F becomes I, and w is split ane
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
-from ouzel.kernels.jit import force_inline, inline_source
+from ouzel.kernels.jit import force_inline, inline_source, kernel_of
 from ouzel.kernels.simd import LANES, add_eight, add_lanes, add_twelve, combine_lanes, sum_eight, sum_lanes, sum_twelve
 from ouzel.kernels.sort import sort
+from ouzel.kernels.vectors import dot
+
+Function = Callable[..., Any]
 
 LEAD = 2  # columns before those of Z
 TINY = 1e-9  # a length that is rounding
@@ -52,28 +58,27 @@ def register_new_slots(table, touched, seen, slots, values, first):
     return seen
 
 
-@force_inline
-def gather(table, slots, values, out):
-    """out = sum of values[k] table[slots[k]], for every column: twelve at once, for which a slot is found once."""
-    whole = len(out) - len(out) % 12
-    for column in range(0, whole, 12):
-        sum_twelve(table, slots, values, column, out)
-    if len(out) - whole == 8:
-        sum_eight(table, slots, values, whole, out)
-    elif len(out) > whole:
-        sum_lanes(table, slots, values, whole, out)
+def _in_all_columns(twelve: Function, eight: Function, four: Function) -> Function:
+    """A function of all columns, of those of so many: twelve at once, for which a slot is found once."""
+
+    @kernel_of(__name__, inline=True)
+    def in_all_columns(table, slots, values, vector):
+        """Between `table[slots]` and a `vector` of as many numbers as there are columns."""
+        whole = len(vector) - len(vector) % 12
+        for column in range(0, whole, 12):
+            twelve(table, slots, values, column, vector)
+        if len(vector) - whole == 8:
+            eight(table, slots, values, whole, vector)
+        elif len(vector) > whole:
+            four(table, slots, values, whole, vector)
+
+    return in_all_columns
 
 
-@force_inline
-def add_outer(table, slots, values, step):
-    """table[slots[k]] += values[k] step, for every k, in as many columns as `step` has."""
-    whole = len(step) - len(step) % 12
-    for column in range(0, whole, 12):
-        add_twelve(table, slots, values, column, step)
-    if len(step) - whole == 8:
-        add_eight(table, slots, values, whole, step)
-    elif len(step) > whole:
-        add_lanes(table, slots, values, whole, step)
+gather = _in_all_columns(sum_twelve, sum_eight, sum_lanes)
+"""`gather(table, slots, values, out)`: out = sum of values[k] table[slots[k]]."""
+add_outer = _in_all_columns(add_twelve, add_eight, add_lanes)
+"""`add_outer(table, slots, values, step)`: table[slots[k]] += values[k] step."""
 
 
 @force_inline
@@ -91,15 +96,6 @@ def combine(matrix, vector, out):
     """out = vector @ matrix."""
     for column in range(0, len(out), LANES):
         combine_lanes(matrix, vector, column, out)
-
-
-@force_inline
-def dot(a, b):
-    """The inner product."""
-    total = 0.0
-    for j in range(len(a)):
-        total += a[j] * b[j]
-    return total
 
 
 @force_inline

@@ -4,13 +4,28 @@ from __future__ import annotations
 
 import numpy as np
 
-from ouzel.kernels.jit import kernel
+from ouzel.kernels.jit import force_inline, kernel
 from ouzel.streams.text.decimals import POWERS, nearest_float
 
 ENOUGH = np.uint64(10**18)  # with one digit more a whole number still fits 64 bits
 EXACT = np.uint64(2**53)  # whole numbers up to here are float64
 MOST_POWER = 1 << 40  # of ten, in an exponent: what is larger is no different
 ZERO, ONE, TEN, ZERO_BYTE = (np.uint64(n) for n in (0, 1, 10, 48))
+
+
+@force_inline
+def _read_digits(data, at, stop, mantissa, more):
+    """Read digits on from `data[at]`; return where they end, and the two sums with them."""
+    while at < stop:
+        byte = data[at]
+        if byte < 48 or byte > 57:
+            break
+        if mantissa < ENOUGH:
+            mantissa = mantissa * TEN + (np.uint64(byte) - ZERO_BYTE)
+        else:
+            more += ONE
+        at += ONE
+    return at, mantissa, more
 
 
 @kernel
@@ -30,29 +45,13 @@ def parse_number(data, at, stop):
     first = at
     mantissa = ZERO
     more = ZERO  # digits beyond those that the mantissa holds
-    while at < stop:
-        byte = data[at]
-        if byte < 48 or byte > 57:
-            break
-        if mantissa < ENOUGH:
-            mantissa = mantissa * TEN + (np.uint64(byte) - ZERO_BYTE)
-        else:
-            more += ONE
-        at += ONE
+    at, mantissa, more = _read_digits(data, at, stop, mantissa, more)
     digits = at - first
     decimals = ZERO
     if at < stop and data[at] == 46:
         at += ONE
         point = at
-        while at < stop:
-            byte = data[at]
-            if byte < 48 or byte > 57:
-                break
-            if mantissa < ENOUGH:
-                mantissa = mantissa * TEN + (np.uint64(byte) - ZERO_BYTE)
-            else:
-                more += ONE
-            at += ONE
+        at, mantissa, more = _read_digits(data, at, stop, mantissa, more)
         decimals = at - point
         digits += decimals
     if digits == ZERO:

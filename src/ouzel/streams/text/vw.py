@@ -50,24 +50,19 @@ def _parse(
     mask,
     ends,
     noted,
-    offsets,
-    ids,
-    values,
-    labels,
-    weights,
-    head_spans,
-    numbers,
+    room,
     spans,
     crossing,
     crossed,
 ):
-    """Fill the arrays from the text; return (rows, nonzeros, names, lines, skipped, error, where).
+    """Fill the arrays of the `room` from the text; return (rows, nonzeros, names, lines, skipped, error, where).
 
     `head_spans` (rows, 4) are those of labels that are not numbers, and of tags. Bad lines count in the `numbers`
     (rows,) of the others. A name has at most `longest` bytes, all names of a line with their namespaces `most`. What is
     not written plainly is read byte by byte. `names` (4,) are how many are noted in `spans`, their bytes, those of the
     names of the last line, and how many features have names.
     """
+    offsets, ids, values, labels, weights, head_spans, numbers = room
     at = np.int64(start)
     row = nnz = lines = skipped = 0
     end = np.uint64(0)
@@ -227,13 +222,7 @@ def parse_vw(data: np.ndarray, start: int, stop: int, options: Options) -> Parse
         np.uint32((1 << options.bits) - 1),
         ends,
         nothing_noted(options.bits),
-        offsets,
-        ids,
-        values,
-        labels,
-        weights,
-        head_spans,
-        numbers,
+        (offsets, ids, values, labels, weights, head_spans, numbers),
         spans,
         crossing,
         bool(options.crossed),

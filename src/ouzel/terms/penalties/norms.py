@@ -9,6 +9,7 @@ from math import sqrt
 from typing import Annotated, NamedTuple
 
 from ouzel.kernels.jit import kernel
+from ouzel.kernels.vectors import square_norm
 from ouzel.ranges import STRENGTH
 from ouzel.terms.penalties.diagonal_prox import minimise
 from ouzel.terms.penalties.l1_and_l2 import applies
@@ -46,10 +47,7 @@ def shift_of(linear, metric, target, ball):
 @kernel
 def length_of(vector):
     """The Euclidean norm."""
-    square = 0.0
-    for j in range(len(vector)):
-        square += vector[j] * vector[j]
-    return sqrt(square)
+    return sqrt(square_norm(vector))
 
 
 class L2Norm(NamedTuple):

@@ -76,7 +76,7 @@ def test_weights_stay_finite():
     state, _ = learn(unbounded, rows, y, 30, Settings())
 
     assert all(np.isfinite(array[:-1]).all() for array in (state.weight, state.heap.weights))
-    assert not np.isnan(state.bounds).any()
+    assert not np.isnan(state.heap.bounds).any()
 
 
 def test_merging_averages_and_mirroring_exchanges():

@@ -68,6 +68,11 @@ Crosses = Annotated[
         help="Multiply the features of columns, or namespaces, such as city*device; '*:*'.",
     ),
 ]
+NGrams = Annotated[
+    list[str] | None,
+    typer.Option(metavar="[COL=]N[+K]", help="Join up to N words of texts, or of namespaces, that follow each other."),
+]
+Skips = Annotated[int | None, typer.Option(metavar="K", help="Words that n-grams may leave out (0).")]
 Missing = Annotated[str | None, typer.Option(help="A missing value is: absent, or a feature of its own (indicator).")]
 ColumnNames = Annotated[
     str | None, typer.Option("--columns", help="Names of the columns of a table without a header: a,b,c.")
@@ -125,6 +130,8 @@ class Kinds:
     ignore: Ignore = None
     keep: Keep = None
     crosses: Crosses = None
+    ngrams: NGrams = None
+    skips: Skips = None
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,7 @@ FLAGS = (
         BANDITS,
     ),
     Flag(("-q", "--quadratic", "--cubic", "--interactions"), "NAMESPACES", CROSSES),
-    Flag(("--ngram", "--skips"), "N", WORDS),
+    Flag(("--ngram",), "N", "is `--ngrams N` here, of one namespace `--ngrams NAMESPACE=N`; `--skips K` is the same"),
     Flag(("--affix", "--spelling", "--dictionary", "--feature_limit"), "WHAT", WORDS),
     Flag(
         ("--ignore_linear",),

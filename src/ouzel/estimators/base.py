@@ -58,6 +58,7 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
     ignore: Any = None
     keep: Any = None
     crosses: Any = None
+    ngrams: Any = None
 
     def top_weights(self, n: int = 20, feature_names: Any = None) -> Any:
         """The n heaviest (feature, weight), heaviest first; features are names where names are known.

@@ -22,6 +22,7 @@ from sklearn.utils.validation import (
 from ouzel.errors import OuzelError
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
+from ouzel.streams.derived.asked import Derived
 from ouzel.streams.feature_space import NOTHING_KNOWN, NUMBER, FeatureSpace, meet
 from ouzel.streams.frames import as_table, is_table, table_blocks
 from ouzel.streams.limits import UNLIMITED
@@ -30,7 +31,7 @@ from ouzel.streams.options import OF_COLUMNS, Options, make_options
 from ouzel.streams.tables.arrow_types import is_number
 
 TYPES = [np.float32, np.float64]
-OF_FRAMES = (*OF_COLUMNS, "dates", "crosses")
+OF_FRAMES = (*OF_COLUMNS, "dates", *Derived._fields)
 """Parameters that say what the columns of data frames, and the features of dictionaries, hold."""
 
 

@@ -45,10 +45,12 @@ class Online(Estimator):
         ignore: Any = None,
         keep: Any = None,
         crosses: Any = None,
+        ngrams: Any = None,
         **settings: Any,
     ) -> None:
         said: dict[str, Any] = {"categorical": categorical, "numeric": numeric, "text": text, "dates": dates}
-        said |= {"ignore": ignore, "keep": keep, "crosses": crosses, "standardize": standardize, "forget": forget}
+        said |= {"ignore": ignore, "keep": keep, "crosses": crosses, "ngrams": ngrams}
+        said |= {"standardize": standardize, "forget": forget}
         super().__init__(fit_intercept=fit_intercept, passes=passes, bits=bits, seed=seed, **said)
         self.learner = learner
         self._given = {}
@@ -126,6 +128,7 @@ class OnlineClassifier(Online, Classifier):
         lists of names, of patterns such as "C*", or "all"; without them types and first rows tell
     ignore, keep : columns to leave out, or the only ones to take, in the same way
     crosses : columns whose features are multiplied, such as [("city", "device")], see docs/crosses.md
+    ngrams : words of texts joined with those that follow, up to so many: 2, or {"review": "3+1"} with a word left out
     settings : settings of the learner by name, see docs/settings.md; a name that it does not have is an OuzelError
 
     Examples
@@ -175,10 +178,12 @@ class OnlineRegressor(Online, Regressor):
         ignore: Any = None,
         keep: Any = None,
         crosses: Any = None,
+        ngrams: Any = None,
         **settings: Any,
     ) -> None:
         said: dict[str, Any] = {"categorical": categorical, "numeric": numeric, "text": text, "dates": dates}
-        said |= {"ignore": ignore, "keep": keep, "crosses": crosses, "standardize": standardize, "forget": forget}
+        said |= {"ignore": ignore, "keep": keep, "crosses": crosses, "ngrams": ngrams}
+        said |= {"standardize": standardize, "forget": forget}
         given = {"passes": passes, "bits": bits, "seed": seed, **said, **settings}
         super().__init__(learner, fit_intercept=fit_intercept, **given)
         self.scale_targets = scale_targets
@@ -217,10 +222,12 @@ class OnlineRanker(Online, Ranker):
         ignore: Any = None,
         keep: Any = None,
         crosses: Any = None,
+        ngrams: Any = None,
         **settings: Any,
     ) -> None:
         said: dict[str, Any] = {"categorical": categorical, "numeric": numeric, "text": text, "dates": dates}
-        said |= {"ignore": ignore, "keep": keep, "crosses": crosses, "standardize": standardize, "forget": forget}
+        said |= {"ignore": ignore, "keep": keep, "crosses": crosses, "ngrams": ngrams}
+        said |= {"standardize": standardize, "forget": forget}
         given = {"passes": passes, "bits": bits, "seed": seed, **said, **settings}
         super().__init__(learner, fit_intercept=False, **given)
         self.pairs = pairs

@@ -13,8 +13,9 @@ import numpy as np
 from ouzel.errors import DataError
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
-from ouzel.streams.crosses.crossing import Crosser
-from ouzel.streams.crosses.members import factors_of
+from ouzel.streams.derived.asked import Derived
+from ouzel.streams.derived.members import factors_of
+from ouzel.streams.deriving import Deriver
 from ouzel.streams.dictionaries import kinds_said, plain_features, plain_members
 from ouzel.streams.feature_space import NOTHING_KNOWN, NUMBER, FeatureSpace, meet, own_id
 from ouzel.streams.options import Options
@@ -35,7 +36,7 @@ class Slots(dict[Any, int]):
         self.plain = False  # whether all are names and numbers
         self.largest = 0  # feature id
         self.learning = False
-        self._crosser: Crosser | None = None
+        self._deriver: Deriver | None = None
         self.constant: tuple[int, ...] = (0,) if model.intercept else ()
         self.constant_value: tuple[float, ...] = (1.0,) if model.intercept else ()
 
@@ -50,8 +51,8 @@ class Slots(dict[Any, int]):
         self.plain = plain
         if not isinstance(x, dict):
             x = as_dictionary(x)
-        if self.crosses and not plain:
-            return self._crossed(x)
+        if self.derived and not plain:
+            return self._row_with_derived(x)
         count = len(x) + len(self.constant)
         packed = bytearray(8 * count)
         try:
@@ -69,19 +70,18 @@ class Slots(dict[Any, int]):
         return slots[:end], values[:end]
 
     @property
-    def crosses(self) -> tuple[str, ...]:
-        """The crosses that examples are to have."""
-        space = self.model.space
-        return space.crosses if space.known else self.options.crosses
+    def derived(self) -> Derived:
+        """What is to be made of the features of examples."""
+        return self.model.space.derived if self.model.space.known else self.options.derived
 
-    def _crossed(self, x: Mapping[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
-        """Slots and values of an example with crosses."""
+    def _row_with_derived(self, x: Mapping[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
+        """Slots and values of an example, with what is made of its features."""
         model = self.model
-        made, fields = plain_members(x, model.space, self.options)
+        made, members = plain_members(x, model.space, self.options)
         slots, values = self.row(made, plain=True)
-        if self._crosser is None:
-            options = replace(self.options, bits=model.bits, seed=model.seed, crosses=self.crosses, space=NOTHING_KNOWN)
-            self._options_crossed, self._crosser = options, Crosser(options)
+        if self._deriver is None:
+            asked = {**self.derived._asdict(), "bits": model.bits, "seed": model.seed, "space": NOTHING_KNOWN}
+            self._deriver = Deriver(replace(self.options, **asked))
         own = len(self.constant)
         block = Block(
             np.array([0, len(slots) - own], np.uint64),
@@ -90,9 +90,9 @@ class Slots(dict[Any, int]):
             np.full(1, np.nan),
             np.ones(1, np.float32),
             space=FeatureSpace(named=True, loose=True),
-            factors=factors_of([(made, fields)], self._options_crossed),
+            factors=factors_of([members], self._deriver.options),
         )
-        (block,) = self._crosser.parts(block, whole=True)
+        (block,) = self._deriver.parts(block, whole=True)
         if block.names is not None and self.learning:
             model.names.add(block.names)
         self.largest = max(self.largest, int(block.indices.max(initial=0)))
@@ -108,7 +108,7 @@ class Slots(dict[Any, int]):
         feature = space.id_of(name, model.seed, model.bits)
         if feature is None and space.kinds:
             return NOT_BY_VALUE
-        given = self._given(name, feature)._replace(crosses=self.crosses)
+        given = self._given(name, feature)._replace(derived=self.derived)
         known = meet(space, given, self.learning)
         if self.learning:
             model.space = known

@@ -16,7 +16,7 @@ from ouzel.errors import OuzelError
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
 from ouzel.streams.concatenation import concatenate
-from ouzel.streams.crosses.crossing import Crosser
+from ouzel.streams.deriving import Deriver
 from ouzel.streams.label_values import labels_in
 from ouzel.streams.options import make_options
 from ouzel.streams.tables.kinds import ColumnKinds
@@ -69,7 +69,7 @@ class Reading:
         self.options = make_options(given)
         self.label = self.options.label or "label"
         kinds = ColumnKinds(self.options)
-        self._crossers = Crosser(self.options), Crosser(self.options)
+        self._derivers = Deriver(self.options), Deriver(self.options)
         self._labelled = JsonExamples(self.options, kinds, "the stream")
         self._labelled.label = self.options.label
         ignored = (*self.options.ignore, *([self.options.weight] if self.options.weight else []))
@@ -144,12 +144,12 @@ class Reading:
             parts = self._parts(fresh, asked)
         assert parts is not None
         block = concatenate(parts)
-        if not self.options.crossed:
+        if not self.options.derived:
             return block
-        crosser = self._crossers[asked]
+        deriver = self._derivers[asked]
         with self._lock:
-            crosser.tell_again()  # a block may be made, and not learnt
-            (block,) = crosser.parts(block, whole=True)
+            deriver.tell_again()  # a block may be made, and not learnt
+            (block,) = deriver.parts(block, whole=True)
         return block
 
     def _parts(self, examples: Sequence[Any], asked: bool) -> list[Block] | None:

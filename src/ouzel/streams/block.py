@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from ouzel.streams.crosses.factors import Factors
+from ouzel.streams.derived.factors import Factors
 from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace
 
 ROWS = 4096  # of a block made of what lies in memory, or of a table

@@ -9,7 +9,7 @@ from functools import reduce
 import numpy as np
 
 from ouzel.streams.block import Block, Names
-from ouzel.streams.crosses.factors import joined
+from ouzel.streams.derived.factors import joined
 from ouzel.streams.feature_space import meet
 from ouzel.streams.label_values import Label, labels_in
 from ouzel.streams.targets import encode_labels

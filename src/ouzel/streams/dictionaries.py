@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
@@ -13,18 +12,18 @@ import numpy as np
 from ouzel.errors import DataError
 from ouzel.numerals import is_number
 from ouzel.streams.block import LARGEST, ROWS, Block, Names
-from ouzel.streams.crosses.members import factors_of, fields_of
 from ouzel.streams.dates import EXPECTED, date_parts
+from ouzel.streams.derived.members import Member, factors_of, members_of, words_of_member
 from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, TEXT, FeatureSpace, Token, own_id
 from ouzel.streams.label_values import tidy
 from ouzel.streams.missing import MARK, is_missing
 from ouzel.streams.options import Options
 from ouzel.streams.row_order import canonical_rows
 from ouzel.streams.targets import as_weights, encode_labels
+from ouzel.streams.tokens import tokens
 
 MOST_IDS = 1 << 18  # names whose ids are kept from block to block
 USUAL = Options()
-WORD = re.compile(rb"[A-Za-z0-9'\x80-\xff]+")  # as `cells.read_tokens` parts text
 
 
 def blocks_of_dictionaries(
@@ -62,11 +61,11 @@ def plain_features(features: Mapping[Any, Any], space: FeatureSpace, options: Op
         if isinstance(value, (int, float)) and value == value and kind in (None, NUMBER):
             found[name] = value
         elif kind == TEXT and isinstance(value, str):
-            prefix = f"{name}=" if list(kinds.values()).count(TEXT) > 1 else ""
+            prefix = _prefix(name, kinds)
             for word in tokens(value):
                 found[Token(prefix + word)] = found.get(prefix + word, 0.0) + 1.0
         elif isinstance(value, (list, tuple)):
-            found |= dict.fromkeys((f"{name}={word_of(item)}" for item in value if not is_missing(item)), 1.0)
+            found |= dict.fromkeys((f"{name}={word}" for word in _items(value)), 1.0)
         elif is_missing(value):
             if indicator:
                 found[f"{name}={MARK}"] = 1.0
@@ -89,20 +88,36 @@ def plain_features(features: Mapping[Any, Any], space: FeatureSpace, options: Op
 
 def plain_members(
     features: Mapping[Any, Any], space: FeatureSpace, options: Options = USUAL
-) -> tuple[dict[Any, float], dict[Any, str]]:
-    """`plain_features`, and of which field each is, for crosses.
+) -> tuple[dict[Any, float], list[Member]]:
+    """`plain_features`, and which member each is made of, for what is made of them in turn.
 
-    >>> plain_members({"price": 2.5, "city": "Rome"}, FeatureSpace())[1]
-    {'price': 'price', 'city=Rome': 'city'}
+    >>> [member.field for member in plain_members({"price": 2.5, "city": "Rome"}, FeatureSpace())[1]]
+    ['price', 'city']
     """
     kinds = {**kinds_said(features, options), **space.kinds} if options.choosy else space.kinds
     found: dict[Any, float] = {}
-    fields: dict[Any, str] = {}
+    members: list[Member] = []
     for name, value in features.items():
         made = plain_features({name: value}, space._replace(kinds=kinds), options)
         found |= made
-        fields |= fields_of(name, kinds.get(name), made)
-    return found, fields
+        kind = kinds.get(name)
+        if kind == TEXT and isinstance(value, str) and made:
+            members += words_of_member(name, tokens(value), _prefix(name, kinds))
+        elif isinstance(value, (list, tuple)) and made:
+            members += words_of_member(name, _items(value), f"{name}=")
+        else:
+            members += members_of(name, kind, made)
+    return found, members
+
+
+def _items(given: Iterable[Any]) -> Iterator[str]:
+    """The words that a list holds."""
+    return (word_of(item) for item in given if not is_missing(item))
+
+
+def _prefix(name: str, kinds: Mapping[Any, str]) -> str:
+    """What stands before the words of a text: nothing, unless there are other texts."""
+    return f"{name}=" if list(kinds.values()).count(TEXT) > 1 else ""
 
 
 def kinds_said(names: Iterable[Any], options: Options) -> dict[Any, str]:
@@ -115,15 +130,6 @@ def date_features(name: str, value: Any) -> dict[Any, float]:
     """The features of a date: its seconds, and its calendar parts as words; ValueError if it is not one."""
     seconds, parts = date_parts(value)
     return {name: seconds, **dict.fromkeys((f"{name}.{part}={word}" for part, word in parts.items()), 1.0)}
-
-
-def tokens(text: str) -> list[str]:
-    """The words of a text in lower case, as tables have them: letters, digits and apostrophes.
-
-    >>> tokens("It's 2 o'clock.")
-    ["it's", '2', "o'clock"]
-    """
-    return [word.lower().decode() for word in WORD.findall(text.encode())]
 
 
 def word_of(value: Any) -> str:
@@ -166,7 +172,7 @@ def _of_dictionaries(rows: list[Any], options: Options, plain: bool, known: Ids)
     values: list[float] = []
     offsets = [0]
     met: dict[Any, Any] = {}  # the names of this block, in order
-    members: list[tuple[dict[Any, float], dict[Any, str]]] = []
+    members: list[list[Member]] = []
     for number, (features, *_) in enumerate(rows):
         if plain and options.space.width is None:
             met |= features
@@ -174,9 +180,9 @@ def _of_dictionaries(rows: list[Any], options: Options, plain: bool, known: Ids)
             values += features.values()
             offsets.append(len(ids))
             continue
-        if options.crossed and not plain:
-            made, fields = plain_members(features, options.space, options)
-            members.append((made, fields))
+        if options.derived and not plain:
+            made, of_row = plain_members(features, options.space, options)
+            members.append(of_row)
         else:
             made = features if plain else plain_features(features, options.space, options)
         met |= made

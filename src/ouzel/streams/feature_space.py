@@ -15,6 +15,7 @@ import numpy as np
 
 from ouzel.errors import DataError
 from ouzel.sketches.hashing import MOST_ID, feature_id
+from ouzel.streams.derived.asked import Derived
 
 NUMBER, CATEGORY, TEXT, LIST, DATE = "number", "category", "text", "list", "date"
 KINDS = (NUMBER, CATEGORY, TEXT, LIST, DATE)
@@ -35,7 +36,7 @@ class FeatureSpace(NamedTuple):
     kinds: Mapping[str, str] = {}  # of a table's columns, by name
     loose: bool = False  # whether names come one by one, with others at any time: text, dictionaries, JSON objects
     indicator: bool = False  # whether a missing value is a feature of its own
-    crosses: tuple[str, ...] = ()  # which features are multiplied with each other
+    derived: Derived = Derived()  # what features are made of others
 
     @property
     def known(self) -> bool:
@@ -131,11 +132,10 @@ def meet(known: FeatureSpace, given: FeatureSpace, learning: bool = False) -> Fe
     """
     if not (known.known and given.known):
         return given if given.known else known
-    if known.crosses != given.crosses:
-        ours, theirs = (", ".join(space.crosses) or "no crosses" for space in (known, given))
+    if known.derived != given.derived:
         raise DataError(
-            f"the model was learnt with {ours}, and this data comes with {theirs}; read it for the model: "
-            "blocks_from(X, y, model=model), or train a model on this data"
+            f"the model was learnt with {known.derived}, and this data comes with {given.derived}; "
+            "read it for the model: blocks_from(X, y, model=model), or train a model on this data"
         )
     if known.width is not None:
         _check_against_columns(known, given)
@@ -178,7 +178,7 @@ def _union(known: FeatureSpace, given: FeatureSpace) -> FeatureSpace:
         known.kinds if given.kinds == known.kinds else {**known.kinds, **given.kinds, **known.kinds},
         known.loose or given.loose,
         known.indicator or given.indicator,
-        known.crosses,
+        known.derived,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ouzel.streams.block import ROWS, Block, rows_at_once
-from ouzel.streams.crosses.crossing import Crosser
+from ouzel.streams.deriving import Deriver
 from ouzel.streams.dictionaries import word_of
 from ouzel.streams.guard import one_line
 from ouzel.streams.missing import is_missing
@@ -74,11 +74,11 @@ def table_blocks(
     codes, names = labels if isinstance(labels, tuple) else encode_labels(labels, table.num_rows)
     importances = as_weights(weights, table.num_rows)
     columns = Columns(options, table.schema, None, kinds=ColumnKinds(options, say))
-    crosser = Crosser(options)
+    deriver = Deriver(options)
     start = 0
     with one_line("table"):
         for batch in table.to_batches(max_chunksize=rows_at_once(table.num_columns)):
-            for block in crosser.all(columns.blocks(batch, lambda _: None, block_rows)):
+            for block in deriver.all(columns.blocks(batch, lambda _: None, block_rows)):
                 here = slice(start, start + block.rows)
                 yield block._replace(labels=codes[here], label_names=names, weights=importances[here])
                 start += block.rows

@@ -11,7 +11,7 @@ import scipy.sparse as sparse
 from ouzel.errors import DataError
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import ROWS, Block
-from ouzel.streams.crosses.crossing import Crosser
+from ouzel.streams.deriving import Deriver
 from ouzel.streams.dictionaries import blocks_of_dictionaries
 from ouzel.streams.feature_space import columns_of_array
 from ouzel.streams.frames import as_table, is_table, table_blocks
@@ -130,7 +130,7 @@ def blocks_from(
         model = getattr(model, "model_", model)
         options = {"bits": model.bits, "seed": model.seed, "space": model.space, **options}
     given = make_options({**options, "limits": UNLIMITED})
-    crosser = Crosser(given)
+    deriver = Deriver(given)
     if is_table(data):
         yield from table_blocks(as_table(data), labels, weights, given, block_rows=block_rows)
     elif sparse.issparse(data) or isinstance(data, np.ndarray):
@@ -140,10 +140,10 @@ def blocks_from(
         for start in range(0, X.shape[0], block_rows):
             here = slice(start, start + block_rows)
             weight = None if weights is None else weights[here]
-            yield from crosser.all([to_block(X[here], codes[here], label_names=names, weights=weight)])
+            yield from deriver.all([to_block(X[here], codes[here], label_names=names, weights=weight)])
     else:
         if labels is not None:
             data = zip(data, labels, strict=True)
         if weights is not None:
             data = ((*row[:2], weight) for row, weight in zip(data, weights, strict=True))
-        yield from crosser.all(blocks_of_dictionaries(data, given, block_rows))
+        yield from deriver.all(blocks_of_dictionaries(data, given, block_rows))

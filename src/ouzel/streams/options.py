@@ -9,8 +9,10 @@ from typing import Annotated, Any
 from ouzel.errors import OuzelError
 from ouzel.ranges import Bits, Count, Seed, checked
 from ouzel.streams.crosses.naming import as_crosses
+from ouzel.streams.derived.asked import Derived
 from ouzel.streams.feature_space import CATEGORY, DATE, NOTHING_KNOWN, NUMBER, TEXT, FeatureSpace
 from ouzel.streams.limits import USUAL, Limits
+from ouzel.streams.ngrams.naming import as_ngrams
 from ouzel.streams.patterns import matches
 
 TABLES = ("csv", "tsv", "parquet", "arrow", "jsonl")
@@ -18,7 +20,7 @@ ON_ERROR = ("raise", "skip")
 MISSING = ("absent", "indicator")
 SAMPLE = 1000
 OF_COLUMNS = ("text", "categorical", "numeric", "ignore", "keep")  # or of namespaces, which are like columns
-OF_NAMED = (*OF_COLUMNS, "crosses")
+OF_NAMED = (*OF_COLUMNS, *Derived._fields)
 OF_TABLES = ("label", "weight", "group", "id", "dates", "missing")
 OF_DELIMITED = ("columns", "skip_lines", "delimiter")
 LISTS = ("inherited", "columns", "dates", *OF_COLUMNS)
@@ -42,6 +44,8 @@ class Options:
     ignore: tuple[str, ...] = ()  # columns left out
     keep: tuple[str, ...] = ()  # the only columns that are features
     crosses: tuple[str, ...] = ()  # features multiplied with each other, by their columns: city*device
+    ngrams: tuple[str, ...] = ()  # words joined with those that follow: up to 2 of all texts, or review=3 of one
+    skips: Annotated[Count, "words that n-grams may leave out, where they do not say it themselves"] = 0
     sample: Annotated[
         Count, "first rows that decide what columns hold; 0: each value of a JSON object is what it is"
     ] = SAMPLE
@@ -59,13 +63,15 @@ class Options:
     def __post_init__(self) -> None:
         for name, value in checked(Options, vars(self)).items():
             object.__setattr__(self, name, value)
-        crosses = as_crosses(self.crosses)
-        object.__setattr__(self, "crosses", crosses)
-        if crosses and self.space.known and crosses != self.space.crosses:
-            learnt = f"the crosses {', '.join(self.space.crosses)}" if self.space.crosses else "no crosses"
-            raise OuzelError(
-                f"the model was learnt with {learnt}, and not with {', '.join(crosses)}; leave --cross out"
-            )
+        asked = Derived(as_crosses(self.crosses), as_ngrams(self.ngrams, self.skips))
+        for name, value in asked._asdict().items():
+            object.__setattr__(self, name, value)
+            if value and self.space.known and value != getattr(self.space.derived, name):
+                raise OuzelError(
+                    f"the model was learnt with {self.space.derived}, and not with {asked}; leave them out"
+                )
+        if self.skips and not self.ngrams and not self.space.known:
+            raise OuzelError("only n-grams skip words; say how many words they have with ngrams", skips=self.skips)
         if self.on_error not in ON_ERROR:
             raise OuzelError(f"on_error must be 'raise' or 'skip'; got {self.on_error!r}")
         if self.missing not in MISSING:
@@ -93,9 +99,9 @@ class Options:
         return self.space.indicator or self.missing == "indicator"
 
     @cached_property
-    def crossed(self) -> tuple[str, ...]:
-        """The crosses to make, as the model has them, or as is asked for."""
-        return self.space.crosses if self.space.known else self.crosses
+    def derived(self) -> Derived:
+        """What features are to be made of others, as the model has it, or as is asked for."""
+        return self.space.derived if self.space.known else Derived(self.crosses, self.ngrams)
 
     @cached_property
     def choosy(self) -> bool:
@@ -159,6 +165,8 @@ def make_options(given: dict[str, Any]) -> Options:
             values[name] = names_in(name, values[name])
     if "crosses" in values:
         values["crosses"] = as_crosses(values["crosses"])
+    if "ngrams" in values:
+        values["ngrams"] = as_ngrams(values["ngrams"], values.get("skips", 0))
     if "limits" in values:
         values["limits"] = Limits.of(values["limits"])
     return Options(**values)

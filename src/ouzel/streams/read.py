@@ -14,7 +14,7 @@ import numpy as np
 from ouzel.errors import DataError
 from ouzel.streams.ahead import file_ahead, mapped_ahead
 from ouzel.streams.block import Block
-from ouzel.streams.crosses.crossing import Crosser
+from ouzel.streams.deriving import Deriver
 from ouzel.streams.differences import Sight
 from ouzel.streams.feature_space import NOTHING_KNOWN, meet
 from ouzel.streams.guard import reading, reason_of
@@ -66,7 +66,7 @@ class Stream:
         self._sight: Sight | None = None  # of the first file
         self._kinds: Any = None  # of the columns of tables
         self._namespaces: Any = None  # of Vowpal Wabbit text, where options speak of them
-        self._crosser = Crosser(options)
+        self._deriver = Deriver(options)
         self._counting = threading.Lock()
         self.seconds = 0.0  # spent waiting for blocks
         sizes = [source.size for source in sources]
@@ -116,7 +116,7 @@ class Stream:
             self.begins.append(self.examples)
             before, given = self.examples + self.skipped, 0
             with reading(source, format):
-                for block in self._crosser.all(self._blocks_of(source, format), whole=False):
+                for block in self._deriver.all(self._blocks_of(source, format), whole=False):
                     if block.rows:
                         if not given and len(self.sources) > 1:
                             self._compare(Sight.of(source.name, block))
@@ -137,7 +137,7 @@ class Stream:
             raise DataError(f"{names}: there are no examples in it; there is nothing to learn from")
         if self._namespaces is not None:
             self.remarks += self._namespaces.unknown(self.sources[-1].name)
-        self.remarks += self._crosser.unknown(self.sources[-1].name)
+        self.remarks += self._deriver.unknown(self.sources[-1].name)
 
     def _compare(self, sight: Sight) -> None:
         """Note what a file's first block has otherwise than that of the stream's first file."""

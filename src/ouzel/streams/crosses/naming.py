@@ -75,11 +75,6 @@ def combinations(fields: tuple[str, ...], crosses: tuple[str, ...]) -> tuple[np.
     return table, np.array([len(some) for some in ordered], np.uint32)
 
 
-def wanted(crosses: tuple[str, ...], field: str) -> bool:
-    """Whether a field has a part in any cross."""
-    return matches(field, all_factors(crosses))
-
-
 @lru_cache(64)
 def all_factors(crosses: tuple[str, ...]) -> tuple[str, ...]:
     """The names and patterns of all fields that have a part in a cross."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel
-from ouzel.streams.block import LARGEST
+from ouzel.streams.derived.putting import fitting, put_feature
 from ouzel.streams.text.spans import is_new
 
 PRIME = np.uint64(16777619)
@@ -37,31 +37,6 @@ def count_crosses(factors, combinations, sizes, fields, counts):
 
 
 @force_inline
-def _fitting(value):
-    """A value as near as single precision has it."""
-    return min(max(value, -LARGEST), LARGEST)
-
-
-@force_inline
-def _put(identity, value, begun, count, places, ids, values):
-    """Add a feature to the row that began at `begun`; the new end.
-
-    `places` (2^m,) holds where the row's ids stand, plus one, by their last bits; what it has of other rows is smaller.
-    """
-    last = np.uint64(len(places)) - ONE
-    slot = identity & last
-    while places[slot] > begun:
-        place = places[slot] - ONE
-        if ids[place] == identity:
-            values[place] = _fitting(np.float64(values[place]) + value)
-            return count
-        slot = (slot + ONE) & last
-    ids[count], values[count] = identity, value
-    places[slot] = count + ONE
-    return count + ONE
-
-
-@force_inline
 def _sorted_fields(factors, start, stop, many, first, placed, hashes, values, at):
     """Part a row's factors by fields, each in the order of hashes, and equal ones added up.
 
@@ -84,7 +59,7 @@ def _sorted_fields(factors, start, stop, many, first, placed, hashes, values, at
         while place > first[field] and hashes[place - ONE] > hashed:
             place -= ONE
         if place > first[field] and hashes[place - ONE] == hashed:
-            values[place - ONE] = _fitting(values[place - ONE] + value)
+            values[place - ONE] = fitting(values[place - ONE] + value)
             continue
         j = first[field] + many[field]
         while j > place:
@@ -95,43 +70,23 @@ def _sorted_fields(factors, start, stop, many, first, placed, hashes, values, at
 
 
 @kernel
-def cross_rows(
-    row_offsets,
-    row_ids,
-    row_values,
-    factors,
-    start,
-    stop,
-    combinations,
-    sizes,
-    fields,
-    mask,
-    noted,
-    places,
-    longest,
-    offsets,
-    ids,
-    values,
-    notes,
-    note_ids,
-):
-    """Write rows `start` to `stop` of a block with their crosses to `offsets`, `ids` and `values`; count new names.
+def cross_rows(given, combinations, sizes, fields, mask, longest, made):
+    """Write rows with their crosses to `made`; count new names. `longest` is the most factors that a row has.
 
-    The names of crosses that are new go to `notes` (k, most factors), as which factors they have, and `note_ids`, as
-    long as there is room. `places` (2^m,) are zeros, twice as many as a row has features, `longest` the most factors
-    that one has.
+    The names of crosses that are new are noted as long as there is room.
     """
+    factors, places, ids, values, notes = given.factors, made.places, made.ids, made.values, made.notes
     many, first, placed = np.zeros(fields, np.uint64), np.zeros(fields, np.uint64), np.zeros(fields, np.uint64)
     hashes, products, at = np.empty(longest, np.uint64), np.empty(longest), np.empty(longest, np.uint64)
     widest = combinations.shape[1]
     turns = np.zeros(widest, np.uint64)
     count, named = ZERO, ZERO
-    offsets[0] = 0
-    for row in range(start, stop):
+    made.offsets[0] = 0
+    for row in range(given.start, given.stop):
         begun = count
-        for k in range(row_offsets[row], row_offsets[row + 1]):
-            identity, value = np.uint64(row_ids[k]), np.float64(row_values[k])
-            count = _put(identity, value, begun, count, places, ids, values)
+        for k in range(given.offsets[row], given.offsets[row + 1]):
+            identity, value = np.uint64(given.ids[k]), np.float64(given.values[k])
+            count = put_feature(identity, value, begun, count, places, ids, values)
         low, high = np.uint64(factors.bounds[row, 0]), np.uint64(factors.bounds[row, 1])
         _sorted_fields(factors, low, high, many, first, placed, hashes, products, at)
         for c in range(len(sizes)):
@@ -143,9 +98,9 @@ def cross_rows(
                     left, value = hashes[i] * PRIME, products[i]
                     for j in range(i if a == b else first[b], first[b] + many[b]):
                         identity = (left ^ hashes[j]) & mask
-                        count = _put(identity, _fitting(value * products[j]), begun, count, places, ids, values)
-                        if is_new(noted, identity) and named < len(notes):
-                            notes[named, 0], notes[named, 1], note_ids[named] = at[i], at[j], identity
+                        count = put_feature(identity, fitting(value * products[j]), begun, count, places, ids, values)
+                        if is_new(made.noted, identity) and named < len(notes):
+                            notes[named, 0], notes[named, 1], made.note_ids[named] = at[i], at[j], identity
                             for k in range(2, widest):
                                 notes[named, k] = -1
                             named += ONE
@@ -163,13 +118,13 @@ def cross_rows(
                 hashed, value = ZERO, 1.0
                 for k in range(size):
                     hashed = (hashed * PRIME) ^ hashes[turns[k]] if k else hashes[turns[k]]
-                    value = _fitting(value * products[turns[k]])
+                    value = fitting(value * products[turns[k]])
                 identity = hashed & mask
-                count = _put(identity, value, begun, count, places, ids, values)
-                if is_new(noted, identity) and named < len(notes):
+                count = put_feature(identity, value, begun, count, places, ids, values)
+                if is_new(made.noted, identity) and named < len(notes):
                     for k in range(widest):
                         notes[named, k] = np.int64(at[turns[k]]) if k < size else -1
-                    note_ids[named] = identity
+                    made.note_ids[named] = identity
                     named += ONE
                 depth = size - 1
                 while depth >= 0:
@@ -184,41 +139,5 @@ def cross_rows(
         for k in range(low, high):
             many[factors.fields[k]] = ZERO
             placed[factors.fields[k]] = ZERO
-        offsets[row + 1 - start] = count
+        made.offsets[row + 1 - given.start] = count
     return named
-
-
-@kernel
-def name_sizes(factors, prefix_sizes, notes, ends):
-    """Write to `ends` (k,) where the names of noted crosses end, one behind the other."""
-    end = ZERO
-    for row in range(len(notes)):
-        for k in range(notes.shape[1]):
-            if notes[row, k] >= 0:
-                factor = np.uint64(notes[row, k])
-                end += factors.ends[factor] - factors.starts[factor] + np.uint64(k > 0)
-                if not factors.whole[factor]:
-                    end += prefix_sizes[factors.fields[factor] + 1] - prefix_sizes[factors.fields[factor]]
-        ends[row] = end
-
-
-@kernel
-def write_names(factors, prefixes, prefix_sizes, notes, text):
-    """Write the names of noted crosses: their factors' with * between. Prefix f ends at `prefix_sizes[f + 1]`."""
-    filled = ZERO
-    for row in range(len(notes)):
-        for k in range(notes.shape[1]):
-            if notes[row, k] < 0:
-                continue
-            factor = np.uint64(notes[row, k])
-            if k:
-                text[filled] = 42
-                filled += ONE
-            field = factors.fields[factor]
-            if not factors.whole[factor]:
-                for j in range(prefix_sizes[field], prefix_sizes[field + 1]):
-                    text[filled] = prefixes[j]
-                    filled += ONE
-            for j in range(factors.starts[factor], factors.ends[factor]):
-                text[filled] = factors.text[j]
-                filled += ONE

@@ -30,7 +30,7 @@ from ouzel.streams.tables.arrow_types import tags_of
 from ouzel.streams.tables.cells import check_offsets
 
 KEY = b"ouzel.blocks"
-VERSION = 1
+VERSION = 2  # 1: there were no n-grams
 IDS, VALUES = pyarrow.large_list(pyarrow.uint32()), pyarrow.large_list(pyarrow.float32())
 TEXT, TEXTS = pyarrow.large_string(), pyarrow.large_list(pyarrow.large_string())
 GROUP = pyarrow.int64()

@@ -14,8 +14,8 @@ from ouzel.errors import DataError, bad_line, listed
 from ouzel.numerals import as_number
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import LARGEST, ROWS, Block
-from ouzel.streams.crosses.naming import all_factors
 from ouzel.streams.dates import EXPECTED, PARTS
+from ouzel.streams.derived.asked import Derived
 from ouzel.streams.feature_space import DATE
 from ouzel.streams.guard import reason_of
 from ouzel.streams.label_values import Label
@@ -72,7 +72,7 @@ class Columns:
             kind = schema.field(column).type
             if column in (label, options.group, self.id) and not is_single(kind):
                 raise DataError(f"{name}: column {column!r} holds {kind}; expected numbers or names")
-        for column in (*options.dates, *all_factors(options.crosses), *named):
+        for column in (*options.dates, *Derived(options.crosses, options.ngrams).fields, *named):
             if not (predicting or is_pattern(column) or _is_part_of_date(column, options)):
                 self._check_there(column, names)
         self.sparse = {"indices", "values"} <= set(names) and all(

@@ -12,9 +12,9 @@ import pyarrow
 from ouzel.errors import DataError
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import LARGEST, Names
-from ouzel.streams.crosses.collecting import Collector
-from ouzel.streams.crosses.factors import Factors
 from ouzel.streams.dates import PARTS
+from ouzel.streams.derived.collecting import Collector
+from ouzel.streams.derived.factors import Factors
 from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, FeatureSpace, own_name
 from ouzel.streams.guard import is_of_library, reason_of
 from ouzel.streams.missing import MARK
@@ -49,7 +49,7 @@ class Features(NamedTuple):
     rows: Rows
     names: Names | None
     space: FeatureSpace
-    factors: Factors | None = None  # of crosses
+    factors: Factors | None = None  # of what is to be made
 
 
 class FeatureColumns:
@@ -66,9 +66,9 @@ class FeatureColumns:
         self.name = name
         self.kinds = kinds
         self.mask = np.uint32((1 << options.bits) - 1)
-        self.hashed = np.uint32(2**32 - 1) if options.crossed else self.mask  # bits of hashes, before they are ids
+        self.hashed = np.uint32(2**32 - 1) if options.derived else self.mask  # bits of hashes, before they are ids
         self._noted = nothing_noted(options.bits)  # ids of words of the batch that is read
-        self._factors = Collector(options.crossed)  # of the batch that is read
+        self._factors = Collector(options.derived)  # of the batch that is read
         try:
             self.ids = {column: self._id(column, options.bits) for column in columns}
         except ValueError as error:
@@ -102,7 +102,7 @@ class FeatureColumns:
     def read(self, batch: Any) -> tuple[Features, list[Refused]]:
         """The features of a batch, and the columns with bad cells."""
         n = batch.num_rows
-        self._factors = Collector(self.options.crossed)
+        self._factors = Collector(self.options.derived)
         self._noted[:] = 0
         kinds, space = self.decided(batch)
         plain = [column for column in self.columns if kinds[column] in (NUMBER, CATEGORY, DATE)]
@@ -145,12 +145,12 @@ class FeatureColumns:
         ids[:] = self.ids[column]
         if fit.all():
             values[:] = numbers
-            self._cross_numbers(column, values, values != 0.0)
+            self._take_numbers(column, values, values != 0.0)
             return self._own_name(column)
         missing = np.isnan(numbers)
         wrong[~(fit | missing)] = NOT_FINITE
         values[:] = np.where(fit, numbers, 0.0)
-        self._cross_numbers(column, values, values != 0.0)
+        self._take_numbers(column, values, values != 0.0)
         return self._own_name(column) + (self._mark(column, lane, missing) if self.options.indicator else [])
 
     def _mark(self, column: str, lane: Lane, missing: np.ndarray) -> list[Names]:
@@ -167,8 +167,8 @@ class FeatureColumns:
             self._factors.add_one(column, rows, hashed, np.ones(len(rows), np.float32), name)
         return [Names.of_one(mark, name)]
 
-    def _cross_numbers(self, column: str, values: np.ndarray, present: np.ndarray) -> None:
-        """Have the numbers of a column crossed, if that is asked for."""
+    def _take_numbers(self, column: str, values: np.ndarray, present: np.ndarray) -> None:
+        """Have others made of the numbers of a column, if that is asked for."""
         if self._factors.wants(column):
             rows = np.flatnonzero(present)
             self._factors.add_one(column, rows, self._id(column, 32), values[rows], column)
@@ -203,12 +203,12 @@ class FeatureColumns:
             named = of_rows(cells.starts < cells.ends)
             if self._factors.wants(column):
                 chosen = Cells._make(of_rows(part)[named] for part in cells)
-                self._cross_words(column, np.flatnonzero(named), chosen, words, prefix)
+                self._take_words(column, np.flatnonzero(named), chosen, words, prefix)
             if self.hashed != self.mask:
                 ids[named] &= self.mask
             numbers = (values != 0.0) & ~named
             if own is not None and numbers.any():
-                self._cross_numbers(column, values, numbers)
+                self._take_numbers(column, values, numbers)
                 found += self._own_name(column)
             if self.options.space.places():
                 wrong[named] = NOT_FINITE  # the model's array had no features but its columns
@@ -224,9 +224,11 @@ class FeatureColumns:
         ids, starts, ends = (part[first] for part in (cells.ids, cells.starts, cells.ends))
         return cells, names_of_cells(ids & self.mask, before, words.data, starts, ends)
 
-    def _cross_words(self, column: str, rows: np.ndarray, cells: Cells, words: Words, prefix: bytes) -> None:
-        """Have the words of a column crossed, if that is asked for: those cells, which rows (k,) have."""
-        if self._factors.wants(column):
+    def _take_words(
+        self, column: str, rows: np.ndarray, cells: Cells, words: Words, prefix: bytes, several: bool = False
+    ) -> None:
+        """Have others made of the words of a column, if that is asked for: of those cells, which rows (k,) have."""
+        if self._factors.wants(column, several):
             where = cells.starts, cells.ends, words.data
             self._factors.add(column, rows, cells.ids, cells.values, *where, prefix=prefix)
 
@@ -238,9 +240,11 @@ class FeatureColumns:
             return self._items(array, column, prefix, wrong)
         words = words_of(array)
         offsets, ids, *spans = read_tokens(words, np.frombuffer(prefix, np.uint8), longest, seed, self.hashed, wrong)
-        if self._factors.wants(column):
+        if self._factors.wants(column, words=True):
             rows = np.repeat(np.arange(len(array)), np.diff(offsets))
-            self._factors.add(column, rows, ids, np.ones(len(rows), np.float32), *spans)
+            starts, ends, text = spans
+            where = starts + np.uint64(len(prefix)), ends, text
+            self._factors.add(column, rows, ids, np.ones(len(rows), np.float32), *where, prefix=prefix)
         ids = ids & self.mask
         return offsets, ids, Names(ids, *spans)
 
@@ -259,7 +263,7 @@ class FeatureColumns:
             wrong[any_in_row(cells.wrong == kind, offsets)] = kind
         named = cells.starts < cells.ends
         rows = np.repeat(np.arange(len(array)), np.diff(offsets))[named]
-        self._cross_words(column, rows, Cells._make(part[named] for part in cells), words, prefix)
+        self._take_words(column, rows, Cells._make(part[named] for part in cells), words, prefix, several=True)
         return np.concatenate([[0], np.cumsum(named)])[offsets], cells.ids[named] & self.mask, names
 
     def parts(self, batch: Any) -> Iterator[Any]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ouzel.numerals import is_number
 from ouzel.streams.block import LARGEST
-from ouzel.streams.crosses.members import fields_of
 from ouzel.streams.dates import EXPECTED
-from ouzel.streams.dictionaries import date_features, tokens, word_of
+from ouzel.streams.derived.members import Member, members_of, words_of_member
+from ouzel.streams.dictionaries import date_features, word_of
 from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, TEXT, Token, own_name
 from ouzel.streams.label_values import Label, tidy
 from ouzel.streams.missing import MARK, NOTHING, is_missing
@@ -19,6 +19,7 @@ from ouzel.streams.options import Options
 from ouzel.streams.patterns import matches
 from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.tables.labels import INFINITE, as_sign, group_id, is_infinite, label_of
+from ouzel.streams.tokens import tokens
 
 
 class LongWordError(ValueError):
@@ -34,7 +35,7 @@ class Example(NamedTuple):
     group: int
     tag: str | None
     number: int  # of objects before it, bad ones counted
-    fields: Mapping[Any, str] = {}  # of which member each feature is, if there are to be crosses
+    members: Sequence[Member] = ()  # of which each feature is made, if others are to be made of them
 
 
 def example_of(row: dict[str, Any], label: str | None, options: Options, kinds: ColumnKinds, number: int) -> Example:
@@ -62,15 +63,21 @@ def example_of(row: dict[str, Any], label: str | None, options: Options, kinds: 
     if options.id is not None:
         found = row.pop(options.id, None)
         tag = None if found is None else word_of(found)
-    if not options.crossed:
+    if not options.derived:
         return Example(_features(row, options, kinds), target, weight, group, tag, number)
     features: dict[Any, float] = {}
-    fields: dict[Any, str] = {}
+    members: list[Member] = []
     for name, value in row.items():
         made = _features({name: value}, options, kinds)
         features |= made
-        fields |= fields_of(name, kinds.known.get(name) or options.kind_of(name), made)
-    return Example(features, target, weight, group, tag, number, fields)
+        kind = kinds.known.get(name) or options.kind_of(name)
+        if isinstance(value, list) and made:
+            members += words_of_member(name, _words(name, value, options.limits.word), f"{name}=")
+        elif kind == TEXT and made:
+            members += words_of_member(name, tokens(str(value)), f"{name}=" if kinds.several_texts else "")
+        else:
+            members += members_of(name, kind, made)
+    return Example(features, target, weight, group, tag, number, members)
 
 
 def _features(row: dict[str, Any], options: Options, kinds: ColumnKinds) -> dict[Any, float]:

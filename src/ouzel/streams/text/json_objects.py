@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.streams.block import Block
-from ouzel.streams.crosses.members import factors_of
+from ouzel.streams.derived.members import factors_of
 from ouzel.streams.dictionaries import Ids, blocks_of_dictionaries
 from ouzel.streams.guard import reason_of
 from ouzel.streams.options import Options
@@ -68,8 +68,8 @@ class JsonExamples:
             if block.space.width is None:
                 block = block._replace(space=block.space._replace(kinds=dict(self.kinds.known)))
             here = examples[given : given + block.rows]
-            if options.crossed:
-                block = block._replace(factors=factors_of([(one.features, one.fields) for one in here], options))
+            if options.derived:
+                block = block._replace(factors=factors_of([one.members for one in here], options))
             if options.group is not None:
                 block = block._replace(groups=np.array([example.group for example in here], np.int64))
             if options.id is not None:

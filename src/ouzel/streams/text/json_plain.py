@@ -9,8 +9,7 @@ import numpy as np
 
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import Block
-from ouzel.streams.crosses.factors import Entries, Factors, no_entries
-from ouzel.streams.crosses.naming import wanted
+from ouzel.streams.derived.factors import Entries, Factors, no_entries
 from ouzel.streams.feature_space import CATEGORY, NUMBER, FeatureSpace, own_name
 from ouzel.streams.label_values import Label, tidy
 from ouzel.streams.options import Options
@@ -47,7 +46,7 @@ class Chunk:
         self.spans = np.empty((room, 5), np.uint64)
         self.noted = nothing_noted(options.bits)
         self.factors, self.taken = (
-            no_entries(lines, room if options.crossed else 0, data),
+            no_entries(lines, room if options.derived else 0, data),
             np.zeros(1, np.uint64),
         )
 
@@ -70,7 +69,7 @@ class PlainObjects:
         )
         self._label = reader.label
         self._keys, self._labels = no_keys(), no_keys()
-        self._fields: list[str] = []  # that have a part in crosses
+        self._fields: list[str] = []  # that others are made of
         self._values: list[Label | None] = [None]  # of the words that are labels
 
     def able(self, chunk: Chunk) -> bool:
@@ -135,7 +134,7 @@ class PlainObjects:
             space=self._space(bool(names[3])),
             numbers=np.arange(count, count + chunk.rows - first),
         )
-        if options.crossed:
+        if options.derived:
             block = block._replace(factors=self._factors(chunk, here, taken))
         reader.sound += block.rows
         return Read(block, lines)
@@ -156,7 +155,7 @@ class PlainObjects:
         own = own_name(name)
         whole, hashed = (feature_id(own, options.seed, bits) for bits in (options.bits, 32))
         field = 0
-        if wanted(options.crossed, name):
+        if matches(name, options.derived.fields):
             self._fields.append(name)
             field = len(self._fields)
         return with_key(self._keys, word, role, whole, hashed, isinstance(own, str), options.seed, field)

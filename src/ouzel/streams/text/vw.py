@@ -225,13 +225,13 @@ def parse_vw(data: np.ndarray, start: int, stop: int, options: Options) -> Parse
         (offsets, ids, values, labels, weights, head_spans, numbers),
         spans,
         crossing,
-        bool(options.crossed),
+        bool(options.derived),
     )
     noted, size = int(names[0]), int(names[1])
     block = Block(offsets[: rows + 1], ids[:nonzeros], values[:nonzeros], labels[:rows], weights[:rows])
     space = _space_of(ids[:nonzeros], int(names[3]), rows)
     block = block._replace(names=names_of(data, spans[:noted], size), space=space, numbers=numbers[:rows])
-    if options.crossed:
+    if options.derived:
         block = block._replace(factors=factors_in(crossing, rows))
     if options.unlabelled:
         block = block._replace(tags=tags_at(data, head_spans[:rows, 2:]))

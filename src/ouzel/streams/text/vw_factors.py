@@ -1,4 +1,4 @@
-"""Which features of Vowpal Wabbit text crosses are made of: its namespaces are the fields."""
+"""Which features of Vowpal Wabbit text others are made of: its namespaces are the fields."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel
-from ouzel.streams.crosses.factors import Entries, Factors, no_entries
-from ouzel.streams.crosses.naming import all_factors
+from ouzel.streams.derived.factors import Entries, Factors, no_entries
 from ouzel.streams.options import Options
 from ouzel.streams.patterns import is_pattern
 
@@ -18,7 +17,7 @@ ZERO, ONE = np.uint64(0), np.uint64(1)
 
 
 class Crossing(NamedTuple):
-    """Room for the factors of a chunk, and the namespaces that have a part in crosses."""
+    """Room for the factors of a chunk, and the namespaces that others are made of."""
 
     entries: Entries  # as many as there are features, or none
     spaces: np.ndarray  # (MOST_SPACES, 3) uint64, where each namespace stands first, and whether it has a part
@@ -82,8 +81,8 @@ def put_factor(crossing, hashed, value, start, stop):
 
 
 def room_for(options: Options, data: np.ndarray, lines: int, features: int) -> Crossing:
-    """Room for the factors of a chunk of so many lines and features; none if nothing is to be crossed."""
-    wanted = all_factors(options.crossed)
+    """Room for the factors of a chunk of so many lines and features; none if nothing is made of them."""
+    wanted = options.derived.fields
     size = features if wanted else 0
     names = [b"" if name == UNNAMED else name.encode() for name in wanted if not is_pattern(name)]
     return Crossing(

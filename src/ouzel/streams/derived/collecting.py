@@ -6,8 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ouzel.streams.crosses.factors import Entries, Factors
-from ouzel.streams.crosses.naming import wanted
+from ouzel.streams.crosses.naming import all_factors
+from ouzel.streams.derived.asked import Derived
+from ouzel.streams.derived.factors import Entries, Factors
+from ouzel.streams.patterns import matches
 
 
 class _Part(NamedTuple):
@@ -24,16 +26,17 @@ class _Part(NamedTuple):
 
 
 class Collector:
-    """Gathers the factors of some rows for crosses."""
+    """Gathers the factors of some rows, for what is to be made of them."""
 
-    def __init__(self, crosses: tuple[str, ...]) -> None:
-        self.crosses = crosses
+    def __init__(self, derived: Derived) -> None:
+        self.derived = derived
         self._prefixes: dict[str, bytes] = {}
         self._parts: list[_Part] = []
 
-    def wants(self, field: str) -> bool:
-        """Whether a field has a part in a cross."""
-        return bool(self.crosses) and wanted(self.crosses, field)
+    def wants(self, field: str, words: bool = False) -> bool:
+        """Whether others are made of a field's features, of which a row has one, or several `words`."""
+        fields = self.derived.fields if words else all_factors(self.derived.crosses)
+        return bool(fields) and matches(field, fields)
 
     def add(
         self,
@@ -58,8 +61,8 @@ class Collector:
         self.add(field, rows, np.full(len(rows), hashed, np.uint32), values, zeros, zeros + np.uint64(len(text)), text)
 
     def factors(self, rows: int) -> Factors | None:
-        """What was gathered, of so many rows; None if nothing is to be crossed."""
-        if not self.crosses:
+        """What was gathered, of so many rows; None if nothing is to be made."""
+        if not self.derived:
             return None
         parts = self._parts
         shifts = np.cumsum([0, *(len(part.text) for part in parts)]).astype(np.uint64)[:-1]

@@ -1,0 +1,35 @@
+"""Features that are added to a row: what has an id that the row has already is added to it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ouzel.kernels.jit import force_inline
+from ouzel.streams.block import LARGEST
+
+ONE = np.uint64(1)
+
+
+@force_inline
+def fitting(value):
+    """A value as near as single precision has it."""
+    return min(max(value, -LARGEST), LARGEST)
+
+
+@force_inline
+def put_feature(identity, value, begun, count, places, ids, values):
+    """Add a feature to the row that began at `begun`; the new end.
+
+    `places` (2^m,) holds where the row's ids stand, plus one, by their last bits; what it has of other rows is smaller.
+    """
+    last = np.uint64(len(places)) - ONE
+    slot = identity & last
+    while places[slot] > begun:
+        place = places[slot] - ONE
+        if ids[place] == identity:
+            values[place] = fitting(np.float64(values[place]) + value)
+            return count
+        slot = (slot + ONE) & last
+    ids[count], values[count] = identity, value
+    places[slot] = count + ONE
+    return count + ONE

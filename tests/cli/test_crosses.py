@@ -51,4 +51,7 @@ def test_other_crosses_are_refused_in_one_line(ouzel, tmp_path):
         assert words in ran.err
         assert len(ran.err.strip().splitlines()) == 1
     assert ouzel("train", path, "--resume", model, "--again").status == 0
-    assert "nothing to cross is called Z" in ouzel("train", path, "--cross", "A*Z", "--learner", "ogd").err
+    assert (
+        "nothing to make the crosses A*Z of is called Z"
+        in ouzel("train", path, "--cross", "A*Z", "--learner", "ogd").err
+    )

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ouzel.layout import flat
 from ouzel.learners import catalogue
 from ouzel.learners.budget import awm
 from ouzel.learners.rows import Rows
@@ -106,7 +107,7 @@ def test_blocks_can_be_cut_anywhere_and_nothing_becomes_nan(name):
         module.learn_rows(parts, piece, y[a:b], ones[a:b], settings, cut[a:b])
 
     np.testing.assert_array_equal(margins, cut)
-    for one, other in zip(whole, parts, strict=True):
+    for (_, one), (_, other) in zip(flat(whole), flat(parts), strict=True):
         np.testing.assert_array_equal(one, other)
         assert one.dtype.kind != "f" or not np.isnan(one).any()
 

@@ -31,7 +31,7 @@ def test_wm_is_algorithm_1(width, depth, l2):
     rows, y = stream()
     settings = wm.Settings(width=float(width), depth=float(depth), l2=l2)
     state, margins = learn(wm, rows, y, 0, settings)
-    oracle = WeightMedian(width, depth, state.tables, l2=l2)
+    oracle = WeightMedian(width, depth, state.sketch.tables, l2=l2)
     expected = follow(oracle, rows, y)
 
     np.testing.assert_allclose(margins, expected, atol=2e-5)
@@ -44,7 +44,7 @@ def test_averaging_recovers_from_the_mean_iterate(depth, l2):
     rows, y = stream()
     settings = wm.Settings(width=32.0, depth=float(depth), l2=l2, averaging=True)
     state, margins = learn(wm, rows, y, 0, settings)
-    oracle = WeightMedian(32, depth, state.tables, l2=l2)
+    oracle = WeightMedian(32, depth, state.sketch.tables, l2=l2)
     expected = follow(oracle, rows, y)
     means = [oracle.mean_query(i) for i in SLOTS]
 
@@ -60,7 +60,7 @@ def test_projection_keeps_the_sketch_in_its_ball(averaging):
     rows, y = stream()
     settings = wm.Settings(width=32.0, depth=3.0, learning_rate=0.5, l2=0.05, radius=0.4, averaging=averaging)
     state, margins = learn(wm, rows, y, 0, settings)
-    oracle = WeightMedian(32, 3, state.tables, rate=0.5, l2=0.05, radius=0.4)
+    oracle = WeightMedian(32, 3, state.sketch.tables, rate=0.5, l2=0.05, radius=0.4)
     expected = follow(oracle, rows, y)
     query = oracle.mean_query if averaging else oracle.query
 
@@ -74,10 +74,10 @@ def test_a_mean_of_workers_is_the_mean_of_all_iterates():
     settings = wm.Settings(width=32.0, depth=3.0, averaging=True)
     halves = [Rows(rows.offsets[:201], rows.indices, rows.values), Rows(rows.offsets[200:], rows.indices, rows.values)]
     states = [learn(wm, part, labels, 0, settings)[0] for part, labels in zip(halves, (y[:200], y[200:]), strict=True)]
-    oracles = [WeightMedian(32, 3, states[0].tables) for _ in states]
+    oracles = [WeightMedian(32, 3, states[0].sketch.tables) for _ in states]
     for oracle, part, labels in zip(oracles, halves, (y[:200], y[200:]), strict=True):
         follow(oracle, part, labels)
-    both = WeightMedian(32, 3, states[0].tables)
+    both = WeightMedian(32, 3, states[0].sketch.tables)
     both.sum, both.t = oracles[0].sum + oracles[1].sum, 500
 
     merged = wm.merge(states, settings)
@@ -95,7 +95,7 @@ def test_a_row_longer_than_what_is_noted_is_learnt_alike(monkeypatch):
     wm.learn_rows(short, rows, y, np.ones(len(y), np.float32), settings, others)
 
     np.testing.assert_array_equal(margins, others)
-    np.testing.assert_array_equal(state.sketch.counters, short.counters)
+    np.testing.assert_array_equal(state.sketch.counters, short.sketch.counters)
 
 
 @pytest.mark.parametrize(("size", "width", "depth"), [(20, 64, 1), (20, 32, 3), (70, 16, 2)])

@@ -38,7 +38,7 @@ class Deriver:
         """A line for people if what is to be made is of fields that were not met."""
         odd = [field for field in self.derived.fields if not any(matches(one, (field,)) for one in self._met)]
         odd = [] if self.derived.ngrams and odd == ["*"] else odd
-        return [f"{name}: nothing to cross, or to make n-grams of, is called {listed(odd)}"] if odd else []
+        return [f"{name}: nothing to make {self.derived} of is called {listed(odd)}"] if odd else []
 
     def parts(self, block: Block, whole: bool = False) -> Iterator[Block]:
         """A block with what is made of its factors, in parts."""

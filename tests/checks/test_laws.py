@@ -13,6 +13,7 @@ from ouzel.model.model import Model
 from ouzel.streams.memory import blocks_from
 from tests.checks.laws import LAWS, names_where
 from tests.checks.merging_laws import MERGING_LAWS
+from tests.checks.rounds_laws import ROUNDS_LAWS
 
 pytestmark = pytest.mark.law
 
@@ -26,7 +27,7 @@ EXCEPT = {
 
 def _crossed():
     for name in catalogue.LEARNERS:
-        for law in (*LAWS, *MERGING_LAWS):
+        for law in (*LAWS, *MERGING_LAWS, *ROUNDS_LAWS):
             reason = EXCEPT.get((name, law.__name__))
             marks = [pytest.mark.xfail(reason=reason, strict=True)] if reason else []
             yield pytest.param(name, law, marks=marks, id=f"{name}-{law.__name__}")

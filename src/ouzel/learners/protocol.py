@@ -50,6 +50,17 @@ class Learner(Protocol):
 
 
 @runtime_checkable
+class MergesOntoBase(Protocol):
+    """Workers that begin from one state, its base, merge round after round, what the base has learnt counting once."""
+
+    def gains(self, base: State, state: State, settings: Settings) -> Any:
+        """What a worker has learnt beyond its base, in parts that add up (see `learners.gains.parts`)."""
+
+    def onto(self, base: State, gains: Any, settings: Settings) -> State:
+        """The state of a base and of what all workers have learnt beyond it: of one worker, its own bar rounding."""
+
+
+@runtime_checkable
 class Multiclass(Protocol):
     """One state holds every class."""
 

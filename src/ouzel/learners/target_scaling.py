@@ -19,6 +19,7 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel, kernel_of
 from ouzel.layout import MOST_NUMBER, float64, require
+from ouzel.learners.gains.parts import Gains
 from ouzel.learners.rows import Rows
 
 WEIGHT, MEAN, SQUARES, CENTRED = range(4)  # places of `targets`
@@ -69,6 +70,12 @@ def pooled(targets: list[np.ndarray]) -> np.ndarray:
     total = weight.sum()
     middle = float(weight @ mean / total) if total > 0.0 else 0.0
     return np.array([total, middle, squares.sum() + weight @ (mean - middle) ** 2, centred[0]])
+
+
+def _sums(targets: np.ndarray, origin: float) -> np.ndarray:
+    """The weight of targets y, and the sums of y - m and of its square."""
+    weight, mean, squares, _ = targets
+    return np.array([weight, weight * (mean - origin), squares + weight * (mean - origin) ** 2])
 
 
 class TargetScaling:
@@ -146,6 +153,21 @@ class TargetScaling:
             return State(self._learner.merge([states[0].learner], settings), states[0].targets.copy())
         inside = self._learner.merge([state.learner for state in states], settings)
         return State(inside, pooled([state.targets for state in states]))
+
+    def gains(self, base: State, state: State, settings: Any) -> Gains:
+        """What a worker has learnt beyond its base, and the sums of its targets, about the base's mean."""
+        origin = base.targets[MEAN]
+        inside = self._learner.gains(base.learner, state.learner, settings)
+        return {"learner": inside, "targets": _sums(state.targets, origin) - _sums(base.targets, origin)}
+
+    def onto(self, base: State, gains: Gains, settings: Any) -> State:
+        """The state of a base and of what workers have learnt beyond it, each worker's weights in its own unit."""
+        inside, targets = self._learner.onto(base.learner, gains["learner"], settings), base.targets.copy()
+        weight, total, squares = _sums(base.targets, base.targets[MEAN]) + gains["targets"]
+        if weight > 0.0:
+            change = total / weight if targets[CENTRED] > 0.0 else 0.0
+            targets[:CENTRED] = weight, targets[MEAN] + change, max(squares - weight * change**2, 0.0)
+        return State(inside, targets)
 
     def _fade(self, state: State, kept: float, settings: Any) -> None:
         """Have the learner fade, and earlier targets count for less in their mean and spread."""

@@ -68,12 +68,12 @@ def _merge_models(models: Sequence[Model]) -> Model:
     labels = list(dict.fromkeys(label for model in models for label in model.classes.known))
     dimension = max(model.dimension for model in models)
     closed = all(model.classes.closed and len(model.classes) == len(labels) for model in models)
-    merged = _prepared(first, labels, dimension, closed)
-    merged.space = reduce(partial(meet, learning=True), _of_one_width([model.space for model in models]))
+    merged = prepared(first, labels, dimension, closed)
+    merged.space = reduce(partial(meet, learning=True), of_one_width([model.space for model in models]))
     learnt = [model for model in models if model.examples] or [first]  # one that has learnt nothing says nothing
-    prepared = [_prepared(model, labels, dimension, closed) for model in learnt]
-    merged.preparation.features = feature_scaling.merged([model.preparation.features for model in prepared])
-    states = [_in_order(model, labels) for model in prepared]
+    parts = [prepared(model, labels, dimension, closed) for model in learnt]
+    merged.preparation.features = feature_scaling.merged([model.preparation.features for model in parts])
+    states = [in_order(model, labels) for model in parts]
     alike = zip(*states, strict=True)
     merged.states = states[0] if len(states) == 1 else [first.module.merge(list(a), first.settings) for a in alike]
     merged.classes.rename(labels)
@@ -84,14 +84,14 @@ def _merge_models(models: Sequence[Model]) -> Model:
     return merged
 
 
-def _of_one_width(spaces: list[FeatureSpace]) -> list[FeatureSpace]:
+def of_one_width(spaces: list[FeatureSpace]) -> list[FeatureSpace]:
     """What workers know their features by; of arrays without names a narrow one has the first columns of a wide one."""
     plain = [space.width for space in spaces if space.width is not None and not space.kinds]
     widest = max(plain, default=0)
     return [space._replace(width=widest) if space.width in plain and not space.kinds else space for space in spaces]
 
 
-def _prepared(model: Model, labels: list[Any], dimension: int, closed: bool) -> Model:
+def prepared(model: Model, labels: list[Any], dimension: int, closed: bool) -> Model:
     """A copy that knows all classes, and takes others too if not `closed`, and has room for all features."""
     model = copy.deepcopy(model)
     model.make_room(dimension - 2)
@@ -104,7 +104,7 @@ def _prepared(model: Model, labels: list[Any], dimension: int, closed: bool) -> 
     return model
 
 
-def _in_order(model: Model, labels: list[Any]) -> list[Any]:
+def in_order(model: Model, labels: list[Any]) -> list[Any]:
     """The states of a prepared model, for classes in the order of `labels`."""
     known = model.classes.known
     if known == labels:

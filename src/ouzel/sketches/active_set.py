@@ -97,6 +97,24 @@ def query(state, slot):
     return median(state.rows)
 
 
+@kernel
+def _write_means(state, slots, out):
+    width = width_of(state)
+    for k in range(len(slots)):
+        total = np.float32(0.0)
+        for r in range(len(state.rows)):
+            cell, sign = _cell(state, slots[k], r, width)
+            total += sign * state.weights[cell]
+        out[k] = total / np.float32(len(state.rows))
+
+
+def sketched(state: State, slots: np.ndarray) -> np.ndarray:
+    """The mean (n,) over the sketch's rows of slots (n,) uint32, in S or not; over the scale."""
+    out = np.empty(len(slots), np.float32)
+    _write_means(state, slots, out)
+    return out
+
+
 @force_inline
 def update(state, slot, change):
     """Move the sketch's estimate of a slot by `change`."""

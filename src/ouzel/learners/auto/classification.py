@@ -17,7 +17,16 @@ from typing import Any
 import numpy as np
 
 from ouzel.layout import allocate, flat, require
-from ouzel.learners.auto import merging, mixing, newton_block, several_classes, sharing, standardisation, two_classes
+from ouzel.learners.auto import (
+    class_gains,
+    merging,
+    mixing,
+    newton_block,
+    several_classes,
+    sharing,
+    standardisation,
+    two_classes,
+)
 from ouzel.learners.auto.other_losses import Settings
 from ouzel.learners.auto.several_classes import SeveralClasses
 from ouzel.learners.auto.two_classes import MEAN, ROOT, VARIANCE, WEIGHT, TwoClasses
@@ -214,3 +223,13 @@ def merge(states: list[Any], settings: Settings) -> Any:
     Weights of a worker are first taken to the units of the merged moments, and mean the same to raw features.
     """
     return merging.merge(states)
+
+
+def gains(base: Any, state: Any, settings: Settings) -> Any:
+    """What a worker has learnt beyond its base; see `class_gains`."""
+    return class_gains.gains(base, state)
+
+
+def onto(base: Any, gains: Any, settings: Settings) -> Any:
+    """The state of a base and of what workers have learnt beyond it."""
+    return class_gains.onto(base, gains)

@@ -29,6 +29,7 @@ from ouzel.layout import float32, float64, made_from, require
 from ouzel.learners.auto.simd import FURTHEST, LARGEST, add_squares, add_squares_by_dither, move
 from ouzel.learners.auto.stacking import MODELS, MOST, clipped, combined, learn_stack
 from ouzel.learners.fading import faded_covariance
+from ouzel.learners.gains.parts import Gains, Peak, dense, rows_of
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import Loss, Rate
 from ouzel.terms.importance_aware import importance_aware_step
@@ -243,3 +244,44 @@ def _pooled(inverses: np.ndarray) -> np.ndarray:
     np.divide(1.0, inverses.astype(float) ** 2, out=squares, where=inverses > 0)
     total = squares.sum(axis=0)
     return np.divide(1.0, np.sqrt(total), out=np.zeros(total.shape), where=total > 0)
+
+
+def _own(state: State) -> tuple[np.ndarray, np.ndarray]:
+    """Weights (d, 4) in the features' own units, and sums of squares (d, 4)."""
+    table = state.table.astype(float)
+    unit, roots = table[:, :1], table[:, 1 + MODELS :]
+    weights = np.divide(table[:, 1 : 1 + MODELS], unit, out=np.zeros(roots.shape), where=unit > 0.0)
+    return weights, np.divide(1.0, roots**2, out=np.zeros(roots.shape), where=roots > 0.0)
+
+
+def gains(base: State, state: State, settings: Settings) -> Gains:
+    """What a worker has learnt beyond its base: weights by the growth of their squares; the stack is averaged."""
+    (before, squares), (after, squared) = _own(base), _own(state)
+    growth, examples = np.maximum(squared - squares, 0.0), float(state.counts[0] - base.counts[0])
+    return {
+        "examples": examples,
+        "moved": rows_of(np.hstack([growth, growth * (after - before)])),
+        "sizes": Peak(state.table[:, 0]),
+        "largest": Peak(state.counts[2:]),
+        "stack": examples * state.stack,
+        "metric": np.linalg.inv(state.inverse) - np.linalg.inv(base.inverse),
+        "counts": state.counts[:2] - base.counts[:2],
+    }
+
+
+def onto(base: State, gains: Gains, settings: Settings) -> State:
+    """The state of a base and of what workers have learnt beyond it."""
+    merged = State(*(array.copy() for array in base))
+    if not gains["examples"] > 0.0:
+        return merged
+    (weights, squares), moved = _own(base), dense(gains["moved"], len(base.table))
+    growth, total = moved[:, :MODELS], squares + moved[:, :MODELS]
+    weights += np.divide(moved[:, MODELS:], growth, out=np.zeros(growth.shape), where=growth > 0.0)
+    merged.table[:, 0] = np.maximum(base.table[:, 0], gains["sizes"].values)
+    merged.table[:, 1 : 1 + MODELS] = weights * merged.table[:, :1]
+    merged.table[:, 1 + MODELS :] = np.divide(1.0, np.sqrt(total), out=np.zeros(total.shape), where=total > 0.0)
+    merged.stack[:] = gains["stack"] / gains["examples"]
+    merged.inverse[:] = np.linalg.inv(np.linalg.inv(base.inverse) + gains["metric"])
+    merged.counts[:2] += gains["counts"]
+    merged.counts[2:] = np.maximum(base.counts[2:], gains["largest"].values)
+    return merged

@@ -22,9 +22,21 @@ import numpy as np
 from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.kernels.vectors import dot
 from ouzel.layout import flat, float64, made_from, require, uint32
-from ouzel.learners.auto import merging, mixing, newton_block, standardisation
+from ouzel.learners.auto import merging, mixing, newton_block, number_gains, standardisation
 from ouzel.learners.auto.mixing import Mixture, learn_mixture
 from ouzel.learners.auto.newton_block import Block
+from ouzel.learners.auto.number_gains import (
+    BOLD,
+    BOLD_SQUARES,
+    DEVIATIONS,
+    HIGH,
+    LOW,
+    MEAN,
+    PRIOR,
+    SAFE,
+    SAFE_SQUARES,
+    WEIGHT,
+)
 from ouzel.learners.auto.other_losses import Settings
 from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
 from ouzel.learners.auto.turning import note_example, turning
@@ -37,9 +49,6 @@ from ouzel.terms.losses import Squared
 SCALES_TARGETS = STANDARDIZES = True  # by itself
 RATES = (0.5, 8.0)
 MODELS = 3
-PRIOR = 10.0
-SAFE, SAFE_SQUARES, BOLD, BOLD_SQUARES = range(4)  # columns of `table`
-WEIGHT, MEAN, DEVIATIONS, LOW, HIGH = range(5)  # places of `labels`
 TINY = 1e-300  # beside a sum of squares, in a root that is divided by
 MARGINS, SOLVED, ROOT = range(newton_block.ROWS, newton_block.ROWS + 3)  # rows of the numbers to work with
 
@@ -261,3 +270,13 @@ def merge(states: list[State], settings: Settings) -> State:
     mixture = mixing.merged([state.mixture for state in heard], share)
     parts = {"features": features, "table": table, "places": places, "block": block, "mixture": mixture}
     return moved[0]._replace(labels=labels, **parts)
+
+
+def gains(base: State, state: State, settings: Settings) -> Any:
+    """What a worker has learnt beyond its base; see `number_gains`."""
+    return number_gains.gains(base, state)
+
+
+def onto(base: State, gains: Any, settings: Settings) -> Any:
+    """The state of a base and of what workers have learnt beyond it."""
+    return number_gains.onto(base, gains)

@@ -29,9 +29,11 @@ import numpy as np
 from ouzel.errors import OuzelError
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import made_from
-from ouzel.learners.budget.decaying_weights import product, pushing, shares
+from ouzel.learners.budget.decaying_weights import product, pushing
 from ouzel.learners.budget.extensions import CellBits, CellL1, PerFeature, cell_bytes, checked_extensions, choosing
+from ouzel.learners.budget.gains import kept, learnt, merging, unless_idle
 from ouzel.learners.budget.kept_rows import estimating
+from ouzel.learners.gains.parts import Gains
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import L2, Depth, HeapSize, Loss, Rate, Schedule, SketchSeed, Width, byte_budget
 from ouzel.sketches import active_set, top_k
@@ -43,6 +45,7 @@ from ouzel.sketches.active_set import (
     place,
     put_back,
     query,
+    sketched,
     value,
     width_of,
 )
@@ -219,23 +222,32 @@ def swap_classes(state: State) -> State:
     return copies._replace(weights=-copies.weights)
 
 
-def merge(states: list[State], settings: Settings) -> State:
-    """The average model, by the examples each worker has seen: the mean of sketches is the sketch of the mean weights.
+def gains(base: State, state: State, settings: Settings) -> Gains:
+    """What a worker has learnt beyond its base, times its examples: the sketch, and what its set differs by from it."""
+    slots, times = top_k.keys(state), learnt(base, state) * state.scale[0]
+    apart = state.weights[: len(slots)] - sketched(state, slots).astype(np.float64)
+    counted = times * counters(state).astype(np.float64)
+    return {"examples": learnt(base, state), "counters": counted, "kept": kept(slots, times * apart)}
+
+
+@unless_idle
+def onto(base: State, gains: Gains, settings: Settings) -> State:
+    """The average model, by the examples of each worker: the mean of sketches is the sketch of the mean weights.
 
     The heaviest features of all workers' sets enter the merged set; any other is put into the sketch, so that the
-    sketch's estimate is its mean weight, the heaviest last, as evictions come. One state alone stays what it is. Not
-    the state of one pass over all streams, as learning is not linear.
+    sketch's estimate is its mean weight, the heaviest last, as evictions come.
     """
-    merged = init(0, settings)
-    slots = np.unique(np.concatenate([state.keys[: state.taken[0]] for state in states]))
-    mean = np.zeros(len(slots))
-    for state, share in zip(states, shares(states), strict=True):
-        counters(merged)[:] += (share * state.scale[0] * counters(state)).astype(np.float32)
-        mean += share * estimates(state, slots, settings)
+    merged, (places, apart) = init(0, settings), gains["kept"]
+    slots = places.astype(np.uint32)
+    counters(merged)[:] = gains["counters"] / gains["examples"]
+    mean = sketched(merged, slots) + apart[:, 0] / gains["examples"]
     order = np.argsort(-np.abs(mean), kind="stable")
     heavy, light = order[: len(merged.keys)], order[len(merged.keys) :][::-1]
     for k in heavy:
         insert(merged, slots[k], np.float32(mean[k]))
     put_back(merged, slots[light], mean[light].astype(np.float32))
-    merged.scale[1] = sum(state.scale[1] for state in states)
+    merged.scale[1] = base.scale[1] + gains["examples"]
     return merged
+
+
+merge = merging(init, gains, onto)

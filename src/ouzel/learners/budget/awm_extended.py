@@ -14,10 +14,19 @@ import numpy as np
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.budget.awm import Settings, configure
-from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, shares
-from ouzel.learners.budget.extensions import ALIKE, alone, change_of, learning, merge_cells, predicting
-from ouzel.learners.budget.kept_features import slots_of_any
+from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE
+from ouzel.learners.budget.extensions import (
+    ALIKE,
+    change_of,
+    gains_of_cells,
+    learning,
+    merging_unless_alone,
+    predicting,
+    settle_cells,
+)
+from ouzel.learners.budget.gains import kept, unless_idle
 from ouzel.learners.budget.kept_rows import estimating
+from ouzel.learners.gains.parts import Gains
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.sketches import cells, top_k
 from ouzel.sketches.cells import add_square, harden, mean, query, raise_squares, soften, update
@@ -129,33 +138,6 @@ def bytes_used(state: State) -> int:
     return 8 * len(state.heap.keys) + 4 * len(state.sums) + cells.bytes_used(state.cells)
 
 
-def merge(states: list[State], settings: Settings) -> State:
-    """The average model, as that of `awm`; sums of squares add up."""
-    single = alone(states)
-    if single is not None:
-        return single
-    merged = init(0, settings)
-    weighed = shares(states)
-    merge_cells(merged, states, weighed)
-    slots = slots_of_any(states)
-    mean_weights = np.zeros(len(slots))
-    for state, share in zip(states, weighed, strict=True):
-        mean_weights += share * estimates(state, slots, settings)
-    order = np.argsort(-np.abs(mean_weights), kind="stable")
-    size = len(merged.heap.keys)
-    heavy, light = order[:size], order[size:][::-1]
-    for k in heavy:
-        insert(merged.heap, slots[k], np.float32(mean_weights[k]))
-    _put_back(merged, slots[light], mean_weights[light].astype(np.float32))
-    if settings.per_feature:
-        sums = np.zeros(len(slots), np.float32)
-        for state in states:
-            _add_sums(state, slots, sums)
-        merged.sums[: len(heavy)] = sums[heavy]
-        _raise_sums(merged, slots[light], sums[light])
-    return merged
-
-
 @kernel
 def _put_back(state, slots, weights):
     """Let the sketch estimate slots (n,) by their weights (n,), those it is told last without error."""
@@ -175,3 +157,51 @@ def _add_sums(state, slots, sums):
 def _raise_sums(state, slots, sums):
     for k in range(len(slots)):
         raise_squares(state.cells, slots[k], sums[k])
+
+
+@force_inline
+def _mean_of(state, slot):
+    """The mean over the sketch's rows, whatever is in the active set."""
+    return mean(state.cells, slot)
+
+
+_sketched = estimating(_mean_of)
+
+
+def _squares(state: State, slots: np.ndarray, settings: Settings) -> np.ndarray:
+    """What a state knows of the squares of slots (n,)."""
+    sums = np.zeros(len(slots), np.float32)
+    if settings.per_feature:
+        _add_sums(state, slots, sums)
+    return sums.astype(np.float64)
+
+
+def gains(base: State, state: State, settings: Settings) -> Gains:
+    """What a worker has learnt beyond its base, as of `awm`; sums of squares add up."""
+    found, slots = gains_of_cells(base, state), top_k.keys(state.heap)
+    apart = found["examples"] * (estimates(state, slots, settings) - _sketched(state, slots, settings))
+    more = _squares(state, slots, settings) - _squares(base, slots, settings)
+    return {**found, "kept": kept(slots, apart, more)}
+
+
+@unless_idle
+def onto(base: State, gains: Gains, settings: Settings) -> State:
+    """The average model, as that of `awm`."""
+    merged, (places, columns) = init(0, settings), gains["kept"]
+    slots = places.astype(np.uint32)
+    settle_cells(merged, base, gains)
+    weights = _sketched(merged, slots, settings) + columns[:, 0] / gains["examples"]
+    order = np.argsort(-np.abs(weights), kind="stable")
+    size = len(merged.heap.keys)
+    heavy, light = order[:size], order[size:][::-1]
+    for k in heavy:
+        insert(merged.heap, slots[k], np.float32(weights[k]))
+    _put_back(merged, slots[light], weights[light].astype(np.float32))
+    if settings.per_feature:
+        sums = np.maximum(_squares(base, slots, settings) + columns[:, 1], 0.0).astype(np.float32)
+        merged.sums[: len(heavy)] = sums[heavy]
+        _raise_sums(merged, slots[light], sums[light])
+    return merged
+
+
+merge = merging_unless_alone(init, gains, onto)

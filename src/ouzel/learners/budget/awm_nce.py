@@ -30,6 +30,7 @@ from ouzel.kernels.jit import force_inline
 from ouzel.layout import float64, made_from, uint64
 from ouzel.learners.budget import awm
 from ouzel.learners.budget.awm import learn_shifted
+from ouzel.learners.gains.parts import First, Gains, sum_of
 from ouzel.learners.loops import learning_scores, predicting_scores
 from ouzel.learners.shared_settings import L2, Depth, HeapSize, Rate, Schedule, SketchSeed, Width, byte_budget
 from ouzel.ranges import SWITCH, Range
@@ -201,9 +202,26 @@ def bytes_used(state: State) -> int:
     return sum(awm.bytes_used(sketch) + 4 for sketch in _sketches(state))
 
 
+def gains(base: State, state: State, settings: Settings) -> Gains:
+    """What a worker has learnt beyond its base, of each class as of an awm; counts add up."""
+    pairs = zip(_sketches(base), _sketches(state), strict=True)
+    counted = state.counts - base.counts
+    return {
+        "sketches": {str(c): awm.gains(*pair, _settings(settings)) for c, pair in enumerate(pairs)},
+        "counts": counted,
+        "random": First((float(counted.sum()), int(state.random[1])), state.random),
+    }
+
+
+def onto(base: State, gains: Gains, settings: Settings) -> State:
+    """The average model of each class (see awm); random numbers go on as with who has learnt most."""
+    own, parts = _settings(settings), gains["sketches"].values()
+    merged = [awm.onto(sketch, part, own) for sketch, part in zip(_sketches(base), parts, strict=True)]
+    random = gains["random"].content if gains["counts"].any() else base.random
+    return _stacked(merged, base.counts + gains["counts"], random.copy())
+
+
 def merge(states: list[State], settings: Settings) -> State:
-    """The average model of each class (see awm); counts add up, random numbers go on as with who has seen most."""
-    own = _settings(settings)
-    merged = [awm.merge(list(sketches), own) for sketches in zip(*map(_sketches, states), strict=True)]
-    longest = max(states, key=lambda state: (state.counts.sum(), int(state.random[1])))
-    return _stacked(merged, np.sum([state.counts for state in states], axis=0), longest.random.copy())
+    """The average model of each class; counts add up."""
+    nothing = init(0, len(states[0].counts), settings)
+    return onto(nothing, sum_of([gains(nothing, state, settings) for state in states]), settings)

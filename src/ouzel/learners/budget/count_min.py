@@ -18,10 +18,14 @@ from ouzel.errors import OuzelError
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float32, made_from
 from ouzel.learners.budget import kept_features as kept
+from ouzel.learners.budget.gains import kept as kept_slots
+from ouzel.learners.budget.gains import learnt, merging, unless_idle
 from ouzel.learners.budget.kept_rows import learning_each, predicting
+from ouzel.learners.gains.parts import Gains
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import L2, Depth, HeapSize, Loss, Rate, Schedule, SketchSeed, Width, byte_budget
 from ouzel.sketches import count_min, count_sketch, top_k
+from ouzel.sketches.counters import MOST
 from ouzel.sketches.top_k import find, insert, replace, set_weight, smallest
 from ouzel.terms.losses import Logistic
 from ouzel.terms.schedules import InverseTime
@@ -105,17 +109,29 @@ def bytes_used(state: State) -> int:
     return 12 * len(state.heap.keys) + 4 * state.sketch.counters.size
 
 
-def merge(states: list[State], settings: Settings) -> State:
-    """The average model, by the examples each worker has seen, of the features most frequent in all streams together.
+def gains(base: State, state: State, settings: Settings) -> Gains:
+    """What a worker has learnt beyond its base: counts, and its weights, times its examples."""
+    examples, slots = learnt(base, state), top_k.keys(state.heap)
+    counted = state.sketch.counters.astype(np.int64) - base.sketch.counters
+    weights = kept_slots(slots, examples * estimates(state, slots, settings))
+    return {"examples": examples, "counted": counted, "kept": weights}
 
-    Sketches add up, and say which of the workers' features those are; weights are not those of one pass over all.
+
+@unless_idle
+def onto(base: State, gains: Gains, settings: Settings) -> State:
+    """The average model, by the examples each worker has learnt, of the features most frequent in all streams together.
+
+    Sketches add up, the base's once, and say which of the workers' features those are.
     """
-    merged = init(0, settings)._replace(sketch=count_min.merge([state.sketch for state in states]))
-    merged.scale[1] = sum(state.scale[1] for state in states)
-    slots = kept.slots_of_any(states)
-    weights = kept.mean_weights(states, slots, settings)
+    merged, (slots, weights) = init(0, settings), gains["kept"]
+    merged.scale[1] = base.scale[1] + gains["examples"]
+    merged.sketch.counters[...] = np.minimum(base.sketch.counters + gains["counted"], MOST)
+    slots = slots.astype(np.uint32)
     counts = np.array([occurrences(merged.sketch, slot) for slot in slots], np.int64)
     for k in np.argsort(-counts, kind="stable")[: len(merged.heap.keys)]:
         insert(merged.heap, slots[k], np.uint32(counts[k]))
-        merged.values[merged.heap.taken[0] - 1] = weights[k]
+        merged.values[merged.heap.taken[0] - 1] = weights[k, 0] / gains["examples"]
     return merged
+
+
+merge = merging(init, gains, onto)

@@ -25,7 +25,9 @@ from ouzel.errors import OuzelError
 from ouzel.kernels.jit import force_inline, kernel_of
 from ouzel.layout import copied
 from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product
+from ouzel.learners.budget.gains import learnt
 from ouzel.learners.budget.kept_features import check, members
+from ouzel.learners.gains.parts import First, Gains, sum_of
 from ouzel.learners.limits import has_square
 from ouzel.learners.states import negating
 from ouzel.ranges import STRENGTH, SWITCH, Range
@@ -162,14 +164,37 @@ def alone(states: list[Any]) -> Any | None:
     return copied((heard or states)[0]) if len(heard) < 2 else None
 
 
-def merge_cells(merged: Any, states: list[Any], shares: np.ndarray) -> None:
-    """Mean counters of workers and their sums of squares; random numbers go on as with the one that has seen most."""
-    parts = zip(shares, states, strict=True)
-    cells.write(merged.cells, sum(share * state.scale[0] * cells.table(state.cells) for share, state in parts))
-    merged.cells.squares[...] = sum(state.cells.squares for state in states)
-    longest = max(states, key=lambda state: (state.scale[1], int(state.cells.random[1])))
-    merged.cells.random[...] = longest.cells.random
-    merged.scale[1] = sum(state.scale[1] for state in states)
+def merging_unless_alone(init: Callable[..., Any], gains: Callable[..., Any], onto: Callable[..., Any]) -> Any:
+    """`merge` that rounds no cell of the only state that has learnt anything."""
+
+    def merge(states: list[Any], settings: Any) -> Any:
+        """The average model, by the examples each worker has seen; sums of squares add up."""
+        nothing, single = init(0, settings), alone(states)
+        if single is not None:
+            return single
+        return onto(nothing, sum_of([gains(nothing, state, settings) for state in states]), settings)
+
+    return merge
+
+
+def gains_of_cells(base: Any, state: Any) -> Gains:
+    """What the cells of a worker have learnt beyond its base: counters times its examples, and sums of squares."""
+    examples = learnt(base, state)
+    squares = state.cells.squares.astype(np.float64) - base.cells.squares
+    return {
+        "examples": examples,
+        "counters": examples * state.scale[0] * cells.table(state.cells).astype(np.float64),
+        "squares": squares,
+        "random": First((examples, int(state.cells.random[1])), state.cells.random),
+    }
+
+
+def settle_cells(merged: Any, base: Any, gains: Gains) -> None:
+    """Write what workers and their base come to to the cells of a fresh state."""
+    cells.write(merged.cells, gains["counters"] / gains["examples"])
+    merged.cells.squares[...] = base.cells.squares + gains["squares"]
+    merged.cells.random[...] = gains["random"].content
+    merged.scale[1] = base.scale[1] + gains["examples"]
 
 
 ALIKE = begin, check, members, negating("heap.weights", "cells.numbers")

@@ -13,9 +13,11 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float32, made_from, uint32
-from ouzel.learners.budget.decaying_weights import product, pushing, shares
+from ouzel.learners.budget.decaying_weights import product, pushing
+from ouzel.learners.budget.gains import learnt, merging, unless_idle
 from ouzel.learners.budget.kept_features import SCALE
 from ouzel.learners.budget.kept_rows import estimating
+from ouzel.learners.gains.parts import Gains
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import L2, Loss, Rate, Schedule, SketchSeed, byte_budget
 from ouzel.learners.states import negating
@@ -146,10 +148,19 @@ def bytes_used(state: State) -> int:
 swap_classes = negating("counters")
 
 
-def merge(states: list[State], settings: Settings) -> State:
-    """Average the weights of workers by the examples each has seen."""
+def gains(base: State, state: State, settings: Settings) -> Gains:
+    """What a worker has learnt beyond its base: its weights, times its examples."""
+    examples = learnt(base, state)
+    return {"examples": examples, "counters": examples * state.scale[0] * state.counters.astype(np.float64)}
+
+
+@unless_idle
+def onto(base: State, gains: Gains, settings: Settings) -> State:
+    """The average model, by the examples each worker has learnt."""
     merged = init(0, settings)
-    counters = np.stack([state.counters * state.scale[0] for state in states])
-    merged.counters[:] = np.tensordot(shares(states), counters, 1)
-    merged.scale[1] = sum(state.scale[1] for state in states)
+    merged.counters[:] = gains["counters"] / gains["examples"]
+    merged.scale[1] = base.scale[1] + gains["examples"]
     return merged
+
+
+merge = merging(init, gains, onto)

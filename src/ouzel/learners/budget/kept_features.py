@@ -13,7 +13,7 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import copied, float64
-from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, shares
+from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE
 from ouzel.sketches import top_k
 
 SCALE = float64(2, fill=(1.0, 0.0), least=(SMALLEST_SCALE, 0.0), most=(1.0, inf))
@@ -93,12 +93,6 @@ def swap_classes(state: Any) -> Any:
 def slots_of_any(states: list[Any]) -> np.ndarray:
     """Slots (n,) uint32 that any of the workers keeps, in rising order."""
     return np.unique(np.concatenate([top_k.keys(state.heap) for state in states]))
-
-
-def mean_weights(states: list[Any], slots: np.ndarray, settings: Any) -> np.ndarray:
-    """Weights (n,) float32 of slots in the average model, by the examples each worker has learnt."""
-    found = np.stack([estimates(state, slots, settings) for state in states])
-    return np.tensordot(shares(states), found, 1).astype(np.float32)
 
 
 ALIKE = check, estimates, members, swap_classes, top

@@ -18,8 +18,10 @@ import numpy as np
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float32, made_from, uint64
 from ouzel.learners.budget import kept_features as kept
-from ouzel.learners.budget.decaying_weights import shares
+from ouzel.learners.budget.gains import kept as kept_slots
+from ouzel.learners.budget.gains import learnt, merging, unless_idle
 from ouzel.learners.budget.kept_rows import learning_kept_first, predicting
+from ouzel.learners.gains.parts import Best, First, Gains
 from ouzel.learners.loops import learning_in, predicting_margins
 from ouzel.learners.shared_settings import L2, HeapSize, Loss, Rate, Schedule, SketchSeed, byte_budget
 from ouzel.sketches import reservoir, top_k
@@ -125,35 +127,38 @@ def bytes_used(state: State) -> int:
     return 12 * len(state.heap.keys)
 
 
-def merge(states: list[State], settings: Settings) -> State:
-    """The average model, by the examples each worker has seen, cut to the features of highest priority.
+def gains(base: State, state: State, settings: Settings) -> Gains:
+    """What a worker has learnt beyond its base: its weights, times its examples, and what it has drawn, 1 / -log(r)."""
+    examples, held = learnt(base, state), slice(0, state.heap.taken[0])
+    size = np.abs(state.values[held].astype(float))
+    drawn = np.divide(state.heap.weights[held], size, out=np.zeros(len(size)), where=size > 0.0)
+    slots = top_k.keys(state.heap)
+    parts = examples * estimates(state, slots, settings)
+    return {
+        "examples": examples,
+        "kept": kept_slots(slots, parts),
+        "drawn": Best(*kept_slots(slots, np.abs(parts), drawn)),
+        "random": First((examples, int(state.random[1])), state.random),
+    }
+
+
+@unless_idle
+def onto(base: State, gains: Gains, settings: Settings) -> State:
+    """The average model, by the examples each worker has learnt, cut to the features of highest priority.
 
     A feature keeps the r of the worker with the largest part in its weight, and its priority is |w| / -log(r) again;
-    random numbers go on as with the worker that has seen most. Not the state of one pass over all streams.
+    random numbers go on as with the worker that has learnt most.
     """
-    longest = max(states, key=lambda state: (state.scale[1], int(state.random[1])))
-    merged = init(0, settings)._replace(random=longest.random.copy())
-    merged.scale[1] = sum(state.scale[1] for state in states)
-    slots = kept.slots_of_any(states)
-    weights = kept.mean_weights(states, slots, settings)
-    priorities = np.abs(weights) * _drawn(states, slots, settings)
+    merged, (slots, parts) = init(0, settings), gains["kept"]
+    merged.scale[1] = base.scale[1] + gains["examples"]
+    merged.random[:] = gains["random"].content
+    weights = (parts[:, 0] / gains["examples"]).astype(np.float32)
+    drawn = np.minimum(gains["drawn"].values[:, 1], HIGHEST).astype(np.float32)
+    priorities = np.minimum(np.abs(weights) * drawn, np.float32(HIGHEST))
     for k in np.argsort(-priorities, kind="stable")[: len(merged.heap.keys)]:
-        insert(merged.heap, slots[k], priorities[k])
+        insert(merged.heap, np.uint32(slots[k]), priorities[k])
         merged.values[merged.heap.taken[0] - 1] = weights[k]
     return merged
 
 
-def _drawn(states: list[State], slots: np.ndarray, settings: Settings) -> np.ndarray:
-    """1 / -log(r) (n,) float32 of each slot, from the worker with the largest part in its mean weight."""
-    parts = [
-        share * np.abs(estimates(state, slots, settings)) for state, share in zip(states, shares(states), strict=True)
-    ]
-    inverses = np.zeros((len(states), len(slots)))
-    for inverse, state in zip(inverses, states, strict=True):
-        held = slice(0, state.heap.taken[0])
-        size = np.abs(state.values[held].astype(float))
-        places = np.searchsorted(slots, state.heap.keys[held])
-        np.divide(state.heap.weights[held], size, out=size, where=size > 0.0)
-        inverse[places] = size
-    order = np.lexsort((inverses, np.array(parts)), axis=0)
-    return np.minimum(np.take_along_axis(inverses, order[-1:], axis=0)[0], HIGHEST).astype(np.float32)
+merge = merging(init, gains, onto)

@@ -10,14 +10,20 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
+import numpy as np
+
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float32, made_from
 from ouzel.learners.budget import kept_features as kept
+from ouzel.learners.budget.gains import kept as kept_slots
+from ouzel.learners.budget.gains import learnt, merging, unless_idle
 from ouzel.learners.budget.kept_features import State
 from ouzel.learners.budget.kept_rows import learning_each, predicting
+from ouzel.learners.gains.parts import Gains
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import L2, HeapSize, Loss, Rate, Schedule, byte_budget
 from ouzel.sketches import space_saving, top_k
+from ouzel.sketches.counters import MOST
 from ouzel.terms.losses import Logistic
 from ouzel.terms.schedules import InverseTime
 
@@ -66,13 +72,37 @@ def bytes_used(state: State) -> int:
     return 12 * len(state.heap.keys)
 
 
-def merge(states: list[State], settings: Settings) -> State:
-    """The average model, by the examples each worker has seen, of the features most frequent in all streams together.
+def _counts(state: State, slots: np.ndarray) -> tuple[np.ndarray, float]:
+    """How often slots (n,) were counted above the least count of a full summary, and that count."""
+    heap, held = state.heap, slice(0, state.heap.taken[0])
+    least = float(heap.weights.min()) if heap.taken[0] == len(heap.keys) else 0.0
+    known = dict(zip(heap.keys[held].tolist(), heap.weights[held].tolist(), strict=True))
+    return np.array([known.get(int(slot), least) - least for slot in slots]), least
 
-    Counts add up as summaries of SpaceSaving do; weights are not those of one pass over all.
+
+def gains(base: State, state: State, settings: Settings) -> Gains:
+    """What a worker has learnt beyond its base: counts, and its weights, times its examples."""
+    examples, slots = learnt(base, state), kept.slots_of_any([base, state])
+    (before, less), (after, least) = _counts(base, slots), _counts(state, slots)
+    weights = examples * estimates(state, slots, settings)
+    return {"examples": examples, "least": least - less, "kept": kept_slots(slots, weights, after - before)}
+
+
+@unless_idle
+def onto(base: State, gains: Gains, settings: Settings) -> State:
+    """The average model, by the examples each worker has learnt, of the features most frequent in all streams together.
+
+    Counts add up as summaries of SpaceSaving do, where a feature not held has the least count; the base's count once.
     """
-    merged = init(0, settings)._replace(heap=space_saving.merge([state.heap for state in states]))
-    slots = top_k.keys(merged.heap)
-    merged.values[: len(slots)] = kept.mean_weights(states, slots, settings)
-    merged.scale[1] = sum(state.scale[1] for state in states)
+    merged, (slots, columns) = init(0, settings), gains["kept"]
+    merged.scale[1] = base.scale[1] + gains["examples"]
+    before, least = _counts(base, slots)
+    counts = np.minimum(before + least + columns[:, 1] + gains["least"], MOST)
+    for k in np.lexsort((slots, -counts))[: len(merged.heap.keys)]:
+        if counts[k] > 0.0:
+            top_k.insert(merged.heap, np.uint32(slots[k]), np.uint32(counts[k]))
+            merged.values[merged.heap.taken[0] - 1] = columns[k, 0] / gains["examples"]
     return merged
+
+
+merge = merging(init, gains, onto)

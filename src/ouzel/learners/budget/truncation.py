@@ -15,7 +15,10 @@ import numpy as np
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import made_from
 from ouzel.learners.budget import kept_features as kept
+from ouzel.learners.budget.gains import kept as kept_slots
+from ouzel.learners.budget.gains import learnt, merging, unless_idle
 from ouzel.learners.budget.kept_rows import learning_kept_first, predicting
+from ouzel.learners.gains.parts import Gains
 from ouzel.learners.loops import learning_in, predicting_margins
 from ouzel.learners.shared_settings import L2, HeapSize, Loss, Rate, Schedule, byte_budget
 from ouzel.sketches import top_k
@@ -90,13 +93,19 @@ def bytes_used(state: State) -> int:
     return 8 * len(state.heap.keys)
 
 
-def merge(states: list[State], settings: Settings) -> State:
-    """The average model, by the examples each worker has seen, cut to the heaviest features that there is room for.
+def gains(base: State, state: State, settings: Settings) -> Gains:
+    """What a worker has learnt beyond its base: its weights, times its examples."""
+    examples, slots = learnt(base, state), top_k.keys(state.heap)
+    return {"examples": examples, "kept": kept_slots(slots, examples * estimates(state, slots, settings))}
 
-    Not the state of one pass over all streams, as learning is not linear.
-    """
-    merged = init(0, settings)
-    merged.scale[1] = sum(state.scale[1] for state in states)
-    slots = kept.slots_of_any(states)
-    top_k.fill(merged.heap, slots, kept.mean_weights(states, slots, settings))
+
+@unless_idle
+def onto(base: State, gains: Gains, settings: Settings) -> State:
+    """The average model, by the examples each worker has learnt, cut to the heaviest that there is room for."""
+    merged, (slots, weights) = init(0, settings), gains["kept"]
+    merged.scale[1] = base.scale[1] + gains["examples"]
+    top_k.fill(merged.heap, slots.astype(np.uint32), weights[:, 0] / gains["examples"])
     return merged
+
+
+merge = merging(init, gains, onto)

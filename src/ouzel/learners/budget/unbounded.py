@@ -16,7 +16,9 @@ import numpy as np
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float32, made_from, require
 from ouzel.learners.budget.decaying_weights import product, pushing, shares
+from ouzel.learners.budget.gains import learnt, unless_idle
 from ouzel.learners.budget.kept_features import SCALE, begin
+from ouzel.learners.gains.parts import Gains, dense, rows_of
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import L2, Loss, Rate, Schedule
 from ouzel.learners.states import negating
@@ -133,4 +135,21 @@ def merge(states: list[State], settings: Settings) -> State:
     merged.weight[:] = mean
     top_k.fill(merged.heap, np.arange(len(mean), dtype=np.uint32), mean)
     merged.scale[1] = sum(state.scale[1] for state in states)
+    return merged
+
+
+def gains(base: State, state: State, settings: Settings) -> Gains:
+    """What a worker has learnt beyond its base: its weights, times its examples."""
+    examples = learnt(base, state)
+    return {"examples": examples, "weights": rows_of(examples * weights(state, settings))}
+
+
+@unless_idle
+def onto(base: State, gains: Gains, settings: Settings) -> State:
+    """The average model, by the examples each worker has learnt."""
+    merged = init(len(base.weight), settings)
+    mean = dense(gains["weights"], len(base.weight)) / gains["examples"]
+    merged.weight[:] = mean
+    top_k.fill(merged.heap, np.arange(len(mean), dtype=np.uint32), mean)
+    merged.scale[1] = base.scale[1] + gains["examples"]
     return merged

@@ -25,11 +25,13 @@ import numpy as np
 from ouzel.errors import OuzelError
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float32, float64, made_from, uint32
-from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product, shares
+from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product
 from ouzel.learners.budget.extensions import CellBits, CellL1, PerFeature, cell_bytes, checked_extensions, choosing
+from ouzel.learners.budget.gains import kept, learnt, merging, unless_idle
 from ouzel.learners.budget.guarantee import Delta, Epsilon, Features, sized
-from ouzel.learners.budget.kept_features import check, members, slots_of_any
+from ouzel.learners.budget.kept_features import check, members
 from ouzel.learners.budget.kept_rows import estimating, heaviest_by
+from ouzel.learners.gains.parts import Gains
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.shared_settings import L2, Depth, HeapSize, Loss, Rate, Schedule, SketchSeed, Width, byte_budget
 from ouzel.learners.states import negating
@@ -265,18 +267,25 @@ def bytes_used(state: State) -> int:
 swap_classes = negating("heap.weights", "sketch.counters", "lags")
 
 
-def merge(states: list[State], settings: Settings) -> State:
-    """The average model: sketches are linear, so their mean is the sketch of the mean weights; heaps are joined.
+def gains(base: State, state: State, settings: Settings) -> Gains:
+    """What a worker has learnt beyond its base: its counters, times its examples, and its sum of iterates."""
+    examples, slots = learnt(base, state), top_k.keys(state.heap)
+    counters = examples * state.scale[0] * state.sketch.counters.astype(np.float64)
+    iterates = _sum_of_iterates(state) - _sum_of_iterates(base) if settings.averaging else np.zeros(0)
+    return {"examples": examples, "counters": counters, "iterates": iterates, "kept": kept(slots, np.ones(len(slots)))}
 
-    Not the state of one pass over all streams, as learning is not linear. Sums of iterates add up.
-    """
-    merged = init(0, settings)
-    counters = np.stack([state.sketch.counters * state.scale[0] for state in states])
-    merged.sketch.counters[:] = np.tensordot(shares(states), counters, 1)
-    merged.scale[1] = sum(state.scale[1] for state in states)
+
+@unless_idle
+def onto(base: State, gains: Gains, settings: Settings) -> State:
+    """The average model: sketches are linear, so their mean is the sketch of the mean weights; heaps are joined."""
+    merged, slots = init(0, settings), gains["kept"].places.astype(np.uint32)
+    merged.sketch.counters[:] = gains["counters"] / gains["examples"]
+    merged.scale[1] = base.scale[1] + gains["examples"]
     merged.scale[2] = (merged.sketch.counters.astype(np.float64) ** 2).sum()
     if settings.averaging:
-        merged.lags[:] = -np.sum([_sum_of_iterates(state) for state in states], axis=0)
-    slots = slots_of_any(states)
+        merged.lags[:] = -(_sum_of_iterates(base) + gains["iterates"])
     top_k.fill(merged.heap, slots, estimates(merged, slots, settings._replace(averaging=False)))
     return merged
+
+
+merge = merging(init, gains, onto)

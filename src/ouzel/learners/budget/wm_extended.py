@@ -11,11 +11,19 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float64, made_from
-from ouzel.learners.budget.decaying_weights import shares
-from ouzel.learners.budget.extensions import ALIKE, alone, change_of, learning, merge_cells, predicting
-from ouzel.learners.budget.kept_features import slots_of_any
+from ouzel.learners.budget.extensions import (
+    ALIKE,
+    change_of,
+    gains_of_cells,
+    learning,
+    merging_unless_alone,
+    predicting,
+    settle_cells,
+)
+from ouzel.learners.budget.gains import kept, unless_idle
 from ouzel.learners.budget.kept_rows import estimating, heaviest_by
 from ouzel.learners.budget.wm import Settings, configure
+from ouzel.learners.gains.parts import Gains
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.sketches import cells, top_k
 from ouzel.sketches.cells import add_square, harden, mean, query, update
@@ -81,13 +89,19 @@ def bytes_used(state: State) -> int:
     return 8 * len(state.heap.keys) + cells.bytes_used(state.cells)
 
 
-def merge(states: list[State], settings: Settings) -> State:
-    """The average model, as that of `wm`; sums of squares add up."""
-    single = alone(states)
-    if single is not None:
-        return single
-    merged = init(0, settings)
-    merge_cells(merged, states, shares(states))
-    slots = slots_of_any(states)
+def gains(base: State, state: State, settings: Settings) -> Gains:
+    """What a worker has learnt beyond its base, as of `wm`; sums of squares add up."""
+    slots = top_k.keys(state.heap)
+    return {**gains_of_cells(base, state), "kept": kept(slots, np.ones(len(slots)))}
+
+
+@unless_idle
+def onto(base: State, gains: Gains, settings: Settings) -> State:
+    """The average model, as that of `wm`."""
+    merged, slots = init(0, settings), gains["kept"].places.astype(np.uint32)
+    settle_cells(merged, base, gains)
     top_k.fill(merged.heap, slots, estimates(merged, slots, settings))
     return merged
+
+
+merge = merging_unless_alone(init, gains, onto)

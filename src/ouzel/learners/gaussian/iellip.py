@@ -14,7 +14,8 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ouzel.learners.gaussian.rule import Diagonal, merged, step
+from ouzel.learners.gains.parts import Gains, Peak
+from ouzel.learners.gaussian.rule import Diagonal, gained, merged, settled, step
 from ouzel.learners.scores import averaged
 from ouzel.learners.shared_settings import Full, Pairwise, Prior
 from ouzel.ranges import Range
@@ -51,3 +52,29 @@ def _(settings: Settings, states: list[Any]) -> Any:
     if isinstance(found, Diagonal):
         return found
     return found._replace(product=np.zeros_like(found.product), extent=np.max([s.extent for s in states], axis=0))
+
+
+def _shape_of(state: Any) -> str:
+    return "variance" if isinstance(state, Diagonal) else "covariance"
+
+
+@gained.register(Settings)
+def _(settings: Settings, base: Any, state: Any) -> Gains:
+    counts = {name: getattr(state, name) - getattr(base, name) for name in ("seen", "updates")}
+    parts = ("table", _shape_of(state))
+    moved = {name: counts["seen"] * (getattr(state, name).astype(np.float64) - getattr(base, name)) for name in parts}
+    extent = {} if isinstance(state, Diagonal) else {"extent": Peak(state.extent)}
+    return {**counts, **moved, **extent}
+
+
+@settled.register(Settings)
+def _(settings: Settings, base: Any, gains: Gains) -> Any:
+    total = {name: getattr(base, name) + gains[name] for name in ("seen", "updates")}
+    examples = max(float(gains["seen"][0]), 1.0)
+    for name in ("table", _shape_of(base)):
+        before = getattr(base, name)
+        total[name] = (before + gains[name] / examples).astype(before.dtype)
+    if isinstance(base, Diagonal):
+        return base._replace(**total)
+    extent = np.maximum(base.extent, gains["extent"].values)
+    return base._replace(product=np.zeros_like(base.product), extent=extent, **total)

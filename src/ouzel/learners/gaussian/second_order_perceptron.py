@@ -17,6 +17,7 @@ from ouzel.kernels.jit import force_inline
 from ouzel.kernels.vectors import square_norm
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.dithered_sums import dither_of, dithered_sum
+from ouzel.learners.gains.parts import Gains, dense, rows_of
 from ouzel.learners.limits import is_sound
 from ouzel.learners.loops import learning_scores, predicting_scores
 from ouzel.learners.scores import learning_pairs, pairwise_update
@@ -95,3 +96,16 @@ def merge(states: list[State], settings: Settings) -> State:
     energy = np.sum([state.energy for state in states], axis=0) - (len(states) - 1) * settings.damping
     total = {name: np.sum([getattr(state, name) for state in states], axis=0) for name in ("table", "seen", "updates")}
     return states[0]._replace(energy=energy.astype(np.float32), **total)
+
+
+def gains(base: State, state: State, settings: Settings) -> Gains:
+    """What a worker has learnt beyond its base: what it has summed."""
+    sums = {name: getattr(state, name).astype(np.float64) - getattr(base, name) for name in State._fields}
+    return {**sums, "table": rows_of(sums["table"]), "energy": rows_of(sums["energy"])}
+
+
+def onto(base: State, gains: Gains, settings: Settings) -> State:
+    """The sums of a base and of what workers have learnt beyond it."""
+    table, energy = (getattr(base, name) + dense(gains[name], len(base.table)) for name in ("table", "energy"))
+    totals = {name: getattr(base, name) + gains[name] for name in ("seen", "updates")}
+    return State(table.astype(np.float32), np.maximum(energy, 0.0).astype(np.float32), **totals)

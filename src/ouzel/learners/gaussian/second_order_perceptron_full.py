@@ -18,6 +18,7 @@ from ouzel.kernels.jit import kernel
 from ouzel.kernels.vectors import square_norm
 from ouzel.layout import float32, float64, int64, made_from
 from ouzel.learners.fading import faded_covariance
+from ouzel.learners.gains.parts import Gains, Peak, dense, rows_of
 from ouzel.learners.gaussian.second_order_perceptron import Settings
 from ouzel.learners.limits import is_sound
 from ouzel.learners.loops import learning_scores, predicting_scores
@@ -129,3 +130,33 @@ def merge(states: list[State], settings: Settings) -> State:
     total = {name: np.sum([getattr(state, name) for state in states], axis=0) for name in ("table", "seen", "updates")}
     extent = np.max([state.extent for state in states], axis=0)
     return states[0]._replace(inverse=inverse, extent=extent, **total)
+
+
+def _correlations(state: State, settings: Settings) -> np.ndarray:
+    """What A (d, d) has above the damping."""
+    met, above = slice(int(state.extent[0])), np.zeros(state.inverse.shape)
+    metric = np.linalg.inv(state.inverse[met, met])
+    above[met, met] = metric - settings.damping * np.eye(len(metric))
+    return above
+
+
+def gains(base: State, state: State, settings: Settings) -> Gains:
+    """What a worker has learnt beyond its base: what it has summed."""
+    return {
+        "metric": rows_of(_correlations(state, settings) - _correlations(base, settings)),
+        "table": rows_of(state.table.astype(np.float64) - base.table),
+        "extent": Peak(state.extent),
+        "seen": state.seen - base.seen,
+        "updates": state.updates - base.updates,
+    }
+
+
+def onto(base: State, gains: Gains, settings: Settings) -> State:
+    """The sums of a base and of what workers have learnt beyond it."""
+    extent = np.maximum(base.extent, gains["extent"].values)
+    met, inverse = slice(int(extent[0])), base.inverse.copy()
+    metric = _correlations(base, settings) + dense(gains["metric"], len(inverse))
+    inverse[met, met] = np.linalg.inv(metric[met, met] + settings.damping * np.eye(int(extent[0])))
+    table = (base.table + dense(gains["table"], len(inverse))).astype(np.float32)
+    totals = {name: getattr(base, name) + gains[name] for name in ("seen", "updates")}
+    return base._replace(table=table, inverse=inverse, extent=extent, **totals)

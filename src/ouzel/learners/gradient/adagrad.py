@@ -14,13 +14,14 @@ norms of all the weights at once have no lazy form: `adagrad_eager`.
 from __future__ import annotations
 
 from math import inf, isfinite
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import float32, float64, made_from, require
 from ouzel.learners.dithered_sums import dither_of, dithered_sum
+from ouzel.learners.gains.growth import examples_behind, growing
 from ouzel.learners.limits import LARGEST_SQUARE
 from ouzel.learners.loops import learning_in, predicting_margins
 from ouzel.learners.shared_settings import Damping, Loss, Penalty, Rate
@@ -212,3 +213,23 @@ def merge(states: list[State], settings: Settings) -> State:
         merged.table[:, 3] = _doses(merged.table[:, 1], settings)
     merged.seen[0] = seen.sum()
     return merged
+
+
+def _rebuilt(
+    base: State, weight: np.ndarray, squares: np.ndarray, gained: np.ndarray, totals: Any, settings: Settings
+) -> State:
+    """Weights owe the penalty of the examples that they do not count as penalised for."""
+    merged = init(len(weight), settings)
+    merged.table[:, 0], merged.table[:, 1] = weight, squares
+    rounds = totals["seen"][0] - base.seen[0]
+    merged.seen[:] = totals["seen"][0], rounds
+    if applies(settings.penalty):
+        behind, penalised = examples_behind(gained)
+        merged.table[:, 2] = np.where(gained[:, 0] > 0.0, np.maximum(rounds - (penalised - behind), 0.0), 0.0)
+        merged.table[:, 3] = _doses(merged.table[:, 1], settings)
+        if rounds >= LONGEST_LAG:
+            merged.table[:, 0], merged.table[:, 2], merged.seen[1] = weights(merged, settings), 0.0, 0.0
+    return merged
+
+
+gains, onto = growing(weights, lambda state: state.table[:, 1], _rebuilt)

@@ -14,13 +14,14 @@ example costs the cube of the block size for each block it touches.
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from ouzel.errors import OuzelError
 from ouzel.kernels.jit import kernel
 from ouzel.layout import allocate, float64, int64, require
+from ouzel.learners.gradient import matrix_gains
 from ouzel.learners.gradient.matrix_metric import catch_up, decompose, require_solver, solve, times_metric
 from ouzel.learners.limits import bound_all, has_square
 from ouzel.learners.loops import learning_margins, predicting_margins
@@ -257,4 +258,28 @@ def merge(states: list[State], settings: Settings) -> State:
             basis = merged.vectors[block], merged.eigenvalues[block]
             solve(settings.penalty, *basis, linear, strength, merged.weight[block])
         merged.stamp[block] = merged.seen[0]
+    return merged
+
+
+def _blocks(state: State, settings: Settings) -> matrix_gains.Blocks:
+    current = state.weight.copy()
+    for block, weight in enumerate(current):
+        _weights_now(state, block, weight, settings)
+    return matrix_gains.Blocks(current, state.gradient_sum, state.outer, float(state.seen[0]))
+
+
+def gains(base: State, state: State, settings: Settings) -> Any:
+    """What a worker has learnt beyond its base."""
+    return matrix_gains.gains_of(_blocks(base, settings), _blocks(state, settings), settings)
+
+
+def onto(base: State, gains: Any, settings: Settings) -> State:
+    """The state of a base and of what workers have learnt beyond it; see `matrix_gains`."""
+    blocks = matrix_gains.onto(_blocks(base, settings), gains, settings)
+    merged = swap_classes(base)._replace(weight=blocks.weight, gradient_sum=blocks.gradient_sum, outer=blocks.outer)
+    merged.seen[0] = round(blocks.seen)
+    for block in gains["moved"].places:
+        merged.vectors[block], merged.eigenvalues[block] = decompose(merged.outer[block], settings.damping)
+    met = merged.outer.any(axis=(1, 2))
+    merged.stamp[met] = merged.seen[0]
     return merged

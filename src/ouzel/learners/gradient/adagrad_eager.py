@@ -20,6 +20,8 @@ import numpy as np
 from ouzel.errors import OuzelError
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float64, made_from
+from ouzel.learners.gains.duals import averaging_duals
+from ouzel.learners.gains.growth import growing
 from ouzel.learners.gradient.descent import descending
 from ouzel.learners.gradient.domain_steps import from_domain
 from ouzel.learners.limits import has_square
@@ -131,3 +133,30 @@ def merge(states: list[State], settings: Settings) -> State:
     merged.squared_sum[:] = np.sum([state.squared_sum for state in states], axis=0)
     merged.seen[0] = seen.sum()
     return merged
+
+
+def _rates(squares: np.ndarray, seen: float, settings: Settings) -> np.ndarray:
+    roots = np.where(squares > 0.0, settings.damping + np.sqrt(squares), 0.0)
+    return np.divide(settings.learning_rate, roots, out=np.zeros(len(roots)), where=roots > 0.0)
+
+
+def _rebuilt(base: State, weight: Any, total: Any, squares: Any, totals: Any, settings: Settings) -> State:
+    return State(weight, total, squares, totals["seen"], np.zeros_like(base.work))
+
+
+def _descended(base: State, weight: Any, squares: Any, gained: Any, totals: Any, settings: Settings) -> State:
+    return _rebuilt(base, weight, totals["gradient_sum"], squares, totals, settings)
+
+
+_DUAL = averaging_duals(weights, lambda state: state.gradient_sum, lambda state: state.squared_sum, _rates, _rebuilt)
+_DESCENT = growing(weights, lambda state: state.squared_sum, _descended, ("seen", "gradient_sum"))
+
+
+def gains(base: State, state: State, settings: Settings) -> Any:
+    """What a worker has learnt beyond its base."""
+    return (_DUAL if settings.dual_averaging else _DESCENT)[0](base, state, settings)
+
+
+def onto(base: State, gains: Any, settings: Settings) -> Any:
+    """The state of a base and of what workers have learnt beyond it."""
+    return (_DUAL if settings.dual_averaging else _DESCENT)[1](base, gains, settings)

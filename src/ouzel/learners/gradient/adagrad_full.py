@@ -22,6 +22,8 @@ import numpy as np
 from ouzel.errors import OuzelError
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import MOST_COUNT, check_places, float64, int64, made_from
+from ouzel.learners.gains.parts import Gains, Peak
+from ouzel.learners.gradient import matrix_gains
 from ouzel.learners.gradient.descent import descending
 from ouzel.learners.gradient.domain_steps import from_domain
 from ouzel.learners.gradient.matrix_metric import decompose, require_solver, solve, times_metric
@@ -165,4 +167,33 @@ def merge(states: list[State], settings: Settings) -> State:
         merged.weight[here] += share * state.weight[there]
         merged.gradient_sum[here] += state.gradient_sum[there]
         merged.outer[np.ix_(here, here)] += state.outer[np.ix_(there, there)]
+    return merged
+
+
+def _block(state: State) -> matrix_gains.Blocks:
+    """All slots as one block, in their own order."""
+    slots = np.flatnonzero(state.place)
+    place = state.place[slots] - 1
+    size = len(state.place)
+    found = matrix_gains.Blocks(np.zeros((1, size)), np.zeros((1, size)), np.zeros((1, size, size)), state.counts[0])
+    found.weight[0, slots], found.gradient_sum[0, slots] = state.weight[place], state.gradient_sum[place]
+    found.outer[0][np.ix_(slots, slots)] = state.outer[np.ix_(place, place)]
+    return found
+
+
+def gains(base: State, state: State, settings: Settings) -> Gains:
+    """What a worker has learnt beyond its base."""
+    placed = Peak((state.place > 0).astype(np.uint8))
+    return {"placed": placed, **matrix_gains.gains_of(_block(base), _block(state), settings)}
+
+
+def onto(base: State, gains: Gains, settings: Settings) -> State:
+    """The state of a base and of what workers have learnt beyond it; see `matrix_gains`."""
+    blocks = matrix_gains.onto(_block(base), gains, settings)
+    merged = init(len(base.place), settings)
+    slots = np.flatnonzero((base.place > 0) | (gains["placed"].values > 0))
+    merged.place[slots], place = np.arange(1, len(slots) + 1), np.arange(len(slots))
+    merged.counts[:] = round(blocks.seen), len(slots)
+    merged.weight[place], merged.gradient_sum[place] = blocks.weight[0, slots], blocks.gradient_sum[0, slots]
+    merged.outer[np.ix_(place, place)] = blocks.outer[0][np.ix_(slots, slots)]
     return merged

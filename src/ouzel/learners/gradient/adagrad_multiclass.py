@@ -20,6 +20,7 @@ import numpy as np
 
 from ouzel.kernels.jit import kernel
 from ouzel.layout import float64, made_from, require
+from ouzel.learners.gains.duals import averaging_duals
 from ouzel.learners.limits import has_square
 from ouzel.learners.loops import learning_scores, predicting_scores
 from ouzel.learners.shared_settings import Damping, Loss, Penalty, Rate
@@ -139,3 +140,20 @@ def merge(states: list[State], settings: Settings) -> State:
     """Add up the sums: the state of one pass over all the workers' gradients."""
     table = np.sum([state.table for state in states], axis=0)
     return State(table, np.sum([state.seen for state in states], axis=0), np.zeros_like(states[0].work))
+
+
+def _rates(squares: np.ndarray, seen: float, settings: Settings) -> np.ndarray:
+    adaptive = np.where(squares > 0.0, settings.damping + np.sqrt(squares), 0.0)
+    roots = adaptive if settings.adaptive else np.full(squares.shape, sqrt(seen))
+    return np.divide(settings.learning_rate, roots, out=np.zeros(squares.shape), where=roots > 0.0)
+
+
+def _rebuilt(
+    base: State, weight: Any, total: np.ndarray, squares: np.ndarray, totals: Any, settings: Settings
+) -> State:
+    return State(np.stack([total, squares], axis=1), totals["seen"], np.zeros_like(base.work))
+
+
+gains, onto = averaging_duals(
+    weights, lambda state: state.table[:, 0], lambda state: state.table[:, 1], _rates, _rebuilt
+)

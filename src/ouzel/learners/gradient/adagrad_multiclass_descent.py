@@ -12,12 +12,13 @@ would cost no less. With `adaptive` 0, h = sqrt(t): this is forward-backward spl
 from __future__ import annotations
 
 from math import sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ouzel.kernels.jit import kernel
 from ouzel.layout import float64, made_from, require
+from ouzel.learners.gains.growth import examples_behind, growing
 from ouzel.learners.gradient.adagrad_multiclass import Settings
 from ouzel.learners.limits import bound_all, has_square
 from ouzel.learners.loops import learning_scores, predicting_scores
@@ -154,3 +155,18 @@ def merge(states: list[State], settings: Settings) -> State:
     rows = [weights(state, settings) for state in states]
     table[:, 0] = np.average(rows, axis=0, weights=np.maximum(seen, 1e-9))
     return State(table, np.full(len(table), seen.sum()), seen.sum(keepdims=True), np.zeros_like(states[0].work))
+
+
+def _rebuilt(
+    base: State, weight: np.ndarray, squares: np.ndarray, gained: np.ndarray, totals: Any, settings: Settings
+) -> State:
+    """Rows owe the penalty of the examples that they do not count as penalised for."""
+    behind, penalised = examples_behind(gained)
+    rounds = totals["seen"][0] - base.seen[0]
+    met = gained[:, 0] > 0.0
+    owed = np.where(met, np.minimum(penalised - behind, rounds), rounds).min(axis=1)
+    table = np.stack([weight, squares], axis=1)
+    return State(table, np.rint(totals["seen"][0] - owed), totals["seen"], np.zeros_like(base.work))
+
+
+gains, onto = growing(weights, lambda state: state.table[:, 1], _rebuilt)

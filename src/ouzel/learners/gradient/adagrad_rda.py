@@ -10,12 +10,13 @@ of workers merge by addition.
 from __future__ import annotations
 
 from math import inf, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float64, made_from
+from ouzel.learners.gains.duals import averaging_duals
 from ouzel.learners.gradient.adagrad import Settings
 from ouzel.learners.gradient.derived_weights import descending_lazily
 from ouzel.learners.limits import has_square
@@ -68,3 +69,19 @@ def fade(state: State, kept: float, settings: Settings) -> None:
     """Decay the sums of squares, and sums of gradients and penalties by its root, so that weights stay."""
     state.table[...] *= sqrt(kept), kept
     state.seen[...] *= sqrt(kept)
+
+
+def _rates(squares: np.ndarray, seen: float, settings: Settings) -> np.ndarray:
+    roots = settings.damping + np.sqrt(squares)
+    return np.divide(settings.learning_rate, roots, out=np.zeros(len(roots)), where=roots > 0.0)
+
+
+def _rebuilt(
+    base: State, weight: Any, total: np.ndarray, squares: np.ndarray, totals: Any, settings: Settings
+) -> State:
+    return State(np.column_stack([total, squares]), totals["seen"])
+
+
+gains, onto = averaging_duals(
+    weights, lambda state: state.table[:, 0], lambda state: state.table[:, 1], _rates, _rebuilt
+)

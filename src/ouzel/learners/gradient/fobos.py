@@ -16,6 +16,7 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float64, made_from, require
+from ouzel.learners.gains.averaging import averaging
 from ouzel.learners.gradient.derived_weights import descending_lazily
 from ouzel.learners.gradient.rda import Settings
 from ouzel.learners.limits import reach_of
@@ -83,3 +84,11 @@ def merge(states: list[State], settings: Settings) -> State:
     mean = np.average([weights(state, settings) for state in states], axis=0, weights=np.maximum(seen, 1e-9))
     clock = np.sum([state.clock for state in states], axis=0)
     return State(np.column_stack([mean, np.full(len(mean), clock[1])]), clock)
+
+
+def _rebuilt(base: State, weight: np.ndarray, totals: dict[str, np.ndarray], settings: Settings) -> State:
+    clock = totals["clock"]
+    return State(np.column_stack([weight, np.full(len(weight), clock[1])]), clock)
+
+
+gains, onto = averaging(weights, _rebuilt, ("clock",))

@@ -17,6 +17,8 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float64, made_from
+from ouzel.learners.gains.growth import grown, mean_move
+from ouzel.learners.gains.parts import Gains, dense
 from ouzel.learners.gradient.derived_weights import descending_lazily
 from ouzel.learners.limits import has_square
 from ouzel.learners.shared_settings import L2, Damping, Loss, Rate
@@ -104,3 +106,34 @@ def merge(states: list[State], settings: Settings) -> State:
     curvature = (settings.damping + np.sqrt(total)) / settings.learning_rate + settings.l2
     z = np.where(mean == 0.0, waiting, -mean * curvature - np.sign(mean) * settings.l1)
     return State(np.column_stack([z, total]), np.sum([state.seen for state in states], axis=0))
+
+
+def _curvatures(squares: np.ndarray, settings: Settings) -> np.ndarray:
+    found: np.ndarray = (settings.damping + np.sqrt(squares)) / settings.learning_rate + settings.l2
+    return found
+
+
+def _held_back(state: State, settings: Settings) -> np.ndarray:
+    """What l1 holds back of z: all of it where the weight is 0."""
+    held: np.ndarray = state.table[:, 0] + _curvatures(state.table[:, 1], settings) * weights(state, settings)
+    return held
+
+
+def gains(base: State, state: State, settings: Settings) -> Gains:
+    """What a worker has learnt beyond its base."""
+    seen = state.seen - base.seen
+    growth = state.table[:, 1] - base.table[:, 1]
+    moved = weights(state, settings) - weights(base, settings)
+    held = _held_back(state, settings) - _held_back(base, settings)
+    return {"seen": seen, "moved": grown(growth, moved, seen[0]), "held": grown(growth, held, seen[0])}
+
+
+def onto(base: State, gains: Gains, settings: Settings) -> State:
+    """Weights move by the mean of the workers', each by its sum of squares of that slot, and z follows."""
+    moved, held = (dense(gains[name], len(base.table)) for name in ("moved", "held"))
+    squares = base.table[:, 1] + moved[:, 0]
+    weight = weights(base, settings) + mean_move(moved)
+    z = _held_back(base, settings) + mean_move(held) - weight * _curvatures(squares, settings)
+    return State(
+        np.column_stack([np.where(moved[:, 0] > 0.0, z, base.table[:, 0]), squares]), base.seen + gains["seen"]
+    )

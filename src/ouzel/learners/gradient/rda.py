@@ -10,12 +10,13 @@ As in `adagrad_rda` no weights are stored, an example costs its non-zeros alone,
 from __future__ import annotations
 
 from math import sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float64, made_from, require
+from ouzel.learners.gains.duals import averaging_duals
 from ouzel.learners.gradient.derived_weights import descending_lazily
 from ouzel.learners.limits import reach_of
 from ouzel.learners.shared_settings import Loss, Penalty, Rate
@@ -73,3 +74,14 @@ def step(state, indices, values, slope, settings):
 predict_row, predict_rows, learn_row, learn_rows, weights = descending_lazily(weight_of, step)
 swap_classes = negating("gradient_sum")
 merge = added
+
+
+def _rates(squares: np.ndarray, seen: float, settings: Settings) -> np.ndarray:
+    return np.full(len(squares), settings.learning_rate / sqrt(seen) if seen > 0.0 else 0.0)
+
+
+def _rebuilt(base: State, weight: Any, total: np.ndarray, squares: Any, totals: Any, settings: Settings) -> State:
+    return State(total, totals["seen"])
+
+
+gains, onto = averaging_duals(weights, lambda state: state.gradient_sum, None, _rates, _rebuilt)

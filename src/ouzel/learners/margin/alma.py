@@ -12,12 +12,13 @@ second row. An importance weight multiplies the step.
 from __future__ import annotations
 
 from math import isfinite, sqrt
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import float32, float64, made_from
+from ouzel.learners.gains.averaging import averaging
 from ouzel.learners.loops import learning_scores, predicting_scores
 from ouzel.learners.scores import averaged, learning_pairs
 from ouzel.learners.shared_settings import PRICE
@@ -140,3 +141,11 @@ def merge(states: list[State], settings: Settings) -> State:
     table = averaged([state.table * state.scale for state in states], seen)
     power_sum = np.array([float((np.abs(table.astype(np.float64)) ** settings.p).sum())])
     return State(table, np.ones(1), power_sum, seen.sum(keepdims=True), updates.sum(keepdims=True))
+
+
+def _rebuilt(base: State, theta: np.ndarray, totals: Any, settings: Settings) -> State:
+    power_sum = np.array([float((np.abs(theta) ** settings.p).sum())])
+    return State(theta.astype(np.float32), np.ones(1), power_sum, **totals)
+
+
+gains, onto = averaging(lambda state, settings: state.table * state.scale, _rebuilt, ("seen", "updates"))

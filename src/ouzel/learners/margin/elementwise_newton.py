@@ -14,13 +14,14 @@ classes, the loss's own slope in b, x^2 in A (absent features then decay by 1 - 
 from __future__ import annotations
 
 from math import exp, sqrt
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from ouzel.kernels.jit import force_inline
 from ouzel.kernels.vectors import square_norm
 from ouzel.layout import float32, float64, made_from
+from ouzel.learners.gains.averaging import averaging
 from ouzel.learners.limits import bounded, is_sound
 from ouzel.learners.loops import learning_scores, predicting_scores
 from ouzel.learners.scores import learning_pairs, mean_model, predict_scaled_row, scaled_weights
@@ -120,3 +121,10 @@ def merge(states: list[State], settings: Settings) -> State:
     """Average the weights of workers by the examples each has seen."""
     table, seen, updates = mean_model([weights(state, settings) for state in states], states)
     return State(table, np.ones_like(states[0].scale), seen, updates)
+
+
+def _rebuilt(base: State, weight: np.ndarray, totals: Any, settings: Settings) -> State:
+    return State(weight.astype(np.float32), np.ones_like(base.scale), **totals)
+
+
+gains, onto = averaging(weights, _rebuilt, ("seen", "updates"))

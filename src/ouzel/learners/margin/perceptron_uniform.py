@@ -17,12 +17,24 @@ from ouzel.kernels.jit import force_inline
 from ouzel.kernels.vectors import square_norm
 from ouzel.learners.limits import is_sound
 from ouzel.learners.loops import learning_scores
-from ouzel.learners.margin.rule import MULTICLASS, State, grow, init, layout, merge, predict_row, predict_rows, weights
+from ouzel.learners.margin.rule import (
+    MULTICLASS,
+    State,
+    gains,
+    grow,
+    init,
+    layout,
+    merge,
+    onto,
+    predict_row,
+    predict_rows,
+    weights,
+)
 from ouzel.learners.scores import score_row
 from ouzel.learners.shared_settings import Rate
 
-__all__ = ["MULTICLASS", "Settings", "State", "grow", "init", "layout", "learn_row", "learn_rows", "merge"]
-__all__ += ["predict_row", "predict_rows", "weights"]
+__all__ = ["MULTICLASS", "Settings", "State", "gains", "grow", "init", "layout", "learn_row", "learn_rows", "merge"]
+__all__ += ["onto", "predict_row", "predict_rows", "weights"]
 
 
 class Settings(NamedTuple):

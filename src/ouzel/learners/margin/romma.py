@@ -18,13 +18,14 @@ the direction of W matters, and its length is kept to LONGEST.
 from __future__ import annotations
 
 from math import isfinite, sqrt
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.kernels.vectors import square_norm
 from ouzel.layout import float32, float64, made_from
+from ouzel.learners.gains.averaging import averaging
 from ouzel.learners.limits import LIMIT, is_sound
 from ouzel.learners.loops import learning_scores, predicting_scores
 from ouzel.learners.scores import learning_pairs, mean_model, predict_scaled_row, scaled_weights
@@ -129,3 +130,11 @@ def merge(states: list[State], settings: Settings) -> State:
     table, seen, updates = mean_model([weights(state, settings) for state in states], states)
     square = np.array([float((table.astype(np.float64) ** 2).sum())])
     return State(table, np.ones(1), square, seen, updates)
+
+
+def _rebuilt(base: State, weight: np.ndarray, totals: Any, settings: Settings) -> State:
+    table = weight.astype(np.float32)
+    return State(table, np.ones(1), np.array([float((table.astype(np.float64) ** 2).sum())]), **totals)
+
+
+gains, onto = averaging(weights, _rebuilt, ("seen", "updates"))

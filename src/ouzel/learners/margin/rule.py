@@ -15,6 +15,7 @@ import numpy as np
 from ouzel.kernels.jit import dispatch, force_inline
 from ouzel.kernels.vectors import square_norm
 from ouzel.layout import float32, float64, made_from
+from ouzel.learners.gains.averaging import averaging
 from ouzel.learners.limits import is_sound
 from ouzel.learners.loops import learning_scores
 from ouzel.learners.scores import (
@@ -83,3 +84,10 @@ predict_rows, weights = predict_by_table, weights_in_table
 def merge(states: list[State], settings: Any) -> State:
     """Average the weights of workers by the examples each has seen."""
     return State(*mean_model([state.table for state in states], states))
+
+
+def _rebuilt(base: State, weight: np.ndarray, totals: Any, settings: Any) -> State:
+    return State(weight.astype(np.float32), **totals)
+
+
+gains, onto = averaging(weights, _rebuilt, ("seen", "updates"))

@@ -19,6 +19,7 @@ from ouzel.errors import OuzelError
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import MOST_COUNT, check_places, float64, int64, made_from
 from ouzel.learners.fading import faded_covariance
+from ouzel.learners.gains.parts import Gains, Peak, dense, rows_of
 from ouzel.learners.limits import learnable
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.newton.theory import from_theorem
@@ -195,4 +196,42 @@ def merge(states: list[State], settings: Settings) -> State:
         pull[here] += own @ state.weight[there]
     merged.inverse[:size, :size] = np.linalg.inv(metric)
     merged.weight[:size] = merged.inverse[:size, :size] @ pull
+    return merged
+
+
+def _sums(state: State) -> tuple[np.ndarray, np.ndarray]:
+    """alpha A - I (d, d) and alpha A w (d,) of all slots, in their own order."""
+    slots = np.flatnonzero(state.place)
+    here = np.ix_(slots, slots)
+    metric, pull = np.zeros((len(state.place), len(state.place))), np.zeros(len(state.place))
+    place = state.place[slots] - 1
+    metric[here] = np.linalg.inv(state.inverse[np.ix_(place, place)])
+    pull[slots] = metric[here] @ state.weight[place]
+    metric[slots, slots] -= 1.0
+    return metric, pull
+
+
+def gains(base: State, state: State, settings: Settings) -> Gains:
+    """What a worker has learnt beyond its base: what it has added to A and to A w."""
+    (before, pull), (after, pulled) = _sums(base), _sums(state)
+    return {
+        "metric": rows_of(after - before),
+        "pull": pulled - pull,
+        "placed": Peak((state.place > 0).astype(np.uint8)),
+        "examples": state.counts[:1] - base.counts[:1],
+    }
+
+
+def onto(base: State, gains: Gains, settings: Settings) -> State:
+    """The state of a base and of what workers have learnt beyond it; A of the base counts once."""
+    dimension = len(base.place)
+    merged = init(dimension, settings)
+    slots = np.flatnonzero((base.place > 0) | (gains["placed"].values > 0))
+    size = len(slots)
+    merged.place[slots] = np.arange(1, size + 1)
+    merged.counts[:] = base.counts[0] + gains["examples"][0], size
+    metric, pull = _sums(base)
+    metric += dense(gains["metric"], dimension)
+    merged.inverse[:size, :size] = np.linalg.inv(np.eye(size) + metric[np.ix_(slots, slots)])
+    merged.weight[:size] = merged.inverse[:size, :size] @ (pull + gains["pull"])[slots]
     return merged

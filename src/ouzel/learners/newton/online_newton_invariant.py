@@ -23,6 +23,7 @@ import numpy as np
 from ouzel.errors import OuzelError
 from ouzel.kernels.jit import kernel
 from ouzel.layout import MOST_COUNT, check_places, float64, int64, made_from, require
+from ouzel.learners.gains.parts import Gains, Peak, dense, rows_of
 from ouzel.learners.limits import learnable
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.newton.online_newton import check_room, clip, placed
@@ -187,11 +188,49 @@ def merge(states: list[State], settings: Settings) -> State:
         inner = np.linalg.inv(state.inverse[:rank, :rank])
         metric[np.ix_(here, here)] += Q.T @ inner @ Q
         pull[here] += Q.T @ (inner @ state.weight[:rank])
+    return _solved(merged, metric, pull, sum(int(state.counts[0]) for state in states))
+
+
+def _solved(merged: State, metric: np.ndarray, pull: np.ndarray, examples: int) -> State:
+    """Fill in a state whose slots have their places, from A (n, n) and A w (n,)."""
     squares, vectors = np.linalg.eigh(metric)
     kept = squares > OUTSIDE**2 * squares.max(initial=0.0)
     rank = int(kept.sum())
-    merged.basis[:rank, : len(seen)] = vectors[:, kept].T
+    merged.basis[:rank, : len(metric)] = vectors[:, kept].T
     merged.weight[:rank] = vectors[:, kept].T @ pull / squares[kept]
     merged.inverse[:rank, :rank] = np.diag(1.0 / squares[kept])
-    merged.counts[:] = sum(int(state.counts[0]) for state in states), len(seen), rank
+    merged.counts[:] = examples, len(metric), rank
     return merged
+
+
+def _sums(state: State) -> tuple[np.ndarray, np.ndarray]:
+    """A (d, d) and A w (d,) of all slots, in their own order."""
+    slots, rank = np.flatnonzero(state.place), int(state.counts[RANK])
+    metric, pull = np.zeros((len(state.place), len(state.place))), np.zeros(len(state.place))
+    basis = state.basis[:rank, state.place[slots] - 1]
+    inner = np.linalg.inv(state.inverse[:rank, :rank])
+    metric[np.ix_(slots, slots)] = basis.T @ inner @ basis
+    pull[slots] = basis.T @ (inner @ state.weight[:rank])
+    return metric, pull
+
+
+def gains(base: State, state: State, settings: Settings) -> Gains:
+    """What a worker has learnt beyond its base: what it has added to A and to A w."""
+    (before, pull), (after, pulled) = _sums(base), _sums(state)
+    return {
+        "metric": rows_of(after - before),
+        "pull": pulled - pull,
+        "placed": Peak((state.place > 0).astype(np.uint8)),
+        "examples": state.counts[:1] - base.counts[:1],
+    }
+
+
+def onto(base: State, gains: Gains, settings: Settings) -> State:
+    """The state of a base and of what workers have learnt beyond it; A of the base counts once."""
+    merged = init(len(base.place), settings)
+    slots = np.flatnonzero((base.place > 0) | (gains["placed"].values > 0))
+    merged.place[slots] = np.arange(1, len(slots) + 1)
+    metric, pull = _sums(base)
+    metric += dense(gains["metric"], len(metric))
+    examples = int(base.counts[0] + gains["examples"][0])
+    return _solved(merged, metric[np.ix_(slots, slots)], (pull + gains["pull"])[slots], examples)

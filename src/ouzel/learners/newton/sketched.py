@@ -20,9 +20,12 @@ from ouzel.kernels.jit import force_inline, inline_source, kernel_of
 from ouzel.kernels.simd import fetch_ahead
 from ouzel.kernels.vectors import dot
 from ouzel.layout import copied, float32, float64, made_from
+from ouzel.learners.gains.parts import Gains
 from ouzel.learners.limits import LIMIT, learnable
 from ouzel.learners.loops import learning_in, predicting_in
-from ouzel.learners.newton.scaled_features import adapt, first_scale, is_normalised, level, measure, view
+from ouzel.learners.newton import sketched_gains
+from ouzel.learners.newton.scaled_features import adapt, first_scale, is_normalised, measure, view
+from ouzel.learners.newton.sketched_gains import adopt, have_weights, scales_of
 from ouzel.learners.newton.theory import from_theorem
 from ouzel.learners.shared_settings import Bound, Curvature, Eta, FromTheory, Largest, Loss, Rate, SketchSeed
 from ouzel.ranges import DIRECTIONS, SWITCH, Range
@@ -95,6 +98,8 @@ class Functions(NamedTuple):
     condition_number: Any
     swap_classes: Any
     merge: Any
+    gains: Any
+    onto: Any
 
 
 @force_inline
@@ -200,7 +205,7 @@ def by_sketch(sketch: ModuleType | Any, home: str) -> Functions:
     def weights(state: State, settings: Settings) -> np.ndarray:
         """The weight of every slot, as it multiplies the example's own values."""
         own = sketch.settled(state.sketch)
-        return (own.table @ own.coefficients) * _scales(state, settings)
+        return (own.table @ own.coefficients) * scales_of(state, settings)
 
     def eigenvalues(state: State) -> np.ndarray:
         """Estimated eigenvalues (m,) of the mean outer product of what is sketched."""
@@ -231,34 +236,24 @@ def by_sketch(sketch: ModuleType | Any, home: str) -> Functions:
         merged = State(sketch.settled(states[most].sketch), states[most].largest.copy(), states[most].lengths.copy())
         mean = np.average([weights(state, settings) for state in states], axis=0, weights=np.maximum(seen, 1e-9))
         for state in states:
-            _adopt(merged, state, welcome)
+            adopt(merged, state, welcome)
         own = merged.sketch
         sketch.extrapolate(own, seen.sum() / max(seen.max(), 1.0))
         own.counts[0] = seen.sum()
         merged.lengths[:] = sum(state.lengths for state in states)
-        scales = _scales(merged, settings)
-        wanted = np.divide(mean, scales, where=scales > 0.0, out=np.zeros_like(mean))
-        own.table[:, 0] += wanted - own.table @ own.coefficients
+        have_weights(merged, mean, settings)
         return merged
+
+    def gains(base: State, state: State, settings: Settings) -> Gains:
+        """What a worker has learnt beyond its base; see `sketched_gains`."""
+        before, after = weights(base, settings), weights(state, settings)
+        return sketched_gains.gains(sketch, base, state, before, after, settings)
+
+    def onto(base: State, gains: Gains, settings: Settings) -> State:
+        """The state of a base and of what workers have learnt beyond it; see `sketched_gains`."""
+        return sketched_gains.onto(sketch, base, gains, weights(base, settings), settings)
 
     return Functions(
         State, Settings, layout, init, grow, check, learn_row, learn_rows, predict_row, predict_rows,
-        weights, eigenvalues, directions, condition_number, swap_classes, merge,
+        weights, eigenvalues, directions, condition_number, swap_classes, merge, gains, onto,
     )  # fmt: skip
-
-
-def _scales(state: State, settings: Settings) -> np.ndarray:
-    """What a value of each slot is multiplied by."""
-    return state.sketch.table[:, 1] * (level(state.lengths) if is_normalised(settings) else 1.0)
-
-
-def _adopt(merged: State, other: State, welcome: Any) -> None:
-    """Have a merged state know the slots that another one has seen, by the scale they have there."""
-    own, theirs = merged.sketch, other.sketch
-    slots = theirs.touched[: int(theirs.counts[1])]
-    slots = slots[own.table[slots, 1] == 0.0]
-    if len(slots) > 0:
-        welcome(own, slots, np.ones(len(slots)), 1.0)
-        own.table[slots, 1] = theirs.table[slots, 1]
-        if len(merged.largest) > 0:
-            merged.largest[slots] = other.largest[slots]

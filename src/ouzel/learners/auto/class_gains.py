@@ -1,0 +1,94 @@
+"""What workers of the default have learnt of classes beyond a base: of two or of several (see `auto.gains`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ouzel.layout import copied
+from ouzel.learners.auto import gains as parts
+from ouzel.learners.auto import merging, moments, newton_block, several_classes, two_classes
+from ouzel.learners.auto.standardisation import SEEN
+from ouzel.learners.auto.two_classes import TwoClasses
+from ouzel.learners.gains.parts import Gains
+
+OF_TWO = [*range(two_classes.WEIGHT, two_classes.WEIGHT + 4), two_classes.MEAN]
+ROOTS = [*range(two_classes.ROOT, two_classes.ROOT + 4)]
+OF_SEVERAL = [several_classes.SOFTMAX, several_classes.HINGE, several_classes.BOLD, several_classes.MEAN]
+ALMOST = 0.999  # of the prior's precision, so that all who know a feature count for something
+SQUARES = [several_classes.SOFTMAX_SQUARES, several_classes.HINGE_SQUARES, several_classes.BOLD_SQUARES]
+
+
+def _linear(state: Any) -> parts.Linear:
+    """The models of the first order; AROW's last."""
+    table = state.table.astype(np.float64)
+    if isinstance(state, TwoClasses):
+        table = table[:, :, None]
+        weights, roots, variance = table[:, OF_TWO], table[:, ROOTS], table[:, two_classes.VARIANCE]
+        squares = np.divide(1.0, roots**2, out=np.zeros(roots.shape), where=roots > 0.0)
+    else:
+        weights, squares, variance = table[:, OF_SEVERAL], table[:, SQUARES], table[:, several_classes.VARIANCE]
+    precision = np.divide(1.0, variance, out=np.zeros(variance.shape), where=variance > 0.0)
+    return parts.Linear(state.features, weights, np.concatenate([squares, precision[:, None]], axis=1), 0.0)
+
+
+def _with_prior(base: parts.Linear, features: Any, others: np.ndarray) -> parts.Linear:
+    """A base that has the prior's precision, of features whose moments are these, where others began from that.
+
+    That is where `others` (d, K) have a precision and the base has none, or had more before its feature turned.
+    """
+    squares, prior = base.squares.copy(), ALMOST / merging.prior_variance(features)
+    began = (others > 0.0) & ((squares[:, -1] == 0.0) | (squares[:, -1] > others))
+    squares[:, -1] = np.where(began, prior, squares[:, -1])
+    return base._replace(squares=squares)
+
+
+def gains(base: Any, state: Any) -> Gains:
+    """What a worker has learnt beyond its base."""
+    examples = float(state.features.totals[SEEN] - base.features.totals[SEEN])
+    after = _linear(state)
+    before = _with_prior(_linear(base), state.features, after.squares[:, -1])
+    return {
+        "examples": examples,
+        "features": moments.gains(base.features, state.features),
+        **parts.gains_of_linear(before, after),
+        "block": parts.gains_of_block(base, state, examples, 0.0),
+        "mixture": parts.gains_of_mixture(state.mixture, examples),
+        "believed": parts.gains_of_mixture(state.shares, examples),
+    }
+
+
+def onto(base: Any, gains: Gains) -> Any:
+    """The state of a base and of what workers have learnt beyond it."""
+    examples = gains["examples"]
+    if not examples > 0.0:
+        return copied(base)
+    features = moments.onto(base.features, gains["features"])
+    linear = _linear(base)
+    weights, growth = parts.linear_onto(linear, features, gains, 0.0)
+    known = _with_prior(linear, features, np.where(growth[:, -1] > 0.0, np.inf, 0.0))
+    block, places = parts.block_onto(base, features, gains["block"], examples, newton_block.PRIOR, 0.0)
+    return base._replace(
+        features=features,
+        table=_table(base, weights, known.squares + growth),
+        places=places,
+        block=block,
+        mixture=parts.mixture_onto(base.mixture, gains["mixture"], examples),
+        shares=parts.mixture_onto(base.shares, gains["believed"], examples),
+    )
+
+
+def _table(base: Any, weights: np.ndarray, squares: np.ndarray) -> np.ndarray:
+    """The table of new weights, sums of squares and AROW's precisions, both (d, E, K)."""
+    precision = squares[:, -1]
+    variance = np.divide(1.0, precision, out=np.zeros(precision.shape), where=precision > 0.0)
+    table = base.table.copy()
+    if isinstance(base, TwoClasses):
+        roots = np.divide(1.0, np.sqrt(squares[:, :-1]), out=np.zeros(squares[:, :-1].shape), where=squares[:, :-1] > 0)
+        table[:, OF_TWO], table[:, ROOTS] = weights[:, :, 0], roots[:, :, 0]
+        table[:, two_classes.VARIANCE] = variance[:, 0]
+    else:
+        table[:, OF_SEVERAL], table[:, SQUARES] = weights, squares[:, :-1]
+        table[:, several_classes.VARIANCE] = variance
+    return table

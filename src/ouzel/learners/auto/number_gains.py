@@ -1,0 +1,77 @@
+"""What workers of the default have learnt of numbers beyond a base (see `auto.gains`).
+
+Models learn what labels are beyond their mean, each worker beyond its own: intercepts are brought to labels as they
+are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ouzel.layout import copied
+from ouzel.learners.auto import gains as parts
+from ouzel.learners.auto import moments
+from ouzel.learners.auto.standardisation import COUNT, SEEN
+from ouzel.learners.gains.parts import Gains, Peak
+
+PRIOR = 10.0
+SAFE, SAFE_SQUARES, BOLD, BOLD_SQUARES = range(4)  # columns of `table`
+WEIGHT, MEAN, DEVIATIONS, LOW, HIGH = range(5)  # places of `labels`
+
+
+def _shift(state: Any) -> float:
+    """The mean of the labels, where the models learn what is beyond it."""
+    return float(state.labels[MEAN]) if state.features.moments[0, COUNT] > 0.0 else 0.0
+
+
+def _linear(state: Any) -> parts.Linear:
+    table = state.table[:, :, None]
+    return parts.Linear(state.features, table[:, [SAFE, BOLD]], table[:, [SAFE_SQUARES, BOLD_SQUARES]], _shift(state))
+
+
+def _label_sums(labels: np.ndarray, origin: float) -> np.ndarray:
+    """The weight of labels y, and the sums of y - m and of its square."""
+    weight, change = labels[WEIGHT], labels[MEAN] - origin
+    return np.array([weight, weight * change, labels[DEVIATIONS] + weight * change**2])
+
+
+def gains(base: Any, state: Any) -> Gains:
+    """What a worker has learnt beyond its base."""
+    examples = float(state.features.totals[SEEN] - base.features.totals[SEEN])
+    origin = float(base.labels[MEAN])
+    heard = state.labels[WEIGHT] > 0.0
+    return {
+        "examples": examples,
+        "features": moments.gains(base.features, state.features),
+        **parts.gains_of_linear(_linear(base), _linear(state)),
+        "block": parts.gains_of_block(base, state, examples, _shift(state)),
+        "mixture": parts.gains_of_mixture(state.mixture, examples),
+        "labels": _label_sums(state.labels, origin) - _label_sums(base.labels, origin),
+        "ends": Peak(np.array([-state.labels[LOW], state.labels[HIGH]] if heard else [-np.inf, -np.inf])),
+    }
+
+
+def onto(base: Any, gains: Gains) -> Any:
+    """The state of a base and of what workers have learnt beyond it."""
+    examples = gains["examples"]
+    if not examples > 0.0:
+        return copied(base)
+    features = moments.onto(base.features, gains["features"])
+    labels, origin = base.labels.copy(), float(base.labels[MEAN])
+    weight, total, squares = _label_sums(base.labels, origin) + gains["labels"]
+    low, high = -gains["ends"].values[0], gains["ends"].values[1]
+    if base.labels[WEIGHT] > 0.0:
+        low, high = min(low, base.labels[LOW]), max(high, base.labels[HIGH])
+    if weight > 0.0:
+        mean = min(max(origin + total / weight, low), high)
+        labels[:] = weight, mean, max(squares - total**2 / weight, 0.0), low, high
+    shift = float(labels[MEAN]) if features.moments[0, COUNT] > 0.0 else 0.0
+    linear, table = _linear(base), base.table.copy()
+    weights, growth = parts.linear_onto(linear, features, gains, shift)
+    table[:, [SAFE, BOLD]] = weights[:, :, 0]
+    table[:, [SAFE_SQUARES, BOLD_SQUARES]] = (linear.squares + growth)[:, :, 0]
+    block, places = parts.block_onto(base, features, gains["block"], examples, PRIOR, shift)
+    mixture = parts.mixture_onto(base.mixture, gains["mixture"], examples)
+    return base._replace(features=features, table=table, places=places, block=block, mixture=mixture, labels=labels)

@@ -1,0 +1,69 @@
+"""Gains of learners with a step size for each weight: by how much the sums of squared gradients have grown.
+
+A weight of the base moves by the mean of what the workers have moved it, each by the growth g of its sum of squares. So
+a feature that one of many workers alone has met moves as far as it has moved it, and the worker that has learnt most of
+a feature is heard most. With a penalty, a weight that workers have moved through n examples each counts as penalised
+for
+    K n,  K = (sum of g)^2 / sum of g^2,  n the mean by g
+examples: those of all workers where all have met the feature alike, those of one where one alone has, whose weight then
+still owes the others' examples. `DUES` are the columns this takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ouzel.learners.gains.parts import Gains, Rows, dense, rows_of
+
+Function = Callable[..., Any]
+TINY = np.finfo(np.float64).tiny
+
+
+def grown(growth: np.ndarray, moved: np.ndarray, examples: float) -> Rows:
+    """Rows of growth (d, ...) and of what has moved (d, ...) by so many examples: g, g^2, g n, and g times moved."""
+    growth = np.maximum(growth, 0.0)
+    columns = [growth, growth * growth, growth * examples, growth * moved]
+    return rows_of(np.stack(columns, axis=1))
+
+
+def mean_move(gained: np.ndarray) -> np.ndarray:
+    """The mean of what has moved (d, ...), by growth."""
+    total = gained[:, 0]
+    return np.divide(gained[:, 3], total, out=np.zeros(total.shape), where=total > TINY)
+
+
+def examples_behind(gained: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Examples (d, ...) that a weight has been moved through, and those it counts as penalised for, K times as many."""
+    total, squares, weighed = gained[:, 0], gained[:, 1], gained[:, 2]
+    mean = np.divide(weighed, total, out=np.zeros(total.shape), where=total > TINY)
+    many = np.divide(total * total, squares, out=np.ones(total.shape), where=squares > TINY)
+    return mean, mean * np.maximum(many, 1.0)
+
+
+def growing(
+    weights: Function, squares: Function, rebuilt: Function, totals: tuple[str, ...] = ("seen",)
+) -> tuple[Function, Function]:
+    """`gains` and `onto` of a learner of `weights(state, settings)` and `squares(state)`, both (d,) or (d, classes).
+
+    `rebuilt(base, weights, squares, gained, totals, settings)` is the state of new ones (float64); `gained` (d, 4, ...)
+    is as in `grown`, and `totals` as in `averaging`.
+    """
+
+    def gains(base: Any, state: Any, settings: Any) -> Gains:
+        """What a worker has learnt beyond its base."""
+        found: Gains = {name: getattr(state, name) - getattr(base, name) for name in totals}
+        moved = np.asarray(weights(state, settings), np.float64) - weights(base, settings)
+        growth = squares(state).astype(np.float64) - squares(base)
+        return {**found, "moved": grown(growth, moved, float(found[totals[0]][0]))}
+
+    def onto(base: Any, gains: Gains, settings: Any) -> Any:
+        """The state of a base and of what workers have learnt beyond it."""
+        before = np.asarray(weights(base, settings), np.float64)
+        gained = dense(gains["moved"], len(before))
+        total = {name: getattr(base, name) + gains[name] for name in totals}
+        return rebuilt(base, before + mean_move(gained), squares(base) + gained[:, 0], gained, total, settings)
+
+    return gains, onto

@@ -1,0 +1,104 @@
+"""What workers of sketched online Newton have learnt beyond a base (see `learners.gains`).
+
+Weights, as they multiply the features' own values, move by the mean of the workers', each by the growth of the slot's
+sum of squared gradients D where that has grown, and by examples elsewhere: a step moves weights along directions, of
+slots that the example has not. D adds up, the largest sizes are those of any worker. Directions are those of the worker
+that has learnt most, which began from the base's; what they stand for grows by what all workers have added.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ouzel.learners.gains.parts import First, Gains, Peak, dense, rows_of
+from ouzel.learners.newton.scaled_features import first_scale, is_normalised, level
+
+
+def scales_of(state: Any, settings: Any) -> np.ndarray:
+    """What a value of each slot is multiplied by."""
+    found: np.ndarray = state.sketch.table[:, 1] * (level(state.lengths) if is_normalised(settings) else 1.0)
+    return found
+
+
+def have_weights(state: Any, weights: np.ndarray, settings: Any) -> None:
+    """Let a settled state have these weights (d,) of slots that it has seen."""
+    own, scales = state.sketch, scales_of(state, settings)
+    wanted = np.divide(weights, scales, where=scales > 0.0, out=np.zeros_like(weights))
+    own.table[:, 0] += wanted - own.table @ own.coefficients
+
+
+def adopt(merged: Any, other: Any, welcome: Any) -> None:
+    """Have a merged state know the slots that another one has seen, by the scale they have there."""
+    theirs = other.sketch
+    slots = theirs.touched[: int(theirs.counts[1])]
+    _list(merged, slots[merged.sketch.table[slots, 1] == 0.0], theirs.table[:, 1], other.largest, welcome)
+
+
+def _list(merged: Any, slots: np.ndarray, scales: np.ndarray, largest: np.ndarray, welcome: Any) -> None:
+    """Have a merged state know slots that are new to it, by scales (d,) and largest sizes (d,)."""
+    if len(slots) > 0:
+        welcome(merged.sketch, slots, np.ones(len(slots)), 1.0)
+        merged.sketch.table[slots, 1] = scales[slots]
+        if len(merged.largest) > 0:
+            merged.largest[slots] = largest[slots]
+
+
+def _squares(state: Any, settings: Any) -> np.ndarray:
+    """D (d,) of slots seen, without that of before the first gradient; 0 of others."""
+    scale = state.sketch.table[:, 1]
+    seen = scale > 0.0
+    if not settings.diagonal:
+        return np.zeros(len(scale))
+    unit = scale * state.largest if is_normalised(settings) else scale
+    power = -4.0 if is_normalised(settings) else -2.0
+    found = np.power(unit, power, out=np.zeros(len(scale)), where=seen & (unit > 0.0))
+    return np.maximum(found - settings.first_square, 0.0) * seen
+
+
+def _mass(sketch: Any, state: Any) -> float:
+    """What the sketch stands for, summed over its directions."""
+    return float(sketch.eigenvalues(state.sketch).sum() * max(state.sketch.counts[0], 1.0))
+
+
+def gains(sketch: Any, base: Any, state: Any, before: np.ndarray, after: np.ndarray, settings: Any) -> Gains:
+    """What a worker has learnt beyond its base, of weights (d,) before and after."""
+    examples = float(state.sketch.counts[0] - base.sketch.counts[0])
+    growth = np.maximum(_squares(state, settings) - _squares(base, settings), 0.0)
+    moved = after - before
+    return {
+        "moved": rows_of(np.column_stack([growth, growth * moved, examples * moved])),
+        "seen": Peak((state.sketch.table[:, 1] > 0.0).astype(np.uint8)),
+        "largest": Peak(state.largest),
+        "examples": np.array([examples]),
+        "mass": np.array([_mass(sketch, state) - _mass(sketch, base)]),
+        "lengths": state.lengths - base.lengths,
+        "sketch": First(examples, sketch.settled(state.sketch)),
+    }
+
+
+def onto(sketch: Any, base: Any, gains: Gains, before: np.ndarray, settings: Any) -> Any:
+    """The state of a base of weights `before` (d,) and of what workers have learnt beyond it."""
+    if not gains["examples"][0]:
+        return base._replace(sketch=sketch.settled(base.sketch))
+    lead = base._replace(sketch=sketch.settled(gains["sketch"].content))
+    largest = np.maximum(base.largest, gains["largest"].values)
+    merged = lead._replace(largest=largest, lengths=base.lengths + gains["lengths"])
+    own, moved = merged.sketch, dense(gains["moved"], len(before))
+    seen = (gains["seen"].values > 0) | (base.sketch.table[:, 1] > 0.0)
+    scales = np.full(len(seen), first_scale(settings))
+    if settings.diagonal:
+        squares = settings.first_square + _squares(base, settings) + moved[:, 0]
+        scales = squares ** (-0.25 if is_normalised(settings) else -0.5)
+    if is_normalised(settings):
+        scales = np.divide(scales, largest, out=scales, where=largest > 0.0)
+    _list(merged, np.flatnonzero(seen & (own.table[:, 1] == 0.0)).astype(np.uint32), scales, largest, sketch.welcome)
+    factor = (_mass(sketch, base) + gains["mass"][0]) / max(_mass(sketch, lead), 1e-300)
+    sketch.extrapolate(own, max(factor, 0.0))
+    own.table[seen, 1] = scales[seen]
+    own.counts[0] = base.sketch.counts[0] + gains["examples"][0]
+    mean = moved[:, 2] / gains["examples"][0]
+    np.divide(moved[:, 1], moved[:, 0], out=mean, where=moved[:, 0] > 0.0)
+    have_weights(merged, before + mean, settings)
+    return merged

@@ -1,0 +1,130 @@
+"""Learning in rounds: workers go on from one model, and what they have learnt beyond it is merged onto it.
+
+A round's merge has three steps, so that it can be spread: `shape_of` says of every worker's model what all must have
+room for; `gains_of` is what one has learnt beyond the base; gains add up in any grouping (`learners.gains.parts.add`);
+`model_of` is the base with the sum of them. What the base has learnt counts once, however many rounds there are.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from functools import partial, reduce
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ouzel.errors import OuzelError
+from ouzel.layout import flat
+from ouzel.learners import protocol
+from ouzel.learners.auto import moments
+from ouzel.learners.gains.parts import Gains, sum_of
+from ouzel.model.merge import in_order, of_one_width, prepared
+from ouzel.model.model import Model
+from ouzel.streams.feature_space import FeatureSpace, meet
+from ouzel.streams.label_values import Label
+
+
+class Shape(NamedTuple):
+    """What models need room for."""
+
+    labels: list[Label]
+    closed: bool  # whether no other class is taken
+    dimension: int
+    spaces: list[FeatureSpace]  # one
+
+
+def require_rounds(model: Model) -> None:
+    """Refuse a learner that does not merge round after round."""
+    if not isinstance(model.module, protocol.MergesOntoBase):
+        raise OuzelError(
+            f"{model.learner.name} does not merge onto a base, which learning in rounds needs: "
+            "its module has no `gains` and `onto`; docs/developer/add_a_learner.md says what they are"
+        )
+
+
+def shape_of(model: Model) -> Shape:
+    """What a model has room for."""
+    return Shape(list(model.classes.known), model.classes.closed, model.dimension, [model.space])
+
+
+def common(shapes: Sequence[Shape]) -> Shape:
+    """What the base of a round, the first, and its workers need room for together."""
+    labels = list(dict.fromkeys(label for shape in shapes for label in shape.labels))
+    closed = all(shape.closed and len(shape.labels) == len(labels) for shape in shapes)
+    spaces = of_one_width([space for shape in shapes for space in shape.spaces])
+    space = reduce(partial(meet, learning=True), spaces)
+    return Shape(labels, closed, max(shape.dimension for shape in shapes), [space])
+
+
+def shaped(model: Model, shape: Shape) -> Model:
+    """A copy of a model that has room for all of a shape, classes in its order."""
+    found = prepared(model, shape.labels, shape.dimension, shape.closed)
+    found.states = in_order(found, shape.labels)
+    found.classes.rename(shape.labels)
+    found.space = shape.spaces[0]
+    return found
+
+
+def gains_of(base: Model, model: Model, shape: Shape) -> Gains:
+    """What a worker's model has learnt beyond its base."""
+    worker, base = shaped(model, shape), shaped(base, shape)
+    _forget_alike(base, model.examples)
+    pairs = zip(base.states, worker.states, strict=True)
+    found: Gains = {str(k): base.module.gains(*pair, base.settings) for k, pair in enumerate(pairs)}
+    features = worker.preparation.features
+    if features is not None:
+        found["features"] = moments.gains(base.preparation.features, features)
+    counted = worker.examples - base.examples, worker.unlabelled - base.unlabelled
+    return {**found, "counted": np.array(counted, np.int64)}
+
+
+def model_of(base: Model, gains: Gains, shape: Shape) -> Model:
+    """The model of a base and of what all workers have learnt beyond it; names of features are not in the gains."""
+    merged = shaped(base, shape)
+    before = base.examples
+    _forget_alike(merged, before + int(gains["counted"][0]))
+    settings = merged.settings
+    states = [merged.module.onto(state, gains[str(k)], settings) for k, state in enumerate(merged.states)]
+    merged.states = [_like(state, new) for state, new in zip(merged.states, states, strict=True)]
+    if "features" in gains:
+        features = merged.preparation.features
+        merged.preparation.features = _like(features, moments.onto(features, gains["features"]))
+    merged.examples, merged.unlabelled = (
+        int(count + more) for count, more in zip((before, base.unlabelled), gains["counted"], strict=True)
+    )
+    return merged
+
+
+def merge_onto(base: Model, models: Sequence[Model]) -> Model:
+    """The model of a base and of what workers that went on from it have learnt beyond it.
+
+    >>> from ouzel.streams.memory import blocks_from
+    >>> base, days = Model("adagrad"), [[({"sun": 1.0}, "go")], [({"rain": 1.0}, "stay")]]
+    >>> workers = [copy.deepcopy(base) for _ in days]
+    >>> for worker, day in zip(workers, days):
+    ...     learnt = [worker.learn(block) for block in blocks_from(day)]
+    >>> merge_onto(base, workers).examples
+    2
+    """
+    require_rounds(base)
+    shape = common([shape_of(base), *map(shape_of, models)])
+    merged = model_of(base, sum_of([gains_of(base, model, shape) for model in models]), shape)
+    for model in models:
+        merged.names.update((feature, name) for feature, name in model.names.to_json())
+    return merged
+
+
+def _forget_alike(base: Model, examples: int) -> None:
+    """Let a base forget what a model that went on from it has forgotten of it, when it has learnt so many examples."""
+    every = base.preparation.every
+    for _ in range(examples // every - base.examples // every if every else 0):
+        base.preparation.fade(base.module, base.states, base.settings)
+
+
+def _like(old: Any, new: Any) -> Any:
+    """A state whose arrays have the types, the order and the alignment of another one's."""
+    found = copy.deepcopy(old)
+    for (_, array), (_, values) in zip(flat(found), flat(new), strict=True):
+        array[...] = values
+    return found

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
@@ -19,22 +19,27 @@ from ouzel.streams.differences import Sight
 from ouzel.streams.feature_space import NOTHING_KNOWN, meet
 from ouzel.streams.guard import reading, reason_of
 from ouzel.streams.limits import Limits
-from ouzel.streams.options import OF_COLUMNS, Options, check_format, make_options
+from ouzel.streams.logs.address import is_log, only_log
+from ouzel.streams.options import Options, check_format, make_options
 from ouzel.streams.sources.chunks import Chunk, chunks_of
 from ouzel.streams.sources.formats import find_format
 from ouzel.streams.sources.source import Source
 from ouzel.streams.text.lines import Parsed
+
+if TYPE_CHECKING:
+    from ouzel.streams.logs.stream import LogStream
 
 MOST_EXAMPLES = 1 << 60
 
 Parser = Callable[[np.ndarray, int, int, Options], Parsed]
 
 
-def read(source: str | Path | Iterable[str | Path], format: str | None = None, **options: Any) -> Stream:
-    """A stream of blocks of examples from a file, several files, or standard input ("-").
+def read(source: str | Path | Iterable[str | Path], format: str | None = None, **options: Any) -> Stream | LogStream:
+    """A stream of blocks of examples from a file, several files, standard input ("-"), or a log (kafka://server/topic).
 
     `format` is one of svmlight, vw, csv, tsv, parquet, arrow, jsonl, idx; by default it is told by name or content, as
-    compression (gzip, bzip2, xz, zstd) is by content. `options` are the fields of `ouzel.streams.options.Options`.
+    compression (gzip, bzip2, xz, zstd) is by content. `options` are the fields of `ouzel.streams.options.Options`, and
+    for a log those of `ouzel.streams.logs.reading.Reading` as well.
     Raises DataError at the first bad line, after everything before it has been given out, unless `on_error="skip"`.
 
     Examples
@@ -46,6 +51,10 @@ def read(source: str | Path | Iterable[str | Path], format: str | None = None, *
     [2]
     """
     paths = [source] if isinstance(source, (str, Path)) else list(source)
+    if any(map(is_log, paths)):
+        from ouzel.streams.logs.stream import read_log
+
+        return read_log(only_log(paths), format, options)
     return Stream([Source(path) for path in paths], format, make_options(options))
 
 
@@ -165,9 +174,9 @@ class Stream:
             from ouzel.streams.text.svmlight import parse_svmlight
 
             return parse_svmlight
-        if any(getattr(self.options, name) for name in OF_COLUMNS) and not self.options.space.closed:
-            from ouzel.streams.text.vw_namespaces import Namespaces
+        from ouzel.streams.text.vw_namespaces import Namespaces, names_namespaces
 
+        if names_namespaces(self.options):
             self._namespaces = self._namespaces or Namespaces(self.options)
             return cast(Parser, self._namespaces.parse)
         from ouzel.streams.text.vw import parse_vw

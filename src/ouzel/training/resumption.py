@@ -63,6 +63,11 @@ class GoingOn:
         self._given_out += block.rows
         return block
 
+    @property
+    def resumed(self) -> bool:
+        """Whether a source is one of the run that was cut off."""
+        return self._ledger.resumed
+
     def recognise(self) -> None:
         """Read until a source is known to be one of a run that was cut off, or there is something new."""
         while not (self._ready or self._ended or self._ledger.resumed):

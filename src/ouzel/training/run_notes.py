@@ -13,6 +13,7 @@ RUN = {
     "files": list_of(text),
     "sources": list_of(table),  # of which `Record` says what they hold
     "earlier": list_of(table),
+    "logs": list_of(table),  # of which `LogRecords` says what they hold
     "passes": whole(1, 100_000),
     "holdout_every": whole(),
     "finished": flag,
@@ -21,11 +22,14 @@ RUN = {
 """What stands there."""
 
 
-def notes_of(files: Sequence[str], ledger: Ledger, run: Run, finished: bool) -> dict[str, Any]:
-    """The notes of a run over some files, as JSON values."""
+def notes_of(
+    files: Sequence[str], ledger: Ledger, run: Run, finished: bool, logs: Sequence[dict[str, Any]] = ()
+) -> dict[str, Any]:
+    """The notes of a run over some files or a log, as JSON values."""
     return {
         "files": [name_of(file) for file in files],
         **ledger.to_json(),
+        "logs": list(logs),
         "passes": run.passes,
         "holdout_every": run.holdout_every,
         "finished": finished,

@@ -24,8 +24,9 @@ from ouzel.rules import check
 from ouzel.streams.block import Block
 from ouzel.streams.groups import Groups
 from ouzel.streams.label_values import why_numbers
-from ouzel.streams.read import read
+from ouzel.streams.logs.stream import LogStream
 from ouzel.training.agreement import ContradictionError, check_agreement, contradiction
+from ouzel.training.log_records import LogRecords, check_log
 from ouzel.training.resumption import GoingOn
 from ouzel.training.run_notes import RUN, notes_of
 from ouzel.training.source_records import Ledger, Record, behind_in_pass, check_order, name_of
@@ -51,6 +52,7 @@ class Session:
     saved: int | None = None  # examples the model on disk has learnt
     begun_at: tuple[int, int] = (0, 0)  # where the run stood when this session took it up
     ledger: Ledger = field(default_factory=Ledger)
+    logs: LogRecords = field(default_factory=LogRecords)
     stream: Any = None  # of the present pass
     on_known: Callable[[], None] = lambda: None  # called as examples are passed over
     on_wait: Callable[[], None] = lambda: None  # called before the files are waited for
@@ -77,6 +79,7 @@ class Session:
         pairs: int | None = None,
         again: bool = False,
         most_classes: int | None = None,
+        following: dict[str, Any] | None = None,
     ) -> Self:
         """A session that begins, or that goes on from the file `resume`."""
         if checkpoint_every and output is None:
@@ -85,6 +88,7 @@ class Session:
             raise OuzelError("--again needs --resume MODEL: the model that has learnt the files before")
         if output is not None:
             check_place(Path(output))
+        check_log(files, passes, holdout_every, task == "ranking")
         if (passes or 1) > 1 and "-" in files:
             raise OuzelError("standard input can be read once only; for --passes put it in a file first")
         if resume is None or (resume == output and not Path(resume).exists()):
@@ -102,7 +106,7 @@ class Session:
             model = make()
             model.classes.allow(most_classes)
             run = Run(model, passes=1 if passes is None else passes, holdout_every=holdout_every or 0)
-            session = cls(files, model, run, reading, format, output, checkpoint_every)
+            session = cls(files, model, run, reading, format, output, checkpoint_every, logs=LogRecords(following))
             if task is None and "loss" not in settings and learns_numbers(model.learner):
                 session.make_for_numbers = partial(make, loss="squared")
             if resume is not None:
@@ -119,18 +123,19 @@ class Session:
                 raise contradiction(resume, name, given, known)
         run = Run(model, passes=1 if passes is None else passes, holdout_every=holdout_every or 0)
         session = cls(files, model, run, {**stored, **reading}, format, output, checkpoint_every, resume)
+        session.logs = LogRecords(following)
         session.inherited = tuple(set(stored) - set(reading))
         session.given = {"passes": passes, "holdout_every": holdout_every}
         noted = notes.get("run", {})
         if noted:
-            check(noted, RUN, f"{resume}: what it notes of its run")
+            check({"logs": [], **noted}, RUN, f"{resume}: what it notes of its run")
         session.recall(noted, again)
         return session
 
     @property
     def title(self) -> str:
         """The files in a few words."""
-        first = "standard input" if self.files[0] == "-" else Path(self.files[0]).name
+        first = name_of(self.files[0])
         return first if len(self.files) == 1 else f"{first} and {len(self.files) - 1} more"
 
     def recall(self, noted: dict[str, Any], again: bool) -> None:
@@ -147,6 +152,7 @@ class Session:
         else:
             check_order([name_of(file) for file in self.files], noted.get("files", []), self.resume)
             self.ledger = Ledger(sources, earlier, model=self.resume)
+        self.logs.remember(noted.get("logs", []), self.resume, again)
         self.noted = noted
         self.saved = self.model.examples if self.resume == self.output else None
 
@@ -161,7 +167,7 @@ class Session:
         self.stream = self._open()
         self.stream.recognise()
         learnt = f"{self.model.examples:,}"
-        if not self.ledger.resumed:
+        if not self.stream.resumed:
             self.ledger.begin_afresh()
             self.remarks.append(f"{self.resume}: has learnt {learnt} examples; learning what is new in the files given")
             return
@@ -208,6 +214,10 @@ class Session:
 
     def end(self) -> None:
         """Save the model of a run that has come to its end; if nothing was new, show what the earlier run found."""
+        if isinstance(self.stream, LogStream):  # which has no end
+            self.run.go_on(self.stream.learnt_to.examples)
+            self.save(finished=False)
+            return
         records = self.ledger.claimed.values()
         if self.noted and not self.ledger.resumed and not any(record.examples > record.before for record in records):
             self._restore()
@@ -221,7 +231,7 @@ class Session:
             return
         if self.opened_at is not None and self.opened_at[0] == self.run.passed:
             self.stream.learnt(self.run.row - self.opened_at[1])
-        noted = notes_of(self.files, self.ledger, self.run, finished)
+        noted = notes_of(self.files, self.ledger, self.run, finished, self.logs.to_json(self.stream))
         sizes = {"query": name_of(self.reading["query"])} if "query" in self.reading else {}
         persistence.save(self.model, self.output, {"reading": {**self.reading, **sizes}, "run": noted})
         self.saved = self.model.examples
@@ -260,12 +270,11 @@ class Session:
         return f"{lost}; --model OUT writes one" if self.output is None else lost
 
     def _open(self) -> Any:
-        stream: Any = read(
-            self.files, format=self.format, **self.reading, space=self.model.space, inherited=self.inherited
-        )
+        options = {**self.reading, "space": self.model.space, "inherited": self.inherited}
+        stream = self.logs.open(self.files, self.format, options, lambda: self.on_wait())
         if self.model.task.groups:
             stream = Groups(stream)
-        if self.output is None and self.resume is None:
+        if isinstance(stream, LogStream) or (self.output is None and self.resume is None):
             return stream
         passed, row = self.noted["progress"]["position"] if self.ledger.cut_off else (0, 0)
         behind = behind_in_pass(self.ledger.cut_off, row) if passed else {}

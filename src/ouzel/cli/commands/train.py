@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ouzel.cli import options
+from ouzel.cli import log_options, options
 from ouzel.cli.ui.interrupts import DeferredInterrupt, Interrupted
 from ouzel.cli.ui.outcome import hand_over
 from ouzel.errors import OuzelError
@@ -49,6 +49,7 @@ def train(
     columns: options.Reading,
     pairs: options.Pairs = None,
     most_classes: Annotated[int | None, typer.Option(help="Classes that labels may be (1000, at most 10000).")] = None,
+    following: log_options.Following,
     top: Annotated[int, typer.Option(help="Heaviest features to show.")] = 10,
     plot: options.Plot = None,
     json_: options.Json = False,
@@ -88,6 +89,7 @@ def train(
             pairs=pairs,
             again=again,
             most_classes=most_classes,
+            following=log_options.of_logs(following, files),
         )
         failed = _go(session, quiet=json_)
     _hand_over(session, failed, plot, top, json_)
@@ -140,6 +142,7 @@ def _go(session: Session, quiet: bool) -> OuzelError | None:
                 screen.console.print(line, soft_wrap=True, markup=False)
             interrupt = DeferredInterrupt(session.run, lambda: session.waiting, session.piped)
             session.on_wait = interrupt.check
+            session.logs.on_say = screen.say
 
             def open_stream() -> Any:
                 screen.stream = session.open()

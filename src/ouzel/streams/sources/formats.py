@@ -61,6 +61,15 @@ def _by_content(source: Source) -> str:
     head = source.peek()
     if not head:
         raise DataError(f"{source.name}: is empty; there is nothing to learn from")
+    return told_by(head, source.name)
+
+
+def told_by(head: bytes, place: str) -> str:
+    """The format of what begins with these bytes.
+
+    >>> told_by(b'{"label": 1}', "a")
+    'jsonl'
+    """
     for magic, name in MAGIC.items():
         if head.startswith(magic):
             return name
@@ -80,6 +89,4 @@ def _by_content(source: Source) -> str:
             return "csv"
         if len(words) == 1 and len(lines) > 1:  # labels alone
             return "svmlight"
-    raise DataError(
-        f"{source.name}: its format cannot be told; there are {', '.join(FORMATS)}: name it with", format="NAME"
-    )
+    raise DataError(f"{place}: its format cannot be told; there are {', '.join(FORMATS)}: name it with", format="NAME")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
+import numpy as np
 import pyarrow
 
 from ouzel.errors import DataError
@@ -71,40 +72,63 @@ def _made(
 
 
 def read_json_lines(source: Source, options: Options, skipped: Skipped, kinds: ColumnKinds) -> Iterator[Block]:
-    """Blocks of a file of JSON objects, of whose members `kinds` decides what they hold.
+    """Blocks of a file of JSON objects, of whose members `kinds` decides what they hold."""
+    lines = JsonLines(options, skipped, kinds, source.name)
+    for number, chunk in enumerate(chunks_of(source, options.limits)):
+        if not number:
+            lines.look(lines_at(*chunk, options.sample)[0])
+        yield from lines.blocks(*chunk)
+
+
+class JsonLines:
+    """The lines of one stream of JSON objects, read chunk by chunk.
 
     Plain objects are read where they lie, others one by one, and more at once where there are many of them.
     """
-    reader = JsonExamples(options, kinds, source.name)
-    plain = PlainObjects(reader)
-    lines = 0
 
-    def leave_out(count: int) -> None:
-        reader.bad += count
-        skipped(count)
+    def __init__(self, options: Options, skipped: Skipped, kinds: ColumnKinds, name: str) -> None:
+        self.options = options
+        self.skipped = skipped
+        self.examples = JsonExamples(options, kinds, name)
+        self._plain = PlainObjects(self.examples)
+        self._lines = 0  # of the chunks before
 
-    for number, (data, start, stop) in enumerate(chunks_of(source, options.limits)):
-        if not number:
-            reader.look(_sound_objects(lines_at(data, start, stop, options.sample)[0]))
+    @property
+    def read(self) -> int:
+        """Objects read so far, those left out with them."""
+        return self.examples.sound + self.examples.bad
+
+    def look(self, lines: list[bytes]) -> None:
+        """Decide by the first lines what their members hold."""
+        self.examples.look(_sound_objects(lines))
+
+    def blocks(self, data: np.ndarray, start: int, stop: int) -> Iterator[Block]:
+        """Blocks of whole lines of text, `data[start:stop]` (uint8)."""
+        name, options = self.examples.name, self.options
         parts = []
         at_once, problem = 1, None
         chunk = Chunk(data, start, stop, options)
         while chunk.at < chunk.stop and problem is None:
-            if plain.able(chunk):
-                read = plain.read(chunk)
+            if self._plain.able(chunk):
+                read = self._plain.read(chunk)
                 parts.append(read.block)
-                lines += read.lines
+                self._lines += read.lines
                 at_once = min(MOST_AT_ONCE, 2 * at_once) if read.lines < 4 * at_once else max(1, at_once // 2)
-            text, chunk.at = lines_at(chunk.data, chunk.at, chunk.stop, at_once if plain.able(chunk) else MOST_AT_ONCE)
-            examples, problem = _made(text, f"{source.name}:", lines, options, leave_out, reader.example)
-            parts += reader.blocks(examples)
+            most = at_once if self._plain.able(chunk) else MOST_AT_ONCE
+            text, chunk.at = lines_at(chunk.data, chunk.at, chunk.stop, most)
+            examples, problem = _made(text, f"{name}:", self._lines, options, self._leave_out, self.examples.example)
+            parts += self.examples.blocks(examples)
             if problem is None:
-                lines += len(text)
+                self._lines += len(text)
         parts = [part for part in parts if part.rows]
         if parts:
             yield from concatenate(parts).parts()
         if problem is not None:
-            raise problem.error(source.name, lines)
+            raise problem.error(name, self._lines)
+
+    def _leave_out(self, count: int) -> None:
+        self.examples.bad += count
+        self.skipped(count)
 
 
 def json_batches(source: Source, options: Options, skipped: Skipped, needed: Sequence[str]) -> Iterator[Any]:

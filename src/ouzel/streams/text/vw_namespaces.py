@@ -22,6 +22,11 @@ VALUE = re.compile(rb"(\s[^\s:]+):")
 NOT_A_WORD = re.compile(rb"[^A-Za-z0-9'\x80-\xff\n]")
 
 
+def names_namespaces(options: Options) -> bool:
+    """Whether options speak of namespaces, and no model of a table's columns has decided on them."""
+    return any(getattr(options, name) for name in OF_COLUMNS) and not options.space.closed
+
+
 class Namespaces:
     """A parser of Vowpal Wabbit text that goes by the options of columns, which speak of namespaces there.
 

@@ -1,0 +1,50 @@
+"""What is asked of the reading of a log, beside what is asked of any stream."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from ouzel.errors import OuzelError
+from ouzel.streams.logs.begin import Until, begin_of, until_of
+
+ON_GAP = ("raise", "skip")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How far a log is read, and what becomes of what is wrong in it."""
+
+    begin: str = "beginning"  # "beginning", "end", or a time; where no position is noted
+    follow: bool = False  # go on at the end, and wait for more
+    until: str | None = None  # "lag 0", "offset N", "examples N", or a time
+    on_gap: str = "raise"  # what to do where messages are gone: "raise", or "skip" and count them
+    quarantine: str | None = None  # a file for messages that are left out
+
+    def __post_init__(self) -> None:
+        begin_of(self.begin)
+        until_of(self.until, self.follow)
+        if self.on_gap not in ON_GAP:
+            raise OuzelError(f"on_gap must be 'raise' or 'skip'; got {self.on_gap!r}")
+
+    @property
+    def ending(self) -> Until:
+        """When the reading ends."""
+        return until_of(self.until, self.follow)
+
+    @property
+    def timed(self) -> bool:
+        """Whether the times of messages are needed."""
+        return self.ending.time is not None
+
+
+def take_reading(options: dict[str, Any]) -> Reading:
+    """The options of logs among others, taken away from them.
+
+    >>> options = {"label": "y", "follow": True}
+    >>> take_reading(options).follow, options
+    (True, {'label': 'y'})
+    """
+    names = [field.name for field in fields(Reading)]
+    given = {name: options.pop(name) for name in names if name in options}
+    return Reading(**{name: value for name, value in given.items() if value is not None})

@@ -1,0 +1,255 @@
+"""A log as a stream of blocks that knows, after every row, where it stands."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Self
+
+import numpy as np
+
+from ouzel.errors import DataError, OuzelError
+from ouzel.streams.ahead import made_ahead
+from ouzel.streams.block import Block
+from ouzel.streams.deriving import Deriver
+from ouzel.streams.feature_space import NOTHING_KNOWN, meet
+from ouzel.streams.guard import is_of_library, reason_of
+from ouzel.streams.logs.address import KINDS, address_of
+from ouzel.streams.logs.decode import Decoded, Decoder
+from ouzel.streams.logs.ending import Ending
+from ouzel.streams.logs.protocol import Batch, Log, Pause, Position
+from ouzel.streams.logs.quarantine import Quarantine
+from ouzel.streams.logs.reading import Reading, take_reading
+from ouzel.streams.options import Options, make_options
+
+Recall = Callable[[dict[str, str]], Position | None]
+
+LIBRARIES = ("confluent_kafka", "cimpl", "redis", "nats", "adbc_driver_manager", "duckdb")
+
+
+@dataclass
+class Taken:
+    """A batch as it is learnt."""
+
+    decoded: Decoded
+    row: int  # rows behind us
+    line: int  # lines behind us, bad ones with them
+    rows: int  # to be learnt
+    stop: int  # lines that are behind us when they are
+
+
+class LogStream:
+    """Blocks of the examples in a log, from a position on. `close` it, or use it with `with`."""
+
+    leaves_out = True  # what a run that goes on has behind it
+
+    def __init__(
+        self, log: Log, format: str | None, options: Options, reading: Reading, position: Position | None = None
+    ) -> None:
+        self.log, self.options, self.reading = log, options, reading
+        self.resumed = position is not None
+        self.learnt_to = copy.deepcopy(position) if position is not None else Position()
+        self.examples = 0  # given out
+        self.remarks: list[str] = []
+        self.begins = [0]
+        self.size, self.position = None, 0  # bytes, of which nothing is known
+        self.space = NOTHING_KNOWN
+        self.seconds = 0.0  # spent waiting for blocks
+        self.waiting, self.incomplete = False, False
+        self.caught_up = False  # whether the log had no more when it was last asked
+        self.on_say: Callable[[str], Any] = self.remarks.append  # called with lines for people
+        log.say = lambda line: self.on_say(line)
+        self.on_wait: Callable[[], Any] = lambda: None  # called before the log is waited for, and while it is
+        self._quarantine = Quarantine(reading.quarantine, log.name)
+        self._deriver = Deriver(options)
+        self._decoder = Decoder(format or self.learnt_to.format or None, options, log.name, self.remarks.append)
+        self._decoder.looked = self.resumed
+        self._until = reading.ending
+        self._lost_before = self.learnt_to.lost
+        self._ready: deque[tuple[Taken, Block]] = deque()
+        self._given: deque[tuple[Taken, Block]] = deque()
+        self._given_out = self._learnt = 0
+        self._ahead: Block | None = None
+        self._error: DataError | None = None
+        self._decoded = made_ahead(self._read(copy.deepcopy(self.learnt_to)))
+
+    @property
+    def skipped(self) -> int:
+        """Bad lines left out, by earlier runs with this."""
+        return self.learnt_to.skipped
+
+    @property
+    def behind(self) -> int | None:
+        """How many messages are still to be learnt, as far as is known."""
+        return self.log.behind(self.learnt_to)
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop reading, and leave the server."""
+        self._decoded.close()  # type: ignore[attr-defined]
+        self.log.close()
+
+    def first(self) -> Block:
+        """The block that comes next, which stays to be read."""
+        if self._ahead is None:
+            self._ahead = next(self)
+        return self._ahead
+
+    def __next__(self) -> Block:
+        if self._ahead is not None:
+            block, self._ahead = self._ahead, None
+            return block
+        self.learnt(self._given_out)
+        begun = time.perf_counter()
+        while not self._ready:
+            self._wait()
+        self.seconds += time.perf_counter() - begun
+        self._given.append(self._ready.popleft())
+        block = self._given[-1][1]
+        self._given_out += block.rows
+        return block
+
+    def recognise(self) -> None:
+        """There is nothing to recognise: a position says what was learnt."""
+
+    def learnt(self, examples: int) -> None:
+        """Take note that so many of the examples given out have been learnt."""
+        self.incomplete = True
+        while self._given and self._learnt < examples:
+            taken, block = self._given.popleft()
+            rows = min(block.rows, examples - self._learnt)
+            self._learnt += rows
+            self.learnt_to.examples += rows
+            taken.row += rows
+            self._move(taken)
+            if rows < block.rows:
+                self._given.appendleft((taken, block.slice(rows, block.rows)))
+        self.incomplete = False
+
+    def _wait(self) -> None:
+        """Have ready what comes next of the log; StopIteration at its end."""
+        self.waiting = True
+        self.on_wait()
+        if self._error is not None:
+            raise self._error
+        found = None if self._full else next(self._decoded, None)
+        self.waiting = False
+        self.caught_up = found is Pause.CAUGHT_UP
+        if found is None:
+            if not self.learnt_to.examples:
+                raise DataError(f"{self.log.name}: there are no examples in it; there is nothing to learn from")
+            raise StopIteration
+        if isinstance(found, Decoded):
+            self._take(found)
+
+    @property
+    def _full(self) -> bool:
+        """Whether as many examples were learnt as were asked for."""
+        most = self._until.examples
+        return most is not None and self.learnt_to.examples >= most
+
+    def _take(self, decoded: Decoded) -> None:
+        """Have the rows of a batch ready, up to a bad one if that is not to be left out."""
+        partition, begun = self.learnt_to.within
+        begun = begun if partition == decoded.batch.partition else 0  # lines of the first message that were learnt
+        start = int(np.searchsorted(decoded.lines, begun))
+        taken = Taken(decoded, start, begun, len(decoded.lines), int(decoded.firsts[-1]))
+        bad = next((bad for bad in decoded.bad if bad.line >= begun), None)
+        if bad is not None and self.options.on_error != "skip":
+            taken.rows, taken.stop = int(np.searchsorted(decoded.lines, bad.line)), bad.line
+            self._error = bad.error
+        if self._until.examples is not None:
+            most = start + self._until.examples - self.learnt_to.examples
+            if most < taken.rows:
+                taken.rows, taken.stop, self._error = most, int(decoded.lines[most - 1]) + 1, None
+        first = 0
+        for whole in decoded.blocks:
+            part = whole.slice(max(0, start - first), max(0, min(whole.rows, taken.rows - first)))
+            first += whole.rows
+            for block in self._deriver.all([part] if part.rows else [], whole=False):
+                self.space = meet(self.space, block.space, learning=True)
+                numbers = np.arange(self.examples, self.examples + block.rows)
+                self._ready.append((taken, block._replace(space=self.space, numbers=numbers)))
+                self.examples += block.rows
+        if not self._ready:
+            self._move(taken)
+
+    def _move(self, taken: Taken) -> None:
+        """Stand where a batch was learnt up to, with what is bad before that behind us."""
+        position, batch, firsts = self.learnt_to, taken.decoded.batch, taken.decoded.firsts
+        line = taken.stop if taken.row == taken.rows else int(taken.decoded.lines[taken.row - 1]) + 1
+        message = int(np.searchsorted(firsts, line, side="right")) - 1
+        if message:
+            position.last[batch.partition] = batch.places[message - 1]
+        within = line - int(firsts[message])
+        position.within = (batch.partition, within) if within else ("", 0)
+        position.ends, position.format = dict(batch.ends), self._decoder.format or ""
+        position.lost = self._lost_before + self.log.lost
+        for bad in taken.decoded.bad:
+            if taken.line <= bad.line < line:
+                position.skipped += 1
+                self._quarantine.put(batch, bad)
+        taken.line = line
+
+    def _read(self, position: Position) -> Iterator[Decoded | Pause]:
+        """Batches as examples, and pauses between them; in a thread of its own."""
+        try:
+            yield from self._batches(position)
+        except Exception as error:
+            library = type(error).__module__.partition(".")[0] in LIBRARIES
+            if isinstance(error, OuzelError) or not (library or is_of_library(error)):
+                raise
+            raise DataError(f"{self.log.name}: cannot be read ({reason_of(error)})") from error
+
+    def _batches(self, position: Position) -> Iterator[Decoded | Pause]:
+        ending = Ending(self._until, self.log, position)
+        held: list[Batch] = []  # the first ones, until there are enough of them to tell what they hold
+        with closing(self.log.read(position, self._until.follow)) as found:
+            for batch in found if not ending.over else ():
+                if isinstance(batch, Batch):
+                    held.append(ending.cut(batch))
+                else:
+                    ending.pause()
+                messages = sum(len(batch.places) for batch in held)
+                if self._decoder.ready or messages >= self.options.sample or batch is Pause.CAUGHT_UP:
+                    yield from self._examples(held)
+                if isinstance(batch, Pause):
+                    yield batch
+                if ending.over:
+                    break
+        yield from self._examples(held)
+
+    def _examples(self, held: list[Batch]) -> Iterator[Decoded]:
+        """The examples of batches, which are taken away."""
+        if held and not self._decoder.ready:
+            self._decoder.look(held)
+        for batch in held:
+            if len(batch.places):
+                yield self._decoder.decode(batch)
+        held.clear()
+
+
+def read_log(url: str, format: str | None, given: dict[str, Any], recall: Recall = lambda identity: None) -> LogStream:
+    """The log at an address as a stream, from the position that is recalled by its identity, if there is one.
+
+    `given` are fields of `Options` and of `Reading`.
+    """
+    given = dict(given)
+    reading = take_reading(given)
+    options = make_options(given)
+    address = address_of(url)
+    log = import_module(f"ouzel.streams.logs.{KINDS[address.scheme]}").open_address(address, reading)
+    return LogStream(log, format, options, reading, recall(log.identity()))

@@ -1,0 +1,1 @@
+"""Logs read from real servers, which each test starts and kills."""

@@ -1,0 +1,3 @@
+"""The command line, for tests of logs."""
+
+from tests.cli.conftest import ouzel  # noqa: F401

@@ -107,3 +107,16 @@ def produce(port: int, topic: str, values: list[bytes | None], partitions: int =
         if k % 1000 == 0:
             producer.poll(0)
     producer.flush(READY)
+
+
+def redis_server(folder: Path) -> Callable[[int], list[str]]:
+    """Redis that has every entry on disk before it answers."""
+    found = program("redis-server", "redis-server")
+    kept = ["--dir", str(folder), "--save", "", "--appendonly", "yes", "--appendfsync", "always"]
+    return lambda port: [found, "--port", str(port), "--bind", "127.0.0.1", *kept]
+
+
+def nats_server(folder: Path) -> Callable[[int], list[str]]:
+    """NATS with JetStream."""
+    found = program("nats-server", "nats-server")
+    return lambda port: [found, "-p", str(port), "-a", "127.0.0.1", "-js", "-sd", str(folder / "stored")]

@@ -11,6 +11,9 @@ from ouzel.errors import OuzelError, listed
 
 KINDS = {
     "kafka": "kafka",
+    "nats": "jetstream",
+    "redis": "redis_streams",
+    "rediss": "redis_streams",  # over TLS
 }
 """Schemes of addresses, and the file that reads each."""
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ouzel.errors import DataError, OuzelError, bad_line
 from ouzel.streams.block import Block
-from ouzel.streams.logs.protocol import Batch
+from ouzel.streams.logs.protocol import Batch, shown
 from ouzel.streams.options import Options, check_format
 from ouzel.streams.sources.formats import told_by
 from ouzel.streams.tables.kinds import ColumnKinds
@@ -181,4 +181,4 @@ def content(value: bytes | None, format: str) -> list[bytes]:
 def place_of(name: str, batch: Batch, message: int) -> str:
     """Where a message is, for people."""
     partition = f"partition {batch.partition}, " if batch.partition else ""
-    return f"{name}: {partition}offset {batch.places[message]}"
+    return f"{name}: {partition}offset {shown(batch.places[message])}"

@@ -78,7 +78,7 @@ class Kafka:
                     if ends and not follow:
                         return
                     yield Pause.CAUGHT_UP if ends else Pause.WAITING
-                    self._check_patience(follow)
+                    self._client.outage.check(follow)
                     self._consume()
                     continue
             for found in self._round(ends or dict.fromkeys(self.numbers, ENDLESS)):
@@ -87,13 +87,9 @@ class Kafka:
                     continue
                 if not follow and found is Pause.CAUGHT_UP:
                     return
-                self._check_patience(follow)
+                self._client.outage.check(follow)
                 yield found
             ends = {}
-
-    def _check_patience(self, follow: bool) -> None:
-        if not follow:
-            self._client.check_patience()
 
     def _open(self, ends: dict[int, int]) -> list[int]:
         """The partitions that are not read up to their ends."""
@@ -143,7 +139,7 @@ class Kafka:
             elif error.code() not in LOST and not error.retriable():
                 raise DataError(f"{self.name}: {error.str()}")
         if count or said:
-            self._client.is_back()
+            self._client.outage.end()
         self._hold_back()
         return count
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-import time
 from contextlib import suppress
 from typing import Any
 
 from ouzel.errors import DataError, OuzelError
 from ouzel.streams.logs.address import Address
-from ouzel.streams.logs.protocol import PATIENCE, Say
+from ouzel.streams.logs.outage import Outage
+from ouzel.streams.logs.protocol import Say
 
 try:
     from confluent_kafka import Consumer, KafkaError, KafkaException, TopicCollection, TopicPartition
@@ -27,10 +27,9 @@ class Client:
     """A consumer of one topic that belongs to no group."""
 
     def __init__(self, address: Address, say: Say) -> None:
-        self.name, self.topic, self.say = address.name, address.path, say
+        self.name, self.topic = address.name, address.path
         self.begun = False  # whether messages are being read
-        self.down: float | None = None  # since when no broker answers
-        self._reason = ""
+        self.outage = Outage(self.name, say)
         self._settings = _settings_of(address)
         self.consumer = Consumer({**self._settings, **READING, "error_cb": self._on_error}, logger=_silent())
         self.cluster = ""
@@ -63,17 +62,6 @@ class Client:
         """A place in the topic."""
         return TopicPartition(self.topic, partition, offset)
 
-    def check_patience(self) -> None:
-        """DataError if the broker has been gone for long."""
-        if self.down is not None and time.monotonic() - self.down > PATIENCE:
-            raise DataError(f"{self.name}: has not answered for {PATIENCE:.0f} s ({self._reason})")
-
-    def is_back(self) -> None:
-        """Take note that the broker has sent something."""
-        if self.down is not None:
-            self.say(f"{self.name}: the connection is back after {time.monotonic() - self.down:.0f} s")
-            self.down = None
-
     def _described(self) -> list[int]:
         """The numbers of the partitions."""
         found = self._asked(self.consumer.list_topics, self.topic, timeout=ANSWER)
@@ -89,14 +77,14 @@ class Client:
         try:
             return question(*arguments, **named)
         except KafkaException as error:
-            reason = self._reason or error.args[0].str()
+            reason = self.outage.reason or error.args[0].str()
             raise DataError(f"{self.name}: does not answer ({reason}); is the address right?") from None
 
     def _on_error(self, error: Any) -> None:
-        self._reason = error.str()
-        if error.code() in LOST and self.down is None and self.begun:
-            self.down = time.monotonic()
-            self.say(f"{self.name}: the connection is lost ({self._reason}); trying again")
+        if error.code() in LOST and self.begun:
+            self.outage.begin(error.str())
+        else:
+            self.outage.reason = error.str()
 
 
 READING = {

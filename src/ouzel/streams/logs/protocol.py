@@ -15,6 +15,7 @@ from ouzel.rules import table as a_table
 Place = int | str  # of a message in its partition: messages are read in the order of their places
 Say = Callable[[str], None]
 
+NOTED_WITH = "#"  # between a place that is text and what a log notes with it
 TOUCH = 0.2  # seconds after which a log that waits says so, to let others act
 PATIENCE = 60.0  # seconds that a reading which is to end waits for a server that is gone
 MOST_AT_ONCE = 4096  # messages of a batch
@@ -107,6 +108,15 @@ class Log(Protocol):
 
     def close(self) -> None:
         """Leave the server."""
+
+
+def shown(place: Place) -> Place:
+    """A place for people, without what a log has noted with it.
+
+    >>> shown(7), shown("1700000000000-0#12")
+    (7, '1700000000000-0')
+    """
+    return place if isinstance(place, int) else place.partition(NOTED_WITH)[0]
 
 
 class GapError(DataError):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ouzel.errors import OuzelError
 from ouzel.streams.logs.decode import Bad
-from ouzel.streams.logs.protocol import Batch
+from ouzel.streams.logs.protocol import Batch, shown
 
 
 class Quarantine:
@@ -25,7 +25,7 @@ class Quarantine:
         if self.path is None:
             return
         value = batch.values[bad.message] or b""
-        entry = {"log": self.name, "partition": batch.partition, "offset": batch.places[bad.message]}
+        entry = {"log": self.name, "partition": batch.partition, "offset": shown(batch.places[bad.message])}
         try:
             entry["message"] = value.decode()
         except UnicodeDecodeError:

@@ -252,4 +252,8 @@ def read_log(url: str, format: str | None, given: dict[str, Any], recall: Recall
     options = make_options(given)
     address = address_of(url)
     log = import_module(f"ouzel.streams.logs.{KINDS[address.scheme]}").open_address(address, reading)
-    return LogStream(log, format, options, reading, recall(log.identity()))
+    try:
+        return LogStream(log, format, options, reading, recall(log.identity()))
+    except BaseException:
+        log.close()
+        raise

@@ -1,0 +1,211 @@
+"""Streams of NATS JetStream, read with nats-py.
+
+The position is the sequence number of the last message learnt. Messages are pulled by a consumer that the server keeps
+for this reading alone, begun behind the position; none is acknowledged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Generator
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from ouzel.errors import DataError, OuzelError
+from ouzel.streams.logs.address import Address
+from ouzel.streams.logs.begin import begin_of
+from ouzel.streams.logs.outage import Outage
+from ouzel.streams.logs.protocol import TOUCH, Batch, Pause, Place, Position, Say, gap
+from ouzel.streams.logs.reading import Reading
+
+try:
+    import nats
+    from nats.errors import Error as NatsError
+    from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
+    from nats.js.errors import NotFoundError
+except ImportError:
+    raise OuzelError('NATS is read with nats-py: pip install "ouzel[nats]"') from None
+
+ANSWER = 10.0  # seconds that the server has to answer
+MOST = 1000  # messages that are asked for at once
+IDLE = 60.0  # seconds after which the server forgets a consumer
+Answer = TypeVar("Answer")
+
+
+def open_address(address: Address, reading: Reading) -> JetStream:
+    """The stream at an address."""
+    return JetStream(address, reading)
+
+
+class JetStream:
+    """One stream, or the messages of one subject in it."""
+
+    partitions = ("",)
+
+    def __init__(self, address: Address, reading: Reading) -> None:
+        self.name, self.topic = address.name, address.path
+        self.reading, self.begin = reading, begin_of(reading.begin)
+        self.say: Say = lambda line: None
+        self.lost = 0
+        self._address = address
+        self._subject = address.options.get("subject")
+        self._outage = Outage(self.name, lambda line: self.say(line))
+        self._loop = asyncio.new_event_loop()
+        self._client: Any = None
+        self._last_known = 0  # number of the newest message
+        try:
+            self._created = str(self._info().created)
+        except (NatsError, OSError, TimeoutError) as error:
+            reason = str(error) or type(error).__name__
+            self.close()
+            if isinstance(error, NotFoundError):
+                raise DataError(f"{self.name}: there is no such stream; is its name right?") from None
+            raise DataError(f"{self.name}: does not answer ({reason}); is the address right?") from None
+
+    def identity(self) -> dict[str, str]:
+        """The stream, and when it was made."""
+        return {"kind": "nats", "topic": self.topic, "created": self._created, "subject": self._subject or ""}
+
+    def order(self, place: Place) -> int:
+        """Sequence numbers are numbers."""
+        return int(place)
+
+    def behind(self, position: Position) -> int | None:
+        """By the newest message that was heard of."""
+        return max(0, self._last_known - int(position.last.get("", 0)))
+
+    def close(self) -> None:
+        """Leave the server."""
+        if not self._loop.is_closed():
+            self._leave()
+            self._loop.close()
+
+    def read(self, position: Position, follow: bool) -> Generator[Batch | Pause, None, None]:
+        """The messages behind a position."""
+        noted = int(position.last[""]) if "" in position.last else None
+        last, subscription = 0, None
+        while True:
+            try:
+                if subscription is None:
+                    last, subscription = self._begun(noted)
+                    self._outage.end()
+                messages = self._fetched(subscription)
+            except (NatsError, OSError, TimeoutError) as error:
+                subscription = None
+                self._leave()
+                self._outage.begin(str(error) or type(error).__name__)
+                self._outage.check(follow)
+                yield Pause.WAITING
+                time.sleep(self._outage.pause())
+                continue
+            if messages:
+                metadata = [message.metadata for message in messages]
+                places = [each.sequence.stream for each in metadata]
+                if places[0] > last + 1:
+                    self._check(last, self._info().state)
+                times = [int(each.timestamp.timestamp() * 1000) for each in metadata] if self.reading.timed else []
+                last = noted = places[-1]
+                self._last_known = last + metadata[-1].num_pending
+                yield Batch("", places, [message.data for message in messages], times)
+            elif last >= self._last_known or last >= self._newest():
+                yield Pause.CAUGHT_UP
+                if not follow:
+                    return
+            else:
+                yield Pause.WAITING
+
+    def _begun(self, last: int | None) -> tuple[int, Any]:
+        """Where the reading stands, and what messages behind that are pulled from."""
+        state = self._info().state
+        self._last_known = state.last_seq
+        if last is None and self.begin == "beginning":
+            last = state.first_seq - 1
+        elif last is None and self.begin == "end":
+            last = state.last_seq
+        if last is None:
+            start: dict[str, Any] = {
+                "deliver_policy": DeliverPolicy.BY_START_TIME,
+                "opt_start_time": _stamp(int(self.begin)),
+            }
+        else:
+            self._check(last, state)
+            start = {"deliver_policy": DeliverPolicy.BY_START_SEQUENCE, "opt_start_seq": last + 1}
+        config = ConsumerConfig(ack_policy=AckPolicy.NONE, inactive_threshold=IDLE, mem_storage=True, **start)
+        stream = self._client.jetstream()
+        subscription = self._run(stream.pull_subscribe(self._subject or ">", stream=self.topic, config=config))
+        return last if last is not None else state.first_seq - 1, subscription
+
+    def _check(self, last: int, state: Any) -> None:
+        """GapError if messages behind a place are gone."""
+        if state.last_seq < last:
+            raise DataError(
+                f"{self.name}: ends at message {state.last_seq}, and the model has learnt up to {last}: messages were "
+                "taken back, or this is another stream of that name"
+            )
+        lost = state.first_seq - last - 1
+        if lost <= 0 or not last:
+            return
+        error = gap(self.name, "", f"message {last}", f"message {state.first_seq}", lost)
+        if self.reading.on_gap != "skip":
+            raise error
+        self.lost += lost
+        self.say(str(error).partition("; ")[0] + ": left out")
+
+    def _fetched(self, subscription: Any) -> list[Any]:
+        try:
+            return self._run(subscription.fetch(MOST, timeout=TOUCH))
+        except TimeoutError:
+            if not self._client.is_connected:
+                raise
+            return []
+
+    def _info(self) -> Any:
+        """What the server knows of the stream."""
+        if self._client is None or not self._client.is_connected:
+            self._leave()
+            address = self._address
+            self._client = self._run(
+                nats.connect(
+                    [f"nats://{server}" for server in address.servers.split(",")],
+                    user=address.user,
+                    password=address.password,
+                    allow_reconnect=False,
+                    connect_timeout=5,
+                    error_cb=_ignore,
+                )
+            )
+        return self._run(self._client.jetstream(timeout=ANSWER).stream_info(self.topic))
+
+    def _newest(self) -> int:
+        with suppress(NatsError, OSError, TimeoutError):
+            self._last_known = int(self._info().state.last_seq)
+        return self._last_known
+
+    def _leave(self) -> None:
+        client, self._client = self._client, None
+        if client is not None:
+            self._loop.run_until_complete(_close(client))
+
+    def _run(self, question: Awaitable[Answer]) -> Answer:
+        return self._loop.run_until_complete(asyncio.wait_for(question, 2 * ANSWER))
+
+
+async def _close(client: Any) -> None:
+    """Close a client, and end what it has begun."""
+    with suppress(NatsError, OSError, TimeoutError):
+        await asyncio.wait_for(client.close(), ANSWER)
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _ignore(error: Exception) -> None:
+    """What is wrong is told by the questions that fail."""
+
+
+def _stamp(time: int) -> str:
+    from datetime import UTC, datetime
+
+    return datetime.fromtimestamp(time / 1000, UTC).isoformat().replace("+00:00", "Z")

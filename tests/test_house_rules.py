@@ -24,7 +24,7 @@ ROOMS = [
     ["model"],
     ["evaluation"],
     ["estimators", "training"],
-    ["analytics", "service"],
+    ["analytics", "service", "distributed"],
     ["plotting"],
     ["reproduce", "comparing"],
     ["cli"],
@@ -86,6 +86,7 @@ def test_no_files_import_each_other_in_a_circle():
 @pytest.mark.parametrize("program", ["import ouzel", "import ouzel.cli.app"])
 def test_what_is_not_used_is_not_loaded(program):
     heavy = ["numba", "sklearn", "scipy", "pyarrow", "matplotlib"]
+    heavy += ["distributed", "dask", "ray"]
     heavy += ["starlette", "uvicorn", "msgspec", "prometheus_client", "structlog", "httpx"]
     loaded = f"{program}; import sys; print([name for name in {heavy} if name in sys.modules])"
 

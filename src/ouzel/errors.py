@@ -29,6 +29,15 @@ class OuzelError(ValueError):
         arguments = [f"{name}={value!r}" for name, value in options.items()]
         self.on_command_line = " ".join([message, *flags])
         super().__init__(" ".join([message, ", ".join(arguments)]) if options else message)
+        self._given = message, options
+
+    def __reduce__(self) -> Any:
+        """Errors travel between processes with what they say on the command line."""
+        return _again, (type(self), *self._given)
+
+
+def _again(kind: type[OuzelError], message: str, options: dict[str, Any]) -> OuzelError:
+    return kind(message, **options)
 
 
 class DataError(OuzelError):

@@ -69,6 +69,7 @@ class Source:
                 raise DataError(f"{self.name}: is a folder; name the files in it")
             if self.path.is_file():
                 self.size = self.path.stat().st_size
+        self.groups: range | None = None  # of a Parquet file, where not all row groups are read
         self._packed: io.BufferedReader | None = None
         self._file: BinaryIO | None = None
         self._unpacker: Callable[[], Any] | None = None

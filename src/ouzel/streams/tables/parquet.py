@@ -34,7 +34,7 @@ def parquet_tables(source: Source, options: Options, limits: Limits) -> Iterator
         read = [name for name in schema.names if name not in ignored]
         words = _columns_of_words(file, read)
         with ParquetFile(stored, buffer_size=BUFFER, read_dictionary=list(words)) as coded:
-            parts = _Parts(coded, words, len(read), limits)
+            parts = _Parts(coded, words, len(read), limits, source.groups)
             few = parts.columns_of_few()
             with ParquetFile(stored, buffer_size=BUFFER, read_dictionary=few) as file_of_few:
                 for groups, rows in parts.runs():
@@ -68,10 +68,13 @@ class _Parts:
     Of the file, all columns of `words` are read as dictionaries, which tells how long and how many these are.
     """
 
-    def __init__(self, coded: ParquetFile, words: dict[str, int], columns: int, limits: Limits) -> None:
+    def __init__(
+        self, coded: ParquetFile, words: dict[str, int], columns: int, limits: Limits, groups: range | None = None
+    ) -> None:
         self.coded = coded
         self.words = words
         self.limits = limits
+        self.groups = range(coded.num_row_groups) if groups is None else groups
         self.most = rows_at_once(columns)
         rows = [coded.metadata.row_group(k).num_rows for k in range(coded.num_row_groups)]
         if min(rows, default=0) < 0:  # PyArrow would end the process
@@ -89,7 +92,7 @@ class _Parts:
         """Row groups that follow one another, and how many of their rows are taken at a time."""
         run: list[int] = []
         before = 0
-        for number in range(self.coded.num_row_groups):
+        for number in self.groups:
             rows = self._rows_at_once(number)
             if run and rows != before:
                 yield run, before

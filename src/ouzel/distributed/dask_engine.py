@@ -1,0 +1,100 @@
+"""Dask.distributed as an engine: its scheduler does a task again that was lost with a worker.
+
+What a round begins from is a literal of its tasks, so that nothing older than a round is needed, or kept, to do
+anything again: what the scheduler knows does not grow with the rounds, and survives all workers.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from ouzel.errors import OuzelError
+
+MOST_TRIES = 20
+CONNECTING = 20  # seconds
+
+
+class Handle:
+    """A task and its future as of the last time that it was handed over."""
+
+    def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...], lane: int | None) -> None:
+        self.function, self.arguments, self.lane = function, arguments, lane
+        self.future: Any = None
+
+
+def _held(value: Any) -> Any:
+    return value
+
+
+class Dask:
+    """Workers of a Dask cluster, by the address of its scheduler, or by a client."""
+
+    name = "Dask"
+
+    def __init__(self, address: Any) -> None:
+        try:
+            from distributed import Client
+        except ImportError:
+            raise OuzelError('a Dask cluster needs Dask.distributed: pip install "ouzel[dask]"') from None
+        self._ours = isinstance(address, str)
+        try:
+            self._client = Client(address, timeout=CONNECTING) if self._ours else address
+        except (OSError, ValueError) as error:
+            raise OuzelError(
+                f"{address}: there is no Dask scheduler to be reached ({' '.join(str(error).split())[:100]}); "
+                "start one with `dask scheduler`, and workers with `dask worker ADDRESS`"
+            ) from None
+        self.dashboard: str | None = self._client.dashboard_link
+
+    @property
+    def workers(self) -> int:
+        """Workers that are connected."""
+        return len(self._addresses())
+
+    def _addresses(self) -> list[str]:
+        return sorted(self._client.scheduler_info(n_workers=-1)["workers"])
+
+    def share(self, value: Any) -> Handle:
+        """A task that is its value."""
+        return self.submit(_held, value)
+
+    def submit(self, function: Callable[..., Any], *arguments: Any, lane: int | None = None) -> Handle:
+        """To a worker of the lane, or to any other if that is gone."""
+        handle = Handle(function, arguments, lane)
+        self._hand_over(handle)
+        return handle
+
+    def result(self, handle: Handle) -> Any:
+        """What was found, by as many workers as it takes."""
+        from distributed import CancelledError, KilledWorker
+        from distributed.client import FutureCancelledError
+
+        for _ in range(MOST_TRIES):
+            try:
+                return handle.future.result()
+            except (KilledWorker, CancelledError, FutureCancelledError):
+                self._again(handle)
+        raise OuzelError(f"{MOST_TRIES} workers have died over one task; is there memory enough on the workers?")
+
+    def close(self) -> None:
+        """Leave the cluster, which goes on."""
+        if self._ours:
+            self._client.close()
+
+    def _again(self, handle: Handle) -> None:
+        for part in handle.arguments:
+            if isinstance(part, Handle) and part.future.status in ("cancelled", "error", "lost"):
+                self._again(part)
+        self._hand_over(handle)
+
+    def _hand_over(self, handle: Handle) -> None:
+        arguments = [part.future if isinstance(part, Handle) else part for part in handle.arguments]
+        where: dict[str, Any] = {}
+        addresses = self._addresses() if handle.lane is not None else []
+        if addresses and handle.lane is not None:
+            where = {"workers": [addresses[handle.lane % len(addresses)]], "allow_other_workers": True}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of large literals: see above
+            handle.future = self._client.submit(handle.function, *arguments, pure=False, **where)

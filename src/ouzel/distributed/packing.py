@@ -1,0 +1,61 @@
+"""A model as few bytes: what a state that has seen nothing holds anyway, and rows that nobody has touched, stay out.
+
+So tables of hash functions, which follow from the seed, and the empty parts of large tables are made again on arrival.
+"""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+
+from ouzel.layout import flat
+from ouzel.learners.gains.parts import Rows
+from ouzel.model.model import Model
+
+PROTOCOL = 5
+
+
+def packed(model: Model) -> bytes:
+    """A model as bytes."""
+    bare = copy.copy(model)
+    bare.states = []
+    arrays = [_differences(fresh, state) for fresh, state in zip(_fresh(model), model.states, strict=True)]
+    return pickle.dumps((bare, arrays), protocol=PROTOCOL)
+
+
+def unpacked(data: bytes) -> Model:
+    """The model of such bytes; what it holds is its own, and may be written."""
+    model: Model
+    model, arrays = pickle.loads(data)
+    model.take(_fresh(model))
+    for state, changed in zip(model.states, arrays, strict=True):
+        for (_, array), difference in zip(flat(state), changed, strict=True):
+            if isinstance(difference, Rows):
+                array[difference.places] = difference.values
+            elif difference is not None:
+                array[...] = difference
+    return model
+
+
+def _fresh(model: Model) -> list[Any]:
+    """The states that a model of its shape began with."""
+    shape = model.task.shape(model, len(model.classes))
+    return [model.module.init(*shape, model.settings) for _ in range(model.task.count(model.classes))]
+
+
+def _differences(fresh: Any, state: Any) -> list[Any]:
+    """What each array has otherwise than a fresh one: nothing, rows, or all of it."""
+    return [_difference(old, new) for (_, old), (_, new) in zip(flat(fresh), flat(state), strict=True)]
+
+
+def _difference(old: np.ndarray, new: np.ndarray) -> Any:
+    if not new.ndim or not len(new):
+        return None if np.array_equal(old, new) else new
+    changed = (old != new) | (np.isnan(new) if new.dtype.kind == "f" else False)
+    places = np.flatnonzero(changed.reshape(len(new), -1).any(axis=1))
+    if not len(places):
+        return None
+    return Rows(places, new[places]) if 2 * len(places) < len(new) else np.ascontiguousarray(new)

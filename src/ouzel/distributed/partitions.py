@@ -1,0 +1,150 @@
+"""How a stream is parted: into pieces of files, and lanes of pieces that are learnt side by side.
+
+Both follow from the files and the number of lanes alone, never from who learns them. Text that is not packed is cut at
+line ends, Parquet at row groups; any other file is one piece. Lane k of n has the pieces k, k + n, k + 2n, …
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+
+from ouzel.errors import OuzelError
+from ouzel.streams.options import Options
+from ouzel.streams.sources.formats import find_format
+from ouzel.streams.sources.parts import RangeSource, RowGroupSource
+from ouzel.streams.sources.source import Source
+from ouzel.streams.tables.csv import lines_above
+
+LARGEST, SMALLEST = 64 << 20, 1 << 14  # bytes of a piece of text
+LINES = ("svmlight", "vw", "jsonl")
+DELIMITED = ("csv", "tsv")
+SCANNED = 1 << 22  # bytes at a time
+
+
+class Piece(NamedTuple):
+    """A part of a file; `stop` 0 means all of it."""
+
+    path: str
+    format: str
+    head: int = 0  # bytes of text at its beginning that are part of every piece
+    start: int = 0  # bytes of text, or row groups
+    stop: int = 0
+
+    def source(self) -> Source:
+        """What is read of it."""
+        if not self.stop:
+            return Source(self.path)
+        if self.format == "parquet":
+            return RowGroupSource(self.path, self.start, self.stop)
+        return RangeSource(self.path, self.head, self.start, self.stop)
+
+
+Lane = tuple[Piece, ...]
+
+
+class Plan(NamedTuple):
+    """Which lanes there are."""
+
+    lanes: tuple[Lane, ...]
+    size: int  # bytes of all files
+
+    @property
+    def digest(self) -> str:
+        """Of the files' names and sizes, and where they are cut: a run goes on with the plan that it began with."""
+        text = json.dumps([[[Path(piece.path).name, *piece[1:]] for piece in lane] for lane in self.lanes])
+        return hashlib.sha256(f"{self.size} {text}".encode()).hexdigest()
+
+
+def plan_of(paths: list[str], format: str | None, options: Options, lanes: int, whole: bool = False) -> Plan:
+    """The lanes of some files; those of groups to rank are left `whole`."""
+    sources = [Source(path) for path in paths]
+    if any(source.size is None for source in sources):
+        raise OuzelError("standard input and pipes can be read once only, by one process; put them in files first")
+    size = sum(source.size or 0 for source in sources)
+    pieces: list[Piece] = []
+    for path, source in zip(paths, sources, strict=True):
+        found = find_format(source, format)
+        packed = source.compressed
+        source.close()
+        if whole or packed:
+            pieces.append(Piece(path, found))
+        elif found == "parquet":
+            pieces += _row_groups(path, size, lanes)
+        elif found in LINES or found in DELIMITED:
+            pieces += _lines(path, found, options, size, lanes)
+        else:
+            pieces.append(Piece(path, found))
+    count = min(lanes, len(pieces))
+    return Plan(tuple(tuple(pieces[k::count]) for k in range(count)), size)
+
+
+def _wanted(size: int, total: int, lanes: int) -> int:
+    """How many pieces a file of a size is cut into, of files of so many bytes."""
+    each = min(LARGEST, max(SMALLEST, total // lanes))
+    return max(1, round(size / each))
+
+
+def _row_groups(path: str, total: int, lanes: int) -> list[Piece]:
+    from pyarrow.parquet import ParquetFile
+
+    with ParquetFile(path) as file:
+        groups = file.num_row_groups
+    count = min(groups, _wanted(Path(path).stat().st_size, total, lanes))
+    cuts = [round(k * groups / count) for k in range(count + 1)] if count else []
+    return [Piece(path, "parquet", 0, a, b) for a, b in itertools.pairwise(cuts)] or [Piece(path, "parquet")]
+
+
+def _lines(path: str, format: str, options: Options, total: int, lanes: int) -> list[Piece]:
+    """Pieces of text, each of whole lines; of CSV every piece begins with the header."""
+    size = Path(path).stat().st_size
+    count = _wanted(size, total, lanes)
+    above = lines_above(options) if format in DELIMITED else 0
+    with Path(path).open("rb") as file:
+        for _ in range(above):
+            file.readline()
+        head = file.tell()
+        quoted = format in DELIMITED and count > 1 and _has_quotes(path)
+        aims = [head + (size - head) * k // count for k in range(1, count)]
+        cuts = list(_outside_quotes(path, head, aims)) if quoted else [_line_end(file, aim) for aim in aims]
+    cuts = [head, *sorted({cut for cut in cuts if head < cut < size}), size]
+    found = [Piece(path, format, head, a, b) for a, b in itertools.pairwise(cuts) if a < b]
+    return found if len(found) > 1 else [Piece(path, format)]
+
+
+def _line_end(file: BinaryIO, aim: int) -> int:
+    """The beginning of the first line that begins at a position or behind it."""
+    file.seek(aim - 1)
+    file.readline()
+    return file.tell()
+
+
+def _chunks(path: str) -> Iterator[np.ndarray]:
+    with Path(path).open("rb") as file:
+        while data := file.read(SCANNED):
+            yield np.frombuffer(data, np.uint8)
+
+
+def _has_quotes(path: str) -> bool:
+    return any((chunk == ord('"')).any() for chunk in _chunks(path))
+
+
+def _outside_quotes(path: str, head: int, aims: list[int]) -> Iterator[int]:
+    """Line ends at positions or behind them that lie outside of quotation marks: all before is counted."""
+    at, open_quotes, waiting = 0, 0, list(aims)
+    for chunk in _chunks(path):
+        quotes = np.cumsum(chunk == ord('"')) + open_quotes
+        while waiting and waiting[0] <= at + len(chunk):
+            start = max(waiting[0] - 1 - at, 0)
+            ends = np.flatnonzero((chunk[start:] == 10) & (quotes[start:] % 2 == 0))
+            if not len(ends):
+                break
+            yield at + start + int(ends[0]) + 1
+            waiting.pop(0)
+        at, open_quotes = at + len(chunk), int(quotes[-1])

@@ -1,0 +1,63 @@
+"""Ray as an engine: tasks without actors, done again by Ray where a worker is lost."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable
+from typing import Any
+
+from ouzel.errors import OuzelError
+
+
+class Ray:
+    """A Ray cluster: "ray" for the one this machine belongs to or a new one, ray://host:10001 for one elsewhere."""
+
+    name = "Ray"
+
+    def __init__(self, address: str = "ray") -> None:
+        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+        try:
+            import ray
+        except ImportError:
+            raise OuzelError('a Ray cluster needs Ray: pip install "ouzel[ray]"') from None
+        self._ray = ray
+        self._ours = not ray.is_initialized()
+        if self._ours:
+            try:
+                where = address if address.startswith("ray://") else None
+                ray.init(where, log_to_driver=False, logging_level=logging.ERROR)
+            except (ConnectionError, OSError, ValueError) as error:
+                said = " ".join(str(error).split())[:100]
+                raise OuzelError(f"{address}: there is no Ray cluster to be reached ({said})") from None
+        self.dashboard: str | None = None
+        self._functions: dict[Callable[..., Any], Any] = {}
+
+    @property
+    def workers(self) -> int:
+        """Processors that tasks can have."""
+        return int(self._ray.cluster_resources().get("CPU", 0))
+
+    def share(self, value: Any) -> Any:
+        """In Ray's object store, which the driver owns."""
+        return self._ray.put(value)
+
+    def submit(self, function: Callable[..., Any], *arguments: Any, lane: int | None = None) -> Any:
+        """To any worker."""
+        if function not in self._functions:
+            self._functions[function] = self._ray.remote(max_retries=-1)(function)
+        return self._functions[function].remote(*arguments)
+
+    def result(self, handle: Any) -> Any:
+        """What was found."""
+        try:
+            return self._ray.get(handle)
+        except self._ray.exceptions.RayTaskError as error:
+            if isinstance(error.cause, OuzelError):
+                raise error.cause from None
+            raise
+
+    def close(self) -> None:
+        """Leave the cluster."""
+        if self._ours:
+            self._ray.shutdown()

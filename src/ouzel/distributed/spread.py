@@ -1,0 +1,38 @@
+"""Where the time of a training in rounds has gone, and how much was moved for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Spread:
+    """Seconds and bytes, added up round by round.
+
+    Seconds of reading, learning, compiling and merging are those of all workers together; `moving` is what the rounds
+    have taken beyond their slowest worker: sending, waiting, adding up.
+    """
+
+    def __init__(self) -> None:
+        self.seconds = dict.fromkeys(("reading", "learning", "compiling", "merging", "unpacking", "moving"), 0.0)
+        self.wall = 0.0
+        self.bytes = 0
+        self.rounds = 0
+        self.merged = 0
+
+    def add(self, said: list[Any], base: int, wall: float) -> None:
+        """Count a round of what workers said, and of a base of so many bytes."""
+        for found in said:
+            for part, seconds in found.seconds.items():
+                self.seconds[part] += seconds
+            predicted = sum(part.nbytes for outcome in found.outcomes for part in outcome[:4])
+            self.bytes += found.bytes + base + predicted
+        self.seconds["moving"] += max(0.0, wall - max((sum(found.seconds.values()) for found in said), default=0.0))
+        self.wall += wall
+        self.rounds += 1
+        self.merged += len(said)
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values."""
+        return {"rounds": self.rounds, "merged": self.merged, "bytes_moved": self.bytes, **{
+            f"seconds_{part}": seconds for part, seconds in self.seconds.items()
+        }, "seconds": self.wall}  # fmt: skip

@@ -1,0 +1,136 @@
+"""What workers do: functions of values alone, so that any worker can do any of them, again if need be."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ouzel import __version__
+from ouzel.distributed.packing import packed, unpacked
+from ouzel.distributed.partitions import Lane
+from ouzel.distributed.reading import Position, take
+from ouzel.errors import OuzelError
+from ouzel.evaluation.clock import Clock
+from ouzel.evaluation.feature_count import FeaturesSeen
+from ouzel.evaluation.holdout import Holdout
+from ouzel.learners.gains.parts import Gains, add, bytes_of
+from ouzel.model.model import Model
+from ouzel.model.rounds import Shape, common, gains_of, model_of, shape_of
+from ouzel.model.tasks.task import Outcome
+from ouzel.streams.options import Options
+
+
+class Work(NamedTuple):
+    """What a worker is to do in a round, but for the base."""
+
+    version: str  # of Ouzel
+    lane: Lane
+    start: Position
+    rows: int
+    options: Options
+    holdout_every: int
+    row: int  # of the lane: which examples are held out goes by it
+    shape: Shape | None  # that the gains are to have, if not those of base and worker
+
+
+class Said(NamedTuple):
+    """What is known of a worker's round, without what it has learnt."""
+
+    behind: Position
+    ended: bool
+    rows: int
+    nonzeros: int
+    skipped: int
+    unreadable: list[str]
+    shape: Shape  # of base and worker
+    outcomes: list[Outcome]
+    held_out: list[Outcome]
+    names: list[Any]  # ids and names that the base does not have
+    largest: int  # feature id
+    seconds: dict[str, float]
+    bytes: int  # of the gains
+
+
+class Learnt(NamedTuple):
+    """What a worker brings."""
+
+    gains: Gains
+    said: Said
+
+
+def learn(base: bytes, work: Work) -> Learnt:
+    """Go on from a base by the next examples of a lane."""
+    if work.version != __version__:
+        raise OuzelError(
+            f"a worker has Ouzel {__version__}, and this training Ouzel {work.version}; "
+            "results would depend on who learns what: install one version on all machines"
+        )
+    clock, started = Clock(), time.perf_counter()
+    model = unpacked(base)
+    begun = unpacked(base)
+    unpacking = time.perf_counter() - started
+    with clock.on("reading"):
+        taken = take(work.lane, work.start, work.rows, work.options, model.task.groups)
+    outcomes, held_out, rows, nonzeros = [], [], 0, 0
+    holdout = Holdout(work.holdout_every, model) if work.holdout_every else None
+    features = FeaturesSeen()
+    with clock.on("learning"):
+        for block in taken.blocks:
+            features.add(block)
+            nonzeros += block.nonzeros
+            learnt = block if holdout is None else holdout.divide(block, work.row + rows)
+            rows += block.rows
+            outcomes.append(model.learn(learnt))
+        if holdout is not None:
+            held_out = [model.evaluate(block) for block in holdout.waiting]
+    started = time.perf_counter()
+    shape = common([shape_of(begun), shape_of(model)])
+    gains = gains_of(begun, model, work.shape or shape)
+    known = {feature for feature, _ in begun.names.to_json()}
+    names = [(feature, name) for feature, name in model.names.to_json() if feature not in known]
+    seconds = {**clock.seconds, "merging": time.perf_counter() - started, "unpacking": unpacking}
+    said = Said(
+        taken.behind, taken.ended, rows, nonzeros, taken.skipped, taken.unreadable, shape,
+        [_small(outcome) for outcome in outcomes], [_small(outcome) for outcome in held_out], names,
+        features.largest, seconds, bytes_of(gains),
+    )  # fmt: skip
+    return Learnt(gains, said)
+
+
+def _small(outcome: Outcome) -> Outcome:
+    """An outcome with what others can do without left out."""
+    targets = outcome.targets
+    if targets.dtype.kind == "i":
+        targets = targets.astype(np.int32)
+    return outcome._replace(targets=targets)
+
+
+def said_of(learnt: Learnt) -> Said:
+    """What is known of a worker's round."""
+    return learnt.said
+
+
+def gained(learnt: Learnt) -> Gains:
+    """What a worker has learnt."""
+    return learnt.gains
+
+
+def added(one: Any, other: Any) -> Gains:
+    """What two workers, or groups of them, have learnt together."""
+    return add(*(part.gains if isinstance(part, Learnt) else part for part in (one, other)))
+
+
+def settled(base: bytes, gains: Any, shape: Shape, names: list[Any]) -> bytes:
+    """The base of the next round."""
+    model: Model = model_of(unpacked(base), gains.gains if isinstance(gains, Learnt) else gains, shape)
+    model.names.update(names)
+    if model.budgeted:
+        model.names.restrict(np.asarray(_members(model), np.int64) - 1)
+    return packed(model)
+
+
+def _members(model: Model) -> np.ndarray:
+    """Slots whose weights a budgeted model knows."""
+    return np.unique(np.concatenate([np.asarray(model.module.members(state)) for state in model.states]))

@@ -1,0 +1,217 @@
+"""The same bits on every engine, with any number of workers, whatever dies meanwhile."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from ouzel.distributed import partitions, train
+from ouzel.distributed.engine import Processes, Serial
+from ouzel.errors import OuzelError
+from ouzel.model import persistence
+from tests.distributed.conftest import examples, svmlight_lines
+
+ROUNDS = {"merge_every": 100, "lanes": 3}
+
+
+@pytest.fixture(autouse=True)
+def small_pieces(monkeypatch):
+    monkeypatch.setattr(partitions, "SMALLEST", 1 << 8)
+
+
+@pytest.fixture(scope="module")
+def processes():
+    engine = Processes(2)
+    yield engine
+    engine.close()
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, processes=True) as here,
+        distributed.Client(here) as client,
+    ):
+        yield client
+
+
+def dask_engine(client):
+    from ouzel.distributed.dask_engine import Dask
+
+    return Dask(client)
+
+
+@pytest.mark.parametrize("learner", ["adagrad", "awm", "auto"])
+def test_processes_give_the_bits_of_one_process(svm, tmp_path, processes, learner):
+    one, two = (tmp_path / name for name in ("one.ouzel", "two.ouzel"))
+
+    train(svm, learner, cluster=Serial(), output=one, **ROUNDS)
+    train(svm, learner, cluster=processes, output=two, **ROUNDS)
+
+    assert one.read_bytes() == two.read_bytes()
+
+
+@pytest.mark.parametrize("killed", [0, 2])
+def test_a_cluster_of_dask_gives_the_bits_of_one_process(svm, tmp_path, cluster, killed):
+    one, two = (tmp_path / name for name in ("one.ouzel", "two.ouzel"))
+
+    def kill(training):
+        if training.rounds <= killed:
+            pids = cluster.run(os.getpid)
+            os.kill(next(iter(pids.values())), signal.SIGKILL)
+
+    train(svm, "adagrad", cluster=Serial(), output=one, **ROUNDS)
+    train(svm, "adagrad", cluster=dask_engine(cluster), output=two, on_round=kill, **ROUNDS)
+
+    assert one.read_bytes() == two.read_bytes()
+
+
+def test_workers_that_are_killed_change_nothing(svm, tmp_path):
+    one, two, engine = tmp_path / "one.ouzel", tmp_path / "two.ouzel", Processes(2)
+
+    def kill(training):
+        for pid in engine.processes() if training.rounds in (1, 3) else []:
+            os.kill(pid, signal.SIGKILL)
+
+    train(svm, "adagrad", cluster=Serial(), output=one, **ROUNDS)
+    try:
+        train(svm, "adagrad", cluster=engine, output=two, on_round=kill, **ROUNDS)
+    finally:
+        engine.close()
+
+    assert one.read_bytes() == two.read_bytes()
+
+
+def test_a_driver_that_is_killed_goes_on_to_the_same_bits(svm, tmp_path):
+    one, two = tmp_path / "one.ouzel", tmp_path / "two.ouzel"
+
+    class StopError(Exception):
+        pass
+
+    def stop(training):
+        if training.rounds == 3:
+            raise StopError
+
+    train(svm, "awm", cluster=Serial(), output=one, **ROUNDS)
+    with pytest.raises(StopError):
+        train(svm, "awm", cluster=Serial(), output=two, checkpoint_every=2, on_round=stop, **ROUNDS)
+    training = train(svm, "awm", cluster=Serial(), output=two, resume=True, **ROUNDS)
+
+    assert training.spread.rounds == training.rounds - 2
+    assert one.read_bytes() == two.read_bytes()
+
+
+def test_other_files_are_not_gone_on_with(svm, tmp_path):
+    out, other = tmp_path / "out.ouzel", tmp_path / "other.svm"
+    other.write_text(svm.read_text() * 2)
+    train(svm, "ogd", cluster=Serial(), output=out, **ROUNDS)
+
+    with pytest.raises(OuzelError, match="begun with other files"):
+        train(other, "ogd", cluster=Serial(), output=out, resume=True, **ROUNDS)
+    with pytest.raises(OuzelError, match="--merge-every 50 contradicts"):
+        train(svm, "ogd", cluster=Serial(), output=out, resume=True, merge_every=50, lanes=3)
+
+
+def test_a_worker_of_another_version_is_refused(svm, monkeypatch):
+    from ouzel.distributed import training
+
+    monkeypatch.setattr(training, "__version__", "99.0")
+
+    with pytest.raises(OuzelError, match=r"a worker has Ouzel .*, and this training Ouzel 99.0"):
+        train(svm, "ogd", cluster=Serial(), **ROUNDS)
+
+
+def test_classes_that_one_lane_alone_has_are_learnt(tmp_path):
+    X, y = examples(600)
+    labels = ["cat" if label > 0 else "dog" for label in y]
+    labels[550:] = ["bird"] * 50
+    path = tmp_path / "some.csv"
+    lines = [",".join(["label", *(f"f{j}" for j in range(X.shape[1]))])]
+    lines += [",".join([label, *map(str, row)]) for label, row in zip(labels, X, strict=True)]
+    path.write_text("\n".join(lines) + "\n")
+
+    training = train(path, "adagrad", cluster=Serial(), reading={"label": "label"}, **ROUNDS)
+
+    assert sorted(training.model.classes.known) == ["bird", "cat", "dog"]
+    assert training.model.examples == 600
+    assert training.run.report().confusion is not None
+    assert sum(map(sum, training.run.report().confusion)) == 600
+
+
+def test_bad_lines_and_parts_are_skipped_and_counted(tmp_path):
+    lines = svmlight_lines(*examples(600))
+    lines[100] = lines[500] = "1 x"
+    path = tmp_path / "some.svm"
+    path.write_text("\n".join(lines) + "\n")
+
+    training = train(path, "ogd", cluster=Serial(), reading={"on_error": "skip"}, **ROUNDS)
+
+    assert (training.model.examples, training.run.skipped) == (598, 2)
+
+
+def test_held_out_examples_are_predicted_and_not_learnt(svm):
+    training = train(svm, "adagrad", cluster=Serial(), holdout_every=10, **ROUNDS)
+
+    report = training.run.report()
+    assert training.model.examples + report.holdout[0]["examples"] == 1200
+    assert report.holdout[0]["error_rate"] < 0.4
+
+
+def test_what_is_learnt_in_rounds_is_nearly_what_one_pass_learns(tmp_path):
+    path = tmp_path / "many.svm"
+    path.write_text("\n".join(svmlight_lines(*examples(12_000))) + "\n")
+
+    rounds, whole = (
+        train(path, "adagrad", cluster=Serial(), merge_every=500, lanes=lanes, holdout_every=10).run.report().holdout[0]
+        for lanes in (4, 1)
+    )
+
+    assert rounds["error_rate"] < whole["error_rate"] + 0.03
+
+
+def test_a_model_learnt_in_rounds_is_a_model(svm, tmp_path):
+    out = tmp_path / "out.ouzel"
+    training = train(svm, "awm", cluster=Serial(), output=out, **ROUNDS)
+
+    assert persistence.load_model(out).top(3) == training.model.top(3)
+
+
+def test_workers_end_when_their_driver_is_killed(svm, tmp_path):
+    program = (
+        "import sys, time\n"
+        "from ouzel.distributed.engine import Processes\n"
+        "if __name__ == '__main__':\n"
+        "    engine = Processes(2)\n"
+        "    jobs = [engine.submit(abs, -1, lane=k) for k in range(2)]\n"
+        "    [engine.result(job) for job in jobs]\n"
+        "    print(*engine.processes(), flush=True)\n"
+        "    time.sleep(60)\n"
+    )
+    path = tmp_path / "driver.py"
+    path.write_text(program)
+    driver = subprocess.Popen([sys.executable, str(path)], stdout=subprocess.PIPE, text=True)
+    assert driver.stdout is not None
+    pids = [int(word) for word in driver.stdout.readline().split()]
+    driver.kill()
+    driver.wait()
+    driver.stdout.close()
+
+    deadline = time.monotonic() + 20
+    while any(_runs(pid) for pid in pids) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert len(pids) == 2
+    assert not any(_runs(pid) for pid in pids)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().split(")")[-1].split()[0] != "Z"
+    except OSError:
+        return False

@@ -101,7 +101,7 @@ def test_a_driver_that_is_killed_goes_on_to_the_same_bits(svm, tmp_path):
     train(svm, "awm", cluster=Serial(), output=one, **ROUNDS)
     with pytest.raises(StopError):
         train(svm, "awm", cluster=Serial(), output=two, checkpoint_every=2, on_round=stop, **ROUNDS)
-    training = train(svm, "awm", cluster=Serial(), output=two, resume=True, **ROUNDS)
+    training = train(svm, "awm", cluster=Serial(), output=two, resume=two, **ROUNDS)
 
     assert training.spread.rounds == training.rounds - 2
     assert one.read_bytes() == two.read_bytes()
@@ -113,9 +113,9 @@ def test_other_files_are_not_gone_on_with(svm, tmp_path):
     train(svm, "ogd", cluster=Serial(), output=out, **ROUNDS)
 
     with pytest.raises(OuzelError, match="begun with other files"):
-        train(other, "ogd", cluster=Serial(), output=out, resume=True, **ROUNDS)
+        train(other, "ogd", cluster=Serial(), output=out, resume=out, **ROUNDS)
     with pytest.raises(OuzelError, match="--merge-every 50 contradicts"):
-        train(svm, "ogd", cluster=Serial(), output=out, resume=True, merge_every=50, lanes=3)
+        train(svm, "ogd", cluster=Serial(), output=out, resume=out, merge_every=50, lanes=3)
 
 
 def test_a_worker_of_another_version_is_refused(svm, monkeypatch):
@@ -140,8 +140,8 @@ def test_classes_that_one_lane_alone_has_are_learnt(tmp_path):
 
     assert sorted(training.model.classes.known) == ["bird", "cat", "dog"]
     assert training.model.examples == 600
-    assert training.run.report().confusion is not None
-    assert sum(map(sum, training.run.report().confusion)) == 600
+    assert training.report().confusion is not None
+    assert sum(map(sum, training.report().confusion)) == 600
 
 
 def test_bad_lines_and_parts_are_skipped_and_counted(tmp_path):
@@ -158,7 +158,7 @@ def test_bad_lines_and_parts_are_skipped_and_counted(tmp_path):
 def test_held_out_examples_are_predicted_and_not_learnt(svm):
     training = train(svm, "adagrad", cluster=Serial(), holdout_every=10, **ROUNDS)
 
-    report = training.run.report()
+    report = training.report()
     assert training.model.examples + report.holdout[0]["examples"] == 1200
     assert report.holdout[0]["error_rate"] < 0.4
 

@@ -13,7 +13,7 @@ from typing import Any
 from ouzel.errors import OuzelError
 
 MOST_TRIES = 20
-CONNECTING = 20  # seconds
+CONNECTING = 10  # seconds
 
 
 class Handle:

@@ -124,9 +124,7 @@ class Processes:
     def close(self) -> None:
         """End the workers."""
         for pool in self._pools:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for process in list((pool._processes or {}).values()):
-                process.terminate()
+            pool.shutdown(wait=True, cancel_futures=True)
 
     def _hand_over(self, job: _Job) -> None:
         try:

@@ -26,6 +26,7 @@ LARGEST, SMALLEST = 64 << 20, 1 << 14  # bytes of a piece of text
 LINES = ("svmlight", "vw", "jsonl")
 DELIMITED = ("csv", "tsv")
 SCANNED = 1 << 22  # bytes at a time
+ONCE = "standard input and pipes can be read once only, by one process; put them in files first"
 
 
 class Piece(NamedTuple):
@@ -66,7 +67,7 @@ def plan_of(paths: list[str], format: str | None, options: Options, lanes: int, 
     """The lanes of some files; those of groups to rank are left `whole`."""
     sources = [Source(path) for path in paths]
     if any(source.size is None for source in sources):
-        raise OuzelError("standard input and pipes can be read once only, by one process; put them in files first")
+        raise OuzelError(ONCE)
     size = sum(source.size or 0 for source in sources)
     pieces: list[Piece] = []
     for path, source in zip(paths, sources, strict=True):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+SHOWN = ("reading", "learning", "merging", "unpacking")
+
 
 class Spread:
     """Seconds and bytes, added up round by round.
@@ -30,6 +32,16 @@ class Spread:
         self.wall += wall
         self.rounds += 1
         self.merged += len(said)
+
+    @property
+    def facts(self) -> list[str]:
+        """The figures for people."""
+        parts = "   ".join(f"{self.seconds[part]:.2f} {part}" for part in SHOWN)
+        return [
+            f"  {'rounds':<13}{self.rounds:,} in {self.wall:.2f} s   {self.merged:,} states merged",
+            f"  {'of workers':<13}{parts} s",
+            f"  {'moved':<13}{self.bytes / 1e6:,.1f} MB   {self.seconds['moving']:.2f} s beyond the slowest worker",
+        ]
 
     def to_json(self) -> dict[str, Any]:
         """JSON values."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,12 @@ from ouzel.distributed import tasks
 from ouzel.distributed.engine import Engine, engine_for
 from ouzel.distributed.outcomes import in_classes
 from ouzel.distributed.packing import packed, unpacked
-from ouzel.distributed.partitions import Plan, plan_of
+from ouzel.distributed.partitions import ONCE, Plan, plan_of
 from ouzel.distributed.reading import Position
 from ouzel.distributed.spread import Spread
 from ouzel.errors import OuzelError
 from ouzel.evaluation.progressive import Run
+from ouzel.evaluation.report import Report
 from ouzel.model import persistence
 from ouzel.model.model import Model
 from ouzel.model.room import capacity_for
@@ -33,6 +35,8 @@ from ouzel.streams.options import Options, make_options
 from ouzel.streams.read import read
 
 MERGE_EVERY, LANES = 10_000, 8
+AUTO = 65_536, 2_000  # most and fewest examples between merges
+BYTES_A_NONZERO = 6.0  # of a model, that cost ten times less to merge and move than the non-zero does to learn
 FIRST_ROUND = 128  # examples; each round has twice as many as the one before, up to what is asked for
 
 
@@ -60,6 +64,7 @@ class Training:
         self.rounds = 0
         self.spread = Spread()
         self.remarks: list[str] = []
+        self.saved = 0  # the round that is on disk
 
     @property
     def model(self) -> Model:
@@ -139,6 +144,14 @@ class Training:
         if self.finished:
             run.passed, run.row = 1, 0
 
+    def report(self) -> Report:
+        """The figures so far; seconds are those of all workers together."""
+        parts = ("reading", "learning", "compiling")
+        changed: dict[str, Any] = {f"seconds_{part}": self.spread.seconds[part] for part in parts}
+        if len(self.model.names):
+            changed["features"] = len(self.model.names)
+        return replace(self.run.report(), features_used=None, **changed)
+
     def notes(self) -> dict[str, Any]:
         """Where the training stands, as JSON values; nothing of it depends on who has learnt what."""
         return {
@@ -181,19 +194,20 @@ def train(
     *,
     cluster: Any = None,
     workers: Count = 0,
-    merge_every: Count = MERGE_EVERY,
+    merge_every: int | str = MERGE_EVERY,
     lanes: Count = LANES,
     format: str | None = None,
     reading: dict[str, Any] | None = None,
     holdout_every: Count = 0,
     output: str | Path | None = None,
     checkpoint_every: Count = 0,
-    resume: bool = False,
+    resume: str | Path | None = None,
     most_classes: int | None = None,
+    on_begin: Callable[[Training], None] | None = None,
     on_round: Callable[[Training], None] | None = None,
     **options: Any,
 ) -> Training:
-    """Learn files in rounds, spread over processes or machines; the model is `.model`, the figures `.run.report()`.
+    """Learn files in rounds, spread over processes or machines; the model is `.model`, the figures `.report()`.
 
     Parameters
     ----------
@@ -201,15 +215,15 @@ def train(
     learner : its name
     cluster : the address of a Dask scheduler (tcp://host:8786), ray or ray://host:10001, or an engine
     workers : processes of this machine, where no cluster is given; 0 for none beside this one
-    merge_every : examples that each lane learns between two merges
+    merge_every : examples that each lane learns between two merges; "auto" goes by the sizes of model and examples
     lanes : parts of the stream that are learnt side by side; more workers than lanes have nothing to do
     format, reading : the format, and options of `ouzel.read`
     holdout_every : every n-th example of a lane is predicted and never learnt; 0 for none
     output : the file that the model is written to
     checkpoint_every : rounds between two times that it is written on the way; 0 for none
-    resume : go on from `output`, if it is there, with the round after the last that was written: to the same bits
+    resume : go on from this file, if it is there, with the round after the last that was written: to the same bits
     most_classes : classes that labels may be
-    on_round : called with the training after every round
+    on_begin, on_round : called with the training before the first round, and after every one
     options : of `ouzel.model.model.Model`: settings of the learner, `forget`, `standardize`, …
 
     Examples
@@ -223,26 +237,46 @@ def train(
     """
     paths = [str(source)] if isinstance(source, (str, Path)) else [str(path) for path in source]
     reading = dict(reading or {})
-    model, notes = _beginning(learner, output if resume else None, options, reading, paths, format, most_classes)
+    if "-" in paths:
+        raise OuzelError(ONCE)
+    model, notes, nonzeros = _beginning(learner, resume, options, reading, paths, format, most_classes)
+    every = interval_for(model, nonzeros, merge_every, notes)
     read_options = make_options({**reading, "space": model.space})
     with engine_for(cluster, workers) as engine:
         plan = plan_of(paths, format, read_options, max(1, lanes), whole=model.task.groups)
-        training = Training(
-            engine, plan, model, read_options, merge_every=max(1, merge_every), holdout_every=holdout_every
-        )
+        training = Training(engine, plan, model, read_options, merge_every=every, holdout_every=holdout_every)
         if notes is not None:
-            training.restore(str(output), model, notes)
+            training.restore(str(resume), model, notes)
+        if on_begin is not None:
+            on_begin(training)
         while not training.finished:
             training.round()
             if output is not None and (
                 training.finished or (checkpoint_every and training.rounds % checkpoint_every == 0)
             ):
                 persistence.save(training.model, output, {"reading": reading, "rounds": training.notes()})
+                training.saved = training.rounds
             if on_round is not None:
                 on_round(training)
         if not training.model.examples and not training.run.row:
             raise OuzelError(f"{', '.join(paths)}: there are no examples in it; there is nothing to learn from")
     return training
+
+
+def interval_for(model: Model, nonzeros: float, asked: int | str, notes: dict[str, Any] | None) -> int:
+    """Examples between two merges: as asked for, or as the sizes of the model and of an example have it.
+
+    Of those alone, that bits be the same everywhere: so many that learning them costs about ten times what it costs to
+    merge and move the model's bytes over a link of 1 Gbit/s.
+    """
+    if asked != "auto":
+        if not isinstance(asked, int) or asked < 1:
+            raise OuzelError(f'merge_every is a number of examples of 1 or more, or "auto"; got {asked!r}')
+        return asked
+    if notes is not None:
+        return int(notes["merge_every"])
+    most, fewest = AUTO
+    return int(min(max(BYTES_A_NONZERO * model.bytes_used / max(nonzeros, 1.0), fewest), most))
 
 
 def _beginning(
@@ -253,14 +287,14 @@ def _beginning(
     paths: list[str],
     format: str | None,
     most_classes: int | None,
-) -> tuple[Model, dict[str, Any] | None]:
+) -> tuple[Model, dict[str, Any] | None, float]:
     """The model to begin with, which knows what features stand for; or the one to go on with, and its notes."""
     if resume is not None and Path(resume).exists():
         model, notes = persistence.load_notes(resume)
         if "rounds" not in notes:
             raise OuzelError(f"{resume}: was not learnt in rounds; go on with it without --workers and --cluster")
         model.classes.allow(most_classes)
-        return model, notes["rounds"]
+        return model, notes["rounds"], 1.0
     made: dict[str, Any] = {**options, **{name: reading[name] for name in ("bits", "seed") if name in reading}}
     model = Model(learner, **made)
     with read(paths, format=format, **reading) as stream:
@@ -270,4 +304,4 @@ def _beginning(
         model = Model(learner, **{**made, "loss": "squared"})
     model.classes.allow(most_classes)
     model.space = block.space
-    return model, None
+    return model, None, block.nonzeros / max(block.rows, 1)

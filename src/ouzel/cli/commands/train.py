@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ouzel.cli import log_options, options
+from ouzel.cli import log_options, options, spread_options
 from ouzel.cli.ui.interrupts import DeferredInterrupt, Interrupted
 from ouzel.cli.ui.outcome import hand_over
 from ouzel.errors import OuzelError
@@ -50,6 +50,7 @@ def train(
     pairs: options.Pairs = None,
     most_classes: Annotated[int | None, typer.Option(help="Classes that labels may be (1000, at most 10000).")] = None,
     following: log_options.Following,
+    spread: spread_options.Spread,
     top: Annotated[int, typer.Option(help="Heaviest features to show.")] = 10,
     plot: options.Plot = None,
     json_: options.Json = False,
@@ -69,6 +70,32 @@ def train(
 
     options.check_plot(plot)
     learner = None if learner is None else learner_named(learner)
+    rounds = spread_options.of_rounds(
+        spread, {"passes": (passes or 1) > 1, "again": again, "follow": log_options.of_logs(following, files)}
+    )
+    if rounds is not None:
+        from ouzel.cli.commands.train_rounds import train_in_rounds
+
+        made = {**preparation.prepared, **settings, "intercept": not preparation.no_intercept and task != "ranking"}
+        made |= {"task": task, "pairs": pairs or 0}
+        with nullcontext() if model is None else locked(model):
+            train_in_rounds(
+                files,
+                learner or catalogue.DEFAULT,
+                model,
+                plot,
+                top,
+                json_,
+                resume=resume,
+                checkpoint_every=checkpoint_every,
+                holdout_every=holdout_every or 0,
+                format=format,
+                reading=reading,
+                most_classes=most_classes,
+                **rounds,
+                **{name: value for name, value in made.items() if value is not None},
+            )
+        return
     with nullcontext() if model is None else locked(model):
         from ouzel.training.session import Session
 

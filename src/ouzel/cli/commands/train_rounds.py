@@ -1,0 +1,86 @@
+"""`ouzel train --workers N` and `--cluster ADDRESS`: learn a stream in rounds, spread over processes or machines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ouzel.cli.ui.interrupts import Interrupted
+from ouzel.cli.ui.outcome import hand_over
+
+if TYPE_CHECKING:
+    from ouzel.distributed.training import Training
+
+
+def train_in_rounds(
+    files: list[str], learner: str, output: str | None, plot: str | None, top: int, json_: bool, **asked: Any
+) -> None:
+    """Learn files in rounds, and print the answer."""
+    from pathlib import Path
+
+    from ouzel.cli.ui.progress import Screen
+    from ouzel.distributed.training import train
+    from ouzel.files import check_place
+
+    if output is not None:
+        check_place(Path(output))
+    last: list[Training] = []
+    with Screen(f"{len(files)} files" if len(files) > 1 else Path(files[0]).name, quiet=json_) as screen:
+
+        def begun(training: Training) -> None:
+            last.append(training)
+            engine = training.engine
+            dashboard = f"; its dashboard: {engine.dashboard}" if engine.dashboard else ""
+            screen.say(
+                f"{engine.name}: {engine.workers} worker{'s' if engine.workers != 1 else ''}, "
+                f"{len(training.plan.lanes)} lanes, merged every {training.merge_every:,} examples{dashboard}"
+            )
+            if engine.workers > len(training.plan.lanes):
+                screen.say(f"more workers than lanes: some will have nothing to do; --lanes {engine.workers} gives all")
+
+        def show(training: Training) -> None:
+            screen.show(training.run)
+            screen.tell(_standing(training), sum(training.ended), len(training.ended))
+
+        try:
+            training = train(files, learner, output=output, on_begin=begun, on_round=show, **asked)
+        except KeyboardInterrupt:
+            raise Interrupted(_on_disk(last, output)) from None
+        screen.finish(training.run)
+        for remark in training.remarks:
+            screen.say(f"left out: {remark}")
+    report = training.report()
+
+    def draw(path: str) -> None:
+        from ouzel.plotting.curves import draw_training
+
+        draw_training(report, path)
+
+    def show_all() -> None:
+        from ouzel.cli.ui.summary import show_answer
+
+        show_answer(training.model, report, top)
+        print("\n".join(training.spread.facts))
+
+    hand_over(
+        [(output, "model written to", lambda path: None), (plot, "curve drawn in", draw)],
+        (lambda: {**report.to_json(), "model": output, "spread": training.spread.to_json()}) if json_ else None,
+        show_all,
+    )
+
+
+def _standing(training: Training) -> str:
+    """Where a training stands, in a few words."""
+    scores, spread = training.run.scores, training.spread
+    error = scores.error_rate if scores.error_rate is not None else scores.rmse
+    rate = scores.examples / max(spread.wall, 1e-9)
+    return (
+        f"round {training.rounds} · {scores.examples:,} examples · {rate:,.0f}/s · error {error or 0.0:.4f} · "
+        f"{spread.bytes / 1e6:,.0f} MB moved · {training.engine.workers} workers"
+    )
+
+
+def _on_disk(last: list[Training], output: str | None) -> str:
+    """What an interrupted training leaves behind."""
+    if not last or output is None or not last[0].saved:
+        return "" if output is None else "no model was written; --checkpoint-every ROUNDS writes it on the way"
+    return f"{output} holds round {last[0].saved}; the same command with --resume {output} goes on after that"

@@ -119,9 +119,9 @@ def test_other_files_are_not_gone_on_with(svm, tmp_path):
 
 
 def test_a_worker_of_another_version_is_refused(svm, monkeypatch):
-    from ouzel.distributed import training
+    from ouzel.distributed import rounds
 
-    monkeypatch.setattr(training, "__version__", "99.0")
+    monkeypatch.setattr(rounds, "__version__", "99.0")
 
     with pytest.raises(OuzelError, match=r"a worker has Ouzel .*, and this training Ouzel 99.0"):
         train(svm, "ogd", cluster=Serial(), **ROUNDS)

@@ -8,7 +8,7 @@ from ouzel.cli.ui.interrupts import Interrupted
 from ouzel.cli.ui.outcome import hand_over
 
 if TYPE_CHECKING:
-    from ouzel.distributed.training import Training
+    from ouzel.distributed.rounds import Training
 
 
 def train_in_rounds(

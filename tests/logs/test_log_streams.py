@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ouzel.errors import DataError, OuzelError
+from ouzel.streams.logs.decode import Decoder
 from ouzel.streams.logs.protocol import Position
 from ouzel.streams.logs.reading import Reading
 from ouzel.streams.logs.stream import LogStream
@@ -31,7 +32,7 @@ VALUES = [2.5, 3.0, 4.0, 5.0, 1.0, 1.0, 2.0]
 
 def stream_of(values, at_once=3, position=None, format=None, on_error="skip", **reading):
     options = Options(on_error=on_error)
-    return LogStream(MemoryLog(values, at_once), format, options, Reading(**reading), position)
+    return LogStream(MemoryLog(values, at_once), Decoder, format, options, Reading(**reading), position)
 
 
 def rows_of(stream):

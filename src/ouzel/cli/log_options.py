@@ -10,7 +10,8 @@ import typer
 
 from ouzel.cli.groups import values
 from ouzel.errors import OuzelError
-from ouzel.streams.logs.address import is_log
+from ouzel.streams.logs.address import is_log, is_remote
+from ouzel.streams.logs.databases import with_query
 
 Begin = Annotated[
     str | None,
@@ -33,6 +34,28 @@ Quarantine = Annotated[
 ]
 
 
+Sql = Annotated[
+    str | None, typer.Option("--sql", metavar="SELECT", help="Read what a database answers to this, in place of files.")
+]
+Database = Annotated[
+    str | None,
+    typer.Option(metavar="URL", help="That database: postgresql://…, sqlite:///file, duckdb:///file, adbc+DRIVER://…"),
+]
+Cursor = Annotated[
+    str | None,
+    typer.Option(metavar="COL", help="Column of --sql that only grows: rows are read in its order, as those of a log."),
+]
+
+
+@dataclass(frozen=True)
+class Querying:
+    """What is asked of a database."""
+
+    sql: Sql = None
+    database: Database = None
+    cursor: Cursor = None
+
+
 @dataclass(frozen=True)
 class Following:
     """How far a log is read."""
@@ -42,6 +65,28 @@ class Following:
     until: Until = None
     on_gap: OnGap = None
     quarantine: Quarantine = None
+
+
+def sources_of(files: Sequence[str] | None, querying: Querying) -> list[str]:
+    """The files of a command, or the question to a database that stands in their place."""
+    if querying.sql is None:
+        for name in ("database", "cursor"):
+            if getattr(querying, name) is not None:
+                raise OuzelError(f"--{name} goes with --sql: what is to be read of the database")
+        if not files:
+            raise OuzelError("what is to be read? Name files, a log such as kafka://broker:9092/topic, or --sql")
+        return list(files)
+    if files:
+        raise OuzelError("--sql reads a database in place of files; leave one of them out")
+    if querying.database is None:
+        raise OuzelError("--sql needs --database: where to ask, such as postgresql://server/name")
+    return [with_query(querying.database, querying.sql, querying.cursor)]
+
+
+def check_rounds(sources: Sequence[str]) -> None:
+    """Refuse to learn in rounds what is no file."""
+    if any(map(is_remote, sources)):
+        raise OuzelError("a log or a database is learnt by one process; leave out --workers and --cluster")
 
 
 def of_logs(following: Following, files: Sequence[str]) -> dict[str, Any]:

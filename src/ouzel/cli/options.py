@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 EXAMPLES = {"set": "--set learning_rate=0.1", "limit": "--limit line=1GB"}
 
 Files = Annotated[list[str], typer.Argument(metavar="FILE", help="Files in any format, in order; - is standard input.")]
+FilesOrSql = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[FILE]", show_default=False, help="Files in any format, in order; - is standard input."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Plot = Annotated[str | None, typer.Option("--plot", metavar="PNG|SVG", help="Draw the result to this file.")]
 

@@ -10,7 +10,8 @@ from typing import Any, Self
 
 from ouzel.streams.block import Block
 from ouzel.streams.digest import Digest
-from ouzel.streams.logs.address import address_of, is_log
+from ouzel.streams.logs.address import is_remote
+from ouzel.streams.logs.address import name_of as remote_name
 from ouzel.training.agreement import ContradictionError
 
 MOST_EARLIER = 1000  # records kept of sources of earlier runs
@@ -78,8 +79,8 @@ class Record:
 
 def name_of(path: str) -> str:
     """The name of a source, without folders, as text whatever its bytes are."""
-    if is_log(path):
-        return address_of(path).path
+    if is_remote(path):
+        return remote_name(path)
     return "standard input" if path == "-" else os.fsencode(Path(path).name).decode("utf-8", "backslashreplace")
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def train(
-    files: options.Files,
+    files: options.FilesOrSql = None,
     *,
     learner: Annotated[
         str | None, typer.Option(help=f"Name of the learner ({catalogue.DEFAULT}); `ouzel learners` lists them.")
@@ -51,6 +51,7 @@ def train(
     most_classes: Annotated[int | None, typer.Option(help="Classes that labels may be (1000, at most 10000).")] = None,
     following: log_options.Following,
     spread: spread_options.Spread,
+    querying: log_options.Querying,
     top: Annotated[int, typer.Option(help="Heaviest features to show.")] = 10,
     plot: options.Plot = None,
     json_: options.Json = False,
@@ -59,6 +60,7 @@ def train(
 
     Example: ouzel train a9a.svm.xz --learner adagrad --model a9a.ouzel
     """
+    sources = log_options.sources_of(files, querying)
     reading = options.reading_options(columns)
     options.check_task(task)
     options.check_counts(checkpoint_every=checkpoint_every, pairs=pairs, top=top)
@@ -70,17 +72,17 @@ def train(
 
     options.check_plot(plot)
     learner = None if learner is None else learner_named(learner)
-    rounds = spread_options.of_rounds(
-        spread, {"passes": (passes or 1) > 1, "again": again, "follow": log_options.of_logs(following, files)}
-    )
+    further = log_options.of_logs(following, sources)
+    rounds = spread_options.of_rounds(spread, {"passes": (passes or 1) > 1, "again": again, "follow": further})
     if rounds is not None:
+        log_options.check_rounds(sources)
         from ouzel.cli.commands.train_rounds import train_in_rounds
 
         made = {**preparation.prepared, **settings, "intercept": not preparation.no_intercept and task != "ranking"}
         made |= {"task": task, "pairs": pairs or 0}
         with nullcontext() if model is None else locked(model):
             train_in_rounds(
-                files,
+                sources,
                 learner or catalogue.DEFAULT,
                 model,
                 plot,
@@ -100,7 +102,7 @@ def train(
         from ouzel.training.session import Session
 
         session = Session.start(
-            files,
+            sources,
             learner=learner,
             settings=settings,
             intercept=not preparation.no_intercept,
@@ -116,7 +118,7 @@ def train(
             pairs=pairs,
             again=again,
             most_classes=most_classes,
-            following=log_options.of_logs(following, files),
+            following=further,
         )
         failed = _go(session, quiet=json_)
     _hand_over(session, failed, plot, top, json_)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from ouzel.errors import OuzelError, listed
+from ouzel.streams.logs.databases import is_database, query_of
 
 KINDS = {
     "kafka": "kafka",
@@ -42,14 +43,26 @@ def is_log(source: Any) -> bool:
     >>> is_log("kafka://localhost/clicks"), is_log("clicks.jsonl")
     (True, False)
     """
+    if is_database(source):
+        return query_of(source).cursor is not None
     found = SCHEME.match(source) if isinstance(source, str) else None
     return found is not None and found[1] in KINDS
+
+
+def is_remote(source: Any) -> bool:
+    """Whether a source is no file: the address of a log, or of a database."""
+    return is_database(source) or is_log(source)
+
+
+def name_of(address: str) -> str:
+    """What an address is called, without the server and what is secret."""
+    return query_of(address).name.partition(": ")[2] if is_database(address) else address_of(address).path
 
 
 def only_log(sources: Sequence[Any]) -> str:
     """The address of a log that stands alone; OuzelError if anything stands beside it."""
     if len(sources) > 1:
-        names = [address_of(source).name if is_log(source) else str(source) for source in sources]
+        names = [name_of(source) if is_remote(source) else str(source) for source in sources]
         raise OuzelError(f"{listed(names)}: a log is read alone; learn the others first, and go on with --resume")
     return str(sources[0])
 

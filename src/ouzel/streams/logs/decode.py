@@ -33,6 +33,7 @@ class Bad(NamedTuple):
     message: int  # of the batch
     line: int  # of the batch
     error: DataError
+    original: bytes  # the whole message
 
     @property
     def reason(self) -> str:
@@ -108,7 +109,7 @@ class Decoder:
                 if self.format == "svmlight" and every[line].lstrip().startswith(b"#"):
                     continue
                 message = int(np.searchsorted(firsts, line, side="right")) - 1
-                bad.append(Bad(message, line, self._reason(batch, message, every[line])))
+                bad.append(Bad(message, line, self._reason(batch, message, every[line]), batch.values[message] or b""))
         return Decoded(batch, blocks, lines, firsts, bad)
 
     def _text(self, batch: Batch) -> tuple[bytes, np.ndarray]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Generator
+from collections.abc import Awaitable, Generator, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -41,7 +41,7 @@ def open_address(address: Address, reading: Reading) -> JetStream:
 class JetStream:
     """One stream, or the messages of one subject in it."""
 
-    partitions = ("",)
+    partitions: Sequence[str] = ("",)
 
     def __init__(self, address: Address, reading: Reading) -> None:
         self.name, self.topic = address.name, address.path

@@ -24,12 +24,11 @@ class Quarantine:
         """Add a message that is left out."""
         if self.path is None:
             return
-        value = batch.values[bad.message] or b""
         entry = {"log": self.name, "partition": batch.partition, "offset": shown(batch.places[bad.message])}
         try:
-            entry["message"] = value.decode()
+            entry["message"] = bad.original.decode()
         except UnicodeDecodeError:
-            entry["base64"] = base64.b64encode(value).decode()
+            entry["base64"] = base64.b64encode(bad.original).decode()
         entry["reason"] = bad.reason
         try:
             with Path(self.path).open("a", encoding="utf-8") as file:

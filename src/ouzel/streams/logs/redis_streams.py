@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from typing import Any
 
 from ouzel.errors import DataError, OuzelError
@@ -37,7 +37,7 @@ def open_address(address: Address, reading: Reading) -> RedisStream:
 class RedisStream:
     """One stream. An entry of one field is the value of that field, any other an object of its fields."""
 
-    partitions = ("",)
+    partitions: Sequence[str] = ("",)
 
     def __init__(self, address: Address, reading: Reading) -> None:
         self.name, self.topic = address.name, address.path

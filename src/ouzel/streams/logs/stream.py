@@ -8,7 +8,6 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, Self
 
 import numpy as np
@@ -19,9 +18,10 @@ from ouzel.streams.block import Block
 from ouzel.streams.deriving import Deriver
 from ouzel.streams.feature_space import NOTHING_KNOWN, meet
 from ouzel.streams.guard import is_of_library, reason_of
-from ouzel.streams.logs.address import KINDS, address_of
+from ouzel.streams.logs import databases
 from ouzel.streams.logs.decode import Decoded, Decoder
 from ouzel.streams.logs.ending import Ending
+from ouzel.streams.logs.opening import open_log
 from ouzel.streams.logs.protocol import Batch, Log, Pause, Position
 from ouzel.streams.logs.quarantine import Quarantine
 from ouzel.streams.logs.reading import Reading, take_reading
@@ -29,7 +29,7 @@ from ouzel.streams.options import Options, make_options
 
 Recall = Callable[[dict[str, str]], Position | None]
 
-LIBRARIES = ("confluent_kafka", "cimpl", "redis", "nats", "adbc_driver_manager", "duckdb")
+LIBRARIES = ("confluent_kafka", "cimpl", "redis", "nats", *databases.LIBRARIES)
 
 
 @dataclass
@@ -49,7 +49,13 @@ class LogStream:
     leaves_out = True  # what a run that goes on has behind it
 
     def __init__(
-        self, log: Log, format: str | None, options: Options, reading: Reading, position: Position | None = None
+        self,
+        log: Log,
+        kind: Callable[..., Any],
+        format: str | None,
+        options: Options,
+        reading: Reading,
+        position: Position | None = None,
     ) -> None:
         self.log, self.options, self.reading = log, options, reading
         self.resumed = position is not None
@@ -67,7 +73,7 @@ class LogStream:
         self.on_wait: Callable[[], Any] = lambda: None  # called before the log is waited for, and while it is
         self._quarantine = Quarantine(reading.quarantine, log.name)
         self._deriver = Deriver(options)
-        self._decoder = Decoder(format or self.learnt_to.format or None, options, log.name, self.remarks.append)
+        self._decoder = kind(format or self.learnt_to.format or None, options, log.name, self.remarks.append)
         self._decoder.looked = self.resumed
         self._until = reading.ending
         self._lost_before = self.learnt_to.lost
@@ -250,10 +256,14 @@ def read_log(url: str, format: str | None, given: dict[str, Any], recall: Recall
     given = dict(given)
     reading = take_reading(given)
     options = make_options(given)
-    address = address_of(url)
-    log = import_module(f"ouzel.streams.logs.{KINDS[address.scheme]}").open_address(address, reading)
+    log = open_log(url, reading)
     try:
-        return LogStream(log, format, options, reading, recall(log.identity()))
+        position = recall(log.identity())
+        if not databases.is_database(url):
+            return LogStream(log, Decoder, format, options, reading, position)
+        from ouzel.streams.logs.decode_tables import TableDecoder
+
+        return LogStream(log, TableDecoder, format, options, reading, position)
     except BaseException:
         log.close()
         raise

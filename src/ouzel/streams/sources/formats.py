@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from ouzel.errors import DataError, OuzelError
+from ouzel.streams.logs.databases import is_database
 from ouzel.streams.sources.source import Source
 
 FORMATS = ("svmlight", "vw", "csv", "tsv", "parquet", "arrow", "jsonl", "idx")
@@ -50,6 +51,8 @@ def find_format(source: Source, given: str | None) -> str:
         if given in FORMATS:
             return given
         raise OuzelError(f"format must be one of {', '.join(FORMATS)}; got {given!r}")
+    if source.remote is not None and is_database(source.remote):
+        return "arrow"
     name = source.plain_name
     if "-idx" in name or name.endswith("-ubyte"):
         return "idx"

@@ -15,6 +15,8 @@ from typing import Any, BinaryIO, cast
 
 from ouzel.errors import DataError
 from ouzel.streams.limits import Limits
+from ouzel.streams.logs.address import is_remote, name_of
+from ouzel.streams.logs.as_bytes import LogBytes
 from ouzel.streams.sources.compression import DamagedError, Unpacking, find_unpacker
 
 UNPACKED = 1 << 17  # bytes of an archive's content that are held
@@ -56,11 +58,12 @@ class Arriving(io.RawIOBase):
 
 
 class Source:
-    """One file, or standard input for "-"."""
+    """One file, standard input for "-", the messages of a log, or the rows that a database answers."""
 
     def __init__(self, path: str | Path) -> None:
-        self.path = None if str(path) == "-" else Path(path)
-        self.name = "standard input" if self.path is None else str(path)
+        self.remote = str(path) if is_remote(path) else None
+        self.path = None if str(path) == "-" or self.remote else Path(path)
+        self.name = name_of(self.remote) if self.remote else "standard input" if self.path is None else str(path)
         self.size: int | None = None  # None where bytes arrive: their number is not known, and they come once
         if self.path is not None:
             if not self.path.exists():
@@ -153,7 +156,7 @@ class Source:
 
     def close(self) -> None:
         """Close the file; standard input stays open."""
-        if self._packed is not None and self.path is not None:
+        if self._packed is not None and (self.path is not None or self.remote is not None):
             self._packed.close()
 
     def _start(self) -> io.BufferedReader:
@@ -161,7 +164,9 @@ class Source:
         if self._packed is None:
             try:
                 raw: io.RawIOBase
-                if self.path is None or self.size is None:
+                if self.remote is not None:
+                    raw = LogBytes(self.remote)
+                elif self.path is None or self.size is None:
                     raw = Arriving(self.path)
                 else:
                     raw = self.path.open("rb", buffering=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from typing import Any
 
 import pyarrow
@@ -11,6 +12,7 @@ from ouzel.errors import DataError
 from ouzel.streams.ahead import file_ahead
 from ouzel.streams.block import Block, rows_at_once
 from ouzel.streams.limits import Limits
+from ouzel.streams.logs.databases import asking, query_of
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.arrow_messages import arrow_batches
@@ -68,14 +70,24 @@ def record_batches(
     elif format == "jsonl":
         yield from json_batches(source, options, skipped, needed)
     else:
-        limits = options.limits
-        parquet = format == "parquet"
-        for part in parquet_tables(source, options, limits) if parquet else arrow_batches(source, limits):
+        for part in _tables(source, options, format):
             part.validate(full=True)  # a kernel trusts the offsets it is given
             rows = rows_at_once(part.num_columns)
             for start in range(0, max(1, part.num_rows), rows):
                 table = flat(part.slice(start, rows))
                 yield from table.combine_chunks().to_batches() or [_empty(table.schema, source.name)]
+
+
+def _tables(source: Source, options: Options, format: str) -> Iterator[Any]:
+    """Tables of a file, or of what a database answers."""
+    if source.remote is None:
+        parquet = format == "parquet"
+        yield from parquet_tables(source, options, options.limits) if parquet else arrow_batches(source, options.limits)
+        return
+    query = query_of(source.remote)
+    with closing(query.connect()) as connection, asking(query):
+        for batch in query.batches(connection, query.sql):
+            yield pyarrow.Table.from_batches([batch])
 
 
 def rows_stored(source: Source, format: str, limits: Limits) -> int:

@@ -1,0 +1,21 @@
+"""The log at an address. What reads it is imported only then."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import cast
+
+from ouzel.streams.logs.address import KINDS, address_of
+from ouzel.streams.logs.databases import is_database, query_of
+from ouzel.streams.logs.protocol import Log
+from ouzel.streams.logs.reading import Reading
+
+
+def open_log(url: str, reading: Reading) -> Log:
+    """The log at an address; DataError where there is none."""
+    if is_database(url):
+        from ouzel.streams.logs.tables import TableLog
+
+        return TableLog(query_of(url), reading)
+    address = address_of(url)
+    return cast(Log, import_module(f"ouzel.streams.logs.{KINDS[address.scheme]}").open_address(address, reading))

@@ -83,8 +83,10 @@ def sources_of(files: Sequence[str] | None, querying: Querying) -> list[str]:
     return [with_query(querying.database, querying.sql, querying.cursor)]
 
 
-def check_rounds(sources: Sequence[str]) -> None:
-    """Refuse to learn in rounds what is no file."""
+def check_rounds(sources: Sequence[str], seconds: float) -> None:
+    """Refuse to learn in rounds what is no file, or with checkpoints by the clock."""
+    if seconds:
+        raise OuzelError("learning in rounds saves by examples; give --checkpoint-every a number of them")
     if any(map(is_remote, sources)):
         raise OuzelError("a log or a database is learnt by one process; leave out --workers and --cluster")
 

@@ -33,7 +33,9 @@ def train(
     again: Annotated[
         bool, typer.Option("--again", help="With --resume: learn the files from their beginning, known or not.")
     ] = False,
-    checkpoint_every: Annotated[int, typer.Option(help="Write the model every so many examples.")] = 0,
+    checkpoint_every: Annotated[
+        str | None, typer.Option(metavar="N|TIME", help="Write the model every so many examples, or every 30s, 5m, 1h.")
+    ] = None,
     passes: Annotated[int | None, typer.Option(help="Passes over the files (1).")] = None,
     holdout_every: Annotated[int | None, typer.Option(help="Predict every n-th example and never learn it.")] = None,
     loss: options.Loss = None,
@@ -63,19 +65,21 @@ def train(
     sources = log_options.sources_of(files, querying)
     reading = options.reading_options(columns)
     options.check_task(task)
-    options.check_counts(checkpoint_every=checkpoint_every, pairs=pairs, top=top)
+    options.check_counts(pairs=pairs, top=top)
     options.check_most_classes(most_classes)
     named = {"loss": loss, "learning_rate": learning_rate, "l1": l1, "l2": l2, "budget": budget}
     settings = options.settings_given(set_, **named, sketch_size=sketch_size, epsilon=epsilon)
+    from ouzel.cli.ui.heartbeat import checkpoints_of
     from ouzel.files import locked
     from ouzel.learners.plugins import learner_named
 
+    rows, seconds = checkpoints_of(checkpoint_every, model)
     options.check_plot(plot)
     learner = None if learner is None else learner_named(learner)
     further = log_options.of_logs(following, sources)
     rounds = spread_options.of_rounds(spread, {"passes": (passes or 1) > 1, "again": again, "follow": further})
     if rounds is not None:
-        log_options.check_rounds(sources)
+        log_options.check_rounds(sources, seconds)
         from ouzel.cli.commands.train_rounds import train_in_rounds
 
         made = {**preparation.prepared, **settings, "intercept": not preparation.no_intercept and task != "ranking"}
@@ -89,7 +93,7 @@ def train(
                 top,
                 json_,
                 resume=resume,
-                checkpoint_every=checkpoint_every,
+                checkpoint_every=rows,
                 holdout_every=holdout_every or 0,
                 format=format,
                 reading=reading,
@@ -113,14 +117,14 @@ def train(
             holdout_every=holdout_every,
             output=model,
             resume=resume,
-            checkpoint_every=checkpoint_every,
+            checkpoint_every=rows,
             task=task,
             pairs=pairs,
             again=again,
             most_classes=most_classes,
             following=further,
         )
-        failed = _go(session, quiet=json_)
+        failed = _go(session, seconds, quiet=json_)
     _hand_over(session, failed, plot, top, json_)
 
 
@@ -150,11 +154,12 @@ def _hand_over(session: Session, failed: OuzelError | None, plot: str | None, to
     )
 
 
-def _go(session: Session, quiet: bool) -> OuzelError | None:
-    """Run the session with a screen, and save its model; return why that was not possible.
+def _go(session: Session, seconds: float, quiet: bool) -> OuzelError | None:
+    """Run the session with a screen, and save its model, also every so many seconds; return why it cannot be saved.
 
     An interruption, and a bad line, say what is on disk.
     """
+    from ouzel.cli.ui.heartbeat import Heartbeat
     from ouzel.cli.ui.progress import Screen
     from ouzel.training.agreement import ContradictionError
 
@@ -170,7 +175,13 @@ def _go(session: Session, quiet: bool) -> OuzelError | None:
             for line in session.remarks:
                 screen.console.print(line, soft_wrap=True, markup=False)
             interrupt = DeferredInterrupt(session.run, lambda: session.waiting, session.piped)
-            session.on_wait = interrupt.check
+            heartbeat = Heartbeat(session, screen, seconds, quiet)
+
+            def wait() -> None:
+                interrupt.check()
+                heartbeat.beat()
+
+            session.on_wait = wait
             session.logs.on_say = screen.say
 
             def open_stream() -> Any:

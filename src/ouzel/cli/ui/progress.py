@@ -84,15 +84,15 @@ class Screen:
             self.say(f"{classes:,} classes in {examples:,} examples: is this the label?")
             self.say("For numbers to predict stop (Ctrl-C), and choose --loss squared.")
 
-    def stand(self, scores: Scores) -> None:
-        """Where a reading of the stream stands: examples, rate, error so far."""
+    def stand(self, scores: Scores, aside: str = "") -> None:
+        """Where a reading of the stream stands: examples, rate, error so far, and what else there is to tell."""
         seconds = max(time.perf_counter() - self.begun, 1e-9)
         classes = scores.error_rate is not None
         error = f"error {figure(scores.error_rate)}" if classes else f"rmse {figure(scores.rmse)}"
         size = getattr(self.stream, "size", None)
         what = "pairs" if scores.task.groups else "examples"
         self._update(
-            f"{scores.examples:,} {what} {short(scores.examples / seconds)}/s {error}",
+            f"{scores.examples:,} {what} {short(scores.examples / seconds)}/s {error} {aside}",
             getattr(self.stream, "position", 0) if size else 0,
             size,
         )

@@ -18,6 +18,7 @@ import math
 import time
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from ouzel.distributed.packing import packed, unpacked
 from ouzel.distributed.rounds import FIRST_ROUND
@@ -133,7 +134,8 @@ def main() -> None:
         alone = None
         for workers in map(int, asked.workers.split(",")):
             for every in map(int, asked.merge_every.split(",")):
-                found = simulate(learner, workers, asked.rows, every, stream)
+                with threadpool_limits(1, "blas"):  # as workers have it
+                    found = simulate(learner, workers, asked.rows, every, stream)
                 alone = alone or found
                 if asked.json:
                     print(json.dumps({**found, "speed_up": {link: speed_up(found, alone, link) for link in LINKS}}))

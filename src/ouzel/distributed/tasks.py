@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import time
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from ouzel import __version__
 from ouzel.distributed.packing import packed, unpacked
@@ -20,6 +23,9 @@ from ouzel.model.model import Model
 from ouzel.model.rounds import Shape, common, gains_of, model_of, shape_of
 from ouzel.model.tasks.task import Outcome
 from ouzel.streams.options import Options
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class Work(NamedTuple):
@@ -60,6 +66,18 @@ class Learnt(NamedTuple):
     said: Said
 
 
+def _alone(task: Callable[P, T]) -> Callable[P, T]:
+    """A task whose linear algebra uses one thread: with several, its digits depend on how many there are."""
+
+    @functools.wraps(task)
+    def done(*arguments: P.args, **named: P.kwargs) -> T:
+        with threadpool_limits(1, "blas"):
+            return task(*arguments, **named)
+
+    return done
+
+
+@_alone
 def learn(base: bytes, work: Work) -> Learnt:
     """Go on from a base by the next examples of a lane."""
     if work.version != __version__:
@@ -122,6 +140,7 @@ def added(one: Any, other: Any) -> Gains:
     return add(*(part.gains if isinstance(part, Learnt) else part for part in (one, other)))
 
 
+@_alone
 def settled(base: bytes, gains: Any, shape: Shape, names: list[Any]) -> bytes:
     """The base of the next round."""
     model: Model = model_of(unpacked(base), gains.gains if isinstance(gains, Learnt) else gains, shape)

@@ -22,6 +22,8 @@ from ouzel.learners.auto import newton_block, standardisation
 from ouzel.learners.auto.newton_block import BELOW, LEAST, MEMBERS, PRESENT, SEEN
 from ouzel.learners.gains.parts import Gains, Peak, Rows, dense, rows_of
 
+RIDGE = 1e-12
+
 
 class Linear(NamedTuple):
     """The models of the first order of a state, whatever the task."""
@@ -87,7 +89,7 @@ def gains_of_block(base: Any, state: Any, examples: float, shift: float) -> Gain
     known = np.diagonal(covariance) > 0.0
     precision = np.zeros(covariance.shape)
     if known.any():
-        precision[np.ix_(known, known)] = np.linalg.pinv(covariance[np.ix_(known, known)], hermitian=True)
+        precision[np.ix_(known, known)] = _inverse(covariance[np.ix_(known, known)])
     pairs = slots[:, None] * len(state.places) + slots
     totals = state.block.totals - base.block.totals
     totals[[MEMBERS, LEAST, BELOW]] = 0.0
@@ -133,8 +135,14 @@ def _covariance(gains: Gains, members: np.ndarray, slots: int, examples: float, 
     precision = np.where(places[at] == pairs, values[at], 0.0).reshape(len(members), -1) / examples
     known = gains["members"].values[np.searchsorted(gains["members"].places, members)]
     precision[np.diag_indices(len(members))] += (1.0 - known / examples) / prior
-    found: np.ndarray = np.linalg.pinv(precision, hermitian=True)
-    return 0.5 * (found + found.T)
+    return _inverse(precision)
+
+
+def _inverse(matrix: np.ndarray) -> np.ndarray:
+    """The inverse of a matrix that is positive definite but for rounding, which a ridge makes up for."""
+    found = np.linalg.inv(matrix + RIDGE * np.diagonal(matrix).max(initial=0.0) * np.eye(len(matrix)))
+    symmetric: np.ndarray = 0.5 * (found + found.T)
+    return symmetric
 
 
 def gains_of_mixture(parts: Any, examples: float) -> dict[str, Any]:

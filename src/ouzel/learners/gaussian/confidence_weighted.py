@@ -18,14 +18,10 @@ variances keep falling on a stream that no weights fit, down to the floor of `ga
 from __future__ import annotations
 
 from math import erfc, exp, log, pi, sqrt
-from typing import Annotated, Any, NamedTuple
-
-import numpy as np
+from typing import Annotated, NamedTuple
 
 from ouzel.kernels.jit import force_inline
-from ouzel.learners.gains.averaging import averaging
-from ouzel.learners.gains.parts import Gains
-from ouzel.learners.gaussian.rule import gained, multiplied, quotient, settled, step
+from ouzel.learners.gaussian.rule import step
 from ouzel.learners.shared_settings import Confidence, Full, Pairwise, Prior
 from ouzel.ranges import SWITCH
 
@@ -76,22 +72,3 @@ def _(settings, case):
     root = sqrt(max(half * half - 8.0 * phi * (margin - phi * variance), 0.0))
     alpha = (root - half) / (4.0 * phi * variance)
     return alpha, 2.0 * alpha * phi / (1.0 + 2.0 * alpha * phi * variance)
-
-
-def _with_table(base: Any, weights: np.ndarray, totals: Any, settings: Any) -> Any:
-    return base._replace(table=weights.astype(np.float32), **totals)
-
-
-_MEANS = averaging(lambda state, settings: state.table, _with_table, ("seen", "updates"))
-
-
-@gained.register(Settings)
-def _(settings: Settings, base: Any, state: Any) -> Gains:
-    """Precisions add up; means are averaged, for steps that make every example right say little of many."""
-    return {"means": _MEANS[0](base, state, settings), "gaussian": quotient(settings, base, state)}
-
-
-@settled.register(Settings)
-def _(settings: Settings, base: Any, gains: Gains) -> Any:
-    product = multiplied(settings, base, gains["gaussian"])
-    return product._replace(table=_MEANS[1](base, gains["means"], settings).table)

@@ -15,7 +15,9 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from ouzel.learners.gains.parts import Gains, Peak
-from ouzel.learners.gaussian.rule import Diagonal, gained, merged, settled, step
+from ouzel.learners.gaussian.gains import gained, settled
+from ouzel.learners.gaussian.rule import merged, step
+from ouzel.learners.gaussian.states import Diagonal
 from ouzel.learners.scores import averaged
 from ouzel.learners.shared_settings import Full, Pairwise, Prior
 from ouzel.ranges import Range

@@ -29,30 +29,16 @@ from ouzel.errors import OuzelError
 from ouzel.kernels.jit import dispatch, force_inline
 from ouzel.layout import float32, float64, int64, made_from
 from ouzel.learners.fading import faded_covariance, faded_variances
-from ouzel.learners.gains.parts import Gains, Peak, dense, rows_of
+from ouzel.learners.gaussian.gains import gains, onto
+from ouzel.learners.gaussian.states import SMALLEST_VARIANCE, Diagonal, Full
 from ouzel.learners.limits import LIMIT, is_sound
 from ouzel.learners.loops import learning_scores
 from ouzel.learners.scores import learning_pairs, predict_by_table, score_row, weights_in_table
 
+__all__ = ["Diagonal", "Full", "gains", "onto"]
+
 MULTICLASS = True
 MOST_SLOTS = 4097  # of a full covariance: ids below 4,096 and the constant
-SMALLEST_VARIANCE = 1e-12
-
-
-class Diagonal(NamedTuple):
-    table: np.ndarray  # (d, classes) float32  w of each slot and class
-    variance: np.ndarray  # (d,) float32  the diagonal of S
-    seen: np.ndarray  # (1,) float64  t
-    updates: np.ndarray  # (1,) float64
-
-
-class Full(NamedTuple):
-    table: np.ndarray  # (d, classes) float32  w of each slot and class
-    covariance: np.ndarray  # (d, d) float64  S, of which single precision would soon lose the positive definiteness
-    product: np.ndarray  # (d,) float64  scratch: S x
-    extent: np.ndarray  # (1,) int64  slots from here on have not been met: S is the prior there
-    seen: np.ndarray  # (1,) float64  t
-    updates: np.ndarray  # (1,) float64
 
 
 class MarginStats(NamedTuple):
@@ -84,16 +70,6 @@ def move(
 @dispatch
 def merged(settings: Any, states: list[Any]) -> Any:
     """One state of those of workers; where a rule has no way of its own, their Gaussians are multiplied."""
-
-
-@dispatch
-def gained(settings: Any, base: Any, state: Any) -> Gains:
-    """What a worker has learnt beyond its base; by default the Gaussian that turns the base's into its own."""
-
-
-@dispatch
-def settled(settings: Any, base: Any, gains: Gains) -> Any:
-    """The state of a base and of what workers have learnt beyond it."""
 
 
 def layout(features: int, classes: int, settings: Any) -> Any:
@@ -238,60 +214,3 @@ def _(settings: Any, states: list[Any]) -> Any:
         extent=np.max([state.extent for state in states], axis=0),
         **total,
     )
-
-
-def _natural(state: Any, prior: float) -> tuple[np.ndarray, np.ndarray]:
-    """What the precision, (d, 1) or (d, d), has above the prior's, and the precision times the weights (d, classes)."""
-    table = state.table.astype(np.float64)
-    if isinstance(state, Diagonal):
-        precision = 1.0 / state.variance.astype(np.float64)[:, None]
-        return precision - prior, precision * table
-    met = slice(int(state.extent[0]))
-    above, pulled = np.zeros(state.covariance.shape), np.zeros(table.shape)
-    precision = np.linalg.inv(state.covariance[met, met])
-    above[met, met] = precision - prior * np.eye(len(precision))
-    pulled[met] = precision @ table[met]
-    return above, pulled
-
-
-def gains(base: Any, state: Any, settings: Any) -> Gains:
-    """What a worker has learnt beyond its base, in the way of the rule."""
-    found: Gains = gained(settings, base, state)
-    return found
-
-
-def onto(base: Any, gains: Gains, settings: Any) -> Any:
-    """The state of a base and of what workers have learnt beyond it, in the way of the rule."""
-    return settled(settings, base, gains)
-
-
-@gained.register(object)
-def quotient(settings: Any, base: Any, state: Any) -> Gains:
-    """The Gaussian that turns a base's into a worker's."""
-    prior = 2.0 / settings.prior
-    (before, pull), (after, pulled) = _natural(base, prior), _natural(state, prior)
-    found: Gains = {name: getattr(state, name) - getattr(base, name) for name in ("seen", "updates")}
-    if isinstance(state, Full):
-        found["extent"] = Peak(state.extent)
-    return {**found, "precision": rows_of(after - before), "pulled": rows_of(pulled - pull)}
-
-
-@settled.register(object)
-def multiplied(settings: Any, base: Any, gains: Gains) -> Any:
-    """The Gaussian of a base times those of its workers."""
-    prior = 2.0 / settings.prior
-    above, pulled = _natural(base, prior)
-    above = above + dense(gains["precision"], len(above))
-    pulled = pulled + dense(gains["pulled"], len(above))
-    total = {name: getattr(base, name) + gains[name] for name in ("seen", "updates")}
-    if isinstance(base, Diagonal):
-        precision = np.maximum(above, 0.0) + prior
-        variance = np.maximum(1.0 / precision[:, 0], SMALLEST_VARIANCE).astype(np.float32)
-        return base._replace(table=(pulled / precision).astype(np.float32), variance=variance, **total)
-    extent = np.maximum(base.extent, gains["extent"].values)
-    met = slice(int(extent[0]))
-    covariance, table = base.covariance.copy(), base.table.copy()
-    covariance[met, met] = np.linalg.inv(above[met, met] + prior * np.eye(int(extent[0])))
-    table[met] = covariance[met, met] @ pulled[met]
-    product = np.zeros_like(base.product)
-    return base._replace(table=table, covariance=covariance, product=product, extent=extent, **total)

@@ -9,7 +9,7 @@ An importance weight multiplies the step of v.
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ouzel.kernels.jit import force_inline
 from ouzel.kernels.vectors import square_norm
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.dithered_sums import dither_of, dithered_sum
-from ouzel.learners.gains.parts import Gains, dense, rows_of
+from ouzel.learners.gains.growth import growing
 from ouzel.learners.limits import is_sound
 from ouzel.learners.loops import learning_scores, predicting_scores
 from ouzel.learners.scores import learning_pairs, pairwise_update
@@ -98,14 +98,16 @@ def merge(states: list[State], settings: Settings) -> State:
     return states[0]._replace(energy=energy.astype(np.float32), **total)
 
 
-def gains(base: State, state: State, settings: Settings) -> Gains:
-    """What a worker has learnt beyond its base: what it has summed."""
-    sums = {name: getattr(state, name).astype(np.float64) - getattr(base, name) for name in State._fields}
-    return {**sums, "table": rows_of(sums["table"]), "energy": rows_of(sums["energy"])}
+def _own_weights(state: State, settings: Settings) -> np.ndarray:
+    found: np.ndarray = state.table / np.maximum(state.energy.astype(np.float64), 1e-30)[:, None]
+    return found
 
 
-def onto(base: State, gains: Gains, settings: Settings) -> State:
-    """The sums of a base and of what workers have learnt beyond it."""
-    table, energy = (getattr(base, name) + dense(gains[name], len(base.table)) for name in ("table", "energy"))
-    totals = {name: getattr(base, name) + gains[name] for name in ("seen", "updates")}
-    return State(table.astype(np.float32), np.maximum(energy, 0.0).astype(np.float32), **totals)
+def _rebuilt(base: State, weight: np.ndarray, energy: np.ndarray, gained: np.ndarray, totals: Any, settings: Settings):
+    """v = A w, of the merged ones: sums of v overshoot where many workers have met the same features."""
+    return State((weight * energy).astype(np.float32), energy[:, 0].astype(np.float32), **totals)
+
+
+gains, onto = growing(
+    _own_weights, lambda state: np.broadcast_to(state.energy[:, None], state.table.shape), _rebuilt, ("seen", "updates")
+)

@@ -18,6 +18,7 @@ from ouzel.kernels.jit import kernel
 from ouzel.kernels.vectors import square_norm
 from ouzel.layout import float32, float64, int64, made_from
 from ouzel.learners.fading import faded_covariance
+from ouzel.learners.gains.growth import grown, mean_move
 from ouzel.learners.gains.parts import Gains, Peak, dense, rows_of
 from ouzel.learners.gaussian.second_order_perceptron import Settings
 from ouzel.learners.limits import is_sound
@@ -140,11 +141,20 @@ def _correlations(state: State, settings: Settings) -> np.ndarray:
     return above
 
 
+def _own_weights(state: State) -> np.ndarray:
+    found: np.ndarray = state.inverse @ state.table.astype(np.float64)
+    return found
+
+
 def gains(base: State, state: State, settings: Settings) -> Gains:
-    """What a worker has learnt beyond its base: what it has summed."""
+    """What a worker has learnt beyond its base: what it has added to A, and how its weights A^-1 v have moved."""
+    added = _correlations(state, settings) - _correlations(base, settings)
+    moved, examples = _own_weights(state) - _own_weights(base), float(state.seen[0] - base.seen[0])
+    floor = np.where(moved.any(axis=1), 1e-9 * settings.damping, 0.0)
+    growth = np.broadcast_to(np.maximum(np.diagonal(added), floor)[:, None], moved.shape)
     return {
-        "metric": rows_of(_correlations(state, settings) - _correlations(base, settings)),
-        "table": rows_of(state.table.astype(np.float64) - base.table),
+        "metric": rows_of(added),
+        "means": grown(growth, moved, examples),
         "extent": Peak(state.extent),
         "seen": state.seen - base.seen,
         "updates": state.updates - base.updates,
@@ -152,11 +162,13 @@ def gains(base: State, state: State, settings: Settings) -> Gains:
 
 
 def onto(base: State, gains: Gains, settings: Settings) -> State:
-    """The sums of a base and of what workers have learnt beyond it."""
+    """The state of a base and of what workers have learnt beyond it; v = A w, of the merged ones."""
     extent = np.maximum(base.extent, gains["extent"].values)
     met, inverse = slice(int(extent[0])), base.inverse.copy()
     metric = _correlations(base, settings) + dense(gains["metric"], len(inverse))
-    inverse[met, met] = np.linalg.inv(metric[met, met] + settings.damping * np.eye(int(extent[0])))
-    table = (base.table + dense(gains["table"], len(inverse))).astype(np.float32)
+    metric[met, met] += settings.damping * np.eye(int(extent[0]))
+    inverse[met, met] = np.linalg.inv(metric[met, met])
+    weights, table = _own_weights(base) + mean_move(dense(gains["means"], len(inverse))), base.table.copy()
+    table[met] = metric[met, met] @ weights[met]
     totals = {name: getattr(base, name) + gains[name] for name in ("seen", "updates")}
     return base._replace(table=table, inverse=inverse, extent=extent, **totals)

@@ -109,7 +109,7 @@ def test_a_bad_table_is_one_line(ouzel, tmp_path, kind):
 ARGUMENTS = {
     "no such file": (["train", "absent.svm"], "absent.svm: there is no such file"),
     "a folder": (["train", "."], "is a folder"),
-    "no file": (["train"], "Missing argument 'FILE'; see `ouzel train --help`"),
+    "no file": (["train"], "Missing argument 'FILE': .*; see `ouzel train --help`"),
     "no such command": (["trian"], "No such command 'trian'"),
     "no such option": (["train", "FILE", "--lerner", "ogd"], "No such option: --lerner"),
     "no such learner": (["train", "FILE", "--learner", "adagrid"], "Did you mean 'adagrad'"),

@@ -157,7 +157,7 @@ def test_what_cannot_be_answered_is_one_line(sqlite, ouzel, question, said):
         (("--sql", "SELECT 1", "--database", "a.db"), "postgresql://server/name"),
         (("--sql", "SELECT 1", "--database", "sqlite:///absent.db"), "there is no such file"),
         (("--sql", "SELECT 1", "--database", "adbc+nothing://x"), "adbc-driver-nothing"),
-        ((), "what is to be read?"),
+        ((), "Missing argument 'FILE'"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(ouzel, arguments, said):

@@ -74,7 +74,9 @@ def sources_of(files: Sequence[str] | None, querying: Querying) -> list[str]:
             if getattr(querying, name) is not None:
                 raise OuzelError(f"--{name} goes with --sql: what is to be read of the database")
         if not files:
-            raise OuzelError("what is to be read? Name files, a log such as kafka://broker:9092/topic, or --sql")
+            raise OuzelError(
+                "Missing argument 'FILE': files, a log such as kafka://broker:9092/topic, or a query with --sql; see `ouzel train --help`"
+            )
         return list(files)
     if files:
         raise OuzelError("--sql reads a database in place of files; leave one of them out")

@@ -77,6 +77,14 @@ NGrams = Annotated[
     typer.Option(metavar="[COL=]N[+K]", help="Join up to N words of texts, or of namespaces, that follow each other."),
 ]
 Skips = Annotated[int | None, typer.Option(metavar="K", help="Words that n-grams may leave out (0).")]
+Bins = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COL=N", help="Numbers of a column as N categories, bins of like size; may be repeated."),
+]
+Hinges = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COL=N", help="Beside numbers of a column, how far they are above N edges; the same."),
+]
 Missing = Annotated[str | None, typer.Option(help="A missing value is: absent, or a feature of its own (indicator).")]
 ColumnNames = Annotated[
     str | None, typer.Option("--columns", help="Names of the columns of a table without a header: a,b,c.")
@@ -136,6 +144,8 @@ class Kinds:
     crosses: Crosses = None
     ngrams: NGrams = None
     skips: Skips = None
+    bins: Bins = None
+    hinges: Hinges = None
 
 
 @dataclass(frozen=True)

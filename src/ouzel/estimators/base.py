@@ -59,6 +59,8 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
     keep: Any = None
     crosses: Any = None
     ngrams: Any = None
+    bins: Any = None
+    hinges: Any = None
 
     def top_weights(self, n: int = 20, feature_names: Any = None) -> Any:
         """The n heaviest (feature, weight), heaviest first; features are names where names are known.

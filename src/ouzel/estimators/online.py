@@ -46,11 +46,13 @@ class Online(Estimator):
         keep: Any = None,
         crosses: Any = None,
         ngrams: Any = None,
+        bins: Any = None,
+        hinges: Any = None,
         **settings: Any,
     ) -> None:
         said: dict[str, Any] = {"categorical": categorical, "numeric": numeric, "text": text, "dates": dates}
         said |= {"ignore": ignore, "keep": keep, "crosses": crosses, "ngrams": ngrams}
-        said |= {"standardize": standardize, "forget": forget}
+        said |= {"bins": bins, "hinges": hinges, "standardize": standardize, "forget": forget}
         super().__init__(fit_intercept=fit_intercept, passes=passes, bits=bits, seed=seed, **said)
         self.learner = learner
         self._given = {}
@@ -129,6 +131,8 @@ class OnlineClassifier(Online, Classifier):
     ignore, keep : columns to leave out, or the only ones to take, in the same way
     crosses : columns whose features are multiplied, such as [("city", "device")], see docs/crosses.md
     ngrams : words of texts joined with those that follow, up to so many: 2, or {"review": "3+1"} with a word left out
+    bins : columns whose numbers are categories, by bins of like size that the first examples tell: {"price": 16}
+    hinges : columns beside whose numbers stand how far they are above so many edges: {"price": 8}
     settings : settings of the learner by name, see docs/settings.md; a name that it does not have is an OuzelError
 
     Examples
@@ -179,11 +183,13 @@ class OnlineRegressor(Online, Regressor):
         keep: Any = None,
         crosses: Any = None,
         ngrams: Any = None,
+        bins: Any = None,
+        hinges: Any = None,
         **settings: Any,
     ) -> None:
         said: dict[str, Any] = {"categorical": categorical, "numeric": numeric, "text": text, "dates": dates}
         said |= {"ignore": ignore, "keep": keep, "crosses": crosses, "ngrams": ngrams}
-        said |= {"standardize": standardize, "forget": forget}
+        said |= {"bins": bins, "hinges": hinges, "standardize": standardize, "forget": forget}
         given = {"passes": passes, "bits": bits, "seed": seed, **said, **settings}
         super().__init__(learner, fit_intercept=fit_intercept, **given)
         self.scale_targets = scale_targets
@@ -223,11 +229,13 @@ class OnlineRanker(Online, Ranker):
         keep: Any = None,
         crosses: Any = None,
         ngrams: Any = None,
+        bins: Any = None,
+        hinges: Any = None,
         **settings: Any,
     ) -> None:
         said: dict[str, Any] = {"categorical": categorical, "numeric": numeric, "text": text, "dates": dates}
         said |= {"ignore": ignore, "keep": keep, "crosses": crosses, "ngrams": ngrams}
-        said |= {"standardize": standardize, "forget": forget}
+        said |= {"bins": bins, "hinges": hinges, "standardize": standardize, "forget": forget}
         given = {"passes": passes, "bits": bits, "seed": seed, **said, **settings}
         super().__init__(learner, fit_intercept=False, **given)
         self.pairs = pairs

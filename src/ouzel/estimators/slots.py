@@ -79,9 +79,10 @@ class Slots(dict[Any, int]):
         model = self.model
         made, members = plain_members(x, model.space, self.options)
         slots, values = self.row(made, plain=True)
-        if self._deriver is None:
-            asked = {**self.derived._asdict(), "bits": model.bits, "seed": model.seed, "space": NOTHING_KNOWN}
-            self._deriver = Deriver(replace(self.options, **asked))
+        edges = model.space.edges
+        if self._deriver is None or (edges and self._deriver.edges != edges):
+            asked = {**self.derived._asdict(), "bits": model.bits, "seed": model.seed}
+            self._deriver = Deriver(replace(self.options, space=NOTHING_KNOWN._replace(edges=edges), **asked))
         own = len(self.constant)
         block = Block(
             np.array([0, len(slots) - own], np.uint64),
@@ -92,7 +93,11 @@ class Slots(dict[Any, int]):
             space=FeatureSpace(named=True, loose=True),
             factors=factors_of([members], self._deriver.options),
         )
+        if self.learning:
+            self._deriver.look(block)
         (block,) = self._deriver.parts(block, whole=True)
+        if self.learning and not edges:
+            model.space = model.space._replace(edges=self._deriver.edges)
         if block.names is not None and self.learning:
             model.names.add(block.names)
         self.largest = max(self.largest, int(block.indices.max(initial=0)))

@@ -69,7 +69,8 @@ class Reading:
         self.options = make_options(given)
         self.label = self.options.label or "label"
         kinds = ColumnKinds(self.options)
-        self._derivers = Deriver(self.options), Deriver(self.options)
+        learnt = Deriver(self.options)
+        self._derivers = learnt, Deriver(self.options, like=learnt)
         self._labelled = JsonExamples(self.options, kinds, "the stream")
         self._labelled.label = self.options.label
         ignored = (*self.options.ignore, *([self.options.weight] if self.options.weight else []))
@@ -148,6 +149,8 @@ class Reading:
             return block
         deriver = self._derivers[asked]
         with self._lock:
+            if not asked:
+                deriver.look(block)
             deriver.tell_again()  # a block may be made, and not learnt
             (block,) = deriver.parts(block, whole=True)
         return block

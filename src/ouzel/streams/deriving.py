@@ -1,36 +1,58 @@
-"""Blocks with the features that are made of others: n-grams, then crosses. A stream has one `Deriver`."""
+"""Blocks with the features that are made of others: bins and hinges, n-grams, crosses. A stream has one `Deriver`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from ouzel.errors import DataError, listed
+from ouzel.streams.bins.binning import Binner
+from ouzel.streams.bins.edges import Edges
 from ouzel.streams.block import Block
 from ouzel.streams.crosses.crossing import Crosser
+from ouzel.streams.derived.making import Maker
 from ouzel.streams.ngrams.grams import NGrams
 from ouzel.streams.options import Options
 from ouzel.streams.patterns import matches
 
 
 class Deriver:
-    """Makes what the options of a stream ask for of one block after the other."""
+    """Makes what the options of a stream ask for of one block after the other.
 
-    def __init__(self, options: Options) -> None:
+    Edges of bins are those that another one, which this is `like`, has found or finds.
+    """
+
+    def __init__(self, options: Options, like: Deriver | None = None) -> None:
         self.options = options
         self.derived = options.derived
         self._learnt = options.space.known
+        self._edges: Edges | None = None
+        if options.derived.of_numbers:
+            self._edges = Edges(options) if like is None else like._edges
+        self._binner = None if self._edges is None else Binner(options, self._edges)
         self._grams = NGrams(options) if options.derived.ngrams else None
         self._crosser = Crosser(options) if options.derived.crosses else None
         self._met: set[str] = set()  # fields
 
     def all(self, blocks: Iterable[Block], whole: bool = True) -> Iterator[Block]:
         """The blocks with what is made; those of very many features in parts, unless they are to stay `whole`."""
+        if self._edges is not None:
+            blocks = self._edges.ahead(blocks)
         for block in blocks:
             yield from self.parts(block, whole) if self.derived else (block,)
 
+    @property
+    def edges(self) -> Mapping[str, tuple[float, ...]]:
+        """Those of bins and hinges, by column, once they are known."""
+        return {} if self._edges is None else self._edges.found
+
+    def look(self, block: Block) -> None:
+        """Take note of a block that is to be learnt, whose numbers may tell edges."""
+        if self._edges is not None:
+            self._edges.look(block)
+
     def tell_again(self) -> None:
         """Tell the names of what is made from the next block on anew."""
-        for maker in (self._grams, self._crosser):
+        for maker in self._makers():
             if maker is not None:
                 maker.told.again()
 
@@ -53,8 +75,17 @@ class Deriver:
                 )
             return
         self._met.update(block.factors.names)
-        block = block._replace(space=block.space._replace(derived=self.derived, named=True))
-        parts = iter([block]) if self._grams is None else self._grams.parts(block, whole)
-        for part in parts:
-            for made in (part,) if self._crosser is None else self._crosser.parts(part, whole):
-                yield made._replace(factors=None)
+        block = block._replace(space=block.space._replace(derived=self.derived, named=True, edges=self.edges))
+        for made in self._made(block, self._makers(), whole):
+            yield made._replace(factors=None)
+
+    def _makers(self) -> list[Maker]:
+        return [maker for maker in (self._binner, self._grams, self._crosser) if maker is not None]
+
+    def _made(self, block: Block, makers: list[Maker], whole: bool) -> Iterator[Block]:
+        """A block with what some makers make, each of what the one before has made, in parts."""
+        if not makers:
+            yield block
+            return
+        for part in makers[0].parts(block, whole):
+            yield from self._made(part, makers[1:], whole)

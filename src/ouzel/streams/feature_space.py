@@ -37,6 +37,7 @@ class FeatureSpace(NamedTuple):
     loose: bool = False  # whether names come one by one, with others at any time: text, dictionaries, JSON objects
     indicator: bool = False  # whether a missing value is a feature of its own
     derived: Derived = Derived()  # what features are made of others
+    edges: Mapping[str, tuple[float, ...]] = {}  # of the bins and hinges of columns
 
     @property
     def known(self) -> bool:
@@ -137,6 +138,11 @@ def meet(known: FeatureSpace, given: FeatureSpace, learning: bool = False) -> Fe
             f"the model was learnt with {known.derived}, and this data comes with {given.derived}; "
             "read it for the model: blocks_from(X, y, model=model), or train a model on this data"
         )
+    if known.edges and given.edges and known.edges != given.edges:
+        raise DataError(
+            "the model's bins or hinges have other edges than this data's; read it for the model: "
+            "blocks_from(X, y, model=model), or train both from one model that has edges"
+        )
     if known.width is not None:
         _check_against_columns(known, given)
     elif given.width is not None:
@@ -179,6 +185,7 @@ def _union(known: FeatureSpace, given: FeatureSpace) -> FeatureSpace:
         known.loose or given.loose,
         known.indicator or given.indicator,
         known.derived,
+        known.edges or given.edges,
     )
 
 

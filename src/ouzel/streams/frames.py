@@ -77,8 +77,10 @@ def table_blocks(
     deriver = Deriver(options)
     start = 0
     with one_line("table"):
-        for batch in table.to_batches(max_chunksize=rows_at_once(table.num_columns)):
-            for block in deriver.all(columns.blocks(batch, lambda _: None, block_rows)):
-                here = slice(start, start + block.rows)
-                yield block._replace(labels=codes[here], label_names=names, weights=importances[here])
-                start += block.rows
+        batches = table.to_batches(max_chunksize=rows_at_once(table.num_columns))
+        for block in deriver.all(
+            block for batch in batches for block in columns.blocks(batch, lambda _: None, block_rows)
+        ):
+            here = slice(start, start + block.rows)
+            yield block._replace(labels=codes[here], label_names=names, weights=importances[here])
+            start += block.rows

@@ -8,11 +8,9 @@ from typing import Annotated, Any
 
 from ouzel.errors import OuzelError
 from ouzel.ranges import Bits, Count, Seed, checked
-from ouzel.streams.crosses.naming import as_crosses
 from ouzel.streams.derived.asked import Derived
 from ouzel.streams.feature_space import CATEGORY, DATE, NOTHING_KNOWN, NUMBER, TEXT, FeatureSpace
 from ouzel.streams.limits import USUAL, Limits
-from ouzel.streams.ngrams.naming import as_ngrams
 from ouzel.streams.patterns import matches
 
 TABLES = ("csv", "tsv", "parquet", "arrow", "jsonl")
@@ -20,8 +18,8 @@ ON_ERROR = ("raise", "skip")
 MISSING = ("absent", "indicator")
 SAMPLE = 1000
 OF_COLUMNS = ("text", "categorical", "numeric", "ignore", "keep")  # or of namespaces, which are like columns
-OF_NAMED = (*OF_COLUMNS, *Derived._fields)
-OF_TABLES = ("label", "weight", "group", "id", "dates", "missing")
+OF_NAMED = (*OF_COLUMNS, "crosses", "ngrams")
+OF_TABLES = ("label", "weight", "group", "id", "dates", "missing", "bins", "hinges")
 OF_DELIMITED = ("columns", "skip_lines", "delimiter")
 LISTS = ("inherited", "columns", "dates", *OF_COLUMNS)
 
@@ -45,6 +43,8 @@ class Options:
     keep: tuple[str, ...] = ()  # the only columns that are features
     crosses: tuple[str, ...] = ()  # features multiplied with each other, by their columns: city*device
     ngrams: tuple[str, ...] = ()  # words joined with those that follow: up to 2 of all texts, or review=3 of one
+    bins: tuple[str, ...] = ()  # numbers as categories, so many of a column: price=16
+    hinges: tuple[str, ...] = ()  # how far numbers are above so many edges: price=8
     skips: Annotated[Count, "words that n-grams may leave out, where they do not say it themselves"] = 0
     sample: Annotated[
         Count, "first rows that decide what columns hold; 0: each value of a JSON object is what it is"
@@ -63,7 +63,7 @@ class Options:
     def __post_init__(self) -> None:
         for name, value in checked(Options, vars(self)).items():
             object.__setattr__(self, name, value)
-        asked = Derived(as_crosses(self.crosses), as_ngrams(self.ngrams, self.skips))
+        asked = Derived(*(getattr(self, name) for name in Derived._fields)).in_order(self.skips)
         for name, value in asked._asdict().items():
             object.__setattr__(self, name, value)
             if value and self.space.known and value != getattr(self.space.derived, name):
@@ -101,7 +101,7 @@ class Options:
     @cached_property
     def derived(self) -> Derived:
         """What features are to be made of others, as the model has it, or as is asked for."""
-        return self.space.derived if self.space.known else Derived(self.crosses, self.ngrams)
+        return self.space.derived if self.space.known else Derived(*(getattr(self, name) for name in Derived._fields))
 
     @cached_property
     def choosy(self) -> bool:
@@ -163,10 +163,6 @@ def make_options(given: dict[str, Any]) -> Options:
     for name in LISTS:
         if name in values:
             values[name] = names_in(name, values[name])
-    if "crosses" in values:
-        values["crosses"] = as_crosses(values["crosses"])
-    if "ngrams" in values:
-        values["ngrams"] = as_ngrams(values["ngrams"], values.get("skips", 0))
     if "limits" in values:
         values["limits"] = Limits.of(values["limits"])
     return Options(**values)

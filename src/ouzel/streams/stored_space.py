@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import reprlib
+from itertools import pairwise
 from typing import Any
 
 from ouzel.errors import OuzelError
-from ouzel.rules import check, either, flag, list_of, nothing, one_of, pair_of, text, whole
+from ouzel.rules import check, either, flag, list_of, nothing, number, one_of, pair_of, text, whole
 from ouzel.sketches.hashing import MOST_ID
-from ouzel.streams.crosses.naming import as_crosses
+from ouzel.streams.bins.naming import MOST
 from ouzel.streams.derived.asked import Derived
 from ouzel.streams.feature_space import KINDS, FeatureSpace
-from ouzel.streams.ngrams.naming import as_ngrams
 
 FEATURES = {
     "named": flag,
@@ -23,6 +23,9 @@ FEATURES = {
     "indicator": flag,
     "crosses": list_of(text),
     "ngrams": list_of(text),
+    "bins": list_of(text),
+    "hinges": list_of(text),
+    "edges": list_of(pair_of(text, list_of(number, MOST))),
 }
 """What features are known by: the fields of `FeatureSpace`."""
 
@@ -31,7 +34,8 @@ def described(space: FeatureSpace) -> dict[str, Any]:
     """What features are known by as JSON values."""
     stored = space._asdict()
     derived = stored.pop("derived")
-    return {**stored, "kinds": list(map(list, space.kinds.items())), **derived._asdict()}
+    tables = {"kinds": list(map(list, space.kinds.items())), "edges": list(map(list, space.edges.items()))}
+    return {**stored, **tables, **derived._asdict()}
 
 
 def space_of(stored: Any) -> FeatureSpace:
@@ -40,10 +44,13 @@ def space_of(stored: Any) -> FeatureSpace:
     kinds = dict(stored["kinds"])
     lists = {name: tuple(stored[name]) for name in Derived._fields}
     derived = Derived(**lists)
-    if derived != (as_crosses(derived.crosses), as_ngrams(derived.ngrams)):
-        raise OuzelError(f"crosses or n-grams are not in order; got {reprlib.repr(lists)}")
+    if derived != derived.in_order():
+        raise OuzelError(f"what is made of features is not in order; got {reprlib.repr(lists)}")
+    edges = {name: tuple(map(float, some)) for name, some in stored["edges"]}
+    if any(low >= high for some in edges.values() for low, high in pairwise(some)) or len(edges) < len(stored["edges"]):
+        raise OuzelError("the edges of bins do not rise")
     rest = {name: value for name, value in stored.items() if name not in lists}
-    space = FeatureSpace(**{**rest, "kinds": kinds, "derived": derived})
+    space = FeatureSpace(**{**rest, "kinds": kinds, "derived": derived, "edges": edges})
     within = space.lowest is None or space.highest is None or space.lowest <= space.highest
     if (space.lowest is None) != (space.highest is None) or not within or len(kinds) != len(stored["kinds"]):
         raise OuzelError("what the features are known by contradicts itself")

@@ -135,7 +135,7 @@ def test_others_are_refused_in_one_line(tmp_path):
     with pytest.raises(OuzelError, match="has no column 'tittle'"):
         list(read(tmp_path / "a.csv", label="y", ngrams="tittle=2"))
     model = ouzel.OnlineClassifier("ogd", text="note").fit(pyarrow.table({"note": ["a b", "c"]}), [0, 1])
-    with pytest.raises(OuzelError, match="learnt with no crosses or n-grams, and not with the n-grams"):
+    with pytest.raises(OuzelError, match="learnt with no crosses, n-grams, bins or hinges, and not with the n-grams"):
         next(blocks_from([({"note": "a b"}, 1)], model=model, ngrams=2))
     for odd in ("", "one", "a=1", "a=10", "a=2+10", ["a=2", "a=3"], 2.5, True, [None]):
         with pytest.raises(OuzelError, match="n-grams"):

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ouzel.streams.crosses.naming import all_factors
 from ouzel.streams.derived.asked import Derived
 from ouzel.streams.derived.factors import Entries, Factors
 from ouzel.streams.patterns import matches
@@ -35,7 +34,7 @@ class Collector:
 
     def wants(self, field: str, words: bool = False) -> bool:
         """Whether others are made of a field's features, of which a row has one, or several `words`."""
-        fields = self.derived.fields if words else all_factors(self.derived.crosses)
+        fields = self.derived.fields if words else self.derived.of_one
         return bool(fields) and matches(field, fields)
 
     def add(

@@ -46,8 +46,8 @@ class Maker(ABC):
     """Makes features of the factors of one block after the other."""
 
     kind: ClassVar[str]  # what they are, for people
-    separator: ClassVar[str]  # between the names of factors
-    repeated: ClassVar[bool]  # whether the prefix of a field stands before each of its factors, or before the first
+    separator: ClassVar[str] = ""  # between the names of factors
+    repeated: ClassVar[bool] = True  # whether the prefix of a field stands before each factor, or before the first
 
     def __init__(self, options: Options) -> None:
         self.mask = np.uint64((1 << options.bits) - 1)
@@ -64,6 +64,10 @@ class Maker(ABC):
     @abstractmethod
     def make(self, plan: Any, factors: Factors, given: Given, made: Made) -> int:
         """Write rows with what is made of them; how many names were noted."""
+
+    def names(self, plan: Any, factors: Factors, made: Made, named: int) -> Names | None:
+        """The names of features that are new: so many were noted."""
+        return names_of(factors, made.notes[:named], made.note_ids[:named], self.separator, self.repeated)
 
     def parts(self, block: Block, whole: bool = False) -> Iterator[Block]:
         """A block, which has factors, with what is made of them, in parts unless it is to stay `whole`."""
@@ -100,7 +104,7 @@ class Maker(ABC):
             named = int(self.make(plan, factors, given, made))
             self.told.count += named
             end = int(made.offsets[-1])
-            names = names_of(factors, made.notes[:named], made.note_ids[:named], self.separator, self.repeated)
+            names = self.names(plan, factors, made, named)
             yield block.slice(start, stop)._replace(
                 offsets=made.offsets,
                 indices=made.ids[:end],

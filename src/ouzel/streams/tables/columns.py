@@ -72,7 +72,8 @@ class Columns:
             kind = schema.field(column).type
             if column in (label, options.group, self.id) and not is_single(kind):
                 raise DataError(f"{name}: column {column!r} holds {kind}; expected numbers or names")
-        for column in (*options.dates, *Derived(options.crosses, options.ngrams).fields, *named):
+        asked = Derived(*(getattr(options, name) for name in Derived._fields))
+        for column in (*options.dates, *asked.fields, *named):
             if not (predicting or is_pattern(column) or _is_part_of_date(column, options)):
                 self._check_there(column, names)
         self.sparse = {"indices", "values"} <= set(names) and all(

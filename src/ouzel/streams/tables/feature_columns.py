@@ -145,12 +145,12 @@ class FeatureColumns:
         ids[:] = self.ids[column]
         if fit.all():
             values[:] = numbers
-            self._take_numbers(column, values, values != 0.0)
+            self._take_numbers(column, values, fit)
             return self._own_name(column)
         missing = np.isnan(numbers)
         wrong[~(fit | missing)] = NOT_FINITE
         values[:] = np.where(fit, numbers, 0.0)
-        self._take_numbers(column, values, values != 0.0)
+        self._take_numbers(column, values, fit)
         return self._own_name(column) + (self._mark(column, lane, missing) if self.options.indicator else [])
 
     def _mark(self, column: str, lane: Lane, missing: np.ndarray) -> list[Names]:
@@ -206,10 +206,9 @@ class FeatureColumns:
                 self._take_words(column, np.flatnonzero(named), chosen, words, prefix)
             if self.hashed != self.mask:
                 ids[named] &= self.mask
-            numbers = (values != 0.0) & ~named
-            if own is not None and numbers.any():
-                self._take_numbers(column, values, numbers)
-                found += self._own_name(column)
+            if own is not None:
+                self._take_numbers(column, values, ~(named | of_rows(cells.missing) | (wrong != 0)))
+                found += self._own_name(column) if ((values != 0.0) & ~named).any() else []
             if self.options.space.places():
                 wrong[named] = NOT_FINITE  # the model's array had no features but its columns
         return found + (self._mark(column, lane, of_rows(cells.missing)) if indicator else [])

@@ -76,7 +76,7 @@ def example_of(row: dict[str, Any], label: str | None, options: Options, kinds: 
         elif kind == TEXT and made:
             members += words_of_member(name, tokens(str(value)), f"{name}=" if kinds.several_texts else "")
         else:
-            members += members_of(name, kind, made)
+            members += members_of(name, kind, made if made or not _is_zero(value) else {own_name(name): 0.0})
     return Example(features, target, weight, group, tag, number, members)
 
 
@@ -127,6 +127,13 @@ def _features(row: dict[str, Any], options: Options, kinds: ColumnKinds) -> dict
             features[own_name(name)] = value
             kinds.take_plain(name)
     return features
+
+
+def _is_zero(value: Any) -> bool:
+    """Whether a value is the number 0, which is not a feature, and yet has a place among numbers."""
+    if isinstance(value, str):
+        return is_number(value.strip(" ")) and float(value) == 0.0
+    return isinstance(value, (int, float)) and value == 0
 
 
 def _number_word(value: float | bool) -> str:

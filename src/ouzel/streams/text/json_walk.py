@@ -110,9 +110,9 @@ def read_objects(
 
     `marks[mark]` is not behind the first mark from `at` on; `labels` are the words that were labels, as keys. A word
     has at most `longest` bytes; `weighted` says that each object must have a weight. `hashes` has room for the features
-    of any row: their ids before they are masked. Those to be crossed go to `factors`, as many as `taken` (1,) says.
-    Returns (rows, nonzeros, lines, why, at, mark, start, end): where to
-    go on, and the key or the label that is new.
+    of any row: their ids before they are masked. Those that others are made of go to `factors`, as many as `taken` (1,)
+    says. Returns (rows, nonzeros, lines, why, at, mark, start, end): where to go on, and the key or the label that is
+    new.
     """
     row, nnz, lines = first_row, first_nnz, 0
     at, mark, stop = np.uint64(at), np.uint64(mark), np.uint64(stop)
@@ -253,10 +253,10 @@ def read_objects(
                     ordered &= np.int64(identity) > previous
                     previous = np.int64(identity)
                     nnz += 1
-                    if keys.fields[key]:
-                        if word_end == ZERO:
-                            word, word_end = start, end
-                        _put_factor(factors, taken, keys.fields[key], hashed, value, word, word_end, word == start)
+                if keys.fields[key]:
+                    if word_end == ZERO:
+                        word, word_end = start, end
+                    _put_factor(factors, taken, keys.fields[key], hashed, value, word, word_end, word == start)
             at = _blanks_end(data, at, stop)
             if at >= stop:
                 break

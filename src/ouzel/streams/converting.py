@@ -40,21 +40,34 @@ def convert(
     The ending of its name says the format: arrow and parquet hold all that blocks do, names of features too.
     """
     format = format_of(path, packed)
-    parts = _parts(blocks, on_block)
     if format in ("svmlight", "vw"):
         from ouzel.streams.text.writing import write_svmlight, write_vw
 
+        parts = _parts(blocks, on_block)
         return write_svmlight(parts, path) if format == "svmlight" else write_vw(parts, path)
+    count = 0
+    for block in written(blocks, path, options, format, packed):
+        count += block.rows
+        on_block(block)
+    return count
+
+
+def written(
+    blocks: Iterable[Block], path: str | Path, options: Options, format: str = "arrow", packed: str | None = None
+) -> Iterator[Block]:
+    """The blocks of a stream, which are written to an Arrow or Parquet file on the way; it is there when all are."""
     from ouzel.streams.tables.block_tables import BlockTables
 
-    first = next(parts)
+    rest = iter(blocks)
+    first = next(rest, None)
+    if first is None:
+        return
     tables = BlockTables(options, first)
-    count = 0
     with write_atomically(path) as file, _writer(format, file, tables.schema, packed) as writer:
-        for block in chain([first], parts):
-            writer.write_batch(tables.batch(block))
-            count += block.rows
-    return count
+        for block in chain([first], rest):
+            for part in block.parts():
+                writer.write_batch(tables.batch(part))
+            yield block
 
 
 def _parts(blocks: Iterable[Block], on_block: Callable[[Block], Any]) -> Iterator[Block]:

@@ -18,6 +18,7 @@ from ouzel.streams.deriving import Deriver
 from ouzel.streams.differences import Sight
 from ouzel.streams.feature_space import NOTHING_KNOWN, meet
 from ouzel.streams.guard import reading, reason_of
+from ouzel.streams.keeping import Kept
 from ouzel.streams.limits import Limits
 from ouzel.streams.logs.address import is_log, only_log
 from ouzel.streams.options import Options, check_format, make_options
@@ -34,12 +35,19 @@ MOST_EXAMPLES = 1 << 60
 Parser = Callable[[np.ndarray, int, int, Options], Parsed]
 
 
-def read(source: str | Path | Iterable[str | Path], format: str | None = None, **options: Any) -> Stream | LogStream:
+def read(
+    source: str | Path | Iterable[str | Path],
+    format: str | None = None,
+    *,
+    cache: str | Path | Kept | None = None,
+    **options: Any,
+) -> Stream | LogStream:
     """A stream of blocks of examples from a file, several files, standard input ("-"), or a log (kafka://server/topic).
 
     `format` is one of svmlight, vw, csv, tsv, parquet, arrow, jsonl, idx; by default it is told by name or content, as
-    compression (gzip, bzip2, xz, zstd) is by content. `options` are the fields of `ouzel.streams.options.Options`, and
-    for a log those of `ouzel.streams.logs.reading.Reading` as well.
+    compression (gzip, bzip2, xz, zstd) is by content. `cache` is a folder for finished examples, from which the same
+    files are read when they are read in the same way again. `options` are the fields of
+    `ouzel.streams.options.Options`, and for a log those of `ouzel.streams.logs.reading.Reading` as well.
     Raises DataError at the first bad line, after everything before it has been given out, unless `on_error="skip"`.
 
     Examples
@@ -55,13 +63,15 @@ def read(source: str | Path | Iterable[str | Path], format: str | None = None, *
         from ouzel.streams.logs.stream import read_log
 
         return read_log(only_log(paths), format, options)
-    return Stream([Source(path) for path in paths], format, make_options(options))
+    made = make_options(options)
+    kept = cache if cache is None or isinstance(cache, Kept) else Kept(cache, made)
+    return Stream([Source(path) for path in paths], format, made, kept)
 
 
 class Stream:
     """Blocks of examples, once through. `close` it, or use it with `with`, if you stop early."""
 
-    def __init__(self, sources: list[Source], format: str | None, options: Options) -> None:
+    def __init__(self, sources: list[Source], format: str | None, options: Options, kept: Kept | None = None) -> None:
         self.sources = sources
         self.options = options
         self.formats = [find_format(source, format) for source in sources]
@@ -76,6 +86,8 @@ class Stream:
         self._kinds: Any = None  # of the columns of tables
         self._namespaces: Any = None  # of Vowpal Wabbit text, where options speak of them
         self._deriver = Deriver(options)
+        self._kept = kept
+        self._stand_ins: dict[Source, Source] = {}  # what is read where a source was kept
         self._counting = threading.Lock()
         self.seconds = 0.0  # spent waiting for blocks
         sizes = [source.size for source in sources]
@@ -92,8 +104,12 @@ class Stream:
 
     @property
     def position(self) -> int:
-        """Bytes of the files read so far."""
-        return sum(source.position for source in self.sources)
+        """Bytes of the files read so far; of one whose examples were kept, as large a part as was read of those."""
+        return sum(self._position_of(source) for source in self.sources)
+
+    def _position_of(self, source: Source) -> int:
+        kept = self._stand_ins.get(source)
+        return source.position if kept is None else (source.size or 0) * kept.position // max(1, kept.size or 0)
 
     def __iter__(self) -> Iterator[Block]:
         return self
@@ -125,7 +141,7 @@ class Stream:
             self.begins.append(self.examples)
             before, given = self.examples + self.skipped, 0
             with reading(source, format):
-                for block in self._deriver.all(self._blocks_of(source, format), whole=False):
+                for block in self._finished(source, format):
                     if block.rows:
                         if not given and len(self.sources) > 1:
                             self._compare(Sight.of(source.name, block))
@@ -147,6 +163,19 @@ class Stream:
         if self._namespaces is not None:
             self.remarks += self._namespaces.unknown(self.sources[-1].name)
         self.remarks += self._deriver.unknown(self.sources[-1].name)
+
+    def _finished(self, source: Source, format: str) -> Iterator[Block]:
+        """The blocks of a source with what is made of their features, from where they are kept or on the way there."""
+        place = None if self._kept is None else self._kept.place_of(source, format)
+        if self._kept is not None and place is not None and place.exists():
+            self._stand_ins[source] = Source(place)
+            return self._kept.read(self._stand_ins[source], self.options)
+        blocks = self._deriver.all(self._blocks_of(source, format), whole=False)
+        return (
+            blocks
+            if self._kept is None or place is None
+            else self._kept.keeping(blocks, source, format, place, self.options)
+        )
 
     def _compare(self, sight: Sight) -> None:
         """Note what a file's first block has otherwise than that of the stream's first file."""

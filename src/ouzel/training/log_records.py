@@ -34,6 +34,8 @@ class LogRecords:
         """The files as a stream; a log from where the model stands in it."""
         if not is_log(files[0]):
             return read(files, format=format, **options)
+        if options.pop("cache", None) is not None:
+            raise OuzelError(f"{files[0]}: a log is learnt as it comes, and not kept; leave --cache out")
         stream = read_log(files[0], format, {**options, **self.following}, self.recall)
         stream.on_wait, stream.on_say = on_wait, (lambda line: self.on_say(line))
         return stream

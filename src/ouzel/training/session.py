@@ -23,6 +23,7 @@ from ouzel.model.tasks.choose import learns_numbers
 from ouzel.rules import check
 from ouzel.streams.block import Block
 from ouzel.streams.groups import Groups
+from ouzel.streams.keeping import Kept
 from ouzel.streams.label_values import why_numbers
 from ouzel.streams.logs.stream import LogStream
 from ouzel.training.agreement import ContradictionError, check_agreement, contradiction
@@ -53,6 +54,7 @@ class Session:
     begun_at: tuple[int, int] = (0, 0)  # where the run stood when this session took it up
     ledger: Ledger = field(default_factory=Ledger)
     logs: LogRecords = field(default_factory=LogRecords)
+    kept: Kept | None = None  # where finished examples are, if they are kept
     stream: Any = None  # of the present pass
     on_known: Callable[[], None] = lambda: None  # called as examples are passed over
     on_wait: Callable[[], None] = lambda: None  # called before the files are waited for
@@ -270,7 +272,7 @@ class Session:
         return f"{lost}; --model OUT writes one" if self.output is None else lost
 
     def _open(self) -> Any:
-        options = {**self.reading, "space": self.model.space, "inherited": self.inherited}
+        options = {**self.reading, "space": self.model.space, "inherited": self.inherited, "cache": self.kept}
         stream = self.logs.open(self.files, self.format, options, lambda: self.on_wait())
         if self.model.task.groups:
             stream = Groups(stream)

@@ -37,6 +37,10 @@ def train(
         str | None, typer.Option(metavar="N|TIME", help="Write the model every so many examples, or every 30s, 5m, 1h.")
     ] = None,
     passes: Annotated[int | None, typer.Option(help="Passes over the files (1).")] = None,
+    cache: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="Folder for finished examples: further passes, and runs, read them there."),
+    ] = None,
     holdout_every: Annotated[int | None, typer.Option(help="Predict every n-th example and never learn it.")] = None,
     loss: options.Loss = None,
     learning_rate: options.LearningRate = None,
@@ -77,7 +81,8 @@ def train(
     options.check_plot(plot)
     learner = None if learner is None else learner_named(learner)
     further = log_options.of_logs(following, sources)
-    rounds = spread_options.of_rounds(spread, {"passes": (passes or 1) > 1, "again": again, "follow": further})
+    refused = {"passes": (passes or 1) > 1, "again": again, "follow": further, "cache": cache is not None}
+    rounds = spread_options.of_rounds(spread, refused)
     if rounds is not None:
         log_options.check_rounds(sources, seconds)
         from ouzel.cli.commands.train_rounds import train_in_rounds
@@ -124,6 +129,10 @@ def train(
             most_classes=most_classes,
             following=further,
         )
+        if cache is not None:
+            from ouzel.streams.keeping import kept_in
+
+            session.kept = kept_in(cache, session.reading, session.model.space, session.inherited)
         failed = _go(session, seconds, quiet=json_)
     _hand_over(session, failed, plot, top, json_)
 

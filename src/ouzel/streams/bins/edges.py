@@ -32,7 +32,10 @@ class Edges:
 
     def look(self, block: Block) -> None:
         """Take note of the numbers of a block's examples, until there are enough to tell the edges."""
-        if self.fixed or block.factors is None:
+        if self.fixed:
+            return
+        if block.factors is None:  # it was made before, or cannot be
+            self.fixed, self.found = True, block.space.edges
             return
         entries, names, _ = block.factors
         bounds = entries.bounds[: self._rows]

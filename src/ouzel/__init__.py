@@ -27,6 +27,7 @@ _HOME = {
     "DataError": "ouzel.errors",
     "Block": "ouzel.streams.block",
     "Model": "ouzel.model.model",
+    "convert": "ouzel.streams.converting",
     "write_svmlight": "ouzel.streams.text.writing",
     "StreamingExplainer": "ouzel.analytics.explanation.explainer",
     "RelativeDeltoids": "ouzel.analytics.deltoids.relative_deltoids",

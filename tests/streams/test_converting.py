@@ -13,7 +13,6 @@ import ouzel
 from ouzel.errors import OuzelError
 from ouzel.streams.converting import convert
 from ouzel.streams.label_values import labels_in
-from ouzel.streams.options import make_options
 
 ROWS = "city,price,note,y,w\n" + "Rome,1.5,so good,a,1\nBonn,,a fine day,b,2.5\nRome,-3e-5,,a,1\n,7,x y,,1\n" * 1500
 
@@ -50,7 +49,7 @@ def test_blocks_read_back_as_they_were(tmp_path, table, ending, packed):
     path, options = table
     out = tmp_path / f"t{ending}"
 
-    count = convert(ouzel.read(path, **options), out, make_options(options), packed)
+    count = convert(ouzel.read(path, **options), out, packed=packed)
 
     assert count == 6000
     assert everything(ouzel.read(out)) == everything(ouzel.read(path, **options))
@@ -62,7 +61,7 @@ def test_groups_tags_and_options_of_names_are_kept(tmp_path):
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     options = {"label": "y", "group": "q", "id": "row", "bits": 10, "seed": 3}
 
-    convert(ouzel.read(path, **options), out, make_options(options))
+    convert(ouzel.read(path, **options), out)
 
     assert everything(ouzel.read(out, bits=10, seed=3)) == everything(ouzel.read(path, **options))
     with pytest.raises(OuzelError, match="hashed with bits 10, not 18; give bits=10"):
@@ -73,7 +72,7 @@ def test_groups_tags_and_options_of_names_are_kept(tmp_path):
 
 def test_a_model_of_the_file_predicts_what_was_converted(tmp_path, table):
     path, options = table
-    convert(ouzel.read(path, **options), tmp_path / "t.arrow", make_options(options))
+    convert(ouzel.read(path, **options), tmp_path / "t.arrow")
     models = [ouzel.Model("adagrad") for _ in range(2)]
 
     for block in ouzel.read(path, **options):
@@ -91,7 +90,7 @@ def test_text_reads_back_as_the_same_ids_and_values(tmp_path, ending):
     path = tmp_path / "t.csv"
     path.write_text("city,price,y\nRome,0.1,1\nBonn,3e-5,0\nRome,,\n")
 
-    convert(ouzel.read(path, label="y"), tmp_path / f"t{ending}", make_options({}))
+    convert(ouzel.read(path, label="y"), tmp_path / f"t{ending}")
 
     (first,), (second,) = ouzel.read(path, label="y"), ouzel.read(tmp_path / f"t{ending}", unlabelled=True)
     assert_array_equal(first.indices, second.indices)
@@ -114,7 +113,7 @@ def test_what_cannot_be_written_is_one_line(tmp_path, table, name, packed, said)
     out.mkdir()
 
     with pytest.raises(OuzelError, match=said):
-        convert(ouzel.read(path, **options), out / name, make_options(options), packed)
+        convert(ouzel.read(path, **options), out / name, packed=packed)
 
     assert not list(out.iterdir())
 
@@ -123,7 +122,7 @@ def forged(tmp_path, change):
     """A converted file in which something was changed."""
     path, out = tmp_path / "t.svm", tmp_path / "t.arrow"
     path.write_text("1 1:0.5 3:2\n-1 2:1\n")
-    convert(ouzel.read(path), out, make_options({}))
+    convert(ouzel.read(path), out)
     table = pyarrow.ipc.open_file(out).read_all()
     columns = {name: table[name].to_pylist() for name in table.column_names}
     change(columns)

@@ -75,7 +75,8 @@ def sources_of(files: Sequence[str] | None, querying: Querying) -> list[str]:
                 raise OuzelError(f"--{name} goes with --sql: what is to be read of the database")
         if not files:
             raise OuzelError(
-                "Missing argument 'FILE': files, a log such as kafka://broker:9092/topic, or a query with --sql; see `ouzel train --help`"
+                "Missing argument 'FILE': files, a log such as kafka://broker:9092/topic, or a query with --sql; "
+                "see `ouzel train --help`"
             )
         return list(files)
     if files:

@@ -29,24 +29,34 @@ def format_of(path: str | Path, packed: str | None) -> str:
 
 
 def convert(
-    blocks: Iterable[Block],
+    stream: Iterable[Block],
     path: str | Path,
-    options: Options,
+    *,
     packed: str | None = None,
     on_block: Callable[[Block], Any] = lambda block: None,
 ) -> int:
-    """Write a stream read with these options to a file, in one step at the end; return the number of examples.
+    """Write a stream to a file, in one step at the end; return the number of examples.
 
-    The ending of its name says the format: arrow and parquet hold all that blocks do, names of features too.
+    The ending of the file's name says the format: .arrow and .parquet (`packed` by lz4 or zstd, if asked) hold all that
+    blocks do, names of features too; .svm and .vw are text for other programs. `on_block` is called with each block.
+
+    Examples
+    --------
+    >>> import tempfile, ouzel
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> written = (folder / "tiny.csv").write_text("price,city,sold\\n2.5,Rome,1\\n3,Oslo,0\\n")
+    >>> convert(ouzel.read(folder / "tiny.csv", label="sold"), folder / "tiny.arrow")
+    2
     """
     format = format_of(path, packed)
+    options = getattr(stream, "options", None) or Options()
     if format in ("svmlight", "vw"):
         from ouzel.streams.text.writing import write_svmlight, write_vw
 
-        parts = _parts(blocks, on_block)
+        parts = _parts(stream, on_block)
         return write_svmlight(parts, path) if format == "svmlight" else write_vw(parts, path)
     count = 0
-    for block in written(blocks, path, options, format, packed):
+    for block in written(stream, path, options, format, packed):
         count += block.rows
         on_block(block)
     return count

@@ -46,7 +46,7 @@ def convert(
             def show(written: Block) -> None:
                 screen.tell(f"{stream.examples:,} examples", stream.position if stream.size else 0, stream.size)
 
-            examples = convert_blocks(stream, output, stream.options, pack, show)
+            examples = convert_blocks(stream, output, packed=pack, on_block=show)
             for line in stream.remarks:
                 screen.say(line)
         skipped = stream.skipped

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from ouzel import __version__
 from ouzel.distributed.packing import packed, unpacked
@@ -66,12 +66,18 @@ class Learnt(NamedTuple):
     said: Said
 
 
+@functools.cache
+def _libraries() -> Any:
+    """The libraries of linear algebra that this process has loaded."""
+    return ThreadpoolController()
+
+
 def _alone(task: Callable[P, T]) -> Callable[P, T]:
     """A task whose linear algebra uses one thread: with several, its digits depend on how many there are."""
 
     @functools.wraps(task)
     def done(*arguments: P.args, **named: P.kwargs) -> T:
-        with threadpool_limits(1, "blas"):
+        with _libraries().limit(limits=1, user_api="blas"):
             return task(*arguments, **named)
 
     return done

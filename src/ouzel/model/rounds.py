@@ -66,10 +66,18 @@ def shaped(model: Model, shape: Shape) -> Model:
     return found
 
 
+def _of_shape(model: Model, shape: Shape) -> Model:
+    """A model that has room for all of a shape; itself if it has."""
+    same = model.classes.known == shape.labels and model.classes.closed == shape.closed
+    return model if same and model.dimension == shape.dimension else shaped(model, shape)
+
+
 def gains_of(base: Model, model: Model, shape: Shape) -> Gains:
     """What a worker's model has learnt beyond its base."""
-    worker, base = shaped(model, shape), shaped(base, shape)
-    _forget_alike(base, model.examples)
+    worker, base = _of_shape(model, shape), _of_shape(base, shape)
+    if base.preparation.every:
+        base = shaped(base, shape)
+        _forget_alike(base, model.examples)
     pairs = zip(base.states, worker.states, strict=True)
     found: Gains = {str(k): base.module.gains(*pair, base.settings) for k, pair in enumerate(pairs)}
     features = worker.preparation.features

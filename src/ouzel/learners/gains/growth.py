@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.learners.gains.parts import Gains, Rows, dense, rows_of
+from ouzel.learners.gains.parts import Gains, Rows, dense
 
 Function = Callable[..., Any]
 TINY = np.finfo(np.float64).tiny
@@ -24,9 +24,10 @@ TINY = np.finfo(np.float64).tiny
 
 def grown(growth: np.ndarray, moved: np.ndarray, examples: float) -> Rows:
     """Rows of growth (d, ...) and of what has moved (d, ...) by so many examples: g, g^2, g n, and g times moved."""
-    growth = np.maximum(growth, 0.0)
-    columns = [growth, growth * growth, growth * examples, growth * moved]
-    return rows_of(np.stack(columns, axis=1))
+    heard = growth > 0.0
+    places = np.flatnonzero(heard if heard.ndim == 1 else heard.reshape(len(heard), -1).any(axis=1))
+    growth, moved = np.maximum(growth[places], 0.0), moved[places]
+    return Rows(places, np.stack([growth, growth * growth, growth * examples, growth * moved], axis=1))
 
 
 def mean_move(gained: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ from typing import Any
 
 from ouzel.kernels.jit import force_inline, kernel_of
 from ouzel.learners.rows import longest
+from ouzel.learners.scores import learning_pairs
 
 Function = Callable[..., Any]
 
@@ -117,3 +118,9 @@ def predicting_in(make_room: Function, predict: Function) -> tuple[Function, Fun
             margins[i] = predict(state, rows.indices[here], rows.values[here], settings, work)
 
     return predict_row, predict_rows
+
+
+def learning_by_pairs(predict_row: Function, learn_pair: Function) -> tuple[Function, Function, Function]:
+    """`learn_row`, `learn_rows` and `predict_rows` of a learner of pairs of a true class and the best wrong one."""
+    learn_row = learning_pairs(predict_row, learn_pair)
+    return learn_row, learning_scores(learn_row), predicting_scores(predict_row)

@@ -66,10 +66,15 @@ def watching(
 def hand_over(
     found: Analysis,
     common: Common,
-    draw: Callable[[str], None],
-    answer: Callable[[], dict[str, Any]],
-    show: Callable[[], None],
+    stream: Any,
+    draw: Callable[..., None],
+    show: Callable[..., None],
+    *asked: Any,
 ) -> None:
-    """Save and draw what was found if asked to; then print it as JSON if that was asked for, else show it."""
-    files = [(common.model, "model written to", found.save), (common.plot, "picture drawn in", draw)]
-    outcome.hand_over(files, answer if common.json_ else None, show)
+    """Save and draw what was found in a stream if asked to; then print it as JSON, or else show it, as is `asked`."""
+
+    def picture(path: str) -> None:
+        draw(stream, path, *asked[1:])  # which has room for what a table leaves out
+
+    files = [(common.model, "model written to", found.save), (common.plot, "picture drawn in", picture)]
+    outcome.hand_over(files, (lambda: stream.to_json(*asked)) if common.json_ else None, lambda: show(stream, *asked))

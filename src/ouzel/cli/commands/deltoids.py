@@ -53,13 +53,7 @@ def deltoids(
     if not reader.interrupted and not found.seen.all():
         empty = (first, second)[int(found.seen[0] > 0)]
         raise DataError(f"{empty}: there are no items in it; there is nothing to compare")
-    analysis.hand_over(
-        found,
-        common,
-        draw=lambda path: draw_deltoids(reader, path),
-        answer=lambda: reader.to_json(top),
-        show=lambda: _print_table(reader, top),
-    )
+    analysis.hand_over(found, common, reader, draw_deltoids, _print_table, top)
 
 
 def _print_table(reader: TwoStreams, top: int) -> None:

@@ -64,13 +64,7 @@ def pmi(
         corpus.over(sources, format, column, common.reading(lines), progress)
     if not found.seen and not corpus.interrupted:
         raise DataError(f"{', '.join(files)}: there are no tokens in it; there is nothing to learn from")
-    analysis.hand_over(
-        found,
-        common,
-        draw=lambda path: draw_pmi(corpus, path),
-        answer=lambda: corpus.to_json(top),
-        show=lambda: _print_table(corpus, top),
-    )
+    analysis.hand_over(found, common, corpus, draw_pmi, _print_table, top)
 
 
 def _print_table(corpus: Corpus, top: int) -> None:

@@ -23,8 +23,8 @@ from ouzel.kernels.vectors import square_norm
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.gains.averaging import averaging
 from ouzel.learners.limits import bounded, is_sound
-from ouzel.learners.loops import learning_scores, predicting_scores
-from ouzel.learners.scores import learning_pairs, mean_model, predict_scaled_row, scaled_weights
+from ouzel.learners.loops import learning_by_pairs
+from ouzel.learners.scores import mean_model, predict_scaled_row, scaled_weights
 from ouzel.learners.shared_settings import PRICE, Rate
 from ouzel.ranges import STRENGTH, SWITCH, Choice
 
@@ -111,9 +111,7 @@ def _newton(state, indices, values, c, sign, score, step, settings):
 
 
 predict_row = predict_scaled_row
-learn_row = learning_pairs(predict_row, learn_pair)
-learn_rows = learning_scores(learn_row)
-predict_rows = predicting_scores(predict_row)
+learn_row, learn_rows, predict_rows = learning_by_pairs(predict_row, learn_pair)
 weights = scaled_weights
 
 

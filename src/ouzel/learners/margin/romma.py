@@ -27,8 +27,8 @@ from ouzel.kernels.vectors import square_norm
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.gains.averaging import averaging
 from ouzel.learners.limits import LIMIT, is_sound
-from ouzel.learners.loops import learning_scores, predicting_scores
-from ouzel.learners.scores import learning_pairs, mean_model, predict_scaled_row, scaled_weights
+from ouzel.learners.loops import learning_by_pairs
+from ouzel.learners.scores import mean_model, predict_scaled_row, scaled_weights
 from ouzel.ranges import SWITCH
 
 MULTICLASS = True
@@ -119,9 +119,7 @@ def _fold(state):
     state.scale[0] = 1.0
 
 
-learn_row = learning_pairs(predict_row, learn_pair)
-learn_rows = learning_scores(learn_row)
-predict_rows = predicting_scores(predict_row)
+learn_row, learn_rows, predict_rows = learning_by_pairs(predict_row, learn_pair)
 weights = scaled_weights
 
 

@@ -23,7 +23,8 @@ import numpy as np
 from ouzel.errors import OuzelError
 from ouzel.kernels.jit import kernel
 from ouzel.layout import MOST_COUNT, check_places, float64, int64, made_from, require
-from ouzel.learners.gains.parts import Gains, Peak, dense, rows_of
+from ouzel.learners.gains.metrics import metric_gains
+from ouzel.learners.gains.parts import Gains, dense
 from ouzel.learners.limits import learnable
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.newton.online_newton import check_room, clip, placed
@@ -214,15 +215,7 @@ def _sums(state: State) -> tuple[np.ndarray, np.ndarray]:
     return metric, pull
 
 
-def gains(base: State, state: State, settings: Settings) -> Gains:
-    """What a worker has learnt beyond its base: what it has added to A and to A w."""
-    (before, pull), (after, pulled) = _sums(base), _sums(state)
-    return {
-        "metric": rows_of(after - before),
-        "pull": pulled - pull,
-        "placed": Peak((state.place > 0).astype(np.uint8)),
-        "examples": state.counts[:1] - base.counts[:1],
-    }
+gains = metric_gains(_sums)
 
 
 def onto(base: State, gains: Gains, settings: Settings) -> State:

@@ -10,7 +10,6 @@ from ouzel.streams.crosses.naming import combinations
 from ouzel.streams.crosses.rows import count_crosses, cross_rows
 from ouzel.streams.derived.factors import Factors
 from ouzel.streams.derived.making import Given, Made, Maker
-from ouzel.streams.options import Options
 
 Plan = tuple[np.ndarray, np.ndarray]  # which fields are multiplied with each other, and how many each time
 
@@ -22,13 +21,9 @@ class Crosser(Maker):
     separator: ClassVar[str] = "*"
     repeated: ClassVar[bool] = True
 
-    def __init__(self, options: Options) -> None:
-        super().__init__(options)
-        self.crosses = options.derived.crosses
-
     def plan(self, names: tuple[str, ...]) -> Plan:
         """Which fields are multiplied with each other."""
-        return combinations(names, self.crosses)
+        return combinations(names, self.derived.crosses)
 
     def count(self, plan: Plan, factors: Factors, counts: np.ndarray) -> int:
         """How many crosses each row has at most."""

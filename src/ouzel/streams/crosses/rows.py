@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel
-from ouzel.streams.derived.putting import fitting, put_feature
+from ouzel.streams.derived.putting import fitting, put_feature, put_row
 from ouzel.streams.text.spans import is_new
 
 PRIME = np.uint64(16777619)
@@ -84,9 +84,7 @@ def cross_rows(given, combinations, sizes, fields, mask, longest, made):
     made.offsets[0] = 0
     for row in range(given.start, given.stop):
         begun = count
-        for k in range(given.offsets[row], given.offsets[row + 1]):
-            identity, value = np.uint64(given.ids[k]), np.float64(given.values[k])
-            count = put_feature(identity, value, begun, count, places, ids, values)
+        count = put_row(given, row, count, made)
         low, high = np.uint64(factors.bounds[row, 0]), np.uint64(factors.bounds[row, 1])
         _sorted_fields(factors, low, high, many, first, placed, hashes, products, at)
         for c in range(len(sizes)):

@@ -50,6 +50,7 @@ class Maker(ABC):
     repeated: ClassVar[bool] = True  # whether the prefix of a field stands before each factor, or before the first
 
     def __init__(self, options: Options) -> None:
+        self.derived = options.derived
         self.mask = np.uint64((1 << options.bits) - 1)
         self.told = Told(options.bits)
 

@@ -33,3 +33,13 @@ def put_feature(identity, value, begun, count, places, ids, values):
     ids[count], values[count] = identity, value
     places[slot] = count + ONE
     return count + ONE
+
+
+@force_inline
+def put_row(given, row, count, made):
+    """Write the features that a row has already to `made`, from `count` on; the new end."""
+    begun = count
+    for k in range(given.offsets[row], given.offsets[row + 1]):
+        identity, value = np.uint64(given.ids[k]), np.float64(given.values[k])
+        count = put_feature(identity, value, begun, count, made.places, made.ids, made.values)
+    return count

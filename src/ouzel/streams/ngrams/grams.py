@@ -10,7 +10,6 @@ from ouzel.streams.derived.factors import Factors
 from ouzel.streams.derived.making import Given, Made, Maker
 from ouzel.streams.ngrams.naming import sizes_of
 from ouzel.streams.ngrams.rows import count_ngrams, join_rows
-from ouzel.streams.options import Options
 
 Plan = tuple[np.ndarray, np.ndarray, np.ndarray]  # fields in the order of their names; their words and skips (fields,)
 
@@ -22,13 +21,9 @@ class NGrams(Maker):
     separator: ClassVar[str] = " "
     repeated: ClassVar[bool] = False
 
-    def __init__(self, options: Options) -> None:
-        super().__init__(options)
-        self.ngrams = options.derived.ngrams
-
     def plan(self, names: tuple[str, ...]) -> Plan:
         """How many words, and skips, n-grams of each field have."""
-        sizes = np.array([sizes_of(self.ngrams, name) for name in names] or [(1, 0)], np.int64)
+        sizes = np.array([sizes_of(self.derived.ngrams, name) for name in names] or [(1, 0)], np.int64)
         order = sorted(range(len(names)), key=names.__getitem__)
         return np.array(order, np.int64), sizes[:, 0].copy(), sizes[:, 1].copy()
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel
-from ouzel.streams.derived.putting import put_feature
+from ouzel.streams.derived.putting import put_feature, put_row
 from ouzel.streams.text.spans import is_new
 
 FACTOR = np.uint64(27942141)
@@ -62,9 +62,7 @@ def join_rows(given, order, words, skips, mask, made):
     made.offsets[0] = 0
     for row in range(given.start, given.stop):
         begun = count
-        for k in range(given.offsets[row], given.offsets[row + 1]):
-            identity, value = np.uint64(given.ids[k]), np.float64(given.values[k])
-            count = put_feature(identity, value, begun, count, made.places, made.ids, made.values)
+        count = put_row(given, row, count, made)
         low, high = factors.bounds[row, 0], factors.bounds[row, 1]
         for field in order:
             if words[field] < 2:

@@ -20,6 +20,7 @@ import numpy as np
 from ouzel.layout import copied
 from ouzel.learners.auto import newton_block, standardisation
 from ouzel.learners.auto.newton_block import BELOW, LEAST, MEMBERS, PRESENT, SEEN
+from ouzel.learners.gains.growth import mean_growth
 from ouzel.learners.gains.parts import Gains, Peak, Rows, dense, rows_of
 
 RIDGE = 1e-12
@@ -64,7 +65,7 @@ def gains_of_linear(base: Linear, state: Linear) -> Gains:
         base.features.moments[:, standardisation.LARGEST] < 0.0
     )
     beside = growth[0] * moved * is_dense.reshape(-1, 1, 1)
-    return {"linear": rows_of(np.stack([growth, growth * moved, beside], axis=1))}
+    return {"linear": rows_of(np.stack([growth, growth * growth, growth * moved, beside], axis=1))}
 
 
 def linear_onto(base: Linear, features: Any, gains: Gains, shift: float) -> tuple[np.ndarray, np.ndarray]:
@@ -72,10 +73,10 @@ def linear_onto(base: Linear, features: Any, gains: Gains, shift: float) -> tupl
     gained = dense(gains["linear"], len(base.weights))
     growth = gained[:, 0]
     before = _raw(base.features, base.weights, base.shift)
-    moved = np.divide(gained[:, 1], growth, out=np.zeros(growth.shape), where=growth > 0.0)
-    beside = np.divide(gained[:, 2], growth[0], out=np.zeros(growth.shape), where=growth[0] > 0.0)
+    moved = np.divide(gained[:, 2], growth, out=np.zeros(growth.shape), where=growth > 0.0)
+    beside = np.divide(gained[:, 3], growth[0], out=np.zeros(growth.shape), where=growth[0] > 0.0)
     is_dense = (features.moments[:, standardisation.LARGEST] < 0.0).reshape(-1, 1, 1)
-    return _in_units(features, before + moved, (before + np.where(is_dense, beside, moved)), shift), growth
+    return _in_units(features, before + moved, (before + np.where(is_dense, beside, moved)), shift), mean_growth(gained)
 
 
 def gains_of_block(base: Any, state: Any, examples: float, shift: float) -> Gains:

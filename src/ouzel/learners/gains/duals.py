@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.learners.gains.growth import examples_behind, grown, mean_move
+from ouzel.learners.gains.growth import examples_behind, grown, mean_growth, mean_move
 from ouzel.learners.gains.parts import Gains, dense
 
 Function = Callable[..., Any]
@@ -67,7 +67,7 @@ def averaging_duals(
         moved, bent = (dense(gains[name], len(before)) for name in ("moved", "bent"))
         total = {name: getattr(base, name) + gains[name] for name in totals}
         start, seen = float(getattr(base, totals[0])[0]), float(total[totals[0]][0])
-        squared = curved(base) + (0.0 if squares is None else moved[:, 0])
+        squared = curved(base) + (0.0 if squares is None else mean_growth(moved))
         weight, subgradient = before + mean_move(moved), below + mean_move(bent)
         rate = rates(squared, seen, settings)
         penalised = np.minimum(start + examples_behind(moved)[1], seen)

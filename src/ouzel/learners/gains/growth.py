@@ -1,12 +1,13 @@
 """Gains of learners with a step size for each weight: by how much the sums of squared gradients have grown.
 
-A weight of the base moves by the mean of what the workers have moved it, each by the growth g of its sum of squares. So
-a feature that one of many workers alone has met moves as far as it has moved it, and the worker that has learnt most of
-a feature is heard most. With a penalty, a weight that workers have moved through n examples each counts as penalised
-for
+A weight of the base moves by the mean of what the workers have moved it, each by the growth g of its sum of squares.
+So a feature that one of many workers alone has met moves as far as it has moved it, and the worker that has learnt most
+of a feature is heard most. Sums of squares grow by the mean of g by g as well, not by all of it: where weights move
+like one worker's, steps are to shrink like one worker's. With a penalty, a weight that workers have moved through n
+examples each counts as penalised for
     K n,  K = (sum of g)^2 / sum of g^2,  n the mean by g
 examples: those of all workers where all have met the feature alike, those of one where one alone has, whose weight then
-still owes the others' examples. `DUES` are the columns this takes.
+still owes the others' examples.
 """
 
 from __future__ import annotations
@@ -34,6 +35,14 @@ def mean_move(gained: np.ndarray) -> np.ndarray:
     """The mean of what has moved (d, ...), by growth."""
     total = gained[:, 0]
     return np.divide(gained[:, 3], total, out=np.zeros(total.shape), where=total > TINY)
+
+
+def mean_growth(gained: np.ndarray) -> np.ndarray:
+    """By how much sums of squares (d, ...) grow: the mean of g by g, all of it where one worker has met a slot.
+
+    Where many have, weights have moved by the mean of theirs, as one worker's: steps are to shrink as one worker's do.
+    """
+    return np.divide(gained[:, 1], gained[:, 0], out=np.zeros(gained[:, 0].shape), where=gained[:, 0] > TINY)
 
 
 def examples_behind(gained: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -65,6 +74,6 @@ def growing(
         before = np.asarray(weights(base, settings), np.float64)
         gained = dense(gains["moved"], len(before))
         total = {name: getattr(base, name) + gains[name] for name in totals}
-        return rebuilt(base, before + mean_move(gained), squares(base) + gained[:, 0], gained, total, settings)
+        return rebuilt(base, before + mean_move(gained), squares(base) + mean_growth(gained), gained, total, settings)
 
     return gains, onto

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.kernels.jit import dispatch
-from ouzel.learners.gains.growth import grown, mean_move
+from ouzel.learners.gains.growth import grown, mean_growth, mean_move
 from ouzel.learners.gains.parts import Gains, Peak, dense, rows_of
 from ouzel.learners.gaussian.states import SMALLEST_VARIANCE, Diagonal, Full
 
@@ -59,16 +59,21 @@ def _(settings: Any, base: Any, state: Any) -> Gains:
     floor = np.where(moved.any(axis=1), 1e-9 * prior, 0.0)[:, None]  # what has moved is heard
     extent = {"extent": Peak(state.extent)} if isinstance(state, Full) else {}
     means = grown(np.broadcast_to(np.maximum(growth, floor), moved.shape), moved, float(found["seen"][0]))
-    return {**found, **extent, "precision": rows_of(added), "means": means}
+    precision = {} if isinstance(state, Diagonal) else {"precision": rows_of(added)}
+    return {**found, **extent, **precision, "means": means}
 
 
 @settled.register(object)
 def _(settings: Any, base: Any, gains: Gains) -> Any:
     prior = 2.0 / settings.prior
     above = _above(base, prior)
-    above = above + dense(gains["precision"], len(above))
+    means = dense(gains["means"], len(above))
+    if isinstance(base, Diagonal):
+        above = above + mean_growth(means)[:, :1]
+    else:
+        above = above + dense(gains["precision"], len(above))
     total = {name: getattr(base, name) + gains[name] for name in ("seen", "updates")}
-    table = (base.table + mean_move(dense(gains["means"], len(above)))).astype(np.float32)
+    table = (base.table + mean_move(means)).astype(np.float32)
     if isinstance(base, Diagonal):
         variance = np.maximum(1.0 / (np.maximum(above[:, 0], 0.0) + prior), SMALLEST_VARIANCE)
         return base._replace(table=table, variance=variance.astype(np.float32), **total)

@@ -17,7 +17,7 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float64, made_from
-from ouzel.learners.gains.growth import grown, mean_move
+from ouzel.learners.gains.growth import grown, mean_growth, mean_move
 from ouzel.learners.gains.parts import Gains, dense
 from ouzel.learners.gradient.derived_weights import descending_lazily
 from ouzel.learners.limits import has_square
@@ -131,7 +131,7 @@ def gains(base: State, state: State, settings: Settings) -> Gains:
 def onto(base: State, gains: Gains, settings: Settings) -> State:
     """Weights move by the mean of the workers', each by its sum of squares of that slot, and z follows."""
     moved, held = (dense(gains[name], len(base.table)) for name in ("moved", "held"))
-    squares = base.table[:, 1] + moved[:, 0]
+    squares = base.table[:, 1] + mean_growth(moved)
     weight = weights(base, settings) + mean_move(moved)
     z = _held_back(base, settings) + mean_move(held) - weight * _curvatures(squares, settings)
     return State(

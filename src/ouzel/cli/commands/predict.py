@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ouzel.cli import options
+from ouzel.cli import log_options, options
 from ouzel.errors import OuzelError
 
 if TYPE_CHECKING:
@@ -29,6 +30,9 @@ def predict(
             "--output", "-o", metavar="FILE", help="Write here: csv, tsv, jsonl, parquet, arrow by its ending."
         ),
     ] = None,
+    to: Annotated[
+        str | None, typer.Option(metavar="URL", help="Send each prediction as a JSON object to a log: kafka://…/topic.")
+    ] = None,
     only: Annotated[str | None, typer.Option(help="labels, margins or probabilities, without a header line.")] = None,
     explain: Annotated[
         int, typer.Option(metavar="N", help="Tell the N features that add most to each prediction, and what they add.")
@@ -38,6 +42,7 @@ def predict(
     id_: options.Id = None,
     kinds: options.Kinds,
     lines: options.Lines,
+    following: log_options.Following,
     json_: Annotated[bool, typer.Option("--json", help="Print a JSON object a line.")] = False,
 ) -> None:
     """Predict a stream with a model; how its columns are read is in the model file.
@@ -50,8 +55,12 @@ def predict(
     from ouzel.evaluation.predictions import Identity, check_ending, predictions_of, reasons, write_predictions
     from ouzel.files import check_place
     from ouzel.model import persistence
+    from ouzel.streams.logs.address import name_of
     from ouzel.streams.read import read
 
+    if to is not None and output is not None:
+        raise OuzelError("--to sends predictions, --output writes them; leave one of them out")
+    further = log_options.of_logs(following, files)
     if output is not None:
         check_place(Path(output))
         check_ending(output)
@@ -59,16 +68,18 @@ def predict(
     given = options.reading_options(kinds, lines, label=label, id=id_, bits=learnt.bits, seed=learnt.seed)
     alike, identity = Alike(), Identity(learnt)
     reading = {**options.reading_as_learnt(learnt, notes, given, leave=("group", "query")), "unlabelled": True}
-    with read(files, format=format, **reading) as stream:
+    with read(files, format=format, **reading, **further) as stream:
         found = (
             identity.columns(block)
             | alike.look(predictions_of(learnt, block)).columns(only)
-            | (reasons(learnt, block, explain, as_text=not json_ or output is not None) if explain else {})
+            | (reasons(learnt, block, explain, as_text=output is not None or not (json_ or to)) if explain else {})
             for block in stream
         )
         if output is not None:
             count = write_predictions(found, output)
             print(f"{count:,} predictions written to {output}", file=sys.stderr)
+        elif to is not None:
+            print(f"{_send(found, to):,} predictions sent to {name_of(to)}", file=sys.stderr)
         else:
             for number, part in enumerate(found):
                 if json_:
@@ -113,8 +124,30 @@ def _print_table(columns: dict[str, Any], bare: bool, header: bool) -> None:
 
 
 def _print_json(columns: dict[str, Any]) -> None:
+    for line in _objects(columns):
+        print(line)
+    sys.stdout.flush()
+
+
+def _objects(columns: dict[str, Any]) -> Iterator[str]:
+    """Each row as a JSON object."""
     for row in zip(*(values.tolist() for values in columns.values()), strict=True):
-        print(json.dumps(dict(zip(columns, row, strict=True))))
+        yield json.dumps(dict(zip(columns, row, strict=True)))
+
+
+def _send(found: Iterable[dict[str, Any]], url: str) -> int:
+    """Send the rows to a log; how many."""
+    from ouzel.streams.logs.sinks import open_sink
+
+    sink, count = open_sink(url), 0
+    try:
+        for columns in found:
+            messages = [line.encode() for line in _objects(columns)]
+            sink.send(messages)
+            count += len(messages)
+    finally:
+        sink.close()
+    return count
 
 
 def _cell(value: Any) -> str:

@@ -89,6 +89,7 @@ class JetStream:
             try:
                 if subscription is None:
                     last, subscription = self._begun(noted)
+                    noted = last if isinstance(self.begin, str) else noted
                     self._outage.end()
                 messages = self._fetched(subscription)
             except (NatsError, OSError, TimeoutError) as error:
@@ -164,17 +165,7 @@ class JetStream:
         """What the server knows of the stream."""
         if self._client is None or not self._client.is_connected:
             self._leave()
-            address = self._address
-            self._client = self._run(
-                nats.connect(
-                    [f"nats://{server}" for server in address.servers.split(",")],
-                    user=address.user,
-                    password=address.password,
-                    allow_reconnect=False,
-                    connect_timeout=5,
-                    error_cb=_ignore,
-                )
-            )
+            self._client = self._run(connect(self._address))
         return self._run(self._client.jetstream(timeout=ANSWER).stream_info(self.topic))
 
     def _newest(self) -> int:
@@ -185,13 +176,25 @@ class JetStream:
     def _leave(self) -> None:
         client, self._client = self._client, None
         if client is not None:
-            self._loop.run_until_complete(_close(client))
+            self._loop.run_until_complete(close(client))
 
     def _run(self, question: Awaitable[Answer]) -> Answer:
         return self._loop.run_until_complete(asyncio.wait_for(question, 2 * ANSWER))
 
 
-async def _close(client: Any) -> None:
+async def connect(address: Address) -> Any:
+    """A client of the servers at an address."""
+    return await nats.connect(
+        [f"nats://{server}" for server in address.servers.split(",")],
+        user=address.user,
+        password=address.password,
+        allow_reconnect=False,
+        connect_timeout=5,
+        error_cb=_ignore,
+    )
+
+
+async def close(client: Any) -> None:
     """Close a client, and end what it has begun."""
     with suppress(NatsError, OSError, TimeoutError):
         await asyncio.wait_for(client.close(), ANSWER)

@@ -30,15 +30,15 @@ class Client:
         self.name, self.topic = address.name, address.path
         self.begun = False  # whether messages are being read
         self.outage = Outage(self.name, say)
-        self._settings = _settings_of(address)
-        self.consumer = Consumer({**self._settings, **READING, "error_cb": self._on_error}, logger=_silent())
+        self._settings = settings_of(address)
+        self.consumer = Consumer({**self._settings, **READING, "error_cb": self._on_error}, logger=silent())
         self.cluster = ""
         self.partitions = self._described()
 
     def number(self) -> str:
         """The number that the cluster gave to the topic, if it gives any."""
         with suppress(KafkaException):
-            client = AdminClient(self._settings, logger=_silent())
+            client = AdminClient(self._settings, logger=silent())
             found = client.describe_topics(TopicCollection([self.topic]), request_timeout=ANSWER)
             return str(found[self.topic].result().topic_id)
         return ""
@@ -98,7 +98,7 @@ READING = {
 """Settings that what is promised here depends on."""
 
 
-def _settings_of(address: Address) -> dict[str, Any]:
+def settings_of(address: Address) -> dict[str, Any]:
     """The settings of a client, those in the address with them."""
     settings: dict[str, Any] = {
         "group.id": "ouzel",
@@ -110,7 +110,7 @@ def _settings_of(address: Address) -> dict[str, Any]:
     return {**settings, **address.options, "bootstrap.servers": address.servers}
 
 
-def _silent() -> logging.Logger:
+def silent() -> logging.Logger:
     """A logger for the client's own lines, which repeat what is said here."""
     logger = logging.getLogger("ouzel.kafka")
     if not logger.handlers:

@@ -10,6 +10,7 @@ import json
 import time
 from collections.abc import Generator, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from ouzel.errors import DataError, OuzelError
 from ouzel.numerals import is_number
@@ -34,6 +35,14 @@ def open_address(address: Address, reading: Reading) -> RedisStream:
     return RedisStream(address, reading)
 
 
+def connected(address: Address) -> Any:
+    """A client of the server at an address."""
+    server = address.servers if ":" in address.servers else f"{address.servers}:6379"
+    login = f"{quote(address.user or '')}:{quote(address.password)}@" if address.password else ""
+    query = "&".join(f"{name}={value}" for name, value in address.options.items() if name != "field")
+    return redis.Redis.from_url(f"{address.scheme}://{login}{server}?{query}", socket_timeout=10.0)
+
+
 class RedisStream:
     """One stream. An entry of one field is the value of that field, any other an object of its fields."""
 
@@ -44,13 +53,8 @@ class RedisStream:
         self.reading, self.begin = reading, begin_of(reading.begin)
         self.say: Say = lambda line: None
         self.lost = 0
-        options = dict(address.options)
-        self._field = options.pop("field", None)
-        server = address.servers if ":" in address.servers else f"{address.servers}:6379"
-        login = f"{address.user or ''}:{address.password}@" if address.password else ""
-        query = "&".join(f"{name}={value}" for name, value in options.items())
-        url = f"{address.scheme}://{login}{server}?{query}"
-        self._server: Any = redis.Redis.from_url(url, socket_timeout=10.0)
+        self._field = address.options.get("field")
+        self._server = connected(address)
         self._outage = Outage(self.name, lambda line: self.say(line))
         self._added: int | None = None
         try:

@@ -12,7 +12,7 @@ from ouzel.streams.logs.decode import Decoder
 from ouzel.streams.logs.protocol import Position
 from ouzel.streams.logs.reading import Reading
 from ouzel.streams.logs.stream import LogStream
-from ouzel.streams.options import Options
+from ouzel.streams.options import Options, make_options
 from tests.logs.memory_log import MemoryLog
 
 GOOD = b'{"label": 1, "a": 2.5}'
@@ -123,6 +123,20 @@ def test_what_members_hold_is_decided_by_the_first_messages_however_they_arrive(
     for at_once in (1, 7, 60):
         with stream_of(values, at_once) as stream:
             found.append(np.concatenate([block.indices[: block.nonzeros] for block in stream]).tolist())
+
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("count", [40, 3000])
+def test_edges_of_bins_are_told_by_the_first_messages_however_they_arrive(count):
+    values = [b'{"label": 1, "a": %d}' % (k * 7919 % 1000) for k in range(count)]
+    found = []
+    for at_once in (1 if count < 100 else 300, 700, 5000):
+        options = make_options({"bins": ["a=4"]})
+        with LogStream(MemoryLog(values, at_once), Decoder, None, options, Reading()) as stream:
+            blocks = list(stream)
+        indices = [block.indices[int(block.offsets[0]) : int(block.offsets[-1])] for block in blocks]
+        found.append((stream.space.edges, np.concatenate(indices).tolist()))
 
     assert found[0] == found[1] == found[2]
 

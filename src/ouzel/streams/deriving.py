@@ -50,6 +50,11 @@ class Deriver:
         if self._edges is not None:
             self._edges.look(block)
 
+    def fix(self) -> None:
+        """Have edges told by what was looked at, though there is little of it."""
+        if self._edges is not None and not self._edges.fixed:
+            self._edges.fix()
+
     def tell_again(self) -> None:
         """Tell the names of what is made from the next block on anew."""
         for maker in self._makers():

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Self
 
 import numpy as np
@@ -74,7 +75,7 @@ class LogStream:
         self._quarantine = Quarantine(reading.quarantine, log.name)
         self._deriver = Deriver(options)
         self._decoder = kind(format or self.learnt_to.format or None, options, log.name, self.remarks.append)
-        self._decoder.looked = self.resumed
+        self._decoder.looked = self._begun = self.resumed
         self._until = reading.ending
         self._lost_before = self.learnt_to.lost
         self._ready: deque[tuple[Taken, Block]] = deque()
@@ -230,7 +231,7 @@ class LogStream:
                 else:
                     ending.pause()
                 messages = sum(len(batch.places) for batch in held)
-                if self._decoder.ready or messages >= self.options.sample or batch is Pause.CAUGHT_UP:
+                if self._begun or messages >= self.options.sample or batch is Pause.CAUGHT_UP:
                     yield from self._examples(held)
                 if isinstance(batch, Pause):
                     yield batch
@@ -239,13 +240,19 @@ class LogStream:
         yield from self._examples(held)
 
     def _examples(self, held: list[Batch]) -> Iterator[Decoded]:
-        """The examples of batches, which are taken away."""
-        if held and not self._decoder.ready:
-            self._decoder.look(held)
-        for batch in held:
-            if len(batch.places):
-                yield self._decoder.decode(batch)
+        """The examples of batches, which are taken away; the first ones tell what is told by first examples."""
+        batches = [batch for batch in held if len(batch.places)]
         held.clear()
+        if self._begun or not batches:
+            yield from map(self._decoder.decode, batches)
+            return
+        self._begun = True
+        self._decoder.look(batches)
+        first = list(map(self._decoder.decode, batches))
+        for block in chain.from_iterable(decoded.blocks for decoded in first):
+            self._deriver.look(block)
+        self._deriver.fix()
+        yield from first
 
 
 def read_log(url: str, format: str | None, given: dict[str, Any], recall: Recall = lambda identity: None) -> LogStream:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 
 import pytest
 
 from ouzel.distributed import partitions, train
 from ouzel.distributed.engine import Processes, Serial
 from ouzel.errors import OuzelError
+from ouzel.learners import catalogue
 from ouzel.model import persistence
 from tests.distributed.conftest import examples, svmlight_lines
 
@@ -86,6 +89,30 @@ def test_workers_that_are_killed_change_nothing(svm, tmp_path):
         engine.close()
 
     assert one.read_bytes() == two.read_bytes()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("learner", catalogue.LEARNERS)
+def test_every_learner_gives_the_same_bits_with_any_number_of_workers_and_five_killed(svm, tmp_path, learner):
+    one = tmp_path / "one.ouzel"
+    train(svm, learner, cluster=Serial(), output=one, **ROUNDS)
+    rng = random.Random(learner)
+
+    for workers in (1, 2, 3):
+        out, engine, kills = tmp_path / f"{workers}.ouzel", Processes(workers), [0]
+
+        def kill(training, engine=engine, kills=kills):
+            pids = engine.processes()
+            if kills[0] < 5 and pids:
+                kills[0] += 1
+                with suppress(ProcessLookupError):  # it was killed a round ago, and had nothing to do since
+                    os.kill(rng.choice(pids), signal.SIGKILL)
+
+        try:
+            train(svm, learner, cluster=engine, output=out, on_round=kill, **ROUNDS)
+        finally:
+            engine.close()
+        assert one.read_bytes() == out.read_bytes()
 
 
 def test_a_driver_that_is_killed_goes_on_to_the_same_bits(svm, tmp_path):

@@ -100,7 +100,7 @@ def _run(arguments: list[str]) -> int:
             return _complain(foreign)
         return _complain(f"{error.format_message().rstrip('.')}; see `ouzel {_command(arguments)}--help`")
     except (Interrupted, KeyboardInterrupt) as interrupt:
-        print(f"\nouzel: stopped{f'; {interrupt}' if interrupt.args else ''}", file=sys.stderr)
+        print(f"\nouzel: stopped{f'; {interrupt}' if str(interrupt) else ''}", file=sys.stderr)
         return INTERRUPTED
     except (BrokenPipeError, SystemExit):  # Typer leaves so when a pipe is closed
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # it is flushed once more

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from ouzel.errors import DataError, listed
-from ouzel.streams.bins.binning import Binner
 from ouzel.streams.bins.edges import Edges
 from ouzel.streams.block import Block
-from ouzel.streams.crosses.crossing import Crosser
-from ouzel.streams.derived.making import Maker
-from ouzel.streams.ngrams.grams import NGrams
 from ouzel.streams.options import Options
 from ouzel.streams.patterns import matches
+
+if TYPE_CHECKING:
+    from ouzel.streams.derived.making import Maker
 
 
 class Deriver:
@@ -28,9 +28,7 @@ class Deriver:
         self._edges: Edges | None = None
         if options.derived.of_numbers:
             self._edges = Edges(options) if like is None else like._edges
-        self._binner = None if self._edges is None else Binner(options, self._edges)
-        self._grams = NGrams(options) if options.derived.ngrams else None
-        self._crosser = Crosser(options) if options.derived.crosses else None
+        self._makers = _makers_of(options, self._edges)
         self._met: set[str] = set()  # fields
 
     def all(self, blocks: Iterable[Block], whole: bool = True) -> Iterator[Block]:
@@ -57,9 +55,8 @@ class Deriver:
 
     def tell_again(self) -> None:
         """Tell the names of what is made from the next block on anew."""
-        for maker in self._makers():
-            if maker is not None:
-                maker.told.again()
+        for maker in self._makers:
+            maker.told.again()
 
     def unknown(self, name: str) -> list[str]:
         """A line for people if what is to be made is of fields that were not met."""
@@ -81,11 +78,8 @@ class Deriver:
             return
         self._met.update(block.factors.names)
         block = block._replace(space=block.space._replace(derived=self.derived, named=True, edges=self.edges))
-        for made in self._made(block, self._makers(), whole):
+        for made in self._made(block, self._makers, whole):
             yield made._replace(factors=None)
-
-    def _makers(self) -> list[Maker]:
-        return [maker for maker in (self._binner, self._grams, self._crosser) if maker is not None]
 
     def _made(self, block: Block, makers: list[Maker], whole: bool) -> Iterator[Block]:
         """A block with what some makers make, each of what the one before has made, in parts."""
@@ -94,3 +88,21 @@ class Deriver:
             return
         for part in makers[0].parts(block, whole):
             yield from self._made(part, makers[1:], whole)
+
+
+def _makers_of(options: Options, edges: Edges | None) -> list[Maker]:
+    """What makes the features that are asked for, in order; the kernels of others are not loaded."""
+    makers: list[Maker] = []
+    if edges is not None:
+        from ouzel.streams.bins.binning import Binner
+
+        makers.append(Binner(options, edges))
+    if options.derived.ngrams:
+        from ouzel.streams.ngrams.grams import NGrams
+
+        makers.append(NGrams(options))
+    if options.derived.crosses:
+        from ouzel.streams.crosses.crossing import Crosser
+
+        makers.append(Crosser(options))
+    return makers

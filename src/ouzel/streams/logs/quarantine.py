@@ -5,10 +5,13 @@ from __future__ import annotations
 import base64
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ouzel.errors import OuzelError
-from ouzel.streams.logs.decode import Bad
 from ouzel.streams.logs.protocol import Batch, shown
+
+if TYPE_CHECKING:
+    from ouzel.streams.logs.decode import Bad
 
 
 class Quarantine:

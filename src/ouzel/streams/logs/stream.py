@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -20,13 +20,15 @@ from ouzel.streams.deriving import Deriver
 from ouzel.streams.feature_space import NOTHING_KNOWN, meet
 from ouzel.streams.guard import is_of_library, reason_of
 from ouzel.streams.logs import databases
-from ouzel.streams.logs.decode import Decoded, Decoder
 from ouzel.streams.logs.ending import Ending
 from ouzel.streams.logs.opening import open_log
 from ouzel.streams.logs.protocol import Batch, Log, Pause, Position
 from ouzel.streams.logs.quarantine import Quarantine
 from ouzel.streams.logs.reading import Reading, take_reading
 from ouzel.streams.options import Options, make_options
+
+if TYPE_CHECKING:
+    from ouzel.streams.logs.decode import Decoded
 
 Recall = Callable[[dict[str, str]], Position | None]
 
@@ -267,7 +269,9 @@ def read_log(url: str, format: str | None, given: dict[str, Any], recall: Recall
     try:
         position = recall(log.identity())
         if not databases.is_database(url):
-            return LogStream(log, Decoder, format, options, reading, position)
+            from ouzel.streams.logs.decode import Decoder
+
+        return LogStream(log, Decoder, format, options, reading, position)
         from ouzel.streams.logs.decode_tables import TableDecoder
 
         return LogStream(log, TableDecoder, format, options, reading, position)

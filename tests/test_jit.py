@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import ouzel
 from ouzel.kernels.jit import kernel, specialise
@@ -194,3 +195,43 @@ def test_a_folder_that_cannot_be_written_stops_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(doubled._cache._cache_file, "save", full)
 
     assert doubled(4) == 8
+
+
+def test_no_process_takes_the_kernel_of_another_or_of_older_sources(tmp_path, monkeypatch):
+    from ouzel.kernels.cache import _Index
+
+    older, one, other = (_Index(str(tmp_path), "kernel-1.py311", stamp) for stamp in ("older", "new", "new"))
+    older.save("first", "older code")
+    seen = one._load_index()
+    other.save("second", "code of the second")
+    with monkeypatch.context() as patch:
+        patch.setattr(one, "_load_index", lambda: dict(seen))  # as it was before the other one wrote
+        one.save("first", "code of the first")
+
+    reader = _Index(str(tmp_path), "kernel-1.py311", "new")
+
+    assert reader.load("first") == "code of the first"
+    assert reader.load("second") in ("code of the second", None)
+    with monkeypatch.context() as patch:
+        patch.setattr(one, "_save_index", lambda overloads: (_ for _ in ()).throw(KeyboardInterrupt))  # killed there
+        with pytest.raises(KeyboardInterrupt):
+            one.save("third", "code of the third")
+    assert reader.load("third") is None
+    assert older.load("first") is None
+
+
+def test_kernels_of_older_sources_are_removed(tmp_path):
+    from ouzel.kernels.cache import _Index
+
+    older, new = (_Index(str(tmp_path), "kernel-1.py311", stamp) for stamp in ("older", "new"))
+    older.save("first", "older code")
+    (old,) = tmp_path.glob("*.nbc")
+    os.utime(old, (1.0, 1.0))
+    other = _Index(str(tmp_path), "kernel-12.py311", "older")
+    other.save("first", "code of another kernel")
+
+    new.save("first", "code of the first")
+
+    assert not old.exists()
+    assert new.load("first") == "code of the first"
+    assert other.load("first") == "code of another kernel"

@@ -18,6 +18,7 @@ import json
 import os
 import re
 import sys
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -36,6 +37,7 @@ from numba.core.caching import (
 PACKAGE = Path(__file__).parents[1]
 IMPORT = re.compile(r"^(?:from|import) (ouzel[\w.]*)(?: import (\([^)]*\)|.*))?", re.MULTILINE)
 FOLDER, PROCESSOR = "OUZEL_CACHE_DIR", "processor.json"
+UNTOLD = 60.0  # seconds after which a kernel is told, if ever
 FAMILIES = {
     "x86-64": (),
     "x86-64-v2": ("popcnt", "sse4.2", "ssse3"),
@@ -163,7 +165,30 @@ class _Kernels(CompileResultCacheImpl):
 
 
 class _Index(IndexDataCacheFile):
-    """What is in the cache of a function; what cannot be read is compiled again."""
+    """What is in the cache of a function; what cannot be read is compiled again.
+
+    Numba numbers the files of a function's kernels, and tells their numbers before they are written: of two processes
+    one could take the other's kernel for its own, and after a kill at that moment any process that of older sources.
+    Here a file is called by what it holds, and told when it is there.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        digest = hashlib.sha256(repr((self._source_stamp, self._version, key)).encode()).hexdigest()
+        name = f"{self._index_name.removesuffix('.nbi')}.{digest[:16]}.nbc"
+        self._save_data(name, data)
+        overloads = self._load_index()
+        overloads[key] = name
+        self._save_index(overloads)
+        self._remove_old({*overloads.values()})
+
+    def _remove_old(self, told: set[str]) -> None:
+        """Remove kernels of older sources; one that another process has not told yet is compiled once more."""
+        base = self._index_name.removesuffix(".nbi")
+        with suppress(OSError):
+            for entry in os.scandir(self._cache_path):
+                own = entry.name.startswith(f"{base}.") and entry.name.endswith(".nbc")
+                if own and entry.name not in told and entry.stat().st_mtime < time.time() - UNTOLD:
+                    os.unlink(entry.path)
 
     def _load_index(self) -> Any:
         try:

@@ -169,14 +169,14 @@ def find(name: str) -> Learner:
 def register(name: str, module: Any, summary: str, **preset: Any) -> None:
     """Make a learner of your own known by a name, wherever one of Ouzel's can stand; call it where it is imported.
 
+    Raises OuzelError for a name that is taken, and for a module that lacks what a learner has.
+
     Parameters
     ----------
     name : for the command line, estimators and model files: letters, digits and hyphens, of no other learner
     module : what `docs/developer/add_a_learner.md` describes, or its name; a file of a model never imports it
     summary : one line
     preset : settings that differ from the defaults of its `Settings`
-
-    Raises OuzelError for a name that is taken, and for a module that lacks what a learner has.
 
     Examples
     --------

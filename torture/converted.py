@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from ouzel.streams.derived.asked import Derived
 from ouzel.streams.feature_space import FeatureSpace
 from ouzel.streams.stored_space import described
 from ouzel.streams.tables.block_tables import IDS, KEY, TEXT, TEXTS, VALUES
@@ -18,7 +19,7 @@ KINDS = (pa.string(), pa.int64(), pa.list_(pa.int32()), pa.float16(), pa.null(),
 SPACES = (
     FeatureSpace(),
     FeatureSpace(named=True, loose=True),
-    FeatureSpace(named=True, kinds={"a": "number", "b": "text"}, crosses=("a*b",)),
+    FeatureSpace(named=True, kinds={"a": "number", "b": "text"}, derived=Derived(crosses=("a*b",))),
     FeatureSpace(lowest=0, highest=9),
     FeatureSpace(width=10),
 )

@@ -11,10 +11,10 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import force_inline
+from ouzel.kernels.vectors import square_norm
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.limits import is_sound, margin_of
 from ouzel.learners.loops import learning_margins, predicting_margins
-from ouzel.learners.scores import square_norm
 from ouzel.ranges import Range
 
 

@@ -68,7 +68,7 @@ def train(
     >>> _ = path.write_text("1 1:0.5 3:2\\n-1 2:1\\n" * 200)
     >>> training = train(path, "adagrad", merge_every=50, lanes=2)
     >>> training.rounds, training.model.examples
-    (4, 400)
+    (9, 400)
     """
     paths = [str(source)] if isinstance(source, (str, Path)) else [str(path) for path in source]
     reading = dict(reading or {})

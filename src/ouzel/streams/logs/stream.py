@@ -161,7 +161,7 @@ class LogStream:
             if not self.learnt_to.examples:
                 raise DataError(f"{self.log.name}: there are no examples in it; there is nothing to learn from")
             raise StopIteration
-        if isinstance(found, Decoded):
+        if not isinstance(found, Pause):
             self._take(found)
 
     @property
@@ -271,7 +271,7 @@ def read_log(url: str, format: str | None, given: dict[str, Any], recall: Recall
         if not databases.is_database(url):
             from ouzel.streams.logs.decode import Decoder
 
-        return LogStream(log, Decoder, format, options, reading, position)
+            return LogStream(log, Decoder, format, options, reading, position)
         from ouzel.streams.logs.decode_tables import TableDecoder
 
         return LogStream(log, TableDecoder, format, options, reading, position)

@@ -44,6 +44,10 @@ class DataError(OuzelError):
     """Bad data in a stream: `file:line:column: found …; expected …; what to do`."""
 
 
+class EmptyError(DataError):
+    """There is not one example in a stream."""
+
+
 class RoomError(OuzelError):
     """Features for which a learner has no room; of the block that has them nothing was learnt."""
 

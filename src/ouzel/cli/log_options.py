@@ -87,7 +87,7 @@ def sources_of(files: Sequence[str] | None, querying: Querying) -> list[str]:
 
 
 def check_rounds(sources: Sequence[str], seconds: float) -> None:
-    """Refuse to learn in rounds what is no file, or with checkpoints by the clock."""
+    """Refuse to learn in rounds what is not a file, or with checkpoints by the clock."""
     if seconds:
         raise OuzelError("learning in rounds saves by examples; give --checkpoint-every a number of them")
     if any(map(is_remote, sources)):

@@ -10,7 +10,7 @@ from collections import OrderedDict
 from typing import Any, NamedTuple
 
 from ouzel.distributed.partitions import Lane
-from ouzel.errors import DataError
+from ouzel.errors import DataError, EmptyError
 from ouzel.streams.block import Block
 from ouzel.streams.groups import Groups
 from ouzel.streams.options import Options
@@ -104,7 +104,7 @@ def _take(key: Any, lane: Lane, start: Position, rows: int, options: Options, gr
         except UNREADABLE as error:
             if opened is not None:
                 _close(opened)
-            if _is_empty(error):
+            if isinstance(error, EmptyError):  # other pieces may have examples
                 skipped += opened.newly_skipped() if opened is not None else 0
             elif options.on_error == "skip":
                 unreadable.append(str(error))
@@ -112,11 +112,6 @@ def _take(key: Any, lane: Lane, start: Position, rows: int, options: Options, gr
                 raise
             piece, row = piece + 1, 0
     return Taken(blocks, Position(piece, row), piece >= len(lane), skipped, unreadable)
-
-
-def _is_empty(error: Exception) -> bool:
-    """Whether a piece merely has no examples: other pieces may."""
-    return isinstance(error, DataError) and ("there are no examples in it" in str(error) or "bad; if it" in str(error))
 
 
 def _at(lane: Lane, piece: int, row: int, options: Options, groups: bool) -> _Open:

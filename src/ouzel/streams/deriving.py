@@ -70,11 +70,10 @@ class Deriver:
             if not block.rows or not block.space.known or block.space.derived == self.derived:
                 yield block
             else:
-                has = f"the model was learnt with {self.derived}, and" if self._learnt else ""
-                asked = {name: list(made) for name, made in self.derived._asdict().items() if made}
-                raise DataError(
-                    f"{has} this data has no columns or namespaces to make them of; leave out".strip(), **asked
-                )
+                lacks = "this data has no columns or namespaces"
+                if self._learnt:
+                    raise DataError(f"the model was learnt with {self.derived}, and {lacks} to make them of")
+                raise DataError(f"{lacks} to make {self.derived} of; leave them out")
             return
         self._met.update(block.factors.names)
         block = block._replace(space=block.space._replace(derived=self.derived, named=True, edges=self.edges))

@@ -55,7 +55,7 @@ class Kept:
         """The blocks of a source, which lie in their place when all were read."""
 
         def read() -> Iterator[Block]:
-            with reading(source, format):  # what goes wrong in it is no fault of the place
+            with reading(source, format):  # what goes wrong in it is not the place's fault
                 yield from blocks
 
         return written(read(), place, options)

@@ -63,7 +63,7 @@ class Options:
     def __post_init__(self) -> None:
         for name, value in checked(Options, vars(self)).items():
             object.__setattr__(self, name, value)
-        asked = Derived(*(getattr(self, name) for name in Derived._fields)).in_order(self.skips)
+        asked = self.asked.in_order(self.skips)
         for name, value in asked._asdict().items():
             object.__setattr__(self, name, value)
             if value and self.space.known and value != getattr(self.space.derived, name):
@@ -98,10 +98,15 @@ class Options:
         """Whether a missing value is a feature of its own, as the model has it or as is asked for."""
         return self.space.indicator or self.missing == "indicator"
 
+    @property
+    def asked(self) -> Derived:
+        """What features are asked to be made of others."""
+        return Derived(*(getattr(self, name) for name in Derived._fields))
+
     @cached_property
     def derived(self) -> Derived:
         """What features are to be made of others, as the model has it, or as is asked for."""
-        return self.space.derived if self.space.known else Derived(*(getattr(self, name) for name in Derived._fields))
+        return self.space.derived if self.space.known else self.asked
 
     @cached_property
     def choosy(self) -> bool:

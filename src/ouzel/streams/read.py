@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
-from ouzel.errors import DataError
+from ouzel.errors import DataError, EmptyError
 from ouzel.streams.ahead import file_ahead, mapped_ahead
 from ouzel.streams.block import Block
 from ouzel.streams.deriving import Deriver
@@ -158,8 +158,8 @@ class Stream:
             names = ", ".join(source.name for source in self.sources)
             if self.skipped:
                 bad = f"all {self.skipped} lines are bad" if self.skipped > 1 else "its one line is bad"
-                raise DataError(f"{names}: {bad}; if it is of another format, name that with", format="NAME")
-            raise DataError(f"{names}: there are no examples in it; there is nothing to learn from")
+                raise EmptyError(f"{names}: {bad}; if it is of another format, name that with", format="NAME")
+            raise EmptyError(f"{names}: there are no examples in it; there is nothing to learn from")
         if self._namespaces is not None:
             self.remarks += self._namespaces.unknown(self.sources[-1].name)
         self.remarks += self._deriver.unknown(self.sources[-1].name)

@@ -50,7 +50,7 @@ def is_log(source: Any) -> bool:
 
 
 def is_remote(source: Any) -> bool:
-    """Whether a source is no file: the address of a log, or of a database."""
+    """Whether a source is not a file, but the address of a log, or of a database."""
     return is_database(source) or is_log(source)
 
 

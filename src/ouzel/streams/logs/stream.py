@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ouzel.errors import DataError, OuzelError
+from ouzel.errors import DataError, EmptyError, OuzelError
 from ouzel.streams.ahead import made_ahead
 from ouzel.streams.block import Block
 from ouzel.streams.deriving import Deriver
@@ -159,7 +159,7 @@ class LogStream:
         self.caught_up = found is Pause.CAUGHT_UP
         if found is None:
             if not self.learnt_to.examples:
-                raise DataError(f"{self.log.name}: there are no examples in it; there is nothing to learn from")
+                raise EmptyError(f"{self.log.name}: there are no examples in it; there is nothing to learn from")
             raise StopIteration
         if not isinstance(found, Pause):
             self._take(found)

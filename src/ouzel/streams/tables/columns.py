@@ -15,7 +15,6 @@ from ouzel.numerals import as_number
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import LARGEST, ROWS, Block
 from ouzel.streams.dates import EXPECTED, PARTS
-from ouzel.streams.derived.asked import Derived
 from ouzel.streams.feature_space import DATE
 from ouzel.streams.guard import reason_of
 from ouzel.streams.label_values import Label
@@ -72,8 +71,7 @@ class Columns:
             kind = schema.field(column).type
             if column in (label, options.group, self.id) and not is_single(kind):
                 raise DataError(f"{name}: column {column!r} holds {kind}; expected numbers or names")
-        asked = Derived(*(getattr(options, name) for name in Derived._fields))
-        for column in (*options.dates, *asked.fields, *named):
+        for column in (*options.dates, *options.asked.fields, *named):
             if not (predicting or is_pattern(column) or _is_part_of_date(column, options)):
                 self._check_there(column, names)
         self.sparse = {"indices", "values"} <= set(names) and all(

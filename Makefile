@@ -4,7 +4,7 @@ BIN := .venv/bin
 DATA ?= ../shared/data
 MINUTES ?= 10
 
-.PHONY: demo test test-long torture lint bench reproduce commands settings vowpal-wabbit docs clean help
+.PHONY: demo test test-long torture lint bench reproduce commands settings json vowpal-wabbit pages wheel docs clean help
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -39,11 +39,25 @@ commands: .venv/ready  ## write docs/commands.md anew, after a change of the com
 settings: .venv/ready  ## write docs/settings.md anew, after a change of a setting
 	$(BIN)/python -m ouzel.cli.settings_page > docs/settings.md
 
+json: .venv/ready  ## write docs/json.md anew, after a change of what commands print with --json
+	$(BIN)/python -m ouzel.cli.schemas.page > docs/json.md
+
 vowpal-wabbit: .venv/ready  ## write docs/vowpal-wabbit.md anew, after a change of its table
 	$(BIN)/python -m ouzel.cli.vowpal_wabbit > docs/vowpal-wabbit.md
 
-docs: .venv/ready-docs  ## build the documentation into site/
+pages: .venv/ready  ## run the commands that stand in the pages; write what they print, and docs/images, anew
+	DATA=$(DATA) $(BIN)/python docs/console.py
+
+wheel: .venv/ready  ## build the wheel, install it in an environment of its own, and learn with it far from the checkout
+	rm -rf dist .venv/wheel
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+	$(PYTHON) -m venv .venv/wheel
+	.venv/wheel/bin/python -m pip install --quiet dist/ouzel-*.whl
+	.ci/check_wheel .venv/wheel
+
+docs: .venv/ready-docs pages  ## the same, and build the documentation into site/
 	$(BIN)/mkdocs build --strict
+	! grep -rlE '(src="|href="|url\()https?://[^" )]*\.(js|css|woff2?|png)' site --include=*.html --include=*.css
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -59,4 +73,4 @@ docs: .venv/ready-docs  ## build the documentation into site/
 	touch $@
 
 clean:  ## remove what was built
-	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache site
+	rm -rf .venv dist .pytest_cache .ruff_cache .mypy_cache site

@@ -20,7 +20,7 @@ def main() -> None:
         if script.name in NOT_MEASURES:
             continue
         print(f"\n== {script.stem}", flush=True)
-        takes_data = "--data" in script.read_text()
+        takes_data = 'add_argument("--data"' in script.read_text()
         subprocess.run([sys.executable, str(script), *(["--data", data] if takes_data else [])], check=False)
 
 

@@ -8,10 +8,15 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[1]
+BESIDE = {"in_onnxruntime": ("onnx", "onnxruntime"), "with_duckdb": ("duckdb",), "with_mlflow": ("mlflow.pyfunc",)}
+"""What examples need beside Ouzel: where it is not installed they are left out."""
 
 
 @pytest.mark.parametrize("script", sorted((ROOT / "examples").glob("*.py")), ids=lambda script: script.stem)
 def test_an_example_runs_and_prints(script, capsys):
+    for name in BESIDE.get(script.stem, ()):
+        pytest.importorskip(name)
+
     runpy.run_path(str(script), run_name="__main__")
 
     assert capsys.readouterr().out

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,11 +10,13 @@ from typing import Any
 from ouzel.errors import OuzelError
 from ouzel.evaluation.comparison.compare import Entry
 from ouzel.evaluation.comparison.compare import compare as compare_stream
+from ouzel.evaluation.comparison.contestant import enter, is_contestant
 from ouzel.evaluation.comparison.grid import candidates, learner_names
 from ouzel.evaluation.comparison.results import name_of, table_of_orders, table_of_reading
 from ouzel.evaluation.comparison.shuffles import Summary, compare_orders, join
 from ouzel.evaluation.comparison.tables import Table, write_table
-from ouzel.model.model import Model
+from ouzel.evaluation.figures import figure
+from ouzel.evaluation.notebook import line_for
 from ouzel.streams.block import Block
 
 
@@ -32,11 +34,12 @@ class Comparison:
         return table_of_orders(self.summaries) if self.summaries else table_of_reading(self.entries)
 
     @property
-    def best(self) -> Model:
-        """The model of least error, of one reading."""
+    def best(self) -> Any:
+        """The `Model` of least error, of one reading, or the other library's object that has it, as it has learnt."""
         if not self.entries:
             raise OuzelError("random orders leave no model; compare without shuffles, or train the best one")
-        return min(self.entries, key=lambda entry: entry.figure).model
+        model = min(self.entries, key=lambda entry: entry.figure).model
+        return getattr(model, "own", model)
 
     def to_json(self) -> list[dict[str, Any]]:
         """Settings and results of every candidate; of random orders the values of each."""
@@ -81,12 +84,13 @@ class Comparison:
 
 
 def compare(
-    learners: str | Sequence[str],
+    learners: str | Sequence[Any],
     source: str | Path | Sequence[str | Path] | Iterable[Block],
     *,
     step_sizes: Sequence[float] = (),
     l1: Sequence[float] = (),
     budgets: Sequence[str | float] = (),
+    grid: Mapping[str, Sequence[Any]] = {},
     settings: dict[str, Any] | None = None,
     shuffles: int = 0,
     jobs: int = 1,
@@ -96,13 +100,18 @@ def compare(
 
     Parameters
     ----------
-    learners : names in the catalogue, or "ogd,adagrad"; "all", "all-multiclass" and "all-budgeted" stand for several
+    learners : names in the catalogue, or "ogd,adagrad"; "all", "all-multiclass" and "all-budgeted" stand for several.
+        Among them may be learners of other libraries: objects with River's `learn_one` and `predict_one`, or
+        scikit-learn's `partial_fit` and `predict`, which are copied and left as they are
     source : a file or several, or blocks such as `ouzel.read(...)` and `ouzel.blocks_from(...)` give
     step_sizes, l1, budgets : values to try of each learner that has such a setting
+    grid : values to try of any settings by name, `{"sketch_size": [5, 10]}`, of each learner that has them
     settings : further settings, for those that have them
     shuffles : so many random orders, in memory, instead of one reading
     jobs : learners at work at a time
-    options : of every `Model`: intercept, standardize, forget, bits, seed, task
+    options : of every `Model`: intercept, standardize, forget, bits, seed, task, classes
+
+    A notebook shows how far the stream is learnt, and who leads.
 
     Examples
     --------
@@ -112,8 +121,10 @@ def compare(
     >>> [(row["learner"], row["error_rate"]) for row in found.to_json()]
     [('ogd', 0.02), ('adagrad', 0.02)]
     """
-    names = learner_names(learners if isinstance(learners, str) else ",".join(learners))
-    chosen = candidates(names, steps=step_sizes, l1=l1, budgets=budgets, settings=settings)
+    names: list[str] = []
+    for learner in [learners] if isinstance(learners, str) or is_contestant(learners) else learners:
+        names += learner_names(learner) if isinstance(learner, str) else [enter(learner, beside=names)]
+    chosen = candidates(names, steps=step_sizes, l1=l1, budgets=budgets, settings=settings, grid=grid)
     title = ""
     if isinstance(source, (str, Path)):
         source = [source]
@@ -125,4 +136,11 @@ def compare(
     blocks: Any = source
     if shuffles:
         return Comparison((), tuple(compare_orders(chosen, join(blocks), shuffles, jobs=jobs, **options)), title)
-    return Comparison(tuple(compare_stream(chosen, blocks, jobs=jobs, **options)), (), title)
+    line = line_for(source)
+
+    def show(entries: list[Entry]) -> None:
+        if line is not None:
+            best = min(entries, key=lambda entry: entry.figure)
+            line.tell(best.scores.examples, f"least error {figure(best.figure)}, of {name_of(best.candidate)}")
+
+    return Comparison(tuple(compare_stream(chosen, blocks, jobs=jobs, on_progress=show, **options)), (), title)

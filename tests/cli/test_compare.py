@@ -1,5 +1,7 @@
 """`ouzel compare`, `ouzel reproduce` and `ouzel demo`."""
 
+import csv
+
 import numpy as np
 import pytest
 
@@ -196,6 +198,21 @@ def test_each_file_has_a_column_and_learners_have_ranks(ouzel, small, tmp_path):
     assert [entry["file"] for entry in ouzel(*files, "--json").json] == [str(small), str(other)]
 
 
+def test_errors_of_each_file_over_random_orders_have_their_standard_deviations(ouzel, small, tmp_path):
+    other = tmp_path / "other.svm"
+    other.write_text(small.read_text().replace("1:", "7:"))
+    flags = ["--each", "--learners", "ogd,pa1", "--shuffles", 3]
+
+    found = ouzel("compare", small, other, *flags, "--table", tmp_path / "t.csv", "--json").json
+    ran = ouzel("compare", small, other, *flags, "--table", tmp_path / "t.tex")
+
+    error = found[1]["results"][0]["error"]
+    row = next(csv.DictReader((tmp_path / "t.csv").read_text().splitlines()))
+    assert (float(row["other"]), float(row["other_sd"])) == (error["mean"], error["sd"])
+    assert rf"{error['mean']:.4f} $\pm$ {error['sd']:.4f}" in (tmp_path / "t.tex").read_text()
+    assert "± is the standard deviation (n - 1)" in " ".join(ran.out.split("learner")[-1].split())
+
+
 def test_the_best_model_is_written_and_predicts(ouzel, small, tmp_path):
     ran = ouzel("compare", small, "--learners", "ogd,adagrad", "--save-best", tmp_path / "best")
 
@@ -217,3 +234,29 @@ def test_what_could_not_be_written_is_refused_before_anything_is_read(ouzel, fla
 
     assert ran.status == 2
     assert said in " ".join(ran.err.split())
+
+
+def test_other_libraries_and_grids_of_any_setting(ouzel, small, tmp_path):
+    learners = "ogd,sklearn.linear_model:SGDClassifier"
+
+    ran = ouzel(
+        "compare", small, "--learners", learners, "--grid", "learning_rate=0.1,0.5", "--plot", tmp_path / "g.svg"
+    )
+
+    assert ran.status == 0, ran.err
+    titles, *rows = [line.split() for line in ran.out.splitlines()[:4]]
+    assert titles[:2] == ["learner", "learning_rate"]
+    assert [row[:2] for row in rows] == [["ogd", "0.1"], ["ogd", "0.5"], ["SGDClassifier", "-"]]
+    assert (tmp_path / "g.svg").exists()
+
+
+def test_what_another_library_has_not_is_one_line(ouzel, small):
+    for learners, said in (
+        ("json:loads", "loads cannot be made without arguments"),
+        ("sklearn.linear_model:Absent", "there is not a learner 'Absent'"),
+        ("absent_module:Any", "cannot import absent_module"),
+    ):
+        ran = ouzel("compare", small, "--learners", learners)
+        assert ran.status == 2
+        assert said in ran.err
+    assert "--grid takes NAME=RANGE" in ouzel("compare", small, "--grid", "sketch_size").err

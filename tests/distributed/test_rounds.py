@@ -13,7 +13,8 @@ from contextlib import suppress
 import pytest
 
 from ouzel.distributed import partitions, train
-from ouzel.distributed.engine import Processes, Serial
+from ouzel.distributed.engine import Serial
+from ouzel.distributed.processes import Processes
 from ouzel.errors import OuzelError
 from ouzel.learners import catalogue
 from ouzel.model import persistence
@@ -60,6 +61,19 @@ def test_processes_give_the_bits_of_one_process(svm, tmp_path, processes, learne
     assert one.read_bytes() == two.read_bytes()
 
 
+@pytest.mark.parametrize("learner", ["adagrad-multiclass", "elementwise-ons", "awm-nce"])
+def test_lanes_that_meet_classes_in_other_orders_learn_them_in_one(tmp_path, learner):
+    paths = []
+    for k, order in enumerate(["abc", "cba", "bca"]):
+        paths.append(tmp_path / f"{k}.csv")
+        paths[-1].write_text("label,x\n" + "".join(f"{order[i % 3]},{i % 3 + k}\n" for i in range(60)))
+
+    training = train(list(map(str, paths)), learner, cluster=Serial(), merge_every=20, lanes=3)
+
+    assert training.model.examples == 180
+    assert sorted(training.model.classes.known) == ["a", "b", "c"]
+
+
 @pytest.mark.parametrize("killed", [0, 2])
 def test_a_cluster_of_dask_gives_the_bits_of_one_process(svm, tmp_path, cluster, killed):
     one, two = (tmp_path / name for name in ("one.ouzel", "two.ouzel"))
@@ -89,6 +103,18 @@ def test_workers_that_are_killed_change_nothing(svm, tmp_path):
         engine.close()
 
     assert one.read_bytes() == two.read_bytes()
+
+
+def test_a_worker_that_is_killed_while_it_answers_is_replaced():
+    engine, size = Processes(1), 100_000_000
+    try:
+        for k in range(6):
+            job = engine.submit(bytes, size, lane=0)
+            time.sleep(0.02 * k)
+            os.kill(engine.processes()[0], signal.SIGKILL)
+            assert len(engine.result(job)) == size
+    finally:
+        engine.close()
 
 
 @pytest.mark.long
@@ -212,7 +238,7 @@ def test_a_model_learnt_in_rounds_is_a_model(svm, tmp_path):
 def test_workers_end_when_their_driver_is_killed(svm, tmp_path):
     program = (
         "import sys, time\n"
-        "from ouzel.distributed.engine import Processes\n"
+        "from ouzel.distributed.processes import Processes\n"
         "if __name__ == '__main__':\n"
         "    engine = Processes(2)\n"
         "    jobs = [engine.submit(abs, -1, lane=k) for k in range(2)]\n"

@@ -101,7 +101,8 @@ def produce(port: int, topic: str, values: list[bytes | None], partitions: int =
     """Messages, message k in partition k modulo their number."""
     from confluent_kafka import Producer
 
-    producer = Producer({"bootstrap.servers": f"127.0.0.1:{port}", "log_level": 0})
+    room = {"queue.buffering.max.messages": 10_000_000, "queue.buffering.max.kbytes": 2_000_000}
+    producer = Producer({"bootstrap.servers": f"127.0.0.1:{port}", "log_level": 0, **room})
     for k, value in enumerate(values):
         producer.produce(topic, value, partition=k % partitions)
         if k % 1000 == 0:

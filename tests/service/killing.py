@@ -39,7 +39,8 @@ class Running:
         self.port = free_port()
         self.address = f"http://127.0.0.1:{self.port}"
         place = replace(place or Place(), port=self.port, log="none", snapshot_every=snapshot_every)
-        self.process = multiprocessing.get_context("fork").Process(target=serve, args=([folder], place), daemon=True)
+        alone = not place.workers  # what is ended with its parent may have no processes of its own
+        self.process = multiprocessing.get_context("fork").Process(target=serve, args=([folder], place), daemon=alone)
         self.process.start()
         for _ in range(1200):
             with suppress(httpx.HTTPError):

@@ -1,12 +1,18 @@
 """Explanations, heavy features, the other formats and protocols."""
 
+import datetime
+import decimal
 import json
 import math
+from itertools import chain, pairwise
 
 import pyarrow
 import pytest
 
-from ouzel.service.formats import ARROW, SVMLIGHT, VW
+import ouzel
+from ouzel.model.model import Model
+from ouzel.service.formats import ARROW, SVMLIGHT, VW, arrow_as_json
+from ouzel.service.reading import Reading
 
 
 def learn_some(client, count=60):
@@ -92,8 +98,60 @@ def test_a_stream_of_arrow_is_learnt_by_its_rows(client):
     refused = client.post("/v1/learn?answers=summary", content=damaged, headers=headers).json()
 
     assert said["learnt"] == 3
-    assert client.get("/v1/log").text.splitlines()[1] == '{"label": "b", "w": "blue"}'
+    assert json.loads(client.get("/v1/log").text.splitlines()[1]) == {"label": "b", "w": "blue"}
     assert refused["stopped"].startswith("the stream: ")
+
+
+def test_columns_of_arrow_are_the_features_that_they_are_in_a_file(tmp_path):
+    """Of every type: times, bytes and durations, too, are the words that readers of files make of them."""
+    day, nothing = datetime.datetime(2026, 1, 1, 5), None
+    table = pyarrow.table(
+        {
+            "label": ["a", "b", "a"],
+            "whole": pyarrow.array([1, 2, nothing]),
+            "half": pyarrow.array([0.1, 0.2, math.nan], pyarrow.float32()),
+            "truth": [True, False, nothing],
+            "word": ["red", "3", ""],
+            "code": pyarrow.array(["x", "y", "x"]).dictionary_encode(),
+            "price": pyarrow.array([decimal.Decimal("1.50"), decimal.Decimal("2.25"), nothing]),
+            "when": pyarrow.array([day, nothing, day]),
+            "day": pyarrow.array([day.date(), nothing, day.date()]),
+            "tags": [["p", "q"], [], ["p"]],
+            "inner": [{"u": 1, "v": "w"}, {"u": 2, "v": nothing}, nothing],
+            "bytes": pyarrow.array([b"ab", b"cd", nothing]),
+            "lasts": pyarrow.array([1, 2, 3], pyarrow.duration("s")),
+        }
+    )
+    with pyarrow.ipc.new_file(tmp_path / "table.arrow", table.schema) as writer:
+        writer.write_table(table)
+    sink = pyarrow.BufferOutputStream()
+    with pyarrow.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    reading = Reading(Model("ogd"), {"label": "label", "ignore": ["_id"], "sample": 0})
+    lines = chain.from_iterable(arrow_as_json(sink.getvalue().to_pybytes(), reading.options))
+
+    sent = features(reading.block([line.example for line in map(reading.line, lines)]))
+    assert sent == features(*ouzel.read(tmp_path / "table.arrow"))
+
+
+def test_an_infinite_cell_is_refused_and_a_missing_one_is_not(client):
+    table = pyarrow.table({"label": ["a", "b"], "x": [math.inf, math.nan], "y": [1.0, 2.0]})
+    sink = pyarrow.BufferOutputStream()
+    with pyarrow.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    said = client.post(
+        "/v1/learn?answers=summary", content=sink.getvalue().to_pybytes(), headers={"Content-Type": ARROW}
+    ).json()
+
+    assert (said["learnt"], said["refused"]) == (1, 1)
+    assert "found 'x': inf; expected a finite number" in said["refusals"][0]["error"]
+
+
+def features(block):
+    """The features of each row of a block, and their values."""
+    starts = block.offsets.astype(int).tolist()
+    pairs = list(zip(block.indices.tolist(), block.values.tolist(), strict=True))
+    return [sorted(pairs[start:end]) for start, end in pairwise(starts)]
 
 
 def test_tensors_are_predicted_by_the_open_inference_protocol(client):

@@ -7,9 +7,12 @@ import httpx
 import pytest
 
 from ouzel.service.beginning import begin
+from ouzel.service.feed import Plan
 from ouzel.service.folder import Folder
 from ouzel.service.server import Place
 from ouzel.service.tokens import make_token
+from tests.logs.memory_log import GrowingLog
+from tests.logs.servers import messages
 from tests.service.killing import Running
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -75,6 +78,28 @@ def test_numbers_on_the_page_are_those_of_the_service(browser, tmp_path, width):
 
         httpx.post(f"{running.address}/v1/learn", json=examples(7))
         page.wait_for_selector("[data-figure=examples] b:text-is('307')")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert said == []
+    finally:
+        running.end()
+
+
+@in_a_browser
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_page_tells_where_a_log_stands_that_feeds_the_model(browser, tmp_path, monkeypatch, width):
+    monkeypatch.setattr("ouzel.service.feed.open_log", lambda url, reading: GrowingLog(messages(1234)))
+    folder, said = Folder(tmp_path / "model"), []
+    begin(folder, None, "adagrad", {}, {})
+    running = Running(folder, place=Place(feeds=[Plan("kafka://broker:9092/clicks")]))
+    try:
+        page = opened(browser, running.address, said, viewport={"width": width, "height": 800})
+        page.wait_for_selector("[data-figure=examples] b:text-is('1,234')")
+        page.wait_for_selector("#feeds td:text-is('at the end')")
+        (feed,) = httpx.get(f"{running.address}/v1/model").json()["feeds"]
+        cells = {cell.get_attribute("data-name"): cell.inner_text() for cell in page.query_selector_all("#feeds td")}
+
+        assert (cells["log"], cells["last learnt"]) == (feed["log"], str(feed["position"][""]))
+        assert (cells["examples"], cells["to come"], cells["refused"]) == ("1,234", "0", "0")
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert said == []
     finally:

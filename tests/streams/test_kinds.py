@@ -77,6 +77,18 @@ def test_a_column_of_text_holds_what_its_first_cells_are(tmp_path, cells, kind, 
     assert all("--numeric x" in remark for remark in stream.remarks)
 
 
+def test_a_column_of_dates_is_told_with_the_option_that_reads_them(tmp_path):
+    (tmp_path / "t.csv").write_text("y,when,where\n" + "".join(f"1,2024-01-{10 + k},Rome\n" for k in range(9)))
+    with ouzel.read(tmp_path / "t.csv") as stream:
+        list(stream)
+        assert stream.remarks == [
+            "column 'when' holds dates, each a word here; --dates 'when' reads month, weekday, hour"
+        ]
+    with ouzel.read(tmp_path / "t.csv", dates=["when"]) as stream:
+        list(stream)
+        assert stream.remarks == []
+
+
 def test_what_a_column_holds_is_said_by_name_by_pattern_or_for_all_and_the_particular_counts(tmp_path):
     (tmp_path / "t.csv").write_text("y,a1,a2,b\n1,3,4,5\n")
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ouzel.streams.label_values import why_numbers
+from ouzel.streams.label_values import amounts_in, why_numbers
 from ouzel.streams.memory import blocks_from
 
 
@@ -34,3 +34,10 @@ def test_a_stream_gives_out_the_block_that_was_looked_at(tmp_path):
     with read(tmp_path / "a.svm") as stream:
         assert stream.first() is stream.first()
         assert [block.rows for block in stream] == [2]
+
+
+def test_amounts_with_marks_are_told_from_names():
+    (said,) = amounts_in(first([f"${k},200.50" for k in range(1, 12)]))
+    assert said == "labels such as $1,200.50 are words, and classes; write 1200.50 to have numbers predicted"
+    assert amounts_in(first([f"shop {k}" for k in range(12)])) == []
+    assert amounts_in(first(["$1", "$2"])) == []

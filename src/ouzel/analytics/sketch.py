@@ -171,6 +171,11 @@ class Analysis:
         """The weights of slots (uint32)."""
         return awm.estimates(self.state, slots, self.model.settings)
 
+    @property
+    def entries(self) -> Any:
+        """What is noted beside the weights of what is in the active set."""
+        return self.beside.entries
+
     def active(self) -> tuple[np.ndarray, np.ndarray]:
         """Slots (uint32) and weights of the active set, heaviest first."""
         slots, weights = awm.top(self.state, len(self.state.keys), self.model.settings)

@@ -16,10 +16,12 @@ from ouzel.cli.commands import (
     deltoids,
     demo,
     explain,
+    export,
     learners,
     pmi,
     predict,
     reproduce,
+    schema,
     send,
     serve,
     test,
@@ -27,6 +29,7 @@ from ouzel.cli.commands import (
     train,
 )
 from ouzel.cli.groups import expanded
+from ouzel.cli.panels import Command
 from ouzel.cli.ui.interrupts import Interrupted, Signals
 from ouzel.cli.vowpal_wabbit import answer
 from ouzel.errors import OuzelError
@@ -50,6 +53,7 @@ for command, line in (
     (top.top, "Show the heaviest features of a model."),
     (compare.compare, "Train many learners and settings in one reading."),
     (convert.convert, "Write files in another format, to be read faster."),
+    (export.export, "Write a model for other programs, as ONNX."),
     (compile.compile_, "Compile kernels before they are needed."),
     (learners.learners, "List the learners, or the settings of one."),
     (explain.explain, "Find the attributes that mark the outliers of a stream."),
@@ -57,9 +61,10 @@ for command, line in (
     (pmi.pmi, "Find the words, or events, that go together."),
     (serve.serve, "Serve a model that learns while it answers."),
     (send.send, "Send files to a service, which learns them."),
+    (schema.schema, "Print the JSON schema of what a command prints with --json."),
     (reproduce.reproduce, "Run an experiment of the papers again."),
 ):
-    app.command(command.__module__.rpartition(".")[2], short_help=line)(expanded(command))
+    app.command(command.__module__.rpartition(".")[2], cls=Command, short_help=line)(expanded(command))
 
 
 @app.callback(invoke_without_command=True)

@@ -67,6 +67,27 @@ class Following:
     quarantine: Quarantine = None
 
 
+@dataclass(frozen=True)
+class Feeding:
+    """The logs that feed a service."""
+
+    feed: Annotated[
+        list[str] | None,
+        typer.Option(metavar="URL", help="A log to learn, too: kafka://…, redis://…, nats://…; may be repeated."),
+    ] = None
+    feed_begin: Annotated[
+        str,
+        typer.Option(metavar="WHERE", help="Of a new --feed: beginning, end, or a time (2026-11-20T08:00)."),
+    ] = "beginning"
+    feed_format: Annotated[
+        str | None, typer.Option(help="Of messages: jsonl, svmlight or vw (as the first ones are).")
+    ] = None
+    feed_anew: Annotated[
+        bool, typer.Option("--feed-anew", help="Begin in a --feed that is another log of the same name by now.")
+    ] = False
+    on_gap: OnGap = None
+
+
 def sources_of(files: Sequence[str] | None, querying: Querying) -> list[str]:
     """The files of a command, or the question to a database that stands in their place."""
     if querying.sql is None:

@@ -32,6 +32,7 @@ class Dask:
     """Workers of a Dask cluster, by the address of its scheduler, or by a client."""
 
     name = "Dask"
+    elsewhere = True
 
     def __init__(self, address: Any) -> None:
         try:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.layout import flat
-from ouzel.learners.gains.parts import Rows
+from ouzel.learners.gains.parts import Rows, places_of
 from ouzel.model.model import Model
 
 PROTOCOL = 5
@@ -55,7 +55,7 @@ def _difference(old: np.ndarray, new: np.ndarray) -> Any:
     if not new.ndim or not len(new):
         return None if np.array_equal(old, new) else new
     changed = (old != new) | (np.isnan(new) if new.dtype.kind == "f" else False)
-    places = np.flatnonzero(changed.reshape(len(new), -1).any(axis=1))
+    places = places_of(changed)
     if not len(places):
         return None
     return Rows(places, new[places]) if 2 * len(places) < len(new) else np.ascontiguousarray(new)

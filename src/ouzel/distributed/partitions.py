@@ -19,6 +19,7 @@ from ouzel.errors import OuzelError
 from ouzel.streams.options import Options
 from ouzel.streams.sources.formats import find_format
 from ouzel.streams.sources.parts import RangeSource, RowGroupSource
+from ouzel.streams.sources.places import place_of
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.csv import lines_above
 
@@ -95,19 +96,19 @@ def _wanted(size: int, total: int, lanes: int) -> int:
 def _row_groups(path: str, total: int, lanes: int) -> list[Piece]:
     from pyarrow.parquet import ParquetFile
 
-    with ParquetFile(path) as file:
+    with place_of(path).open("rb") as stored, ParquetFile(stored) as file:
         groups = file.num_row_groups
-    count = min(groups, _wanted(Path(path).stat().st_size, total, lanes))
+    count = min(groups, _wanted(place_of(path).stat().st_size, total, lanes))
     cuts = [round(k * groups / count) for k in range(count + 1)] if count else []
     return [Piece(path, "parquet", 0, a, b) for a, b in itertools.pairwise(cuts)] or [Piece(path, "parquet")]
 
 
 def _lines(path: str, format: str, options: Options, total: int, lanes: int) -> list[Piece]:
     """Pieces of text, each of whole lines; of CSV every piece begins with the header."""
-    size = Path(path).stat().st_size
+    size = place_of(path).stat().st_size
     count = _wanted(size, total, lanes)
     above = lines_above(options) if format in DELIMITED else 0
-    with Path(path).open("rb") as file:
+    with place_of(path).open("rb") as file:
         for _ in range(above):
             file.readline()
         head = file.tell()
@@ -127,7 +128,7 @@ def _line_end(file: BinaryIO, aim: int) -> int:
 
 
 def _chunks(path: str) -> Iterator[np.ndarray]:
-    with Path(path).open("rb") as file:
+    with place_of(path).open("rb") as file:
         while data := file.read(SCANNED):
             yield np.frombuffer(data, np.uint8)
 

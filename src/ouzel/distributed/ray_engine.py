@@ -14,6 +14,7 @@ class Ray:
     """A Ray cluster: "ray" for the one this machine belongs to or a new one, ray://host:10001 for one elsewhere."""
 
     name = "Ray"
+    elsewhere = True
 
     def __init__(self, address: str = "ray") -> None:
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")

@@ -56,6 +56,7 @@ class Training:
         self.spread = Spread()
         self.remarks: list[str] = []
         self.saved = 0  # the round that is on disk
+        self._begun: tuple[Any, dict[int, Any]] | None = None  # the base of the next round, and what learns from it
 
     @property
     def model(self) -> Model:
@@ -68,11 +69,11 @@ class Training:
         return all(self.ended)
 
     def round(self) -> None:
-        """Learn the next examples of every lane, and merge."""
-        begun = time.perf_counter()
-        base = self.engine.share(self.base)
-        going = [k for k, ended in enumerate(self.ended) if not ended]
-        learnt = {k: self._learn(base, k, None) for k in going}
+        """Learn the next examples of every lane, and merge. Workers are in the round behind it when it is counted."""
+        started = time.perf_counter()
+        base, learnt = self._begun or self._begin()
+        self._begun = None
+        going = list(learnt)
         said = {k: self.engine.result(self.engine.submit(tasks.said_of, learnt[k])) for k in going}
         shape = common([said[k].shape for k in going])
         for k in going:
@@ -84,9 +85,21 @@ class Training:
             total = self._tree([learnt[k] for k in heard])
             merged = self.engine.submit(tasks.settled, base, total, shape, names)
             self.base = self.engine.result(merged)
-        self._take_note(said, shape)
         self.rounds += 1
-        self.spread.add([said[k] for k in going], len(self.base), time.perf_counter() - begun)
+        for k in going:
+            self.positions[k], self.ended[k] = said[k].behind, said[k].ended
+            self.rows[k] += said[k].rows
+        try:
+            if self.engine.elsewhere and not self.finished:
+                self._begun = self._begin()
+        finally:
+            self._take_note(said, shape)
+        self.spread.add([said[k] for k in going], len(self.base), time.perf_counter() - started)
+
+    def _begin(self) -> tuple[Any, dict[int, Any]]:
+        """Have the next examples of every lane learnt from the base."""
+        base = self.engine.share(self.base)
+        return base, {k: self._learn(base, k, None) for k, ended in enumerate(self.ended) if not ended}
 
     def _learn(self, base: Any, lane: int, shape: Shape | None) -> Any:
         work = tasks.Work(
@@ -119,9 +132,7 @@ class Training:
         run.model = unpacked(self.base)
         for scores in [*run.by_pass, *(holdout.scores for holdout in run.holdouts)]:
             scores.task = run.model.task
-        for k, found in said.items():
-            self.positions[k], self.ended[k] = found.behind, found.ended
-            self.rows[k] += found.rows
+        for found in said.values():
             for outcome in found.outcomes:
                 run.curve.add(in_classes(outcome, found.shape.labels, shape.labels))
                 run.examples += len(outcome.targets)

@@ -16,11 +16,10 @@ from ouzel.distributed.partitions import Lane
 from ouzel.distributed.reading import Position, take
 from ouzel.errors import OuzelError
 from ouzel.evaluation.clock import Clock
-from ouzel.evaluation.feature_count import FeaturesSeen
 from ouzel.evaluation.holdout import Holdout
 from ouzel.learners.gains.parts import Gains, add, bytes_of
 from ouzel.model.model import Model
-from ouzel.model.rounds import Shape, common, gains_of, model_of, shape_of
+from ouzel.model.rounds import Shape, begins_shaped, common, gains_of, model_of, shape_of, shaped
 from ouzel.model.tasks.task import Outcome
 from ouzel.streams.options import Options
 
@@ -94,15 +93,17 @@ def learn(base: bytes, work: Work) -> Learnt:
     clock, started = Clock(), time.perf_counter()
     model = unpacked(base)
     begun = unpacked(base)
+    if work.shape is not None and begins_shaped(model):
+        model, begun = shaped(model, work.shape), shaped(begun, work.shape)
     unpacking = time.perf_counter() - started
     with clock.on("reading"):
         taken = take(work.lane, work.start, work.rows, work.options, model.task.groups)
     outcomes, held_out, rows, nonzeros = [], [], 0, 0
     holdout = Holdout(work.holdout_every, model) if work.holdout_every else None
-    features = FeaturesSeen()
+    largest = 0
     with clock.on("learning"):
         for block in taken.blocks:
-            features.add(block)
+            largest = max(largest, int(block.indices[block.offsets[0] : block.offsets[-1]].max(initial=0)))
             nonzeros += block.nonzeros
             learnt = block if holdout is None else holdout.divide(block, work.row + rows)
             rows += block.rows
@@ -118,7 +119,7 @@ def learn(base: bytes, work: Work) -> Learnt:
     said = Said(
         taken.behind, taken.ended, rows, nonzeros, taken.skipped, taken.unreadable, shape,
         [_small(outcome) for outcome in outcomes], [_small(outcome) for outcome in held_out], names,
-        features.largest, seconds, bytes_of(gains),
+        largest, seconds, bytes_of(gains),
     )  # fmt: skip
     return Learnt(gains, said)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ouzel.distributed.engine import engine_for
+from ouzel.distributed.choose import engine_for
 from ouzel.distributed.partitions import ONCE, plan_of
 from ouzel.distributed.rounds import LANES, MERGE_EVERY, Training
 from ouzel.errors import OuzelError

@@ -241,7 +241,7 @@ class Scores:
             self.confusion = np.pad(self.confusion, (0, classes - room))
 
     def _area(self) -> tuple[float | None, float | None]:
-        negative, positive = self.histogram
+        negative, positive = self.histogram[:, self.histogram.any(axis=0)]  # few bins hold anything
         pairs = negative.sum() * positive.sum()
         if len(self.confusion) != 2 or not pairs:
             return None, None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any, Self
@@ -117,19 +117,25 @@ def write_predictions(parts: Iterable[dict[str, Any]], path: str | Path) -> int:
 
     The format goes by the ending of the file's name.
     """
-    import pyarrow
-
     ending = check_ending(path)
-    tables = iter(parts)
+    tables = as_tables(parts)
     first = next(tables)
-    schema = _schema(pyarrow.table(first))
     rows = 0
-    with write_atomically(path) as file, _writer(ending, file, schema) as writer:
-        for part in chain([first], tables):
-            table = pyarrow.table(part, schema=schema)
+    with write_atomically(path) as file, _writer(ending, file, first.schema) as writer:
+        for table in chain([first], tables):
             writer.write_table(table)
             rows += table.num_rows
     return rows
+
+
+def as_tables(parts: Iterable[dict[str, Any]]) -> Iterator[Any]:
+    """Columns of predictions as Arrow tables of one schema, that of the first."""
+    import pyarrow
+
+    schema = None
+    for part in parts:
+        schema = schema or _schema(pyarrow.table(part))
+        yield pyarrow.table(part, schema=schema)
 
 
 def _schema(first: Any) -> Any:

@@ -14,8 +14,10 @@ from ouzel.evaluation.clock import Clock
 from ouzel.evaluation.curve import Curve
 from ouzel.evaluation.divergence import warnings_of
 from ouzel.evaluation.feature_count import FeaturesSeen
+from ouzel.evaluation.figures import figure
 from ouzel.evaluation.holdout import Holdout
 from ouzel.evaluation.metrics import Scores, confusion_in_order
+from ouzel.evaluation.notebook import line_for
 from ouzel.evaluation.report import Report
 from ouzel.model.model import Model
 from ouzel.model.setting_names import in_words
@@ -40,7 +42,7 @@ def progressive_validation(
 
     `model` is a `Model` or an estimator. With `holdout_every` every n-th example is predicted and never learnt. More
     than one pass needs a stream that can be read again: a list of blocks, or a function that opens a stream.
-    `on_progress` is called with the run after every block.
+    `on_progress` is called with the run after every block; without it, a notebook shows how far the stream is learnt.
 
     Examples
     --------
@@ -51,7 +53,10 @@ def progressive_validation(
     (100, 0.02)
     """
     run = Run(_model_of(model), holdout_every=holdout_every, passes=passes)
-    run.over(stream, on_progress)
+    line = line_for(stream) if on_progress is None else None
+    run.over(stream, on_progress if line is None else lambda run: line.tell(run.examples, _standing(run)))
+    if line is not None:
+        line.tell(run.examples, _standing(run), last=True)
     return run.report()
 
 
@@ -225,6 +230,12 @@ class Run:
         if holdout is not None and self.row % holdout.stretch == 0:
             holdout.evaluate_pending()
         return learnt
+
+
+def _standing(run: Run) -> str:
+    """The error so far, in words."""
+    scores = run.scores
+    return f"rmse {figure(scores.rmse)}" if scores.task.numbers else f"error {figure(scores.error_rate)}"
 
 
 def _model_of(model: Any) -> Model:

@@ -56,7 +56,7 @@ class Report:
     def to_json(self) -> dict[str, Any]:
         """JSON values; a number that JSON cannot write becomes a string."""
         values = {**self.__dict__, "curve": [_as_dict(point, self.task) for point in self.curve]}
-        return {name: _plain(value) for name, value in values.items()}
+        return {name: as_json(value) for name, value in values.items()}
 
     def to_pandas(self) -> Any:
         """The curve as a data frame: examples, mean loss and error rate so far, a row a point."""
@@ -134,11 +134,12 @@ def _as_dict(point: Point, task: str) -> dict[str, Any]:
     return shown if task == "regression" else shown | {"error_rate": point.error_rate}
 
 
-def _plain(value: Any) -> Any:
+def as_json(value: Any) -> Any:
+    """A value with a string in place of every number that JSON cannot write."""
     if isinstance(value, dict):
-        return {str(name): _plain(part) for name, part in value.items()}
+        return {str(name): as_json(part) for name, part in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(part) for part in value]
+        return [as_json(part) for part in value]
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value

@@ -8,6 +8,7 @@ from typing import Any
 
 from ouzel.errors import DataError
 from ouzel.evaluation.metrics import Scores, confusion_in_order
+from ouzel.evaluation.report import as_json
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
 
@@ -29,7 +30,8 @@ class TestReport:
 
     def to_json(self) -> dict[str, Any]:
         """JSON values."""
-        return {**self.__dict__, "calibration": [list(point) for point in self.calibration]}
+        found: dict[str, Any] = as_json(self.__dict__)
+        return found
 
 
 def evaluate(model: Any, stream: Iterable[Block]) -> TestReport:

@@ -77,15 +77,25 @@ def load_model(path: str | Path) -> Model:
     return load_notes(path)[0]
 
 
-def load_notes(path: str | Path) -> tuple[Model, dict[str, Any]]:
-    """The model that `save` wrote, and the notes saved with it."""
-    return load_parts(path, lambda model, notes, arrays: (model, notes))
+def load_notes(path: str | Path, mapped: bool = False) -> tuple[Model, dict[str, Any]]:
+    """The model that `save` wrote, and the notes saved with it.
+
+    `mapped`: the arrays are those of the file, in memory once for all processes that map it, and copied where one
+    writes to them. The file may be replaced or removed then, but not written to.
+    """
+    return load_parts(path, lambda model, notes, arrays: (model, notes), mapped)
 
 
-def load_parts(path: str | Path, build: Callable[[Model, dict[str, Any], dict[str, np.ndarray]], Built]) -> Built:
+def load_parts(
+    path: str | Path,
+    build: Callable[[Model, dict[str, Any], dict[str, np.ndarray]], Built],
+    mapped: bool = False,
+) -> Built:
     """What is built of the model that `save` wrote, the notes saved with it, and the arrays beside it, by name."""
     path = Path(path)
     metadata, arrays = _read(path)
+    if mapped:
+        arrays = _mapped(path, arrays)
     try:
         described = json.loads(metadata[KEY])
         if described["format"] != FORMAT:
@@ -156,6 +166,18 @@ def _read(path: Path) -> tuple[dict[str, str], dict[str, np.ndarray]]:
     if KEY not in metadata:
         raise OuzelError(f"{path}: a safetensors file, but not one that Ouzel wrote")
     return metadata, arrays
+
+
+def _mapped(path: Path, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The arrays of a file that was read, where they lie in it; those that hold nothing, as they are."""
+    with path.open("rb") as file:
+        start = 8 + int.from_bytes(file.read(8), "little")
+        header = json.loads(file.read(start - 8))
+    found = {}
+    for name, array in arrays.items():
+        place = start + header[name]["data_offsets"][0]
+        found[name] = np.asarray(np.memmap(path, array.dtype, "c", place, array.shape)) if array.size else array
+    return found
 
 
 def _digest(described: str, arrays: dict[str, np.ndarray]) -> str:

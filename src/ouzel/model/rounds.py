@@ -66,6 +66,11 @@ def shaped(model: Model, shape: Shape) -> Model:
     return found
 
 
+def begins_shaped(model: Model) -> bool:
+    """Whether a worker must know the order of all classes before it learns, as it cannot change it afterwards."""
+    return isinstance(model.module, protocol.Multiclass) and not isinstance(model.module, protocol.Reordered)
+
+
 def _of_shape(model: Model, shape: Shape) -> Model:
     """A model that has room for all of a shape; itself if it has."""
     same = model.classes.known == shape.labels and model.classes.closed == shape.closed

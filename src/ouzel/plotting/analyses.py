@@ -14,35 +14,48 @@ if TYPE_CHECKING:
     from ouzel.analytics.explanation.explained import Explained
     from ouzel.analytics.pmi.corpus import Corpus
 
-MOST_BARS = 30
 LONGEST_NAME = 40
 
 
-def draw_deltoids(reader: TwoStreams, path: str) -> None:
+def draw_deltoids(reader: TwoStreams, path: str, title: str = "", top: int = 20) -> None:
     """Recall against the true ratio where that is known (the paper's Figure 10); else the ratios of the top items."""
+    first, second = reader.model.seen.tolist()
+    title = _title(title, f"{first:,} items against {second:,}")
     if reader.exact is None:
-        rows = reader.rows(MOST_BARS)
-        draw_bars([(row["item"], row["weight"] / np.log(2)) for row in rows], path, "log2 of the estimated ratio")
+        bars = [(row["item"], row["weight"] / np.log(2)) for row in reader.rows(top)]
+        draw_bars(
+            bars,
+            path,
+            "log2 of the estimated ratio, first to second",
+            title,
+            ("more in the first", "more in the second"),
+        )
         return
     recalls = reader.recalls()
     rows = [row for row in recalls if row["items"]]
     lines: dict[str, Line] = {
         name: ([row["ratio"] for row in rows], [row[name] for row in rows]) for name in list(recalls[0])[2:]
     }
-    draw_lines(lines, path, x="true ratio, or its reciprocal, at least", y="recall", log_x=True)
+    draw_lines(lines, path, x="true ratio, or its reciprocal, at least", y="recall", title=title, log_x=True)
 
 
-def draw_explanation(explained: Explained, path: str, side: str = "high", min_support: int = 1) -> None:
+def draw_explanation(
+    explained: Explained, path: str, title: str = "", top: int = 20, side: str = "high", min_support: int = 1
+) -> None:
     """Weights against true relative risks where these are known (Figures 8 and 9); else the risks of the top."""
+    inliers, outliers = explained.explainer.rows.tolist()
+    title = _title(title, f"{inliers + outliers:,} rows, {outliers:,} outliers")
     if explained.exact is None:
-        rows = explained.table(MOST_BARS, side, min_support)
-        draw_bars([(row["attribute"], np.log2(row["risk"])) for row in rows], path, "log2 of the relative risk")
+        bars = [(row["attribute"], float(_log2(row["risk"]))) for row in explained.table(top, side, min_support)]
+        draw_bars(bars, path, "log2 of the relative risk", title, ("more among outliers", "more among the rest"))
         return
     weights, risks = explained.risks(min_support)
-    draw_risks({"kept": risks}, {"kept": (weights, risks)}, path)
+    draw_risks({"attributes kept": risks}, {"attributes kept": (weights, risks)}, path, title)
 
 
-def draw_risks(groups: dict[str, np.ndarray], scatters: dict[str, tuple[np.ndarray, np.ndarray]], path: str) -> None:
+def draw_risks(
+    groups: dict[str, np.ndarray], scatters: dict[str, tuple[np.ndarray, np.ndarray]], path: str, title: str = ""
+) -> None:
     """Histograms of relative risks, a panel a group; and weights against risks, with their correlation."""
     from matplotlib.figure import Figure
 
@@ -52,10 +65,10 @@ def draw_risks(groups: dict[str, np.ndarray], scatters: dict[str, tuple[np.ndarr
     figure = Figure(figsize=(4.2 * across, 3.4 * down), layout="constrained")
     panels = list(figure.subplots(down, across, squeeze=False).ravel())
     logs = [np.log2(risks) for risks in (*groups.values(), *(risks for _, risks in scatters.values()))]
-    reach = max((float(np.abs(values).max()) for values in logs if len(values)), default=1.0)
+    ends = [end for values in logs if len(values) for end in (float(values.min()), float(values.max()))] or [-1.0, 1.0]
     for number, (name, risks) in enumerate(groups.items()):
         axes = panels.pop(0)
-        axes.hist(np.log2(risks), np.linspace(-reach, reach, 41), color=COLOURS[number % len(COLOURS)])
+        axes.hist(np.log2(risks), np.histogram_bin_edges(ends, 40), color=COLOURS[number % len(COLOURS)])
         axes.set_title(f"{name}: {len(risks):,}", fontsize=10)
         _dress(axes, "log2 of the true relative risk", "attributes")
     for name, (weights, risks) in scatters.items():
@@ -65,14 +78,17 @@ def draw_risks(groups: dict[str, np.ndarray], scatters: dict[str, tuple[np.ndarr
         _dress(axes, "weight", "log2 of the true relative risk")
     for axes in panels:
         axes.set_axis_off()
+    if title:
+        figure.suptitle(title, fontsize=10)
     save(figure, path)
 
 
-def draw_pmi(corpus: Corpus, path: str) -> None:
+def draw_pmi(corpus: Corpus, path: str, title: str = "", top: int = 20) -> None:
     """Estimated against exact PMI of the pairs retrieved where that is known; else the PMI of the top pairs."""
+    title = _title(title, f"{corpus.model.seen:,} tokens")
     if not corpus.exact:
-        rows = corpus.table(MOST_BARS)
-        draw_bars([(f"{row['first']} {row['second']}", row["pmi"]) for row in rows], path, "estimated PMI")
+        bars = [(f"{row['first']} {row['second']}", row["pmi"]) for row in corpus.table(top)]
+        draw_bars(bars, path, "estimated PMI", title)
         return
     from matplotlib.figure import Figure
 
@@ -84,26 +100,53 @@ def draw_pmi(corpus: Corpus, path: str) -> None:
         ends = [min(exact.min(), estimated.min()), max(exact.max(), estimated.max())]
         axes.plot(ends, ends, color="#5a5a5a", linewidth=0.8)
     axes.scatter(exact, estimated, s=7, alpha=0.6, color=COLOURS[0], linewidths=0)
-    axes.set_title(f"{len(exact):,} pairs, Pearson correlation {corpus.correlation()[1]:.3f}", fontsize=10)
+    above, r, _ = corpus.correlation()
+    found = f"correlation over {above:,} pairs above 0: {r:.3f}"
+    axes.set_title(f"{title}\n{found}", fontsize=10)
     _dress(axes, "exact PMI", "estimated PMI")
     save(figure, path)
 
 
-def draw_bars(pairs: list[tuple[str, float]], path: str, x: str) -> None:
-    """Named bars to either side of zero, the first on top."""
+def draw_bars(
+    pairs: list[tuple[str, float]], path: str, x: str, title: str = "", sides: tuple[str, str] = ("", "")
+) -> None:
+    """Named bars to either side of zero, the longest to the right on top; `sides` say what the two colours are."""
     from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
 
-    figure = Figure(figsize=(7.2, max(2.0, 0.6 + 0.24 * len(pairs))), layout="constrained")
-    axes = figure.subplots()
+    reach = 1.1 * max((abs(value) for _, value in pairs if np.isfinite(value)), default=1.0)
+    cut = [(name, float(np.clip(value, -reach, reach))) for name, value in pairs]  # something to nothing is infinite
+    pairs = sorted(cut, key=lambda bar: -bar[1])
     values = [value for _, value in pairs]
-    colours = [COLOURS[0] if value >= 0 else COLOURS[1] for value in values]
-    axes.barh(range(len(pairs)), values, color=colours, height=0.72)
+    signs = [
+        sign for sign, present in ((0, max(values, default=0.0) > 0), (1, min(values, default=0.0) < 0)) if present
+    ]
+    explained = len(signs) == 2 and all(sides)
+    figure = Figure(figsize=(7.2, max(2.0, 1.0 + 0.24 * len(pairs) + 0.25 * explained)), layout="constrained")
+    axes = figure.subplots()
+    axes.barh(range(len(pairs)), values, color=[COLOURS[value < 0] for value in values], height=0.72)
     axes.set_yticks(range(len(pairs)), [_short(name) for name, _ in pairs], fontsize=8)
     axes.margins(y=0.01)
     axes.invert_yaxis()
     axes.axvline(0.0, color="#5a5a5a", linewidth=0.8)
-    _dress(axes, x, "")
+    _dress(axes, x if len(signs) != 1 or not all(sides) else f"{x} ({sides[signs[0]]})", "")
+    if title:
+        figure.suptitle(title, fontsize=10)
+    if explained:
+        handles = [Patch(color=COLOURS[sign], label=sides[sign]) for sign in signs]
+        figure.legend(handles=handles, loc="outside lower right", ncols=2, frameon=False, fontsize=8)
     save(figure, path)
+
+
+def _title(given: str, counted: str) -> str:
+    """The files, if they are known, and how much was in them."""
+    return f"{given}: {counted}" if given else counted
+
+
+def _log2(ratio: float) -> Any:
+    """The logarithm of a ratio that may be 0, or of something to nothing."""
+    with np.errstate(divide="ignore"):
+        return np.log2(ratio)
 
 
 def _dress(axes: Any, x: str, y: str) -> None:

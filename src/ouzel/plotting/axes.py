@@ -32,7 +32,7 @@ def draw_lines(
 ) -> None:
     """Named lines in one pair of axes; short lines have markers, and where a value is None the line is broken."""
     figure = new_figure()
-    _fill(figure.subplots(), lines, x, y, title, log_x, log_y)
+    fill(figure.subplots(), lines, x, y, title, log_x, log_y)
     save(figure, path)
 
 
@@ -61,7 +61,7 @@ def draw_panels(
     for axes, (panel, lines) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True):
         across = x if isinstance(x, str) else x[panel]
         log = log_x if isinstance(log_x, bool) else panel in log_x
-        _fill(axes, lines, across, y or panel, panel if y else "", log, panel in log_y, legend=not shared)
+        fill(axes, lines, across, y or panel, panel if y else "", log, panel in log_y, legend=not shared)
         for number, (name, reach) in enumerate((bands or {}).get(panel, {}).items()):
             middle = np.asarray(lines[name][1], float)
             colour = COLOURS[number % len(COLOURS)]
@@ -81,7 +81,7 @@ def new_figure(width: float = 6.4) -> Any:
     return Figure(figsize=(width, 4.0), layout="constrained")
 
 
-def _fill(
+def fill(
     axes: Any,
     lines: Mapping[str, Line],
     x: str,
@@ -91,6 +91,7 @@ def _fill(
     log_y: bool,
     legend: bool = True,
 ) -> None:
+    """Draw named lines, and say what the axes are."""
     for number, (name, (xs, ys)) in enumerate(lines.items()):
         values = [float("nan") if value is None else value for value in ys]
         marker = MARKERS[number % len(MARKERS)] if len(xs) <= 20 else ""
@@ -123,11 +124,12 @@ def dress(axes: Any) -> None:
 
 
 def _label_between(axis: Any, low: float, high: float) -> None:
-    """On a logarithmic axis of few powers of ten, label 2 and 5 between them."""
+    """On a logarithmic axis of few powers of ten, label 2 and 5 between them, of up to three powers 3 alone."""
     if high < 1000.0 * low:
+        between = (1.0, 2.0, 5.0) if high < 100.0 * low else (1.0, 3.0)
         from matplotlib.ticker import LogLocator, NullFormatter
 
-        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axis.set_major_locator(LogLocator(subs=between))
         axis.set_major_formatter("{x:g}")
         axis.set_minor_formatter(NullFormatter())
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.evaluation.comparison.compare import Entry, best_of_rows
+from ouzel.evaluation.comparison.results import name_of
 from ouzel.evaluation.comparison.significance import critical_difference, mean_ranks
 from ouzel.plotting.axes import COLOURS, Line, draw_lines, draw_panels, new_figure, save
 from ouzel.plotting.curves import draw_curves
@@ -24,6 +25,7 @@ def draw_comparison(
     title = f"{title}, {entries[0].scores.examples:,} examples" if title else ""
     candidates = [entry.candidate for entry in entries]
     y = "progressive rmse" if entries[0].model.task.numbers else "progressive error rate"
+    varied = {name for candidate in candidates for name in candidate.varied}
     best = [row[0] for row in best_of_rows(entries)]
     if reference is not None and any(entry.budget for entry in candidates):
         errors = _lines(best, _kilobytes, lambda entry: entry.figure)
@@ -40,8 +42,14 @@ def draw_comparison(
     elif any(entry.step for entry in candidates):
         lines = _lines(entries, lambda entry: entry.candidate.step, lambda entry: entry.figure)
         draw_lines(lines, path, x="step size", y=y, title=title, log_x=True)
+    elif len(varied) == 1 and all(
+        isinstance(value, (int, float)) for entry in candidates for value in entry.varied.values()
+    ):
+        (name,) = varied
+        lines = _lines(entries, lambda entry: entry.candidate.varied.get(name), lambda entry: entry.figure)
+        draw_lines(lines, path, x=name, y=y, title=title, log_x=True)
     else:
-        curves = {entry.candidate.learner: entry.curve.points for entry in entries}
+        curves = {name_of(entry.candidate): entry.curve.points for entry in entries}
         task = entries[0].model.task
         draw_curves(curves, path, task.numbers, task.groups, title)
 

@@ -9,7 +9,8 @@ import numpy as np
 from ouzel.evaluation.comparison.shuffles import Summary
 from ouzel.evaluation.curve import Point
 from ouzel.evaluation.report import Report
-from ouzel.plotting.axes import Line, draw_lines, draw_panels
+from ouzel.plotting.axes import Line, draw_lines, draw_panels, fill, new_figure, save
+from ouzel.plotting.testing import draw_calibration
 
 MOST_DRAWN = 8  # candidates, beside which more cannot be told apart
 SETTLED = 64  # examples before which an error says little, where a curve is long
@@ -21,13 +22,12 @@ def draw_training(report: Report, path: str) -> None:
         draw_curves({report.learner: report.curve}, path, report.rmse is not None, report.pairs is not None)
         return
     errors = _settled(report.curve)
-    promised, came = zip(*report.calibration, strict=True)
-    panels: dict[str, dict[str, Line]] = {
-        "progressive error rate": {report.learner: ([p.examples for p in errors], [p.error_rate for p in errors])},
-        "share that came true": {report.learner: (promised, came), "as promised": ((0.0, 1.0), (0.0, 1.0))},
-    }
-    across = dict(zip(panels, ("examples", "probability"), strict=True))
-    draw_panels(panels, path, x=across, log_x=list(panels)[:1])
+    figure = new_figure(width=8.4)
+    left, right = figure.subplots(1, 2)
+    line = {report.learner: ([point.examples for point in errors], [point.error_rate for point in errors])}
+    fill(left, line, "examples", "progressive error rate", "", log_x=True, log_y=False)
+    draw_calibration(right, {report.learner: report.calibration})
+    save(figure, path)
 
 
 def _settled(curve: Sequence[Point]) -> list[Point]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ def draw_tests(found: Mapping[str, TestReport], path: str) -> None:
     if confused:
         _draw_confusion(panels.pop(0), name, first)
     if promising:
-        _draw_calibration(panels.pop(0), promising)
+        draw_calibration(panels.pop(0), promising)
     save(figure, path)
 
 
@@ -47,7 +47,8 @@ def _draw_confusion(axes: Any, name: str, report: TestReport) -> None:
             axes.text(column, row, text, ha="center", va="center", fontsize=8, color="white" if dark else "black")
 
 
-def _draw_calibration(axes: Any, promising: Mapping[str, list[tuple[float, float]]]) -> None:
+def draw_calibration(axes: Any, promising: Mapping[str, Sequence[tuple[float, float]]]) -> None:
+    """What share of the examples of each probability came true, a line a model, beside what was promised."""
     axes.plot([0.0, 1.0], [0.0, 1.0], "--", color="#999999", linewidth=1.0, label="as promised")
     for number, (name, points) in enumerate(promising.items()):
         promised, came = zip(*points, strict=True)

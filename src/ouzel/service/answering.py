@@ -10,6 +10,7 @@ from typing import Any
 
 from ouzel.errors import OuzelError
 from ouzel.service.answers import Answer
+from ouzel.service.feed import Feed
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.metrics import Metrics
 from ouzel.service.owner import Owner
@@ -28,6 +29,7 @@ class Answering:
         self.quarantine: deque[dict[str, Any]] = deque(maxlen=limits.quarantine)
         self.begun = time.time()
         self.ending = False
+        self.feeds: list[Feed] = []
 
     def warm(self) -> None:
         """Have everything compiled that learning and predicting needs, before anybody waits for it."""
@@ -84,6 +86,7 @@ class Answering:
             "latency": self.metrics.percentiles(),
             "quarantine": len(self.quarantine),
             "failure": self.failure,
+            "feeds": [feed.now() for feed in self.feeds],
         }
 
     def figures(self) -> dict[str, float]:

@@ -10,6 +10,7 @@ from ouzel.model.model import Model
 from ouzel.service.beginning import AS_IT_IS
 from ouzel.service.folder import Folder
 from ouzel.service.server import Place
+from ouzel.streams.logs.opening import open_log
 from ouzel.training.agreement import check_agreement
 
 
@@ -24,15 +25,20 @@ def check_all(
     """A line on each thing that is well; OuzelError at the first that is not."""
     tokens = place.check()
     yield f"{place.host}:{place.port}, {'without tokens, this machine alone' if tokens is None else 'with tokens'}"
+    for plan in place.feeds:
+        log = open_log(plan.url, plan.reading)
+        log.identity()
+        log.close()
+        yield f"{log.name}: answers"
     for folder in folders:
         if folder.begun:
             model, notes = persistence.load_notes(folder.base)
             if folder is folders[0]:
                 stored = notes.get("reading", {})
                 check_agreement(str(folder.base), model, stored, learner, settings, True, AS_IT_IS, reading)
-            owner, log = folder.open()
+            owner, examples = folder.open()
             yield f"{folder.path}: sound, {owner.learnt:,} examples in the log, {owner.model.examples:,} learnt in all"
-            log.close()
+            examples.close()
         elif file is not None:
             yield f"{file}: sound, {persistence.load_model(file).examples:,} examples learnt"
         else:

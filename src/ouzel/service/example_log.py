@@ -6,13 +6,14 @@ what a group costs, not an example. Every row carries a checksum over its number
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from zlib import crc32
 
 from ouzel.errors import OuzelError
@@ -23,10 +24,14 @@ CREATE TABLE IF NOT EXISTS examples (
 );
 CREATE UNIQUE INDEX IF NOT EXISTS keys ON examples (key) WHERE key IS NOT NULL;
 CREATE TABLE IF NOT EXISTS waiting (id TEXT PRIMARY KEY, line BLOB NOT NULL, at REAL NOT NULL);
+CREATE TABLE IF NOT EXISTS feeds (name TEXT PRIMARY KEY, stood TEXT NOT NULL);
 """
 AT_ONCE = 500  # keys in one question
 FORGOTTEN = 2000  # examples that are removed at a time
 BUSY = 30.0  # seconds that a reader's lock is waited for
+
+
+Feed = dict[str, Any]  # the identity of a log that examples come from, and the position in it
 
 
 class Entry(NamedTuple):
@@ -73,14 +78,23 @@ class Log:
         """Close the file; what was appended is on disk already."""
         self._connection.close()
 
-    def append(self, entries: Sequence[Entry], waiting: Iterable[Waiting] = (), labelled: Iterable[str] = ()) -> None:
-        """Have entries on disk, all or none, with what waits for labels since, and the ids that have theirs now."""
+    def append(
+        self,
+        entries: Sequence[Entry],
+        waiting: Iterable[Waiting] = (),
+        labelled: Iterable[str] = (),
+        feeds: Iterable[Feed] = (),
+    ) -> None:
+        """Have entries on disk, all or none, with what waits for labels since, the ids that have theirs now, and how
+        far the logs were read that the entries are from.
+        """
         now = time.time()
         rows = [(entry.number, entry.key, entry.line, now, _checksum(entry)) for entry in entries]
         with self._speaking(), self._transaction() as connection:
             connection.executemany("INSERT INTO examples VALUES (?, ?, ?, ?, ?)", rows)
             connection.executemany("INSERT OR REPLACE INTO waiting VALUES (?, ?, ?)", waiting)
             connection.executemany("DELETE FROM waiting WHERE id = ?", [(id,) for id in labelled])
+            _note_feeds(connection, feeds)
 
     def find(self, keys: Sequence[str]) -> dict[str, Entry]:
         """The entries of those of the keys that the log has."""
@@ -144,6 +158,16 @@ class Log:
                 connection.execute("DELETE FROM waiting WHERE at < ?", (since,))
             return [Waiting(*row) for row in self._connection.execute("SELECT id, line, at FROM waiting ORDER BY at")]
 
+    def feeds(self) -> list[Feed]:
+        """How far each log was read that examples came from."""
+        with self._speaking(), closing(self._connect()) as connection:
+            return [json.loads(row[0]) for row in connection.execute("SELECT stood FROM feeds ORDER BY name")]
+
+    def take_over(self, feeds: Iterable[Feed]) -> None:
+        """Have logs read as far as another log of examples says, which has the same ones."""
+        with self._speaking(), closing(self._connect()) as connection:
+            _note_feeds(connection, feeds)
+
     def bytes_used(self) -> int:
         """Bytes on disk."""
         beside = self.path.with_name(f"{self.path.name}-wal")
@@ -175,6 +199,11 @@ class Log:
             raise OuzelError(
                 f"{self.path}: the log is damaged ({error}); put back a sound copy of the folder"
             ) from None
+
+
+def _note_feeds(connection: sqlite3.Connection, feeds: Iterable[Feed]) -> None:
+    rows = [("{kind}:{topic}".format(**feed["identity"]), json.dumps(feed)) for feed in feeds]
+    connection.executemany("INSERT OR REPLACE INTO feeds VALUES (?, ?)", rows)
 
 
 def _checksum(entry: Entry) -> int:

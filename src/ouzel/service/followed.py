@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 import httpx
 
@@ -28,6 +28,7 @@ class Snapshots:
     """The snapshots of another service's model, each fetched once, into one file."""
 
     def __init__(self, address: str, name: str, place: Path, token: str | None = None) -> None:
+        self.writer = address.rstrip("/")
         self.address = f"{address.rstrip('/')}/v1/models/{name}/snapshot"
         self.place = place
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
@@ -44,13 +45,32 @@ class Snapshots:
                     raise OuzelError(
                         f"{self.address}: answers {response.status_code}; is the address right, and the token?"
                     )
-                with self.place.open("wb") as file:
+                beside = self.place.with_suffix(".part")
+                with beside.open("wb") as file:
                     for part in response.iter_bytes():
                         file.write(part)
+                beside.replace(self.place)  # who has mapped the one before keeps that
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise OuzelError(f"{self.address}: cannot be reached ({error}); is the service there?") from None
         self._tag = response.headers.get("etag", "")
         return True
+
+    def forget(self) -> None:
+        """Take what is there for new."""
+        self._tag = ""
+
+
+class Source(Protocol):
+    """Where the snapshots of a model are had from."""
+
+    writer: str  # the service that learns
+    place: Path  # of the newest snapshot
+
+    def fetch(self) -> bool:
+        """Whether there is another one than before."""
+
+    def forget(self) -> None:
+        """Take what is there for new: it could not be read."""
 
 
 class Followed(Answering):
@@ -59,7 +79,7 @@ class Followed(Answering):
     def __init__(
         self,
         name: str,
-        snapshots: Snapshots,
+        snapshots: Source,
         limits: ServiceLimits,
         every: float,
         say: Callable[[str], None] = lambda line: None,
@@ -97,11 +117,15 @@ class Followed(Answering):
     async def refresh(self) -> None:
         """Answer as the newest snapshot does. It is loaded beside the model that answers meanwhile."""
         if await asyncio.to_thread(self.snapshots.fetch):
-            self.owner = await asyncio.to_thread(_owner_of, self.name, self.snapshots.place)
+            try:
+                self.owner = await asyncio.to_thread(_owner_of, self.name, self.snapshots.place)
+            except OuzelError:
+                self.snapshots.forget()
+                raise
 
     async def learn(self, lines: Sequence[Given], patient: bool = False) -> NoReturn:
         """Refused: a reader does not learn."""
-        raise FollowingError(f"this is a reader; send it to {self.snapshots.address.partition('/v1/')[0]}")
+        raise FollowingError(f"this is a reader; send it to {self.snapshots.writer}")
 
     async def room(self) -> None:
         """There is nothing to wait for."""
@@ -128,7 +152,7 @@ class Followed(Answering):
 
 def _owner_of(name: str, snapshot: Path) -> Owner:
     """The model of a snapshot, with its figures."""
-    owner = Owner(name, snapshot)
+    owner = Owner(name, snapshot, mapped=True)
     with suppress(OuzelError):  # before anything was learnt there are none
         owner.restore(snapshot)
     return owner

@@ -18,6 +18,26 @@ RECENT = 2000  # requests
 RATE_OVER = 60  # seconds
 
 
+class PerSecond:
+    """How many of something came in each of the last seconds."""
+
+    def __init__(self) -> None:
+        self._counts: deque[tuple[int, int]] = deque(maxlen=RATE_OVER + 1)
+
+    def add(self, count: int = 1) -> None:
+        """Count some now."""
+        second, before = int(time.time()), 0
+        if self._counts and self._counts[-1][0] == second:
+            before = self._counts.pop()[1]
+        self._counts.append((second, before + count))
+
+    def rate(self) -> float:
+        """How many came a second, over the last whole minute or less."""
+        now, counts = int(time.time()), list(self._counts)
+        past = sum(count for second, count in counts if now - RATE_OVER <= second < now)
+        return past / max(1, min(RATE_OVER, now - counts[0][0])) if counts else 0.0
+
+
 class Metrics:
     """The counters of one process, of all its models."""
 
@@ -40,8 +60,14 @@ class Metrics:
         self.state = Gauge(
             "ouzel_model", "What a model is at, by name of the figure", ["model", "figure"], registry=registry
         )
+        self.feeds = Gauge(
+            "ouzel_feed",
+            "Where a model stands in a log that feeds it, by name of the figure",
+            ["model", "feed", "figure"],
+            registry=registry,
+        )
         self.latencies: dict[str, deque[float]] = {}
-        self._per_second: deque[tuple[int, list[int]]] = deque(maxlen=RATE_OVER + 1)
+        self._learnt, self._answered = PerSecond(), PerSecond()
 
     def group(self, model: str, results: Sequence[Answer | Refused], requests: int) -> None:
         """Count what became of a group's lines."""
@@ -52,39 +78,28 @@ class Metrics:
             if count:
                 self.examples.labels(model, outcome).inc(count)
         self.groups.labels(model).inc()
-        self._now()[0] += learnt
+        self._learnt.add(learnt)
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request that was answered."""
         self.requests.labels(method, route, str(status)).inc()
         self.seconds.labels(route).observe(seconds)
         self.latencies.setdefault(route, deque(maxlen=RECENT)).append(seconds)
-        self._now()[1] += 1
+        self._answered.add()
 
     def rates(self) -> dict[str, float]:
         """Examples learnt and requests answered a second, over the last whole minute or less."""
-        now = int(time.time())
-        past = [counts for second, counts in self._per_second if now - RATE_OVER <= second < now]
-        first = next((second for second, _ in self._per_second), now)
-        span = max(1, min(RATE_OVER, now - first))
-        return {
-            name: sum(counts[place] for counts in past) / span for place, name in enumerate(("examples", "requests"))
-        }
+        return {"examples": self._learnt.rate(), "requests": self._answered.rate()}
 
     def percentiles(self) -> dict[str, dict[str, float]]:
         """Milliseconds within which half, 90 % and 99 % of the last requests of each route were answered."""
         found = {}
-        for route, seconds in self.latencies.items():
-            half, most, nearly_all = np.percentile(np.array(seconds), [50, 90, 99]) * 1000.0
+        recent = {route: list(seconds) for route, seconds in list(self.latencies.items())}  # requests go on meanwhile
+        for route, seconds in recent.items():
+            half, most, nearly_all = np.percentile(seconds or [0.0], [50, 90, 99]) * 1000.0
             found[route] = {"p50": float(half), "p90": float(most), "p99": float(nearly_all)}
         return found
 
     def text(self) -> bytes:
         """All of it in Prometheus' text format."""
         return generate_latest(self.registry)
-
-    def _now(self) -> list[int]:
-        second = int(time.time())
-        if not self._per_second or self._per_second[-1][0] != second:
-            self._per_second.append((second, [0, 0]))
-        return self._per_second[-1][1]

@@ -11,6 +11,7 @@ import json
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
+from operator import is_not
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from ouzel.service.answers import Answer, answers_before, answers_of, errors_of
 from ouzel.service.drift import PageHinkley
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.reading import Line, Reading, Row
+from ouzel.streams.block import Block
 from ouzel.streams.digest import Digest
 from ouzel.streams.text.json_examples import Example
 from ouzel.training.run_notes import notes_of
@@ -38,10 +40,11 @@ class Owner:
     predicted; nobody waits for a disk with it.
     """
 
-    def __init__(self, name: str, base: Path) -> None:
+    def __init__(self, name: str, base: Path, mapped: bool = False) -> None:
         self.name = name
         self.base = base
-        self.model, notes = persistence.load_notes(base)
+        self.mapped = mapped  # whether the model's arrays are those of a file, as long as nothing is learnt
+        self.model, notes = persistence.load_notes(base, mapped)
         self.model.classes.allow(None)
         if self.model.task.groups:
             raise OuzelError(f"{base}: ranks groups, which come as a whole; a service takes one example at a time")
@@ -49,6 +52,7 @@ class Owner:
         earlier = [Record.from_json(stored.get(kind, [])) for kind in ("earlier", "sources")]
         self.stored_reading: dict[str, Any] = notes.get("reading", {})
         self.reading = Reading(self.model, self.stored_reading)
+        self.logs = stored.get("logs", [])  # those that the file of a training says it has read
         self.ledger = Ledger(earlier=[*earlier[0], *earlier[1]], recognising=False)
         self.record = self.ledger.claim(0, None, self.file)
         self.record.piped, self.record.size = False, 0
@@ -56,6 +60,7 @@ class Owner:
         self.run = Run(self.model)
         self.drift = PageHinkley()
         self.lock = threading.RLock()
+        self._asked_about: tuple[Sequence[Example | Row], Block | None] = ([], None)  # what `refusal` made a block of
 
     @property
     def file(self) -> str:
@@ -70,6 +75,7 @@ class Owner:
     def refusal(self, examples: Sequence[Example | Row], limits: ServiceLimits) -> OuzelError | None:
         """Why the model would not learn these examples; None if it would."""
         block = self.reading.block(examples)
+        self._asked_about = list(examples), block
         try:
             with self.lock:
                 limits.check(block, self.model)
@@ -80,7 +86,9 @@ class Owner:
 
     def learn(self, examples: Sequence[Example | Row], size: int) -> list[Answer]:
         """Learn examples of the log, of so many bytes with their newlines; what was predicted of each before."""
-        block = self.reading.block(examples)
+        (before, block), self._asked_about = self._asked_about, ([], None)
+        if block is None or len(before) != len(examples) or any(map(is_not, before, examples)):
+            block = self.reading.block(examples)
         with self.lock:
             known = len(self.model.classes)
             outcome = self.run.learn(block)
@@ -122,7 +130,7 @@ class Owner:
             if frozen.preparation.features is not None:
                 frozen.preparation.features = copied(frozen.preparation.features)
             frozen.names, frozen.classes = copy.deepcopy(self.model.names), copy.deepcopy(self.model.classes)
-            noted = notes_of([self.file], self.ledger, self.run, finished=True)
+            noted = notes_of([self.file], self.ledger, self.run, finished=True, logs=self.logs)
             learnt = self.learnt
         noted["progress"]["position"] = [self.run.passes, 0]  # as of a file that was read to its end
         persistence.save(frozen, path, {"reading": self.stored_reading, "run": noted})
@@ -130,7 +138,7 @@ class Owner:
 
     def restore(self, path: Path) -> None:
         """Stand where the model stood that `save` wrote; OuzelError if the file is not sound or of another log."""
-        model, notes = persistence.load_notes(path)
+        model, notes = persistence.load_notes(path, self.mapped)
         stored = notes.get("run", {})
         if stored.get("files") == [self.file] and not stored.get("sources"):
             return  # of before anything was learnt
@@ -148,10 +156,16 @@ class Owner:
         """Compile what learning and predicting takes, on a copy of the model that nobody keeps."""
         double = Owner(self.name, self.base)
         known = double.model.classes.known if double.model.classes.closed else [0, 1]
-        texts = [json.dumps({double.reading.label: label, "a": 1.0}).encode() for label in known[:2]]
-        lines = [double.reading.line(text) for text in texts]
-        examples = [line.example for line in lines if isinstance(line, Line)]
+        row = {"a": 1.0, "b": "word"}
+        texts = [json.dumps({double.reading.label: label, **row}).encode() for label in known[:2]]
         with suppress(OuzelError):  # of a model of an array's columns, say
-            double.predict(examples)
-            double.learn(examples, 0)
+            for asked in (False, True):  # together, and one by one
+                given = [
+                    *double.reading.lines(texts, [None] * len(texts), asked),
+                    double.reading.line(texts[0], None, asked),
+                ]
+                examples = [line.example for line in given if isinstance(line, Line)]
+                for some in (examples[:-1], examples[-1:]):
+                    double.predict(some) if asked else double.learn(some, 0)
+            double.top(1)
             double.report()

@@ -56,7 +56,7 @@ class Line(NamedTuple):
     key: str | None
 
 
-FEWEST = 8  # lines that are worth reading together
+FEWEST = 2  # lines that are worth reading together
 MOST_ODD = 8  # lines among them that are not plain, before the rest is read one by one
 SPACES = bytes.maketrans(b"\r\n", b"  ")
 

@@ -54,10 +54,7 @@ LEARNT = an_object(
 REFUSED = an_object("error", error=TEXT, field=TEXT, column=COUNT)
 SUMMARY = an_object(
     "learnt repeated refused lines refusals stopped",
-    learnt=COUNT,
-    repeated=COUNT,
-    refused=COUNT,
-    lines=COUNT,
+    **dict.fromkeys(("learnt", "repeated", "refused", "lines"), COUNT),
     refusals=a_list(REFUSED),
     stopped={"type": ["string", "null"]},
 )
@@ -92,6 +89,21 @@ TENSOR = an_object(
 )
 INFER = an_object("inputs", id=TEXT, inputs={**a_list(TENSOR), "minItems": 1})
 INFERRED = an_object("model_name outputs", id=TEXT, model_name=TEXT, outputs=a_list(TENSOR))
-MODEL = an_object("name learner settings task examples classes", name=TEXT, learner=TEXT, task=TEXT, examples=COUNT)
+FED = an_object(
+    "log position behind examples",
+    log=TEXT,
+    position={"type": "object", "additionalProperties": {"type": ["string", "integer"]}},
+    behind={"type": ["integer", "null"]},
+    **dict.fromkeys(("examples", "refused", "lost"), COUNT),
+    failure={"type": ["string", "null"]},
+)
+MODEL = an_object(
+    "name learner settings task examples classes",
+    name=TEXT,
+    learner=TEXT,
+    task=TEXT,
+    examples=COUNT,
+    feeds=a_list(FED),
+)
 QUARANTINE = a_list(an_object("at line error", at=NUMBER, line=TEXT, error=TEXT))
 STATUS = an_object("status", status=TEXT)

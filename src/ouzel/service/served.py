@@ -12,12 +12,13 @@ from typing import Any
 from ouzel.errors import OuzelError
 from ouzel.service.answering import Answering
 from ouzel.service.answers import Answer
+from ouzel.service.feed import Feed, Plan
 from ouzel.service.folder import Folder
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.metrics import Metrics
 from ouzel.service.reading import Line, Refused
 from ouzel.service.unlabelled import Unlabelled, oldest, with_label
-from ouzel.service.writer import Given, Result, Writer
+from ouzel.service.writer import Given, Result, Source, Writer
 
 WAIT = 0.005  # seconds between two looks at a queue that is full
 
@@ -53,11 +54,13 @@ class Served(Answering):
     def start(self) -> None:
         """Begin to learn; from within the loop."""
         self.writer.start()
+        self.start_feeds()
         self._task = asyncio.create_task(self._snapshot_now_and_then())
 
     async def end(self) -> None:
         """Learn what waits, write a snapshot, and close."""
         self.ending = True
+        await self.stop_feeds()
         await self.writer.end()
         if self._task is not None:
             self._task.cancel()
@@ -69,19 +72,33 @@ class Served(Answering):
             self.say(str(error))
         self.log.close()
 
+    async def stop_feeds(self) -> None:
+        """Read the logs no more that feed the model."""
+        await asyncio.gather(*(feed.stop() for feed in self.feeds))
+
+    def fed_by(self, plans: Sequence[Plan]) -> None:
+        """Have logs feed the model, once they are started."""
+        self.feeds = [Feed(self, plan, self.say) for plan in plans]
+
+    def start_feeds(self) -> None:
+        """Read the logs; from within the loop."""
+        for feed in self.feeds:
+            feed.start()
+
     @property
     def failure(self) -> str | None:
-        """Why nothing is learnt at present, or no snapshot written."""
-        return self.writer.failure or self.snapshot_failure
+        """Why nothing is learnt at present, or no snapshot written, or a log not read."""
+        failures = (feed.failure for feed in self.feeds)
+        return self.writer.failure or self.snapshot_failure or next(filter(None, failures), None)
 
     def last_snapshot(self) -> Path | None:
         """The file of the last snapshot, if there is one."""
         found = self.folder.snapshots()
         return found[-1] if found else None
 
-    async def learn(self, lines: Sequence[Given], patient: bool = False) -> list[Result]:
+    async def learn(self, lines: Sequence[Given], patient: bool = False, source: Source | None = None) -> list[Result]:
         """Learn lines; what was predicted before of each, or why it was refused."""
-        return await self.writer.submit(lines, patient)
+        return await self.writer.submit(lines, patient, source)
 
     async def room(self) -> None:
         """Wait until not too much waits to be learnt."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field
+import gc
+import multiprocessing
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 from socket import socket
@@ -16,8 +19,10 @@ import uvicorn
 from ouzel.errors import OuzelError
 from ouzel.files import locked
 from ouzel.service.app import application
+from ouzel.service.connections import Connection, raise_open_files
+from ouzel.service.feed import Plan
 from ouzel.service.folder import Folder
-from ouzel.service.followed import Followed, Snapshots
+from ouzel.service.followed import Followed, Snapshots, Source
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.metrics import Metrics
 from ouzel.service.served import Served
@@ -25,6 +30,7 @@ from ouzel.service.service import Service
 from ouzel.service.shadowing import Shadowing
 from ouzel.service.stderr_log import logger
 from ouzel.service.tokens import Tokens
+from ouzel.service.workers import Local, Refreshing, Workers, listening
 
 GRACE = 10  # seconds that requests under way have to end
 
@@ -42,6 +48,10 @@ class Place:
     limits: ServiceLimits = field(default_factory=ServiceLimits)
     snapshot_every: float = 60.0
     keep_log: int | None = None
+    feeds: Sequence[Plan] = ()  # logs that the first model learns
+    workers: int = 0  # processes that answer from snapshots
+    readers_port: int | None = None  # where they do, beside one that learns; the next port unless it is given
+    follow_every: float = 5.0  # seconds between two looks for a snapshot
 
     def check(self) -> Tokens | None:
         """The tokens; OuzelError if this place is not one to serve from."""
@@ -67,28 +77,69 @@ def serve(folders: Sequence[Folder], place: Place, shadow: str | None = None) ->
     log = logger(place.log)
     metrics = Metrics()
     with ExitStack() as held:
+        if place.workers:  # they are forked before this process has files, locks or threads
+            held.enter_context(readers_of(folders, place))
         for folder in folders:
             held.enter_context(locked(folder.base))
         served = [
             Served(folder, place.limits, place.snapshot_every, log.warning, metrics, place.keep_log)
             for folder in folders
         ]
+        served[0].fed_by(place.feeds)
         behind = next((each for each in served[1:] if each.name == shadow), None)
         shadowing = None if behind is None else Shadowing(served[0], behind)
         _listen(served, place, tokens, log, metrics, shadowing)
 
 
-def follow(address: str, names: Sequence[str], place: Place, every: float, token: str | None) -> None:
+@contextmanager
+def readers_of(folders: Sequence[Folder], place: Place) -> Iterator[None]:
+    """Have processes beside this one that answer from the snapshots in its folders, at a port of their own."""
+    writer = f"{'http' if place.certificate is None else 'https'}://{place.host}:{place.port}"
+    place = replace(place, port=place.readers_port or place.port + 1)
+    shared = listening(place.host, place.port)
+
+    def newest(folder: Folder) -> list[Path]:
+        return [*reversed(folder.snapshots()), folder.base]
+
+    def work() -> None:
+        _follow([(each.name, Local(partial(newest, each), writer)) for each in folders], place, shared)
+
+    supervisor = multiprocessing.get_context("fork").Process(target=Workers(place.workers, work).run)
+    supervisor.start()
+    shared.close()
+    try:
+        yield
+    finally:
+        supervisor.terminate()
+        supervisor.join()
+
+
+def follow(address: str, names: Sequence[str], place: Place, token: str | None) -> None:
     """Answer for models of another service, as they are at its snapshots, until a signal asks for the end."""
-    tokens = place.check()
-    log = logger(place.log)
-    metrics = Metrics()
+    place.check()
     with TemporaryDirectory(prefix="ouzel-") as folder:
-        followed = []
-        for name in names:
-            snapshots = Snapshots(address, name, Path(folder, f"{name}.ouzel"), token)
-            followed.append(Followed(name, snapshots, place.limits, every, log.warning, metrics))
-        _listen(followed, place, tokens, log, metrics)
+        files = {name: Path(folder, f"{name}.ouzel") for name in names}
+        snapshots = [Snapshots(address, name, file, token) for name, file in files.items()]
+        if not place.workers:
+            _follow(list(zip(names, snapshots, strict=True)), place)
+            return
+        for each in snapshots:
+            each.fetch()
+        shared = listening(place.host, place.port)
+
+        def work() -> None:
+            _follow([(name, Local(partial(list, [file]), address)) for name, file in files.items()], place, shared)
+
+        Workers(place.workers, work, Refreshing(snapshots, place.follow_every)).run()
+
+
+def _follow(sources: Sequence[tuple[str, Source]], place: Place, shared: socket | None = None) -> None:
+    """Answer for models as they are at their snapshots."""
+    log, metrics = logger(place.log), Metrics()
+    followed = [
+        Followed(name, source, place.limits, place.follow_every, log.warning, metrics) for name, source in sources
+    ]
+    _listen(followed, place, place.check(), log, metrics, shared=shared)
 
 
 def _listen(
@@ -98,14 +149,18 @@ def _listen(
     log: Any,
     metrics: Metrics,
     shadowing: Shadowing | None = None,
+    shared: socket | None = None,
 ) -> None:
     for each in served:
         each.warm()
         log.info("model", name=each.name, examples=each.owner.model.examples, log=each.owner.learnt)
+    raise_open_files(place.limits.connections)
+    gc.collect()
+    gc.freeze()  # what is loaded by now stays: to look through it again and again would hold up answers
     service = Service({each.name: each for each in served}, place.limits, metrics, shadowing)
     server = Server(service, log, _configuration(application(service, tokens, log), place))
     try:
-        server.run()
+        server.run(None if shared is None else [shared])
     except SystemExit:  # uvicorn's way to say so
         raise OuzelError(f"{place.host}:{place.port}: cannot listen there; try another --port or --host") from None
     log.info("ended")
@@ -143,6 +198,8 @@ def _configuration(app: Any, place: Place) -> uvicorn.Config:
         log_level="critical",
         access_log=False,
         server_header=False,
+        http=Connection,
+        ws="none",
         limit_concurrency=place.limits.connections,
         timeout_keep_alive=int(place.limits.seconds),
         timeout_graceful_shutdown=GRACE,

@@ -60,14 +60,26 @@ class Service:
         shadowing = self.shadowing
         if shadowing is None or shadowing.shadow.name != name:
             raise OuzelError(f"{name!r} is not a shadow of {self.first_name!r}; a service has one with --shadow NAME")
-        await shadowing.stop()
-        await shadowing.catch_up()
-        await asyncio.to_thread(note_promoted, shadowing.shadow.folder.path.parent, name)
-        self.shadowing = None
-        self.first_name = name
+        leader, shadow = shadowing.leader, shadowing.shadow
+        plans = [feed.plan for feed in leader.feeds]
+        fed = leader
+        await leader.stop_feeds()
+        try:
+            await shadowing.stop()
+            await shadowing.catch_up()
+            await asyncio.to_thread(shadow.log.take_over, leader.log.feeds())
+            await asyncio.to_thread(note_promoted, shadow.folder.path.parent, name)
+            self.shadowing, self.first_name, fed = None, name, shadow
+            leader.fed_by([])
+        finally:
+            fed.fed_by(plans)
+            fed.start_feeds()
 
     def measure(self) -> None:
         """Have the figures of each model among the counters."""
         for name, served in self.models.items():
             for figure, value in served.figures().items():
                 self.metrics.state.labels(name, figure).set(value)
+            for feed in served.feeds:
+                for figure, number in feed.figures().items():
+                    self.metrics.feeds.labels(name, feed.plan.name, figure).set(number)

@@ -14,11 +14,12 @@ from typing import NamedTuple
 
 from ouzel.errors import OuzelError
 from ouzel.service.answers import Answer
-from ouzel.service.example_log import Entry, Log, Waiting
+from ouzel.service.example_log import Entry, Feed, Log, Waiting
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.owner import Owner
 from ouzel.service.reading import Line, Refused
 from ouzel.streams.block import ROWS
+from ouzel.streams.logs.protocol import Position
 
 Result = Answer | Refused
 Learnt = Callable[[Sequence["Given"], Sequence[Result], int], None]
@@ -34,11 +35,25 @@ class Given(NamedTuple):
     refused: Refused | None = None  # why it is not even a line of JSON
 
 
+class Source(NamedTuple):
+    """The log that lines come from, and where it is read up to with them: on disk in one commit with them."""
+
+    identity: dict[str, str]
+    position: Position
+
+    def noted(self, results: Sequence[Result | None]) -> Feed:
+        """What the example log notes, now that it is known which lines are refused and which are to be learnt."""
+        self.position.skipped += sum(isinstance(result, Refused) for result in results)
+        self.position.examples += sum(result is None for result in results)
+        return {"identity": self.identity, "position": self.position.to_json()}
+
+
 class Submission(NamedTuple):
     """Lines that are answered together."""
 
     lines: Sequence[Given]
     answered: asyncio.Future[list[Result]]
+    source: Source | None = None
 
 
 class BusyError(OuzelError):
@@ -79,7 +94,9 @@ class Writer:
         self._wake.set()
         await asyncio.to_thread(self._thread.join)
 
-    def submit(self, lines: Sequence[Given], patient: bool = False) -> asyncio.Future[list[Result]]:
+    def submit(
+        self, lines: Sequence[Given], patient: bool = False, source: Source | None = None
+    ) -> asyncio.Future[list[Result]]:
         """What will be said of lines; refused with BusyError if too many wait already, unless one is patient."""
         if self._ending or self._broken:
             raise StoppedError(self.failure or "the service is ending; send it again in a moment")
@@ -87,7 +104,7 @@ class Writer:
             raise BusyError(f"{self.waiting:,} examples wait to be learnt; send it again in a moment")
         answered: asyncio.Future[list[Result]] = self._loop.create_future()
         self.waiting += len(lines)
-        self._queue.append(Submission(lines, answered))
+        self._queue.append(Submission(lines, answered, source))
         self._wake.set()
         return answered
 
@@ -116,7 +133,7 @@ class Writer:
         noted, self._noted = self._noted, []
         found: list[Result] | OuzelError
         try:
-            found = self._learn([given for submission in group for given in submission.lines], noted)
+            found = self._learn(group, noted)
             if not self._broken:
                 self.failure = None
         except OuzelError as error:
@@ -141,9 +158,10 @@ class Writer:
         if group and not isinstance(found, OuzelError):
             self.learnt([given for submission in group for given in submission.lines], found, len(group))
 
-    def _learn(self, given: Sequence[Given], noted: Sequence[Waiting]) -> list[Result]:
+    def _learn(self, group: Sequence[Submission], noted: Sequence[Waiting]) -> list[Result]:
         """Results of lines: those that are new and sound are in the log and learnt."""
         owner = self.owner
+        given = [one for submission in group for one in submission.lines]
         results: list[Result | None] = [None] * len(given)
         lines: dict[int, Line] = {}
         sound = [one for one in given if one.refused is None]
@@ -161,8 +179,9 @@ class Writer:
         self._admit(lines, results)
         entries = [Entry(owner.learnt + k, line.key, line.text) for k, line in enumerate(lines.values(), 1)]
         labelled = [one.key for one in given if one.waited and one.key is not None]
-        if entries or noted or labelled:
-            self.log.append(entries, noted, labelled)
+        read_up_to = _counted(group, results)
+        if entries or noted or labelled or read_up_to:
+            self.log.append(entries, noted, labelled, read_up_to)
         if entries:
             answers = owner.learn([line.example for line in lines.values()], sum(len(e.line) + 1 for e in entries))
             for place, entry, answer in zip(lines, entries, answers, strict=True):
@@ -210,3 +229,14 @@ class Writer:
     def _refusal(self, lines: Iterable[Line]) -> OuzelError | None:
         examples = [line.example for line in lines]
         return self.owner.refusal(examples, self.limits) if examples else None
+
+
+def _counted(group: Sequence[Submission], results: Sequence[Result | None]) -> list[Feed]:
+    """How far the logs are read that lines of a group come from."""
+    found, start = [], 0
+    for submission in group:
+        stop = start + len(submission.lines)
+        if submission.source is not None:
+            found.append(submission.source.noted(results[start:stop]))
+        start = stop
+    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import queue
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
@@ -18,7 +18,7 @@ AHEAD = 4  # items made before they are asked for
 WORKERS = max(1, min(2, len(os.sched_getaffinity(0)))) if hasattr(os, "sched_getaffinity") else 2
 
 
-def made_ahead(items: Iterator[Item], most: int = AHEAD, endless: bool = False) -> Iterator[Item]:
+def made_ahead(items: Iterator[Item], most: int = AHEAD, endless: bool = False) -> Generator[Item, None, None]:
     """Items in order, made in a thread; at most so many wait. An error comes in the place of the item it struck.
 
     Those that may keep one waiting for ever, as a pipe does, are `endless`: their thread is left behind when nobody
@@ -74,5 +74,5 @@ def mapped_ahead(function: Callable[[Item], Result], items: Iterator[Item], endl
         for result in results:
             yield result.result()
     finally:
-        results.close()  # type: ignore[attr-defined]
+        results.close()
         pool.shutdown(wait=False, cancel_futures=True)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from typing import Any
 
 import numpy as np
+
+from ouzel.numerals import is_number
 
 PARTS = ("month", "weekday", "hour")
 EXPECTED = "expected a date such as 2024-01-31 or 2024-01-31T12:30, a number of seconds since 1970, or nothing"
@@ -25,6 +28,21 @@ def date_parts(value: Any) -> tuple[float, dict[str, str]]:
         raise ValueError(str(error)) from None
     parts = {"month": str(moment.month), "weekday": moment.strftime("%a")}
     return moment.timestamp(), parts | ({"hour": str(moment.hour)} if timed else {})
+
+
+def are_dates(cells: Iterable[Any]) -> bool:
+    """Whether cells, of which there are some, are all dates, none of them as a plain number.
+
+    >>> are_dates(["2024-01-31", "2024-02-01T12:30"]), are_dates(["Rome", "2024-01-31"]), are_dates([])
+    (True, False, False)
+    """
+    found = list(cells)
+    try:
+        for cell in found:
+            date_parts(cell)
+    except ValueError:
+        return False
+    return bool(found) and not any(isinstance(cell, (int, float)) or is_number(str(cell)) for cell in found)
 
 
 def _moment(value: Any) -> tuple[datetime, bool]:

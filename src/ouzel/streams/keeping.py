@@ -42,7 +42,7 @@ class Kept:
 
     def place_of(self, source: Source, format: str) -> Path | None:
         """Where the examples of a source lie, or are to lie; None of what arrives, or is an Arrow file anyway."""
-        if source.path is None or source.size is None or format == "arrow":
+        if not isinstance(source.path, Path) or source.size is None or format == "arrow":
             return None
         state = source.path.stat()
         told = [str(source.path.resolve()), state.st_size, state.st_mtime_ns, format, *self._said, __version__]

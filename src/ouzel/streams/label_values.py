@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 
 from ouzel.errors import OuzelError
+from ouzel.numerals import is_number
 from ouzel.streams.block import Block
 
 Label = int | float | str | bool
 
 MOST_WHOLE = 100  # different whole numbers that may be classes, however few examples each has
+FEWEST_AMOUNTS = 10  # different words for numbers
 FEWEST_EACH = 20  # examples of a class, in the mean, where there are more
+AS_NUMBERS = "labels are numbers ({}): learning to predict them; --loss logistic learns classes"
 
 
 def tidy(number: float) -> int | float:
@@ -45,6 +48,18 @@ def why_numbers(block: Block) -> str:
     if different > MOST_WHOLE and different * FEWEST_EACH > len(labels):
         return f"{different:,} different ones in {len(labels):,} examples"
     return ""
+
+
+def amounts_in(block: Block) -> list[str]:
+    """What to say of labels that are numbers but for marks, such as $1,200.50, and so are classes: a line or none."""
+    names = [name for name in block.label_names or [] if isinstance(name, str)]
+    if len(names) < FEWEST_AMOUNTS or not all(is_number(_bare(name)) for name in names):
+        return []
+    return [f"labels such as {names[0]} are words, and classes; write {_bare(names[0])} to have numbers predicted"]
+
+
+def _bare(label: str) -> str:
+    return label.strip("$€£¥% ").replace(",", "")
 
 
 def check_label(label: Any) -> None:

@@ -29,36 +29,65 @@ class Options:
     """Options of `ouzel.read`; a reader takes note of those that its format has a use for."""
 
     bits: Bits = 18
+    """Names of features hash to so many bits."""
     seed: Seed = 0
-    label: str | None = None  # the column of a table that holds the label
-    label_positive: str | None = None  # this label (or any list of labels with it) is +1, every other -1
-    weight: str | None = None  # the column with importance weights
-    group: str | None = None  # the column with query ids
-    id: str | None = None  # the column that says what the rows are called
-    text: tuple[str, ...] = ()  # columns read as words; these and the next are names, patterns such as C*, or all
-    categorical: tuple[str, ...] = ()  # columns whose every value is a category, numbers too
-    numeric: tuple[str, ...] = ()  # columns of numbers
-    dates: tuple[str, ...] = ()  # columns of dates: seconds since 1970, and calendar parts
-    ignore: tuple[str, ...] = ()  # columns left out
-    keep: tuple[str, ...] = ()  # the only columns that are features
-    crosses: tuple[str, ...] = ()  # features multiplied with each other, by their columns: city*device
-    ngrams: tuple[str, ...] = ()  # words joined with those that follow: up to 2 of all texts, or review=3 of one
-    bins: tuple[str, ...] = ()  # numbers as categories, so many of a column: price=16
-    hinges: tuple[str, ...] = ()  # how far numbers are above so many edges: price=8
+    """Seed of that hash."""
+    label: str | None = None
+    """The column of a table that holds the label."""
+    label_positive: str | None = None
+    """This label (or any list of labels with it) is +1, every other -1."""
+    weight: str | None = None
+    """The column with importance weights."""
+    group: str | None = None
+    """The column with query ids."""
+    id: str | None = None
+    """The column that says what the rows are called."""
+    text: tuple[str, ...] = ()
+    """Columns read as words; these and the next are names, patterns such as C*, or all."""
+    categorical: tuple[str, ...] = ()
+    """Columns whose every value is a category, numbers too."""
+    numeric: tuple[str, ...] = ()
+    """Columns of numbers."""
+    dates: tuple[str, ...] = ()
+    """Columns of dates: seconds since 1970, and calendar parts."""
+    ignore: tuple[str, ...] = ()
+    """Columns left out."""
+    keep: tuple[str, ...] = ()
+    """The only columns that are features."""
+    crosses: tuple[str, ...] = ()
+    """Features multiplied with each other, by their columns: city*device."""
+    ngrams: tuple[str, ...] = ()
+    """Words joined with those that follow: up to 2 of all texts, or review=3 of one."""
+    bins: tuple[str, ...] = ()
+    """Numbers as categories, so many of a column: price=16."""
+    hinges: tuple[str, ...] = ()
+    """How far numbers are above so many edges: price=8."""
     skips: Annotated[Count, "words that n-grams may leave out, where they do not say it themselves"] = 0
+    """Words that n-grams may leave out, where they do not say it themselves."""
     sample: Annotated[
         Count, "first rows that decide what columns hold; 0: each value of a JSON object is what it is"
     ] = SAMPLE
-    missing: str = "absent"  # what a missing value is: nothing, or a feature of its own ("indicator")
-    columns: tuple[str, ...] = ()  # names of the columns of a table without a header
+    """First rows that decide what columns hold; 0: each value of a JSON object is what it is."""
+    missing: str = "absent"
+    """What a missing value is: nothing, or a feature of its own ("indicator")."""
+    columns: tuple[str, ...] = ()
+    """Names of the columns of a table without a header."""
     skip_lines: Annotated[Count, "lines to leave out at the start of a table"] = 0
-    delimiter: str | None = None  # of a CSV file
-    query: str | None = None  # a file with the number of examples of each group, as LightGBM has them
-    unlabelled: bool = False  # whether a table may lack a label, as for prediction
-    on_error: str = "raise"  # what to do about a bad line: "raise", or "skip" and count it
-    inherited: tuple[str, ...] = ()  # options that a model's file says, and that another format may have no use for
-    limits: Limits = USUAL  # of what a piece of the stream may take; given as {"line": "1GB"}
-    space: FeatureSpace = field(default=NOTHING_KNOWN, repr=False)  # of the model that the stream is for
+    """Lines to leave out at the start of a table."""
+    delimiter: str | None = None
+    """What parts the cells of a CSV file; else told by its header."""
+    query: str | None = None
+    """A file with the number of examples of each group, as LightGBM has them."""
+    unlabelled: bool = False
+    """Whether a table may lack a label, as for prediction."""
+    on_error: str = "raise"
+    """What to do about a bad line: "raise", or "skip" and count it."""
+    inherited: tuple[str, ...] = ()
+    """Options that a model's file says, and that another format may have no use for."""
+    limits: Limits = USUAL
+    """What a piece of the stream may take; given as {"line": "1GB"}."""
+    space: FeatureSpace = field(default=NOTHING_KNOWN, repr=False)
+    """What the model that the stream is for knows its features by."""
 
     def __post_init__(self) -> None:
         for name, value in checked(Options, vars(self)).items():

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from ouzel.errors import DataError, EmptyError
 from ouzel.streams.ahead import file_ahead, mapped_ahead
 from ouzel.streams.block import Block
+from ouzel.streams.block_iterator import BlockIterator
 from ouzel.streams.deriving import Deriver
 from ouzel.streams.differences import Sight
 from ouzel.streams.feature_space import NOTHING_KNOWN, meet
@@ -68,8 +68,8 @@ def read(
     return Stream([Source(path) for path in paths], format, made, kept)
 
 
-class Stream:
-    """Blocks of examples, once through. `close` it, or use it with `with`, if you stop early."""
+class Stream(BlockIterator):
+    """The examples of files, once through. `close` it, or use it with `with`, if you stop early."""
 
     def __init__(self, sources: list[Source], format: str | None, options: Options, kept: Kept | None = None) -> None:
         self.sources = sources
@@ -89,18 +89,10 @@ class Stream:
         self._kept = kept
         self._stand_ins: dict[Source, Source] = {}  # what is read where a source was kept
         self._counting = threading.Lock()
-        self.seconds = 0.0  # spent waiting for blocks
         sizes = [source.size for source in sources]
         self.size = None if None in sizes else sum(size or 0 for size in sizes)
         self._groups = _group_ends(options.query, options.limits) if options.query else None
         self._blocks = self._read()
-        self._ahead: Block | None = None  # looked at, and not given out
-
-    def first(self) -> Block:
-        """The block that comes next, which stays to be read."""
-        if self._ahead is None:
-            self._ahead = next(self)
-        return self._ahead
 
     @property
     def position(self) -> int:
@@ -111,24 +103,8 @@ class Stream:
         kept = self._stand_ins.get(source)
         return source.position if kept is None else (source.size or 0) * kept.position // max(1, kept.size or 0)
 
-    def __iter__(self) -> Iterator[Block]:
-        return self
-
-    def __next__(self) -> Block:
-        if self._ahead is not None:
-            block, self._ahead = self._ahead, None
-            return block
-        begun = time.perf_counter()
-        try:
-            return next(self._blocks)
-        finally:
-            self.seconds += time.perf_counter() - begun
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def _next(self) -> Block:
+        return next(self._blocks)
 
     def close(self) -> None:
         """Stop reading."""

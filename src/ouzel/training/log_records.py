@@ -12,12 +12,15 @@ from ouzel.streams.logs.stream import LogStream, read_log
 from ouzel.streams.read import read
 from ouzel.training.agreement import ContradictionError
 
+BEGIN_ANEW = "begin anew in it with --again, and with --begin TIME from a time on"
+
 
 class LogRecords:
     """The positions of a model in logs, by what tells these from one another."""
 
-    def __init__(self, following: dict[str, Any] | None = None) -> None:
+    def __init__(self, following: dict[str, Any] | None = None, advice: str = BEGIN_ANEW) -> None:
         self.following = following or {}  # how far a log is to be read
+        self.advice = advice  # what to do about a log of a known name that is another one
         self.on_say: Callable[[str], None] = lambda line: None  # called with what a log has to say
         self.model = ""  # the file that holds them
         self.again = False  # whether logs are to be read as if they were new
@@ -51,8 +54,7 @@ class LogRecords:
             if odd:
                 raise ContradictionError(
                     f"{self.model}: has read {identity['topic']} with {odd[0]} {noted[odd[0]]}, and this is one with "
-                    f"{odd[0]} {identity[odd[0]]}, where places in it mean something else; begin anew in it with "
-                    "--again, and with --begin TIME from a time on"
+                    f"{odd[0]} {identity[odd[0]]}, where places in it mean something else; {self.advice}"
                 )
             return Position.from_json(entry["position"])
         return None

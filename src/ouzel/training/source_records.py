@@ -12,6 +12,7 @@ from ouzel.streams.block import Block
 from ouzel.streams.digest import Digest
 from ouzel.streams.logs.address import is_remote
 from ouzel.streams.logs.address import name_of as remote_name
+from ouzel.streams.sources.places import place_of
 from ouzel.training.agreement import ContradictionError
 
 MOST_EARLIER = 1000  # records kept of sources of earlier runs
@@ -32,9 +33,9 @@ class Record:
     @classmethod
     def of(cls, path: str) -> Self:
         """The record of a source of which nothing has been read."""
-        if path == "-" or not Path(path).is_file():
+        if path == "-" or is_remote(path) or not place_of(path).is_file():
             return cls(name_of(path), piped=True)
-        return cls(name_of(path), size=os.path.getsize(path))
+        return cls(name_of(path), size=place_of(path).stat().st_size)
 
     @classmethod
     def from_json(cls, stored: Any) -> list[Self]:

@@ -155,11 +155,6 @@ class StreamingExplainer(Analysis):
         return self.beside.rows
 
     @property
-    def entries(self) -> Entries:
-        """What is noted of the attributes in the active set."""
-        return self.beside.entries
-
-    @property
     def bytes_used(self) -> int:
         """4 bytes for each id, weight and counter, and 8 for what is counted of each attribute in the active set."""
         return self.model.bytes_used + (ENTRY - 8) * len(self.entries.uncounted)

@@ -25,7 +25,7 @@ from typing import Annotated, Any, NamedTuple, Self
 import numpy as np
 
 from ouzel.analytics.pmi import budget as budgeting
-from ouzel.analytics.pmi.token_pairs import Entries, counts_of_tokens, learn_tokens
+from ouzel.analytics.pmi.token_pairs import counts_of_tokens, learn_tokens
 from ouzel.analytics.pmi.tokens import Tokens, label_of, tokeniser
 from ouzel.analytics.sketch import Analysis, Bytes, Width, pair_slot, slots_of_items
 from ouzel.errors import OuzelError
@@ -140,11 +140,6 @@ class StreamingPMI(Analysis):
     def sample(self) -> reservoir.State:
         """The reservoir of tokens."""
         return self.beside.sample
-
-    @property
-    def entries(self) -> Entries:
-        """What is noted of the pairs in the active set, and where the stream stands."""
-        return self.beside.entries
 
     @property
     def bytes_used(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -63,18 +64,29 @@ def watching(
         yield lambda: screen.tell(standing(), sum(source.position for source in files), total)
 
 
+def titled(files: Sequence[str], between: str = ", ") -> str:
+    """Files by their names, for a picture.
+
+    >>> titled(["logs/today.csv", "logs/yesterday.csv"], " against ")
+    'today.csv against yesterday.csv'
+    """
+    names = [Path(file).name for file in files]
+    return between.join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
 def hand_over(
     found: Analysis,
     common: Common,
     stream: Any,
     draw: Callable[..., None],
     show: Callable[..., None],
+    title: str,
     *asked: Any,
 ) -> None:
     """Save and draw what was found in a stream if asked to; then print it as JSON, or else show it, as is `asked`."""
 
     def picture(path: str) -> None:
-        draw(stream, path, *asked[1:])  # which has room for what a table leaves out
+        draw(stream, path, title, *asked)
 
     files = [(common.model, "model written to", found.save), (common.plot, "picture drawn in", picture)]
     outcome.hand_over(files, (lambda: stream.to_json(*asked)) if common.json_ else None, lambda: show(stream, *asked))

@@ -19,12 +19,19 @@ JOBS = Range(1, 1024, whole=True)
 def compare(
     files: options.Files,
     *,
-    learners: Annotated[str, typer.Option(help="Names a,b,c; or all, all-multiclass, all-budgeted.")] = "ogd,adagrad",
+    learners: Annotated[
+        str,
+        typer.Option(help="Names a,b,c; all, all-multiclass, all-budgeted; module:name of River's or scikit-learn's."),
+    ] = "ogd,adagrad",
     step_sizes: Annotated[str | None, typer.Option(metavar="RANGE", help="2^-3:2^6, 1e-3:1e1, or 0.1,0.5.")] = None,
     l1: Annotated[
         str | None, typer.Option("--l1", metavar="RANGE", help="Strengths of the l1 penalty: 1e-8:1e-1.")
     ] = None,
     budget: Annotated[str | None, typer.Option(metavar="SIZES", help="Byte budgets: 2KB,4KB,8KB.")] = None,
+    grid: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=RANGE", help="Values of any setting: sketch_size=5,10; may be repeated."),
+    ] = None,
     top: Annotated[int, typer.Option(help="Recovery error of so many heaviest weights, against --reference.")] = 0,
     reference: Annotated[
         str, typer.Option(help="The learner without a budget that recovery is measured against.")
@@ -57,17 +64,18 @@ def compare(
         raise OuzelError("--shuffles takes examples apart that a ranking needs in groups; leave one of them out")
     check("--jobs", JOBS, jobs)
     options.check_counts(shuffles=shuffles, top=top, pairs=pairs)
-    from ouzel.evaluation.comparison import grid
+    from ouzel.evaluation.comparison.grid import candidates, learner_names, parse_grid, parse_range
 
     options.check_plot(plot)
     _check_files(each, shuffles, table, save_best)
     given = options.settings_given(set_, loss=loss, l2=l2)
-    chosen: list[Any] = grid.candidates(
-        grid.learner_names(learners),
-        steps=grid.parse_range(step_sizes) if step_sizes else (),
-        l1=grid.parse_range(l1) if l1 else (),
+    chosen: list[Any] = candidates(
+        learner_names(learners),
+        steps=parse_range(step_sizes) if step_sizes else (),
+        l1=parse_range(l1) if l1 else (),
         budgets=budget.split(",") if budget else (),
         settings=given,
+        grid=dict(map(parse_grid, grid or ())),
     )
     model = {name: value for name, value in preparation.prepared.items() if value is not None}
     model["intercept"] = not preparation.no_intercept
@@ -93,7 +101,9 @@ def compare(
     else:
         results = run(contest)
     if json_:
-        print(json.dumps(results))
+        from ouzel.evaluation.report import as_json
+
+        print(json.dumps(as_json(results)))
     elif plot is not None:
         print(f"\nplot drawn in {plot}")
 

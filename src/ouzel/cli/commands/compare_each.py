@@ -21,6 +21,7 @@ Results = list[dict[str, Any]]
 def compare_each(contest: Contest, run: Callable[[Contest], Results]) -> Results:
     """Compare on each file by itself, then show a column of errors a file and mean ranks; what --json prints."""
     errors: dict[str, dict[str, float]] = {}
+    spreads: dict[str, dict[str, float]] = {}
     found: Results = []
     for file in contest.files:
         if not contest.quiet:
@@ -29,14 +30,17 @@ def compare_each(contest: Contest, run: Callable[[Contest], Results]) -> Results
         if not contest.quiet:
             print()
         found.append({"file": file, "results": results})
-        column = {_name(result): _error(result) for result in results}
-        best: dict[str, float] = {}
-        for (name, learner), error in column.items():
-            best[learner or name] = min(error, best.get(learner or name, error))
-        errors[_title(file, errors)] = best
+        best: dict[str, dict[str, Any]] = {}  # by learner, without its step
+        for result in sorted(results, key=_error, reverse=True):
+            name, learner = _name(result)
+            best[learner or name] = result
+        title = _title(file, errors)
+        order = dict.fromkeys(learner or name for name, learner in map(_name, results))
+        errors[title] = {name: _error(best[name]) for name in order}
+        spreads[title] = {name: best[name]["error"]["sd"] for name in order if "error" in best[name]}
     if any("rmse" in result for entry in found for result in entry["results"]) and len({*map(_kind, found)}) > 1:
         raise OuzelError("some files are of classes and some of numbers; compare them apart")
-    table = table_of_files(errors)
+    table = table_of_files(errors, spreads)
     if contest.table is not None:
         write_table(table, contest.table)
     if contest.plot is not None:

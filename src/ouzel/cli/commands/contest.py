@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from ouzel.cli.commands.analysis import titled
+from ouzel.errors import OuzelError
 from ouzel.evaluation.comparison.grid import Candidate
 from ouzel.model.model import Model
 
@@ -29,11 +30,12 @@ class Contest:
     @property
     def title(self) -> str:
         """The files by their names, for a picture."""
-        names = [Path(file).name for file in self.files]
-        return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        return titled(self.files)
 
-    def save(self, model: Model) -> None:
-        """Write the best model, with how its columns were read."""
+    def save(self, model: Any) -> None:
+        """Write the best model, with how its columns were read; OuzelError if it is another library's."""
+        if not isinstance(model, Model):
+            raise OuzelError(f"--save-best: the least error is that of {model.learner.name}, which only it can save")
         from ouzel.model import persistence
 
         assert self.best is not None

@@ -23,14 +23,14 @@ def deltoids(
     ] = None,
     top: Annotated[int, typer.Option(help="Items to show.")] = 20,
     budget: analysis.Budget = "32KB",
+    format: Annotated[
+        str | None, typer.Option(help="csv, tsv, parquet, arrow, jsonl; svmlight or vw; lines. Told by the name.")
+    ] = None,
     shares: Annotated[bool, typer.Option("--shares", help="Compare shares of the streams, not counts.")] = False,
     exact: Annotated[bool, typer.Option("--exact", help="Count exactly, too: true ratios, and recall.")] = False,
     compare: Annotated[
         bool, typer.Option("--compare", help="Recall of a pair of CountMin sketches, too, at 1x and 8x the memory.")
     ] = False,
-    format: Annotated[
-        str | None, typer.Option(help="csv, tsv, parquet, arrow, jsonl; svmlight or vw; lines. Told by the name.")
-    ] = None,
     lines: options.Lines,
     common: analysis.Common,
 ) -> None:
@@ -53,7 +53,9 @@ def deltoids(
     if not reader.interrupted and not found.seen.all():
         empty = (first, second)[int(found.seen[0] > 0)]
         raise DataError(f"{empty}: there are no items in it; there is nothing to compare")
-    analysis.hand_over(found, common, reader, draw_deltoids, _print_table, top)
+    analysis.hand_over(
+        found, common, reader, draw_deltoids, _print_table, analysis.titled((first, second), " against "), top
+    )
 
 
 def _print_table(reader: TwoStreams, top: int) -> None:

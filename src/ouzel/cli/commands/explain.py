@@ -72,7 +72,9 @@ def explain(
         explained.over(sources, format, common.reading(lines, ignore=ignore), named, progress)
     if not explainer.rows.sum() and not explained.interrupted:
         raise DataError(f"{', '.join(files)}: there are no rows in it; there is nothing to explain")
-    analysis.hand_over(explainer, common, explained, draw_explanation, _print_table, top, side, min_support)
+    analysis.hand_over(
+        explainer, common, explained, draw_explanation, _print_table, analysis.titled(files), top, side, min_support
+    )
 
 
 def _print_table(explained: Explained, top: int, side: str, min_support: int) -> None:

@@ -64,7 +64,7 @@ def pmi(
         corpus.over(sources, format, column, common.reading(lines), progress)
     if not found.seen and not corpus.interrupted:
         raise DataError(f"{', '.join(files)}: there are no tokens in it; there is nothing to learn from")
-    analysis.hand_over(found, common, corpus, draw_pmi, _print_table, top)
+    analysis.hand_over(found, common, corpus, draw_pmi, _print_table, analysis.titled(files), top)
 
 
 def _print_table(corpus: Corpus, top: int) -> None:

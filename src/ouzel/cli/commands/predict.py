@@ -31,7 +31,11 @@ def predict(
         ),
     ] = None,
     to: Annotated[
-        str | None, typer.Option(metavar="URL", help="Send each prediction as a JSON object to a log: kafka://…/topic.")
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Send predictions to a log, as JSON: kafka://…/topic; or add them to a table: sqlite:///p.db#answers.",
+        ),
     ] = None,
     only: Annotated[str | None, typer.Option(help="labels, margins or probabilities, without a header line.")] = None,
     explain: Annotated[
@@ -56,10 +60,14 @@ def predict(
     from ouzel.files import check_place
     from ouzel.model import persistence
     from ouzel.streams.logs.address import name_of
+    from ouzel.streams.logs.database_tables import check_table
+    from ouzel.streams.logs.databases import is_database
     from ouzel.streams.read import read
 
     if to is not None and output is not None:
         raise OuzelError("--to sends predictions, --output writes them; leave one of them out")
+    if to is not None and is_database(to):
+        check_table(to)
     further = log_options.of_logs(following, files)
     if output is not None:
         check_place(Path(output))
@@ -79,7 +87,10 @@ def predict(
             count = write_predictions(found, output)
             print(f"{count:,} predictions written to {output}", file=sys.stderr)
         elif to is not None:
-            print(f"{_send(found, to):,} predictions sent to {name_of(to)}", file=sys.stderr)
+            count, where = (
+                (_add(found, to), to.rpartition("#")[2]) if is_database(to) else (_send(found, to), name_of(to))
+            )
+            print(f"{count:,} predictions sent to {where}", file=sys.stderr)
         else:
             for number, part in enumerate(found):
                 if json_:
@@ -133,6 +144,14 @@ def _objects(columns: dict[str, Any]) -> Iterator[str]:
     """Each row as a JSON object."""
     for row in zip(*(values.tolist() for values in columns.values()), strict=True):
         yield json.dumps(dict(zip(columns, row, strict=True)))
+
+
+def _add(found: Iterable[dict[str, Any]], address: str) -> int:
+    """Add the rows to a table of a database; how many."""
+    from ouzel.evaluation.predictions import as_tables
+    from ouzel.streams.logs.database_tables import write_table
+
+    return write_table(address, as_tables(found), replace=False)
 
 
 def _send(found: Iterable[dict[str, Any]], url: str) -> int:

@@ -10,6 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from ouzel.cli import options
+from ouzel.cli.groups import values
+from ouzel.cli.log_options import Feeding
 from ouzel.errors import OuzelError
 
 NEEDED = "the service needs more than the library; install it with: pip install 'ouzel[serve]'"
@@ -43,6 +45,7 @@ def serve(
     kinds: options.Kinds,
     missing: options.Missing = None,
     hashing: options.Hashing,
+    feeding: Feeding,
     host: Annotated[str, typer.Option(help="Address to listen on; any but this machine's own needs --tokens.")] = (
         "127.0.0.1"
     ),
@@ -68,6 +71,13 @@ def serve(
         str | None, typer.Option(metavar="URL", help="Answer for the models of another service, which learns them.")
     ] = None,
     follow_every: Annotated[float, typer.Option(metavar="SECONDS", help="Between two looks for a snapshot.")] = 5.0,
+    workers: Annotated[
+        int,
+        typer.Option(metavar="N", help="Processes that answer from snapshots: at --port with --follow, else beside."),
+    ] = 0,
+    readers_port: Annotated[
+        int | None, typer.Option(metavar="PORT", help="Where --workers answer beside one that learns (--port + 1).")
+    ] = None,
     token: Annotated[
         str | None, typer.Option(metavar="FILE", help="Of --follow: a file that holds a token of that service.")
     ] = None,
@@ -79,6 +89,7 @@ def serve(
     """
     try:
         from ouzel.service.beginning import begin
+        from ouzel.service.feed import plans_of
         from ouzel.service.folder import Folder
         from ouzel.service.limits import limits_of
         from ouzel.service.server import Place, serve
@@ -92,11 +103,17 @@ def serve(
         print(line)
         print(f"the token, which is shown this once: {token}", file=sys.stderr)
         return
-    options.check_counts(keep_log=keep_log)
-    place = Place(host, port, tokens, certificate, key, log, limits_of(limit or []), snapshot_every, keep_log)
+    options.check_counts(keep_log=keep_log, workers=workers or None)
+    plans = plans_of(**values(feeding))
+    place = Place(
+        *(host, port, tokens, certificate, key, log, limits_of(limit or []), snapshot_every, keep_log, plans),
+        *(workers, readers_port, follow_every),
+    )
     names = [_checked(each) for each in [name, *(also or []), *([shadow] if shadow else [])]]
     if follow is not None:
-        follow_models(follow, names, place, follow_every, None if token is None else read_token(token))
+        if plans:
+            raise OuzelError("--feed is for the service that learns; give it to the one that is followed")
+        follow_models(follow, names, place, None if token is None else read_token(token))
         return
     if data is None:
         raise OuzelError("name the folder of the service: --data DIR")

@@ -40,6 +40,10 @@ def run_test(
     group: options.Group = None,
     lines: options.Lines,
     plot: options.Plot = None,
+    to: Annotated[
+        str | None,
+        typer.Option(metavar="URL#TABLE", help="Add a row a model to a table of a database: sqlite:///r.db#tests."),
+    ] = None,
     json_: options.Json = False,
 ) -> None:
     """Test a model on labelled examples, which it predicts and does not learn.
@@ -54,6 +58,10 @@ def run_test(
     from ouzel.streams.read import read
 
     options.check_plot(plot)
+    if to is not None:
+        from ouzel.streams.logs.database_tables import check_table
+
+        check_table(to)
     models = [model, *(against or [])]
     if "-" in files and len(models) > 1:
         raise OuzelError("standard input can be read once only; test models beside each other on a file")
@@ -71,11 +79,31 @@ def run_test(
 
         draw_tests(found, path)
 
+    def add(_: str) -> None:
+        assert to is not None
+        _add(found, files, to)
+
+    table = None if to is None else to.rpartition("#")[2]  # the address may hold a password
     hand_over(
-        [(plot, "figures drawn in", draw)],
+        [(plot, "figures drawn in", draw), (table, "figures added to", add)],
         (lambda: {path: report.to_json() for path, report in found.items()}) if json_ else None,
         lambda: _show(found),
     )
+
+
+def _add(found: dict[str, TestReport], files: list[str], address: str) -> None:
+    """Add a row a model to a table of a database; figures that do not apply are null."""
+    import pyarrow
+
+    from ouzel.streams.logs.database_tables import write_table
+
+    numbers = pyarrow.float64()
+    columns: dict[str, Any] = {"model": list(found), "files": [" ".join(files)] * len(found)}
+    columns |= {name: [getattr(report, name) for report in found.values()] for name in ("learner", "task", "examples")}
+    columns |= {
+        name: pyarrow.array([report.figures.get(name) for report in found.values()], numbers) for name in FIGURES
+    }
+    write_table(address, [pyarrow.table(columns)], replace=False)
 
 
 def _show(found: dict[str, TestReport]) -> None:

@@ -22,6 +22,10 @@ def top(
         str | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write a table here: csv, tsv, jsonl, parquet, arrow."),
     ] = None,
+    to: Annotated[
+        str | None,
+        typer.Option(metavar="URL#TABLE", help="Write it to a table of a database, made anew: sqlite:///w.db#weights."),
+    ] = None,
     direction: Annotated[
         int | None, typer.Option(metavar="K", help="Of the sketch's K-th direction, not of the weights.")
     ] = None,
@@ -38,7 +42,10 @@ def top(
     from ouzel.cli.ui.formatting import heaviest
     from ouzel.evaluation.predictions import check_ending, write_predictions
     from ouzel.model import persistence
+    from ouzel.streams.logs.database_tables import check_table, write_table
 
+    if to is not None:
+        check_table(to)
     if output is not None:
         check_ending(output)
         check_place(Path(output))
@@ -52,10 +59,17 @@ def top(
         columns = [(label, column) for (label, _), column in zip(columns, directions, strict=True)]
     if all_:
         columns = [(label, [pair for pair in column if pair[1] != 0.0]) for label, column in columns]
-    if output is not None:
+    if output is not None or to is not None:
         rows = [(label, name, weight) for label, column in columns for name, weight in column]
-        table = dict(zip(("class", "feature", "weight"), map(list, zip(*rows, strict=True)), strict=True))
-        print(f"{write_predictions([table], output):,} weights written to {output}", file=sys.stderr)
+        given = zip(*rows, strict=True) if rows else ([], [], [])
+        table = dict(zip(("class", "feature", "weight"), map(list, given), strict=True))
+        if output is not None:
+            print(f"{write_predictions([table], output):,} weights written to {output}", file=sys.stderr)
+        if to is not None:
+            import pyarrow
+
+            count = write_table(to, [pyarrow.table(table)], replace=True)
+            print(f"{count:,} weights written to {to.rpartition('#')[2]}", file=sys.stderr)
         return
     if json_:
         pairs = zip(columns, spectra, strict=True)

@@ -60,6 +60,7 @@ def train(
     querying: log_options.Querying,
     top: Annotated[int, typer.Option(help="Heaviest features to show.")] = 10,
     plot: options.Plot = None,
+    live: Annotated[bool, typer.Option("--live", help="One screen that redraws: error, curve, weights.")] = False,
     json_: options.Json = False,
 ) -> None:
     """Learn a stream in one pass; each example is predicted before it is learnt.
@@ -81,31 +82,16 @@ def train(
     options.check_plot(plot)
     learner = None if learner is None else learner_named(learner)
     further = log_options.of_logs(following, sources)
-    refused = {"passes": (passes or 1) > 1, "again": again, "follow": further, "cache": cache is not None}
+    refused = {"passes": (passes or 1) > 1, "again": again, "follow": further, "cache": cache is not None, "live": live}
     rounds = spread_options.of_rounds(spread, refused)
     if rounds is not None:
         log_options.check_rounds(sources, seconds)
         from ouzel.cli.commands.train_rounds import train_in_rounds
 
         made = {**preparation.prepared, **settings, "intercept": not preparation.no_intercept and task != "ranking"}
-        made |= {"task": task, "pairs": pairs or 0}
-        with nullcontext() if model is None else locked(model):
-            train_in_rounds(
-                sources,
-                learner or catalogue.DEFAULT,
-                model,
-                plot,
-                top,
-                json_,
-                resume=resume,
-                checkpoint_every=rows,
-                holdout_every=holdout_every or 0,
-                format=format,
-                reading=reading,
-                most_classes=most_classes,
-                **rounds,
-                **{name: value for name, value in made.items() if value is not None},
-            )
+        made |= {"task": task, "pairs": pairs or 0, "resume": resume, "checkpoint_every": rows, "format": format}
+        made |= {"holdout_every": holdout_every or 0, "reading": reading, "most_classes": most_classes, **rounds}
+        train_in_rounds(sources, learner or catalogue.DEFAULT, model, plot, top, json_, made)
         return
     with nullcontext() if model is None else locked(model):
         from ouzel.training.session import Session
@@ -133,7 +119,7 @@ def train(
             from ouzel.streams.keeping import kept_in
 
             session.kept = kept_in(cache, session.reading, session.model.space, session.inherited)
-        failed = _go(session, seconds, quiet=json_)
+        failed = _go(session, seconds, quiet=json_, live=live)
     _hand_over(session, failed, plot, top, json_)
 
 
@@ -163,16 +149,16 @@ def _hand_over(session: Session, failed: OuzelError | None, plot: str | None, to
     )
 
 
-def _go(session: Session, seconds: float, quiet: bool) -> OuzelError | None:
+def _go(session: Session, seconds: float, quiet: bool, live: bool) -> OuzelError | None:
     """Run the session with a screen, and save its model, also every so many seconds; return why it cannot be saved.
 
     An interruption, and a bad line, say what is on disk.
     """
     from ouzel.cli.ui.heartbeat import Heartbeat
-    from ouzel.cli.ui.progress import Screen
+    from ouzel.cli.ui.screens import screen_of
     from ouzel.training.agreement import ContradictionError
 
-    with Screen(session.title, quiet=quiet) as screen:
+    with screen_of(session.title, quiet, live) as screen:
 
         def stand() -> None:
             screen.stream = session.stream

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from ouzel.cli.ui.interrupts import Interrupted
@@ -12,9 +13,19 @@ if TYPE_CHECKING:
 
 
 def train_in_rounds(
+    files: list[str], learner: str, output: str | None, plot: str | None, top: int, json_: bool, asked: dict[str, Any]
+) -> None:
+    """Learn files in rounds as asked, None for what was not said, and print the answer."""
+    from ouzel.files import locked
+
+    said = {name: value for name, value in asked.items() if value is not None}
+    with nullcontext() if output is None else locked(output):
+        _train(files, learner, output, plot, top, json_, **said)
+
+
+def _train(
     files: list[str], learner: str, output: str | None, plot: str | None, top: int, json_: bool, **asked: Any
 ) -> None:
-    """Learn files in rounds, and print the answer."""
     from pathlib import Path
 
     from ouzel.cli.ui.progress import Screen

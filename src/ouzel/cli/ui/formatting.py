@@ -21,3 +21,14 @@ def factor(ratio: float) -> str:
 def heaviest(model: Model, n: int) -> list[tuple[Any, list[tuple[str, float]]]]:
     """For each column of weights the class that positive weights speak for, and its n heaviest (feature, weight)."""
     return [(label, [(str(name), weight) for name, weight in column]) for label, column in model.shown_top(n)]
+
+
+def short(number: float) -> str:
+    """A rate in few characters.
+
+    >>> short(1_234_567.0), short(45_600.0), short(7.0)
+    ('1.2M', '46K', '7')
+    """
+    if number >= 1e6:
+        return f"{number / 1e6:.1f}M"
+    return f"{number / 1e3:.0f}K" if number >= 1e4 else f"{number:.0f}"

@@ -11,6 +11,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, TaskID, TextColum
 from rich.progress import Task as Step
 from rich.text import Text
 
+from ouzel.cli.ui.formatting import short
 from ouzel.evaluation.curve import ORIGIN, Point
 from ouzel.evaluation.figures import figure
 from ouzel.evaluation.metrics import Scores
@@ -44,20 +45,29 @@ class Screen:
     def __enter__(self) -> Self:
         on_compile.append(self._compiling)
         if self.live:
-            self.progress = Progress(
-                TextColumn("{task.description}"),
-                BarColumn(12),
-                TextColumn("{task.fields[standing]}"),
-                _TimeLeft(),
-                console=self.console,
-                transient=True,
-            )
-            self.task = self.progress.add_task(clipped(self.title), total=None, standing="")
-            self.progress.start()
+            self._begin()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         on_compile.remove(self._compiling)
+        if self.live:
+            self._end()
+
+    def _begin(self) -> None:
+        """Show the live line."""
+        self.progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(12),
+            TextColumn("{task.fields[standing]}"),
+            _TimeLeft(),
+            console=self.console,
+            transient=True,
+        )
+        self.task = self.progress.add_task(clipped(self.title), total=None, standing="")
+        self.progress.start()
+
+    def _end(self) -> None:
+        """Take it away."""
         if self.progress is not None:
             self.progress.stop()
 
@@ -166,14 +176,3 @@ def in_column(number: float) -> str:
     """
     plain = f"{number:.4f}"
     return plain if len(plain) <= 12 else f"{number:.4e}"
-
-
-def short(number: float) -> str:
-    """A rate in few characters.
-
-    >>> short(1_234_567.0), short(45_600.0), short(7.0)
-    ('1.2M', '46K', '7')
-    """
-    if number >= 1e6:
-        return f"{number / 1e6:.1f}M"
-    return f"{number / 1e3:.0f}K" if number >= 1e4 else f"{number:.0f}"

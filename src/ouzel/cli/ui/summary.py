@@ -12,6 +12,7 @@ from ouzel.evaluation.report import Report
 from ouzel.model.model import Model
 
 MOST_CLASSES_SHOWN = 20
+LARGE = 1e6  # weights from which on a decimal point says nothing
 
 
 def show_answer(model: Model, report: Report, top: int) -> None:
@@ -43,4 +44,5 @@ def _show_features(console: Console, model: Model, top: int) -> None:
     console.print("heaviest features" + ("" if label is None else f" (positive weights speak for {label})"))
     width = max((len(name) for name, _ in column), default=0)
     for name, weight in column:
-        console.print(f"  {name:<{min(width, 60)}}  {weight:+10.4f}")
+        number = f"{weight:+.4f}" if abs(weight) < LARGE else f"{weight:+.4g}"
+        console.print(f"  {name:<{min(width, 60)}}  {number:>10}")

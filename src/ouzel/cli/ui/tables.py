@@ -12,6 +12,8 @@ from rich.text import Text
 from ouzel.evaluation.comparison.tables import Table as Results
 
 WIDEST = 1000
+STEPS = "best step"  # the column whose cells may take several lines
+LEAST = ("seconds", "non-zeros", "updates", "loss")  # columns that a narrow screen does without, the first first
 BLANK = "\N{NO-BREAK SPACE}"  # in the place of a mark
 
 
@@ -22,17 +24,43 @@ def console_for_tables() -> Console:
 
 
 def show(results: Results) -> None:
-    """Print results under their titles, and what their marks mean."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for place, title in enumerate(results.titles):
-        table.add_column(title, justify="right" if place else "left", no_wrap=title != "best step")
+    """Print results under their titles, and what their marks mean; what a narrow screen has no room for is left out."""
+    console = console_for_tables()
     marked = [any(cell[-1:] in "*=!" for cell in column) for column in zip(*results.cells, strict=True)]
-    for row in results.cells:  # a plain space would be cut off
-        pad = zip(row, marked, strict=True)
-        table.add_row(*(f"{cell}{BLANK}" if mark and cell[-1:] not in "*=!" else cell for cell, mark in pad))
-    console = Console(highlight=False)
+    rows = [
+        [f"{cell}{BLANK}" if mark and cell[-1:] not in "*=!" else cell for cell, mark in zip(row, marked, strict=True)]
+        for row in results.cells
+    ]  # a plain space would be cut off
+    titles, rows, left_out = _fitting(results.titles, rows, console.width)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for place, (title, width) in enumerate(zip(titles, _widths(titles, rows), strict=True)):
+        table.add_column(title, justify="right" if place else "left", no_wrap=title != STEPS, min_width=width)
+    for row in rows:
+        table.add_row(*row)
     console.print(table)
     console.print(f"\n{results.note}")
+    if left_out:
+        console.print(f"left out on this narrow screen: {', '.join(left_out)}")
+
+
+def _fitting(titles: Sequence[str], rows: list[list[str]], width: int) -> tuple[list[str], list[list[str]], list[str]]:
+    """Titles and rows that fit, and the titles of the columns that do not."""
+    kept, left_out = list(titles), []
+    for title in LEAST:
+        if sum(_widths(kept, rows)) + 2 * (len(kept) - 1) > width and title in kept:
+            place = kept.index(title)
+            kept, rows = kept[:place] + kept[place + 1 :], [row[:place] + row[place + 1 :] for row in rows]
+            left_out.append(title)
+    return kept, rows, left_out
+
+
+def _widths(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
+    """How wide columns are; that of steps is folded where that is needed."""
+    columns = zip(titles, *rows, strict=True)
+    return [
+        max(len(word) for cell in column for word in (cell.split() if column[0] == STEPS else [cell]))
+        for column in columns
+    ]
 
 
 def named_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from ouzel.errors import OuzelError
+from ouzel.evaluation.comparison.contestant import Contestant, entered
 from ouzel.evaluation.comparison.grid import Candidate
 from ouzel.evaluation.curve import Curve
 from ouzel.evaluation.divergence import warnings_of
@@ -28,7 +29,8 @@ class Entry:
 
     def __init__(self, candidate: Candidate, **options: Any) -> None:
         self.candidate = candidate
-        self.model = Model(candidate.learner, **options, **candidate.settings)
+        make: Any = Contestant if entered(candidate.learner) else Model
+        self.model: Any = make(candidate.learner, **options, **candidate.settings)
         self.scores = Scores(self.model.task)
         self.curve = Curve(self.scores)
         self.updates = 0  # as the learner counts them, or else examples whose loss was not zero
@@ -75,6 +77,17 @@ class Entry:
         }
 
 
+def entries_of(candidates: Sequence[Candidate], **options: Any) -> list[Entry]:
+    """Candidates about to begin; OuzelError if some learn classes and others numbers."""
+    entries = [Entry(candidate, **options) for candidate in candidates]
+    numbers = [entry.candidate.learner for entry in entries if entry.model.task.numbers]
+    if 0 < len(numbers) < len(entries):
+        raise OuzelError(
+            f"{', '.join(dict.fromkeys(numbers))} learn numbers, and the others classes; compare them apart"
+        )
+    return entries
+
+
 def compare(
     candidates: Sequence[Candidate],
     stream: Iterable[Block],
@@ -96,7 +109,7 @@ def compare(
     >>> [entry.scores.examples for entry in compare(candidates, stream)]
     [100, 100]
     """
-    entries = [Entry(candidate, **options) for candidate in candidates]
+    entries = entries_of(candidates, **options)
     with ThreadPoolExecutor(max(1, jobs)) as pool, threadpool_limits(1 if jobs > 1 else None):
         for number, block in enumerate(stream):
             entries = that_fit(entries, block, on_refusal)
@@ -148,7 +161,10 @@ def that_fit(entries: Sequence[Entry], block: Block, on_refusal: Callable[[str],
 
 def warm_up(candidates: Sequence[Candidate], block: Block, options: dict[str, Any]) -> None:
     """Have every kernel compiled that the candidates will need."""
-    kinds = {(candidate.learner, candidate.l1 is None, candidate.budget is None): candidate for candidate in candidates}
+    kinds = {
+        (candidate.learner, candidate.l1 is None, candidate.budget is None, candidate.words): candidate
+        for candidate in candidates
+    }
     for candidate in kinds.values():
         Entry(candidate, **options).learn(block.slice(0, min(WARM_UP, block.rows)))
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ouzel.errors import OuzelError
+from ouzel.evaluation.comparison.contestant import enter, entered, is_contestant
 from ouzel.learners import catalogue
-from ouzel.learners.plugins import learner_named
+from ouzel.learners.plugins import import_module, learner_named
 from ouzel.ranges import parse_bytes
 
 MOST_VALUES = 1000
@@ -23,11 +24,17 @@ class Candidate(NamedTuple):
     l1: float | None
     budget: float | None
     settings: dict[str, Any]
+    varied: Mapping[str, Any] = {}  # those of them that a grid has values of
 
     @property
-    def row(self) -> tuple[str, float | None, float | None]:
+    def row(self) -> tuple[Any, ...]:
         """What the step size is chosen within: candidates that differ in it alone share a row of the table."""
-        return self.learner, self.l1, self.budget
+        return self.learner, self.l1, self.budget, *self.varied.items()
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Values of settings that are words: kernels are compiled for each."""
+        return tuple(value for value in self.varied.values() if isinstance(value, str))
 
 
 def parse_range(text: str) -> list[float]:
@@ -45,8 +52,29 @@ def parse_range(text: str) -> list[float]:
     return values
 
 
+def parse_grid(text: str) -> tuple[str, list[Any]]:
+    """A setting and its values, of `NAME=RANGE`; values may be words.
+
+    >>> parse_grid("sketch-size=5,10"), parse_grid("loss=hinge,logistic")
+    (('sketch_size', [5.0, 10.0]), ('loss', ['hinge', 'logistic']))
+    """
+    name, _, values = text.partition("=")
+    if not name.strip() or not values.strip():
+        raise OuzelError(f"--grid takes NAME=RANGE, such as sketch_size=5,10,20 or damping=1e-6:1; got {text!r}")
+    name = name.strip().replace("-", "_")
+    if ":" in values:
+        return name, list(parse_range(values))
+    parts = [part.strip() for part in values.split(",") if part.strip()]
+    try:
+        return name, [float(part) for part in parts]
+    except ValueError:
+        return name, list(parts)
+
+
 def learner_names(text: str) -> list[str]:
     """The learners of `ogd,adagrad`; `all`, `all-multiclass` and `all-budgeted` stand for several.
+
+    `module:name` is a learner that the module registers, or one of another library (see `contestant`).
 
     >>> learner_names("ogd, adagrad")
     ['ogd', 'adagrad']
@@ -61,10 +89,20 @@ def learner_names(text: str) -> list[str]:
         if name in groups:
             names += [learner.name for learner in catalogue.LEARNERS.values() if groups[name](learner)]
         else:
-            names.append(learner_named(name))
+            names.append(_named(name, names))
     if not names:
         raise OuzelError(f"name at least one learner; got {text!r}. Known: {', '.join(catalogue.LEARNERS)}")
     return list(dict.fromkeys(names))
+
+
+def _named(text: str, beside: Sequence[str]) -> str:
+    """A learner of the catalogue, or one of another library, by the module that has it."""
+    module, colon, name = text.rpartition(":")
+    if colon and name not in catalogue.LEARNERS:
+        found = getattr(import_module(module), name, None)
+        if name not in catalogue.LEARNERS and (is_contestant(found) or callable(found)):
+            return enter(found, name, beside)
+    return learner_named(text)
 
 
 def candidates(
@@ -74,12 +112,13 @@ def candidates(
     l1: Sequence[float] = (),
     budgets: Sequence[str | float] = (),
     settings: dict[str, Any] | None = None,
+    grid: Mapping[str, Sequence[Any]] = {},
 ) -> list[Candidate]:
-    """Every learner with every choice that it has a setting for."""
+    """Every learner with every choice that it has a setting for; `grid` has values of any settings by their names."""
     found = []
     given = settings or {}
-    fields = {name: catalogue.find(name).settings._fields for name in learners}
-    for name in given:
+    fields = {name: () if entered(name) else catalogue.find(name).settings._fields for name in learners}
+    for name in (*given, *grid):
         if not any(_takes(kind, name) for kind in fields.values()):
             raise OuzelError(f"none of {', '.join(learners)} has a setting {name!r}")
     sizes = [parse_bytes(budget) for budget in budgets]
@@ -89,16 +128,18 @@ def candidates(
             steps if steps and _step_setting(kind) else (None,),
             l1 if l1 and "penalty" in kind else (None,),
             sizes if sizes and "budget" in kind else (None,),
+            *([(key, value) for value in values] for key, values in grid.items() if _takes(kind, key)),
         )
-        for step, strength, budget in choices:
-            chosen = dict(fixed)
+        for step, strength, budget, *more in choices:
+            varied = dict(more)
+            chosen = {**fixed, **varied}
             if step is not None:
                 chosen |= step_size(kind, step)
             if strength is not None:
                 chosen["l1"] = strength
             if budget is not None:
                 chosen["budget"] = budget
-            found.append(Candidate(name, step, strength, budget, chosen))
+            found.append(Candidate(name, step, strength, budget, chosen, varied))
     return found
 
 

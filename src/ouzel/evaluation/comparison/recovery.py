@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ouzel.model.model import Model
@@ -27,11 +29,11 @@ def relative_error(slots: np.ndarray, weights: np.ndarray, true: np.ndarray, top
     return float(np.sqrt(max(missed, 0.0) / least)) if least > 0.0 else None
 
 
-def recovery_error(model: Model, reference: Model, top: int) -> float | None:
+def recovery_error(model: Any, reference: Model, top: int) -> float | None:
     """The relative error of a model's heaviest weights against a reference model that knows all of its own.
 
     A learner that keeps no ids is asked for the weights of all features the reference has learnt of. None with three
-    classes or more.
+    classes or more, and of another library's learner.
     """
     if model.columns != 1 or reference.columns != 1:
         return None

@@ -28,7 +28,17 @@ def name_of(candidate: Candidate) -> str:
         parts.append(f"l1 {candidate.l1:g}")
     if candidate.budget is not None:
         parts.append(size(candidate.budget))
+    parts += [f"{name} {shown(value)}" for name, value in candidate.varied.items()]
     return " ".join(parts)
+
+
+def shown(value: Any) -> str:
+    """A value of a setting.
+
+    >>> shown(10.0), shown("hinge"), shown(None)
+    ('10', 'hinge', '-')
+    """
+    return "-" if value is None else value if isinstance(value, str) else f"{value:g}"
 
 
 def step_name(step: float | None) -> str:
@@ -54,6 +64,7 @@ def table_of_reading(
         any(getattr(entry.candidate, name) is not None for entry in entries) for name in ("step", "l1", "budget")
     )
     wanted = {"best step": stepped, "l1": sparse, "budget": budgeted}
+    wanted |= {name: True for entry in entries for name in entry.candidate.varied}
     titles = ["learner", *(name for name, is_wanted in wanted.items() if is_wanted)]
     titles += ["rmse" if first.model.task.numbers else "error", "loss", "recovery" if recovered else "non-zeros"]
     cells, records = [], []
@@ -64,6 +75,7 @@ def table_of_reading(
             "best step": ", ".join(step_name(tied.candidate.step) for tied in row),
             "l1": "-" if chosen.l1 is None else f"{chosen.l1:g}",
             "budget": "-" if chosen.budget is None else size(chosen.budget),
+            **{name: shown(chosen.varied.get(name)) for name in wanted if name not in ("best step", "l1", "budget")},
         }
         last = figure(recovered[id(entry)]) if recovered else "-" if entry.nonzeros is None else f"{entry.nonzeros:,}"
         cells.append(
@@ -77,7 +89,8 @@ def table_of_reading(
             ]
         )
         found = entry.to_json() | ({"recovery_error": recovered[id(entry)], **extra} if recovered else {})
-        records.append({name: value for name, value in found.items() if not isinstance(value, (dict, list))})
+        found = {name: value for name, value in found.items() if not isinstance(value, (dict, list))}
+        records.append({**found, **chosen.varied})
     note = f"* the best of {len(entries)} candidates over {first.scores.examples:,} examples"
     if any(row[0].warnings for row in rows):
         note += "\n! diverged: far worse than a prediction without features; try smaller steps"
@@ -118,22 +131,33 @@ def table_of_orders(found: Sequence[Summary]) -> Table:
     return Table(["learner", error, "updates", "seconds"], cells, records, note)
 
 
-def table_of_files(errors: Mapping[str, Mapping[str, float]]) -> Table:
-    """Errors by file and candidate, a column a file, and mean ranks; of candidates that every file has a figure of."""
+def table_of_files(
+    errors: Mapping[str, Mapping[str, float]], spreads: Mapping[str, Mapping[str, float]] | None = None
+) -> Table:
+    """Errors by file and candidate, a column a file, and mean ranks; of candidates that every file has a figure of.
+
+    `spreads` are the errors' standard deviations over random orders, if there were any.
+    """
     names = [name for name in next(iter(errors.values())) if all(name in column for column in errors.values())]
     figures = np.array([[errors[file][name] for file in errors] for name in names])
     ranks = mean_ranks(figures)
     least = figures.min(axis=0)
-    cells = [
-        [name, *(f"{figure(value)}{'*' if value == low else ''}" for value, low in zip(row, least, strict=True)), rank]
-        for name, row, rank in zip(names, figures.tolist(), [f"{rank:.2f}" for rank in ranks], strict=True)
-    ]
-    records = [
-        {"learner": name, **dict(zip(errors, row, strict=True)), "mean_rank": float(rank)}
-        for name, row, rank in zip(names, figures.tolist(), ranks, strict=True)
-    ]
+    around = {file: (spreads or {}).get(file, {}) for file in errors}
+    cells, records = [], []
+    for name, row, rank in zip(names, figures.tolist(), ranks, strict=True):
+        shown = [f"{figure(value)}{_spread(around[file], name)}" for file, value in zip(errors, row, strict=True)]
+        marks = ["*" if value == low else "" for value, low in zip(row, least, strict=True)]
+        cells.append([name, *(f"{cell}{mark}" for cell, mark in zip(shown, marks, strict=True)), f"{rank:.2f}"])
+        deviations = {f"{file}_sd": column[name] for file, column in around.items() if name in column}
+        records.append({"learner": name, **dict(zip(errors, row, strict=True)), **deviations, "mean_rank": float(rank)})
     note = "* the best of a file"
+    if any(around.values()):
+        note += "; ± is the standard deviation (n - 1) over random orders"
     if len(names) > 1 and len(errors) > 1:
         apart = critical_difference(len(names), len(errors))
         note += f"; mean ranks differ (Nemenyi's test, 5 %) where they are {apart:.2f} apart"
     return Table(["learner", *errors, "mean rank"], cells, records, note)
+
+
+def _spread(column: Mapping[str, float], name: str) -> str:
+    return f" ± {figure(column[name])}" if name in column else ""

@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from ouzel.evaluation.comparison.compare import Entry, that_fit, warm_up
+from ouzel.evaluation.comparison.compare import Entry, entries_of, that_fit, warm_up
+from ouzel.evaluation.comparison.contestant import entered
 from ouzel.evaluation.comparison.grid import Candidate
 from ouzel.model.tasks.task import Task
 from ouzel.streams.block import Block
+from ouzel.streams.label_values import labels_in
 
 POINTS = 40  # of each cumulative line
 
@@ -110,7 +112,8 @@ def compare_orders(
     """
     block = block.select(np.flatnonzero(~np.isnan(block.labels)))
     options = {**options, "seed": seed}
-    entries = that_fit([Entry(candidate, **options) for candidate in candidates], block, on_refusal)
+    known = list(dict.fromkeys(labels_in(block)))  # for learners that must know them at the beginning
+    entries = that_fit(entries_of(candidates, **options), block, on_refusal)
     candidates = [entry.candidate for entry in entries]
     warm_up(candidates, block, options)
     ends = np.unique(np.linspace(0, block.rows, min(POINTS, block.rows) + 1).astype(np.int64)[1:])
@@ -118,7 +121,10 @@ def compare_orders(
     with ThreadPoolExecutor(max(1, jobs)) as pool, threadpool_limits(1 if jobs > 1 else None):
         for order in range(orders):
             shuffled = block.select(np.random.default_rng([seed, order]).permutation(block.rows))
-            entries = [Entry(candidate, **options) for candidate in candidates]
+            entries = [
+                Entry(candidate, **(options | ({"classes": known} if entered(candidate.learner) else {})))
+                for candidate in candidates
+            ]
             for kept, trace in zip(traces, pool.map(lambda c, b=shuffled: _trace(c, b, ends), entries), strict=True):
                 kept.append(trace)
             if on_progress is not None:

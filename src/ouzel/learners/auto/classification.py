@@ -124,7 +124,7 @@ def weights(state: Any, settings: Settings) -> np.ndarray:
     slopes, shifts = standardisation.units(state.features)
     slopes[0] = 1.0
     models = sharing.combined(state.shares, state.mixture.weights)
-    found = np.stack([part @ models for part in _by_class(state)], axis=1)
+    found = np.stack([part @ models for part in weights_by_class(state)], axis=1)
     found[0] -= shifts @ found
     return found * slopes[:, None]
 
@@ -161,7 +161,7 @@ def allocate_like(state: Any) -> Any:
     return type(state)(*(allocate_like(part) if isinstance(part, tuple) else part.copy() for part in state))
 
 
-def _by_class(state: Any) -> list[np.ndarray]:
+def weights_by_class(state: Any) -> list[np.ndarray]:
     """The models' weights (d, models) of every class, in units of z; of two classes the first has none."""
     members, places = np.flatnonzero(state.places), state.places[np.flatnonzero(state.places)].astype(np.int64) - 1
     resting = float(newton_block.is_worthwhile(state.block.totals))

@@ -115,11 +115,8 @@ def _combined(state, margins, mean):
 def _predict(state, rows, settings, predictions, work):
     """Write the predictions for a block."""
     for i in range(len(predictions)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        indices, values = rows.indices[here], rows.values[here]
-        centred = standardisation.is_centred(indices)
+        _, _, centred, count = standardisation.view_example(state.features, rows, i, work)
         mean, margins = state.labels[MEAN] if centred else 0.0, work.numbers[MARGINS, :MODELS]
-        count = standardisation.view_row(state.features, work, indices, values, centred)
         _margins(state, work.slots[:count], work.values[:count], mean, margins)
         predictions[i] = _combined(state, margins, mean)
 
@@ -142,12 +139,9 @@ def _note(state, target, weight):
 def _learn(state, rows, start, targets, importances, settings, predictions, work):
     """Learn a block; `predictions` (n,) takes those made before learning each example."""
     for i in range(start, len(targets)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        indices, values = rows.indices[here], rows.values[here]
-        features, numbers = state.features, work.numbers
-        centred, weight = standardisation.is_centred(indices), min(np.float64(importances[i]), MOST_IMPORTANCE)
+        features, numbers, weight = state.features, work.numbers, min(np.float64(importances[i]), MOST_IMPORTANCE)
+        indices, values, centred, count = standardisation.view_example(features, rows, i, work)
         mean, margins = state.labels[MEAN] if centred else 0.0, numbers[MARGINS, :MODELS]
-        count = standardisation.view_row(features, work, indices, values, centred)
         slots, z = work.slots[:count], work.values[:count]
         found = _margins(state, slots, z, mean, margins)
         predictions[i] = _combined(state, margins, mean)
@@ -219,7 +213,7 @@ def bytes_used(state: State) -> int:
     return sum(array.nbytes for _, array in flat(state))
 
 
-def _by_model(state: State) -> np.ndarray:
+def weights_by_model(state: State) -> np.ndarray:
     """The models' weights (d, 3) in units of z."""
     second, members = np.zeros(len(state.places)), np.flatnonzero(state.places)
     if newton_block.is_worthwhile(state.block.totals):
@@ -234,7 +228,7 @@ def weights(state: State, settings: Settings) -> np.ndarray:
     beyond the labels seen, and the moments stay what they are.
     """
     slopes, shifts = standardisation.units(state.features)
-    found = _by_model(state) @ state.mixture.weights
+    found = weights_by_model(state) @ state.mixture.weights
     found[0] -= shifts @ found
     slopes[0] = 1.0
     if state.features.moments[0, standardisation.COUNT] > 0.0:

@@ -101,9 +101,7 @@ def _score(state, slots, values, numbers, out):
 def _predict(state, rows, settings, scores, work):
     """Write the scores of a block to `scores` (n, classes)."""
     for i in range(len(scores)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        indices, values = rows.indices[here], rows.values[here]
-        count = standardisation.view_row(state.features, work, indices, values, standardisation.is_centred(indices))
+        _, _, _, count = standardisation.view_example(state.features, rows, i, work)
         _score(state, work.slots[:count], work.values[:count], work.numbers, scores[i])
 
 
@@ -111,11 +109,8 @@ def _predict(state, rows, settings, scores, work):
 def _learn(state, rows, start, targets, importances, settings, scores, work):
     """Learn a block; `scores` (n, classes) takes the predictions made before learning each example."""
     for i in range(start, len(targets)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        indices, values = rows.indices[here], rows.values[here]
-        features, numbers = state.features, work.numbers
-        centred, weight = standardisation.is_centred(indices), min(np.float64(importances[i]), MOST_IMPORTANCE)
-        count = standardisation.view_row(features, work, indices, values, centred)
+        features, numbers, weight = state.features, work.numbers, min(np.float64(importances[i]), MOST_IMPORTANCE)
+        indices, values, _, count = standardisation.view_example(features, rows, i, work)
         slots, z = work.slots[:count], work.values[:count]
         _score(state, slots, z, numbers, scores[i])
         if weight > 0.0:

@@ -63,6 +63,15 @@ def is_centred(indices):
 
 
 @inline_source
+def view_example(features, rows, i, work):
+    """View example i of a block by `view_row`: its slots and values, whether it is centred, and the number of z."""
+    here = slice(rows.offsets[i], rows.offsets[i + 1])
+    indices, values = rows.indices[here], rows.values[here]
+    centred = is_centred(indices)
+    return indices, values, centred, view_row(features, work, indices, values, centred)
+
+
+@inline_source
 def spread_of(mean, variance, centred):
     """The unit of a dense feature, 0 for a constant."""
     size = variance if centred else variance + mean * mean

@@ -95,9 +95,7 @@ def _margins(state, slots, values, out):
 def _predict(state, rows, settings, scores, work):
     """Write the scores of a block to `scores` (n, classes)."""
     for i in range(len(scores)):
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        indices, values = rows.indices[here], rows.values[here]
-        count = standardisation.view_row(state.features, work, indices, values, standardisation.is_centred(indices))
+        _, _, _, count = standardisation.view_example(state.features, rows, i, work)
         seen, chances = work.numbers[MARGINS, :MODELS], work.numbers[CHANCES, : MODELS + 1]
         _margins(state, work.slots[:count], work.values[:count], seen)
         scores[i, 0], scores[i, 1] = 0.0, sharing.margin_of(state.shares, state.mixture, seen, chances)
@@ -111,11 +109,8 @@ def _learn(state, rows, start, targets, importances, settings, scores, work):
             ahead = rows.indices[rows.offsets[i + 1] : rows.offsets[i + 2]]
             fetch_ahead(state.features.moments, ahead)
             fetch_ahead(state.table, ahead)
-        here = slice(rows.offsets[i], rows.offsets[i + 1])
-        indices, values = rows.indices[here], rows.values[here]
-        features, numbers = state.features, work.numbers
-        centred, weight = standardisation.is_centred(indices), min(np.float64(importances[i]), MOST_IMPORTANCE)
-        count = standardisation.view_row(features, work, indices, values, centred)
+        features, numbers, weight = state.features, work.numbers, min(np.float64(importances[i]), MOST_IMPORTANCE)
+        indices, values, _, count = standardisation.view_example(features, rows, i, work)
         slots, z, sign = work.slots[:count], work.values[:count], 1.0 if targets[i] == 1 else -1.0
         seen, chances = numbers[MARGINS, :MODELS], numbers[CHANCES, : MODELS + 1]
         margins = _margins(state, slots, z, seen)

@@ -11,15 +11,7 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float64, made_from
-from ouzel.learners.budget.extensions import (
-    ALIKE,
-    change_of,
-    gains_of_cells,
-    learning,
-    merging_unless_alone,
-    predicting,
-    settle_cells,
-)
+from ouzel.learners.budget import extensions
 from ouzel.learners.budget.gains import kept, unless_idle
 from ouzel.learners.budget.kept_rows import estimating, heaviest_by
 from ouzel.learners.budget.wm import Settings, configure
@@ -32,7 +24,7 @@ from ouzel.sketches.top_k import find, offer, set_weight
 __all__ = ["Settings"]
 
 BUDGETED = True
-begin, check, members, swap_classes = ALIKE
+begin, check, members, swap_classes = extensions.ALIKE
 
 
 class State(NamedTuple):
@@ -62,7 +54,7 @@ def value_of(state, slot):
 def learn_feature(state, slot, gradient, change, settings):
     """Move the weight of a slot, and give it its place in the heap."""
     known = add_square(state.cells, slot, gradient * gradient) if settings.per_feature else np.float32(0.0)
-    update(state.cells, slot, change_of(state, known, gradient, change, settings))
+    update(state.cells, slot, extensions.change_of(state, known, gradient, change, settings))
     weight = harden(query(state.cells, slot), np.float32(state.cells.grid[1]))
     entry = find(state.heap, slot)
     if entry >= 0:
@@ -71,7 +63,7 @@ def learn_feature(state, slot, gradient, change, settings):
         offer(state.heap, slot, weight)
 
 
-learn_row, predict_row = learning(value_of, learn_feature), predicting(value_of)
+learn_row, predict_row = extensions.learning(value_of, learn_feature), extensions.predicting(value_of)
 learn_rows, predict_rows = learning_margins(learn_row), predicting_margins(predict_row)
 
 
@@ -92,16 +84,16 @@ def bytes_used(state: State) -> int:
 def gains(base: State, state: State, settings: Settings) -> Gains:
     """What a worker has learnt beyond its base, as of `wm`; sums of squares add up."""
     slots = top_k.keys(state.heap)
-    return {**gains_of_cells(base, state), "kept": kept(slots, np.ones(len(slots)))}
+    return {**extensions.gains_of_cells(base, state), "kept": kept(slots, np.ones(len(slots)))}
 
 
 @unless_idle
 def onto(base: State, gains: Gains, settings: Settings) -> State:
     """The average model, as that of `wm`."""
     merged, slots = init(0, settings), gains["kept"].places.astype(np.uint32)
-    settle_cells(merged, base, gains)
+    extensions.settle_cells(merged, base, gains)
     top_k.fill(merged.heap, slots, estimates(merged, slots, settings))
     return merged
 
 
-merge = merging_unless_alone(init, gains, onto)
+merge = extensions.merging_unless_alone(init, gains, onto)

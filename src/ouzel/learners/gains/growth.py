@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.learners.gains.parts import Gains, Rows, dense
+from ouzel.learners.gains.parts import Gains, Rows, dense, places_of
 
 Function = Callable[..., Any]
 TINY = np.finfo(np.float64).tiny
@@ -25,9 +25,12 @@ TINY = np.finfo(np.float64).tiny
 
 def grown(growth: np.ndarray, moved: np.ndarray, examples: float) -> Rows:
     """Rows of growth (d, ...) and of what has moved (d, ...) by so many examples: g, g^2, g n, and g times moved."""
-    heard = growth > 0.0
-    places = np.flatnonzero(heard if heard.ndim == 1 else heard.reshape(len(heard), -1).any(axis=1))
-    growth, moved = np.maximum(growth[places], 0.0), moved[places]
+    places = places_of(growth > 0.0)
+    return _rows(places, growth[places], moved[places], examples)
+
+
+def _rows(places: np.ndarray, growth: np.ndarray, moved: np.ndarray, examples: float) -> Rows:
+    growth = np.maximum(growth, 0.0)
     return Rows(places, np.stack([growth, growth * growth, growth * examples, growth * moved], axis=1))
 
 
@@ -65,9 +68,11 @@ def growing(
     def gains(base: Any, state: Any, settings: Any) -> Gains:
         """What a worker has learnt beyond its base."""
         found: Gains = {name: getattr(state, name) - getattr(base, name) for name in totals}
-        moved = np.asarray(weights(state, settings), np.float64) - weights(base, settings)
-        growth = squares(state).astype(np.float64) - squares(base)
-        return {**found, "moved": grown(growth, moved, float(found[totals[0]][0]))}
+        after, before = squares(state), squares(base)
+        places = places_of(after > before)
+        growth = after[places].astype(np.float64) - before[places]
+        moved = np.asarray(weights(state, settings)[places], np.float64) - weights(base, settings)[places]
+        return {**found, "moved": _rows(places, growth, moved, float(found[totals[0]][0]))}
 
     def onto(base: Any, gains: Gains, settings: Any) -> Any:
         """The state of a base and of what workers have learnt beyond it."""

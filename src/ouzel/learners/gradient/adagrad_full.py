@@ -23,16 +23,14 @@ from ouzel.errors import OuzelError
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import MOST_COUNT, check_places, float64, int64, made_from
 from ouzel.learners.gains.parts import Gains, Peak
-from ouzel.learners.gradient import matrix_gains
+from ouzel.learners.gradient import adagrad_eager, matrix_gains
 from ouzel.learners.gradient.descent import descending
 from ouzel.learners.gradient.domain_steps import from_domain
 from ouzel.learners.gradient.matrix_metric import decompose, require_solver, solve, times_metric
 from ouzel.learners.limits import LARGEST_SQUARE, bound_all
 from ouzel.learners.loops import learning_margins, predicting_margins
-from ouzel.learners.shared_settings import Damping, DualAveraging, FromDomain, Loss, Penalty, Rate
 from ouzel.learners.states import negating, place_all
-from ouzel.terms.losses import Logistic
-from ouzel.terms.penalties.l1_and_l2 import NoPenalty, applies
+from ouzel.terms.penalties.l1_and_l2 import applies
 
 MOST_SLOTS = 2049  # ids below 2,048 and the constant
 
@@ -45,13 +43,8 @@ class State(NamedTuple):
     counts: np.ndarray  # (2,) int64  t, slots placed
 
 
-class Settings(NamedTuple):
-    loss: Loss = Logistic()
-    penalty: Penalty = NoPenalty()
-    learning_rate: Rate = 0.25
-    damping: Damping = 1e-6
-    dual_averaging: DualAveraging = False
-    from_domain: FromDomain = False
+class Settings(adagrad_eager.Settings):
+    """As of the diagonal."""
 
     def completed(self) -> Any:
         """With the step size and damping that the domain asks for, if they are to be."""

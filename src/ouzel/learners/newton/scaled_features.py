@@ -22,6 +22,7 @@ from __future__ import annotations
 import numpy as np
 
 from ouzel.kernels.jit import force_inline
+from ouzel.sketches.spectral.low_rank_table import square_of
 
 
 @force_inline
@@ -45,60 +46,70 @@ def level(lengths):
 
 
 @force_inline
-def view(state, indices, values, settings, scaled):
-    """Write an example's values as they are seen to `scaled`; return how many slots with a value are new."""
-    new = 0
-    table = state.sketch.table
+def view(state, indices, values, settings, work):
+    """Write an example's values as they are seen to `work.scaled`; return how many slots with a value are new.
+
+    What is known of the slots goes to `work.scales` and `work.largest`: arithmetic on it takes four features at once.
+    """
+    new, table = 0, state.sketch.table
+    scaled, scales, largest = work.scaled, work.scales, work.largest
+    for k in range(len(indices)):
+        scales[k] = table[indices[k], 1]
+        new += scales[k] == 0.0 and values[k] != 0.0
     if is_normalised(settings):
         c = level(state.lengths)
         for k in range(len(indices)):
-            scale, largest = table[indices[k], 1], state.largest[indices[k]]
-            scaled[k] = c * scale * min(max(values[k], -largest), largest)
-            new += scale == 0.0 and values[k] != 0.0
+            largest[k] = state.largest[indices[k]]
+        for k in range(len(indices)):
+            scaled[k] = c * scales[k] * min(max(np.float64(values[k]), -largest[k]), largest[k])
     else:
         for k in range(len(indices)):
-            scale = table[indices[k], 1]
-            scaled[k] = scale * values[k]
-            new += scale == 0.0 and values[k] != 0.0
+            scaled[k] = scales[k] * values[k]
     return new
 
 
 @force_inline
-def measure(state, indices, values, settings):
+def measure(state, indices, values, settings, work):
     """Note the largest sizes, and the length of an example so measured."""
     if is_normalised(settings):
-        table, square = state.sketch.table, 0.0
+        largest, parts = work.largest, work.parts
         for k in range(len(indices)):
-            slot, size = indices[k], abs(values[k])
-            if size > state.largest[slot]:
-                table[slot, 1] *= (state.largest[slot] if state.largest[slot] > 0.0 else 1.0) / np.float64(size)
-                state.largest[slot] = size
-            if size > 0.0:
-                part = size / state.largest[slot]
-                square += part * part
+            if abs(values[k]) > largest[k]:
+                _grow(state, indices[k], abs(values[k]))
+                work.scales[k], largest[k] = state.sketch.table[indices[k], 1], abs(values[k])
+        for k in range(len(indices)):
+            parts[k] = values[k] / (largest[k] if largest[k] > 0.0 else 1.0)
+        square = square_of(parts, len(indices))
         if square > 0.0:  # what has no features says nothing of lengths
             state.lengths[0] += 1.0
             state.lengths[1] += square
 
 
 @force_inline
-def adapt(state, indices, values, slope, settings, scaled):
-    """Add g^2 to D, and write to `scaled` the example as the step sees it."""
-    table = state.sketch.table
+def _grow(state, slot, size):
+    """Measure a slot by a larger size from now on."""
+    before = state.largest[slot]
+    state.sketch.table[slot, 1] *= (before if before > 0.0 else 1.0) / np.float64(size)
+    state.largest[slot] = size
+
+
+@force_inline
+def adapt(state, indices, values, slope, settings, work):
+    """Add g^2 to D, and write to `work.scaled` the example as the step sees it."""
+    scaled, scales, table = work.scaled, work.scales, state.sketch.table
     if is_normalised(settings):
         c = level(state.lengths)
         for k in range(len(indices)):
-            row = table[indices[k]]
-            root = values[k] * row[1]  # (x / n) D^-1/4
-            part = slope * root * row[1] * state.largest[indices[k]]  # g D^-1/2
-            scale = row[1] / np.sqrt(np.sqrt(1.0 + part * part))
-            scaled[k] = c * (root if settings.earlier else values[k] * scale)
-            row[1] = scale
+            root = values[k] * scales[k]  # (x / n) D^-1/4
+            part = slope * root * scales[k] * work.largest[k]  # g D^-1/2
+            scales[k] /= np.sqrt(np.sqrt(1.0 + part * part))
+            scaled[k] = c * (root if settings.earlier else values[k] * scales[k])
     elif settings.diagonal:
         for k in range(len(indices)):
-            row = table[indices[k]]
-            root = values[k] * row[1]
+            root = values[k] * scales[k]
             part = slope * root
-            scale = row[1] / np.sqrt(1.0 + part * part)
-            scaled[k] = root if settings.earlier else values[k] * scale
-            row[1] = scale
+            scales[k] /= np.sqrt(1.0 + part * part)
+            scaled[k] = root if settings.earlier else values[k] * scales[k]
+    if settings.diagonal:
+        for k in range(len(indices)):
+            table[indices[k], 1] = scales[k]

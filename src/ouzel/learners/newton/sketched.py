@@ -25,7 +25,7 @@ from ouzel.learners.limits import LIMIT, learnable
 from ouzel.learners.loops import learning_in, predicting_in
 from ouzel.learners.newton import sketched_gains
 from ouzel.learners.newton.scaled_features import adapt, first_scale, is_normalised, measure, view
-from ouzel.learners.newton.sketched_gains import adopt, have_weights, scales_of
+from ouzel.learners.newton.sketched_gains import scales_of
 from ouzel.learners.newton.theory import from_theorem
 from ouzel.learners.shared_settings import Bound, Curvature, Eta, FromTheory, Largest, Loss, Rate, SketchSeed
 from ouzel.ranges import DIRECTIONS, SWITCH, Range
@@ -76,6 +76,9 @@ class Work(NamedTuple):
     """Room to work in."""
 
     scaled: np.ndarray  # (non-zeros,)  x as the sketch sees it
+    scales: np.ndarray  # (non-zeros,)  of its slots
+    largest: np.ndarray  # (non-zeros,)  n of its slots
+    parts: np.ndarray  # (non-zeros,)  x / n
     sketch: Any  # the sketch's own
 
 
@@ -106,6 +109,7 @@ class Functions(NamedTuple):
 def look_ahead(state, indices):
     """Have the rows of the next example fetched while one is learnt."""
     fetch_ahead(state.sketch.table, indices)
+    fetch_ahead(state.largest.reshape(-1, 1), indices if len(state.largest) else indices[:0])
 
 
 @force_inline
@@ -120,24 +124,9 @@ def clip(margin, settings):
     return min(max(margin, -settings.largest), settings.largest)
 
 
-def by_sketch(sketch: ModuleType | Any, home: str) -> Functions:
-    """Sketched online Newton by a sketch (see `sketches.spectral.protocol`), as the module named `home`."""
-    absorb, apply, look_up, margin_of = sketch.absorb, sketch.apply, sketch.look_up, sketch.margin_of
-    reduction, welcome, room_of = sketch.reduction, sketch.welcome, sketch.make_room
-
-    @kernel_of(home)
-    def make_room(state, nonzeros):
-        """Room to work in for examples of up to so many non-zeros."""
-        return Work(np.empty(nonzeros), room_of(state.sketch))
-
-    @kernel_of(home, inline=True)
-    def predict(state, indices, values, settings, work):
-        view(state, indices, values, settings, work.scaled)
-        return clip(margin_of(state.sketch, indices, work.scaled, work.sketch), settings)
-
-    @kernel_of(home)
-    def predict_one(state, indices, values, settings, work):
-        return predict(state, indices, values, settings, work)
+def _projecting(sketch: ModuleType | Any, home: str) -> Any:
+    """What projects weights by a sketch."""
+    apply, look_up, reduction = sketch.apply, sketch.look_up, sketch.reduction
 
     @kernel_of(home)
     def project(state, indices, settings, work):
@@ -150,12 +139,35 @@ def by_sketch(sketch: ModuleType | Any, home: str) -> Functions:
         if free != clip(free, settings) and learnable(0.0, square, free) and inverse > 0.0:
             apply(sketch, indices, x, (free - clip(free, settings)) / inverse, settings.learning_rate, work.sketch)
 
+    return project
+
+
+def _kernels(sketch: ModuleType | Any, home: str) -> tuple[Any, Any, Any, Any]:
+    """How examples are learnt and predicted: one, and rows of them."""
+    absorb, apply, look_up, margin_of = sketch.absorb, sketch.apply, sketch.look_up, sketch.margin_of
+    welcome, room_of, project = sketch.welcome, sketch.make_room, _projecting(sketch, home)
+
+    @kernel_of(home)
+    def make_room(state, nonzeros):
+        """Room to work in for examples of up to so many non-zeros."""
+        room = np.empty((4, nonzeros))
+        return Work(room[0], room[1], room[2], room[3], room_of(state.sketch))
+
+    @kernel_of(home, inline=True)
+    def predict(state, indices, values, settings, work):
+        view(state, indices, values, settings, work)
+        return clip(margin_of(state.sketch, indices, work.scaled, work.sketch), settings)
+
+    @kernel_of(home)
+    def predict_one(state, indices, values, settings, work):
+        return predict(state, indices, values, settings, work)
+
     @kernel_of(home, compile=inline_source)
     def learn(state, indices, values, target, importance, settings, work):
         sketch, x, rate = state.sketch, work.scaled, settings.learning_rate
         if importance == 0.0:
             return predict_one(state, indices, values, settings, work)
-        new = view(state, indices, values, settings, x)
+        new = view(state, indices, values, settings, work)
         look_up(sketch, indices, x, work.sketch)
         free = dot(work.sketch.projected, sketch.coefficients)
         margin = clip(free, settings)
@@ -165,16 +177,16 @@ def by_sketch(sketch: ModuleType | Any, home: str) -> Functions:
             return margin  # or all that is usual would be nothing beside the largest
         if new > 0:
             welcome(sketch, indices, values, first_scale(settings))
-        measure(state, indices, values, settings)
+        measure(state, indices, values, settings, work)
         if new > 0 or projects(settings.bound):
-            view(state, indices, values, settings, x)
+            view(state, indices, values, settings, work)
         square = square_of(x, len(indices))
         if learnable(slope, square, free):
             if projects(settings.bound):
                 project(state, indices, settings, work)
             if slope != 0.0:
                 if new > 0 or settings.diagonal:
-                    adapt(state, indices, values, slope, settings, x)
+                    adapt(state, indices, values, slope, settings, work)
                     square = square_of(x, len(indices))
                     look_up(sketch, indices, x, work.sketch)
                 size = sketch_scale(slope, sketch.counts[0], settings)
@@ -183,14 +195,17 @@ def by_sketch(sketch: ModuleType | Any, home: str) -> Functions:
                 apply(sketch, indices, x, slope * rate, rate, work.sketch)
         return margin
 
-    learn_row, learn_rows = learning_in(make_room, learn, look_ahead)
-    predict_row, predict_rows = predicting_in(make_room, predict)
+    return *learning_in(make_room, learn, look_ahead), *predicting_in(make_room, predict)
+
+
+def by_sketch(sketch: ModuleType | Any, home: str) -> Functions:
+    """Sketched online Newton by a sketch (see `sketches.spectral.protocol`), as the module named `home`."""
 
     def layout(dimension: int, settings: Settings) -> State:
         """What a state with room for `dimension` slots is made of."""
         slots = dimension if is_normalised(settings) else 0
-        own = sketch.layout(dimension, int(settings.sketch_size))
-        return State(own, float32(slots, least=0.0), float64(2, least=0.0))
+        size = int(settings.sketch_size)
+        return State(sketch.layout(dimension, size), float32(slots, least=0.0), float64(2, least=0.0))
 
     def begin(state: State, settings: Settings) -> None:
         sketch.begin(state.sketch, settings)
@@ -231,18 +246,7 @@ def by_sketch(sketch: ModuleType | Any, home: str) -> Functions:
 
         Slots that only others have seen keep their weights, and the scale they have there.
         """
-        seen = np.array([state.sketch.counts[0] for state in states])
-        most = int(seen.argmax())
-        merged = State(sketch.settled(states[most].sketch), states[most].largest.copy(), states[most].lengths.copy())
-        mean = np.average([weights(state, settings) for state in states], axis=0, weights=np.maximum(seen, 1e-9))
-        for state in states:
-            adopt(merged, state, welcome)
-        own = merged.sketch
-        sketch.extrapolate(own, seen.sum() / max(seen.max(), 1.0))
-        own.counts[0] = seen.sum()
-        merged.lengths[:] = sum(state.lengths for state in states)
-        have_weights(merged, mean, settings)
-        return merged
+        return State(*sketched_gains.merge(sketch, states, [weights(state, settings) for state in states], settings))
 
     def gains(base: State, state: State, settings: Settings) -> Gains:
         """What a worker has learnt beyond its base; see `sketched_gains`."""
@@ -254,6 +258,6 @@ def by_sketch(sketch: ModuleType | Any, home: str) -> Functions:
         return sketched_gains.onto(sketch, base, gains, weights(base, settings), settings)
 
     return Functions(
-        State, Settings, layout, init, grow, check, learn_row, learn_rows, predict_row, predict_rows,
+        State, Settings, layout, init, grow, check, *_kernels(sketch, home),
         weights, eigenvalues, directions, condition_number, swap_classes, merge, gains, onto,
     )  # fmt: skip

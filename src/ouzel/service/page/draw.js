@@ -30,6 +30,7 @@ export const none = (text) => element("p", { class: "none" }, text);
 export function table(headings, rows) {
   const cell = (kind, value, k) => {
     const made = element(kind, headings[k].number ? { class: "n" } : headings[k].bar ? { class: "bars" } : {});
+    if (kind === "td") made.dataset.name = headings[k].name;
     made.append(value instanceof Node ? value : String(value));
     return made;
   };

@@ -60,10 +60,24 @@ function showFigures(now) {
     tile("bytes of the model", bytes(now.bytes), "bytes"),
   );
   replace("tiles", ...tiles);
+  showFeeds(now.feeds);
   trouble(now.failure);
   const rows = Object.entries(now.latency).filter(([route]) => route !== "other").map(([route, ms]) => [route, ...["p50", "p90", "p99"].map((p) => ms[p].toFixed(1))]);
   const headings = [{ name: "route" }, ...["half", "90 %", "99 %"].map((name) => ({ name: `${name}, ms`, number: true }))];
   replace("latency", rows.length ? table(headings, rows) : none("No request yet."));
+}
+
+// Where each log stands that feeds the model; of many partitions the first few.
+function showFeeds(feeds) {
+  byId("feeds").parentElement.hidden = !feeds.length;
+  const rows = feeds.map((feed) => {
+    const places = Object.entries(feed.position).map(([partition, place]) => (partition ? `${partition}: ${place}` : String(place)));
+    const state = feed.failure ?? (feed.behind === 0 || feed.caught_up ? "at the end" : "reading");
+    return [feed.log, places.slice(0, 4).join(", ") + (places.length > 4 ? ", …" : "") || "–", whole(feed.examples), whole(feed.behind),
+      number(feed.lines_per_second), whole(feed.refused), state];
+  });
+  const headings = [{ name: "log" }, { name: "last learnt" }, ...["examples", "to come", "a second", "refused"].map((name) => ({ name, number: true })), { name: "state" }];
+  replace("feeds", table(headings, rows));
 }
 
 // The mean of what came between two points of a mean over all.

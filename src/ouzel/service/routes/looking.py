@@ -11,6 +11,8 @@ from pathlib import Path
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response, StreamingResponse
 
+from ouzel.errors import OuzelError
+from ouzel.service.followed import FollowingError
 from ouzel.service.problems import ProblemError, json_response
 from ouzel.service.routes.bodies import LINES
 from ouzel.service.served import Served
@@ -41,7 +43,12 @@ async def snapshot(request: Request, served: Served) -> Response:
 
 async def take_snapshot(request: Request, served: Served) -> Response:
     """A snapshot of the model as it is now."""
-    path = await served.snapshot()
+    try:
+        path = await served.snapshot()
+    except FollowingError:
+        raise
+    except OuzelError as error:  # the disk
+        raise ProblemError(503, str(error), {"Retry-After": "5"}) from None
     return json_response({"snapshot": path.name, "examples": served.owner.learnt})
 
 

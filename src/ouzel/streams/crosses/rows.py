@@ -69,6 +69,20 @@ def _sorted_fields(factors, start, stop, many, first, placed, hashes, values, at
         many[field] += ONE
 
 
+@force_inline
+def _turn(turns, fields, size, first, many):
+    """Go on to the next factors of a combination, one of each of its fields; return -1 behind the last."""
+    depth = size - 1
+    while depth >= 0:
+        turns[depth] += ONE
+        if turns[depth] < first[fields[depth]] + many[fields[depth]]:
+            break
+        depth -= 1
+    for k in range(max(depth, 0) + 1, size):
+        turns[k] = turns[k - 1] if fields[k] == fields[k - 1] else first[fields[k]]
+    return depth
+
+
 @kernel
 def cross_rows(given, combinations, sizes, fields, mask, longest, made):
     """Write rows with their crosses to `made`; count new names. `longest` is the most factors that a row has.
@@ -124,16 +138,7 @@ def cross_rows(given, combinations, sizes, fields, mask, longest, made):
                         notes[named, k] = np.int64(at[turns[k]]) if k < size else -1
                     made.note_ids[named] = identity
                     named += ONE
-                depth = size - 1
-                while depth >= 0:
-                    field = combinations[c, depth]
-                    turns[depth] += ONE
-                    if turns[depth] < first[field] + many[field]:
-                        break
-                    depth -= 1
-                for k in range(max(depth, 0) + 1, size):
-                    field = combinations[c, k]
-                    turns[k] = turns[k - 1] if field == combinations[c, k - 1] else first[field]
+                depth = _turn(turns, combinations[c], size, first, many)
         for k in range(low, high):
             many[factors.fields[k]] = ZERO
             placed[factors.fields[k]] = ZERO

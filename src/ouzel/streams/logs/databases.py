@@ -50,6 +50,20 @@ class Query(NamedTuple):
 
 
 @contextmanager
+def connecting(query: Query) -> Iterator[Any]:
+    """A connection in which a transaction begins, to write a table; what was not committed is rolled back."""
+    module = _driver_of(query.scheme)
+    try:
+        connection = module.connect(query.place)
+        if query.scheme == "duckdb":
+            connection.begin()
+    except Exception as error:
+        raise DataError(f"{query.name}: cannot be reached ({_said(error)}); is the address right?") from None
+    with connection:
+        yield connection
+
+
+@contextmanager
 def asking(query: Query) -> Iterator[None]:
     """Ask a database in here: what it refuses is one line."""
     try:

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Generator, Sequence
+from collections.abc import Awaitable, Generator
 from contextlib import suppress
 from typing import Any, TypeVar
 
 from ouzel.errors import DataError, OuzelError
 from ouzel.streams.logs.address import Address
-from ouzel.streams.logs.begin import begin_of
-from ouzel.streams.logs.outage import Outage
-from ouzel.streams.logs.protocol import TOUCH, Batch, Pause, Place, Position, Say, gap
+from ouzel.streams.logs.protocol import TOUCH, Batch, Pause, Place, Position, gap
 from ouzel.streams.logs.reading import Reading
+from ouzel.streams.logs.topic import Topic
 
 try:
     import nats
@@ -38,19 +37,13 @@ def open_address(address: Address, reading: Reading) -> JetStream:
     return JetStream(address, reading)
 
 
-class JetStream:
+class JetStream(Topic):
     """One stream, or the messages of one subject in it."""
 
-    partitions: Sequence[str] = ("",)
-
     def __init__(self, address: Address, reading: Reading) -> None:
-        self.name, self.topic = address.name, address.path
-        self.reading, self.begin = reading, begin_of(reading.begin)
-        self.say: Say = lambda line: None
-        self.lost = 0
+        super().__init__(address, reading)
         self._address = address
         self._subject = address.options.get("subject")
-        self._outage = Outage(self.name, lambda line: self.say(line))
         self._loop = asyncio.new_event_loop()
         self._client: Any = None
         self._last_known = 0  # number of the newest message
@@ -90,15 +83,15 @@ class JetStream:
                 if subscription is None:
                     last, subscription = self._begun(noted)
                     noted = last if isinstance(self.begin, str) else noted
-                    self._outage.end()
+                    self.outage.end()
                 messages = self._fetched(subscription)
             except (NatsError, OSError, TimeoutError) as error:
                 subscription = None
                 self._leave()
-                self._outage.begin(str(error) or type(error).__name__)
-                self._outage.check(follow)
+                self.outage.begin(str(error) or type(error).__name__)
+                self.outage.check(follow)
                 yield Pause.WAITING
-                time.sleep(self._outage.pause())
+                time.sleep(self.outage.pause())
                 continue
             if messages:
                 metadata = [message.metadata for message in messages]

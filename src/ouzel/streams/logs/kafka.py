@@ -104,6 +104,9 @@ class Kafka:
             bound = min(bound, ends[partition])
             waiting, end = self._waiting[partition], self._end[partition]
             messages: list[Any] = []
+            if bound == ENDLESS:
+                messages.extend(waiting)
+                waiting.clear()
             while waiting and len(messages) < MOST_AT_ONCE and waiting[0].offset() < bound:
                 messages.append(waiting.popleft())
             if messages:

@@ -15,11 +15,16 @@ ON_GAP = ("raise", "skip")
 class Reading:
     """How far a log is read, and what becomes of what is wrong in it."""
 
-    begin: str = "beginning"  # "beginning", "end", or a time; where no position is noted
-    follow: bool = False  # go on at the end, and wait for more
-    until: str | None = None  # "lag 0", "offset N", "examples N", or a time
-    on_gap: str = "raise"  # what to do where messages are gone: "raise", or "skip" and count them
-    quarantine: str | None = None  # a file for messages that are left out
+    begin: str = "beginning"
+    """Where to begin if no position is noted: "beginning", "end", or a time."""
+    follow: bool = False
+    """Go on at the end, and wait for more."""
+    until: str | None = None
+    """Where to end: "lag 0", "offset N", "examples N", or a time."""
+    on_gap: str = "raise"
+    """What to do where messages are gone: "raise", or "skip" and count them."""
+    quarantine: str | None = None
+    """A file for messages that are left out."""
 
     def __post_init__(self) -> None:
         begin_of(self.begin)

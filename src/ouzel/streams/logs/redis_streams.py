@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from typing import Any
 from urllib.parse import quote
 
 from ouzel.errors import DataError, OuzelError
 from ouzel.numerals import is_number
 from ouzel.streams.logs.address import Address
-from ouzel.streams.logs.begin import begin_of
-from ouzel.streams.logs.outage import Outage
-from ouzel.streams.logs.protocol import MOST_AT_ONCE, NOTED_WITH, TOUCH, Batch, Pause, Place, Position, Say, gap, shown
+from ouzel.streams.logs.protocol import MOST_AT_ONCE, NOTED_WITH, TOUCH, Batch, Pause, Place, Position, gap, shown
 from ouzel.streams.logs.reading import Reading
+from ouzel.streams.logs.topic import Topic
 
 try:
     import redis
@@ -43,19 +42,13 @@ def connected(address: Address) -> Any:
     return redis.Redis.from_url(f"{address.scheme}://{login}{server}?{query}", socket_timeout=10.0)
 
 
-class RedisStream:
+class RedisStream(Topic):
     """One stream. An entry of one field is the value of that field, any other an object of its fields."""
 
-    partitions: Sequence[str] = ("",)
-
     def __init__(self, address: Address, reading: Reading) -> None:
-        self.name, self.topic = address.name, address.path
-        self.reading, self.begin = reading, begin_of(reading.begin)
-        self.say: Say = lambda line: None
-        self.lost = 0
+        super().__init__(address, reading)
         self._field = address.options.get("field")
         self._server = connected(address)
-        self._outage = Outage(self.name, lambda line: self.say(line))
         self._added: int | None = None
         try:
             kind: Any = self._server.type(self.topic)
@@ -88,12 +81,12 @@ class RedisStream:
         while True:
             try:
                 info, entries = self._asked(last)
-                self._outage.end()
+                self.outage.end()
             except GONE as error:
-                self._outage.begin(str(error))
-                self._outage.check(follow)
+                self.outage.begin(str(error))
+                self.outage.check(follow)
                 yield Pause.WAITING
-                time.sleep(self._outage.pause())
+                time.sleep(self.outage.pause())
                 continue
             if last is None:
                 last = self._beginning(info)

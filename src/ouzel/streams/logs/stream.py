@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import copy
-import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ouzel.errors import DataError, EmptyError, OuzelError
 from ouzel.streams.ahead import made_ahead
 from ouzel.streams.block import Block
+from ouzel.streams.block_iterator import BlockIterator
 from ouzel.streams.deriving import Deriver
 from ouzel.streams.feature_space import NOTHING_KNOWN, meet
 from ouzel.streams.guard import is_of_library, reason_of
@@ -46,7 +46,7 @@ class Taken:
     stop: int  # lines that are behind us when they are
 
 
-class LogStream:
+class LogStream(BlockIterator):
     """Blocks of the examples in a log, from a position on. `close` it, or use it with `with`."""
 
     leaves_out = True  # what a run that goes on has behind it
@@ -68,7 +68,6 @@ class LogStream:
         self.begins = [0]
         self.size, self.position = None, 0  # bytes, of which nothing is known
         self.space = NOTHING_KNOWN
-        self.seconds = 0.0  # spent waiting for blocks
         self.waiting, self.incomplete = False, False
         self.caught_up = False  # whether the log had no more when it was last asked
         self.on_say: Callable[[str], Any] = self.remarks.append  # called with lines for people
@@ -83,7 +82,6 @@ class LogStream:
         self._ready: deque[tuple[Taken, Block]] = deque()
         self._given: deque[tuple[Taken, Block]] = deque()
         self._given_out = self._learnt = 0
-        self._ahead: Block | None = None
         self._error: DataError | None = None
         self._decoded = made_ahead(self._read(copy.deepcopy(self.learnt_to)))
 
@@ -97,35 +95,15 @@ class LogStream:
         """How many messages are still to be learnt, as far as is known."""
         return self.log.behind(self.learnt_to)
 
-    def __iter__(self) -> Self:
-        return self
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def close(self) -> None:
         """Stop reading, and leave the server."""
-        self._decoded.close()  # type: ignore[attr-defined]
+        self._decoded.close()
         self.log.close()
 
-    def first(self) -> Block:
-        """The block that comes next, which stays to be read."""
-        if self._ahead is None:
-            self._ahead = next(self)
-        return self._ahead
-
-    def __next__(self) -> Block:
-        if self._ahead is not None:
-            block, self._ahead = self._ahead, None
-            return block
+    def _next(self) -> Block:
         self.learnt(self._given_out)
-        begun = time.perf_counter()
         while not self._ready:
             self._wait()
-        self.seconds += time.perf_counter() - begun
         self._given.append(self._ready.popleft())
         block = self._given[-1][1]
         self._given_out += block.rows
@@ -226,7 +204,7 @@ class LogStream:
     def _batches(self, position: Position) -> Iterator[Decoded | Pause]:
         ending = Ending(self._until, self.log, position)
         held: list[Batch] = []  # the first ones, until there are enough of them to tell what they hold
-        with closing(self.log.read(position, self._until.follow)) as found:
+        with closing(made_ahead(self.log.read(position, self._until.follow))) as found:
             for batch in found if not ending.over else ():
                 if isinstance(batch, Batch):
                     held.append(ending.cut(batch))

@@ -54,12 +54,12 @@ def join_rows(given, order, words, skips, mask, made):
     factors = given.factors
     widest = made.notes.shape[1]
     turns = np.zeros(widest + 1, np.int64)
+    made.offsets[0] = 0
     longest = np.int64(0)
     for row in range(given.start, given.stop):
         longest = max(longest, factors.bounds[row, 1] - factors.bounds[row, 0])
     at = np.empty(longest, np.int64)
     count, named = ZERO, ZERO
-    made.offsets[0] = 0
     for row in range(given.start, given.stop):
         begun = count
         count = put_row(given, row, count, made)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ouzel.errors import DataError
+from ouzel.streams.sources.places import unbuffered
 from ouzel.streams.sources.source import Source
 
 READ_AHEAD = 1 << 18
@@ -16,7 +17,7 @@ class Range(io.RawIOBase):
     """The first `head` bytes of a file, and those from `start` to `stop`."""
 
     def __init__(self, path: Path, head: int, start: int, stop: int) -> None:
-        self._file = path.open("rb", buffering=0)
+        self._file = unbuffered(path)
         self._spans = [span for span in ((0, head), (start, stop)) if span[0] < span[1]]
         self._at = self._spans[0][0] if self._spans else 0
         self._read = 0

@@ -18,6 +18,7 @@ from ouzel.streams.limits import Limits
 from ouzel.streams.logs.address import is_remote, name_of
 from ouzel.streams.logs.as_bytes import LogBytes
 from ouzel.streams.sources.compression import DamagedError, Unpacking, find_unpacker
+from ouzel.streams.sources.places import place_of, unbuffered
 
 UNPACKED = 1 << 17  # bytes of an archive's content that are held
 COPIED = 1 << 20  # bytes at a time
@@ -58,11 +59,11 @@ class Arriving(io.RawIOBase):
 
 
 class Source:
-    """One file, standard input for "-", the messages of a log, or the rows that a database answers."""
+    """One file, by its path or its address, standard input for "-", the messages of a log, or a database's rows."""
 
     def __init__(self, path: str | Path) -> None:
         self.remote = str(path) if is_remote(path) else None
-        self.path = None if str(path) == "-" or self.remote else Path(path)
+        self.path = None if str(path) == "-" or self.remote else place_of(path)
         self.name = name_of(self.remote) if self.remote else "standard input" if self.path is None else str(path)
         self.size: int | None = None  # None where bytes arrive: their number is not known, and they come once
         if self.path is not None:
@@ -117,7 +118,7 @@ class Source:
         try:
             if self.path is None or self.size is None:
                 return cast(io.BufferedReader, self.open()).peek(size)[:size]
-            with closing(Source(self.path)) as another:
+            with closing(Source(str(self.path))) as another:
                 return _beginning(another.open(), size)
         except OSError as error:
             raise self.broken(error) from None
@@ -132,7 +133,11 @@ class Source:
     def stored(self, limits: Limits) -> Iterator[Any]:
         """The decompressed bytes to jump about in: the file's path, or a copy on disk for as long as it is needed."""
         if self.path is not None and self.size is not None and not self.compressed:
-            yield str(self.path)
+            if isinstance(self.path, Path):
+                yield str(self.path)
+                return
+            with self.path.open("rb") as file:
+                yield file
             return
         with TemporaryFile() as copy:
             file = self.open()
@@ -169,11 +174,11 @@ class Source:
                 elif self.path is None or self.size is None:
                     raw = Arriving(self.path)
                 else:
-                    raw = self.path.open("rb", buffering=0)
+                    raw = unbuffered(self.path)
                 self._packed = io.BufferedReader(raw, 1 << 18)
                 head = self._packed.peek(8)
             except OSError as error:
-                raise DataError(f"{self.name}: cannot be read ({error.strerror})") from None
+                raise DataError(f"{self.name}: cannot be read ({error.strerror or error})") from None
             self._unpacker = find_unpacker(head)
         return self._packed
 

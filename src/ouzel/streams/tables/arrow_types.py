@@ -95,7 +95,9 @@ def tags_of(array: Any) -> Any:
 
 
 def numbers_of(array: Any, null: float) -> np.ndarray:
-    """A numeric column (n,) float64, whole numbers beyond 2^53 rounded."""
+    """A numeric column (n,) float64, whole numbers beyond 2^53 rounded; float32 as it is where nothing is null."""
+    if types.is_float32(array.type) and not array.null_count:
+        return np.asarray(array.to_numpy(zero_copy_only=False))
     return np.asarray(array.cast(pyarrow.float64(), safe=False).fill_null(null).to_numpy(zero_copy_only=False))
 
 

@@ -18,7 +18,7 @@ from ouzel.streams.sources.formats import DELIMITERS
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.csv_text import CellText, Uneven
 
-BLOCK = 6 << 20  # bytes
+BLOCK = 4 << 20  # bytes
 QUOTED = re.compile(r'"[^"]*"?')
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from ouzel.errors import OuzelError, listed
 from ouzel.kernels.jit import kernel
+from ouzel.streams.dates import are_dates
 from ouzel.streams.feature_space import CATEGORY, LIST, NUMBER, TEXT, own_name
 from ouzel.streams.missing import is_missing, says_nothing
 from ouzel.streams.options import SAMPLE, Options
@@ -22,6 +23,7 @@ from ouzel.streams.tables.cells import Words, says_infinite, words_of
 from ouzel.streams.text.numbers import parse_number
 
 MOST_KNOWN = 4096  # members of objects that are decided on; others are what each value is
+MOST_DATES = 20  # cells by which dates are told
 MIXED = "mixes numbers and words"
 CODES = "holds numbers written like codes, with zeros before them"
 
@@ -91,6 +93,10 @@ class ColumnKinds:
                 if typed
                 else self.by_counts(column, *tell_cells(words_of(array.slice(0, self.options.sample or SAMPLE))))
             )
+            if found == CATEGORY and not typed and are_dates(filter(None, array.slice(0, MOST_DATES).to_pylist())):
+                self.say(
+                    f"column {column!r} holds dates, each a word here; --dates {column!r} reads month, weekday, hour"
+                )
         return self.known.setdefault(column, found)
 
     def by_counts(self, column: str, numbers: int, words: int, coded: bool) -> str:

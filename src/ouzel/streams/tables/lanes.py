@@ -27,7 +27,7 @@ def lanes(count: int, rows: int, kind: type) -> np.ndarray:
 
 
 @kernel
-def _gather(lane_ids, lane_values, offsets, ids, values):
+def _gather(lane_ids, lane_values, order, offsets, ids, values):
     width, n = np.int64(lane_ids.shape[0]), np.int64(lane_ids.shape[1])
     height = max(np.int64(1), TILE // max(np.int64(1), width))  # rows that are turned together, in the nearest cache
     tile_ids, tile_values = np.empty(height * width, np.uint32), np.empty(height * width, np.float32)
@@ -39,7 +39,7 @@ def _gather(lane_ids, lane_values, offsets, ids, values):
         rows = min(height, n - first)
         for i in range(rows):
             ends[i] = i * width
-        for lane in range(width):
+        for lane in order:
             for i in range(rows):
                 value, end = lane_values[lane, first + i], ends[i]
                 tile_ids[end], tile_values[end] = lane_ids[lane, first + i], value
@@ -55,9 +55,14 @@ def _gather(lane_ids, lane_values, offsets, ids, values):
                 ids[filled], values[filled] = identity, tile_values[k]
                 filled += 1
             if not ordered:
-                if filled - start <= RANKED:
+                count = filled - start
+                if count <= RANKED:
                     filled = np.int64(rank_row(ids, values, start, filled, spare_ids, spare_values))
-                else:
+                if count > RANKED or filled < start + count:  # those of one id are added up as the lanes lie
+                    filled = start
+                    for lane in range(width):
+                        ids[filled], values[filled] = lane_ids[lane, first + i], lane_values[lane, first + i]
+                        filled += np.int64(values[filled] != 0.0)
                     filled = np.int64(sort_row(ids, values, start, filled))
             offsets[first + i + 1] = filled
     return filled
@@ -66,8 +71,9 @@ def _gather(lane_ids, lane_values, offsets, ids, values):
 def rows_of_lanes(ids: np.ndarray, values: np.ndarray) -> Rows:
     """Rows in canonical order, of lanes of ids and values (lanes, n); where a value is 0 there is no feature."""
     room = ids.size  # what is not needed is never touched
+    order = np.argsort(ids[:, :1].ravel(), kind="stable")  # that of all rows where each lane has one id
     rows = Rows(np.empty(ids.shape[1] + 1, np.uint64), np.empty(room, np.uint32), np.empty(room, np.float32))
-    end = _gather(ids, values, *rows)
+    end = _gather(ids, values, order, *rows)
     return Rows(rows.offsets, rows.ids[:end], rows.values[:end])
 
 

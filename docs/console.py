@@ -1,0 +1,94 @@
+"""Run the commands that stand in the pages, and write anew what they print and draw.
+
+A block ```console of a page holds commands, each behind `$ ` (their further lines behind `> `), and what they print.
+The commands of a page run one after another in a folder of their own, in which `data` holds the data sets and
+`examples` those of the checkout. `...` stands for what changes from run to run, as in doctest. `python docs/console.py`
+writes the pages and docs/images anew; the tests compare.
+"""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+DOCS = Path(__file__).parent
+DATA = Path(os.environ.get("DATA", DOCS.parents[1] / "shared" / "data"))
+BLOCK = re.compile(r"(?<=^```console\n)(.*?)(?=^```$)", re.DOTALL | re.MULTILINE)
+COMMAND = re.compile(r"^\$ (?P<command>.*\n(?:> ?.*\n)*)(?P<printed>(?:(?!\$ ).*\n)*)", re.MULTILINE)
+SECONDS = re.compile(r" +\d+\.\d{3}( ± \d+\.\d{3})?$", re.MULTILINE)
+CHANGING = [
+    (re.compile(r" +seconds$", re.MULTILINE), "  seconds"),  # as wide as the figures below
+    (re.compile(r"^( *seconds ).*$", re.MULTILINE), r"\1 ..."),  # of a training
+    (
+        re.compile(r"^.*  seconds\n(.+\n)+", re.MULTILINE),
+        lambda table: SECONDS.sub("  ...", table[0]),
+    ),  # of a comparison
+    (re.compile(r"\d+(?= seconds in all)"), "..."),  # of the demonstration
+]
+
+
+def pages() -> list[Path]:
+    """The pages that have commands and what they print."""
+    return [
+        page for page in sorted(DOCS.rglob("*.md")) if "```console\n$ " in page.read_text() and page.stem != "commands"
+    ]
+
+
+def data_sets(text: str) -> set[str]:
+    """The names of the data sets that the commands of a page read."""
+    commands = "".join(found["command"] for block in BLOCK.findall(text) for found in COMMAND.finditer(block))
+    return set(re.findall(r"\bdata/([\w.-]+)", commands))
+
+
+def rerun(text: str, folder: Path) -> str:
+    """The page with what its commands print now, where it says otherwise."""
+    (folder / "data").symlink_to(DATA.resolve())
+    (folder / "examples").symlink_to(DOCS.parent.resolve() / "examples")
+
+    def again(found: re.Match[str]) -> str:
+        printed = run(found["command"], folder)
+        same = doctest.OutputChecker().check_output(found["printed"], printed, doctest.ELLIPSIS)
+        return found[0] if same else f"$ {found['command']}{printed}"
+
+    return BLOCK.sub(lambda block: COMMAND.sub(again, block[0]), text)
+
+
+def run(command: str, folder: Path) -> str:
+    """What a command prints, but for what changes every time; the error if it fails and prints nothing."""
+    bin_first = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": bin_first, "COLUMNS": "100", "NO_COLOR": "1"}
+    command = re.sub(r"^> ?", "", command, flags=re.MULTILINE)
+    ran = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True)
+    said = ran.stdout.strip("\n") or (ran.stderr.strip("\n") if ran.returncode else "")
+    printed = "".join(f"{line.rstrip()}\n" for line in said.splitlines())
+    for changing, instead in CHANGING:
+        printed = changing.sub(instead, printed)
+    return printed
+
+
+def write(names: Sequence[str]) -> None:
+    """Write these pages and their pictures anew, or all of them."""
+    for page in pages():
+        text = page.read_text()
+        absent = sorted(name for name in data_sets(text) if not (DATA / name).exists())
+        if names and page.stem not in names:
+            continue
+        if absent:
+            print(f"{page.name}: not run, for want of {', '.join(absent)} in {DATA}")
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            page.write_text(rerun(text, Path(folder)))
+            for image in Path(folder).glob("*.png"):
+                shutil.copy(image, DOCS / "images" / image.name)
+        print(f"{page.name}: run")
+
+
+if __name__ == "__main__":
+    write(sys.argv[1:])

@@ -1,0 +1,32 @@
+"""`ouzel export`: a model for other programs."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from ouzel.cli import options
+
+
+def export(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
+    output: Annotated[str, typer.Argument(metavar="OUT", help="The file to write: .onnx.")],
+    json_: options.Json = False,
+) -> None:
+    """Write a model as an ONNX graph, and beside it, in OUT.json, how names of features become its inputs.
+
+    The graph gives what `ouzel predict` does: labels, margins, probabilities; a learner that it could not is refused.
+
+    Example: ouzel export a9a.ouzel a9a.onnx
+    """
+    from ouzel.exporting.onnx_file import export as write
+    from ouzel.model import persistence
+
+    outputs = write(persistence.load_model(model), output)
+    if json_:
+        print(json.dumps({"model": model, "output": output, "rule": f"{output}.json", "outputs": outputs}))
+        return
+    print(f"{model} written to {output}, which gives {', '.join(outputs)}")
+    print(f"how names become its inputs: {output}.json")

@@ -1,0 +1,30 @@
+"""`ouzel schema`: what commands print with --json."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from ouzel.errors import OuzelError, suggest
+
+
+def schema(
+    command: Annotated[
+        str | None,
+        typer.Argument(metavar="COMMAND", help="A command; without one, those that have a schema are listed."),
+    ] = None,
+) -> None:
+    """Print the JSON schema of what a command prints with --json; of `predict`, of each line.
+
+    Example: ouzel schema train
+    """
+    from ouzel.cli.schemas.commands import SCHEMAS, schema_of
+
+    if command is None:
+        print("\n".join(SCHEMAS))
+        return
+    if command not in SCHEMAS:
+        raise OuzelError(f"there is not a schema of {command!r}{suggest(command, SCHEMAS)}Known: {', '.join(SCHEMAS)}")
+    print(json.dumps(schema_of(command), indent=1))

@@ -1,0 +1,264 @@
+"""What each command prints with --json: a schema of its whole output, or of each line where it prints lines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ouzel.cli.schemas.words import (
+    CALIBRATION,
+    CONFUSION,
+    EXPLAINED,
+    FIGURE,
+    FIGURES,
+    KNOWN,
+    LABEL,
+    Schema,
+    either,
+    listed,
+    of,
+    record,
+    table,
+)
+
+PASS = record({"examples": ("integer", "examples, or pairs of a ranking")}, KNOWN)
+POINT = record({"examples": ("integer", "so far"), "mean_loss": (FIGURE, "so far")}, {"error_rate": (FIGURE, "so far")})
+SPREAD = record(
+    {
+        "rounds": ("integer", "rounds of learning and merging"),
+        "merged": ("integer", "states merged"),
+        "bytes_moved": ("integer", "between processes"),
+        "seconds": ("number", "in all"),
+    }
+) | {"additionalProperties": {"type": "number"}}
+TRAIN = record(
+    {
+        "learner": ("string", "its name"),
+        "settings": ("object", "as --set takes them"),
+        "task": ("string", "classification, regression or ranking"),
+        "examples": ("integer", "learnt in the first pass"),
+        "pairs": ("integer|null", "of a ranking, whose figures are of pairs"),
+        **{name: (f"{FIGURE}|null", about) for name, about in FIGURES.items()},
+        "warnings": (listed("string"), "what went wrong, and what to try"),
+        "classes": (listed(LABEL), "in order"),
+        "confusion": (CONFUSION, "rows are the true class, columns the predicted, in that order"),
+        "holdout": (listed(PASS), "figures of examples held out, an entry a pass"),
+        "passes": (listed(PASS), "figures of each pass"),
+        "nonzeros": ("integer", "values of features learnt"),
+        "features": ("integer", "different names, or ids up to the largest"),
+        "features_used": ("integer|null", "different features"),
+        "unlabelled": ("integer", "examples without a label"),
+        "skipped": ("integer", "bad lines left out"),
+        "bytes_used": ("integer", "of the model"),
+        "seconds_reading": ("number", "waiting for the reader"),
+        "seconds_learning": ("number", "learning"),
+        "seconds_compiling": ("number", "compiling kernels, which later runs find on disk"),
+        "curve": (listed(POINT), "at powers of two, and at regular distances"),
+        "calibration": (CALIBRATION, "of bins: mean probability, share that came true"),
+        "model": ("string|null", "the file written"),
+    },
+    {"spread": (SPREAD, "with --workers or --cluster")},
+)
+PREDICTION = record(
+    {},
+    {
+        "row": ("integer", "which row of the stream it is, from 1, bad ones counted"),
+        "id": ("string|number|null", "what the row is called"),
+        "actual": (f"{LABEL}|null", "its label"),
+        "label": (LABEL, "the class, or the number, predicted"),
+        "margin": ("number", "of two classes above 0 for the second; or of a number"),
+        "probability": ("number", "of the second of two classes"),
+        "score": ("number", "of a ranking"),
+        "why": (listed(EXPLAINED), "with --explain: what adds most to the margin"),
+    },
+) | {"patternProperties": {"^(margin|probability):": {"type": "number", "description": "of three classes and more"}}}
+TEST = table(
+    record(
+        {
+            "learner": ("string", "its name"),
+            "task": ("string", "classification, regression or ranking"),
+            "examples": ("integer", "predicted"),
+            "left_out": ("integer", "examples of classes that the model does not know, or without a label"),
+            "figures": (record({}, KNOWN), "those that apply"),
+            "classes": (listed(LABEL), "in order"),
+            "confusion": (CONFUSION, "rows are the true class, columns the predicted"),
+            "calibration": (CALIBRATION, "of bins: mean probability, share that came true"),
+        }
+    )
+)
+TOP = listed(
+    record(
+        {
+            "class": (f"{LABEL}|null", "which positive weights speak for"),
+            "features": (listed(listed("string|number")), "pairs of name and weight, heaviest first"),
+        },
+        {
+            "eigenvalues": (listed("number"), "of the sketch, largest first"),
+            "condition_number": (FIGURE, "of the metric"),
+        },
+    )
+)
+CHOSEN: dict[str, tuple[Any, str]] = {
+    "learner": ("string", "its name"),
+    "step": ("number|null", "of --step-sizes"),
+    "l1": ("number|null", "of --l1"),
+    "budget": ("number|null", "bytes, of --budget"),
+    "settings": ("object", "all that were given"),
+    "varied": ("object", "those of --grid"),
+    "examples": ("integer", "learnt"),
+}
+ENTRY = record(
+    {
+        **CHOSEN,
+        "nonzeros": ("integer|null", "weights that are not zero"),
+        "updates": ("integer", "examples that changed the model"),
+        "bytes_used": ("integer|null", "of the model"),
+        "seconds": ("number", "learning"),
+        "warnings": (listed("string"), "what went wrong, and what to try"),
+    },
+    {
+        **KNOWN,
+        "recovery_error": ("number|null", "of the heaviest weights, with --top"),
+        "top": ("integer", "how many of them"),
+    },
+)
+OVER_ORDERS = record(
+    {"mean": ("number", ""), "sd": ("number", "by n - 1"), "values": (listed("number"), "of each order")}
+)
+ORDERS = record(
+    {
+        **CHOSEN,
+        "orders": ("integer", "random orders"),
+        "error": (OVER_ORDERS, "share of mistakes, or root mean squared error"),
+        "updates": (OVER_ORDERS, ""),
+        "seconds": (OVER_ORDERS, ""),
+    }
+)
+RESULTS = listed(either(ENTRY, ORDERS))
+COMPARE = either(
+    RESULTS, listed(record({"file": ("string", "with --each"), "results": (RESULTS, "of that file by itself")}))
+)
+CONVERT = record(
+    {
+        "examples": ("integer", "written"),
+        "skipped": ("integer", "bad lines left out"),
+        "bytes": ("integer", "of the file"),
+        "output": ("string", "the file"),
+        "seconds": ("number", "in all"),
+    }
+)
+EXPORT = record(
+    {
+        "model": ("string", "the model file"),
+        "output": ("string", "the graph"),
+        "rule": ("string", "what says how names become ids"),
+        "outputs": (listed("string"), "what the graph gives"),
+    }
+)
+COMPILE = record(
+    {
+        "learners": (listed("string"), "whose kernels were compiled"),
+        "folder": ("string|null", "where they are; null for the usual places"),
+        "family": ("string|null", "of processors"),
+        "seconds": ("number", "in all"),
+    },
+    {"kernels": ("integer", "in the folder"), "bytes": ("integer", "of them")},
+)
+SETTING = record({"takes": ("string", "its range"), "about": ("string", "what it is")})
+LEARNERS = either(
+    record(
+        {
+            "name": ("string", "of a learner asked for"),
+            "summary": ("string", "in a line"),
+            "settings": ("object", "their defaults"),
+            "ranges": (table(SETTING), "of each setting"),
+        }
+    ),
+    table("string"),
+)
+CORRELATIONS: dict[str, tuple[Any, str]] = {
+    "correlation": ("number|null", "Pearson's, of estimates with true values, with --exact"),
+    "rank_correlation": ("number|null", "Spearman's"),
+}
+ATTRIBUTE = record(
+    {
+        "attribute": ("string", "column=value"),
+        "weight": ("number", "in the sketch"),
+        "risk": (FIGURE, "estimated: how much likelier its rows are outliers than others"),
+        "support": ("integer", "rows that had it, estimated"),
+    },
+    {"true_risk": (FIGURE, "with --exact"), "rows": ("integer", "with it"), "outliers": ("integer", "among them")},
+)
+EXPLAIN = record(
+    {
+        "attributes": (listed(ATTRIBUTE), "those asked for by --top and --side"),
+        "rows": ("integer", "in all"),
+        "outliers": ("integer", "among them"),
+        "left_out": ("integer", "rows for want of what decides"),
+        "threshold": ("number|string|null", "of the condition, at the end"),
+        "bytes_used": ("integer", "of the sketch"),
+    },
+    {"listed": ("integer", "attributes kept"), **CORRELATIONS},
+)
+ITEM = record(
+    {
+        "item": ("string|integer", "column=value, or its id"),
+        "ratio": (FIGURE, "estimated, first to second"),
+        "weight": ("number", "its natural logarithm"),
+    },
+    {
+        "first": ("integer", "with --exact"),
+        "second": ("integer", "with --exact"),
+        "true_ratio": (FIGURE, "with --exact"),
+    },
+)
+RECALL = record({"ratio": ("number", "true, at least"), "items": ("integer", "that have it")}) | {
+    "additionalProperties": {"type": ["number", "null"], "description": "share that a method found"}
+}
+DELTOIDS = record(
+    {
+        "items": (listed(ITEM), "of the largest ratio, either way"),
+        "seen": (listed("integer"), "items in the first and in the second stream"),
+        "bytes_used": ("integer", "of the sketch"),
+    },
+    {"recall": (listed(RECALL), "with --exact")},
+)
+PAIR = record(
+    {"first": ("string", ""), "second": ("string", ""), "pmi": ("number", "estimated, in natural units")},
+    {"exact_pmi": ("number", "with --exact"), "count": ("integer", "with --exact")},
+)
+PMI = record(
+    {
+        "pairs": (listed(PAIR), "of the largest PMI"),
+        "tokens": ("integer", "read"),
+        "bytes_used": ("integer", "of the sketch"),
+    },
+    {"retrieved": ("integer", "pairs above 0"), **CORRELATIONS},
+)
+SEND = record(
+    {
+        "learnt": ("integer", "examples"),
+        "repeated": ("integer", "that had been learnt before"),
+        "refused": ("integer", "lines"),
+        "seconds": ("number", "in all"),
+        "model": ("object", "what the service tells of it"),
+    }
+)
+SCHEMAS: dict[str, Schema] = {
+    "train": TRAIN, "predict": PREDICTION, "test": TEST, "top": TOP, "compare": COMPARE, "convert": CONVERT,
+    "export": EXPORT, "compile": COMPILE, "learners": LEARNERS, "explain": EXPLAIN, "deltoids": DELTOIDS,
+    "pmi": PMI, "send": SEND,
+}  # fmt: skip
+
+
+def schema_of(command: str) -> Schema:
+    """The schema of what a command prints, ready for a validator.
+
+    >>> schema_of("convert")["title"]
+    'ouzel convert --json'
+    """
+    lines = " (each line)" if command == "predict" else ""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"ouzel {command} --json{lines}",
+        **of(SCHEMAS[command]),
+    }

@@ -1,0 +1,75 @@
+"""The few words that schemas are written in, and what several commands print alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+Schema = dict[str, Any]
+Members = Mapping[str, tuple[Any, str]]  # a schema, or the names of types, and what it is
+
+
+def of(kind: str | Schema, about: str = "") -> Schema:
+    """A value of some types, such as "number|null".
+
+    >>> of("number|null", "a rate")
+    {'type': ['number', 'null'], 'description': 'a rate'}
+    """
+    if not isinstance(kind, str):
+        return {**kind, "description": about} if about else kind
+    types = kind.split("|")
+    return {"type": types if len(types) > 1 else kind} | ({"description": about} if about else {})
+
+
+def record(members: Members, sometimes: Mapping[str, tuple[Any, str]] = {}) -> Schema:
+    """An object with these members, and sometimes some more; it has no others."""
+    properties = {name: of(kind, about) for name, (kind, about) in {**members, **sometimes}.items()}
+    return {"type": "object", "properties": properties, "required": list(members), "additionalProperties": False}
+
+
+def table(kind: str | Schema) -> Schema:
+    """An object whose members are all alike."""
+    return {"type": "object", "additionalProperties": of(kind)}
+
+
+def listed(kind: str | Schema) -> Schema:
+    """An array whose entries are all alike."""
+    return {"type": "array", "items": of(kind)}
+
+
+def either(*kinds: str | Schema) -> Schema:
+    """One of several."""
+    return {"anyOf": [of(kind) for kind in kinds]}
+
+
+FIGURE = "number|string"  # a string where it is not finite: "inf", "nan"
+LABEL = "string|number|boolean"
+FIGURES: dict[str, str] = {
+    "error_rate": "share of mistakes, by importance; of pairs, in a ranking",
+    "accuracy": "one less the error rate",
+    "mean_loss": "mean of the learner's own loss",
+    "log_loss": "mean negative logarithm of the probability of the true class",
+    "calibration_error": "expected calibration error of the probabilities",
+    "auc": "area under the ROC curve",
+    "auc_error": "how far that may be off, for it is counted in bins",
+    "rmse": "root mean squared error",
+    "mae": "mean absolute error",
+    "r2": "share of the variance that is explained",
+    "average_precision": "mean over the groups of a ranking",
+    "precision_at_1": "of the first of a group",
+    "precision_at_5": "of the first five",
+    "precision_at_10": "of the first ten",
+    "baseline": "error rate of always predicting the class most frequent so far, or RMSE of the mean so far",
+}
+KNOWN: dict[str, tuple[Any, str]] = {name: (FIGURE, about) for name, about in FIGURES.items()}
+"""Figures where those that do not apply are left out."""
+CONFUSION = either("null", listed(listed("integer")))
+CALIBRATION = listed(listed("number"))
+EXPLAINED = record(
+    {
+        "name": ("string", "the feature"),
+        "value": ("number", "its value"),
+        "weight": ("number", "its weight"),
+        "contribution": ("number", "their product, which is added to the margin"),
+    }
+)

@@ -1,0 +1,133 @@
+"""What a model computes, in closed form: what values become, the weights they are multiplied by, and what of the sums.
+
+Most learners are one weight a feature, and a column of them a class. Others see values cut or standardised first, or
+are several linear models whose margins are combined; a form says it of all of them in the same few words.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ouzel.learners.auto import number_gains, other_losses, stacking
+from ouzel.learners.auto.classification import weights_by_class
+from ouzel.learners.auto.regression import State as Numbers
+from ouzel.learners.auto.regression import weights_by_model
+from ouzel.learners.auto.several_classes import SeveralClasses
+from ouzel.learners.auto.standardisation import Features
+from ouzel.learners.auto.two_classes import TwoClasses
+from ouzel.learners.newton import sketched
+from ouzel.learners.rows import Rows
+from ouzel.learners.target_scaling import State as ScaledTargets
+from ouzel.learners.target_scaling import unit_of
+from ouzel.model.model import Model
+
+ASKED = 4096.0  # the value that a feature alone is given, beside which what is added to every margin rounds little
+
+
+class Linear(NamedTuple):
+    """The sums are the margins, cut to [-limit, limit]."""
+
+    limit: float
+
+
+class Odds(NamedTuple):
+    """Several models' margins of two classes, by exponential weights (`auto/sharing.py`)."""
+
+    scales: np.ndarray  # (E,)
+    mixture: np.ndarray  # (E,)
+    shares: np.ndarray  # (E + 1,)
+
+
+class Chances(Odds):
+    """The same of several classes' scores; sums are by model and then by class."""
+
+
+class Residuals(NamedTuple):
+    """Several models' residuals about a mean, within the range of the labels seen (`auto/regression.py`)."""
+
+    mean: float
+    low: float
+    high: float
+    mixture: np.ndarray  # (E,)
+
+
+class Stacks(NamedTuple):
+    """Of each column several models' margins, cut and weighed (`auto/stacking.py`); sums are by column, then model."""
+
+    ends: np.ndarray  # (columns,)
+    weights: np.ndarray  # (columns, models)
+
+
+class Form(NamedTuple):
+    """What is done with values x of slots, in this order."""
+
+    features: Features | None  # standardised by these moments first
+    reach: np.ndarray | None  # (d,) then cut to [-reach, reach], a slot its own
+    weights: np.ndarray  # (d, sums) then multiplied by these and added up
+    combine: Linear | Odds | Residuals | Stacks
+    shift: np.ndarray | float = 0.0  # (columns,) or one number is added to what comes of that
+
+
+def form_of(model: Model) -> Form:
+    """The form of a model: of its margins as it has them, before classes are put in the order shown."""
+    if model.budgeted:
+        return _asked(model)
+    form = _form(model)
+    weights = form.weights[: model.dimension].astype(float)
+    if not model.intercept:
+        weights[0] = 0.0
+    return form._replace(
+        weights=weights, reach=None if form.reach is None else form.reach[: model.dimension].astype(float)
+    )
+
+
+def _form(model: Model) -> Form:
+    state, mean, spread = model.states[0], 0.0, 1.0
+    states = model.states[: model.task.columns(len(model.classes))]
+    if isinstance(state, ScaledTargets):
+        mean, spread = unit_of(state.targets)
+        states = [state.learner]
+        state = states[0]
+    if isinstance(state, TwoClasses):
+        return Form(state.features, None, weights_by_class(state)[1], Odds(*_believed(state)))
+    if isinstance(state, SeveralClasses):
+        by_model = np.stack(weights_by_class(state), axis=2)
+        return Form(state.features, None, by_model.reshape(len(by_model), -1), Chances(*_believed(state)))
+    if isinstance(state, Numbers):
+        return Form(state.features, None, weights_by_model(state), _residuals(state, model.intercept))
+    features = model.preparation.features
+    if isinstance(state, other_losses.State):
+        models = slice(1, 1 + stacking.MODELS)
+        stacks = Stacks(
+            np.array([stacking.FURTHEST * known.counts[2] for known in states]),
+            np.stack([known.stack * spread for known in states]),
+        )
+        weights = np.concatenate([known.table[:, models] for known in states], axis=1)
+        return Form(features, state.table[:, 0], weights, stacks, mean)
+    weights = model.task.weights(model).T.astype(float)
+    weights[0] -= mean
+    limit = float(getattr(model.settings, "largest", np.inf)) * spread
+    reach = state.largest if isinstance(state, sketched.State) and len(state.largest) else None
+    return Form(features, reach, weights, Linear(limit), mean)
+
+
+def _believed(state: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What the default believes of its models."""
+    return state.shares.scales, state.mixture.weights, state.shares.weights
+
+
+def _residuals(state: Numbers, centred: bool) -> Residuals:
+    low, high = float(state.labels[number_gains.LOW]), float(state.labels[number_gains.HIGH])
+    mean = float(state.labels[number_gains.MEAN]) if centred else 0.0
+    return Residuals(mean, low, high, state.mixture.weights)
+
+
+def _asked(model: Model) -> Form:
+    """Of a learner of a byte budget, which tells the margin of each feature alone; of sketches all names have one."""
+    slots = np.arange(max(model.dimension, (1 << model.bits) + 1 if model.space.named else 0), dtype=np.uint32)
+    offsets = np.concatenate([np.arange(len(slots) + 1), [len(slots)]]).astype(np.uint64)
+    margins = model.task.margins(model, Rows(offsets, slots, np.full(len(slots), ASKED, np.float32)))
+    margins = margins.reshape(len(slots) + 1, -1)
+    return Form(None, None, (margins[:-1] - margins[-1]) / ASKED, Linear(np.inf), margins[-1])

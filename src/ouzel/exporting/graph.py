@@ -1,0 +1,144 @@
+"""A form as an ONNX graph, of operators that every runtime has."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from ouzel.exporting.forms import Chances, Form, Linear, Odds, Residuals, Stacks
+from ouzel.learners.auto.several_classes import END as END_OF_SEVERAL
+from ouzel.learners.auto.sharing import LEAST
+from ouzel.learners.auto.standardisation import CONSTANT, COUNT, DENSE, FURTHEST, LARGEST, MEAN, SEEN, SQUARES, Features
+from ouzel.learners.auto.two_classes import END as END_OF_TWO
+
+TINY = 1e-300  # beside a size that is divided by
+OPSET, VERSION = 18, 9  # of 2022 and 2023: what runtimes of today read
+
+
+class Graph:
+    """Nodes as they are added, `graph("Add", "x", 1.0)`; a node is called by what it gives, constants are arrays."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+
+    def __call__(self, operator: str, *inputs: Any, name: str = "", **attributes: Any) -> str:
+        from onnx import helper
+
+        name = name or f"{operator}_{len(self.nodes)}"
+        names = [given if isinstance(given, str) else self._constant(given) for given in inputs]
+        self.nodes.append(helper.make_node(operator, names, [name], name=name, **attributes))
+        return name
+
+    def _constant(self, value: Any) -> str:
+        from onnx import numpy_helper
+
+        name = f"constant_{len(self.constants)}"
+        array = np.asarray(value)
+        self.constants.append(numpy_helper.from_array(array.astype(object) if array.dtype.kind == "U" else array, name))
+        return name
+
+
+def margins_of(graph: Graph, form: Form) -> str:
+    """Add what `form` says to a graph with the inputs `ids` (n, k) and `values` (n, k); margins (n, columns)."""
+    constant, rest = form.weights[0], form.weights[1:]
+    places = graph("Min", "ids", np.array(len(rest), np.int64))  # ids not learnt, and -1, have a row of zeros
+    values = graph("Cast", "values", to=11)  # in double precision
+    features, reach = form.features, form.reach
+    dense = np.empty(0, np.int64)
+    if features is not None:
+        dense = features.dense[: int(features.totals[DENSE])].astype(np.int64) - 1
+        raw, values = values, _sized(graph, features, len(rest), places, values)
+    if reach is not None:
+        cut = graph("Gather", np.append(reach[1:], 0.0), places)
+        values = graph("Max", graph("Min", values, cut), graph("Neg", cut))
+        constant = constant * min(1.0, reach[0])
+    sparse = rest.copy()
+    sparse[dense] = 0.0
+    table = graph("Gather", np.concatenate([sparse, np.zeros((1, sparse.shape[1]))]), places)  # (n, k, sums)
+    row = graph("Unsqueeze", values, np.array([1]))
+    sums = graph("Squeeze", graph("MatMul", row, table), np.array([1]))
+    if features is not None and len(dense):
+        seen = _standardised(graph, features, dense, places, raw)
+        if reach is not None:
+            seen = graph("Max", graph("Min", seen, reach[dense + 1]), -reach[dense + 1])
+        sums = graph("Add", sums, graph("MatMul", seen, rest[dense]))
+    return graph("Add", combined(form.combine, graph, graph("Add", sums, constant)), form.shift)
+
+
+def _sized(graph: Graph, features: Features, slots: int, places: str, values: str) -> str:
+    """Values of rare features over the largest size seen of each."""
+    largest = np.maximum(np.append(features.moments[1 : slots + 1, LARGEST], 0.0), TINY)
+    size = graph("Max", graph("Abs", values), graph("Gather", largest, places))
+    return graph("Div", values, size)
+
+
+def _standardised(graph: Graph, features: Features, dense: np.ndarray, places: str, values: str) -> str:
+    """Values (n, dense) of the features (dense,) that are centred and scaled, the example itself in the moments."""
+    here = graph("Equal", graph("Unsqueeze", places, np.array([2])), dense)
+    hit = graph("Cast", here, to=11)  # (n, k, dense)
+    x = graph("Squeeze", graph("MatMul", graph("Unsqueeze", values, np.array([1])), hit), np.array([1]))
+    before, squares = (features.moments[dense + 1, column] for column in (MEAN, SQUARES))
+    centred, part = features.moments[0, COUNT] > 0.0, 1.0 / (features.totals[SEEN] + 1.0)
+    change = graph("Sub", x, before)
+    mean = graph("Add", graph("Mul", change, part), before)
+    gap = graph("Sub", x, mean)
+    variance = graph("Mul", graph("Add", graph("Mul", change, gap), squares), part)
+    square = graph("Mul", mean, mean)
+    moves = graph("Greater", variance, graph("Mul", square, CONSTANT))
+    spread = graph("Sqrt", graph("Where", moves, variance if centred else graph("Add", variance, square), 1.0))
+    z = graph("Clip", graph("Div", gap if centred else x, spread), -FURTHEST, FURTHEST)
+    return graph("Where", moves, z, 0.0)
+
+
+@singledispatch
+def combined(combine: Any, graph: Graph, sums: str) -> str:
+    """What becomes of the sums (n, sums): margins (n, columns)."""
+    raise TypeError(combine)
+
+
+@combined.register
+def _(combine: Linear, graph: Graph, sums: str) -> str:
+    return sums if combine.limit == np.inf else graph("Clip", sums, -combine.limit, combine.limit)
+
+
+@combined.register
+def _(combine: Odds, graph: Graph, sums: str) -> str:
+    cut = graph("Clip", sums, -END_OF_TWO, END_OF_TWO)
+    mixed = graph("MatMul", cut, combine.mixture[:, None])
+    margins = graph("Concat", graph("Mul", cut, combine.scales), mixed, axis=1)
+    sides = [
+        graph("Max", graph("MatMul", graph("Sigmoid", side), combine.shares[:, None]), LEAST)
+        for side in (margins, graph("Neg", margins))
+    ]
+    return graph("Log", graph("Div", *sides))
+
+
+@combined.register
+def _(combine: Chances, graph: Graph, sums: str) -> str:
+    models = len(combine.scales)
+    scores = graph("Reshape", sums, np.array([0, models, -1]))
+    best = graph("ReduceMax", scores, np.array([2]))
+    cut = graph("Max", graph("Sub", scores, best), -END_OF_SEVERAL)
+    mixed = graph("MatMul", combine.mixture[None, :], cut)
+    margins = graph("Concat", graph("Mul", cut, combine.scales[:, None]), mixed, axis=1)
+    shares = graph("MatMul", combine.shares[None, :], graph("Softmax", margins, axis=2))
+    return graph("Log", graph("Squeeze", graph("Max", shares, LEAST), np.array([1])))
+
+
+@combined.register
+def _(combine: Residuals, graph: Graph, sums: str) -> str:
+    cut = graph("Clip", sums, combine.low - combine.mean, combine.high - combine.mean)
+    found = graph("Add", graph("MatMul", cut, combine.mixture[:, None]), combine.mean)
+    return graph("Clip", found, combine.low, combine.high)
+
+
+@combined.register
+def _(combine: Stacks, graph: Graph, sums: str) -> str:
+    columns, models = combine.weights.shape
+    margins = graph("Reshape", sums, np.array([0, columns, models]))
+    ends = combine.ends[:, None]
+    cut = graph("Max", graph("Min", margins, ends), -ends)
+    return graph("ReduceSum", graph("Mul", cut, combine.weights), np.array([2]), keepdims=0)

@@ -1,0 +1,58 @@
+"""How examples become the inputs of an exported model: written beside it, for people and programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ouzel.exporting.answers import Output
+from ouzel.model.model import Model
+from ouzel.streams.stored_space import described
+
+NAMED = 20  # names with their ids, to try a hash by
+HASH = (
+    "the id of a name is MurmurHash3 (32 bits, x86) of its UTF-8 bytes with `seed`, of which the lowest `bits` count; "
+    "a name written in digits is its own id. A number is the feature `column`, and the number its value; a word, or an "
+    "entry of a list, is the feature `column=word` of value 1; the word of a text without a column is its own name"
+)
+NUMBERS = "ids are the numbers of the stream's own, as they stand in svmlight text"
+COLUMNS = "ids are the columns of an array, counted from 0"
+MEANING = {
+    "label": "the class predicted",
+    "margin": "above 0 for the second of two classes; of more a score a class, in the order of `classes`",
+    "probability": "of each class, in the order of `classes`",
+    "prediction": "the number predicted",
+    "score": "the higher, the further up an example is ranked",
+}
+
+
+def rule_of(model: Model, outputs: list[Output]) -> dict[str, Any]:
+    """What is to be known of an exported model beside its graph, as JSON values."""
+    space = model.space
+    named = space.named and space.width is None
+    return {
+        "learner": model.learner.name,
+        "task": model.task.name,
+        "examples": model.examples,
+        "inputs": {
+            "ids": "(examples, features) int64: ids of features, each once in an example; -1 where it has fewer",
+            "values": "(examples, features) float32: their values",
+        },
+        "outputs": {output.name: MEANING[output.name] for output in outputs},
+        "classes": model.classes.in_order(),
+        "ids": HASH if named else COLUMNS if space.width is not None else NUMBERS,
+        "seed": model.seed if named else None,
+        "bits": model.bits if named else None,
+        "features": described(space),
+        "names": _names(model) if named else {},
+    }
+
+
+def _names(model: Model) -> dict[str, int]:
+    """Names of the heaviest features, and their ids."""
+    found: dict[str, int] = {}
+    for column in model.top(NAMED):
+        for feature, _ in column:
+            name = model.names.name(feature) if feature >= 0 else None
+            if name is not None and len(found) < NAMED:
+                found[name] = feature
+    return found

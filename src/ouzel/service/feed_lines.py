@@ -1,0 +1,90 @@
+"""Messages of a log as lines that a service learns, each part with the position behind it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import NamedTuple
+
+from ouzel.errors import DataError
+from ouzel.service.formats import SVMLIGHT, VW, as_json, rows_as_json
+from ouzel.service.reading import Reading, Refused
+from ouzel.service.writer import Given
+from ouzel.streams.logs.decode import FORMATS, content
+from ouzel.streams.logs.protocol import Batch, Place, Position, shown
+from ouzel.streams.sources.formats import told_by
+
+AT_ONCE = 1024  # lines of a part: what else waits to be learnt waits for no more than these
+KINDS = {"svmlight": SVMLIGHT, "vw": VW}
+TABLE = "sql"
+
+
+class Part(NamedTuple):
+    """Lines that follow one another, and the position behind the last of them."""
+
+    lines: list[Given]
+    position: Position
+
+
+class FeedLines:
+    """The lines of one log, all of which have one format, which the first that can be told tells."""
+
+    def __init__(self, reading: Reading, name: str, format: str | None) -> None:
+        self.reading, self.name, self.format = reading, name, format
+
+    def parts(self, batch: Batch, position: Position) -> Iterator[Part]:
+        """The lines of a batch that follows a position, some at a time."""
+        begun = position.within[1] if position.within[0] == batch.partition else 0
+        messages = self._messages(batch)
+        lines = [
+            (line, place, k) for place, found in enumerate(messages) for k, line in enumerate(found, 1)
+        ]  # with the message that each is of, and its number in it
+        lines = [line for line in lines if line[1] or line[2] > begun]
+        for start in range(0, len(lines) or 1, AT_ONCE):
+            some = lines[start : start + AT_ONCE]
+            behind, within = len(messages), 0
+            if start + len(some) < len(lines):
+                _, place, number = some[-1]
+                ended = number == len(messages[place])
+                behind, within = (place + 1, 0) if ended else (place, number)
+            position = copy.deepcopy(position)
+            if behind:
+                position.last[batch.partition] = batch.places[behind - 1]
+            position.within = (batch.partition, within) if within else ("", 0)
+            position.ends, position.format = dict(batch.ends), self.format or ""
+            yield Part(self._given([line for line, _, _ in some]), position)
+
+    def _messages(self, batch: Batch) -> list[list[bytes]]:
+        """The lines of each message; a row of a table is one."""
+        if self.format == TABLE:
+            return [[line] for line in rows_as_json(batch.values)]
+        if self.format is None:
+            self.format = self._told(batch)
+        return [content(value, self.format or "") for value in batch.values]
+
+    def _told(self, batch: Batch) -> str | None:
+        for value in filter(None, batch.values):
+            with suppress(DataError):
+                found = told_by(value[:4096], self.name)
+                if found in FORMATS:
+                    return found
+        return None
+
+    def _given(self, lines: list[bytes]) -> list[Given]:
+        """Lines as they are to be learnt: as objects, or with the reason why they are none."""
+        if self.format is None:
+            refused = Refused(f"found a message of no known format; expected {', '.join(FORMATS)}")
+            return [Given(line, refused=refused) for line in lines]
+        if self.format not in KINDS or not lines:
+            return [Given(line) for line in lines]
+        found = as_json(lines, KINDS[self.format], self.reading.options, self.reading.label)
+        return [
+            Given(line, refused=made) if isinstance(made, Refused) else Given(made)
+            for line, made in zip(lines, found, strict=True)
+        ]
+
+
+def shown_places(position: Position) -> dict[str, Place]:
+    """The last place that was learnt of each partition, for people."""
+    return {partition: shown(place) for partition, place in position.last.items()}

@@ -1,0 +1,26 @@
+"""`ouzel export`."""
+
+import sys
+
+
+def test_a_model_is_written_with_its_rule_beside_it(ouzel, small, tmp_path):
+    ouzel("train", small, "--learner", "ogd", "--model", tmp_path / "m")
+
+    ran = ouzel("export", tmp_path / "m", tmp_path / "m.onnx", "--json")
+
+    assert ran.status == 0
+    assert ran.json["outputs"] == ["label", "margin", "probability"]
+    assert (tmp_path / "m.onnx").exists()
+    assert (tmp_path / "m.onnx.json").exists()
+
+
+def test_what_cannot_be_written_is_one_line(ouzel, small, tmp_path, monkeypatch):
+    ouzel("train", small, "--learner", "ogd", "--model", tmp_path / "m")
+
+    assert "ends in .onnx" in ouzel("export", tmp_path / "m", tmp_path / "m.txt").err
+    assert "there is no folder" in ouzel("export", tmp_path / "m", tmp_path / "absent" / "m.onnx").err
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    ran = ouzel("export", tmp_path / "m", tmp_path / "m.onnx")
+    assert ran.status == 2
+    assert 'pip install "ouzel[onnx]"' in ran.err
+    assert ran.err.count("\n") == 1

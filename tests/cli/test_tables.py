@@ -1,0 +1,31 @@
+"""Tables on narrow and wide screens."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from ouzel.cli.ui import tables
+from ouzel.evaluation.comparison.tables import Table
+
+RESULTS = Table(
+    ["learner", "best step", "damping", "error", "loss", "non-zeros", "seconds"],
+    [["adagrad", "2^-2, 2^1", "1e-06", "0.5167*", "0.7099", "4", "0.001"], ["ogd", "2^-2", "-", "0.6", "1", "4", "9"]],
+    [],
+    "* the best",
+)
+
+
+@pytest.mark.parametrize(("width", "gone"), [(50, ["seconds", "non-zeros"]), (55, ["seconds"]), (60, []), (160, [])])
+def test_what_a_narrow_screen_has_no_room_for_is_left_out_and_said(monkeypatch, width, gone):
+    out = io.StringIO()
+    monkeypatch.setattr(tables, "console_for_tables", lambda: Console(file=out, width=width))
+
+    tables.show(RESULTS)
+
+    lines = out.getvalue().splitlines()
+    head = " ".join(lines[:2])  # a folded title takes two lines
+    assert [title for title in RESULTS.titles if title.split()[0] not in head] == gone[::-1]
+    assert "2^-2," in out.getvalue()
+    assert max(map(len, lines)) <= width
+    assert lines[-1] == (f"left out on this narrow screen: {', '.join(gone)}" if gone else "* the best")

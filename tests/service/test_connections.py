@@ -1,0 +1,192 @@
+"""Whatever clients do with their connections, a service says within a moment that it lives."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import multiprocessing
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from multiprocessing.connection import Connection
+from multiprocessing.synchronize import Event
+from pathlib import Path
+
+import httpx
+import pytest
+
+from ouzel.service.beginning import begin
+from ouzel.service.folder import Folder
+from ouzel.service.limits import ServiceLimits
+from ouzel.service.server import Place
+from tests.service.killing import LINES, Running
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning"),
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="services are forked"),
+]
+HEAD = b"POST /v1/learn?answers=summary HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\n"
+LINE = b'{"label": 1, "x": 1.5, "word": "red"}\n'
+
+
+@contextlib.contextmanager
+def serving(path: Path, **limits: float) -> Iterator[Running]:
+    folder = Folder(path / "model")
+    begin(folder, None, "adagrad", {}, {})
+    running = Running(folder, place=Place(limits=ServiceLimits(**limits)))  # type: ignore[arg-type]
+    try:
+        yield running
+    finally:
+        running.end()
+
+
+def connect(running: Running, text: bytes = b"") -> socket.socket:
+    made = socket.create_connection(("127.0.0.1", running.port), timeout=30)
+    made.sendall(text)
+    return made
+
+
+def ended(made: socket.socket, within: float) -> bytes:
+    """What a connection has to say until its other side ends it."""
+    made.settimeout(within)
+    said = b""
+    with made, contextlib.suppress(ConnectionResetError):
+        while part := made.recv(1 << 16):
+            said += part
+    return said
+
+
+def ask_health(port: int, waits: Connection, over: Event) -> None:
+    """Ask whether a service lives, on a new connection each, until it is over; then send the seconds of each answer."""
+    found = []
+    while not (over.is_set() and len(found) >= 50):
+        begun = time.perf_counter()
+        asked = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        asked.request("GET", "/health")
+        assert asked.getresponse().read() == b'{"status":"ok"}'
+        asked.close()
+        found.append(time.perf_counter() - begun)
+        time.sleep(0.01)
+    waits.send(sorted(found))
+
+
+def body_of(address: str, path: str, size: int, answers: list[int]) -> None:
+    """Send a body of so many bytes whose length is not told before."""
+    chunk = (LINE.rstrip() + b" " * 2000 + b"\n") * 32
+    with httpx.Client(base_url=address, timeout=600) as client:
+        try:
+            sent = client.post(path, content=(chunk for _ in range(size // len(chunk))), headers=LINES)
+            answers.append(sent.status_code)
+        except httpx.HTTPError:  # it is refused before it is read, which is as well
+            answers.append(413)
+
+
+def load(running: Running, connections: int, size: int) -> tuple[list[float], list[int]]:
+    """Seconds that health takes, asked by a process of its own, while connections hang in every way and bodies come."""
+    held = [connect(running) for _ in range(connections // 4)]
+    held += [connect(running, HEAD[:40]) for _ in range(connections // 4)]
+    held += [connect(running, HEAD + b"Content-Length: 100000\r\n\r\n" + LINE) for _ in range(connections // 4)]
+    for _ in range(connections // 4):
+        half = connect(running, HEAD + b"Content-Length: 100000\r\n\r\n" + LINE)
+        half.shutdown(socket.SHUT_WR)
+        held.append(half)
+    answers: list[int] = []
+    httpx.get(f"{running.address}/health", timeout=60)  # all of them have been let in
+    context = multiprocessing.get_context("fork")
+    (from_asker, to_parent), over = context.Pipe(False), context.Event()
+    asker = context.Process(target=ask_health, args=(running.port, to_parent, over))
+    asker.start()
+    bodies = [
+        threading.Thread(target=body_of, args=(running.address, path, size, answers))
+        for path in ("/v1/learn?answers=summary", "/v1/predict")
+    ]
+    for thread in bodies:
+        thread.start()
+    dripping = threading.Event()
+
+    def drip() -> None:
+        while not dripping.wait(1.0):
+            for made in held[: connections // 2]:
+                with contextlib.suppress(OSError):
+                    made.send(b"x")
+
+    slow = threading.Thread(target=drip)
+    slow.start()
+    for thread in bodies:
+        thread.join()
+    over.set()
+    waits = sorted(from_asker.recv())
+    asker.join()
+    dripping.set()
+    slow.join()
+    for made in held:
+        made.close()
+    return waits, answers
+
+
+def test_hanging_connections_and_large_bodies_keep_nobody_waiting(tmp_path):
+    with serving(tmp_path, body=1 << 20) as running:
+        waits, answers = load(running, connections=120, size=8 << 20)
+
+        assert waits[len(waits) // 2] < 0.1
+        assert set(answers) <= {200, 413}
+        assert httpx.post(f"{running.address}/v1/learn", json={"label": 0, "x": 1}).status_code == 200
+
+
+@pytest.mark.long
+def test_a_thousand_connections_and_bodies_of_a_gigabyte_keep_nobody_waiting(tmp_path):
+    with serving(tmp_path, connections=1200) as running:
+        waits, answers = load(running, connections=1000, size=1 << 30)
+        print(
+            f"{len(waits)} answers of /health: median {waits[len(waits) // 2] * 1e3:.1f} ms, last {waits[-1] * 1e3:.1f}"
+        )
+
+        assert waits[int(len(waits) * 0.99)] < 0.1
+        assert set(answers) <= {200, 413}
+
+
+def test_a_head_that_does_not_come_ends_the_connection(tmp_path):
+    with serving(tmp_path, seconds=1) as running:
+        nothing, part, blank = connect(running), connect(running, HEAD), connect(running)
+        for made in (nothing, part):
+            assert ended(made, 10) == b""
+        begun = time.monotonic()
+        with blank, contextlib.suppress(OSError):
+            while time.monotonic() - begun < 10:
+                blank.sendall(b"\r\n")
+                time.sleep(0.1)
+        assert time.monotonic() - begun < 10
+
+
+def test_a_head_without_end_is_refused(tmp_path):
+    with serving(tmp_path) as running:
+        made = connect(running, HEAD)
+        with contextlib.suppress(OSError):
+            for _ in range(200):
+                made.sendall(b"X-Long: " + b"y" * 1000)
+        said = ended(made, 10)
+
+        assert said == b"" or b"400 Bad Request" in said
+        assert httpx.get(f"{running.address}/health").status_code == 200
+
+
+def test_an_answer_that_nobody_reads_ends_the_connection(tmp_path):
+    with serving(tmp_path, seconds=1) as running:
+        httpx.post(f"{running.address}/v1/learn?answers=summary", content=LINE * 200_000, headers=LINES, timeout=60)
+        made = connect(running, b"GET /v1/log HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        time.sleep(3)
+
+        assert len(ended(made, 10)) < 7_000_000  # of 7.6 million bytes: what the system had taken by then
+
+
+def test_more_connections_than_there_may_be_are_told_so_and_health_is_answered(tmp_path):
+    with serving(tmp_path, connections=20) as running:
+        held = [connect(running) for _ in range(19)]
+        assert httpx.get(f"{running.address}/health").status_code == 200
+        assert httpx.get(f"{running.address}/v1/model").status_code == 503
+        for made in held:
+            made.close()
+        time.sleep(0.2)
+        assert httpx.get(f"{running.address}/v1/model").status_code == 200

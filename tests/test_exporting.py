@@ -1,0 +1,161 @@
+"""A model as an ONNX graph says what the model says, or one clear line says why there is none."""
+
+import json
+
+import numpy as np
+import pytest
+
+import ouzel as library
+from ouzel.exporting.inputs import padded
+from ouzel.exporting.onnx_file import export
+from ouzel.model.model import Model
+from ouzel.streams.memory import blocks_from
+
+BITS = 10
+
+
+def weather(count, classes=2, seed=0, numbers=False):
+    """Pairs of features by name, dense and rare ones, and a label."""
+    random = np.random.default_rng(seed)
+    pairs = []
+    for x in random.normal(size=(count, 6)):
+        scores = [x[0] + 0.5 * x[1], x[2] - x[0], x[3]] if classes > 2 else [0.0, x[0] + 0.5 * x[1]]
+        label = 10.0 + 3.0 * x[0] if numbers else "cab"[int(np.argmax(scores))]
+        features = {f"n{j}": float(value) for j, value in enumerate(x[:3])} | {f"r{random.integers(9)}": 5.0 * x[4]}
+        pairs.append((features | {f"w{random.integers(40)}": 1.0}, label))
+    return pairs
+
+
+def learnt(name, pairs, **options):
+    model = Model(name, bits=BITS, **options)
+    for block in blocks_from(pairs, bits=BITS):
+        model.learn(block)
+    return model
+
+
+def answers_of(path, block):
+    runtime = pytest.importorskip("onnxruntime")
+    session = runtime.InferenceSession(str(path))
+    names = [output.name for output in session.get_outputs()]
+    return dict(zip(names, session.run(None, padded(block)), strict=True))
+
+
+def assert_same(path, model, pairs):
+    (block,) = blocks_from(pairs, bits=BITS)
+    found, told = answers_of(path, block), model.answers(block)
+
+    if model.task.numbers:
+        np.testing.assert_allclose(found["prediction"], told.labels, rtol=2e-6, atol=1e-6)
+        return
+    assert (found["label"] == told.labels).all()
+    margins = told.margins if told.margins.shape[1] > 1 else told.margins[:, 0]
+    size = max(1.0, float(np.abs(margins).max()))  # the model's own sums are rounded to single precision
+    np.testing.assert_allclose(found["margin"], margins, rtol=0.0, atol=1e-6 * size)
+    assert ("probability" in found) == (told.probabilities is not None)
+    if told.probabilities is not None:
+        np.testing.assert_allclose(found["probability"], told.probabilities, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("name", ["auto", "ogd", "arow"])
+def test_a_graph_says_what_the_model_says(tmp_path, name, classes):
+    model = learnt(name, weather(400, classes))
+
+    export(model, tmp_path / "m.onnx")
+
+    assert_same(tmp_path / "m.onnx", model, weather(300, classes, seed=1))
+
+
+@pytest.mark.parametrize("name", ["auto", "ogd"])
+def test_a_graph_of_numbers_says_what_the_model_says(tmp_path, name):
+    model = learnt(name, weather(400, numbers=True), task="regression")
+
+    export(model, tmp_path / "m.onnx")
+
+    assert_same(tmp_path / "m.onnx", model, weather(300, seed=1, numbers=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("ogd", {"standardize": True}),
+        ("ogd", {"loss": "hinge", "intercept": False}),
+        ("ogd", {"classes": ["b", "a"]}),
+        ("auto", {"loss": "hinge"}),
+        ("son-oja", {}),
+        ("ons", {"largest": 1.0}),
+        ("awm", {"budget": "4KB"}),
+        ("hashing", {"budget": "1KB"}),
+    ],
+)
+def test_views_cuts_and_budgets_are_exported_too(tmp_path, name, options):
+    if "classes" in options:
+        pairs = [(features, "ab"[label == "a"]) for features, label in weather(400)]
+    else:
+        pairs = weather(400)
+    model = learnt(name, pairs, **options)
+
+    export(model, tmp_path / "m.onnx")
+
+    assert_same(tmp_path / "m.onnx", model, weather(300, seed=1))
+
+
+def test_features_that_were_not_learnt_and_examples_without_any_count_for_nothing(tmp_path):
+    pairs = [({3: 1.0}, "dry"), ({5: 1.0}, "wet")] * 20
+    model = learnt("ogd", pairs)
+    export(model, tmp_path / "m.onnx")
+
+    assert_same(tmp_path / "m.onnx", model, [({3: 2.0, 900000: 1.0}, None), ({}, None), ({5: 1.0, 4: 1.0}, None)])
+
+
+def test_beside_the_graph_stands_how_names_become_ids(tmp_path):
+    from sklearn.utils import murmurhash3_32
+
+    export(learnt("ogd", weather(100)), tmp_path / "m.onnx")
+    rule = json.loads((tmp_path / "m.onnx.json").read_text())
+
+    assert rule["classes"] == ["a", "c"]
+    assert rule["names"]
+    for name, place in rule["names"].items():
+        assert murmurhash3_32(name, rule["seed"], positive=True) % 2 ** rule["bits"] == place
+
+
+@pytest.mark.parametrize("name", ["sop", "ons-invariant"])
+def test_a_learner_that_is_not_weights_is_refused_and_nothing_is_written(tmp_path, name):
+    with pytest.raises(library.OuzelError, match=f"{name} predicts otherwise than by weights"):
+        export(learnt(name, weather(100)), tmp_path / "m.onnx")
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_cannot_be_exported_is_one_line(tmp_path):
+    with pytest.raises(library.OuzelError, match="train it first"):
+        library.export(library.OnlineClassifier(), tmp_path / "m.onnx")
+    with pytest.raises(library.OuzelError, match=r"ends in \.onnx"):
+        export(learnt("ogd", weather(10)), tmp_path / "m.pmml")
+
+
+def test_estimators_are_exported(tmp_path):
+    model = library.OnlineClassifier("ogd").fit([[1.0, 0.0], [0.0, 1.0]] * 5, [4, 7] * 5)
+
+    assert library.export(model, tmp_path / "m.onnx") == ["label", "margin", "probability"]
+    (block,) = library.blocks_from(np.eye(2))
+    assert answers_of(tmp_path / "m.onnx", block)["label"].tolist() == [4, 7]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("classes", [2, 3])
+def test_every_learner_is_exported_exactly_or_refused(tmp_path, classes):
+    from ouzel.learners.catalogue import LEARNERS
+
+    refused = []
+    for name, learner in LEARNERS.items():
+        model = learnt(name, weather(300, classes), **({"budget": "4KB"} if learner.budgeted else {}))
+        try:
+            export(model, tmp_path / "m.onnx")
+        except library.OuzelError:
+            refused.append(name)
+            continue
+        assert_same(tmp_path / "m.onnx", model, weather(100, classes, seed=1))
+
+    assert refused == ["ons-invariant", "sop", "sop-full"]

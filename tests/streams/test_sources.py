@@ -1,12 +1,14 @@
 """The same examples from any format, compression and cut give the same figures to the last digit."""
 
 import bz2
+import gc
 import gzip
 import json
 import lzma
 import subprocess
 import sys
 import time
+import warnings
 
 import numpy as np
 import pyarrow
@@ -195,6 +197,22 @@ def test_tables_become_features_by_column_and_word(tmp_path):
     assert first.label_names == ["yes", "no"]
     assert first.nonzeros == 4  # price, city=Rome, 7; city=Oslo
     assert 7 in first.indices.tolist()
+
+
+def test_a_stream_that_is_forgotten_closes_its_file(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("label,price\n" + "1,2.5\n" * 5)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for seen in 10 * (0, 1, 2):  # a generation decides the order in which what is forgotten ends
+            stream = read(path)
+            gc.collect(seen)
+            next(stream)
+            gc.collect(seen)
+            del stream
+            gc.collect()
+
+    assert not [warning for warning in caught if warning.category is ResourceWarning]
 
 
 @pytest.mark.parametrize(

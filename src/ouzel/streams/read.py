@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
@@ -93,6 +94,8 @@ class Stream(BlockIterator):
         self.size = None if None in sizes else sum(size or 0 for size in sizes)
         self._groups = _group_ends(options.query, options.limits) if options.query else None
         self._blocks = self._read()
+        self._close = weakref.finalize(self, _close_all, sources)  # at the latest when the stream is forgotten
+        self._close.atexit = False
 
     @property
     def position(self) -> int:
@@ -109,8 +112,7 @@ class Stream(BlockIterator):
     def close(self) -> None:
         """Stop reading."""
         self._blocks.close()  # type: ignore[attr-defined]
-        for source in self.sources:
-            source.close()
+        self._close()
 
     def _read(self) -> Iterator[Block]:
         for source, format in zip(self.sources, self.formats, strict=True):
@@ -203,6 +205,11 @@ class Stream(BlockIterator):
             if parsed.problem is not None:
                 raise parsed.problem.error(source.name, lines)
             lines += parsed.lines
+
+
+def _close_all(sources: list[Source]) -> None:
+    for source in sources:
+        source.close()
 
 
 def _parse_chunk(parse: Parser, options: Options, chunk: Chunk) -> Parsed:

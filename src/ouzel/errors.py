@@ -82,4 +82,5 @@ def suggest(given: object, known: Iterable[str]) -> str:
 def _as_flag(name: str, value: Any) -> str:
     if isinstance(value, dict):
         return " ".join(f"--{name.removesuffix('s')} {key}={item}" for key, item in value.items())
-    return f"--{name.replace('_', '-')} {','.join(value) if isinstance(value, tuple) else value}"
+    flag = f"--{name.replace('_', '-')}"
+    return flag if value is True else f"{flag} {','.join(value) if isinstance(value, tuple) else value}"

@@ -1,5 +1,6 @@
 """Logs that feed a service: each message is learnt once, whatever is killed, and what is read is told."""
 
+import io
 import json
 import os
 import random
@@ -8,17 +9,19 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import httpx
+import pyarrow
 import pytest
 
 from ouzel.errors import OuzelError
 from ouzel.service import feed as feeds
 from ouzel.service.beginning import begin
 from ouzel.service.example_log import Log
-from ouzel.service.feed import Plan, plans_of
+from ouzel.service.feed import Plan, check_messages, plans_of
 from ouzel.service.feed_lines import FeedLines
 from ouzel.service.folder import Folder
 from ouzel.service.served import Served
 from ouzel.service.server import Place
+from ouzel.streams.logs.beside import beside_of
 from ouzel.streams.logs.protocol import Batch, Position, gap
 from ouzel.streams.logs.reading import Reading
 from tests.logs.brokers import KINDS
@@ -220,6 +223,40 @@ def test_what_makes_no_sense_is_one_line(given, said):
     usual = {"feed": None, "feed_begin": "beginning", "feed_format": None, "feed_anew": False, "on_gap": None}
     with pytest.raises(OuzelError, match=said):
         plans_of(**{**usual, **given})
+
+
+def test_what_comes_beside_messages_is_learnt_with_them_and_stands_in_the_log_of_examples(tmp_path):
+    folder = Folder(tmp_path / "model")
+    begin(folder, None, "adagrad", {}, {"with_key": True})
+    owner, log = folder.open()
+    log.close()
+    sink = io.BytesIO()
+    table = pyarrow.table({"label": [1, 0], "a": [2.5, 3.0]})
+    with pyarrow.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    beside = [{"key": "ann"}, {}]
+    found = []
+    for values in ([b'{"label": 1, "a": 2.5}\n{"label": 0, "a": 3.0}', None], [sink.getvalue(), b"oops"]):
+        (part,) = FeedLines(owner.reading, "clicks", None).parts(Batch("", [7, 8], values, beside=beside), Position())
+        found.append([json.loads(given.text) for given in part.lines[:2]])
+        assert [given.text for given in part.lines[2:]] == [b"oops"] * (values[1] is not None)
+
+    assert beside_of(owner.reading.options) == (True, False)
+    assert (
+        found[0]
+        == found[1]
+        == [
+            {"label": 1, "a": 2.5, "key": "ann"},
+            {"label": 0, "a": 3.0, "key": "ann"},
+        ]
+    )
+
+
+def test_keys_of_what_has_none_are_refused():
+    with pytest.raises(OuzelError, match="stream: has no keys of messages"):
+        check_messages([Plan("redis://server/stream")], {"with_key": True})
+    with pytest.raises(OuzelError, match="name it with --feed"):
+        check_messages([], {"with_headers": True})
 
 
 @contextmanager

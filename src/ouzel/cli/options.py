@@ -101,6 +101,12 @@ Limit = Annotated[
         help="What a piece of a file may take: line=32MB, word=1MB, unpacked=1GB, batch=1GB; may be repeated.",
     ),
 ]
+WithKey = Annotated[
+    bool, typer.Option("--with-key", help="Of a log: the key of a message is a feature, as a column `key` would be.")
+]
+WithHeaders = Annotated[
+    bool, typer.Option("--with-headers", help="Of a log: so are its headers, as columns `header:NAME`.")
+]
 Bits = Annotated[int | None, typer.Option(help="Names of features hash to so many bits (18).")]
 Seed = Annotated[int | None, typer.Option(help="Seed of that hash, and of random orders (0).")]
 
@@ -160,6 +166,14 @@ class Lines:
 
 
 @dataclass(frozen=True)
+class Messages:
+    """What is read beside the messages of a log."""
+
+    with_key: WithKey = False
+    with_headers: WithHeaders = False
+
+
+@dataclass(frozen=True)
 class Hashing:
     """How names of features become numbers."""
 
@@ -176,7 +190,7 @@ class Groups:
 
 
 @dataclass(frozen=True)
-class Reading(Groups, Hashing, Lines, Kinds, Labels):
+class Reading(Groups, Hashing, Messages, Lines, Kinds, Labels):
     """All of how a stream that is learnt is read."""
 
     id: Id = None
@@ -212,11 +226,12 @@ def check_task(task: str | None) -> None:
         raise OuzelError(f"--task takes ranking, and classes or numbers follow from --loss; got {task!r}")
 
 
-def reading_options(*given: Labels | Kinds | Lines | Hashing | Reading, **more: Any) -> dict[str, Any]:
+def reading_options(*given: Labels | Kinds | Lines | Messages | Hashing | Reading, **more: Any) -> dict[str, Any]:
     """The options of reading that were given, as the library takes them."""
     options = {name: value for group in given for name, value in values(group).items()} | more
     columns, limits = options.pop("columns", None), options.pop("limit", None)
     read = {name: tuple(value) or None if isinstance(value, list) else value for name, value in options.items()}
+    read |= {name: value or None for name, value in read.items() if isinstance(value, bool)}
     read["columns"] = tuple(name.strip() for name in columns.split(",")) if columns else None
     read["limits"] = dict(_pair("limit", pair) for pair in limits) if limits else None
     return {name: value for name, value in read.items() if value is not None}

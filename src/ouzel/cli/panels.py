@@ -18,7 +18,7 @@ PANELS: dict[str, str] = {
     "Columns": "label label_positive weight id id_ group query column text categorical numeric dates ignore keep "
     "missing",
     "Features": "crosses ngrams skips bins hinges bits seed",
-    "Logs": "begin follow until on_gap quarantine",
+    "Logs": "begin follow until on_gap quarantine with_key with_headers",
     "Databases": "sql database cursor",
     "Many machines": "workers cluster merge_every lanes",
 }
@@ -29,7 +29,7 @@ OF_SERVE: dict[str, str] = {
     "Learner": PANELS["Learner"],
     "Columns": PANELS["Columns"],
     "Features": PANELS["Features"],
-    "A log that feeds it": "feed feed_begin feed_format feed_anew on_gap",
+    "A log that feeds it": "feed feed_begin feed_format feed_anew on_gap with_key with_headers",
     "Address and access": "host port tokens new_token scopes certificate key limit",
     "Readers of one machine": "workers readers_port",
     "Disk": "snapshot_every keep_log log",

@@ -10,6 +10,7 @@ from ouzel.model import persistence
 from ouzel.model.model import Model
 from ouzel.service.folder import Folder
 from ouzel.service.reading import ID
+from ouzel.streams.options import OF_MESSAGES
 from ouzel.training.agreement import check_agreement
 
 OF_JSON = ("label", "label_positive", "weight", "text", "categorical", "numeric", "dates", "ignore", "keep", "missing")
@@ -43,6 +44,6 @@ def begin(
 
 def _lines_read(reading: dict[str, Any]) -> dict[str, Any]:
     """The options by which lines are read: nothing depends on which line comes first, and ids are no features."""
-    known = {name: value for name, value in reading.items() if name in (*OF_JSON, "bits", "seed")}
+    known = {name: value for name, value in reading.items() if name in (*OF_JSON, *OF_MESSAGES, "bits", "seed")}
     ignored = [name for name in known.get("ignore", ()) if name != ID]
     return {**known, "label": known.get("label", "label"), "ignore": [*ignored, ID], "sample": 0}

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from ouzel.errors import OuzelError, listed
@@ -22,11 +22,13 @@ from ouzel.service.metrics import PerSecond
 from ouzel.service.owner import Owner
 from ouzel.service.writer import Given, Result, Source
 from ouzel.streams.logs.address import address_of, is_log, name_of
+from ouzel.streams.logs.beside import beside_of, check_beside
 from ouzel.streams.logs.databases import is_database
 from ouzel.streams.logs.decode import FORMATS
 from ouzel.streams.logs.opening import library_of, open_log
 from ouzel.streams.logs.protocol import Batch, Pause, Position
 from ouzel.streams.logs.reading import Reading
+from ouzel.streams.options import OF_MESSAGES, make_options
 from ouzel.training.agreement import ContradictionError
 from ouzel.training.log_records import LogRecords
 
@@ -84,6 +86,15 @@ def plans_of(
     if len(set(names)) < len(names):
         raise OuzelError(f"--feed names a log twice: {listed(names)}")
     return plans
+
+
+def check_messages(plans: Sequence[Plan], reading: dict[str, Any]) -> None:
+    """Refuse what is asked beside messages of logs that have nothing there, or of none."""
+    asked = make_options({name: reading[name] for name in OF_MESSAGES if name in reading})
+    if any(beside_of(asked)) and not plans:
+        raise OuzelError("--with-key and --with-headers are of a log; name it with --feed URL")
+    for plan in plans:
+        check_beside(asked, plan.name, plan.url)
 
 
 class Feed:
@@ -148,7 +159,8 @@ class Feed:
 
     def _read(self) -> None:
         """Learn what the log has behind what was learnt of it, and then what comes, until the feed is stopped."""
-        log = open_log(self.plan.url, self.plan.reading)
+        options = self.served.owner.reading.options
+        log = open_log(self.plan.url, replace(self.plan.reading, beside=beside_of(options)))
         try:
             log.say = self._told
             identity = log.identity()

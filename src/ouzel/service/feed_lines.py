@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -11,13 +11,15 @@ from ouzel.errors import DataError
 from ouzel.service.formats import SVMLIGHT, VW, as_json, rows_as_json
 from ouzel.service.reading import Reading, Refused
 from ouzel.service.writer import Given
-from ouzel.streams.logs.decode import FORMATS, content
+from ouzel.streams.logs.arrow_values import rows_of_message
+from ouzel.streams.logs.decode import FORMATS
+from ouzel.streams.logs.messages import lines_of
 from ouzel.streams.logs.protocol import Batch, Place, Position, shown
 from ouzel.streams.sources.formats import told_by
 
 AT_ONCE = 1024  # lines of a part: what else waits to be learnt waits for no more than these
 KINDS = {"svmlight": SVMLIGHT, "vw": VW}
-TABLE = "sql"
+ARROW, TABLE = "arrow", "sql"
 
 
 class Part(NamedTuple):
@@ -61,7 +63,16 @@ class FeedLines:
             return [[line] for line in rows_as_json(batch.values)]
         if self.format is None:
             self.format = self._told(batch)
-        return [content(value, self.format or "") for value in batch.values]
+        if self.format == ARROW:
+            return [self._rows(value, batch.beside[k] if batch.beside else {}) for k, value in enumerate(batch.values)]
+        return lines_of(batch, self.format or "")
+
+    def _rows(self, value: bytes | None, beside: Mapping[str, str]) -> list[bytes]:
+        """The rows of a message; one that cannot be read is a line that is refused."""
+        try:
+            return rows_as_json(rows_of_message(value, beside, self.name, self.reading.options.limits)) if value else []
+        except DataError:
+            return [value or b""]
 
     def _told(self, batch: Batch) -> str | None:
         for value in filter(None, batch.values):

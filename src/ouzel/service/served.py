@@ -17,8 +17,9 @@ from ouzel.service.folder import Folder
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.metrics import Metrics
 from ouzel.service.reading import Line, Refused
-from ouzel.service.unlabelled import Unlabelled, oldest, with_label
+from ouzel.service.unlabelled import Unlabelled, oldest
 from ouzel.service.writer import Given, Result, Source, Writer
+from ouzel.streams.text.json_members import with_members
 
 WAIT = 0.005  # seconds between two looks at a queue that is full
 
@@ -109,7 +110,7 @@ class Served(Answering):
         """Learn an example that was predicted, now that its label is known."""
         entry = self.unlabelled.find(id)
         if entry is not None:
-            line = with_label(entry.line, self.owner.reading.label, label)
+            line = with_members(entry.line, {self.owner.reading.label: label})
             return (await self.writer.submit([Given(line, id, waited=True)]))[0]
         found = (await asyncio.to_thread(self.log.find, [id])).get(id)
         if found is None:

@@ -6,8 +6,6 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterable
 
-import msgspec
-
 from ouzel.service.example_log import Waiting
 from ouzel.service.limits import ServiceLimits
 
@@ -44,14 +42,3 @@ class Unlabelled:
 def oldest(limits: ServiceLimits) -> float:
     """When an example must have come that still waits, in seconds since the epoch."""
     return time.time() - limits.unlabelled_hours * 3600.0
-
-
-def with_label(line: bytes, name: str, label: object) -> bytes:
-    """A line of JSON with a label as its last member.
-
-    >>> with_label(b'{"x": 1}', "label", "spam")
-    b'{"x": 1, "label":"spam"}'
-    """
-    inner = line.strip()[:-1].rstrip()
-    comma = b"" if inner == b"{" else b", "
-    return inner + comma + msgspec.json.encode({name: label})[1:]

@@ -20,6 +20,7 @@ SAMPLE = 1000
 OF_COLUMNS = ("text", "categorical", "numeric", "ignore", "keep")  # or of namespaces, which are like columns
 OF_NAMED = (*OF_COLUMNS, "crosses", "ngrams")
 OF_TABLES = ("label", "weight", "group", "id", "dates", "missing", "bins", "hinges")
+OF_MESSAGES = ("with_key", "with_headers")
 OF_DELIMITED = ("columns", "skip_lines", "delimiter")
 LISTS = ("inherited", "columns", "dates", *OF_COLUMNS)
 
@@ -80,6 +81,10 @@ class Options:
     """A file with the number of examples of each group, as LightGBM has them."""
     unlabelled: bool = False
     """Whether a table may lack a label, as for prediction."""
+    with_key: bool = False
+    """Of a log: the key of a message is a member of it, a category."""
+    with_headers: bool = False
+    """Of a log: the headers of a message are members of it, categories named `header:NAME`."""
     on_error: str = "raise"
     """What to do about a bad line: "raise", or "skip" and count it."""
     inherited: tuple[str, ...] = ()
@@ -166,7 +171,12 @@ def check_format(options: Options, name: str, format: str) -> None:
     Traceback (most recent call last):
     ouzel.errors.OuzelError: a.parquet: is parquet, and the option is for csv, tsv alone; leave out delimiter=';'
     """
-    for names, formats in ((OF_TABLES, TABLES), (OF_NAMED, (*TABLES, "vw")), (OF_DELIMITED, TABLES[:2])):
+    for names, formats in (
+        (OF_TABLES, TABLES),
+        (OF_NAMED, (*TABLES, "vw")),
+        (OF_DELIMITED, TABLES[:2]),
+        (OF_MESSAGES, TABLES[3:]),
+    ):
         for option in names:
             value = getattr(options, option)
             if value != getattr(Options, option) and option not in options.inherited and format not in formats:

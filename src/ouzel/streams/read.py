@@ -22,6 +22,7 @@ from ouzel.streams.guard import reading, reason_of
 from ouzel.streams.keeping import Kept
 from ouzel.streams.limits import Limits
 from ouzel.streams.logs.address import is_log, only_log
+from ouzel.streams.logs.beside import check_beside
 from ouzel.streams.options import Options, check_format, make_options
 from ouzel.streams.sources.chunks import Chunk, chunks_of
 from ouzel.streams.sources.formats import find_format
@@ -77,6 +78,7 @@ class Stream(BlockIterator):
         self.options = options
         self.formats = [find_format(source, format) for source in sources]
         for source, found in zip(sources, self.formats, strict=True):
+            check_beside(options, source.name, None)
             check_format(options, source.name, found)
         self.examples = 0
         self.begins: list[int] = []  # examples before each source that has been begun

@@ -46,6 +46,7 @@ def predict(
     id_: options.Id = None,
     kinds: options.Kinds,
     lines: options.Lines,
+    messages: options.Messages,
     following: log_options.Following,
     json_: Annotated[bool, typer.Option("--json", help="Print a JSON object a line.")] = False,
 ) -> None:
@@ -73,7 +74,7 @@ def predict(
         check_place(Path(output))
         check_ending(output)
     learnt, notes = persistence.load_notes(model)
-    given = options.reading_options(kinds, lines, label=label, id=id_, bits=learnt.bits, seed=learnt.seed)
+    given = options.reading_options(kinds, lines, messages, label=label, id=id_, bits=learnt.bits, seed=learnt.seed)
     alike, identity = Alike(), Identity(learnt)
     reading = {**options.reading_as_learnt(learnt, notes, given, leave=("group", "query")), "unlabelled": True}
     with read(files, format=format, **reading, **further) as stream:

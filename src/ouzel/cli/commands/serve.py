@@ -46,6 +46,7 @@ def serve(
     missing: options.Missing = None,
     hashing: options.Hashing,
     feeding: Feeding,
+    messages: options.Messages,
     host: Annotated[str, typer.Option(help="Address to listen on; any but this machine's own needs --tokens.")] = (
         "127.0.0.1"
     ),
@@ -89,7 +90,7 @@ def serve(
     """
     try:
         from ouzel.service.beginning import begin
-        from ouzel.service.feed import plans_of
+        from ouzel.service.feed import check_messages, plans_of
         from ouzel.service.folder import Folder
         from ouzel.service.limits import limits_of
         from ouzel.service.server import Place, serve
@@ -125,7 +126,8 @@ def serve(
     settings: dict[str, Any] = options.settings_given(
         set_, loss=loss, learning_rate=learning_rate, l1=l1, l2=l2, budget=budget
     )
-    reading = options.reading_options(labels, kinds, hashing, missing=missing)
+    reading = options.reading_options(labels, kinds, hashing, messages, missing=missing)
+    check_messages(plans, reading)
     if check:
         from ouzel.service.checking import check_all
 

@@ -5,50 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import NamedTuple
+from itertools import chain, islice
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ouzel.errors import DataError, OuzelError, bad_line
 from ouzel.streams.block import Block
-from ouzel.streams.logs.protocol import Batch, shown
+from ouzel.streams.logs.decode_arrow import ArrowDecoder
+from ouzel.streams.logs.messages import Bad, Decoded, lines_of, place_of
+from ouzel.streams.logs.protocol import Batch
 from ouzel.streams.options import Options, check_format
 from ouzel.streams.sources.formats import told_by
 from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.text.json_lines import JsonLines
-from ouzel.streams.text.json_objects import object_of
 from ouzel.streams.text.lines import Parsed
 from ouzel.streams.text.svmlight import parse_svmlight
 from ouzel.streams.text.vw import parse_vw
 from ouzel.streams.text.vw_namespaces import Namespaces, names_namespaces
 
+if TYPE_CHECKING:
+    from ouzel.streams.logs.decode_arrow import ArrowDecoder
+
 MOST_TRIED = 100  # messages by which the format is told
-FORMATS = ("jsonl", "svmlight", "vw")
+FORMATS = ("jsonl", "svmlight", "vw", "arrow")
 PARSERS = {"svmlight": parse_svmlight, "vw": parse_vw}
-
-
-class Bad(NamedTuple):
-    """A line that is not an example."""
-
-    message: int  # of the batch
-    line: int  # of the batch
-    error: DataError
-    original: bytes  # the whole message
-
-    @property
-    def reason(self) -> str:
-        """What is wrong with it."""
-        return str(self.error).partition("; mend it")[0]
-
-
-class Decoded(NamedTuple):
-    """What a batch holds."""
-
-    batch: Batch
-    blocks: list[Block]
-    lines: np.ndarray  # (rows,) int64, which line of the batch each row is
-    firsts: np.ndarray  # (n + 1,) int64, the first line of each message, and the number of all lines
-    bad: list[Bad]
 
 
 class Decoder:
@@ -62,40 +43,48 @@ class Decoder:
         self.looked = False  # whether it is known what the members of JSON objects hold
         self._json: JsonLines | None = None
         self._parse: Callable[..., Parsed] | None = None
+        self._tables: ArrowDecoder | None = None
 
     @property
     def ready(self) -> bool:
         """Whether it has looked at the first messages."""
-        return self._json is not None or self._parse is not None
+        return self._json is not None or self._parse is not None or self._tables is not None
 
     def look(self, batches: Sequence[Batch]) -> None:
         """Tell the format by the first messages, and what members hold."""
-        values = [value for batch in batches for value in batch.values if value]
-        for value in values[:MOST_TRIED]:
-            with suppress(DataError):
-                self.format = self.format or told_by(value[:4096], self.name)
+        self.format = self.format or self._told(batches)
         if self.format is None:
-            if len(values) < MOST_TRIED:
-                return
-            self.format = told_by(values[0][:4096], self.name)
+            return
         if self.format not in FORMATS:
             raise OuzelError(f"{self.name}: messages are {', '.join(FORMATS)}; got {self.format!r}")
         check_format(self.options, self.name, self.format)
         if self.format == "jsonl":
             self._json = JsonLines(self.options, lambda count: None, self.kinds, self.name)
             if not self.looked:
-                lines = [line for value in values[: self.options.sample] for line in content(value, self.format)]
-                self._json.look(lines[: self.options.sample])
+                lines = chain.from_iterable(lines for batch in batches for lines in lines_of(batch, "jsonl"))
+                self._json.look(list(islice(lines, self.options.sample)))
+        elif self.format == "arrow":
+            self._tables = ArrowDecoder(self.options, self.name, self.kinds)
         elif self.format == "vw" and names_namespaces(self.options):
             self._parse = Namespaces(self.options).parse
         else:
             self._parse = PARSERS[self.format]
         self.looked = True
 
+    def _told(self, batches: Sequence[Batch]) -> str | None:
+        """The format by the first message that tells one; None if there are too few to give up."""
+        values = [value for batch in batches for value in batch.values if value]
+        for value in values[:MOST_TRIED]:
+            with suppress(DataError):
+                return told_by(value[:4096], self.name)
+        return None if len(values) < MOST_TRIED else told_by(values[0][:4096], self.name)
+
     def decode(self, batch: Batch) -> Decoded:
         """The examples of a batch; those that are none are told apart, with what is wrong with them."""
         if not self.ready:
             self.look([batch])
+        if self._tables is not None:
+            return self._tables.decode(batch)
         if self.format is None:
             for value in filter(None, batch.values):
                 told_by(value[:4096], self.name)  # raises, or it would be known
@@ -115,11 +104,11 @@ class Decoder:
     def _text(self, batch: Batch) -> tuple[bytes, np.ndarray]:
         """The lines of all messages, and the first of each."""
         values = batch.values
-        if None not in values and b"" not in values:
+        if None not in values and b"" not in values and not batch.beside:
             text = b"\n".join(values) + b"\n"  # type: ignore[arg-type]
             if text.count(b"\n") == len(values) and not any(map(bytes.isspace, values)):  # type: ignore[arg-type]
                 return text, np.arange(len(values) + 1)
-        lines = [content(value, self.format or "") for value in values]
+        lines = lines_of(batch, self.format or "")
         text = b"".join(line + b"\n" for message in lines for line in message)
         return text, np.cumsum([0, *map(len, lines)])
 
@@ -161,25 +150,3 @@ class Decoder:
                     f"{where}, column {problem.column}: found {problem.found}; {problem.advice}", "messages"
                 )
         return bad_line(f"{where}: is not an example", "messages")
-
-
-def content(value: bytes | None, format: str) -> list[bytes]:
-    """The lines of a message that hold something; a JSON object may stand on several.
-
-    >>> content(b'{"a":\\n1}', "jsonl"), content(b"1 2:3\\n\\n0 4:5\\n", "svmlight"), content(None, "vw")
-    ([b'{"a": 1}'], [b'1 2:3', b'0 4:5'], [])
-    """
-    lines = [line for line in (value or b"").splitlines() if line.strip()]
-    if format == "jsonl" and len(lines) > 1:
-        try:
-            object_of(b" ".join(lines))
-        except (ValueError, RecursionError):
-            return lines
-        return [b" ".join(lines)]
-    return [line for line in lines if format != "svmlight" or not line.startswith(b"#")]
-
-
-def place_of(name: str, batch: Batch, message: int) -> str:
-    """Where a message is, for people."""
-    partition = f"partition {batch.partition}, " if batch.partition else ""
-    return f"{name}: {partition}offset {shown(batch.places[message])}"

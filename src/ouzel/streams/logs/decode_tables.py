@@ -1,22 +1,20 @@
-"""Rows of a growing table as examples, by the very path of tables in files."""
+"""Rows of a growing table as examples; each is a message."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
+import pyarrow
 
-from ouzel.errors import DataError
-from ouzel.streams.logs.decode import Bad, Decoded
+from ouzel.streams.logs.arrow_values import as_one_batch
+from ouzel.streams.logs.messages import Bad, Decoded
 from ouzel.streams.logs.protocol import Batch, shown
+from ouzel.streams.logs.table_rows import TableRows
 from ouzel.streams.options import Options, check_format
 from ouzel.streams.tables.arrow_types import flat
-from ouzel.streams.tables.columns import Columns
 from ouzel.streams.tables.kinds import ColumnKinds
-from ouzel.streams.tables.labels import find_label
 
 
 class TableDecoder:
@@ -29,42 +27,19 @@ class TableDecoder:
         check_format(options, name, "arrow")
         self.options, self.name = options, name
         self.looked = False
-        self._kinds = ColumnKinds(options, say)
-        self._columns: Columns | None = None
+        self._rows = TableRows(options, name, ColumnKinds(options, say))
 
     def look(self, batches: Sequence[Batch]) -> None:
         """Nothing is to be told by the first rows."""
 
     def decode(self, batch: Batch) -> Decoded:
         """The examples of a batch; rows that are none are told apart, with what is wrong with them."""
-        rows = _table_of(batch.values)
-        columns = self._columns = self._columns or self._columns_of(rows, "skip")
-        blocks = [block for block in columns.blocks(rows, lambda count: None) if block.rows]
-        numbers = [block.numbers for block in blocks if block.numbers is not None]
-        lines = np.concatenate(numbers) - (columns.rows - rows.num_rows) if numbers else np.empty(0, np.int64)
+        values = batch.values
+        rows = as_one_batch(flat(pyarrow.Table.from_batches([values])))
+        blocks, lines = self._rows.examples(rows)
         bad = []
         for row in np.setdiff1d(np.arange(rows.num_rows), lines, assume_unique=True).tolist():
-            original = json.dumps(batch.values.slice(row, 1).to_pylist()[0], default=str).encode()  # type: ignore[attr-defined]
-            bad.append(Bad(row, row, self._reason(batch, rows, row), original))
+            original = json.dumps(values.slice(row, 1).to_pylist()[0], default=str).encode()  # type: ignore[attr-defined]
+            error = self._rows.reason(rows, row, f"{self.name}: row with cursor {shown(batch.places[row])}")
+            bad.append(Bad(row, row, error, original))
         return Decoded(batch, blocks, lines, np.arange(rows.num_rows + 1), bad)
-
-    def _columns_of(self, rows: Any, on_error: str, name: str = "") -> Columns:
-        label = find_label(self.options, rows.schema.names, self.name)
-        options = replace(self.options, on_error=on_error)
-        return Columns(options, rows.schema, label, True, name or self.name, self._kinds)
-
-    def _reason(self, batch: Batch, rows: Any, row: int) -> DataError:
-        where = f"{self.name}: row with cursor {shown(batch.places[row])}"
-        try:
-            list(self._columns_of(rows, "raise", where).blocks(rows.slice(row, 1), lambda count: None))
-        except DataError as error:
-            return DataError(str(error).replace(": row 1,", ",", 1))
-        return DataError(f"{where}: is not an example")
-
-
-def _table_of(values: Any) -> Any:
-    """Rows with an object parted into a column a member, as one record batch."""
-    import pyarrow
-
-    (batch,) = flat(pyarrow.Table.from_batches([values])).combine_chunks().to_batches()
-    return batch

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from ouzel.errors import DataError, OuzelError
 from ouzel.streams.logs.address import Address
+from ouzel.streams.logs.beside import Members
 from ouzel.streams.logs.protocol import TOUCH, Batch, Pause, Place, Position, gap
 from ouzel.streams.logs.reading import Reading
 from ouzel.streams.logs.topic import Topic
@@ -101,7 +102,7 @@ class JetStream(Topic):
                 times = [int(each.timestamp.timestamp() * 1000) for each in metadata] if self.reading.timed else []
                 last = noted = places[-1]
                 self._last_known = last + metadata[-1].num_pending
-                yield Batch("", places, [message.data for message in messages], times)
+                yield Batch("", places, [message.data for message in messages], times, beside=self._beside(messages))
             elif last >= self._last_known or last >= self._newest():
                 yield Pause.CAUGHT_UP
                 if not follow:
@@ -153,6 +154,11 @@ class JetStream(Topic):
             if not self._client.is_connected:
                 raise
             return []
+
+    def _beside(self, messages: list[Any]) -> list[Members]:
+        """What comes beside messages, as far as it is wanted; their subject is their key."""
+        wanted = self.reading.beside
+        return [wanted.members(each.subject, (each.headers or {}).items()) for each in messages] if any(wanted) else []
 
     def _info(self) -> Any:
         """What the server knows of the stream."""

@@ -123,7 +123,9 @@ class Kafka:
     def _batch(self, partition: int, messages: list[Any]) -> Batch:
         places = [message.offset() for message in messages]
         times = [message.timestamp()[1] for message in messages] if self.reading.timed else []
-        return Batch(str(partition), places, [message.value() for message in messages], times)
+        wanted = self.reading.beside
+        beside = [wanted.members(each.key(), each.headers() or ()) for each in messages] if any(wanted) else []
+        return Batch(str(partition), places, [message.value() for message in messages], times, beside=beside)
 
     def _consume(self) -> int:
         """Take what has arrived; how many messages."""

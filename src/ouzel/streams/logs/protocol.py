@@ -36,11 +36,13 @@ class Batch(NamedTuple):
     values: Sequence[bytes | None]  # (n,) None where a compacted topic tells that a key is gone
     times: Sequence[int] = ()  # (n,) milliseconds since 1970, if they were asked for
     ends: Mapping[str, int] = MappingProxyType({})  # of the round of partitions that this batch is of
+    beside: Sequence[Mapping[str, str]] = ()  # (n,) keys and headers as members, if they were asked for
 
     def cut(self, start: int, stop: int) -> Batch:
         """Messages start to stop - 1."""
         here = slice(start, stop)
-        return self._replace(places=self.places[here], values=self.values[here], times=self.times[here])
+        times, beside = self.times[here], self.beside[here]
+        return self._replace(places=self.places[here], values=self.values[here], times=times, beside=beside)
 
 
 NOTED = {

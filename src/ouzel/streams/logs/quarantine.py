@@ -11,7 +11,7 @@ from ouzel.errors import OuzelError
 from ouzel.streams.logs.protocol import Batch, shown
 
 if TYPE_CHECKING:
-    from ouzel.streams.logs.decode import Bad
+    from ouzel.streams.logs.messages import Bad
 
 
 class Quarantine:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ouzel.errors import OuzelError
 from ouzel.streams.logs.begin import Until, begin_of, until_of
+from ouzel.streams.logs.beside import NOTHING, Beside
 
 ON_GAP = ("raise", "skip")
 
@@ -25,6 +26,8 @@ class Reading:
     """What to do where messages are gone: "raise", or "skip" and count them."""
     quarantine: str | None = None
     """A file for messages that are left out."""
+    beside: Beside = NOTHING
+    """What of keys and headers is to be read, which `with_key` and `with_headers` of `Options` say."""
 
     def __post_init__(self) -> None:
         begin_of(self.begin)
@@ -50,6 +53,6 @@ def take_reading(options: dict[str, Any]) -> Reading:
     >>> take_reading(options).follow, options
     (True, {'label': 'y'})
     """
-    names = [field.name for field in fields(Reading)]
+    names = [field.name for field in fields(Reading) if field.name != "beside"]
     given = {name: options.pop(name) for name in names if name in options}
     return Reading(**{name: value for name, value in given.items() if value is not None})

@@ -15,6 +15,7 @@ from urllib.parse import quote
 from ouzel.errors import DataError, OuzelError
 from ouzel.numerals import is_number
 from ouzel.streams.logs.address import Address
+from ouzel.streams.logs.beside import Members
 from ouzel.streams.logs.protocol import MOST_AT_ONCE, NOTED_WITH, TOUCH, Batch, Pause, Place, Position, gap, shown
 from ouzel.streams.logs.reading import Reading
 from ouzel.streams.logs.topic import Topic
@@ -38,7 +39,7 @@ def connected(address: Address) -> Any:
     """A client of the server at an address."""
     server = address.servers if ":" in address.servers else f"{address.servers}:6379"
     login = f"{quote(address.user or '')}:{quote(address.password)}@" if address.password else ""
-    query = "&".join(f"{name}={value}" for name, value in address.options.items() if name != "field")
+    query = "&".join(f"{name}={value}" for name, value in address.options.items() if name not in ("field", "key"))
     return redis.Redis.from_url(f"{address.scheme}://{login}{server}?{query}", socket_timeout=10.0)
 
 
@@ -47,7 +48,7 @@ class RedisStream(Topic):
 
     def __init__(self, address: Address, reading: Reading) -> None:
         super().__init__(address, reading)
-        self._field = address.options.get("field")
+        self._field, self._key = (_encoded(address.options.get(name)) for name in ("field", "key"))
         self._server = connected(address)
         self._added: int | None = None
         try:
@@ -97,7 +98,8 @@ class RedisStream(Topic):
                 counts = [None if count is None else count + k for k in range(1, len(entries) + 1)]
                 places = [_place(entry[0].decode(), number) for entry, number in zip(entries, counts, strict=True)]
                 times = [self.order(place)[0] for place in places] if self.reading.timed else []
-                yield Batch("", places, [self._value(fields) for _, fields in entries], times)
+                beside = [self._beside(fields) for _, fields in entries] if any(self.reading.beside) else []
+                yield Batch("", places, [self._value(fields) for _, fields in entries], times, beside=beside)
                 last = places[-1]
             elif follow:
                 yield Pause.CAUGHT_UP
@@ -153,16 +155,29 @@ class RedisStream(Topic):
     def _value(self, fields: Any) -> bytes | None:
         """An entry as a message."""
         if self._field is not None:
-            return fields.get(self._field.encode())
-        if len(fields) == 1:
-            return next(iter(fields.values()))
-        object_ = {name.decode("utf-8", "replace"): _plain(value) for name, value in fields.items()}
+            return fields.get(self._field)
+        if len(fields) - (self._key in fields) == 1:
+            return next(value for name, value in fields.items() if name != self._key)
+        object_ = {_text(name): _plain(value) for name, value in fields.items() if name != self._key}
         return json.dumps(object_, ensure_ascii=False).encode()
+
+    def _beside(self, fields: Any) -> Members:
+        """The field that is the key, and those that are headers: all others, where one is the message."""
+        headers = [(_text(name), value) for name, value in fields.items() if name not in (self._field, self._key)]
+        return self.reading.beside.members(fields.get(self._key), headers if self._field is not None else ())
+
+
+def _encoded(name: str | None) -> bytes | None:
+    return None if name is None else name.encode()
+
+
+def _text(name: bytes) -> str:
+    return name.decode("utf-8", "replace")
 
 
 def _plain(value: bytes) -> Any:
     """A field of an entry, which Redis has as bytes: a number if it reads as one."""
-    text = value.decode("utf-8", "replace")
+    text = _text(value)
     return float(text) if is_number(text) else text
 
 

@@ -6,7 +6,7 @@ import copy
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,8 @@ from ouzel.streams.deriving import Deriver
 from ouzel.streams.feature_space import NOTHING_KNOWN, meet
 from ouzel.streams.guard import is_of_library, reason_of
 from ouzel.streams.logs import databases
+from ouzel.streams.logs.address import address_of
+from ouzel.streams.logs.beside import beside_of, check_beside
 from ouzel.streams.logs.ending import Ending
 from ouzel.streams.logs.opening import open_log
 from ouzel.streams.logs.protocol import Batch, Log, Pause, Position
@@ -28,7 +30,7 @@ from ouzel.streams.logs.reading import Reading, take_reading
 from ouzel.streams.options import Options, make_options
 
 if TYPE_CHECKING:
-    from ouzel.streams.logs.decode import Decoded
+    from ouzel.streams.logs.messages import Decoded
 
 Recall = Callable[[dict[str, str]], Position | None]
 
@@ -243,7 +245,8 @@ def read_log(url: str, format: str | None, given: dict[str, Any], recall: Recall
     given = dict(given)
     reading = take_reading(given)
     options = make_options(given)
-    log = open_log(url, reading)
+    check_beside(options, databases.query_of(url).name if databases.is_database(url) else address_of(url).name, url)
+    log = open_log(url, replace(reading, beside=beside_of(options)))
     try:
         position = recall(log.identity())
         if not databases.is_database(url):

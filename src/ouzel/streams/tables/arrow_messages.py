@@ -27,16 +27,20 @@ BUFFERS, COMPRESSION = 2, 3  # fields of a record batch
 
 def arrow_batches(source: Source, limits: Limits) -> Iterator[Any]:
     """Tables of a file or stream of Arrow: an empty one, then one for each record batch; none is validated yet."""
-    file = source.open()
-    if source.peek(len(MAGIC)) == MAGIC:
+    yield from batches_in(source.open(), source.name, limits)
+
+
+def batches_in(file: Any, name: str, limits: Limits) -> Iterator[Any]:
+    """The same of a buffered reader at its beginning."""
+    if file.peek(len(MAGIC))[: len(MAGIC)] == MAGIC:
         file.read(len(PADDING))
-        while file.peek(8)[:8] == PADDING:  # type: ignore[attr-defined]
+        while file.peek(8)[:8] == PADDING:
             file.read(len(PADDING))
-    with pyarrow.ipc.open_stream(pyarrow.PythonFile(_Messages(file, source.name, limits), mode="r")) as reader:
+    with pyarrow.ipc.open_stream(pyarrow.PythonFile(_Messages(file, name, limits), mode="r")) as reader:
         yield pyarrow.Table.from_batches([], reader.schema)
         for batch in reader:
             if batch.num_rows > limits.batch:  # columns of nothing take no bytes
-                raise limits.exceeded(source.name, "batch", f"has a record batch of {batch.num_rows:,} rows")
+                raise limits.exceeded(name, "batch", f"has a record batch of {batch.num_rows:,} rows")
             yield pyarrow.Table.from_batches([batch])
 
 

@@ -55,7 +55,7 @@ wheel: .venv/ready  ## build the wheel, install it in an environment of its own,
 	.venv/wheel/bin/python -m pip install --quiet dist/ouzel-*.whl
 	.ci/check_wheel .venv/wheel
 
-docs: .venv/ready-docs pages  ## the same, and build the documentation into site/
+docs: .venv/ready-docs pages  ## run the pages' commands as `make pages` does, and build the documentation into site/
 	$(BIN)/mkdocs build --strict
 	! grep -rlE '(src="|href="|url\()https?://[^" )]*\.(js|css|woff2?|png)' site --include=*.html --include=*.css
 

@@ -32,7 +32,7 @@ def export(model: Any, path: str | Path) -> list[str]:
     not learnt count for nothing. What names are as ids stands beside it, in `path`.json, with the classes.
 
     What the graph says is compared with what the model says, on examples made for that, before it is written. A
-    learner whose predictions are no such function (`sop`, `ons-invariant`) is refused: OuzelError.
+    learner whose predictions are not made of weights in that way (`sop`, `ons-invariant`) is refused: OuzelError.
 
     Examples
     --------

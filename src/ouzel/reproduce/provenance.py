@@ -19,7 +19,7 @@ PACKAGE = Path(__file__).parents[1]
 MODULES = "modules.json"  # beside the reports: the modules that each rests on
 LENGTH = 12  # of a digest
 OWN = "ouzel"
-APART = (f"{OWN}.cli", f"{OWN}.errors", __name__)  # no number comes from these
+APART = (f"{OWN}.cli", f"{OWN}.errors", f"{OWN}.streams.logs", __name__)  # no number comes from these
 
 
 class DataFolder:

@@ -43,7 +43,7 @@ def begin(
 
 
 def _lines_read(reading: dict[str, Any]) -> dict[str, Any]:
-    """The options by which lines are read: nothing depends on which line comes first, and ids are no features."""
+    """The options by which lines are read: nothing depends on which line comes first, and ids are not features."""
     known = {name: value for name, value in reading.items() if name in (*OF_JSON, *OF_MESSAGES, "bits", "seed")}
     ignored = [name for name in known.get("ignore", ()) if name != ID]
     return {**known, "label": known.get("label", "label"), "ignore": [*ignored, ID], "sample": 0}

@@ -24,7 +24,7 @@ from ouzel.streams.text.json_examples import Example, LongWordError
 from ouzel.streams.text.json_objects import JsonExamples, object_of, said_of
 from ouzel.streams.text.json_plain import Chunk, PlainObjects, lines_at
 
-ID = "_id"  # the member that names an example: it is no feature
+ID = "_id"  # the member that names an example: it is not a feature
 WITH_ID = b'"_id"'
 FIELD = re.compile(r"""(?:'([^']*)'|"([^"]*)"): """)
 MOST_KEY = 255  # characters of an id

@@ -25,7 +25,7 @@ from ouzel.terms.losses import (
     SquaredHinge,
 )
 
-SMALL = 1e-6  # a way below is no different from a plain step
+SMALL = 1e-6  # a way below is the same as a plain step
 ROUNDS = 3  # of Newton's method, from above on a convex function
 FLAT = 30.0  # margins from which the logistic loss is flat
 LARGEST_EXPONENT = 700.0  # beyond, exp is infinite

@@ -40,12 +40,14 @@ def _train(
         def begun(training: Training) -> None:
             last.append(training)
             engine = training.engine
+            lanes = len(training.plan.lanes)
             dashboard = f"; its dashboard: {engine.dashboard}" if engine.dashboard else ""
+            merging = f", merged every {training.merge_every:,} examples" if lanes > 1 else ""
             screen.say(
-                f"{engine.name}: {engine.workers} worker{'s' if engine.workers != 1 else ''}, "
-                f"{len(training.plan.lanes)} lanes, merged every {training.merge_every:,} examples{dashboard}"
+                f"{engine.name}: {engine.workers} worker{'s' if engine.workers > 1 else ''}, "
+                f"{lanes} lane{'s' if lanes > 1 else ''}{merging}{dashboard}"
             )
-            if engine.workers > len(training.plan.lanes):
+            if engine.workers > lanes:
                 screen.say(f"more workers than lanes: some will have nothing to do; --lanes {engine.workers} gives all")
 
         def show(training: Training) -> None:

@@ -1,4 +1,4 @@
-"""Messages that are no examples, each with its place and what is wrong with it, as lines of a file."""
+"""Messages that are not examples, each with its place and what is wrong with it, as lines of a file."""
 
 from __future__ import annotations
 

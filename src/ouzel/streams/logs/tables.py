@@ -135,7 +135,7 @@ class TableLog:
 
 
 class RowsError(DataError):
-    """Rows that are no log."""
+    """Rows that are not a log."""
 
 
 def _quoted(text: str) -> str:

@@ -9,7 +9,7 @@ from ouzel.streams.text.decimals import POWERS, nearest_float
 
 ENOUGH = np.uint64(10**18)  # with one digit more a whole number still fits 64 bits
 EXACT = np.uint64(2**53)  # whole numbers up to here are float64
-MOST_POWER = 1 << 40  # of ten, in an exponent: what is larger is no different
+MOST_POWER = 1 << 40  # of ten, in an exponent: what is larger changes nothing
 ZERO, ONE, TEN, ZERO_BYTE = (np.uint64(n) for n in (0, 1, 10, 48))
 
 

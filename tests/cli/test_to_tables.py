@@ -56,6 +56,19 @@ def test_figures_and_predictions_are_added(ouzel, trained, small, database):
     assert ask("SELECT count(*), min(row), max(row) FROM answers") == [(2000, 1, 1000)]
 
 
+def test_trainings_stand_beside_tests(ouzel, trained, small, database):
+    address, ask = database
+    expected = []
+    for workers in ((), ("--workers", 1)):
+        ran = ouzel("train", small, "--learner", "ogd", *workers, "--to", f"{address}#runs", "--json")
+        expected.append((None, str(small), "ogd", "classification", 1000, ran.json["error_rate"], None))
+    ran = ouzel("test", trained, small, "--to", f"{address}#runs", "--json")
+    tested = ran.json[str(trained)]["figures"]
+    expected.append((str(trained), str(small), "ogd", "classification", 1000, tested["error_rate"], None))
+
+    assert ask("SELECT model, files, learner, task, examples, error_rate, rmse FROM runs") == expected
+
+
 def test_what_is_not_a_table_is_one_line(ouzel, trained, small, tmp_path):
     for arguments, said in (
         (("top", trained, "--to", "weights.csv"), "--to takes a table of a database"),
@@ -64,6 +77,7 @@ def test_what_is_not_a_table_is_one_line(ouzel, trained, small, tmp_path):
             "server/shop: which table? Name it behind a #",
         ),
         (("test", trained, small, "--to", "sqlite:///x.db#a b"), "which table?"),
+        (("train", small, "--to", "sqlite:///x.db"), "which table?"),
         (("predict", trained, small, "--to", "sqlite:///x.db#drop;table"), "which table?"),
         (("top", trained, "--to", f"sqlite:///{tmp_path}/absent/x.db#w"), "cannot be reached"),
     ):

@@ -23,6 +23,10 @@ FilesOrSql = Annotated[
     typer.Argument(metavar="[FILE]", show_default=False, help="Files in any format, in order; - is standard input."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+FiguresTo = Annotated[
+    str | None,
+    typer.Option("--to", metavar="URL#TABLE", help="Add figures, a row a model, to a database: sqlite:///r.db#runs."),
+]
 Plot = Annotated[str | None, typer.Option("--plot", metavar="PNG|SVG", help="Draw the result to this file.")]
 
 Format = Annotated[

@@ -12,18 +12,6 @@ from ouzel.errors import OuzelError
 if TYPE_CHECKING:
     from ouzel.evaluation.testing import TestReport
 
-FIGURES = {
-    "error_rate": "error rate",
-    "log_loss": "log-loss",
-    "auc": "AUC",
-    "calibration_error": "calibration error",
-    "rmse": "rmse",
-    "mae": "mae",
-    "r2": "r2",
-    "average_precision": "average precision",
-    "mean_loss": "mean loss",
-    "baseline": "baseline",
-}
 MOST_CLASSES = 10  # of a confusion matrix on a screen
 
 
@@ -40,10 +28,7 @@ def run_test(
     group: options.Group = None,
     lines: options.Lines,
     plot: options.Plot = None,
-    to: Annotated[
-        str | None,
-        typer.Option(metavar="URL#TABLE", help="Add a row a model to a table of a database: sqlite:///r.db#tests."),
-    ] = None,
+    to: options.FiguresTo = None,
     json_: options.Json = False,
 ) -> None:
     """Test a model on labelled examples, which it predicts and does not learn.
@@ -53,15 +38,13 @@ def run_test(
     Example: ouzel test a9a.ouzel a9a.t.svm.xz --against other.ouzel
     """
     from ouzel.cli.ui.outcome import hand_over
+    from ouzel.cli.ui.table_rows import added_to, check_to
     from ouzel.evaluation.testing import evaluate
     from ouzel.model import persistence
     from ouzel.streams.read import read
 
     options.check_plot(plot)
-    if to is not None:
-        from ouzel.streams.logs.database_tables import check_table
-
-        check_table(to)
+    check_to(to)
     models = [model, *(against or [])]
     if "-" in files and len(models) > 1:
         raise OuzelError("standard input can be read once only; test models beside each other on a file")
@@ -79,35 +62,19 @@ def run_test(
 
         draw_tests(found, path)
 
-    def add(_: str) -> None:
-        assert to is not None
-        _add(found, files, to)
+    def rows() -> list[dict[str, Any]]:
+        return [{"model": path, **vars(of), **of.figures} for path, of in found.items()]
 
-    table = None if to is None else to.rpartition("#")[2]  # the address may hold a password
     hand_over(
-        [(plot, "figures drawn in", draw), (table, "figures added to", add)],
+        [(plot, "figures drawn in", draw), added_to(to, files, rows)],
         (lambda: {path: report.to_json() for path, report in found.items()}) if json_ else None,
         lambda: _show(found),
     )
 
 
-def _add(found: dict[str, TestReport], files: list[str], address: str) -> None:
-    """Add a row a model to a table of a database; figures that do not apply are null."""
-    import pyarrow
-
-    from ouzel.streams.logs.database_tables import write_table
-
-    numbers = pyarrow.float64()
-    columns: dict[str, Any] = {"model": list(found), "files": [" ".join(files)] * len(found)}
-    columns |= {name: [getattr(report, name) for report in found.values()] for name in ("learner", "task", "examples")}
-    columns |= {
-        name: pyarrow.array([report.figures.get(name) for report in found.values()], numbers) for name in FIGURES
-    }
-    write_table(address, [pyarrow.table(columns)], replace=False)
-
-
 def _show(found: dict[str, TestReport]) -> None:
     """A column a model; the confusion of one that stands alone."""
+    from ouzel.cli.ui.table_rows import FIGURES
     from ouzel.cli.ui.tables import console_for_tables, named_table
     from ouzel.evaluation.figures import figure
 

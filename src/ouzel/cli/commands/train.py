@@ -60,6 +60,7 @@ def train(
     querying: log_options.Querying,
     top: Annotated[int, typer.Option(help="Heaviest features to show.")] = 10,
     plot: options.Plot = None,
+    to: options.FiguresTo = None,
     live: Annotated[bool, typer.Option("--live", help="One screen that redraws: error, curve, weights.")] = False,
     json_: options.Json = False,
 ) -> None:
@@ -75,11 +76,13 @@ def train(
     named = {"loss": loss, "learning_rate": learning_rate, "l1": l1, "l2": l2, "budget": budget}
     settings = options.settings_given(set_, **named, sketch_size=sketch_size, epsilon=epsilon)
     from ouzel.cli.ui.heartbeat import checkpoints_of
+    from ouzel.cli.ui.table_rows import check_to
     from ouzel.files import locked
     from ouzel.learners.plugins import learner_named
 
     rows, seconds = checkpoints_of(checkpoint_every, model)
     options.check_plot(plot)
+    check_to(to)
     learner = None if learner is None else learner_named(learner)
     further = log_options.of_logs(following, sources)
     refused = {"passes": (passes or 1) > 1, "again": again, "follow": further, "cache": cache is not None, "live": live}
@@ -91,7 +94,7 @@ def train(
         made = {**preparation.prepared, **settings, "intercept": not preparation.no_intercept and task != "ranking"}
         made |= {"task": task, "pairs": pairs or 0, "resume": resume, "checkpoint_every": rows, "format": format}
         made |= {"holdout_every": holdout_every or 0, "reading": reading, "most_classes": most_classes, **rounds}
-        train_in_rounds(sources, learner or catalogue.DEFAULT, model, plot, top, json_, made)
+        train_in_rounds(sources, learner or catalogue.DEFAULT, model, plot, to, top, json_, made)
         return
     with nullcontext() if model is None else locked(model):
         from ouzel.training.session import Session
@@ -120,11 +123,15 @@ def train(
 
             session.kept = kept_in(cache, session.reading, session.model.space, session.inherited)
         failed = _go(session, seconds, quiet=json_, live=live)
-    _hand_over(session, failed, plot, top, json_)
+    _hand_over(session, failed, plot, to, top, json_)
 
 
-def _hand_over(session: Session, failed: OuzelError | None, plot: str | None, top: int, json_: bool) -> None:
+def _hand_over(
+    session: Session, failed: OuzelError | None, plot: str | None, to: str | None, top: int, json_: bool
+) -> None:
     """Draw the curve, and print the answer; the model has been written, unless that failed."""
+    from ouzel.cli.ui.table_rows import added_to
+
     report = session.run.report()
 
     def draw(path: str) -> None:
@@ -141,9 +148,10 @@ def _hand_over(session: Session, failed: OuzelError | None, plot: str | None, to
         if failed is not None:
             raise failed
 
+    added = added_to(to, session.files, lambda: [{"model": session.output, **vars(report)}])
     model = session.output if session.written or failed else None
     hand_over(
-        [(model, "model written to", saved), (plot, "curve drawn in", draw)],
+        [(model, "model written to", saved), (plot, "curve drawn in", draw), added],
         (lambda: {**report.to_json(), "model": session.output}) if json_ else None,
         show,
     )

@@ -13,22 +13,37 @@ if TYPE_CHECKING:
 
 
 def train_in_rounds(
-    files: list[str], learner: str, output: str | None, plot: str | None, top: int, json_: bool, asked: dict[str, Any]
+    files: list[str],
+    learner: str,
+    output: str | None,
+    plot: str | None,
+    to: str | None,
+    top: int,
+    json_: bool,
+    asked: dict[str, Any],
 ) -> None:
     """Learn files in rounds as asked, None for what was not said, and print the answer."""
     from ouzel.files import locked
 
     said = {name: value for name, value in asked.items() if value is not None}
     with nullcontext() if output is None else locked(output):
-        _train(files, learner, output, plot, top, json_, **said)
+        _train(files, learner, output, plot, to, top, json_, **said)
 
 
 def _train(
-    files: list[str], learner: str, output: str | None, plot: str | None, top: int, json_: bool, **asked: Any
+    files: list[str],
+    learner: str,
+    output: str | None,
+    plot: str | None,
+    to: str | None,
+    top: int,
+    json_: bool,
+    **asked: Any,
 ) -> None:
     from pathlib import Path
 
     from ouzel.cli.ui.progress import Screen
+    from ouzel.cli.ui.table_rows import added_to
     from ouzel.distributed.training import train
     from ouzel.files import check_place
 
@@ -74,8 +89,9 @@ def _train(
         show_answer(training.model, report, top)
         print("\n".join(training.spread.facts))
 
+    added = added_to(to, files, lambda: [{"model": output, **vars(report)}])
     hand_over(
-        [(output, "model written to", lambda path: None), (plot, "curve drawn in", draw)],
+        [(output, "model written to", lambda path: None), (plot, "curve drawn in", draw), added],
         (lambda: {**report.to_json(), "model": output, "spread": training.spread.to_json()}) if json_ else None,
         show_all,
     )

@@ -1,0 +1,49 @@
+"""Figures as rows of a table in a database, by `--to`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ouzel.cli.ui.outcome import Written
+
+FIGURES = {
+    "error_rate": "error rate",
+    "log_loss": "log-loss",
+    "auc": "AUC",
+    "calibration_error": "calibration error",
+    "rmse": "rmse",
+    "mae": "mae",
+    "r2": "r2",
+    "average_precision": "average precision",
+    "mean_loss": "mean loss",
+    "baseline": "baseline",
+}
+ABOUT = {"model": "string", "files": "string", "learner": "string", "task": "string", "examples": "int64"}
+
+
+def check_to(address: str | None) -> None:
+    """Refuse what is given with `--to` if it is not a table in a database."""
+    if address is not None:
+        from ouzel.streams.logs.database_tables import check_table
+
+        check_table(address)
+
+
+def added_to(address: str | None, files: Sequence[str], rows: Callable[[], Sequence[Mapping[str, Any]]]) -> Written:
+    """For `hand_over`: what a row does not have, of `ABOUT` and `FIGURES`, is null in the table."""
+
+    def add(_: str) -> None:
+        import pyarrow
+
+        from ouzel.streams.logs.address import is_remote, name_of
+        from ouzel.streams.logs.database_tables import write_table
+
+        assert address is not None
+        names = " ".join(name_of(file) if is_remote(file) else file for file in files)  # without passwords
+        given = [{"files": names, **row} for row in rows()]
+        types = {**ABOUT, **dict.fromkeys(FIGURES, "double")}
+        columns = {name: pyarrow.array([row.get(name) for row in given], type) for name, type in types.items()}
+        write_table(address, [pyarrow.table(columns)], replace=False)
+
+    return None if address is None else address.rpartition("#")[2], "figures added to", add  # it may hold a password

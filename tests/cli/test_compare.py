@@ -253,7 +253,7 @@ def test_other_libraries_and_grids_of_any_setting(ouzel, small, tmp_path):
 def test_what_another_library_has_not_is_one_line(ouzel, small):
     for learners, said in (
         ("json:loads", "loads cannot be made without arguments"),
-        ("sklearn.linear_model:Absent", "there is not a learner 'Absent'"),
+        ("sklearn.linear_model:Absent", "there is no learner 'Absent'"),
         ("absent_module:Any", "cannot import absent_module"),
     ):
         ran = ouzel("compare", small, "--learners", learners)

@@ -60,7 +60,7 @@ def test_a_loss_is_named_by_its_module(ouzel, small, own):
     ("flags", "said"),
     [
         (["--learner", "absent_module:x"], "cannot import absent_module"),
-        (["--learner", "own_learner:absent"], "there is not a learner 'absent'"),
+        (["--learner", "own_learner:absent"], "there is no learner 'absent'"),
         (["--loss", "own_learner.log_cosh:Absent"], "own_learner.log_cosh has no Absent"),
     ],
 )

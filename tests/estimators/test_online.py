@@ -66,7 +66,7 @@ def test_none_is_the_learners_own_default():
     ("model", "message"),
     [
         (ouzel.OnlineClassifier("adagrid"), "Did you mean 'adagrad'"),
-        (ouzel.OnlineClassifier(3), "there is not a learner 3"),
+        (ouzel.OnlineClassifier(3), "there is no learner 3"),
         (ouzel.OnlineClassifier("ogd", learning_rate="fast"), "learning_rate of ogd must be a number"),
         (ouzel.OnlineClassifier("ogd", passes=0), "passes must be a whole number"),
         (ouzel.OnlineRegressor("arow"), "the learner arow tells classes apart; for numbers choose auto, ogd"),

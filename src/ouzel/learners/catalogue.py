@@ -157,12 +157,12 @@ def find(name: str) -> Learner:
     'online gradient descent'
     >>> find("adagrid")
     Traceback (most recent call last):
-    ouzel.errors.OuzelError: there is not a learner 'adagrid'. Did you mean 'adagrad'? ...
+    ouzel.errors.OuzelError: there is no learner 'adagrid'. Did you mean 'adagrad'? ...
     """
     if isinstance(name, str) and name in LEARNERS:
         return LEARNERS[name]
     raise OuzelError(
-        f"there is not a learner {reprlib.repr(name)}{suggest(name, LEARNERS)}Known: {', '.join(LEARNERS)}"
+        f"there is no learner {reprlib.repr(name)}{suggest(name, LEARNERS)}Known: {', '.join(LEARNERS)}"
     )
 
 

@@ -26,5 +26,5 @@ def schema(
         print("\n".join(SCHEMAS))
         return
     if command not in SCHEMAS:
-        raise OuzelError(f"there is not a schema of {command!r}{suggest(command, SCHEMAS)}Known: {', '.join(SCHEMAS)}")
+        raise OuzelError(f"there is no schema of {command!r}{suggest(command, SCHEMAS)}Known: {', '.join(SCHEMAS)}")
     print(json.dumps(schema_of(command), indent=1))

@@ -2,7 +2,8 @@
 
     python benchmarks/untuned_newton.py --data ../shared/data
 
-The last column is the largest change of the error of son-oja, mean of five starts, when features are numbered anew.
+Errors of figure 1's streams are means over five draws of them. The last column is the largest change of the error of
+son-oja, mean of five starts, when features are numbered anew.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from ouzel.streams.block import Block
 LEARNERS = ("adagrad", "son-oja", "son-fd", "son-rp")
 MOST = 30_000  # examples of a set
 SORTED = ("20news", "magic04", "w1a")  # files in the order of classes: shuffled
+DRAWS = 5  # of figure 1's streams
 CONDITIONS = (50.0, 100.0, 150.0, 200.0)
 
 
@@ -37,10 +39,11 @@ def renumbered(block: Block) -> Block:
     return block._replace(indices=indices[order], values=block.values[order])
 
 
-def row(name: str, block: Block) -> str:
-    """Errors of all learners, and what numbers of features do."""
-    errors = [error_of(learner, block) for learner in LEARNERS]
-    means = [np.mean([error_of("son-oja", b, sketch_seed=s) for s in range(5)]) for b in (block, renumbered(block))]
+def row(name: str, *draws: Block) -> str:
+    """Errors of all learners, means over draws of a stream, and what numbers of features do."""
+    errors = [np.mean([error_of(learner, block) for block in draws]) for learner in LEARNERS]
+    numberings = draws[0], renumbered(draws[0])
+    means = [np.mean([error_of("son-oja", block, sketch_seed=s) for s in range(5)]) for block in numberings]
     return f"| {name} | " + " | ".join(f"{error:.4f}" for error in errors) + f" | {abs(means[1] - means[0]):.4f} |"
 
 
@@ -52,7 +55,8 @@ def main() -> None:
     given = parser.parse_args()
     print("| stream | " + " | ".join(LEARNERS) + " | numbered anew |")
     for condition in CONDITIONS:
-        print(row(f"condition number {condition:g}", source(0).block(condition)), flush=True)
+        draws = [source(seed).block(condition) for seed in range(DRAWS)]
+        print(row(f"condition number {condition:g}", *draws), flush=True)
     for name in filter(None, given.sets.split(",")):
         block = load(given.data, SETS[name])
         if name in SORTED:

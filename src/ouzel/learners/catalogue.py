@@ -161,9 +161,7 @@ def find(name: str) -> Learner:
     """
     if isinstance(name, str) and name in LEARNERS:
         return LEARNERS[name]
-    raise OuzelError(
-        f"there is no learner {reprlib.repr(name)}{suggest(name, LEARNERS)}Known: {', '.join(LEARNERS)}"
-    )
+    raise OuzelError(f"there is no learner {reprlib.repr(name)}{suggest(name, LEARNERS)}Known: {', '.join(LEARNERS)}")
 
 
 def register(name: str, module: Any, summary: str, **preset: Any) -> None:

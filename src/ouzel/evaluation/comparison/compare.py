@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from ouzel.errors import OuzelError
+from ouzel.evaluation.clock import Clock
 from ouzel.evaluation.comparison.contestant import Contestant, entered
 from ouzel.evaluation.comparison.grid import Candidate
 from ouzel.evaluation.curve import Curve
@@ -34,13 +34,18 @@ class Entry:
         self.scores = Scores(self.model.task)
         self.curve = Curve(self.scores)
         self.updates = 0  # as the learner counts them, or else examples whose loss was not zero
-        self.seconds = 0.0
+        self.clock = Clock()
 
     @property
     def figure(self) -> float:
         """What is compared, the less the better: error rate, or the root mean squared error of numbers."""
         figure = self.scores.rmse if self.model.task.numbers else self.scores.error_rate
         return float("inf") if figure is None or figure != figure else figure
+
+    @property
+    def seconds(self) -> float:
+        """Spent learning; the compilation of kernels is left out."""
+        return self.clock.seconds["learning"]
 
     @property
     def nonzeros(self) -> int | None:
@@ -56,9 +61,8 @@ class Entry:
 
     def learn(self, block: Block) -> None:
         """Predict, count and learn a block."""
-        begun = time.perf_counter()
-        learnt = self.model.learn(block)
-        self.seconds += time.perf_counter() - begun
+        with self.clock.on("learning"):
+            learnt = self.model.learn(block)
         own = getattr(self.model.states[0], "updates", None) if isinstance(self.model.module, Multiclass) else None
         self.updates = int(own[0]) if own is not None else self.updates + int(np.count_nonzero(learnt.losses > 0.0))
         self.curve.add(learnt)

@@ -24,12 +24,39 @@ from ouzel.reproduce.provenance import DataFolder
 from ouzel.streams.block import Block
 from ouzel.streams.read import read
 
+
+class File(NamedTuple):
+    """A set of two classes, and how it is read."""
+
+    name: str
+    positive: tuple[int, ...] = ()  # labels; none: they are signs
+    reading: dict[str, Any] = {}  # noqa: RUF012 -- nobody writes into it
+
+
 TECHNICAL = (2, 3, 4, 5, 6, 12, 13, 14, 15)  # comp.* and sci.* of the twenty newsgroups, in alphabetical order
+TUTOR = ("Anon Student Id", "Problem Hierarchy", "Problem Name", "Step Name", "KC(Default)")  # not what tells the label
+ALGEBRA = ("user_id", "item_id", "skill_id")
 SETS = {
-    "RCV1": ("rcv1_binary_sample.svm.xz", ()),
-    "20 newsgroups": ("20news.svm.xz", TECHNICAL),
-    "20 newsgroups, counts": ("news20.svm.xz", TECHNICAL),
-    "URL": ("url_sample.svm.xz", ()),
+    "RCV1": File("rcv1_binary_sample.svm.xz"),
+    "20 newsgroups": File("20news.svm.xz", TECHNICAL),
+    "20 newsgroups, counts": File("news20.svm.xz", TECHNICAL),
+    "URL": File("url_sample.svm.xz"),
+    "KDD Algebra": File(
+        "kdd2010_algebra05_test.csv.xz",
+        (1,),
+        {"label": "correct", "keep": ALGEBRA, "categorical": ALGEBRA, "crosses": ("user_id*skill_id",), "bits": 20},
+    ),
+    "KDD tutor": File(
+        "kdd2010_cognitive_tutor_sample.txt.xz",
+        (1,),
+        {
+            "format": "tsv",
+            "label": "Correct First Attempt",
+            "keep": TUTOR,
+            "categorical": TUTOR,
+            "crosses": ("Anon Student Id*KC(Default)", "Anon Student Id*Problem Name"),
+        },
+    ),
 }
 LEARNERS = ("awm", "wm", "truncation", "probabilistic-truncation", "space-saving", "hashing")
 REFERENCE = "unbounded"
@@ -69,8 +96,8 @@ def load(data: DataFolder, paths: Sequence[Path], quick: bool, names: Sequence[s
     """The named sets and the given files, labels -1 and +1; in the quick variant 3,000 examples of the first."""
     blocks = {}
     for name in names[:1] if quick else names:
-        file, positive = SETS[name]
-        block = join(read(data / file))
+        file, positive, reading = SETS[name]
+        block = join(read(data / file, **reading))
         blocks[name] = block if not positive else block._replace(labels=_signs(np.isin(block.labels, positive)))
     for path in paths:
         block = join(read(path))

@@ -10,8 +10,10 @@ FIGURE_3 = """
 Medians over ten random orders, each with hash functions of its own; the paper prints a figure without numbers, and says
 of it that AWM-Sketch has the lowest error on all three sets, and (in the abstract) that on RCV1 it is 4 times better
 than Space Saving and 10 times better than truncation at the same memory. The sets here are samples (20 newsgroups:
-comp.* and sci.* against the rest), where the paper has 677 thousand and 2.4 million examples; on the shortest, few
-weights are above what truncation keeps, so that it forgets little. The second table has recovery and online error of
+comp.* and sci.* against the rest; KDD Algebra: a fifth of the students of 2005-2006, and a tutor's log of 2006, with
+students, problems and skills as categories, and pairs of them), where the paper has 677 thousand examples of RCV1, 2.4
+million of URL and 8.4 million of KDD Algebra 2008-2009; on the shortest, few weights are above what truncation keeps,
+so that it forgets little. The second table has recovery and online error of
 one and the same run; the paper's Table 2 gives half of the budget to the active set. Feature hashing is asked for the
 weights of all features seen.
 """

@@ -41,6 +41,27 @@ def test_every_learner_of_several_classes_has_an_estimator():
     }
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        ouzel.AROWClassifier(loss="logistic"),
+        ouzel.AROWClassifier(pairwise=False, covariance="full", prior=2.0),
+        ouzel.PassiveAggressiveClassifier(loss="logistic"),
+        ouzel.AWMSketchClassifier(budget=8192, l1=1e-3, per_feature=True),
+        ouzel.WMSketchClassifier(budget=8192, cell_bits=8),
+    ],
+    ids=repr,
+)
+def test_settings_beyond_a_papers_first_form_are_parameters(tmp_path, model):
+    X, y = stream(60)
+    y = y == "ant"
+    model.partial_fit(X, y).save(tmp_path / "m")
+    loaded = ouzel.load(tmp_path / "m")
+
+    assert loaded.get_params() == model.get_params()
+    assert (model.decision_function(X) != type(model)().partial_fit(X, y).decision_function(X)).any()
+
+
 @pytest.mark.parametrize(("model", "learner"), MODELS)
 def test_a_model_is_saved_and_goes_on_to_the_bit(tmp_path, model, learner):
     X, y = stream(60)

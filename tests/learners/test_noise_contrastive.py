@@ -130,7 +130,7 @@ def test_the_estimator_of_awm_has_it_as_an_option(tmp_path):
     assert estimator.bytes_used_ == 3 * 1024
     assert ouzel.load(tmp_path / "model.ouzel").predict(X[:3]).tolist() == ["a", "b", "c"]
     assert ouzel.load(tmp_path / "model.ouzel").noise == 2
-    with pytest.raises(OuzelError, match="noise-contrastive estimation is logistic"):
+    with pytest.raises(OuzelError, match="noise-contrastive estimation has loss="):
         ouzel.AWMSketchClassifier(noise=2, loss="squared").partial_fit(X, y)
 
 

@@ -9,6 +9,8 @@ from ouzel.errors import OuzelError
 from ouzel.estimators.classifier import Classifier
 from ouzel.estimators.named import Named
 
+PLAIN = {"loss": "logistic", "l1": 0.0, "per_feature": False, "cell_bits": 32}  # of noise-contrastive estimation
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class _Budgeted(Named, Classifier):
@@ -44,6 +46,9 @@ class AWMSketchClassifier(_Budgeted):
     heap_size, width, depth : of the active set and the sketch, instead of what the budget gives; 0 for that
     noise : 0, or with many classes how many are drawn for an example to be learnt against, by noise-contrastive
         estimation, instead of all
+    l1 : strength of the l1 penalty, on the sketch as well (section 6.1)
+    per_feature : AdaGrad's rates, a second number a cell out of the same budget (section 9)
+    cell_bits : 32, or without l1 cells of 8 or 16 bits, rounded at random (section 9)
     loss, budget, learning_rate, schedule, l2 : "logistic", "8KB", 0.1, "inverse-time" and 1e-6 unless given
     fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`; the seed is the sketch's, too
 
@@ -59,6 +64,9 @@ class AWMSketchClassifier(_Budgeted):
     heap_size: int = 0
     width: int = 0
     depth: int = 0
+    l1: float = 0.0
+    per_feature: bool = False
+    cell_bits: int = 32
     noise: int = 0
 
     @classmethod
@@ -73,10 +81,11 @@ class AWMSketchClassifier(_Budgeted):
         settings = super()._settings()
         if not self.noise:
             del settings["noise"]
-        elif settings.pop("loss") != "logistic":
-            raise OuzelError(
-                f"noise-contrastive estimation is logistic: noise=0, or loss='logistic'; got {self.loss!r}"
-            )
+            return settings
+        for name, only in PLAIN.items():
+            if settings.pop(name) != only:
+                given = getattr(self, name)
+                raise OuzelError(f"noise-contrastive estimation has {name}={only!r}: that, or noise=0; got {given!r}")
         return settings
 
 
@@ -88,7 +97,9 @@ class WMSketchClassifier(_Budgeted):
     ----------
     averaging : recover weights from the mean of the iterates (Theorem 2), for a second table
     radius : of the l2 ball that the sketch is kept in, 0 for none
-    heap_size, width, depth : see `AWMSketchClassifier`, and there for the others
+    epsilon, delta, features : the size by Theorem 1: errors of epsilon ||w||_1 with probability 1 - delta, of so many
+        features; 0 for the size that the budget gives
+    heap_size, width, depth, l1, per_feature, cell_bits : see `AWMSketchClassifier`, and there for the others
 
     Examples
     --------
@@ -104,6 +115,12 @@ class WMSketchClassifier(_Budgeted):
     depth: int = 0
     averaging: bool = False
     radius: float = 0.0
+    epsilon: float = 0.0
+    delta: float = 0.05
+    features: int = 262144
+    l1: float = 0.0
+    per_feature: bool = False
+    cell_bits: int = 32
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -19,6 +19,14 @@ class _Gaussian(Named, Classifier):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
+class _Distribution(_Gaussian):
+    """A Gaussian over the weights."""
+
+    prior: float = 1.0
+    pairwise: bool = True
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class SecondOrderPerceptronClassifier(_Gaussian):
     """The second-order perceptron (Cesa-Bianchi, Conconi & Gentile 2005).
 
@@ -42,7 +50,7 @@ class SecondOrderPerceptronClassifier(_Gaussian):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ConfidenceWeightedClassifier(_Gaussian):
+class ConfidenceWeightedClassifier(_Distribution):
     """Confidence-weighted learning (Dredze, Crammer & Pereira 2008; Crammer, Dredze & Pereira 2008).
 
     Parameters
@@ -50,6 +58,7 @@ class ConfidenceWeightedClassifier(_Gaussian):
     variant : "deviation" (the exact convex form) or "variance": by which the margin is to be wide enough
     confidence : probability with which every example is to be right
     prior : variance of the weights before any example
+    pairwise : whether a margin has the variance of a difference of two scores, 2 x'Sx, or LIBOL's x'Sx
     covariance : "diagonal", or "full" for ids below 4,096 (names of features: bits of 12 or less)
     fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
 
@@ -66,7 +75,6 @@ class ConfidenceWeightedClassifier(_Gaussian):
 
     variant: str = "deviation"
     confidence: float = 0.75
-    prior: float = 1.0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -75,13 +83,13 @@ class ConfidenceWeightedClassifier(_Gaussian):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SoftConfidenceWeightedClassifier(_Gaussian):
+class SoftConfidenceWeightedClassifier(_Distribution):
     """Soft confidence-weighted learning (Wang, Zhao & Hoi 2012).
 
     Parameters
     ----------
     variant : "scw1" (linear slack) or "scw2" (squared slack)
-    confidence, prior, covariance : see `ConfidenceWeightedClassifier`
+    confidence, prior, pairwise, covariance : see `ConfidenceWeightedClassifier`
     aggressiveness : C, the price of slack
     fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
 
@@ -99,17 +107,18 @@ class SoftConfidenceWeightedClassifier(_Gaussian):
     variant: str = "scw1"
     confidence: float = 0.75
     aggressiveness: float = 1.0
-    prior: float = 1.0
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class AROWClassifier(_Gaussian):
+class AROWClassifier(_Distribution):
     """Adaptive regularisation of weights (Crammer, Kulesza & Dredze 2009).
 
     Parameters
     ----------
+    loss : "hinge" (squared, as in the paper), or "logistic"
     regularization : r
     prior : variance of the weights before any example
+    pairwise : whether a margin has the variance of a difference of two scores, 2 x'Sx, or LIBOL's x'Sx
     covariance : "diagonal", or "full" for ids below 4,096 (names of features: bits of 12 or less)
     fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
 
@@ -123,18 +132,19 @@ class AROWClassifier(_Gaussian):
     learner = "arow"
     learners = with_full(("arow",))
 
+    loss: Any = "hinge"
     regularization: float = 1.0
-    prior: float = 1.0
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NAROWClassifier(_Gaussian):
+class NAROWClassifier(_Distribution):
     """AROW whose regularisation follows the variance (Orabona & Crammer 2010).
 
     Parameters
     ----------
     bound : b; once the variance of a margin is below 1 / b its examples are not learnt, late classes neither
     prior : variance of the weights before any example
+    pairwise : whether a margin has the variance of a difference of two scores, 2 x'Sx, or LIBOL's x'Sx
     covariance : "diagonal", or "full" for ids below 4,096 (names of features: bits of 12 or less)
     fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
 
@@ -149,17 +159,17 @@ class NAROWClassifier(_Gaussian):
     learners = with_full(("narow",))
 
     bound: float = 10.0
-    prior: float = 1.0
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NHERDClassifier(_Gaussian):
+class NHERDClassifier(_Distribution):
     """Normal herding (Crammer & Lee 2010).
 
     Parameters
     ----------
     aggressiveness : C, the price of slack
     prior : variance of the weights before any example
+    pairwise : whether a margin has the variance of a difference of two scores, 2 x'Sx, or LIBOL's x'Sx
     covariance : "diagonal", or "full" for ids below 4,096 (names of features: bits of 12 or less)
     fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
 
@@ -174,7 +184,6 @@ class NHERDClassifier(_Gaussian):
     learners = with_full(("nherd",))
 
     aggressiveness: float = 1.0
-    prior: float = 1.0
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

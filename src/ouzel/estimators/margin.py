@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from ouzel.errors import OuzelError
 from ouzel.estimators.classifier import Classifier
 from ouzel.estimators.named import Named
 
@@ -61,6 +63,7 @@ class PassiveAggressiveClassifier(Named, Classifier):
     ----------
     variant : "pa", "pa1" (steps at most C) or "pa2" (squared slack)
     aggressiveness : C
+    loss : of "pa1" "hinge", or "logistic", whose step has no closed form
     fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
 
     Examples
@@ -76,6 +79,12 @@ class PassiveAggressiveClassifier(Named, Classifier):
 
     variant: str = "pa1"
     aggressiveness: float = 1.0
+    loss: Any = "hinge"
+
+    def _settings(self) -> dict[str, Any]:
+        if self.variant != "pa1" and self.loss != "hinge":
+            raise OuzelError(f"only variant='pa1' takes another loss than the hinge; got {self.loss!r}")
+        return super()._settings()
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -9,8 +9,8 @@ from ouzel.errors import OuzelError
 from ouzel.estimators.base import COMMON, Estimator
 from ouzel.learners import catalogue
 from ouzel.model.model import Model
-from ouzel.model.setting_names import chosen_by_name
-from ouzel.terms.names import to_json
+from ouzel.model.setting_names import TERMS, chosen_by_name
+from ouzel.terms.names import name_of, to_json
 
 Learners = dict[tuple[Any, ...], str]
 
@@ -53,7 +53,7 @@ class Named(Estimator):
         }
         options |= {"standardize": model.standardize, "forget": model.forget}
         given = {**settings, **strengths, **options, **chosen}
-        estimator.set_params(**{name: value for name, value in given.items() if name in known})
+        estimator.set_params(**{name: _as_given(name, given[name], known[name]) for name in given.keys() & known})
         if to_json(estimator._resolved()) != to_json(model.settings):
             return None
         estimator.model_ = model
@@ -75,6 +75,13 @@ class Named(Estimator):
             return given
         fields = catalogue.find(self._learner_name()).settings._fields
         return {name: value for name, value in given.items() if name in fields or name in ("l1", "l2")}
+
+
+def _as_given(name: str, value: Any, default: Any) -> Any:
+    """A setting as a user would write it: known terms by name, counts as whole numbers."""
+    if name in TERMS and type(value) in map(type, TERMS[name].values()):
+        return name_of(value)
+    return int(value) if type(default) is int and value == int(value) else value
 
 
 def with_full(*variants: tuple[str, ...]) -> Learners:

@@ -42,8 +42,13 @@ def serving(path: Path, **limits: float) -> Iterator[Running]:
         running.end()
 
 
-def connect(running: Running, text: bytes = b"") -> socket.socket:
-    made = socket.create_connection(("127.0.0.1", running.port), timeout=30)
+def connect(running: Running, text: bytes = b"", room: int = 0) -> socket.socket:
+    """A connection that has sent a text; the system holds about `room` bytes for it that nobody reads, if told to."""
+    made = socket.socket()
+    if room:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, room)
+    made.settimeout(30)
+    made.connect(("127.0.0.1", running.port))
     made.sendall(text)
     return made
 
@@ -175,7 +180,7 @@ def test_a_head_without_end_is_refused(tmp_path):
 def test_an_answer_that_nobody_reads_ends_the_connection(tmp_path):
     with serving(tmp_path, seconds=1) as running:
         httpx.post(f"{running.address}/v1/learn?answers=summary", content=LINE * 200_000, headers=LINES, timeout=60)
-        made = connect(running, b"GET /v1/log HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        made = connect(running, b"GET /v1/log HTTP/1.1\r\nHost: localhost\r\n\r\n", room=1 << 16)
         time.sleep(3)
 
         assert len(ended(made, 10)) < 7_000_000  # of 7.6 million bytes: what the system had taken by then

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ouzel.errors import DataError, OuzelError
 from ouzel.streams.logs.decode import Decoder
-from ouzel.streams.logs.protocol import Position
+from ouzel.streams.logs.protocol import Batch, Pause, Position
 from ouzel.streams.logs.reading import Reading
 from ouzel.streams.logs.stream import LogStream
 from ouzel.streams.options import Options, make_options
@@ -157,3 +157,17 @@ def test_what_makes_no_sense_is_refused(reading, message):
 def test_a_log_without_examples_is_an_error():
     with pytest.raises(DataError, match="there are no examples in it"):
         rows_of(stream_of([None, b""]))
+
+
+def test_messages_without_values_do_not_decide_what_members_hold():
+    class Late(MemoryLog):
+        def read(self, position, follow):
+            yield Batch("", [0, 1], [None, b" "])
+            yield Pause.CAUGHT_UP
+            yield Batch("", [2, 3], [b'{"label": 1, "code": 7}', b'{"label": 0, "code": "A"}'])
+
+    with LogStream(Late([]), Decoder, "jsonl", Options(), Reading()) as stream:
+        rows = sum(block.rows for block in stream)
+
+    assert rows == 2
+    assert stream.space.kinds == {"code": "category"}

@@ -32,8 +32,18 @@ OnGap = Annotated[
 Quarantine = Annotated[
     str | None, typer.Option(metavar="FILE", help="With --on-error skip: write the messages left out to this file.")
 ]
-
-
+LabelsOf = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL", help="Of a log: its labels come later, in this one, and find their message by its key."
+    ),
+]
+Within = Annotated[
+    int | None, typer.Option(metavar="N", help="With --labels: messages that one waits for its label (10000).")
+]
+By = Annotated[
+    str | None, typer.Option(metavar="MEMBER", help="With --labels: a member of both to find messages by, not the key.")
+]
 Sql = Annotated[
     str | None, typer.Option("--sql", metavar="SELECT", help="Read what a database answers to this, in place of files.")
 ]
@@ -64,6 +74,9 @@ class Following:
     follow: Follow = False
     until: Until = None
     on_gap: OnGap = None
+    labels: LabelsOf = None
+    within: Within = None
+    by: By = None
     quarantine: Quarantine = None
 
 
@@ -117,7 +130,9 @@ def check_rounds(sources: Sequence[str], seconds: float) -> None:
 
 def of_logs(following: Following, files: Sequence[str]) -> dict[str, Any]:
     """The options that were given, as the library takes them; refused where no log is read."""
-    given = {name: value for name, value in values(following).items() if value}
+    given = {name: value for name, value in values(following).items() if value is not None and value is not False}
+    if "within" in given and "labels" not in given:
+        raise OuzelError("--within goes with --labels: the log that labels come from")
     if given and not any(map(is_log, files)):
         name = next(iter(given)).replace("_", "-")
         raise OuzelError(f"--{name} is for logs such as kafka://broker:9092/topic; leave it out")

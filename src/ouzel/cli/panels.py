@@ -18,7 +18,7 @@ PANELS: dict[str, str] = {
     "Columns": "label label_positive weight id id_ group query column text categorical numeric dates ignore keep "
     "missing",
     "Features": "crosses ngrams skips bins hinges bits seed",
-    "Logs": "begin follow until on_gap quarantine with_key with_headers",
+    "Logs": "begin follow until on_gap labels within by quarantine with_key with_headers",
     "Databases": "sql database cursor",
     "Many machines": "workers cluster merge_every lanes",
 }

@@ -51,10 +51,9 @@ class FeedLines:
                 ended = number == len(messages[place])
                 behind, within = (place + 1, 0) if ended else (place, number)
             position = copy.deepcopy(position)
-            if behind:
-                position.last[batch.partition] = batch.places[behind - 1]
+            position.pass_over(batch, behind)
             position.within = (batch.partition, within) if within else ("", 0)
-            position.ends, position.format = dict(batch.ends), self.format or ""
+            position.format = self.format or ""
             yield Part(self._given([line for line, _, _ in some]), position)
 
     def _messages(self, batch: Batch) -> list[list[bytes]]:

@@ -46,8 +46,8 @@ def beside_of(options: Options) -> Beside:
 
 def check_beside(options: Options, name: str, url: str | None) -> None:
     """Refuse to ask for what comes beside messages of a source, at an address unless it is a file, that has none."""
-    for option, field in FIELDS.items():
-        if not getattr(options, option) or option in options.inherited or _has(url, field):
+    for option in FIELDS:
+        if not getattr(options, option) or option in options.inherited or (url is not None and has(url, option)):
             continue
         hint = ""
         if url is not None and not is_database(url):
@@ -55,11 +55,16 @@ def check_beside(options: Options, name: str, url: str | None) -> None:
         raise OuzelError(f"{name}: has no {WORDS[option]} of messages{hint}; leave out", **{option: True})
 
 
-def _has(url: str | None, field: str) -> bool:
-    if url is None or is_database(url):
+def has(url: str, option: str) -> bool:
+    """Whether messages at an address have what an option asks for.
+
+    >>> has("kafka://broker/clicks", "with_key"), has("redis://server/clicks", "with_key")
+    (True, False)
+    """
+    if is_database(url):
         return False
     address = address_of(url)
-    return address.scheme in KEYED or field in address.options
+    return address.scheme in KEYED or FIELDS[option] in address.options
 
 
 def _text(value: bytes | str) -> str:

@@ -53,7 +53,7 @@ class Decoder:
     def look(self, batches: Sequence[Batch]) -> None:
         """Tell the format by the first messages, and what members hold."""
         self.format = self.format or self._told(batches)
-        if self.format is None:
+        if self.format is None or not any(value and not value.isspace() for batch in batches for value in batch.values):
             return
         if self.format not in FORMATS:
             raise OuzelError(f"{self.name}: messages are {', '.join(FORMATS)}; got {self.format!r}")

@@ -23,6 +23,7 @@ from ouzel.streams.logs.protocol import MOST_AT_ONCE, TOUCH, Batch, Pause, Place
 from ouzel.streams.logs.reading import Reading
 
 STRIPE = 4096  # offsets of a partition, before it is the next one's turn
+JOINED_STRIPE = 64  # where another log is read beside it, in the order of time
 MOST_WAITING = 4 * STRIPE  # messages of a partition that wait for their turn
 ENDLESS = 1 << 62
 
@@ -43,6 +44,7 @@ class Kafka:
         self._client = Client(address, lambda line: self.say(line))
         self.numbers = self._client.partitions
         self.partitions = list(map(str, self.numbers))
+        self._stripe = STRIPE if reading.labels is None else JOINED_STRIPE
         self._next: dict[int, int] = {}  # offset that is to come
         self._waiting: dict[int, deque[Any]] = {}
         self._end: dict[int, int | None] = {}  # where the broker says that a partition ends, until more comes
@@ -99,8 +101,8 @@ class Kafka:
         """Messages up to the ends, in stripes; a topic of one partition has but one."""
         ends, alone = dict(ends), len(self.numbers) == 1
         while unread := self._open(ends):
-            partition = unread[0] if alone else min(unread, key=lambda k: (self._next[k] // STRIPE, k))
-            bound = ends[partition] if alone else (self._next[partition] // STRIPE + 1) * STRIPE
+            partition = unread[0] if alone else min(unread, key=lambda k: (self._next[k] // self._stripe, k))
+            bound = ends[partition] if alone else (self._next[partition] // self._stripe + 1) * self._stripe
             bound = min(bound, ends[partition])
             waiting, end = self._waiting[partition], self._end[partition]
             messages: list[Any] = []

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol
 from ouzel.errors import DataError, OuzelError
 from ouzel.rules import check, either, list_of, pair_of, text, whole
 from ouzel.rules import table as a_table
+from ouzel.streams.logs.joining import Input, JoinState
 
 Place = int | str  # of a message in its partition: messages are read in the order of their places
 Say = Callable[[str], None]
@@ -36,13 +37,14 @@ class Batch(NamedTuple):
     values: Sequence[bytes | None]  # (n,) None where a compacted topic tells that a key is gone
     times: Sequence[int] = ()  # (n,) milliseconds since 1970, if they were asked for
     ends: Mapping[str, int] = MappingProxyType({})  # of the round of partitions that this batch is of
+    inputs: Sequence[Input] = ()  # (n,) of two logs that are joined
     beside: Sequence[Mapping[str, str]] = ()  # (n,) keys and headers as members, if they were asked for
 
     def cut(self, start: int, stop: int) -> Batch:
         """Messages start to stop - 1."""
         here = slice(start, stop)
-        times, beside = self.times[here], self.beside[here]
-        return self._replace(places=self.places[here], values=self.values[here], times=times, beside=beside)
+        found = self._replace(places=self.places[here], values=self.values[here], times=self.times[here])
+        return found._replace(beside=self.beside[here], inputs=self.inputs[here])
 
 
 NOTED = {
@@ -67,20 +69,35 @@ class Position:
     lost: int = 0  # messages that were gone before they could be read
     examples: int = 0
     format: str = ""  # of the messages, once it is known
+    joined: JoinState | None = None  # of two logs: how far each is read, and what waits
+
+    def pass_over(self, batch: Batch, messages: int) -> None:
+        """Stand behind the first messages of a batch that follows."""
+        if messages:
+            self.last[batch.partition] = batch.places[messages - 1]
+        self.ends = dict(batch.ends)
+        if self.joined is not None and batch.inputs:
+            for given in batch.inputs[max(0, self.joined.taken - batch.inputs[0].number) : messages]:
+                self.joined.take(given)
 
     def to_json(self) -> dict[str, Any]:
         """The position as JSON values."""
-        return {**self.__dict__, "within": list(self.within), "last": dict(self.last), "ends": dict(self.ends)}
+        found = {**self.__dict__, "within": list(self.within), "last": dict(self.last), "ends": dict(self.ends)}
+        joined = found.pop("joined")
+        return found if joined is None else {**found, "joined": joined.to_json()}
 
     @classmethod
     def from_json(cls, stored: Any) -> Position:
         """The position that `to_json` gave; OuzelError if it makes no sense."""
+        joined, stored = (stored.get("joined"), {**stored}) if isinstance(stored, dict) else (None, stored)
+        if joined is not None:
+            del stored["joined"]
         check(stored, NOTED, "the position in a log")
         places, numbers = either(text, whole()), whole()
         if not (all(map(places.holds, stored["last"].values())) and all(map(numbers.holds, stored["ends"].values()))):
             raise OuzelError("the position in a log is not one of places")
         partition, lines = stored["within"]
-        return cls(**{**stored, "within": (partition, lines)})
+        return cls(**{**stored, "within": (partition, lines)}, joined=joined and JoinState.from_json(joined))
 
 
 class Log(Protocol):
@@ -90,7 +107,10 @@ class Log(Protocol):
     topic: str  # what holds the messages, without the server's address
     partitions: Sequence[str]  # their names; one without a name where there is but one
     say: Say  # called with lines for people; whoever reads it sets it
-    lost: int  # messages left out since it was opened, for they were gone
+
+    @property
+    def lost(self) -> int:
+        """Messages left out since it was opened, for they were gone."""
 
     def identity(self) -> dict[str, str]:
         """What tells this log from another of the same name; a model notes it beside its position."""

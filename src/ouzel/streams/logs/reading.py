@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from ouzel.errors import OuzelError
+from ouzel.ranges import Range, check
 from ouzel.streams.logs.begin import Until, begin_of, until_of
 from ouzel.streams.logs.beside import NOTHING, Beside
 
@@ -24,6 +25,12 @@ class Reading:
     """Where to end: "lag 0", "offset N", "examples N", or a time."""
     on_gap: str = "raise"
     """What to do where messages are gone: "raise", or "skip" and count them."""
+    labels: str | None = None
+    """The address of a log with the labels of these messages, which come later."""
+    within: int = 10_000
+    """How many messages one waits for its label, and a label for its message."""
+    by: str | None = None
+    """The member of both by which labels find their messages; else the keys of messages."""
     quarantine: str | None = None
     """A file for messages that are left out."""
     beside: Beside = NOTHING
@@ -32,6 +39,9 @@ class Reading:
     def __post_init__(self) -> None:
         begin_of(self.begin)
         until_of(self.until, self.follow)
+        check("within", Range(1, whole=True), self.within)
+        if self.labels is None and self.by is not None:
+            raise OuzelError("a member by which labels find messages needs a log of labels; leave out", by=self.by)
         if self.on_gap not in ON_GAP:
             raise OuzelError(f"on_gap must be 'raise' or 'skip'; got {self.on_gap!r}")
 
@@ -43,7 +53,7 @@ class Reading:
     @property
     def timed(self) -> bool:
         """Whether the times of messages are needed."""
-        return self.ending.time is not None
+        return self.ending.time is not None or self.labels is not None
 
 
 def take_reading(options: dict[str, Any]) -> Reading:

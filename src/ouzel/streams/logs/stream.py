@@ -23,6 +23,7 @@ from ouzel.streams.logs import databases
 from ouzel.streams.logs.address import address_of
 from ouzel.streams.logs.beside import beside_of, check_beside
 from ouzel.streams.logs.ending import Ending
+from ouzel.streams.logs.joining import JoinState
 from ouzel.streams.logs.opening import open_log
 from ouzel.streams.logs.protocol import Batch, Log, Pause, Position
 from ouzel.streams.logs.quarantine import Quarantine
@@ -65,6 +66,9 @@ class LogStream(BlockIterator):
         self.log, self.options, self.reading = log, options, reading
         self.resumed = position is not None
         self.learnt_to = copy.deepcopy(position) if position is not None else Position()
+        if reading.labels is not None:
+            self.learnt_to.joined = self.learnt_to.joined or JoinState(reading.within)
+            self.learnt_to.joined.within = reading.within
         self.examples = 0  # given out
         self.remarks: list[str] = []
         self.begins = [0]
@@ -181,11 +185,10 @@ class LogStream(BlockIterator):
         position, batch, firsts = self.learnt_to, taken.decoded.batch, taken.decoded.firsts
         line = taken.stop if taken.row == taken.rows else int(taken.decoded.lines[taken.row - 1]) + 1
         message = int(np.searchsorted(firsts, line, side="right")) - 1
-        if message:
-            position.last[batch.partition] = batch.places[message - 1]
+        position.pass_over(batch, message)
         within = line - int(firsts[message])
         position.within = (batch.partition, within) if within else ("", 0)
-        position.ends, position.format = dict(batch.ends), self._decoder.format or ""
+        position.format = self._decoder.format or ""
         position.lost = self._lost_before + self.log.lost
         for bad in taken.decoded.bad:
             if taken.line <= bad.line < line:
@@ -225,11 +228,12 @@ class LogStream(BlockIterator):
         """The examples of batches, which are taken away; the first ones tell what is told by first examples."""
         batches = [batch for batch in held if len(batch.places)]
         held.clear()
-        if self._begun or not batches:
+        if not self._begun and batches:
+            self._decoder.look(batches)
+        if self._begun or not self._decoder.ready:
             yield from map(self._decoder.decode, batches)
             return
         self._begun = True
-        self._decoder.look(batches)
         first = list(map(self._decoder.decode, batches))
         for block in chain.from_iterable(decoded.blocks for decoded in first):
             self._deriver.look(block)
@@ -246,7 +250,16 @@ def read_log(url: str, format: str | None, given: dict[str, Any], recall: Recall
     reading = take_reading(given)
     options = make_options(given)
     check_beside(options, databases.query_of(url).name if databases.is_database(url) else address_of(url).name, url)
-    log = open_log(url, replace(reading, beside=beside_of(options)))
+    reading = replace(reading, beside=beside_of(options))
+    log: Log
+    if reading.labels is None:
+        log = open_log(url, reading)
+    else:
+        from ouzel.streams.logs.joined import join
+
+        if format not in (None, "jsonl"):
+            raise OuzelError(f"labels are joined to messages of JSON; got format={format!r}")
+        log, format = join(url, reading, options.label or "label"), "jsonl"
     try:
         position = recall(log.identity())
         if not databases.is_database(url):

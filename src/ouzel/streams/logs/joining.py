@@ -1,0 +1,151 @@
+"""Examples whose labels come later, in a log of their own: what waits for the other half, as part of a position.
+
+Each message of either log is an input. What becomes of it depends on the inputs before it alone, so a position that has
+taken the same inputs as the reader stands where the reader stood.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Self
+
+from ouzel.errors import OuzelError
+from ouzel.rules import Rule, check, either, label, list_of, table, text, whole
+
+EVENTS, LABELS = 0, 1
+SIDES = ("events", "labels")
+
+
+class Input(NamedTuple):
+    """A message of one of the two logs."""
+
+    number: int  # of inputs before it
+    side: int
+    partition: str
+    place: int | str
+    ends: Mapping[str, int]
+    time: int  # milliseconds since 1970, never less than before on its side
+    key: str | None = None  # None: it is for nobody
+    value: Any = None  # the lines of an event, or a label
+    odd: bytes | None = None  # what is to be read as it is, for it is neither
+
+
+class Joined(NamedTuple):
+    """An event and its label."""
+
+    event: str
+    label: Any
+
+
+def _row(kind: Rule) -> Rule:
+    return Rule(
+        lambda row: (
+            isinstance(row, list)
+            and len(row) == 3
+            and text.holds(row[0])
+            and whole().holds(row[1])
+            and kind.holds(row[2])
+        ),
+        "a row",
+    )
+
+
+NOTED = {
+    **dict.fromkeys(("taken", "seen", "late", "unlabelled"), whole()),
+    **dict.fromkeys(("last", "ends"), list_of(table, 2)),
+    "times": list_of(whole(), 2),
+    "events": list_of(_row(text)),
+    "labels": list_of(_row(label)),
+}
+
+
+class JoinState:
+    """How far two logs were read, and what of them waits: an event for as many further ones as the bound says."""
+
+    def __init__(self, within: int) -> None:
+        self.within = within
+        self.taken = 0  # inputs
+        self.seen = 0  # events among them
+        self.late = 0  # labels without an event that waited
+        self.unlabelled = 0  # events that waited in vain
+        self.last: list[dict[str, int | str]] = [{}, {}]  # of each side, as in a position
+        self.ends: list[dict[str, int]] = [{}, {}]
+        self.times = [0, 0]
+        self.waiting: tuple[dict[str, tuple[int, Any]], dict[str, tuple[int, Any]]] = (
+            {},
+            {},
+        )  # since which event, what
+
+    def take(self, given: Input) -> Joined | None:
+        """Take the next input; the example that it completes, if it does."""
+        side = given.side
+        self.taken += 1
+        self.last[side][given.partition] = given.place
+        self.ends[side] = dict(given.ends)
+        self.times[side] = given.time
+        if given.odd is not None or (given.value is None):
+            return None
+        if side == EVENTS:
+            self.seen += 1
+            self._forget()
+        if given.key is None:
+            self._count(side)
+            return None
+        other = self.waiting[1 - side].pop(given.key, None)
+        if other is not None:
+            return Joined(given.value, other[1]) if side == EVENTS else Joined(other[1], given.value)
+        waiting = self.waiting[side]
+        if given.key in waiting or len(waiting) >= self.within:
+            del waiting[given.key if given.key in waiting else next(iter(waiting))]
+            self._count(side)
+        waiting[given.key] = self.seen, given.value
+        return None
+
+    def _forget(self) -> None:
+        """Forget what has waited for too many events."""
+        for side, waiting in enumerate(self.waiting):
+            while waiting and self.seen - waiting[key := next(iter(waiting))][0] >= self.within:
+                del waiting[key]
+                self._count(side)
+
+    def _count(self, side: int) -> None:
+        if side == EVENTS:
+            self.unlabelled += 1
+        else:
+            self.late += 1
+
+    def told(self) -> str:
+        """What was left out, in a line; nothing if all found its other half."""
+        said = [f"{self.late:,} labels have no event among the last {self.within:,}"] if self.late else []
+        said += [f"{self.unlabelled:,} events had no label before {self.within:,} more came"] if self.unlabelled else []
+        return f"{' and '.join(said)}: left out" if said else ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The state as JSON values."""
+        rows = [[[key, *kept] for key, kept in waiting.items()] for waiting in self.waiting]
+        found = {name: getattr(self, name) for name in NOTED if hasattr(self, name)}
+        return {**copy.deepcopy(found), **dict(zip(SIDES, rows, strict=True))}
+
+    @classmethod
+    def from_json(cls, stored: Any) -> Self:
+        """The state that `to_json` gave; OuzelError if it makes no sense."""
+        check(stored, NOTED, "what waits for labels")
+        places = either(text, whole())
+        if not all(map(places.holds, [place for side in stored["last"] for place in side.values()])) or not all(
+            len(stored[name]) == 2 for name in ("last", "ends", "times")
+        ):
+            raise OuzelError("what waits for labels is not of two logs")
+        found = cls(0)
+        for name in NOTED.keys() - set(SIDES):
+            setattr(found, name, stored[name])
+        found.waiting = tuple({key: (number, value) for key, number, value in stored[name]} for name in SIDES)  # type: ignore[assignment]
+        return found
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        """A copy that shares the lines, which nobody changes."""
+        found = copy.copy(self)
+        found.last, found.ends = [dict(side) for side in self.last], [dict(side) for side in self.ends]
+        found.times = list(self.times)
+        found.waiting = (dict(self.waiting[0]), dict(self.waiting[1]))
+        return found

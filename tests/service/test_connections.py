@@ -195,3 +195,42 @@ def test_more_connections_than_there_may_be_are_told_so_and_health_is_answered(t
             made.close()
         time.sleep(0.2)
         assert httpx.get(f"{running.address}/v1/model").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        (b"Content-Type: text/plain\r\nContent-Length: 20000000\r\n\r\n", 415),
+        (b"Content-Type: application/json\r\nContent-Length: 20000000\r\n\r\n", 413),
+        (b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1312d00\r\n", 413),
+    ],
+)
+def test_a_client_who_still_sends_is_not_cut_off_from_what_it_is_told(tmp_path, head, status):
+    with serving(tmp_path, body=1 << 20) as running:
+        made = connect(running, b"POST /v1/learn HTTP/1.1\r\nHost: localhost\r\n" + head)
+        for _ in range(200):  # a client that reads when it has sent everything
+            made.sendall(b" " * 100_000)
+
+        assert made.recv(1 << 16).startswith(b"HTTP/1.1 %d " % status)
+        made.close()
+
+
+def test_a_connection_goes_on_after_a_body_that_was_not_read(tmp_path):
+    with serving(tmp_path) as running, httpx.Client(base_url=running.address) as client:
+        for _ in range(20):
+            sent = client.post("/v1/learn", content=LINE * 20_000, headers={"Content-Type": "text/plain"})
+            assert sent.status_code == 415
+        assert client.post("/v1/learn", json={"label": 1, "x": 1}).status_code == 200
+
+
+def test_what_is_refused_while_it_comes_is_not_taken_for_ever(tmp_path):
+    with serving(tmp_path, seconds=1, body=1000) as running:
+        made = connect(running, HEAD.replace(b"x-ndjson", b"json") + b"Content-Length: 100000000\r\n\r\n")
+        begun = time.monotonic()
+        with contextlib.suppress(OSError):
+            while time.monotonic() - begun < 10:
+                made.sendall(b" ")
+                time.sleep(0.05)
+
+        assert time.monotonic() - begun < 5
+        made.close()

@@ -17,11 +17,11 @@ def entries(count, start=1):
 
 @pytest.fixture
 def folder(tmp_path):
-    """A model with a log of 100 examples and snapshots after 40 and 60 of them."""
+    """A model with a log of 100 examples in groups, and snapshots after 40 and 60 of them."""
     folder = Folder(tmp_path / "model")
     begin(folder, None, "adagrad", {}, {})
     owner, log = folder.open()
-    for start, count in ((1, 40), (41, 20), (61, 40)):
+    for start, count in ((1, 40), (41, 20), (61, 10), (71, 1), (72, 29)):
         log.append(entries(count, start))
         log.close()
         owner, log = folder.open()
@@ -87,12 +87,48 @@ def test_damage_that_a_snapshot_covers_is_no_obstacle(folder):
 
 def test_a_missing_example_is_named(folder):
     connection = sqlite3.connect(folder.path / "log.sqlite")
-    connection.execute("DELETE FROM examples WHERE number = 80")
+    connection.execute("DELETE FROM examples WHERE number = 71")
     connection.commit()
     connection.close()
 
-    with pytest.raises(OuzelError, match="example 80 is missing"):
+    with pytest.raises(OuzelError, match="example 71 is missing"):
         folder.open()
+
+
+def test_a_damaged_group_of_examples_is_named(folder):
+    connection = sqlite3.connect(folder.path / "log.sqlite")
+    connection.execute("UPDATE examples SET line = CAST(replace(line, '62', '26') AS BLOB) WHERE number = 70")
+    connection.commit()
+    connection.close()
+
+    with pytest.raises(OuzelError, match=r"examples 61 to 70 are damaged \(their checksum does not match\); put back"):
+        folder.open()
+
+
+def test_examples_without_keys_share_a_row_and_are_given_one_by_one(tmp_path):
+    log = Log(tmp_path / "log.sqlite")
+    one, *rest = entries(6)
+    log.append([one, *rest[:2], Entry(4, "k", b'{"x": 4}'), *rest[3:]])
+    rows = sqlite3.connect(tmp_path / "log.sqlite").execute("SELECT number, key FROM examples").fetchall()
+
+    assert rows == [(3, None), (4, "k"), (6, None)]
+    assert [entry.number for entry in log.entries()] == [1, 2, 3, 4, 5, 6]
+    assert [entry.line for entry in log.entries(after=1)][:2] == [entry.line for entry in rest[:2]]
+    assert (log.first(), log.last()) == (1, 6)
+
+
+def test_a_log_of_before_that_has_a_row_for_each_example_is_read_on(folder, tmp_path):
+    whole = learnt(folder, tmp_path)
+    given = list(Log(folder.path / "log.sqlite").entries())
+    for file in [*folder.snapshots(), *folder.path.glob("log.sqlite*")]:
+        file.unlink()
+    log = Log(folder.path / "log.sqlite")
+    for entry in given[:90]:
+        log.append([entry])
+    log.append(given[90:])
+    log.close()
+
+    assert learnt(folder, tmp_path) == whole
 
 
 def test_a_log_that_ends_before_a_snapshot_is_refused(folder):
@@ -113,7 +149,7 @@ def test_a_group_is_in_the_log_whole_or_not_at_all(tmp_path):
     log = Log(tmp_path / "log.sqlite")
     log.append(entries(3))
     with pytest.raises(OuzelError):
-        log.append([*entries(2, start=4), Entry(1, None, b"{}")])
+        log.append([*entries(2, start=4), Entry(6, "k", b"{}"), Entry(7, "k", b"{}")])
 
     assert [entry.number for entry in log.entries()] == [1, 2, 3]
 
@@ -144,9 +180,11 @@ def test_a_log_is_kept_as_far_back_as_a_snapshot_needs_it(folder, tmp_path):
     assert learnt(folder, tmp_path) == whole
 
 
-def test_a_log_keeps_what_is_asked_for_and_always_its_last_example(folder):
+def test_a_log_keeps_whole_groups_and_always_the_last(folder):
     log = Log(folder.path / "log.sqlite")
     folder.compact(log, keep=70)
-    assert log.first() == 31
+    assert log.first() == 1
+    folder.compact(log, keep=55)
+    assert log.first() == 41
     log.forget(1000)
-    assert (log.first(), log.last()) == (100, 100)
+    assert (log.first(), log.last()) == (72, 100)

@@ -1,6 +1,8 @@
 """What a service says of examples that it is given to learn."""
 
 import json
+import sqlite3
+from contextlib import closing
 
 from ouzel.service.limits import ServiceLimits
 
@@ -158,3 +160,44 @@ def test_a_prediction_changes_nothing_and_takes_one_or_many(client):
     assert [many[0], many[3], *lines] == [one] * 4
     assert "error" in many[2]
     assert client.get("/v1/model").json()["examples"] == 2
+
+
+def rows_of(tmp_path):
+    """How many rows the log has, and how many examples."""
+    with closing(sqlite3.connect(tmp_path / "model" / "log.sqlite")) as log:
+        return log.execute("SELECT COUNT(*), MAX(number) FROM examples").fetchone()
+
+
+def test_a_stream_of_plain_lines_is_learnt_as_blocks_and_teaches_what_its_lines_do(start, tmp_path):
+    lines = [b'{"label": "%s", "x": %d, "word": "w%d"}' % (b"ab"[k % 2 :][:1], k % 5, k % 7) for k in range(300)]
+    together, single = start(names=("model",)), start(names=("other",))
+    said = answers(together.post("/v1/learn", content=b"\n".join([*lines, b""]), headers=LINES))
+    alone = [single.post("/v1/learn", content=line, headers={"Content-Type": "application/json"}) for line in lines]
+
+    assert rows_of(tmp_path) == (1, 300)
+    assert said[:-1] == [{"line": k, **answer.json()} for k, answer in enumerate(alone, 1)]
+    assert together.get("/v1/log").content == single.get("/v1/log").content
+    assert together.get("/v1/top").json() == single.get("/v1/top").json()
+
+
+def test_one_line_that_is_not_plain_changes_nothing_for_the_others(start, tmp_path):
+    lines = [b'{"label": %d, "x": %d}' % (k % 2, k) for k in range(100)]
+    odd = {17: b'{"label": 1, "x": [1, "a"]}', 40: b"", 60: b'{"label": 1, "x": 1e99}', 61: b'{"x": 2}', 62: b"nothing"}
+    body = b"\n".join(odd.get(k, line) for k, line in enumerate(lines, 1))
+    *said, last = answers(start().post("/v1/learn", content=body, headers=LINES))
+    summary = last["summary"]
+
+    assert [line["line"] for line in said] == [k for k in range(1, 101) if k != 40]
+    assert {line["line"] for line in said if "error" in line} == {60, 61, 62}
+    assert (summary["learnt"], summary["refused"], summary["lines"]) == (96, 3, 100)
+    assert rows_of(tmp_path)[1] == 96
+
+
+def test_a_line_of_a_stream_that_is_more_than_an_example_may_be_is_refused_alone(start):
+    client = start(limits=ServiceLimits(features=3, line=60))
+    many = b'{"label": 1, "a": 1, "b": 2, "c": 3, "d": 4}\n'
+    long = b'{"label": 1, "x": "' + b"y" * 60 + b'"}\n'
+    said = client.post("/v1/learn?answers=summary", content=b'{"label": 1, "a": 1}\n' + many + long, headers=LINES)
+
+    assert said.json()["learnt"] == 1
+    assert [refusal["line"] for refusal in said.json()["refusals"]] == [2, 3]

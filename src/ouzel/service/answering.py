@@ -15,7 +15,8 @@ from ouzel.service.limits import ServiceLimits
 from ouzel.service.metrics import Metrics
 from ouzel.service.owner import Owner
 from ouzel.service.reading import Line, Refused
-from ouzel.service.writer import Result
+from ouzel.service.submission import Result
+from ouzel.service.together import Together
 
 
 class Answering:
@@ -30,6 +31,7 @@ class Answering:
         self.begun = time.time()
         self.ending = False
         self.feeds: list[Feed] = []
+        self.asked_of = Together(self.predict)  # one at a time, by whoever else asks at the moment
 
     def warm(self) -> None:
         """Have everything compiled that learning and predicting needs, before anybody waits for it."""

@@ -1,7 +1,8 @@
 """The log of a model: every acknowledged example as the line it came as, on disk before it is learnt.
 
 SQLite in WAL mode with full sync: a commit returns when the disk has the rows. Many requests share one commit, which is
-what a group costs, not an example. Every row carries a checksum over its number, key and line.
+what a group costs, not an example. Examples of a group that have no keys share a row as well, a line each, with the
+number of the last of them (older logs have a row for each). Every row has a checksum over its number, key and lines.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -27,6 +29,7 @@ CREATE TABLE IF NOT EXISTS waiting (id TEXT PRIMARY KEY, line BLOB NOT NULL, at 
 CREATE TABLE IF NOT EXISTS feeds (name TEXT PRIMARY KEY, stood TEXT NOT NULL);
 """
 AT_ONCE = 500  # keys in one question
+MOST_ROW = 1 << 22  # bytes of a row, but for one long line
 FORGOTTEN = 2000  # examples that are removed at a time
 BUSY = 30.0  # seconds that a reader's lock is waited for
 
@@ -35,11 +38,19 @@ Feed = dict[str, Any]  # the identity of a log that examples come from, and the 
 
 
 class Entry(NamedTuple):
-    """One example of the log: its place, from 1, its key if it has one, and its line without the newline."""
+    """One example of the log: its place, from 1, its key if it has one, and its line without the newline.
+
+    To append, and in a row: it may be several without a key, their lines parted by newlines, by the place of the last.
+    """
 
     number: int
     key: str | None
     line: bytes
+
+    @property
+    def first(self) -> int:
+        """The place of the first of them."""
+        return self.number - self.line.count(b"\n")
 
 
 class Waiting(NamedTuple):
@@ -89,7 +100,7 @@ class Log:
         far the logs were read that the entries are from.
         """
         now = time.time()
-        rows = [(entry.number, entry.key, entry.line, now, _checksum(entry)) for entry in entries]
+        rows = [(row.number, row.key, row.line, now, _checksum(row)) for row in _rows(entries)]
         with self._speaking(), self._transaction() as connection:
             connection.executemany("INSERT INTO examples VALUES (?, ?, ?, ?, ?)", rows)
             connection.executemany("INSERT OR REPLACE INTO waiting VALUES (?, ?, ?)", waiting)
@@ -114,16 +125,13 @@ class Log:
             rows = connection.execute(
                 "SELECT number, key, line, checksum FROM examples WHERE number > ? ORDER BY number", (after,)
             )
-            for *row, checksum in rows:
-                entry = Entry(*row)
-                number += 1
-                if entry.number != number or checksum != _checksum(entry):
-                    missing = "is missing" if entry.number != number else "is damaged (its checksum does not match)"
-                    raise OuzelError(
-                        f"{self.path}: example {number:,} {missing}; put back a sound copy of the folder, in which "
-                        "every example before it is"
-                    )
-                yield entry
+            for *found, checksum in rows:
+                row = Entry(*found)
+                if checksum != _checksum(row) or row.first > number + 1:
+                    raise self._damaged(number + 1, row, checksum == _checksum(row))
+                for line in row.line.split(b"\n")[number + 1 - row.first :]:
+                    number += 1
+                    yield Entry(number, row.key, line)
 
     def last(self) -> int:
         """The number of the last example, 0 if there is none."""
@@ -140,11 +148,11 @@ class Log:
     def first(self) -> int:
         """The number of the first example that is kept, one more than the last if none is."""
         with self._speaking(), closing(self._connect()) as connection:
-            found = connection.execute("SELECT MIN(number) FROM examples").fetchone()[0]
-        return self.last() + 1 if found is None else int(found)
+            found = connection.execute("SELECT number, key, line FROM examples ORDER BY number LIMIT 1").fetchone()
+        return self.last() + 1 if found is None else Entry(*found).first
 
     def forget(self, up_to: int) -> None:
-        """Keep the examples up to this number no longer, a few at a time; the last one stays, so that numbers go on."""
+        """Keep the rows up to this number no longer, a few at a time; the last one stays, so that numbers go on."""
         with self._speaking(), closing(self._connect()) as connection:
             start, up_to = self.first(), min(up_to, self.last() - 1)
             for number in range(start, up_to + 1, FORGOTTEN):
@@ -172,6 +180,18 @@ class Log:
         """Bytes on disk."""
         beside = self.path.with_name(f"{self.path.name}-wal")
         return sum(os.path.getsize(path) for path in (self.path, beside) if path.exists())
+
+    def _damaged(self, number: int, row: Entry, sound: bool) -> OuzelError:
+        """What is wrong with a row, or absent before it."""
+        if sound:
+            found = f"example {number:,} is missing"
+        elif row.line.count(b"\n"):
+            found = f"examples {number:,} to {row.number:,} are damaged (their checksum does not match)"
+        else:
+            found = f"example {number:,} is damaged (its checksum does not match)"
+        return OuzelError(
+            f"{self.path}: {found}; put back a sound copy of the folder, in which every example before it is"
+        )
 
     def _connect(self) -> sqlite3.Connection:
         return sqlite3.connect(self.path, timeout=BUSY, isolation_level=None, check_same_thread=False)
@@ -204,6 +224,21 @@ class Log:
 def _note_feeds(connection: sqlite3.Connection, feeds: Iterable[Feed]) -> None:
     rows = [("{kind}:{topic}".format(**feed["identity"]), json.dumps(feed)) for feed in feeds]
     connection.executemany("INSERT OR REPLACE INTO feeds VALUES (?, ?)", rows)
+
+
+def _rows(entries: Sequence[Entry]) -> Iterator[Entry]:
+    """Entries as rows: those behind one another that have no key as one, as long as it is not too large."""
+    for key, some in groupby(entries, lambda entry: entry.key):
+        lines: list[bytes] = []
+        number = size = 0
+        for entry in some:
+            if lines and (key is not None or entry.first != number + 1 or size + len(entry.line) > MOST_ROW):
+                yield Entry(number, key, b"\n".join(lines))
+                lines, size = [], 0
+            number = entry.number
+            lines.append(entry.line)
+            size += len(entry.line)
+        yield Entry(number, key, b"\n".join(lines))
 
 
 def _checksum(entry: Entry) -> int:

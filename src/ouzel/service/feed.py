@@ -20,7 +20,7 @@ from ouzel.service import example_log
 from ouzel.service.feed_lines import TABLE, FeedLines, Part, shown_places
 from ouzel.service.metrics import PerSecond
 from ouzel.service.owner import Owner
-from ouzel.service.writer import Given, Result, Source
+from ouzel.service.submission import Given, Result, Source
 from ouzel.streams.logs.address import address_of, is_log, name_of
 from ouzel.streams.logs.beside import beside_of, check_beside
 from ouzel.streams.logs.databases import is_database

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ouzel.errors import DataError
 from ouzel.service.formats import SVMLIGHT, VW, as_json, rows_as_json
 from ouzel.service.reading import Reading, Refused
-from ouzel.service.writer import Given
+from ouzel.service.submission import Given
 from ouzel.streams.logs.arrow_values import rows_of_message
 from ouzel.streams.logs.decode import FORMATS
 from ouzel.streams.logs.messages import lines_of

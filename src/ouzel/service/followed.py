@@ -15,7 +15,7 @@ from ouzel.service.answering import Answering
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.metrics import Metrics
 from ouzel.service.owner import Owner
-from ouzel.service.writer import Given
+from ouzel.service.submission import Given, Text
 
 PATIENCE = 30.0  # seconds that the other service has to answer
 
@@ -126,6 +126,10 @@ class Followed(Answering):
     async def learn(self, lines: Sequence[Given], patient: bool = False) -> NoReturn:
         """Refused: a reader does not learn."""
         raise FollowingError(f"this is a reader; send it to {self.snapshots.writer}")
+
+    async def learn_text(self, text: Text) -> NoReturn:
+        """The same."""
+        await self.learn(())
 
     async def room(self) -> None:
         """There is nothing to wait for."""

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+import numpy as np
+
 from ouzel.errors import OuzelError
 from ouzel.learners.rows import largest_id
 from ouzel.model.model import Model
@@ -36,6 +38,12 @@ class ServiceLimits:
         if len(line.example[0]) > self.features:
             return Refused(f"found {len(line.example[0]):,} features; expected an example of at most {self.features:,}")
         return None
+
+    def exceeds(self, text: bytes, block: Block) -> bool:
+        """Whether any of the lines that a block was made of is more than one example may be."""
+        if int(np.diff(block.offsets).max(initial=0)) > self.features:
+            return True
+        return len(text) > self.line and max(map(len, text.split(b"\n"))) > self.line
 
     def check(self, block: Block, model: Model) -> None:
         """Refuse a feature id that would take room for nothing: OuzelError."""

@@ -67,13 +67,14 @@ class Metrics:
             registry=registry,
         )
         self.latencies: dict[str, deque[float]] = {}
+        self._asked: dict[tuple[str, str, int], tuple[Counter, Histogram, deque[float]]] = {}  # found once
         self._learnt, self._answered = PerSecond(), PerSecond()
 
-    def group(self, model: str, results: Sequence[Answer | Refused], requests: int) -> None:
-        """Count what became of a group's lines."""
+    def group(self, model: str, results: Sequence[Answer | Refused], more: int = 0) -> None:
+        """Count what became of a group's lines, and more that were learnt."""
         refused = sum(isinstance(result, Refused) for result in results)
         repeated = sum(isinstance(result, dict) and "repeated" in result for result in results)
-        learnt = len(results) - refused - repeated
+        learnt = len(results) - refused - repeated + more
         for outcome, count in (("learnt", learnt), ("refused", refused), ("repeated", repeated)):
             if count:
                 self.examples.labels(model, outcome).inc(count)
@@ -82,9 +83,15 @@ class Metrics:
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request that was answered."""
-        self.requests.labels(method, route, str(status)).inc()
-        self.seconds.labels(route).observe(seconds)
-        self.latencies.setdefault(route, deque(maxlen=RECENT)).append(seconds)
+        known = self._asked.get((method, route, status))
+        if known is None:
+            latencies = self.latencies.setdefault(route, deque(maxlen=RECENT))
+            known = self.requests.labels(method, route, str(status)), self.seconds.labels(route), latencies
+            self._asked[method, route, status] = known
+        count, histogram, latencies = known
+        count.inc()
+        histogram.observe(seconds)
+        latencies.append(seconds)
         self._answered.add()
 
     def rates(self) -> dict[str, float]:

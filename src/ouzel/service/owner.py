@@ -76,6 +76,10 @@ class Owner:
         """Why the model would not learn these examples; None if it would."""
         block = self.reading.block(examples)
         self._asked_about = list(examples), block
+        return self.refusal_of(block, limits)
+
+    def refusal_of(self, block: Block, limits: ServiceLimits) -> OuzelError | None:
+        """The same of a block."""
         try:
             with self.lock:
                 limits.check(block, self.model)
@@ -89,6 +93,10 @@ class Owner:
         (before, block), self._asked_about = self._asked_about, ([], None)
         if block is None or len(before) != len(examples) or any(map(is_not, before, examples)):
             block = self.reading.block(examples)
+        return self.learn_block(block, size)
+
+    def learn_block(self, block: Block, size: int, told: bool = True) -> list[Answer]:
+        """The same of a block; nothing of what was predicted unless it is to be told."""
         with self.lock:
             known = len(self.model.classes)
             outcome = self.run.learn(block)
@@ -96,7 +104,7 @@ class Owner:
             assert self.record.size is not None
             self.record.size += size
             self.drift.add(errors_of(self.model, outcome, self.run.scores.mae))
-            return answers_before(self.model, outcome, known)
+            return answers_before(self.model, outcome, known) if told else []
 
     def predict(self, examples: Sequence[Example | Row]) -> list[Answer]:
         """What the model says of examples."""

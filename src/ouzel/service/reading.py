@@ -126,6 +126,21 @@ class Reading:
             odd += 1
             _, chunk.at = lines_at(chunk.data, chunk.at, chunk.stop, 1)
 
+    def whole(self, text: bytes) -> Block | None:
+        """Lines to learn, each with its newline, as one block; None unless all are plain, with labels and no ids."""
+        options = self.options
+        if options.derived or WITH_ID in text or b"\r" in text or not text.endswith(b"\n"):
+            return None
+        if len(text) > options.limits.line and max(map(len, text.split(b"\n"))) > options.limits.line:
+            return None
+        chunk = Chunk(np.frombuffer(text, np.uint8), 0, len(text), options)
+        with self._lock:
+            plain = self._plain[False]
+            block = plain.read(chunk).block if plain.able(chunk) else None
+        if block is None or block.rows != text.count(b"\n") or np.isnan(block.labels).any():
+            return None
+        return block
+
     def unlabelled(self, line: Line) -> Refused | None:
         """Why a line cannot be learnt that has no label."""
         if line.example[1] is not None:

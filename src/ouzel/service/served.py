@@ -17,8 +17,9 @@ from ouzel.service.folder import Folder
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.metrics import Metrics
 from ouzel.service.reading import Line, Refused
+from ouzel.service.submission import Given, Result, Source, Text
 from ouzel.service.unlabelled import Unlabelled, oldest
-from ouzel.service.writer import Given, Result, Source, Writer
+from ouzel.service.writer import Writer
 from ouzel.streams.text.json_members import with_members
 
 WAIT = 0.005  # seconds between two looks at a queue that is full
@@ -101,6 +102,10 @@ class Served(Answering):
         """Learn lines; what was predicted before of each, or why it was refused."""
         return await self.writer.submit(lines, patient, source)
 
+    async def learn_text(self, text: Text) -> list[Result] | int:
+        """Learn the lines of a text that are not blank: the same of each, or only how many, if all are learnt."""
+        return await self.writer.submit_text(text)
+
     async def room(self) -> None:
         """Wait until not too much waits to be learnt."""
         while self.writer.waiting > self.limits.queue:
@@ -141,8 +146,8 @@ class Served(Answering):
             self.writer.note(self.unlabelled.add(line.key, line.text))
         return super().told(line, answer)
 
-    def _learnt(self, given: Sequence[Given], results: Sequence[Result], requests: int) -> None:
-        self.metrics.group(self.name, results, requests)
+    def _learnt(self, given: Sequence[Given], results: Sequence[Result], more: int) -> None:
+        self.metrics.group(self.name, results, more)
         for one, result in zip(given, results, strict=True):
             if isinstance(result, Refused):
                 self.quarantine.append(

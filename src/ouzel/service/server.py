@@ -198,6 +198,7 @@ def _configuration(app: Any, place: Place) -> uvicorn.Config:
         log_level="critical",
         access_log=False,
         server_header=False,
+        proxy_headers=False,
         http=Connection,
         ws="none",
         limit_concurrency=place.limits.connections,

@@ -15,7 +15,7 @@ from ouzel.errors import OuzelError
 from ouzel.files import write_atomically
 from ouzel.service.example_log import Entry
 from ouzel.service.served import Served
-from ouzel.service.writer import Given
+from ouzel.service.submission import Given
 
 AT_ONCE = 512  # examples
 IDLE = 0.25  # seconds between two looks at a log with nothing new

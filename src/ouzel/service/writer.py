@@ -10,50 +10,18 @@ import asyncio
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from typing import Any
 
 from ouzel.errors import OuzelError
-from ouzel.service.answers import Answer
 from ouzel.service.example_log import Entry, Feed, Log, Waiting
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.owner import Owner
 from ouzel.service.reading import Line, Refused
+from ouzel.service.submission import Given, Result, Source, Submission, Text
 from ouzel.streams.block import ROWS
-from ouzel.streams.logs.protocol import Position
 
-Result = Answer | Refused
-Learnt = Callable[[Sequence["Given"], Sequence[Result], int], None]
-"""Called in the loop with the lines of a group, what was said of them, and how many requests they came with."""
-
-
-class Given(NamedTuple):
-    """A line to learn, the key by which it is learnt once, and whether it was waiting for its label."""
-
-    text: bytes
-    key: str | None = None
-    waited: bool = False
-    refused: Refused | None = None  # why it is not even a line of JSON
-
-
-class Source(NamedTuple):
-    """The log that lines come from, and where it is read up to with them: on disk in one commit with them."""
-
-    identity: dict[str, str]
-    position: Position
-
-    def noted(self, results: Sequence[Result | None]) -> Feed:
-        """What the example log notes, now that it is known which lines are refused and which are to be learnt."""
-        self.position.skipped += sum(isinstance(result, Refused) for result in results)
-        self.position.examples += sum(result is None for result in results)
-        return {"identity": self.identity, "position": self.position.to_json()}
-
-
-class Submission(NamedTuple):
-    """Lines that are answered together."""
-
-    lines: Sequence[Given]
-    answered: asyncio.Future[list[Result]]
-    source: Source | None = None
+Learnt = Callable[[Sequence[Given], Sequence[Result], int], None]
+"""Called in the loop with the lines of a group, what was said of them, and how many more were learnt as they are."""
 
 
 class BusyError(OuzelError):
@@ -68,7 +36,7 @@ class Writer:
     """Learns what is submitted, in the order in which it came."""
 
     def __init__(
-        self, owner: Owner, log: Log, limits: ServiceLimits, learnt: Learnt = lambda given, results, requests: None
+        self, owner: Owner, log: Log, limits: ServiceLimits, learnt: Learnt = lambda given, results, more: None
     ) -> None:
         self.owner = owner
         self.log = log
@@ -79,6 +47,7 @@ class Writer:
         self._queue: deque[Submission] = deque()
         self._noted: list[Waiting] = []
         self._wake = threading.Event()
+        self._waking = False
         self._ending = False
         self._broken = False
         self._thread = threading.Thread(target=self._work, name=f"ouzel-learn-{owner.name}", daemon=True)
@@ -98,15 +67,27 @@ class Writer:
         self, lines: Sequence[Given], patient: bool = False, source: Source | None = None
     ) -> asyncio.Future[list[Result]]:
         """What will be said of lines; refused with BusyError if too many wait already, unless one is patient."""
+        return self._submit(Submission(lines, self._loop.create_future(), source), patient)
+
+    def submit_text(self, text: Text) -> asyncio.Future[list[Result] | int]:
+        """The same of the lines of a text that are not blank, patiently; or only how many were learnt, if all were."""
+        return self._submit(Submission((), self._loop.create_future(), None, text), patient=True)
+
+    def _submit(self, submission: Submission, patient: bool) -> asyncio.Future[Any]:
         if self._ending or self._broken:
             raise StoppedError(self.failure or "the service is ending; send it again in a moment")
-        if self.waiting + len(lines) > self.limits.queue and not patient:
+        if self.waiting + submission.size > self.limits.queue and not patient:
             raise BusyError(f"{self.waiting:,} examples wait to be learnt; send it again in a moment")
-        answered: asyncio.Future[list[Result]] = self._loop.create_future()
-        self.waiting += len(lines)
-        self._queue.append(Submission(lines, answered, source))
+        self.waiting += submission.size
+        self._queue.append(submission)
+        if not self._waking:
+            self._waking = True
+            self._loop.call_soon(self._awake)  # when all who ask in this turn of the loop have done so
+        return submission.answered
+
+    def _awake(self) -> None:
+        self._waking = False
         self._wake.set()
-        return answered
 
     def note(self, waiting: Waiting) -> None:
         """Have an example that waits for its label on disk with the next group."""
@@ -127,13 +108,15 @@ class Writer:
         """Learn what waits, as much as is one block."""
         group: list[Submission] = []
         size = 0
-        while self._queue and (not group or size + len(self._queue[0].lines) <= ROWS):
+        while self._queue and (not group or (self._queue[0].text is None and size + self._queue[0].size <= ROWS)):
             group.append(self._queue.popleft())
-            size += len(group[-1].lines)
+            size += group[-1].size
+            if group[-1].text is not None:
+                break
         noted, self._noted = self._noted, []
-        found: list[Result] | OuzelError
+        found: list[Result] | int | OuzelError
         try:
-            found = self._learn(group, noted)
+            found = self._learn_text(group, noted) if group and group[0].text else self._learn(group, noted)
             if not self._broken:
                 self.failure = None
         except OuzelError as error:
@@ -144,19 +127,40 @@ class Writer:
             found = StoppedError(self.failure)
         self._loop.call_soon_threadsafe(self._answer, group, size, found)
 
-    def _answer(self, group: list[Submission], size: int, found: list[Result] | OuzelError) -> None:
+    def _answer(self, group: list[Submission], size: int, found: list[Result] | int | OuzelError) -> None:
         """In the loop: tell everybody of a group."""
         self.waiting -= size
         start = 0
         for submission in group:
-            if not submission.answered.done():
-                if isinstance(found, OuzelError):
-                    submission.answered.set_exception(found)
-                else:
-                    submission.answered.set_result(found[start : start + len(submission.lines)])
-            start += len(submission.lines)
-        if group and not isinstance(found, OuzelError):
-            self.learnt([given for submission in group for given in submission.lines], found, len(group))
+            stop = start + len(submission.lines)
+            if submission.answered.done():
+                pass
+            elif isinstance(found, OuzelError):
+                submission.answered.set_exception(found)
+            else:
+                alone = isinstance(found, int) or submission.text is not None
+                submission.answered.set_result(found if alone else found[start:stop])  # type: ignore[index]
+            start = stop
+        if isinstance(found, OuzelError) or not group:
+            return
+        given = [given for submission in group for given in submission.lines]
+        if given and not isinstance(found, int):
+            self.learnt(given, found, 0)
+        else:
+            self.learnt((), (), found if isinstance(found, int) else len(found))
+
+    def _learn_text(self, group: list[Submission], noted: Sequence[Waiting]) -> list[Result] | int:
+        """What `_learn` makes of the lines of a text, which are read, written and learnt together if all are plain."""
+        owner, text = self.owner, group[0].text
+        assert text is not None
+        block = owner.reading.whole(text.text)
+        if block is None or self.limits.exceeds(text.text, block) or owner.refusal_of(block, self.limits) is not None:
+            group[0] = group[0]._replace(lines=text.given())
+            return self._learn(group, noted)
+        first = owner.learnt + 1
+        self.log.append([Entry(owner.learnt + block.rows, None, text.text[:-1])], noted)
+        answers = owner.learn_block(block, len(text.text), text.told)
+        return [{"number": k, **answer} for k, answer in enumerate(answers, first)] if text.told else block.rows
 
     def _learn(self, group: Sequence[Submission], noted: Sequence[Waiting]) -> list[Result]:
         """Results of lines: those that are new and sound are in the log and learnt."""

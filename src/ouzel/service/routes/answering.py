@@ -13,7 +13,7 @@ from ouzel.service.problems import json_response, refused
 from ouzel.service.reading import Refused
 from ouzel.service.routes.bodies import JSON, LINES, LINES_TOO, kind_of, objects_of, plain, wrong_kind
 from ouzel.service.served import Served
-from ouzel.service.writer import Result
+from ouzel.service.submission import Result
 from ouzel.streams.block import ROWS
 
 FEW = 16  # examples that are predicted where they came in; more go to a thread
@@ -31,7 +31,7 @@ async def predict(request: Request, served: Served) -> Response:
     objects = objects_of(body)
     if objects is not None:
         return json_response([plain(result) for result in await predicted(served, objects)])
-    (result,) = served.predict([body])
+    result = await served.asked_of.ask(body)
     if isinstance(result, Refused):
         raise refused(result)
     return json_response(result)

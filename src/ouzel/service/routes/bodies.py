@@ -12,7 +12,7 @@ from ouzel.service.gate import chunks_of_body
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.problems import ProblemError
 from ouzel.service.reading import Refused
-from ouzel.service.writer import Result
+from ouzel.service.submission import Result
 
 JSON, LINES = "application/json", "application/x-ndjson"
 LINES_TOO = (LINES, "application/jsonl", "application/jsonlines")
@@ -53,8 +53,8 @@ def plain(result: Result) -> dict[str, Any]:
     return result
 
 
-async def lines_of(request: Request, limits: ServiceLimits, most: int) -> AsyncIterator[list[bytes]]:
-    """The lines of a body as they come, at most so many at a time; blank ones are left in, so that they count.
+async def texts_of(request: Request, limits: ServiceLimits) -> AsyncIterator[bytes]:
+    """The whole lines of a body as they come, each with its newline; blank ones are left in, so that they count.
 
     A line beyond the limit is given out as its beginning, which is longer than may be, and the rest of it is passed
     over.
@@ -62,14 +62,24 @@ async def lines_of(request: Request, limits: ServiceLimits, most: int) -> AsyncI
     rest = b""
     passing = False
     async for chunk in chunks_of_body(request, limits):
-        *lines, rest = (rest + chunk).split(b"\n")
-        if passing and lines:
-            lines, passing = lines[1:], False
+        text = rest + chunk
+        if passing:
+            _, passed, text = text.partition(b"\n")
+            passing = not passed
+        end = text.rfind(b"\n") + 1
+        text, rest = text[:end], text[end:]
         if len(rest) > limits.line:
-            if not passing:
-                lines.append(rest[: limits.line + 1])
+            text += rest[: limits.line + 1] + b"\n"
             rest, passing = b"", True
+        if text:
+            yield text
+    if rest and not passing:
+        yield rest + b"\n"
+
+
+async def lines_of(request: Request, limits: ServiceLimits, most: int) -> AsyncIterator[list[bytes]]:
+    """The same without the newlines, at most so many at a time."""
+    async for text in texts_of(request, limits):
+        lines = text.split(b"\n")[:-1]
         for start in range(0, len(lines), most):
             yield lines[start : start + most]
-    if rest and not passing:
-        yield [rest]

@@ -12,7 +12,7 @@ from ouzel.service.reading import MOST_KEY, Refused
 from ouzel.service.routes.bodies import JSON, LINES, LINES_TOO, json_of, kind_of, objects_of, plain, wrong_kind
 from ouzel.service.routes.streaming import AT_ONCE, LearnedLines, numbered
 from ouzel.service.served import Served
-from ouzel.service.writer import Given
+from ouzel.service.submission import Given
 
 
 async def learn(request: Request, served: Served) -> Response:

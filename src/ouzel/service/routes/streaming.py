@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -17,20 +17,34 @@ from ouzel.service.formats import ARROW, OF_LINES, arrow_as_json, as_json
 from ouzel.service.gate import body_of
 from ouzel.service.problems import ProblemError
 from ouzel.service.reading import Refused
-from ouzel.service.routes.bodies import JSON, LINES, lines_of, plain
+from ouzel.service.routes.bodies import JSON, LINES, lines_of, plain, texts_of
 from ouzel.service.served import Served
-from ouzel.service.writer import Given, Result
+from ouzel.service.submission import Given, Result, Text
+from ouzel.streams.block import ROWS
 
 AT_ONCE = 512  # lines of a stream that are submitted together
 AHEAD = 24  # submissions of one stream under way
+ENOUGH = 2  # of them, to wait for more of a text
+MOST_TEXT = 1 << 20  # bytes that are submitted then in any case
 SHOWN = 20  # refused lines that a summary shows
 
 
 class Batch(NamedTuple):
-    """Lines of a stream under way: their numbers, and what will be said of them."""
+    """Lines of a stream under way: their numbers, or the text that they are in, and what will be said of them."""
 
-    numbers: list[int]
-    results: asyncio.Task[list[Result]]
+    numbers: Sequence[int] | Numbered
+    results: asyncio.Task[list[Result] | int]
+
+
+class Numbered(NamedTuple):
+    """A text, and how many lines are before it."""
+
+    text: bytes
+    before: int
+
+    def numbers(self) -> list[int]:
+        """The numbers of the lines that are not blank."""
+        return [self.before + k for k, line in enumerate(self.text.split(b"\n"), 1) if line.strip()]
 
 
 class LearnedLines(Response):
@@ -43,6 +57,8 @@ class LearnedLines(Response):
         self.request, self.served, self.key, self.kind = request, served, key, kind
         self.counts: Counter[str] = Counter()
         self.refusals: list[dict[str, Any]] = []
+        self.lines = 0  # so far
+        self.under_way: deque[Batch] = deque()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         begun = False
@@ -53,18 +69,13 @@ class LearnedLines(Response):
             await send({"type": "http.response.body", "body": text, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _answers(self) -> Any:
+    async def _answers(self) -> AsyncIterator[bytes]:
         """The lines of the answer, as they are known; the summary last."""
-        under_way: deque[Batch] = deque()
-        number = 0
+        under_way = self.under_way
         stopped: str | None = None
         try:
-            async for lines in self._lines():
-                numbers, given = self._given(lines, number)
-                number += len(lines)
-                await self.served.room()
-                if given:
-                    under_way.append(Batch(numbers, asyncio.create_task(self.served.learn(given, patient=True))))
+            async for batch in self._batches():
+                under_way.append(batch)
                 while under_way and (len(under_way) > AHEAD or under_way[0].results.done()):
                     yield self._told(under_way[0].numbers, await under_way[0].results)
                     under_way.popleft()
@@ -77,20 +88,62 @@ class LearnedLines(Response):
             for batch in under_way:
                 batch.results.add_done_callback(lambda task: task.cancelled() or task.exception())
         counts = {name: self.counts[name] for name in ("learnt", "repeated", "refused")}
-        summary = {**counts, "lines": number, "refusals": self.refusals, "stopped": stopped}
+        summary = {**counts, "lines": self.lines, "refusals": self.refusals, "stopped": stopped}
         yield msgspec.json.encode({"summary": summary} if self.telling else summary) + b"\n"
 
-    async def _lines(self) -> AsyncIterator[list[bytes]]:
-        """The lines of the body; the rows of a stream of Arrow as lines of JSON."""
+    async def _batches(self) -> AsyncIterator[Batch]:
+        """The lines of the body under way; as whole texts where each line need not be known by itself."""
+        if self.kind in OF_LINES or self.key is not None:
+            async for lines in self._lines():
+                numbers, given = self._given(lines, self.lines)
+                self.lines += len(lines)
+                await self.served.room()
+                if given:
+                    yield Batch(numbers, asyncio.create_task(self.served.learn(given, patient=True)))
+            return
+        async for text in self._texts():
+            before, self.lines = self.lines, self.lines + text.count(b"\n")
+            await self.served.room()
+            learning = self.served.learn_text(Text(text, self.telling))
+            yield Batch(Numbered(text, before), asyncio.create_task(learning))
+
+    async def _texts(self) -> AsyncIterator[bytes]:
+        """The lines of the body as texts: what has come, and more while there is enough to be learnt meanwhile."""
+        waiting: list[bytes] = []
+        size = lines = 0
+        async for text in self._parts():
+            waiting.append(text)
+            size, lines = size + len(text), lines + text.count(b"\n")
+            if self._idle() or size > MOST_TEXT or lines > ROWS:
+                yield b"".join(waiting)
+                waiting, size, lines = [], 0, 0
+        if waiting:
+            yield b"".join(waiting)
+
+    def _idle(self) -> bool:
+        """Whether little enough is under way."""
+        return sum(not batch.results.done() for batch in self.under_way) < ENOUGH
+
+    async def _parts(self) -> AsyncIterator[bytes]:
+        """Whole lines of the body, or the rows of a stream of Arrow as lines of JSON."""
         limits = self.served.limits
         if self.kind != ARROW:
-            async for lines in lines_of(self.request, limits, AT_ONCE):
-                yield lines
+            async for text in texts_of(self.request, limits):
+                yield text
             return
         rows = arrow_as_json(await body_of(self.request, limits), self.served.owner.reading.options)
         while (part := await asyncio.to_thread(next, rows, None)) is not None:
             for start in range(0, len(part), AT_ONCE):
-                yield part[start : start + AT_ONCE]
+                yield b"\n".join([*part[start : start + AT_ONCE], b""])
+
+    async def _lines(self) -> AsyncIterator[list[bytes]]:
+        """The lines of the body, some at a time."""
+        if self.kind != ARROW:
+            async for lines in lines_of(self.request, self.served.limits, AT_ONCE):
+                yield lines
+            return
+        async for text in self._parts():
+            yield text.split(b"\n")[:-1]
 
     def _given(self, lines: list[bytes], before: int) -> tuple[list[int], list[Given]]:
         """The lines that are not blank, their numbers first, as they are to be learnt."""
@@ -108,10 +161,15 @@ class LearnedLines(Response):
             given.append(Given(text, key, refused=found) if isinstance(found, Refused) else Given(found, key))
         return numbers, given
 
-    def _told(self, numbers: list[int], results: list[Result]) -> bytes:
+    def _told(self, numbers: Sequence[int] | Numbered, results: list[Result] | int) -> bytes:
         """What is said of some lines."""
+        if isinstance(results, int):
+            self.counts["learnt"] += results
+            return b""
         said = []
-        for number, result in zip(numbers, results, strict=True):
+        for number, result in zip(
+            numbers.numbers() if isinstance(numbers, Numbered) else numbers, results, strict=True
+        ):
             if isinstance(result, Refused):
                 kind = "refused"
                 if len(self.refusals) < SHOWN:

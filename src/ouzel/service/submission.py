@@ -1,0 +1,66 @@
+"""What is submitted to be learnt: lines one by one, or a text of them; and the log that they come from, if any."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ouzel.service.answers import Answer
+from ouzel.service.example_log import Feed
+from ouzel.service.reading import Refused
+from ouzel.streams.logs.protocol import Position
+
+Result = Answer | Refused
+
+
+class Given(NamedTuple):
+    """A line to learn, the key by which it is learnt once, and whether it was waiting for its label."""
+
+    text: bytes
+    key: str | None = None
+    waited: bool = False
+    refused: Refused | None = None  # why it is not even a line of JSON
+
+
+class Text(NamedTuple):
+    """Whole lines of a stream, as they came; and whether what was predicted of each is to be told."""
+
+    text: bytes  # each line with its newline
+    told: bool
+
+    @property
+    def lines(self) -> int:
+        """How many lines, blank ones too."""
+        return self.text.count(b"\n")
+
+    def given(self) -> list[Given]:
+        """The lines that are not blank, one by one."""
+        return [Given(line) for line in self.text.split(b"\n") if line.strip()]
+
+
+class Source(NamedTuple):
+    """The log that lines come from, and where it is read up to with them: on disk in one commit with them."""
+
+    identity: dict[str, str]
+    position: Position
+
+    def noted(self, results: Sequence[Result | None]) -> Feed:
+        """What the example log notes, now that it is known which lines are refused and which are to be learnt."""
+        self.position.skipped += sum(isinstance(result, Refused) for result in results)
+        self.position.examples += sum(result is None for result in results)
+        return {"identity": self.identity, "position": self.position.to_json()}
+
+
+class Submission(NamedTuple):
+    """Lines that are answered together. A text is a group by itself, read and learnt as a block if it can be."""
+
+    lines: Sequence[Given]
+    answered: asyncio.Future[Any]
+    source: Source | None = None
+    text: Text | None = None
+
+    @property
+    def size(self) -> int:
+        """How many examples at most."""
+        return len(self.lines) if self.text is None else self.text.lines

@@ -4,7 +4,7 @@ import datetime
 import decimal
 import json
 import math
-from itertools import chain, pairwise
+from itertools import pairwise
 
 import pyarrow
 import pytest
@@ -128,7 +128,7 @@ def test_columns_of_arrow_are_the_features_that_they_are_in_a_file(tmp_path):
     with pyarrow.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
     reading = Reading(Model("ogd"), {"label": "label", "ignore": ["_id"], "sample": 0})
-    lines = chain.from_iterable(arrow_as_json(sink.getvalue().to_pybytes(), reading.options))
+    lines = b"".join(arrow_as_json(sink.getvalue().to_pybytes(), reading.options)).splitlines()
 
     sent = features(reading.block([line.example for line in map(reading.line, lines)]))
     assert sent == features(*ouzel.read(tmp_path / "table.arrow"))

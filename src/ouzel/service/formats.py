@@ -13,17 +13,14 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
-import msgspec
 import numpy as np
-import pyarrow
-import pyarrow.compute as compute
 
+from ouzel.service.arrow_lines import lines_of_batch
 from ouzel.service.reading import Refused
 from ouzel.streams.block import Block
 from ouzel.streams.guard import reading
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
-from ouzel.streams.tables.arrow_types import as_text, cells_of, flat, is_number, is_text, types
 from ouzel.streams.tables.batches import record_batches
 from ouzel.streams.text.svmlight import parse_svmlight
 from ouzel.streams.text.vw import parse_vw
@@ -51,7 +48,7 @@ def as_json(lines: Sequence[bytes], kind: str, options: Options, label: str) -> 
     return found
 
 
-def arrow_as_json(body: bytes, options: Options) -> Iterator[list[bytes]]:
+def arrow_as_json(body: bytes, options: Options) -> Iterator[bytes]:
     """The rows of a stream of Arrow record batches as lines of JSON, a batch at a time."""
     with NamedTemporaryFile(suffix=".arrows") as file:
         file.write(body)
@@ -60,37 +57,7 @@ def arrow_as_json(body: bytes, options: Options) -> Iterator[list[bytes]]:
         source.name = "the stream"
         with reading(source, "arrow"):
             for batch in record_batches(source, options, "arrow", lambda count: None):
-                yield rows_as_json(batch)
-
-
-def rows_as_json(batch: Any) -> list[bytes]:
-    """The rows of an Arrow record batch as lines of JSON, whose members are the features that a file's columns are."""
-    table = flat(pyarrow.Table.from_batches([batch]))
-    rows: list[dict[str, Any]] = [{} for _ in range(table.num_rows)]
-    endless = False
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        there = compute.invert(compute.is_null(column, nan_is_null=True))  # JSON has no word for what is missing
-        present = column.filter(there)
-        for place, cell in zip(np.flatnonzero(there.to_numpy()).tolist(), _cells(present), strict=True):
-            rows[place][name] = cell
-        endless |= types.is_floating(column.type) and bool(compute.any(compute.is_inf(present)).as_py())
-    return list(map(_refused_by_readers if endless else msgspec.json.Encoder(enc_hook=str).encode, rows))
-
-
-def _cells(column: Any) -> list[Any]:
-    """The cells of a column as JSON has them: numbers are numbers, and all else but lists is text."""
-    if types.is_decimal(column.type):
-        column = column.cast(pyarrow.float64())
-    if is_number(column.type):
-        return list(column.to_numpy().tolist())
-    if is_text(column.type) or types.is_temporal(column.type):
-        return cells_of(as_text(column.combine_chunks()))
-    return list(column.to_pylist())
-
-
-def _refused_by_readers(row: dict[str, Any]) -> bytes:
-    """A row with an infinite number, which stays one: it is not a missing cell."""
-    return json.dumps(row, default=str).encode()
+                yield lines_of_batch(batch)
 
 
 def _lines_of(block: Block, label: str, weight: str | None) -> Iterator[bytes | Refused]:

@@ -133,8 +133,11 @@ class LearnedLines(Response):
             return
         rows = arrow_as_json(await body_of(self.request, limits), self.served.owner.reading.options)
         while (part := await asyncio.to_thread(next, rows, None)) is not None:
-            for start in range(0, len(part), AT_ONCE):
-                yield b"\n".join([*part[start : start + AT_ONCE], b""])
+            start = 0
+            while start < len(part):
+                stop = part.find(b"\n", start + MOST_TEXT) + 1 or len(part)
+                yield part[start:stop]
+                start = stop
 
     async def _lines(self) -> AsyncIterator[list[bytes]]:
         """The lines of the body, some at a time."""

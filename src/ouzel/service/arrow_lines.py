@@ -1,0 +1,165 @@
+"""The rows of Arrow record batches as lines of JSON: cells become text a column at a time, and rows in one kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+import pyarrow
+import pyarrow.compute as compute
+
+from ouzel.kernels.jit import kernel
+from ouzel.streams.tables.arrow_types import as_text, cells_of, flat, is_text, types
+
+TEXT = pyarrow.large_binary()
+OPEN, CLOSE, COMMA, NEWLINE, MINUS, POINT, ZERO = (np.uint8(ord(mark)) for mark in "{},\n-.0")
+POWERS = tuple(10.0**places for places in range(7))  # of as many decimals as are few
+MOST_WHOLE = 1e15
+MOST_WIDTH = 24  # bytes of one
+
+
+def lines_of_batch(batch: Any) -> bytes:
+    """Each row of an Arrow record batch as a line of JSON, whose members are the features that a file's columns are.
+
+    What is null, or not a number, is left out; an infinite number stays one, which readers refuse.
+    """
+    table = flat(pyarrow.Table.from_batches([batch]))
+    if not table.num_rows or not table.num_columns:
+        return b"{}\n" * table.num_rows
+    cells = pyarrow.concat_arrays([_as_json(column.combine_chunks()) for column in table.columns])
+    _, offsets, data = cells.buffers()
+    starts = np.frombuffer(offsets, np.int64)[cells.offset : cells.offset + len(cells) + 1]
+    text = np.frombuffer(data if data is not None and data.size else b"\0", np.uint8)
+    keys = [msgspec.json.encode(name) + b":" for name in table.column_names]
+    ends = np.cumsum([0, *map(len, keys)])
+    given = starts, text, ends, np.frombuffer(b"".join(keys), np.uint8), table.num_rows
+    lines = np.empty(_size(*given), np.uint8)
+    _write(*given, lines)
+    return lines.tobytes()
+
+
+def _as_json(column: Any) -> Any:
+    """The cells of a column as JSON has them, as text that is empty where there is nothing."""
+    kind = column.type
+    if types.is_decimal(kind) or types.is_floating(kind):
+        return _numbers(column.cast(pyarrow.float64(), safe=False))
+    if types.is_integer(kind) or types.is_boolean(kind):
+        return column.cast(pyarrow.large_string()).cast(TEXT).fill_null(b"")
+    if types.is_dictionary(kind):
+        return _as_json(column.dictionary).take(column.indices).fill_null(b"")
+    if is_text(kind):
+        coded = as_text(column).dictionary_encode()
+        return _encoded(cells_of(coded.dictionary)).take(coded.indices).fill_null(b"")
+    if types.is_temporal(kind):
+        return _encoded(cells_of(as_text(column)))
+    return _encoded(column.to_pylist())
+
+
+def _numbers(column: Any) -> Any:
+    """Numbers (n,) float64 as JSON: those of few decimals by a kernel, all others by the library."""
+    numbers = column.fill_null(np.nan).to_numpy(zero_copy_only=False)
+    starts, text = np.empty(len(numbers) + 1, np.int64), np.empty(MOST_WIDTH * len(numbers), np.uint8)
+    if write_decimals(numbers, starts, text):
+        return _array(starts, text[: starts[-1]])
+    found = compute.if_else(compute.is_nan(column), None, column).cast(pyarrow.large_string())
+    if np.isinf(numbers).any():
+        found = compute.replace_substring(found, "inf", "Infinity")
+    return found.cast(TEXT).fill_null(b"")
+
+
+def _encoded(cells: Sequence[Any]) -> Any:
+    """Values as JSON."""
+    encode = msgspec.json.Encoder(enc_hook=str).encode
+    texts = [b"" if cell is None else encode(cell) for cell in cells]
+    return _array(np.cumsum([0, *map(len, texts)], dtype=np.int64), b"".join(texts))
+
+
+def _array(starts: np.ndarray, text: Any) -> Any:
+    """The array of texts that begin at `starts` (n + 1,), of which the last is the end of all."""
+    return pyarrow.Array.from_buffers(TEXT, len(starts) - 1, [None, pyarrow.py_buffer(starts), pyarrow.py_buffer(text)])
+
+
+@kernel
+def write_decimals(numbers, starts, text):
+    """Write numbers (n,) as decimals behind one another, what is not a number as nothing; whether all have few decimals.
+
+    A whole number divided by a power of ten, both exact, is the nearest number to that decimal: what a reader makes of
+    it. `text` has MOST_WIDTH bytes for each, `starts` (n + 1,).
+    """
+    at, places = 0, 0
+    for i in range(len(numbers)):
+        starts[i] = at
+        number = numbers[i]
+        if number != number:
+            continue
+        whole, tries = abs(round(number * POWERS[places])), 0
+        while not (whole < MOST_WHOLE and whole / POWERS[places] == abs(number)):
+            tries += 1
+            if tries == len(POWERS):
+                return False
+            places = (places + 1) % len(POWERS)
+            whole = abs(round(number * POWERS[places]))
+        digits, point = np.int64(whole), places
+        while point and digits % 10 == 0:
+            digits //= 10
+            point -= 1
+        if number < 0.0:
+            text[at] = MINUS
+            at += 1
+        width, rest = 1, digits // 10
+        while rest or width <= point:
+            width += 1
+            rest //= 10
+        at += width + (point > 0)
+        for k in range(width):
+            if k and k == point:
+                text[at - k - 1] = POINT
+            text[at - k - 1 - (point > 0 and k >= point)] = ZERO + np.uint8(digits % 10)
+            digits //= 10
+    starts[len(numbers)] = at
+    return True
+
+
+@kernel
+def _size(starts, text, ends, keys, rows):
+    """Bytes of the lines that `_write` writes."""
+    size = 3 * rows
+    for j in range(len(ends) - 1):
+        key = ends[j + 1] - ends[j]
+        for i in range(j * rows, (j + 1) * rows):
+            length = starts[i + 1] - starts[i]
+            if length:
+                size += length + key + 1
+    for i in range(rows):
+        for j in range(len(ends) - 1):
+            if starts[j * rows + i + 1] > starts[j * rows + i]:
+                size -= 1  # the first member has no comma before it
+                break
+    return size
+
+
+@kernel
+def _write(starts, text, ends, keys, rows, lines):
+    """Write a line for each row: the cells that are not empty, behind their keys. Cell i of column j is j * rows + i."""
+    at = 0
+    for i in range(rows):
+        lines[at] = OPEN
+        at += 1
+        first = at
+        for j in range(len(ends) - 1):
+            start, stop = starts[j * rows + i], starts[j * rows + i + 1]
+            if start == stop:
+                continue
+            if at > first:
+                lines[at] = COMMA
+                at += 1
+            for k in range(ends[j], ends[j + 1]):
+                lines[at] = keys[k]
+                at += 1
+            for k in range(start, stop):
+                lines[at] = text[k]
+                at += 1
+        lines[at], lines[at + 1] = CLOSE, NEWLINE
+        at += 2

@@ -6,11 +6,13 @@ import json
 import math
 from itertools import pairwise
 
+import numpy as np
 import pyarrow
 import pytest
 
 import ouzel
 from ouzel.model.model import Model
+from ouzel.service.arrow_lines import lines_of_batch
 from ouzel.service.formats import ARROW, SVMLIGHT, VW, arrow_as_json
 from ouzel.service.reading import Reading
 
@@ -205,3 +207,47 @@ def test_the_counters_are_those_of_what_was_done(client):
     assert 'ouzel_examples_total{model="model",outcome="learnt"} 2.0' in text
     assert 'ouzel_examples_total{model="model",outcome="refused"} 1.0' in text
     assert 'ouzel_model{figure="examples",model="model"} 2.0' in text
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        [
+            0.0,
+            -0.0,
+            1.0,
+            -1.0,
+            0.5,
+            -0.05,
+            0.001234,
+            123456.789,
+            -1e14,
+            999999.999999,
+            1e-6,
+            10.0,
+            100.25,
+            math.nan,
+            5.0,
+        ],
+        [1.0, 0.1 + 0.2, 1e15, 1e300, -1e-300, 5e-324, math.nan],
+        [math.inf, 1.0, -math.inf],
+        [],
+    ],
+)
+def test_numbers_of_arrow_are_written_so_that_they_are_read_back_to_the_bit(numbers):
+    column = pyarrow.array([*numbers, None], pyarrow.float64())
+    *lines, last = lines_of_batch(pyarrow.record_batch({"x": column})).splitlines()
+
+    back = [json.loads(line).get("x", math.nan) for line in lines]
+    np.testing.assert_array_equal(np.array(back), np.array(numbers))
+    assert last == b"{}"
+
+
+def test_words_of_arrow_are_escaped_and_slices_are_read_where_they_begin():
+    whole = pyarrow.record_batch(
+        {'a "b"': ["x\n", 'y"', None, "é\\"], "n": pyarrow.array([1, None, 3, 4], pyarrow.int8())}
+    )
+
+    found = [json.loads(line) for line in lines_of_batch(whole.slice(1, 3)).split(b"\n")[:-1]]
+    assert found == [{'a "b"': 'y"'}, {"n": 3}, {'a "b"': "é\\", "n": 4}]
+    assert lines_of_batch(whole.slice(0, 0)) == b""

@@ -12,8 +12,7 @@ import pytest
 
 import ouzel
 from ouzel.model.model import Model
-from ouzel.service.arrow_lines import lines_of_batch
-from ouzel.service.formats import ARROW, SVMLIGHT, VW, arrow_as_json
+from ouzel.service.formats import ARROW, SVMLIGHT, VW, arrow_as_json, rows_as_json
 from ouzel.service.reading import Reading
 
 
@@ -236,7 +235,7 @@ def test_the_counters_are_those_of_what_was_done(client):
 )
 def test_numbers_of_arrow_are_written_so_that_they_are_read_back_to_the_bit(numbers):
     column = pyarrow.array([*numbers, None], pyarrow.float64())
-    *lines, last = lines_of_batch(pyarrow.record_batch({"x": column})).splitlines()
+    *lines, last = rows_as_json(pyarrow.record_batch({"x": column}))
 
     back = [json.loads(line).get("x", math.nan) for line in lines]
     np.testing.assert_array_equal(np.array(back), np.array(numbers))
@@ -248,6 +247,6 @@ def test_words_of_arrow_are_escaped_and_slices_are_read_where_they_begin():
         {'a "b"': ["x\n", 'y"', None, "é\\"], "n": pyarrow.array([1, None, 3, 4], pyarrow.int8())}
     )
 
-    found = [json.loads(line) for line in lines_of_batch(whole.slice(1, 3)).split(b"\n")[:-1]]
+    found = [json.loads(line) for line in rows_as_json(whole.slice(1, 3))]
     assert found == [{'a "b"': 'y"'}, {"n": 3}, {'a "b"': "é\\", "n": 4}]
-    assert lines_of_batch(whole.slice(0, 0)) == b""
+    assert rows_as_json(whole.slice(0, 0)) == []

@@ -8,8 +8,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from ouzel.errors import DataError
-from ouzel.service.arrow_lines import lines_of_batch
-from ouzel.service.formats import SVMLIGHT, VW, as_json
+from ouzel.service.formats import SVMLIGHT, VW, as_json, rows_as_json
 from ouzel.service.reading import Reading, Refused
 from ouzel.service.submission import Given
 from ouzel.streams.logs.arrow_values import rows_of_message
@@ -60,7 +59,7 @@ class FeedLines:
     def _messages(self, batch: Batch) -> list[list[bytes]]:
         """The lines of each message; a row of a table is one."""
         if self.format == TABLE:
-            return [[line] for line in lines_of_batch(batch.values).split(b"\n")[:-1]]
+            return [[line] for line in rows_as_json(batch.values)]
         if self.format is None:
             self.format = self._told(batch)
         if self.format == ARROW:

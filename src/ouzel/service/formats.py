@@ -13,20 +13,22 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
+import msgspec
 import numpy as np
 
-from ouzel.service.arrow_lines import lines_of_batch
 from ouzel.service.reading import Refused
 from ouzel.streams.block import Block
 from ouzel.streams.guard import reading
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
+from ouzel.streams.tables.batch_lines import lines_of_batch
 from ouzel.streams.tables.batches import record_batches
 from ouzel.streams.text.svmlight import parse_svmlight
 from ouzel.streams.text.vw import parse_vw
 
 SVMLIGHT, VW, ARROW = "text/x-svmlight", "text/x-vw", "application/vnd.apache.arrow.stream"
 OF_LINES = (SVMLIGHT, VW)
+ENCODE = msgspec.json.Encoder(enc_hook=str).encode
 
 
 def as_json(lines: Sequence[bytes], kind: str, options: Options, label: str) -> list[bytes | Refused]:
@@ -57,7 +59,12 @@ def arrow_as_json(body: bytes, options: Options) -> Iterator[bytes]:
         source.name = "the stream"
         with reading(source, "arrow"):
             for batch in record_batches(source, options, "arrow", lambda count: None):
-                yield lines_of_batch(batch)
+                yield lines_of_batch(batch, ENCODE)
+
+
+def rows_as_json(batch: Any) -> list[bytes]:
+    """The rows of a record batch as lines of JSON."""
+    return lines_of_batch(batch, ENCODE).split(b"\n")[:-1]
 
 
 def _lines_of(block: Block, label: str, weight: str | None) -> Iterator[bytes | Refused]:

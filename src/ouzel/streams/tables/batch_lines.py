@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import msgspec
 import numpy as np
 import pyarrow
 import pyarrow.compute as compute
@@ -13,6 +12,7 @@ import pyarrow.compute as compute
 from ouzel.kernels.jit import kernel
 from ouzel.streams.tables.arrow_types import as_text, cells_of, flat, is_text, types
 
+Encode = Callable[[Any], bytes]
 TEXT = pyarrow.large_binary()
 OPEN, CLOSE, COMMA, NEWLINE, MINUS, POINT, ZERO = (np.uint8(ord(mark)) for mark in "{},\n-.0")
 POWERS = tuple(10.0**places for places in range(7))  # of as many decimals as are few
@@ -20,19 +20,20 @@ MOST_WHOLE = 1e15
 MOST_WIDTH = 24  # bytes of one
 
 
-def lines_of_batch(batch: Any) -> bytes:
+def lines_of_batch(batch: Any, encode: Encode) -> bytes:
     """Each row of an Arrow record batch as a line of JSON, whose members are the features that a file's columns are.
 
-    What is null, or not a number, is left out; an infinite number stays one, which readers refuse.
+    What is null, or not a number, is left out; an infinite number stays one, which readers refuse. Names, words and
+    lists are JSON as `encode` makes it.
     """
     table = flat(pyarrow.Table.from_batches([batch]))
     if not table.num_rows or not table.num_columns:
         return b"{}\n" * table.num_rows
-    cells = pyarrow.concat_arrays([_as_json(column.combine_chunks()) for column in table.columns])
+    cells = pyarrow.concat_arrays([_as_json(column.combine_chunks(), encode) for column in table.columns])
     _, offsets, data = cells.buffers()
     starts = np.frombuffer(offsets, np.int64)[cells.offset : cells.offset + len(cells) + 1]
     text = np.frombuffer(data if data is not None and data.size else b"\0", np.uint8)
-    keys = [msgspec.json.encode(name) + b":" for name in table.column_names]
+    keys = [encode(name) + b":" for name in table.column_names]
     ends = np.cumsum([0, *map(len, keys)])
     given = starts, text, ends, np.frombuffer(b"".join(keys), np.uint8), table.num_rows
     lines = np.empty(_size(*given), np.uint8)
@@ -40,7 +41,7 @@ def lines_of_batch(batch: Any) -> bytes:
     return lines.tobytes()
 
 
-def _as_json(column: Any) -> Any:
+def _as_json(column: Any, encode: Encode) -> Any:
     """The cells of a column as JSON has them, as text that is empty where there is nothing."""
     kind = column.type
     if types.is_decimal(kind) or types.is_floating(kind):
@@ -48,13 +49,13 @@ def _as_json(column: Any) -> Any:
     if types.is_integer(kind) or types.is_boolean(kind):
         return column.cast(pyarrow.large_string()).cast(TEXT).fill_null(b"")
     if types.is_dictionary(kind):
-        return _as_json(column.dictionary).take(column.indices).fill_null(b"")
+        return _as_json(column.dictionary, encode).take(column.indices).fill_null(b"")
     if is_text(kind):
         coded = as_text(column).dictionary_encode()
-        return _encoded(cells_of(coded.dictionary)).take(coded.indices).fill_null(b"")
+        return _encoded(cells_of(coded.dictionary), encode).take(coded.indices).fill_null(b"")
     if types.is_temporal(kind):
-        return _encoded(cells_of(as_text(column)))
-    return _encoded(column.to_pylist())
+        return _encoded(cells_of(as_text(column)), encode)
+    return _encoded(column.to_pylist(), encode)
 
 
 def _numbers(column: Any) -> Any:
@@ -69,9 +70,8 @@ def _numbers(column: Any) -> Any:
     return found.cast(TEXT).fill_null(b"")
 
 
-def _encoded(cells: Sequence[Any]) -> Any:
+def _encoded(cells: Sequence[Any], encode: Encode) -> Any:
     """Values as JSON."""
-    encode = msgspec.json.Encoder(enc_hook=str).encode
     texts = [b"" if cell is None else encode(cell) for cell in cells]
     return _array(np.cumsum([0, *map(len, texts)], dtype=np.int64), b"".join(texts))
 
@@ -83,7 +83,7 @@ def _array(starts: np.ndarray, text: Any) -> Any:
 
 @kernel
 def write_decimals(numbers, starts, text):
-    """Write numbers (n,) as decimals behind one another, what is not a number as nothing; whether all have few decimals.
+    """Write numbers (n,) as decimals, what is not a number as nothing; return whether all have few decimals.
 
     A whole number divided by a power of ten, both exact, is the nearest number to that decimal: what a reader makes of
     it. `text` has MOST_WIDTH bytes for each, `starts` (n + 1,).
@@ -94,13 +94,13 @@ def write_decimals(numbers, starts, text):
         number = numbers[i]
         if number != number:
             continue
-        whole, tries = abs(round(number * POWERS[places])), 0
+        whole, tries = abs(np.rint(number * POWERS[places])), 0
         while not (whole < MOST_WHOLE and whole / POWERS[places] == abs(number)):
             tries += 1
             if tries == len(POWERS):
                 return False
             places = (places + 1) % len(POWERS)
-            whole = abs(round(number * POWERS[places]))
+            whole = abs(np.rint(number * POWERS[places]))
         digits, point = np.int64(whole), places
         while point and digits % 10 == 0:
             digits //= 10
@@ -142,7 +142,7 @@ def _size(starts, text, ends, keys, rows):
 
 @kernel
 def _write(starts, text, ends, keys, rows, lines):
-    """Write a line for each row: the cells that are not empty, behind their keys. Cell i of column j is j * rows + i."""
+    """Write a line for each row: the cells that are not empty, behind their keys; cell i of column j is j rows + i."""
     at = 0
     for i in range(rows):
         lines[at] = OPEN

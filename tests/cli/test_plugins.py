@@ -51,9 +51,11 @@ def test_an_entry_point_of_an_installed_package_is_found_by_its_name(ouzel, smal
 
 
 def test_a_loss_is_named_by_its_module(ouzel, small, own):
-    told = ouzel("train", small, "--learner", "adagrad", "--loss", "own_learner.log_cosh:LogCosh", "--json").json
+    for task in ("classification", "regression"):
+        flags = ("--learner", "adagrad", "--loss", "own_learner.log_cosh:LogCosh", "--task", task)
+        told = ouzel("train", small, *flags, "--json").json
 
-    assert told["settings"]["loss"] == "LogCosh"
+        assert (told["settings"]["loss"], told["task"]) == ("LogCosh", task)
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,7 @@ def test_groups_may_be_a_column_or_a_file_of_sizes(ouzel, queries, tmp_path):
     ("arguments", "message"),
     [
         (["FILE", "--task", "ranking"], "has no groups to rank within.*--group NAME"),
-        (["FILE", "--task", "sorting"], "--task takes ranking"),
+        (["FILE", "--task", "sorting"], "--task takes classification, regression, ranking"),
         (["FILE", "--task", "ranking", "--loss", "squared"], "a loss of classes, such as adagrad and hinge"),
         (["FILE", "--task", "ranking", "--learner", "arow"], "a learner of two classes"),
         (["FILE", "--task", "ranking", "--holdout-every", "5"], "a ranking learns groups"),

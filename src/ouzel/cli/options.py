@@ -15,6 +15,7 @@ from ouzel.ranges import COUNT, Range, check
 if TYPE_CHECKING:
     from ouzel.model.model import Model
 
+TASKS = (None, "classification", "regression", "ranking")
 EXAMPLES = {"set": "--set learning_rate=0.1", "limit": "--limit line=1GB"}
 
 Files = Annotated[list[str], typer.Argument(metavar="FILE", help="Files in any format, in order; - is standard input.")]
@@ -51,7 +52,8 @@ LabelPositive = Annotated[str | None, typer.Option(help="The label that is +1; a
 Group = Annotated[str | None, typer.Option(help="Column with the group that an example is ranked within.")]
 Query = Annotated[str | None, typer.Option(metavar="FILE", help="The number of examples of each group, one a line.")]
 Task = Annotated[
-    str | None, typer.Option(help="ranking: learn the pairs of each group. Else the loss says: classes or numbers.")
+    str | None,
+    typer.Option(help="classification, regression, or ranking: the pairs of each group. By default labels and loss say."),
 ]
 Pairs = Annotated[int | None, typer.Option(help="Pairs drawn of each group to rank (all).")]
 Id = Annotated[str | None, typer.Option("--id", help="Column that says what the rows are called; not a feature.")]
@@ -226,8 +228,8 @@ def reading_as_learnt(
 
 def check_task(task: str | None) -> None:
     """Refuse a task that is not a word for one."""
-    if task not in (None, "ranking"):
-        raise OuzelError(f"--task takes ranking, and classes or numbers follow from --loss; got {task!r}")
+    if task not in TASKS:
+        raise OuzelError(f"--task takes {', '.join(filter(None, TASKS))}; got {task!r}")
 
 
 def reading_options(*given: Labels | Kinds | Lines | Messages | Hashing | Reading, **more: Any) -> dict[str, Any]:

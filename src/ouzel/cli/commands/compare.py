@@ -60,7 +60,7 @@ def compare(
     """
     reading = options.reading_options(columns)
     options.check_task(task)
-    if task and shuffles:
+    if task == "ranking" and shuffles:
         raise OuzelError("--shuffles takes examples apart that a ranking needs in groups; leave one of them out")
     check("--jobs", JOBS, jobs)
     options.check_counts(shuffles=shuffles, top=top, pairs=pairs)

@@ -14,7 +14,7 @@ from ouzel.service.feed import Feed
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.metrics import Metrics
 from ouzel.service.owner import Owner
-from ouzel.service.reading import Line, Refused
+from ouzel.service.reading import Line, Refused, line_of
 from ouzel.service.submission import Result
 from ouzel.service.together import Together
 
@@ -27,6 +27,7 @@ class Answering:
         self.owner = owner
         self.limits = limits
         self.metrics = metrics or Metrics()
+        self._predicted = self.metrics.predicted.labels(name)
         self.quarantine: deque[dict[str, Any]] = deque(maxlen=limits.quarantine)
         self.begun = time.time()
         self.ending = False
@@ -48,6 +49,20 @@ class Answering:
 
     def predict(self, texts: Sequence[bytes]) -> list[Result]:
         """Predict lines; where labels may come late, those with an id wait for them."""
+        lines = [line_of(text) for text in texts]
+        text = b"\n".join([*lines, b""])
+        block = self.owner.reading.whole(text, asked=True) if all(lines) else None
+        if block is None or self.limits.exceeds(text, block):
+            return self._predict_each(texts)
+        try:
+            answers: list[Result] = [*self.owner.predict_block(block)]
+        except OuzelError:
+            return self._predict_each(texts)
+        self._predicted.inc(len(answers))
+        return answers
+
+    def _predict_each(self, texts: Sequence[bytes]) -> list[Result]:
+        """The same of lines that are not all plain."""
         read = self.owner.reading.lines(texts, [None] * len(texts), asked=True)
         lines = [(isinstance(line, Line) and self.limits.exceeded(line)) or line for line in read]
         sound = [line for line in lines if isinstance(line, Line)]
@@ -55,7 +70,7 @@ class Answering:
             answers = iter(self.owner.predict([line.example for line in sound]) if sound else [])
         except OuzelError as error:
             return [line if isinstance(line, Refused) else Refused(str(error)) for line in lines]
-        self.metrics.predicted.labels(self.name).inc(len(sound))
+        self._predicted.inc(len(sound))
         return [line if isinstance(line, Refused) else self.told(line, next(answers)) for line in lines]
 
     def asked(self, text: bytes) -> Line | Refused:

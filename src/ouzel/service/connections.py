@@ -8,6 +8,7 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from ouzel.service.gate import WHOLE
 from ouzel.service.wire import Wire
 
 MOST_HEAD = 1 << 16  # bytes of a request before its body
@@ -79,6 +80,7 @@ class Connection(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """A request is here to its end."""
         self._in_body, self._received = False, 0
+        self.scope[WHOLE] = True  # type: ignore[literal-required]
         super().on_message_complete()
 
     def pause_writing(self) -> None:

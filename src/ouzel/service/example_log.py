@@ -29,6 +29,7 @@ CREATE TABLE IF NOT EXISTS waiting (id TEXT PRIMARY KEY, line BLOB NOT NULL, at 
 CREATE TABLE IF NOT EXISTS feeds (name TEXT PRIMARY KEY, stood TEXT NOT NULL);
 """
 AT_ONCE = 500  # keys in one question
+PAGE = 1 << 13  # bytes that are written together
 MOST_ROW = 1 << 22  # bytes of a row, but for one long line
 FORGOTTEN = 2000  # examples that are removed at a time
 BUSY = 30.0  # seconds that a reader's lock is waited for
@@ -81,6 +82,7 @@ class Log:
         self.path = path
         with self._speaking():
             self._connection = self._connect()
+            self._connection.execute(f"PRAGMA page_size = {PAGE}")  # of a new file
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = FULL")
             self._connection.executescript(SCHEMA)

@@ -19,6 +19,7 @@ from ouzel.service.metrics import Metrics
 from ouzel.service.problems import ProblemError
 from ouzel.service.tokens import Tokens
 
+WHOLE = "ouzel.whole"  # in the scope of a request that came to its end before anybody asked for its body
 SECURITY = [
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
@@ -71,17 +72,25 @@ async def chunks_of_body(request: Request, limits: ServiceLimits) -> AsyncIterat
 
 async def body_of(request: Request, limits: ServiceLimits) -> bytes:
     """The whole body of a request that is not larger than may be."""
-    too_large = ProblemError(413, f"expected a body of at most {limits.body:,} bytes", {"Connection": "close"})
+    if WHOLE in request.scope:
+        message = await request.receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        _check_size(len(message["body"]), limits)
+        return bytes(message["body"])
     length = request.headers.get("content-length", "0")
-    if length.isdigit() and int(length) > limits.body:
-        raise too_large
-    parts, size = [], 0
+    if length.isdigit():
+        _check_size(int(length), limits)
+    body = bytearray()
     async for chunk in chunks_of_body(request, limits):
-        size += len(chunk)
-        if size > limits.body:
-            raise too_large
-        parts.append(chunk)
-    return b"".join(parts) if len(parts) != 1 else parts[0]
+        body += chunk
+        _check_size(len(body), limits)
+    return bytes(body)
+
+
+def _check_size(size: int, limits: ServiceLimits) -> None:
+    if size > limits.body:
+        raise ProblemError(413, f"expected a body of at most {limits.body:,} bytes", {"Connection": "close"})
 
 
 class Gate:

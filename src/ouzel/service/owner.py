@@ -108,7 +108,10 @@ class Owner:
 
     def predict(self, examples: Sequence[Example | Row]) -> list[Answer]:
         """What the model says of examples."""
-        block = self.reading.block(examples, asked=True)
+        return self.predict_block(self.reading.block(examples, asked=True))
+
+    def predict_block(self, block: Block) -> list[Answer]:
+        """The same of a block."""
         with self.lock:
             return answers_of(self.model, self.model.margins(block))
 

@@ -80,7 +80,7 @@ class Reading:
 
     def line(self, text: bytes, key: str | None = None, asked: bool = False) -> Line | Refused:
         """The example of a line, to learn or `asked` about, or why it is not one; its key is that given, or its id."""
-        text = text.translate(SPACES).strip()
+        text = line_of(text)
         limits = self.options.limits
         if len(text) > limits.line:
             return Refused(f"found {len(text):,} bytes; expected at most {limits.line:,}")
@@ -101,7 +101,7 @@ class Reading:
     def lines(self, texts: Sequence[bytes], keys: Sequence[str | None], asked: bool = False) -> list[Line | Refused]:
         """What `line` makes of each; those that are plain are read together."""
         found: list[Line | Refused | None] = [None] * len(texts)
-        texts = [text.translate(SPACES).strip() for text in texts]
+        texts = [line_of(text) for text in texts]
         most = self.options.limits.line
         places = [k for k, text in enumerate(texts) if text and len(text) <= most and WITH_ID not in text]
         if len(places) >= FEWEST:
@@ -126,8 +126,8 @@ class Reading:
             odd += 1
             _, chunk.at = lines_at(chunk.data, chunk.at, chunk.stop, 1)
 
-    def whole(self, text: bytes) -> Block | None:
-        """Lines to learn, each with its newline, as one block; None unless all are plain, with labels and no ids."""
+    def whole(self, text: bytes, asked: bool = False) -> Block | None:
+        """Lines, each with its newline, as one block; None unless all are plain, have no ids, and to learn labels."""
         options = self.options
         if options.derived or WITH_ID in text or b"\r" in text or not text.endswith(b"\n"):
             return None
@@ -135,11 +135,11 @@ class Reading:
             return None
         chunk = Chunk(np.frombuffer(text, np.uint8), 0, len(text), options)
         with self._lock:
-            plain = self._plain[False]
+            plain = self._plain[asked]
             block = plain.read(chunk).block if plain.able(chunk) else None
-        if block is None or block.rows != text.count(b"\n") or np.isnan(block.labels).any():
+        if block is None or block.rows != text.count(b"\n"):
             return None
-        return block
+        return block if asked or not np.isnan(block.labels).any() else None
 
     def unlabelled(self, line: Line) -> Refused | None:
         """Why a line cannot be learnt that has no label."""
@@ -182,6 +182,11 @@ class Reading:
             else:
                 return None
         return parts
+
+
+def line_of(text: bytes) -> bytes:
+    """An object as one line: in JSON, line ends stand where blanks may."""
+    return text.translate(SPACES).strip()
 
 
 def _key_of(given: Any) -> str | None:

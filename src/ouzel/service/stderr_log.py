@@ -28,7 +28,7 @@ def logger(kind: str) -> Any:
             as_line,
         ],
         wrapper_class=structlog.make_filtering_bound_logger("critical" if kind == "none" else "debug"),
-    )
+    ).bind()  # once, and not for every request
 
 
 def _as_it_is(_: Any, __: str, event: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ouzel.service.answers import Answer
 from ouzel.service.example_log import Feed
-from ouzel.service.reading import Refused
+from ouzel.service.reading import Refused, line_of
 from ouzel.streams.logs.protocol import Position
 
 Result = Answer | Refused
@@ -64,3 +64,14 @@ class Submission(NamedTuple):
     def size(self) -> int:
         """How many examples at most."""
         return len(self.lines) if self.text is None else self.text.lines
+
+
+def text_of(group: Sequence[Submission]) -> Text | None:
+    """The lines of a group as one text, all of which are told; None if there is more to each than its line."""
+    given = [one for submission in group for one in submission.lines]
+    if any(submission.source is not None for submission in group):
+        return None
+    if not given or any(one.key is not None or one.waited or one.refused is not None for one in given):
+        return None
+    lines = [line_of(one.text) for one in given]
+    return Text(b"\n".join([*lines, b""]), True) if all(lines) else None

@@ -17,7 +17,7 @@ from ouzel.service.example_log import Entry, Feed, Log, Waiting
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.owner import Owner
 from ouzel.service.reading import Line, Refused
-from ouzel.service.submission import Given, Result, Source, Submission, Text
+from ouzel.service.submission import Given, Result, Source, Submission, Text, text_of
 from ouzel.streams.block import ROWS
 
 Learnt = Callable[[Sequence[Given], Sequence[Result], int], None]
@@ -116,7 +116,7 @@ class Writer:
         noted, self._noted = self._noted, []
         found: list[Result] | int | OuzelError
         try:
-            found = self._learn_text(group, noted) if group and group[0].text else self._learn(group, noted)
+            found = self._found(group, noted)
             if not self._broken:
                 self.failure = None
         except OuzelError as error:
@@ -149,14 +149,23 @@ class Writer:
         else:
             self.learnt((), (), found if isinstance(found, int) else len(found))
 
-    def _learn_text(self, group: list[Submission], noted: Sequence[Waiting]) -> list[Result] | int:
-        """What `_learn` makes of the lines of a text, which are read, written and learnt together if all are plain."""
-        owner, text = self.owner, group[0].text
-        assert text is not None
+    def _found(self, group: list[Submission], noted: Sequence[Waiting]) -> list[Result] | int:
+        """What is said of a group: of its lines as one text if that can be, else of each."""
+        text = group[0].text if group else None
+        together = text or text_of(group)
+        found = None if together is None else self._learn_text(together, noted)
+        if found is not None:
+            return found
+        if text is not None:
+            group[0] = group[0]._replace(lines=text.given())
+        return self._learn(group, noted)
+
+    def _learn_text(self, text: Text, noted: Sequence[Waiting]) -> list[Result] | int | None:
+        """Read, write and learn lines together; None if they are not all plain, and nothing is done."""
+        owner = self.owner
         block = owner.reading.whole(text.text)
         if block is None or self.limits.exceeds(text.text, block) or owner.refusal_of(block, self.limits) is not None:
-            group[0] = group[0]._replace(lines=text.given())
-            return self._learn(group, noted)
+            return None
         first = owner.learnt + 1
         self.log.append([Entry(owner.learnt + block.rows, None, text.text[:-1])], noted)
         answers = owner.learn_block(block, len(text.text), text.told)

@@ -1,5 +1,6 @@
 """Explanations, heavy features, the other formats and protocols."""
 
+import asyncio
 import datetime
 import decimal
 import json
@@ -13,7 +14,8 @@ import pytest
 import ouzel
 from ouzel.model.model import Model
 from ouzel.service.formats import ARROW, SVMLIGHT, VW, arrow_as_json, rows_as_json
-from ouzel.service.reading import Reading
+from ouzel.service.reading import Reading, Refused
+from ouzel.service.together import Together
 
 
 def learn_some(client, count=60):
@@ -250,3 +252,26 @@ def test_words_of_arrow_are_escaped_and_slices_are_read_where_they_begin():
     found = [json.loads(line) for line in rows_as_json(whole.slice(1, 3))]
     assert found == [{'a "b"': 'y"'}, {"n": 3}, {'a "b"': "é\\", "n": 4}]
     assert rows_as_json(whole.slice(0, 0)) == []
+
+
+def test_what_is_asked_in_one_moment_is_predicted_together_and_answered_as_if_alone(client):
+    learn_some(client)
+    served = client.app.app.state.service.first
+    texts = [b'{"x": %d, "w": "w%d"}' % (k, k % 5) for k in range(100)]
+    texts[7], texts[9], texts[11] = b"nothing", b'{\n "x": 1\n}', b'{"x": 1e99}'
+
+    async def ask():
+        return await asyncio.gather(*(served.asked_of.ask(text) for text in texts))
+
+    together = asyncio.run(ask())
+    assert together == [served.predict([text])[0] for text in texts]
+    assert [k for k, result in enumerate(together) if isinstance(result, Refused)] == [7, 11]
+
+
+def test_a_mistake_in_answering_is_told_to_all_who_asked():
+    asked_of = Together(lambda texts: [1 / 0])
+
+    async def ask():
+        return await asyncio.gather(asked_of.ask(b"{}"), asked_of.ask(b"{}"), return_exceptions=True)
+
+    assert [type(error) for error in asyncio.run(ask())] == [ZeroDivisionError] * 2

@@ -98,6 +98,8 @@ def compare(
 ) -> Comparison:
     """Let learners, each with every choice of settings that it has, learn the same stream: progressive errors.
 
+    A notebook shows how far the stream is learnt, and who leads.
+
     Parameters
     ----------
     learners : names in the catalogue, or "ogd,adagrad"; "all", "all-multiclass" and "all-budgeted" stand for several.
@@ -110,8 +112,6 @@ def compare(
     shuffles : so many random orders, in memory, instead of one reading
     jobs : learners at work at a time
     options : of every `Model`: intercept, standardize, forget, bits, seed, task, classes
-
-    A notebook shows how far the stream is learnt, and who leads.
 
     Examples
     --------

@@ -48,6 +48,10 @@ class EmptyError(DataError):
     """There is not one example in a stream."""
 
 
+class ImportNeededError(OuzelError):
+    """A model of a learner that is not Ouzel's own, whose module nobody has imported."""
+
+
 class RoomError(OuzelError):
     """Features for which a learner has no room; of the block that has them nothing was learnt."""
 

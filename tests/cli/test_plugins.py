@@ -34,7 +34,9 @@ def test_a_learner_is_named_by_its_module_and_its_file_imports_nothing(ouzel, sm
     forget()
     alone = ouzel("predict", tmp_path / "m", small)
     assert alone.status == 2
-    assert "learner 'nlms' is not known; if it is your own, import its module first" in " ".join(alone.err.split())
+    assert "m: the learner 'nlms' is not known; if it is your own, import its module first" in " ".join(
+        alone.err.split()
+    )
     assert "own_learner" not in sys.modules
 
     assert ouzel("--import", "own_learner", "predict", tmp_path / "m", small).status == 0

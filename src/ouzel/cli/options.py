@@ -53,7 +53,7 @@ Group = Annotated[str | None, typer.Option(help="Column with the group that an e
 Query = Annotated[str | None, typer.Option(metavar="FILE", help="The number of examples of each group, one a line.")]
 Task = Annotated[
     str | None,
-    typer.Option(help="classification, regression, or ranking: the pairs of each group. By default labels and loss say."),
+    typer.Option(help="classification, regression, or ranking: the pairs of each group. Else labels and loss say."),
 ]
 Pairs = Annotated[int | None, typer.Option(help="Pairs drawn of each group to rank (all).")]
 Id = Annotated[str | None, typer.Option("--id", help="Column that says what the rows are called; not a feature.")]

@@ -6,7 +6,7 @@ import reprlib
 from dataclasses import fields
 from typing import Any
 
-from ouzel.errors import OuzelError
+from ouzel.errors import ImportNeededError, OuzelError
 from ouzel.learners import catalogue
 from ouzel.model.label_encoder import MOST_CLASSES, Classes
 from ouzel.model.model import SLOT_LIMIT, Model
@@ -82,7 +82,9 @@ def model_of(described: Any) -> Model:
         raise OuzelError(f"classes are not different; got {reprlib.repr(known)}")
     if described["learner"] not in catalogue.LEARNERS:
         name = reprlib.repr(described["learner"])
-        raise OuzelError(f"learner {name} is not known; if it is your own, import its module first (--import MODULE)")
+        raise ImportNeededError(
+            f"the learner {name} is not known; if it is your own, import its module first (--import MODULE)"
+        )
     learner = catalogue.find(described["learner"])
     settings = resolve_settings(learner, from_json(learner.settings, described["settings"])._asdict())
     model = Model(

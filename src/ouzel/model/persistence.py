@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import numpy as np
 from safetensors import SafetensorError, safe_open
 
-from ouzel.errors import OuzelError
+from ouzel.errors import ImportNeededError, OuzelError
 from ouzel.files import write_atomically
 from ouzel.layout import flat, restored
 from ouzel.learners.auto import standardisation
@@ -114,6 +114,8 @@ def load_parts(
     try:
         del described["format"]
         parts = _rebuild(described, arrays)
+    except ImportNeededError as error:
+        raise OuzelError(f"{path}: {error}") from None
     except (OuzelError, *UNREADABLE) as error:
         said = str(error) if isinstance(error, OuzelError) else reason_of(repr(error))
         raise OuzelError(f"{path}: not a model this version can use: {said}; train it again") from None

@@ -72,9 +72,9 @@ def kafka_alone(server: Any, topic: str, count: int) -> None:
 
 
 def redis_alone(server: Any, topic: str, count: int) -> None:
-    last, seen = b"0-0", 0
+    client, last, seen = server.client, b"0-0", 0
     while seen < count:
-        found = server.client.xread({topic: last}, count=4096)
+        found = client.xread({topic: last}, count=4096)
         entries = next(iter(found.values()))[0] if isinstance(found, dict) else found[0][1]
         seen, last = seen + len(entries), entries[-1][0]
 

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from ouzel.errors import DataError, OuzelError
 from ouzel.streams.logs.address import Address
 from ouzel.streams.logs.beside import Members
+from ouzel.streams.logs.jetstream_pull import Pull
 from ouzel.streams.logs.protocol import TOUCH, Batch, Pause, Place, Position, gap
 from ouzel.streams.logs.reading import Reading
 from ouzel.streams.logs.topic import Topic
@@ -28,7 +29,7 @@ except ImportError:
     raise OuzelError('NATS is read with nats-py: pip install "ouzel[nats]"') from None
 
 ANSWER = 10.0  # seconds that the server has to answer
-MOST = 1000  # messages that are asked for at once
+MOST = 4096  # messages that are asked for at once
 IDLE = 60.0  # seconds after which the server forgets a consumer
 Answer = TypeVar("Answer")
 
@@ -78,16 +79,18 @@ class JetStream(Topic):
     def read(self, position: Position, follow: bool) -> Generator[Batch | Pause, None, None]:
         """The messages behind a position."""
         noted = int(position.last[""]) if "" in position.last else None
-        last, subscription = 0, None
+        last, pull = 0, None
         while True:
             try:
-                if subscription is None:
-                    last, subscription = self._begun(noted)
+                if pull is None:
+                    last, pull = self._begun(noted)
                     noted = last if isinstance(self.begin, str) else noted
                     self.outage.end()
-                messages = self._fetched(subscription)
+                messages = self._run(pull.pull(MOST))
+                if not messages and follow:
+                    messages = self._run(pull.pull(1, TOUCH))
             except (NatsError, OSError, TimeoutError) as error:
-                subscription = None
+                pull = None
                 self._leave()
                 self.outage.begin(str(error) or type(error).__name__)
                 self.outage.check(follow)
@@ -95,13 +98,13 @@ class JetStream(Topic):
                 time.sleep(self.outage.pause())
                 continue
             if messages:
-                metadata = [message.metadata for message in messages]
-                places = [each.sequence.stream for each in metadata]
+                noted_with = [message.reply.rsplit(".", 4) for message in messages]  # by the server
+                places = [int(number) for _, number, _, _, _ in noted_with]
                 if places[0] > last + 1:
                     self._check(last, self._info().state)
-                times = [int(each.timestamp.timestamp() * 1000) for each in metadata] if self.reading.timed else []
+                times = [int(time) // 1_000_000 for *_, time, _ in noted_with] if self.reading.timed else []
                 last = noted = places[-1]
-                self._last_known = last + metadata[-1].num_pending
+                self._last_known = last + int(noted_with[-1][-1])
                 yield Batch("", places, [message.data for message in messages], times, beside=self._beside(messages))
             elif last >= self._last_known or last >= self._newest():
                 yield Pause.CAUGHT_UP
@@ -110,7 +113,7 @@ class JetStream(Topic):
             else:
                 yield Pause.WAITING
 
-    def _begun(self, last: int | None) -> tuple[int, Any]:
+    def _begun(self, last: int | None) -> tuple[int, Pull]:
         """Where the reading stands, and what messages behind that are pulled from."""
         state = self._info().state
         self._last_known = state.last_seq
@@ -126,10 +129,12 @@ class JetStream(Topic):
         else:
             self._check(last, state)
             start = {"deliver_policy": DeliverPolicy.BY_START_SEQUENCE, "opt_start_seq": last + 1}
-        config = ConsumerConfig(ack_policy=AckPolicy.NONE, inactive_threshold=IDLE, mem_storage=True, **start)
-        stream = self._client.jetstream()
-        subscription = self._run(stream.pull_subscribe(self._subject or ">", stream=self.topic, config=config))
-        return last if last is not None else state.first_seq - 1, subscription
+        start |= {"filter_subject": self._subject, "inactive_threshold": IDLE, "mem_storage": True}
+        config = ConsumerConfig(ack_policy=AckPolicy.NONE, **start)
+        consumer = self._run(self._client.jetstream().add_consumer(self.topic, config))
+        pull = Pull(self._client, self.topic, consumer.name)
+        self._run(pull.begin())
+        return last if last is not None else state.first_seq - 1, pull
 
     def _check(self, last: int, state: Any) -> None:
         """GapError if messages behind a place are gone."""
@@ -146,14 +151,6 @@ class JetStream(Topic):
             raise error
         self.lost += lost
         self.say(str(error).partition("; ")[0] + ": left out")
-
-    def _fetched(self, subscription: Any) -> list[Any]:
-        try:
-            return self._run(subscription.fetch(MOST, timeout=TOUCH))
-        except TimeoutError:
-            if not self._client.is_connected:
-                raise
-            return []
 
     def _beside(self, messages: list[Any]) -> list[Members]:
         """What comes beside messages, as far as it is wanted; their subject is their key."""

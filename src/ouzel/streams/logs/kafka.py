@@ -11,7 +11,6 @@ part of the position, and a reading that goes on has the same.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Generator, Iterator
 from typing import Any
 
@@ -19,12 +18,15 @@ from ouzel.errors import DataError, OuzelError
 from ouzel.streams.logs.address import Address
 from ouzel.streams.logs.begin import begin_of
 from ouzel.streams.logs.kafka_client import END, GONE, LOST, Client
+from ouzel.streams.logs.kafka_waiting import Waiting
 from ouzel.streams.logs.protocol import MOST_AT_ONCE, TOUCH, Batch, Pause, Place, Position, Say, gap
 from ouzel.streams.logs.reading import Reading
 
 STRIPE = 4096  # offsets of a partition, before it is the next one's turn
 JOINED_STRIPE = 64  # where another log is read beside it, in the order of time
 MOST_WAITING = 4 * STRIPE  # messages of a partition that wait for their turn
+FEW = 512  # messages that are asked for at once: more of them alive would have Python look for cycles among all objects
+GATHERED = 0.02  # seconds in which messages gather before they are taken together
 ENDLESS = 1 << 62
 
 
@@ -46,7 +48,7 @@ class Kafka:
         self.partitions = list(map(str, self.numbers))
         self._stripe = STRIPE if reading.labels is None else JOINED_STRIPE
         self._next: dict[int, int] = {}  # offset that is to come
-        self._waiting: dict[int, deque[Any]] = {}
+        self._waiting: dict[int, Waiting] = {}
         self._end: dict[int, int | None] = {}  # where the broker says that a partition ends, until more comes
         self._paused: set[int] = set()
 
@@ -105,16 +107,11 @@ class Kafka:
             bound = ends[partition] if alone else (self._next[partition] // self._stripe + 1) * self._stripe
             bound = min(bound, ends[partition])
             waiting, end = self._waiting[partition], self._end[partition]
-            messages: list[Any] = []
-            if bound == ENDLESS:
-                messages.extend(waiting)
-                waiting.clear()
-            while waiting and len(messages) < MOST_AT_ONCE and waiting[0].offset() < bound:
-                messages.append(waiting.popleft())
-            if messages:
-                self._next[partition] = messages[-1].offset() + 1
-                yield self._batch(partition, messages)
-            elif waiting:  # no offsets up to the next message: they were compacted, or are those of transactions
+            batch = waiting.take(bound)
+            if batch.places:
+                self._next[partition] = int(batch.places[-1]) + 1
+                yield batch
+            elif len(waiting):  # no offsets up to the next message: they were compacted, or are those of transactions
                 self._next[partition] = bound
             elif end is not None and not alone:
                 self._next[partition] = max(self._next[partition], end)
@@ -122,33 +119,36 @@ class Kafka:
             elif not self._consume():
                 yield Pause.WAITING if self._end[partition] is None else Pause.CAUGHT_UP
 
-    def _batch(self, partition: int, messages: list[Any]) -> Batch:
-        places = [message.offset() for message in messages]
-        times = [message.timestamp()[1] for message in messages] if self.reading.timed else []
-        wanted = self.reading.beside
-        beside = [wanted.members(each.key(), each.headers() or ()) for each in messages] if any(wanted) else []
-        return Batch(str(partition), places, [message.value() for message in messages], times, beside=beside)
-
     def _consume(self) -> int:
         """Take what has arrived; how many messages."""
         count, said = 0, False
-        for message in self._client.consumer.consume(MOST_AT_ONCE, TOUCH):
-            error, partition = message.error(), int(message.partition() or 0)
-            if error is None:
-                self._waiting[partition].append(message)
-                self._end[partition] = None
-                count += 1
-            elif error.code() == END:
-                self._end[partition] = message.offset()
-                said = True
-            elif error.code() in GONE:
-                self._gone(partition)
-            elif error.code() not in LOST and not error.retriable():
-                raise DataError(f"{self.name}: {error.str()}")
+        consume = self._client.consumer.consume  # which waits for as many messages as are asked for
+        found = consume(FEW, GATHERED) or consume(1, TOUCH)
+        while found:
+            for message in found:
+                error, partition = message.error(), message.partition() or 0
+                if error is None:
+                    self._waiting[partition].add(message)
+                    self._end[partition] = None
+                    count += 1
+                else:
+                    said |= self._noted(error, partition, message)
+            found = consume(FEW, GATHERED) if len(found) == FEW and count < MOST_AT_ONCE else []
         if count or said:
             self._client.outage.end()
         self._hold_back()
         return count
+
+    def _noted(self, error: Any, partition: int, message: Any) -> bool:
+        """Take note of what stands in the place of a message; whether the broker has said it."""
+        if error.code() == END:
+            self._end[partition] = message.offset()
+            return True
+        if error.code() in GONE:
+            self._gone(partition)
+        elif error.code() not in LOST and not error.retriable():
+            raise DataError(f"{self.name}: {error.str()}")
+        return False
 
     def _hold_back(self) -> None:
         """Fetch no more of partitions of which much waits for its turn."""
@@ -170,7 +170,7 @@ class Kafka:
             )
         for partition in self.numbers:
             low = self._client.watermarks(partition)[0]
-            self._waiting[partition], self._end[partition] = deque(), None
+            self._waiting[partition], self._end[partition] = Waiting(partition, self.reading), None
             if partition in known:
                 self._next[partition] = known[partition] + 1
                 if self._next[partition] < low:
@@ -219,6 +219,6 @@ class Kafka:
         if min(ends.values()) < 0:
             return {}
         for partition, end in self._end.items():
-            if end is not None and not self._waiting[partition]:
+            if end is not None and not len(self._waiting[partition]):
                 ends[partition] = min(ends[partition], end)  # a transaction under way may lie behind it
         return ends

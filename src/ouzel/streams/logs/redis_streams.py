@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Generator
-from typing import Any
+from collections.abc import Generator, Sequence
+from typing import Any, overload
 from urllib.parse import quote
 
 from ouzel.errors import DataError, OuzelError
@@ -50,6 +50,7 @@ class RedisStream(Topic):
         super().__init__(address, reading)
         self._field, self._key = (_encoded(address.options.get(name)) for name in ("field", "key"))
         self._server = connected(address)
+        self._server.set_response_callback("XREAD", _as_it_is)  # no dictionary of each entry's fields is made
         self._added: int | None = None
         try:
             kind: Any = self._server.type(self.topic)
@@ -95,12 +96,11 @@ class RedisStream(Topic):
             count = self._checked(last, info)
             last = _place(str(shown(last)), count)
             if entries:
-                counts = [None if count is None else count + k for k in range(1, len(entries) + 1)]
-                places = [_place(entry[0].decode(), number) for entry, number in zip(entries, counts, strict=True)]
+                places = Places([identity for identity, _ in entries], count)
                 times = [self.order(place)[0] for place in places] if self.reading.timed else []
-                beside = [self._beside(fields) for _, fields in entries] if any(self.reading.beside) else []
-                yield Batch("", places, [self._value(fields) for _, fields in entries], times, beside=beside)
-                last = places[-1]
+                beside = [self._beside(_members(fields)) for _, fields in entries] if any(self.reading.beside) else []
+                yield Batch("", places, self._values(entries), times, beside=beside)
+                last = str(places[-1])
             elif follow:
                 yield Pause.CAUGHT_UP
                 time.sleep(TOUCH)
@@ -119,8 +119,7 @@ class RedisStream(Topic):
         answer = found[0] if found else None
         if isinstance(answer, dict):  # of the third version of the protocol
             answer = list(answer.items())
-        entries = answer[0][1] if answer else []
-        return info, entries[0] if entries and isinstance(entries[0], list) else entries
+        return info, answer[0][1] if answer else []
 
     def _beginning(self, info: dict[str, Any]) -> str:
         added, length = info.get("entries-added"), int(info["length"])
@@ -152,7 +151,13 @@ class RedisStream(Topic):
         self.say(str(error).partition("; ")[0] + ": left out")
         return count + gone
 
-    def _value(self, fields: Any) -> bytes | None:
+    def _values(self, entries: list[Any]) -> list[bytes | None]:
+        """Entries as messages."""
+        if self._key is self._field is None and all(len(fields) == 2 for _, fields in entries):
+            return [fields[1] for _, fields in entries]
+        return [self._value(_members(fields)) for _, fields in entries]
+
+    def _value(self, fields: dict[bytes, bytes]) -> bytes | None:
         """An entry as a message."""
         if self._field is not None:
             return fields.get(self._field)
@@ -161,10 +166,40 @@ class RedisStream(Topic):
         object_ = {_text(name): _plain(value) for name, value in fields.items() if name != self._key}
         return json.dumps(object_, ensure_ascii=False).encode()
 
-    def _beside(self, fields: Any) -> Members:
+    def _beside(self, fields: dict[bytes, bytes]) -> Members:
         """The field that is the key, and those that are headers: all others, where one is the message."""
         headers = [(_text(name), value) for name, value in fields.items() if name not in (self._field, self._key)]
-        return self.reading.beside.members(fields.get(self._key), headers if self._field is not None else ())
+        return self.reading.beside.members(fields.get(self._key or b""), headers if self._field is not None else ())
+
+
+class Places(Sequence[Place]):
+    """The places of entries with these ids, made when they are asked for: most never are."""
+
+    def __init__(self, ids: Sequence[bytes], before: int | None) -> None:
+        self._ids, self._before = ids, before  # entries before them
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    @overload
+    def __getitem__(self, which: int) -> Place: ...
+    @overload
+    def __getitem__(self, which: slice) -> Places: ...
+    def __getitem__(self, which: int | slice) -> Place | Places:
+        here = range(len(self))[which]
+        before = self._before
+        if isinstance(here, range):
+            return Places(self._ids[which], None if before is None else before + here.start)  # type: ignore[arg-type]
+        return _place(self._ids[here].decode(), None if before is None else before + here + 1)
+
+
+def _as_it_is(answer: Any, **options: Any) -> Any:
+    return answer
+
+
+def _members(fields: list[bytes]) -> dict[bytes, bytes]:
+    """Fields of an entry, which Redis tells as names and values in turn."""
+    return dict(zip(fields[::2], fields[1::2], strict=True))
 
 
 def _encoded(name: str | None) -> bytes | None:

@@ -19,6 +19,7 @@ from ouzel.streams.options import Options, check_format
 from ouzel.streams.sources.formats import told_by
 from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.text.json_lines import JsonLines
+from ouzel.streams.text.json_walk import ROOM
 from ouzel.streams.text.lines import Parsed
 from ouzel.streams.text.svmlight import parse_svmlight
 from ouzel.streams.text.vw import parse_vw
@@ -29,7 +30,13 @@ if TYPE_CHECKING:
 
 MOST_TRIED = 100  # messages by which the format is told
 FORMATS = ("jsonl", "svmlight", "vw", "arrow")
+BEHIND, NEWLINE = bytes(ROOM), 10
 PARSERS = {"svmlight": parse_svmlight, "vw": parse_vw}
+
+
+def _as_array(text: bytearray) -> np.ndarray:
+    """Text as the bytes that kernels are compiled for: those of files can be written, too."""
+    return np.frombuffer(text, np.uint8)
 
 
 class Decoder:
@@ -89,11 +96,12 @@ class Decoder:
             for value in filter(None, batch.values):
                 told_by(value[:4096], self.name)  # raises, or it would be known
             return Decoded(batch, [], np.empty(0, np.int64), np.zeros(len(batch.values) + 1, np.int64), [])
-        text, firsts = self._text(batch)
-        blocks, lines = self._blocks(text) if text else ([], np.empty(0, np.int64))
+        data, firsts = self._text(batch)
+        stop = len(data) - ROOM
+        blocks, lines = self._blocks(data, stop) if stop else ([], np.empty(0, np.int64))
         bad = []
         if len(lines) < firsts[-1]:
-            every = text.split(b"\n")
+            every = data[:stop].tobytes().split(b"\n")
             for line in np.setdiff1d(np.arange(firsts[-1]), lines, assume_unique=True).tolist():
                 if self.format == "svmlight" and every[line].lstrip().startswith(b"#"):
                     continue
@@ -101,27 +109,26 @@ class Decoder:
                 bad.append(Bad(message, line, self._reason(batch, message, every[line]), batch.values[message] or b""))
         return Decoded(batch, blocks, lines, firsts, bad)
 
-    def _text(self, batch: Batch) -> tuple[bytes, np.ndarray]:
-        """The lines of all messages, and the first of each."""
+    def _text(self, batch: Batch) -> tuple[np.ndarray, np.ndarray]:
+        """The lines of all messages (uint8), with the room behind them that readers need, and the first of each."""
         values = batch.values
         if None not in values and b"" not in values and not batch.beside:
-            text = b"\n".join(values) + b"\n"  # type: ignore[arg-type]
-            if text.count(b"\n") == len(values) and not any(map(bytes.isspace, values)):  # type: ignore[arg-type]
-                return text, np.arange(len(values) + 1)
+            data = _as_array(bytearray(b"\n").join([*values, BEHIND]))  # type: ignore[list-item]
+            if np.count_nonzero(data == NEWLINE) == len(values) and not any(map(bytes.isspace, values)):  # type: ignore[arg-type]
+                return data, np.arange(len(values) + 1)
         lines = lines_of(batch, self.format or "")
-        text = b"".join(line + b"\n" for message in lines for line in message)
-        return text, np.cumsum([0, *map(len, lines)])
+        text = bytearray(b"\n").join([*chain.from_iterable(lines), BEHIND])
+        return _as_array(text), np.cumsum([0, *map(len, lines)])
 
-    def _blocks(self, text: bytes) -> tuple[list[Block], np.ndarray]:
-        """Blocks of lines, and which line each row is."""
-        data = np.frombuffer(text, np.uint8)
+    def _blocks(self, data: np.ndarray, stop: int) -> tuple[list[Block], np.ndarray]:
+        """Blocks of lines that end at a byte, and which line each row is."""
         if self._json is not None:
             before = self._json.read
-            blocks = list(self._json.blocks(data, 0, len(data)))
+            blocks = list(self._json.blocks(data, 0, stop))
             numbers = [block.numbers - before for block in blocks if block.numbers is not None]
         else:
             assert self._parse is not None
-            parsed = self._parse(data, 0, len(data), self.options)
+            parsed = self._parse(data, 0, stop, self.options)
             blocks = [parsed.block] if parsed.block.rows else []
             numbers = [parsed.block.numbers] if blocks and parsed.block.numbers is not None else []
             if parsed.problem is not None:  # that no option leaves out
@@ -132,7 +139,7 @@ class Decoder:
         """What is wrong with a line: the same readers say it."""
         where = place_of(self.name, batch, message)
         strict = replace(self.options, on_error="raise")
-        data = np.frombuffer(line + b"\n", np.uint8)
+        data = _as_array(bytearray(line + b"\n"))
         if self._json is not None:
             alone = JsonLines(strict, lambda count: None, self.kinds, where)
             alone.examples.label = self._json.examples.label

@@ -10,7 +10,7 @@ import typer
 
 from ouzel.cli import log_options, options, spread_options
 from ouzel.cli.ui.interrupts import DeferredInterrupt, Interrupted
-from ouzel.cli.ui.outcome import hand_over
+from ouzel.cli.ui.trained import Asked, tell
 from ouzel.errors import OuzelError
 from ouzel.learners import catalogue
 
@@ -83,6 +83,7 @@ def train(
     rows, seconds = checkpoints_of(checkpoint_every, model)
     options.check_plot(plot)
     check_to(to)
+    answer = Asked(plot, to, top, json_)
     learner = None if learner is None else learner_named(learner)
     further = log_options.of_logs(following, sources)
     refused = {"passes": (passes or 1) > 1, "again": again, "follow": further, "cache": cache is not None, "live": live}
@@ -94,7 +95,7 @@ def train(
         made = {**preparation.prepared, **settings, "intercept": not preparation.no_intercept and task != "ranking"}
         made |= {"task": task, "pairs": pairs or 0, "resume": resume, "checkpoint_every": rows, "format": format}
         made |= {"holdout_every": holdout_every or 0, "reading": reading, "most_classes": most_classes, **rounds}
-        train_in_rounds(sources, learner or catalogue.DEFAULT, model, plot, to, top, json_, made)
+        train_in_rounds(sources, learner or catalogue.DEFAULT, model, answer, made)
         return
     with nullcontext() if model is None else locked(model):
         from ouzel.training.session import Session
@@ -123,38 +124,13 @@ def train(
 
             session.kept = kept_in(cache, session.reading, session.model.space, session.inherited)
         failed = _go(session, seconds, quiet=json_, live=live)
-    _hand_over(session, failed, plot, to, top, json_)
-
-
-def _hand_over(
-    session: Session, failed: OuzelError | None, plot: str | None, to: str | None, top: int, json_: bool
-) -> None:
-    """Draw the curve, and print the answer; the model has been written, unless that failed."""
-    from ouzel.cli.ui.table_rows import added_to
-
-    report = session.run.report()
-
-    def draw(path: str) -> None:
-        from ouzel.plotting.curves import draw_training
-
-        draw_training(report, path)
-
-    def show() -> None:
-        from ouzel.cli.ui.summary import show_answer
-
-        show_answer(session.model, report, top)
 
     def saved(path: str) -> None:
         if failed is not None:
             raise failed
 
-    added = added_to(to, session.files, lambda: [{"model": session.output, **vars(report)}])
-    model = session.output if session.written or failed else None
-    hand_over(
-        [(model, "model written to", saved), (plot, "curve drawn in", draw), added],
-        (lambda: {**report.to_json(), "model": session.output}) if json_ else None,
-        show,
-    )
+    written = session.output if session.written or failed else None, "model written to", saved
+    tell(answer, session.run.report(), session.model, session.files, session.output, written)
 
 
 def _go(session: Session, seconds: float, quiet: bool, live: bool) -> OuzelError | None:

@@ -6,51 +6,35 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from ouzel.cli.ui.interrupts import Interrupted
-from ouzel.cli.ui.outcome import hand_over
+from ouzel.cli.ui.trained import Asked, tell
 
 if TYPE_CHECKING:
+    from ouzel.distributed.engine import Engine
     from ouzel.distributed.rounds import Training
 
 
-def train_in_rounds(
-    files: list[str],
-    learner: str,
-    output: str | None,
-    plot: str | None,
-    to: str | None,
-    top: int,
-    json_: bool,
-    asked: dict[str, Any],
-) -> None:
-    """Learn files in rounds as asked, None for what was not said, and print the answer."""
+def train_in_rounds(files: list[str], learner: str, output: str | None, answer: Asked, options: dict[str, Any]) -> None:
+    """Learn files in rounds by `options`, None for what was not said, and hand over what is asked."""
     from ouzel.files import locked
 
-    said = {name: value for name, value in asked.items() if value is not None}
+    said = {name: value for name, value in options.items() if value is not None}
     with nullcontext() if output is None else locked(output):
-        _train(files, learner, output, plot, to, top, json_, **said)
+        training = _train(files, learner, output, answer.as_json, said)
+    written = (output, "model written to", lambda path: None)
+    tell(answer, training.report(), training.model, files, output, written, training.spread)
 
 
-def _train(
-    files: list[str],
-    learner: str,
-    output: str | None,
-    plot: str | None,
-    to: str | None,
-    top: int,
-    json_: bool,
-    **asked: Any,
-) -> None:
+def _train(files: list[str], learner: str, output: str | None, quiet: bool, options: dict[str, Any]) -> Training:
     from pathlib import Path
 
     from ouzel.cli.ui.progress import Screen
-    from ouzel.cli.ui.table_rows import added_to
     from ouzel.distributed.training import train
     from ouzel.files import check_place
 
     if output is not None:
         check_place(Path(output))
     last: list[Training] = []
-    with Screen(f"{len(files)} files" if len(files) > 1 else Path(files[0]).name, quiet=json_) as screen:
+    with Screen(f"{len(files)} files" if len(files) > 1 else Path(files[0]).name, quiet=quiet) as screen:
 
         def begun(training: Training) -> None:
             last.append(training)
@@ -58,10 +42,7 @@ def _train(
             lanes = len(training.plan.lanes)
             dashboard = f"; its dashboard: {engine.dashboard}" if engine.dashboard else ""
             merging = f", merged every {training.merge_every:,} examples" if lanes > 1 else ""
-            screen.say(
-                f"{engine.name}: {engine.workers} worker{'s' if engine.workers > 1 else ''}, "
-                f"{lanes} lane{'s' if lanes > 1 else ''}{merging}{dashboard}"
-            )
+            screen.say(f"{engine.name}: {_workers(engine)}, {lanes} lane{'s' if lanes > 1 else ''}{merging}{dashboard}")
             if engine.workers > lanes:
                 screen.say(f"more workers than lanes: some will have nothing to do; --lanes {engine.workers} gives all")
 
@@ -70,31 +51,13 @@ def _train(
             screen.tell(_standing(training), sum(training.ended), len(training.ended))
 
         try:
-            training = train(files, learner, output=output, on_begin=begun, on_round=show, **asked)
+            training = train(files, learner, output=output, on_begin=begun, on_round=show, **options)
         except KeyboardInterrupt:
             raise Interrupted(_on_disk(last, output)) from None
         screen.finish(training.run)
         for remark in training.remarks:
             screen.say(f"left out: {remark}")
-    report = training.report()
-
-    def draw(path: str) -> None:
-        from ouzel.plotting.curves import draw_training
-
-        draw_training(report, path)
-
-    def show_all() -> None:
-        from ouzel.cli.ui.summary import show_answer
-
-        show_answer(training.model, report, top)
-        print("\n".join(training.spread.facts))
-
-    added = added_to(to, files, lambda: [{"model": output, **vars(report)}])
-    hand_over(
-        [(output, "model written to", lambda path: None), (plot, "curve drawn in", draw), added],
-        (lambda: {**report.to_json(), "model": output, "spread": training.spread.to_json()}) if json_ else None,
-        show_all,
-    )
+    return training
 
 
 def _standing(training: Training) -> str:
@@ -104,8 +67,12 @@ def _standing(training: Training) -> str:
     rate = scores.examples / max(spread.wall, 1e-9)
     return (
         f"round {training.rounds} · {scores.examples:,} examples · {rate:,.0f}/s · error {error or 0.0:.4f} · "
-        f"{spread.bytes / 1e6:,.0f} MB moved · {training.engine.workers} workers"
+        f"{spread.bytes / 1e6:,.0f} MB moved · {_workers(training.engine)}"
     )
+
+
+def _workers(engine: Engine) -> str:
+    return f"{engine.workers} worker{'s' if engine.workers > 1 else ''}"
 
 
 def _on_disk(last: list[Training], output: str | None) -> str:

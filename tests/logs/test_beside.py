@@ -242,3 +242,12 @@ def test_a_file_has_no_keys(tmp_path, ouzel):
 
     assert ran.status == 2
     assert ran.err.endswith("day.jsonl: has no keys of messages; leave out --with-key\n")
+
+
+def test_an_analysis_that_reads_lines_refuses_messages_of_arrow(tmp_path, ouzel):
+    with serving(Redis(tmp_path)) as server:
+        server.produce("clicks", [arrow({"label": [1], "a": [2.0]})] * 3)
+        ran = ouzel("explain", server.address("clicks"))
+
+    assert ran.status == 2
+    assert "holds messages of Arrow, and is read by lines here" in ran.err

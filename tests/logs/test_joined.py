@@ -96,8 +96,8 @@ def test_what_comes_later_than_the_bound_is_counted_and_told():
     assert rows_of(stream) == [(2.0, 1.0), (9.0, 1.0), (8.0, 1.0)]
     assert counts(stream) == (1, 6, 1, 1)
     assert stream.remarks == [
-        "memory://log with memory://log: 1 labels have no event among the last 3 and "
-        "6 events had no label before 3 more came: left out"
+        "memory://log with memory://log: left out: labels without an event among the last 3 (1), "
+        "events without a label before 3 more came (6)"
     ]
 
 
@@ -107,7 +107,7 @@ def test_labels_wait_within_the_bound_too():
 
     assert rows_of(stream) == [(8.0, 1.0)]
     assert counts(stream) == (6, 4, 3, 0)
-    assert "6 labels have no event among the last 4" in stream.remarks[0]
+    assert "labels without an event among the last 4 (6)" in stream.remarks[0]
 
 
 def test_messages_without_a_key_and_keys_that_come_again():

@@ -93,7 +93,7 @@ class Feeding:
         typer.Option(metavar="WHERE", help="Of a new --feed: beginning, end, or a time (2026-11-20T08:00)."),
     ] = "beginning"
     feed_format: Annotated[
-        str | None, typer.Option(help="Of messages: jsonl, svmlight or vw (as the first ones are).")
+        str | None, typer.Option(help="Of messages: jsonl, svmlight, vw or arrow (as the first ones are).")
     ] = None
     feed_anew: Annotated[
         bool, typer.Option("--feed-anew", help="Begin in a --feed that is another log of the same name by now.")

@@ -11,11 +11,10 @@ import pyarrow
 from ouzel.errors import DataError
 from ouzel.streams.guard import one_line
 from ouzel.streams.limits import Limits
-from ouzel.streams.tables.arrow_messages import MAGIC, batches_in
+from ouzel.streams.logs.as_bytes import ARROW
+from ouzel.streams.tables.arrow_messages import batches_in
 from ouzel.streams.tables.arrow_types import flat
 from ouzel.streams.tables.block_tables import holds_blocks
-
-BEGINNINGS = (MAGIC, b"\xff\xff\xff\xff")
 
 
 def rows_of_message(value: bytes, beside: Mapping[str, str], name: str, limits: Limits) -> Any:
@@ -23,7 +22,7 @@ def rows_of_message(value: bytes, beside: Mapping[str, str], name: str, limits: 
 
     Columns of the names of what is `beside` it give way.
     """
-    if not value.startswith(BEGINNINGS):
+    if not value.startswith(ARROW):
         raise DataError(f"{name}: is not a stream of Arrow")
     with one_line(name):
         table = pyarrow.concat_tables(batches_in(io.BufferedReader(io.BytesIO(value)), name, limits))

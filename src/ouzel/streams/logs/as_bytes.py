@@ -6,6 +6,10 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
+from ouzel.errors import DataError
+
+ARROW = (b"ARROW1", b"\xff\xff\xff\xff")  # what a message of Arrow begins with
+
 
 class LogBytes(io.RawIOBase):
     """The messages of a log as it stands, a line each."""
@@ -43,6 +47,8 @@ def _lines(url: str) -> Iterator[bytes]:
     try:
         for batch in log.read(Position(), follow=False):
             if isinstance(batch, Batch):
+                if any(value.startswith(ARROW) for value in batch.values if value):
+                    raise DataError(f"{log.name}: holds messages of Arrow, and is read by lines here; send JSON")
                 yield b"".join(value.rstrip(b"\r\n") + b"\n" for value in batch.values if value)
     finally:
         log.close()

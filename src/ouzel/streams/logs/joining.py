@@ -117,9 +117,10 @@ class JoinState:
 
     def told(self) -> str:
         """What was left out, in a line; nothing if all found its other half."""
-        said = [f"{self.late:,} labels have no event among the last {self.within:,}"] if self.late else []
-        said += [f"{self.unlabelled:,} events had no label before {self.within:,} more came"] if self.unlabelled else []
-        return f"{' and '.join(said)}: left out" if said else ""
+        said = [f"labels without an event among the last {self.within:,} ({self.late:,})"] if self.late else []
+        if self.unlabelled:
+            said.append(f"events without a label before {self.within:,} more came ({self.unlabelled:,})")
+        return f"left out: {', '.join(said)}" if said else ""
 
     def to_json(self) -> dict[str, Any]:
         """The state as JSON values."""

@@ -51,7 +51,7 @@ class Answering:
         """Predict lines; where labels may come late, those with an id wait for them."""
         lines = [line_of(text) for text in texts]
         text = b"\n".join([*lines, b""])
-        block = self.owner.reading.whole(text, asked=True) if all(lines) else None
+        block = self.owner.reading.whole(text, len(lines), asked=True) if all(lines) else None
         if block is None or self.limits.exceeds(text, block):
             return self._predict_each(texts)
         try:

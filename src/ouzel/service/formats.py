@@ -28,6 +28,7 @@ from ouzel.streams.text.vw import parse_vw
 
 SVMLIGHT, VW, ARROW = "text/x-svmlight", "text/x-vw", "application/vnd.apache.arrow.stream"
 OF_LINES = (SVMLIGHT, VW)
+AT_ONCE = 1024  # rows of Arrow: while some are learnt, the next are made lines
 ENCODE = msgspec.json.Encoder(enc_hook=str).encode
 
 
@@ -51,7 +52,7 @@ def as_json(lines: Sequence[bytes], kind: str, options: Options, label: str) -> 
 
 
 def arrow_as_json(body: bytes, options: Options) -> Iterator[bytes]:
-    """The rows of a stream of Arrow record batches as lines of JSON, a batch at a time."""
+    """The rows of a stream of Arrow record batches as lines of JSON, some at a time."""
     with NamedTemporaryFile(suffix=".arrows") as file:
         file.write(body)
         file.flush()
@@ -59,7 +60,8 @@ def arrow_as_json(body: bytes, options: Options) -> Iterator[bytes]:
         source.name = "the stream"
         with reading(source, "arrow"):
             for batch in record_batches(source, options, "arrow", lambda count: None):
-                yield lines_of_batch(batch, ENCODE)
+                for start in range(0, batch.num_rows, AT_ONCE):
+                    yield lines_of_batch(batch.slice(start, AT_ONCE), ENCODE)
 
 
 def rows_as_json(batch: Any) -> list[bytes]:

@@ -126,8 +126,8 @@ class Reading:
             odd += 1
             _, chunk.at = lines_at(chunk.data, chunk.at, chunk.stop, 1)
 
-    def whole(self, text: bytes, asked: bool = False) -> Block | None:
-        """Lines, each with its newline, as one block; None unless all are plain, have no ids, and to learn labels."""
+    def whole(self, text: bytes, lines: int, asked: bool = False) -> Block | None:
+        """So many lines, each with its newline, as a block; None unless all are plain, have no ids, to learn labels."""
         options = self.options
         if options.derived or WITH_ID in text or b"\r" in text or not text.endswith(b"\n"):
             return None
@@ -137,7 +137,7 @@ class Reading:
         with self._lock:
             plain = self._plain[asked]
             block = plain.read(chunk).block if plain.able(chunk) else None
-        if block is None or block.rows != text.count(b"\n"):
+        if block is None or block.rows != lines:
             return None
         return block if asked or not np.isnan(block.labels).any() else None
 

@@ -27,12 +27,8 @@ class Text(NamedTuple):
     """Whole lines of a stream, as they came; and whether what was predicted of each is to be told."""
 
     text: bytes  # each line with its newline
+    lines: int  # how many, blank ones too
     told: bool
-
-    @property
-    def lines(self) -> int:
-        """How many lines, blank ones too."""
-        return self.text.count(b"\n")
 
     def given(self) -> list[Given]:
         """The lines that are not blank, one by one."""
@@ -74,4 +70,4 @@ def text_of(group: Sequence[Submission]) -> Text | None:
     if not given or any(one.key is not None or one.waited or one.refused is not None for one in given):
         return None
     lines = [line_of(one.text) for one in given]
-    return Text(b"\n".join([*lines, b""]), True) if all(lines) else None
+    return Text(b"\n".join([*lines, b""]), len(lines), True) if all(lines) else None

@@ -163,7 +163,7 @@ class Writer:
     def _learn_text(self, text: Text, noted: Sequence[Waiting]) -> list[Result] | int | None:
         """Read, write and learn lines together; None if they are not all plain, and nothing is done."""
         owner = self.owner
-        block = owner.reading.whole(text.text)
+        block = owner.reading.whole(text.text, text.lines)
         if block is None or self.limits.exceeds(text.text, block) or owner.refusal_of(block, self.limits) is not None:
             return None
         first = owner.learnt + 1

@@ -20,12 +20,11 @@ from ouzel.service.reading import Refused
 from ouzel.service.routes.bodies import JSON, LINES, lines_of, plain, texts_of
 from ouzel.service.served import Served
 from ouzel.service.submission import Given, Result, Text
-from ouzel.streams.block import ROWS
 
 AT_ONCE = 512  # lines of a stream that are submitted together
 AHEAD = 24  # submissions of one stream under way
 ENOUGH = 2  # of them, to wait for more of a text
-MOST_TEXT = 1 << 20  # bytes that are submitted then in any case
+MOST_TEXT, MOST_PARTS = 1 << 20, 16  # bytes that are submitted then in any case, and of how many parts
 SHOWN = 20  # refused lines that a summary shows
 
 
@@ -102,21 +101,22 @@ class LearnedLines(Response):
                     yield Batch(numbers, asyncio.create_task(self.served.learn(given, patient=True)))
             return
         async for text in self._texts():
-            before, self.lines = self.lines, self.lines + text.count(b"\n")
+            before, count = self.lines, text.count(b"\n")
+            self.lines += count
             await self.served.room()
-            learning = self.served.learn_text(Text(text, self.telling))
+            learning = self.served.learn_text(Text(text, count, self.telling))
             yield Batch(Numbered(text, before), asyncio.create_task(learning))
 
     async def _texts(self) -> AsyncIterator[bytes]:
         """The lines of the body as texts: what has come, and more while there is enough to be learnt meanwhile."""
         waiting: list[bytes] = []
-        size = lines = 0
+        size = 0
         async for text in self._parts():
             waiting.append(text)
-            size, lines = size + len(text), lines + text.count(b"\n")
-            if self._idle() or size > MOST_TEXT or lines > ROWS:
+            size += len(text)
+            if self._idle() or size > MOST_TEXT or len(waiting) == MOST_PARTS:
                 yield b"".join(waiting)
-                waiting, size, lines = [], 0, 0
+                waiting, size = [], 0
         if waiting:
             yield b"".join(waiting)
 
@@ -133,11 +133,7 @@ class LearnedLines(Response):
             return
         rows = arrow_as_json(await body_of(self.request, limits), self.served.owner.reading.options)
         while (part := await asyncio.to_thread(next, rows, None)) is not None:
-            start = 0
-            while start < len(part):
-                stop = part.find(b"\n", start + MOST_TEXT) + 1 or len(part)
-                yield part[start:stop]
-                start = stop
+            yield part
 
     async def _lines(self) -> AsyncIterator[list[bytes]]:
         """The lines of the body, some at a time."""

@@ -15,7 +15,6 @@ import random
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -25,10 +24,12 @@ from pathlib import Path
 import httpx
 import numpy as np
 import pyarrow
+from load import hammer
 
 FEATURES = 76
+LEARNS = ((1, None), (16, None), (64, None), (256, None), (64, 2000.0))  # connections, and requests a second
+PREDICTS = ((1, None), (16, None), (64, None), (64, 2500.0))
 LINES = {"Content-Type": "application/x-ndjson"}
-JSON = {"Content-Type": "application/json"}
 ARROW = {"Content-Type": "application/vnd.apache.arrow.stream"}
 
 
@@ -40,7 +41,8 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=8765)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        print(f"disk: {syncs(folder):,.0f} syncs a second; load of the machine before: {os.getloadavg()[0]:.1f}")
+        disk = f"{syncs(folder):,.0f} syncs of 4 kB a second, or {writes(folder) / 1e6:,.0f} MB a second of 1 MB each"
+        print(f"disk: {disk}; load of the machine before: {os.getloadavg()[0]:.1f}")
         command = [
             sys.executable,
             "-m",
@@ -66,31 +68,41 @@ def main() -> None:
 def run(address: str, seconds: float, pid: int) -> None:
     """Every kind of load, one after the other."""
 
-    def report(name: str, load: Callable[[], tuple[float, list[float]]]) -> None:
-        before, begun = processor(pid), time.perf_counter()
-        rate, waits = load()
-        each = (processor(pid) - before) / (rate * (time.perf_counter() - begun)) * 1e6
-        said = "" if not waits else "{:7.1f} {:7.1f}".format(*(np.percentile(np.array(waits), [50, 99]) * 1000.0))
-        print(f"{name:42} {rate:10,.0f} {each:10,.0f} {1e6 / each:12,.0f}   {said}", flush=True)
+    def report(name: str, load: Callable[[], tuple[int, float, str]]) -> None:
+        before = processor(pid)
+        count, took, said = load()
+        each = (processor(pid) - before) / count * 1e6
+        print(f"{name:56} {count / took:10,.0f} {each:10,.1f} {1e6 / each:12,.0f}   {said}", flush=True)
 
-    print(f"{'':42} {'a second':>10} {'µs of CPU':>10} {'a CPU second':>12}   {'p50 ms':>7} {'p99 ms':>7}")
+    print(f"{'':56} {'a second':>10} {'µs of CPU':>10} {'a CPU second':>12}   p50 ms  p99 ms  µs of the load itself")
     lines = examples(4000)
-    for route, connections in (("learn", (1, 16, 64)), ("predict", (1, 16))):
-        for workers in connections:
-            name = f"{route}, one a request, {workers} connections"
-            report(name, partial(hammer, address, route, lines, workers, seconds))
-    body = b"\n".join(lines)
+    for route, loads in (("learn", LEARNS), ("predict", PREDICTS)):
+        for connections, rate in loads:
+            name = f"{route}, one a request, {connections} connections" + (f", {rate:,.0f} a second" if rate else "")
+            report(name, partial(single, f"{address}/v1/{route}", lines, connections, seconds, rate))
+    body = b"\n".join([*lines, b""])
     for kind, content, headers in (("JSON lines", body, LINES), ("Arrow", arrow(lines), ARROW)):
+        stream(address, content, headers, 0.5)  # what it takes is loaded by then
         report(f"learn, stream of {kind}", partial(stream, address, content, headers, seconds))
 
 
-def stream(address: str, content: bytes, headers: dict[str, str], seconds: float) -> tuple[float, list[float]]:
-    """Examples a second of one connection that sends the same stream again and again."""
-    begun, sent = time.perf_counter(), 0
-    url = f"{address}/v1/learn?answers=summary"
-    while time.perf_counter() - begun < seconds:
-        sent += httpx.post(url, content=content, headers=headers, timeout=60).json()["learnt"]
-    return sent / (time.perf_counter() - begun), []
+def single(
+    url: str, lines: list[bytes], connections: int, seconds: float, rate: float | None
+) -> tuple[int, float, str]:
+    """Requests that were answered, the seconds that took, and how long they waited."""
+    found = hammer(url, lines, connections, seconds, rate)
+    half, most = np.percentile(np.array(found.waits), [50, 99]) * 1000.0
+    count = len(found.waits)
+    return count, found.seconds, f"{half:6.1f}  {most:6.1f}  {found.processor / count * 1e6:10.0f}"
+
+
+def stream(address: str, content: bytes, headers: dict[str, str], seconds: float) -> tuple[int, float, str]:
+    """Examples of one connection that sends the same stream again and again, and the seconds that took."""
+    sent, begun = 0, time.perf_counter()
+    with httpx.Client(base_url=address, timeout=60) as client:
+        while time.perf_counter() - begun < seconds:
+            sent += client.post("/v1/learn?answers=summary", content=content, headers=headers).json()["learnt"]
+    return sent, time.perf_counter() - begun, ""
 
 
 def processor(pid: int) -> float:
@@ -112,38 +124,26 @@ def examples(count: int) -> list[bytes]:
 
 
 def arrow(lines: list[bytes]) -> bytes:
-    """The same as a stream of record batches."""
-    table = pyarrow.Table.from_pylist([json.loads(line) for line in lines])
+    """As many rows of a table that has 76 columns of such numbers, as a stream of record batches."""
+    rows = [list(json.loads(line).values()) for line in lines]
+    names = ["label", *(f"feature{k}" for k in range(FEATURES))]
+    table = pyarrow.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
     sink = io.BytesIO()
     with pyarrow.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
     return sink.getvalue()
 
 
-def hammer(address: str, route: str, lines: list[bytes], workers: int, seconds: float) -> tuple[float, list[float]]:
-    """Requests a second of so many connections that wait for each answer, and the seconds of each request."""
-    waits: list[float] = []
-    end = time.perf_counter() + seconds
-
-    def work(seed: int) -> None:
-        import http.client
-
-        host = address.removeprefix("http://")
-        connection, rng = http.client.HTTPConnection(host), random.Random(seed)
-        while time.perf_counter() < end:
-            begun = time.perf_counter()
-            connection.request("POST", f"/v1/{route}", rng.choice(lines), JSON)
-            response = connection.getresponse()
-            response.read()
-            assert response.status == 200
-            waits.append(time.perf_counter() - begun)
-
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(workers)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return len(waits) / seconds, waits
+def writes(folder: str) -> float:
+    """Bytes a second that the disk takes, written and synced a megabyte at a time."""
+    path, begun, count = Path(folder, "probe"), time.perf_counter(), 0
+    with path.open("wb", buffering=0) as file:
+        while time.perf_counter() - begun < 1.0:
+            file.write(b"x" * (1 << 20))
+            os.fsync(file.fileno())
+            count += 1
+    path.unlink()
+    return count * 2**20 / (time.perf_counter() - begun)
 
 
 def syncs(folder: str) -> float:

@@ -65,7 +65,8 @@ class Running:
 class Load:
     """Writers of single examples, of streams, of delayed labels, and readers, which note what is acknowledged.
 
-    Every example has a key. What is not acknowledged is sent again by the next load, with the same key.
+    Every example has a key. What is not acknowledged is sent again by the next load, with the same key; but for plain
+    lines, whose key the service does not know, and which are sent once.
     """
 
     def __init__(self, seed: int) -> None:
@@ -80,7 +81,7 @@ class Load:
         """Begin to load a service."""
         threads = [
             threading.Thread(target=work, args=(address, until))
-            for work in (self.singles, self.singles, self.streams, self.labels, self.reads)
+            for work in (self.singles, self.singles, self.streams, self.plain, self.labels, self.reads)
         ]
         for thread in threads:
             thread.start()
@@ -114,6 +115,20 @@ class Load:
                 examples = dict(self.example() for _ in range(60))
                 body = b"\n".join(examples.values())
                 self._send(list(examples), lambda body=body: client.post(SUMMARY, content=body, headers=LINES))
+
+    def plain(self, address: str, until: threading.Event) -> None:
+        """Streams of lines without ids, which are learnt as blocks."""
+        with httpx.Client(base_url=address) as client:
+            while not until.is_set():
+                with self.lock:
+                    keys = [f"plain{len(self.sent) + k}" for k in range(self.random.randrange(1, 200))]
+                    lines = {key: json.dumps({"label": "no", "serial": key, "f1": 0.5}).encode() for key in keys}
+                    self.sent |= lines
+                with suppress(httpx.HTTPError, ValueError):
+                    summary = client.post(SUMMARY, content=b"\n".join(lines.values()), headers=LINES).json()
+                    if summary.get("learnt") == len(keys):
+                        with self.lock:
+                            self.acknowledged.update(keys)
 
     def labels(self, address: str, until: threading.Event) -> None:
         """Examples that are predicted first, and labelled then."""
@@ -180,7 +195,7 @@ def kill_and_compare(data: Path, kills: int, seed: int, learner: str = "adagrad"
 def compare(folder: Folder, exported: Path, load: Load) -> None:
     """Every acknowledged example is in the log once, as it was sent, and the model is what its log teaches."""
     lines = exported.read_bytes().splitlines()
-    keys = [json.loads(line)["_id"] for line in lines]
+    keys = [found.get("_id") or found["serial"] for found in map(json.loads, lines)]
     assert load.problems == []
     assert len(set(keys)) == len(keys)
     assert load.acknowledged <= set(keys)

@@ -28,7 +28,7 @@ from ouzel.streams.text.vw import parse_vw
 
 SVMLIGHT, VW, ARROW = "text/x-svmlight", "text/x-vw", "application/vnd.apache.arrow.stream"
 OF_LINES = (SVMLIGHT, VW)
-AT_ONCE = 1024  # rows of Arrow: while some are learnt, the next are made lines
+AT_ONCE = 512  # rows of Arrow: while some are learnt, the next are made lines
 ENCODE = msgspec.json.Encoder(enc_hook=str).encode
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -34,7 +33,6 @@ from ouzel.service.tokens import Tokens
 from ouzel.service.workers import Local, Refreshing, Workers, listening
 
 GRACE = 10  # seconds that requests under way have to end
-SWITCH = 0.0005  # seconds after which one of the threads that learn and answer makes room for the other
 
 
 @dataclass(frozen=True)
@@ -159,7 +157,6 @@ def _listen(
     raise_open_files(place.limits.connections)
     gc.collect()
     gc.freeze()  # what is loaded by now stays: to look through it again and again would hold up answers
-    sys.setswitchinterval(SWITCH)
     service = Service({each.name: each for each in served}, place.limits, metrics, shadowing)
     server = Server(service, log, _configuration(application(service, tokens, log), place))
     try:

@@ -24,7 +24,7 @@ from ouzel.service.submission import Given, Result, Text
 AT_ONCE = 512  # lines of a stream that are submitted together
 AHEAD = 24  # submissions of one stream under way
 ENOUGH = 2  # of them, to wait for more of a text
-MOST_TEXT, MOST_PARTS = 1 << 20, 16  # bytes that are submitted then in any case, and of how many parts
+MOST_TEXT, MOST_PARTS = 1 << 19, 16  # bytes that are submitted then in any case, and of how many parts
 SHOWN = 20  # refused lines that a summary shows
 
 

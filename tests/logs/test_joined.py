@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ouzel.errors import DataError
+from ouzel.streams.logs import joining
 from ouzel.streams.logs.beside import Beside
 from ouzel.streams.logs.decode import Decoder
 from ouzel.streams.logs.joined import JoinedLog
+from ouzel.streams.logs.joining import JoinState
 from ouzel.streams.logs.protocol import Batch, Pause, Position
 from ouzel.streams.logs.reading import Reading
 from ouzel.streams.logs.stream import LogStream
@@ -108,6 +110,20 @@ def test_labels_wait_within_the_bound_too():
     assert rows_of(stream) == [(8.0, 1.0)]
     assert counts(stream) == (6, 4, 3, 0)
     assert "labels without an event among the last 4 (6)" in stream.remarks[0]
+
+
+def test_what_waits_takes_no_more_of_a_model_file_than_it_may(monkeypatch):
+    monkeypatch.setattr(joining, "MOST_BYTES", 1000)
+    events = [(k, f"k{k}", json.dumps({"a": k, "b": '"\\\n' * 20}).encode()) for k in range(1, 10)]
+    stream = stream_of(events, [label(20, "k9"), label(21, "k1")])
+    rows_of(stream)
+    state = stream.learnt_to.joined
+    stored = json.dumps(json.dumps([[key, *kept] for key, kept in state.waiting[0].items()]))
+
+    assert stream.learnt_to.examples == 1
+    assert 0 < state.unlabelled <= 8
+    assert len(stored) <= state.bytes + 4 <= 1000
+    assert JoinState.from_json(state.to_json()).bytes == state.bytes
 
 
 def test_messages_without_a_key_and_keys_that_come_again():

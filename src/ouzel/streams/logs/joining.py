@@ -13,8 +13,14 @@ from typing import Any, NamedTuple, Self
 from ouzel.errors import OuzelError
 from ouzel.rules import Rule, check, either, label, list_of, table, text, whole
 
+Waiting = dict[str, tuple[int, Any]]  # by its key: how many events there were when it came, and what it is
+
 EVENTS, LABELS = 0, 1
 SIDES = ("events", "labels")
+
+
+MOST_BYTES = 64 << 20  # of the notes of a model file, which must stay below the 100 MB of a safetensors header
+ROW = 48  # bytes of a row but for its text
 
 
 class Input(NamedTuple):
@@ -36,6 +42,12 @@ class Joined(NamedTuple):
 
     event: str
     label: Any
+
+
+def _size(key: str, value: Any) -> int:
+    """Bytes of a row in a model file, where marks that JSON escapes are escaped twice."""
+    text = f"{key}{value}"
+    return ROW + len(text.encode()) + 3 * (text.count('"') + text.count("\\") + text.count("\n"))
 
 
 def _row(kind: Rule) -> Rule:
@@ -72,10 +84,8 @@ class JoinState:
         self.last: list[dict[str, int | str]] = [{}, {}]  # of each side, as in a position
         self.ends: list[dict[str, int]] = [{}, {}]
         self.times = [0, 0]
-        self.waiting: tuple[dict[str, tuple[int, Any]], dict[str, tuple[int, Any]]] = (
-            {},
-            {},
-        )  # since which event, what
+        self.waiting: tuple[Waiting, Waiting] = ({}, {})  # of each side
+        self.bytes = 0  # of the model file that what waits takes, about
 
     def take(self, given: Input) -> Joined | None:
         """Take the next input; the example that it completes, if it does."""
@@ -92,21 +102,32 @@ class JoinState:
         if given.key is None:
             self._count(side)
             return None
-        other = self.waiting[1 - side].pop(given.key, None)
-        if other is not None:
-            return Joined(given.value, other[1]) if side == EVENTS else Joined(other[1], given.value)
+        if given.key in self.waiting[1 - side]:
+            other = self._drop(1 - side, given.key)
+            return Joined(given.value, other) if side == EVENTS else Joined(other, given.value)
         waiting = self.waiting[side]
         if given.key in waiting or len(waiting) >= self.within:
-            del waiting[given.key if given.key in waiting else next(iter(waiting))]
+            self._drop(side, given.key if given.key in waiting else next(iter(waiting)))
             self._count(side)
         waiting[given.key] = self.seen, given.value
+        self.bytes += _size(given.key, given.value)
+        while self.bytes > MOST_BYTES:
+            side = EVENTS if self.waiting[EVENTS] else LABELS
+            self._drop(side, next(iter(self.waiting[side])))
+            self._count(side)
         return None
+
+    def _drop(self, side: int, key: str) -> Any:
+        """What waits under a key, which it does no longer."""
+        value = self.waiting[side].pop(key)[1]
+        self.bytes -= _size(key, value)
+        return value
 
     def _forget(self) -> None:
         """Forget what has waited for too many events."""
         for side, waiting in enumerate(self.waiting):
             while waiting and self.seen - waiting[key := next(iter(waiting))][0] >= self.within:
-                del waiting[key]
+                self._drop(side, key)
                 self._count(side)
 
     def _count(self, side: int) -> None:
@@ -141,6 +162,8 @@ class JoinState:
         for name in NOTED.keys() - set(SIDES):
             setattr(found, name, stored[name])
         found.waiting = tuple({key: (number, value) for key, number, value in stored[name]} for name in SIDES)  # type: ignore[assignment]
+        for waiting in found.waiting:
+            found.bytes += sum(_size(key, value) for key, (_, value) in waiting.items())
         return found
 
     def __deepcopy__(self, memo: Any) -> Self:

@@ -29,7 +29,6 @@ from ouzel.streams.logs.reading import Reading
 from ouzel.streams.text.json_members import with_members
 from ouzel.streams.text.json_objects import DECODER, object_of
 
-ASKED_AGAIN = 1.0  # seconds that a log without more is believed to have none
 TOLD = 60.0  # seconds between two lines on what was left out
 
 
@@ -44,27 +43,28 @@ class Split(NamedTuple):
 class Side:
     """One of the logs as it is read."""
 
-    def __init__(self, log: Log, found: Iterator[Batch | Pause]) -> None:
-        self.log, self._found = log, found
+    def __init__(self, found: Iterator[tuple[float, Batch | Pause]]) -> None:
+        self._found = found
         self.batch: Batch | None = None
         self.at = 0  # messages of it behind us
+        self.moment = math.inf  # when it was there
         self.over = False
-        self._caught_up = -math.inf  # when it last had no more
+        self._caught_up = -math.inf  # when there was last no more
 
-    def ready(self, anew: bool) -> bool:
-        """Whether its next message is known, or that there is none; asks for a moment if not, and always `anew`."""
-        if self.batch is None and not self.over and (anew or not self._believed):
-            found = next(self._found, None)
+    def ready(self, since: float) -> bool:
+        """Whether its next message is known, or that there was none since a moment; asks once if not."""
+        if self.batch is None and not self.over and self._caught_up < since:
+            moment, found = next(self._found, (math.inf, None))
             self.over = found is None
+            self._caught_up = moment if found is Pause.CAUGHT_UP else -math.inf
             if isinstance(found, Batch) and len(found.places):
-                self.batch, self.at = found, 0
-            elif found is Pause.CAUGHT_UP:
-                self._caught_up = time.monotonic()
-        return self.batch is not None or self.over or self._believed
+                self.batch, self.at, self.moment = found, 0, moment
+        return self.batch is not None or self.over or self._caught_up >= since
 
     @property
-    def _believed(self) -> bool:
-        return time.monotonic() - self._caught_up <= ASKED_AGAIN
+    def resting(self) -> bool:
+        """Whether it had no more when it was last asked."""
+        return self.batch is None and (self.over or self._caught_up > -math.inf)
 
     def time(self, before: int) -> int:
         """When its next message was sent, or one before it that is later."""
@@ -77,7 +77,7 @@ class Side:
         assert batch is not None
         self.at += 1
         if self.at == len(batch.places):
-            self.batch = None
+            self.batch, self.moment = None, math.inf
         return batch, at
 
 
@@ -134,14 +134,16 @@ class JoinedLog:
         assert state is not None
         with ExitStack() as stack:
             sides = [
-                Side(log, stack.enter_context(closing(made_ahead(log.read(_position(state, number), follow)))))
+                Side(
+                    stack.enter_context(closing(made_ahead(_with_moments(log.read(_position(state, number), follow)))))
+                )
                 for number, log in enumerate(self.logs)
             ]
             inputs: list[Input] = []
             values: list[bytes | None] = []
             while not all(side.over and side.batch is None for side in sides):
-                idle = all(side.batch is None for side in sides)
-                ready = min([side.ready(idle) for side in sides])  # each is asked
+                moments = [side.moment for side in sides]
+                ready = min([side.ready(moments[1 - number]) for number, side in enumerate(sides)])  # each is asked
                 heads = [number for number, side in enumerate(sides) if side.batch is not None]
                 if ready and heads:
                     number = min(heads, key=lambda number: (sides[number].time(state.times[number]), number))
@@ -152,7 +154,7 @@ class JoinedLog:
                     inputs, values = [], []
                 if not (ready and heads):
                     self._tell(state, TOLD)
-                    yield Pause.CAUGHT_UP if ready else Pause.WAITING
+                    yield Pause.CAUGHT_UP if all(side.resting for side in sides) else Pause.WAITING
             if inputs:
                 yield _batch(inputs, values)
             self._tell(state, 0.0)
@@ -219,6 +221,13 @@ def join(url: str, reading: Reading, label: str) -> JoinedLog:
     except BaseException:
         events.close()
         raise
+
+
+def _with_moments(found: Iterator[Batch | Pause]) -> Iterator[tuple[float, Batch | Pause]]:
+    """What a log gives out, and when: it may wait before it is looked at."""
+    with closing(found):  # type: ignore[type-var]
+        for one in found:
+            yield time.monotonic(), one
 
 
 def _batch(inputs: list[Input], values: list[bytes | None]) -> Batch:

@@ -7,13 +7,14 @@ taken the same inputs as the reader stands where the reader stood.
 from __future__ import annotations
 
 import copy
+from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
 from ouzel.errors import OuzelError
 from ouzel.rules import Rule, check, either, label, list_of, table, text, whole
 
-Waiting = dict[str, tuple[int, Any]]  # by its key: how many events there were when it came, and what it is
+Waiting = OrderedDict[str, tuple[int, Any]]  # by its key: how many events there were when it came, and what it is
 
 EVENTS, LABELS = 0, 1
 SIDES = ("events", "labels")
@@ -84,7 +85,10 @@ class JoinState:
         self.last: list[dict[str, int | str]] = [{}, {}]  # of each side, as in a position
         self.ends: list[dict[str, int]] = [{}, {}]
         self.times = [0, 0]
-        self.waiting: tuple[Waiting, Waiting] = ({}, {})  # of each side
+        self.waiting: tuple[Waiting, Waiting] = (
+            OrderedDict(),
+            OrderedDict(),
+        )  # of each side
         self.bytes = 0  # of the model file that what waits takes, about
 
     def take(self, given: Input) -> Joined | None:
@@ -161,7 +165,8 @@ class JoinState:
         found = cls(0)
         for name in NOTED.keys() - set(SIDES):
             setattr(found, name, stored[name])
-        found.waiting = tuple({key: (number, value) for key, number, value in stored[name]} for name in SIDES)  # type: ignore[assignment]
+        for waiting, name in zip(found.waiting, SIDES, strict=True):
+            waiting.update((key, (number, value)) for key, number, value in stored[name])
         for waiting in found.waiting:
             found.bytes += sum(_size(key, value) for key, (_, value) in waiting.items())
         return found
@@ -171,5 +176,5 @@ class JoinState:
         found = copy.copy(self)
         found.last, found.ends = [dict(side) for side in self.last], [dict(side) for side in self.ends]
         found.times = list(self.times)
-        found.waiting = (dict(self.waiting[0]), dict(self.waiting[1]))
+        found.waiting = (self.waiting[0].copy(), self.waiting[1].copy())
         return found

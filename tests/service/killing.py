@@ -174,9 +174,13 @@ def kill_and_compare(data: Path, kills: int, seed: int, learner: str = "adagrad"
     folder = Folder(data / "model")
     begin(folder, None, learner, {}, {})
     load = Load(seed)
-    for _ in range(kills):
+    for number in range(kills):
         running, until = Running(folder), threading.Event()
+        known = len(load.acknowledged)
         threads = load.over(running.address, until)
+        patience = time.monotonic() + 60.0
+        while number % 2 and len(load.acknowledged) <= known + 10 and time.monotonic() < patience:
+            time.sleep(0.01)  # every other one has learnt something, however busy the machine is
         time.sleep(load.random.uniform(0.05, 1.2))
         running.kill()
         until.set()

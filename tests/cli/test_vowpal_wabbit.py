@@ -35,7 +35,7 @@ def test_the_option_is_named_as_it_was_given(ouzel, arguments, said):
 
 
 def test_an_option_of_nobody_is_answered_as_ever(ouzel):
-    assert ouzel("train", "a.vw", "--nobody").err == "ouzel: No such option: --nobody; see `ouzel train --help`\n"
+    assert ouzel("train", "a.vw", "--xyzzy").err == "ouzel: No such option: --xyzzy; see `ouzel train --help`\n"
 
 
 def test_what_the_answers_name_is_there(ouzel):

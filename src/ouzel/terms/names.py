@@ -6,7 +6,7 @@ import re
 import reprlib
 from typing import Any
 
-from ouzel.errors import ImportNeededError, OuzelError, suggest
+from ouzel.errors import OuzelError, suggest
 from ouzel.ranges import STRENGTH, check, checked
 from ouzel.terms import losses
 from ouzel.terms.bounds import BOUNDS, projects
@@ -170,7 +170,7 @@ def _from_json(kind: Any, name: str, value: Any) -> Any:
         term = known.get(str(value.get("term"))) if isinstance(value, dict) else None
         if term is None:
             said = reprlib.repr(value)
-            raise ImportNeededError(
+            raise OuzelError(
                 f"the {name} {said} is not known; if it is your own, import its module first (--import MODULE)"
             )
         return from_json(term, {key: number for key, number in value.items() if key != "term"})

@@ -15,14 +15,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import httpx
+import pyarrow
 
 from ouzel.cli.app import run
 from ouzel.service.beginning import begin
 from ouzel.service.folder import Folder
+from ouzel.service.formats import ARROW
 from ouzel.service.server import Place, serve
 
 SUMMARY = "/v1/learn?answers=summary"
 LINES = {"Content-Type": "application/x-ndjson"}
+ROWS = {"Content-Type": ARROW}
 
 
 def free_port() -> int:
@@ -117,15 +120,19 @@ class Load:
                 self._send(list(examples), lambda body=body: client.post(SUMMARY, content=body, headers=LINES))
 
     def plain(self, address: str, until: threading.Event) -> None:
-        """Streams of lines without ids, which are learnt as blocks."""
+        """Streams of lines and of Arrow without ids, which are learnt as blocks."""
         with httpx.Client(base_url=address) as client:
             while not until.is_set():
                 with self.lock:
-                    keys = [f"plain{len(self.sent) + k}" for k in range(self.random.randrange(1, 200))]
-                    lines = {key: json.dumps({"label": "no", "serial": key, "f1": 0.5}).encode() for key in keys}
-                    self.sent |= lines
+                    numbers = [len(self.sent) + k for k in range(self.random.randrange(1, 200))]
+                    keys = [f"plain{number}" for number in numbers]
+                    rows = [{"label": "no", "serial": number, "f1": 0.5} for number in numbers]
+                    lines = [json.dumps(row, separators=(",", ":")).encode() for row in rows]
+                    self.sent |= zip(keys, lines, strict=True)
+                    kind = self.random.choice([LINES, ROWS])
+                body = b"\n".join(lines) if kind is LINES else stream_of(rows)
                 with suppress(httpx.HTTPError, ValueError):
-                    summary = client.post(SUMMARY, content=b"\n".join(lines.values()), headers=LINES).json()
+                    summary = client.post(SUMMARY, content=body, headers=kind).json()
                     if summary.get("learnt") == len(keys):
                         with self.lock:
                             self.acknowledged.update(keys)
@@ -169,6 +176,15 @@ class Load:
             self.unsure += keys
 
 
+def stream_of(rows: list[dict]) -> bytes:
+    """Rows as a stream of Arrow of one record batch."""
+    batch = pyarrow.RecordBatch.from_pylist(rows)
+    sink = pyarrow.BufferOutputStream()
+    with pyarrow.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    return sink.getvalue().to_pybytes()
+
+
 def kill_and_compare(data: Path, kills: int, seed: int, learner: str = "adagrad") -> Load:
     """Kill a service so many times under load, then compare its model with that of `ouzel train` over its log."""
     folder = Folder(data / "model")
@@ -199,7 +215,7 @@ def kill_and_compare(data: Path, kills: int, seed: int, learner: str = "adagrad"
 def compare(folder: Folder, exported: Path, load: Load) -> None:
     """Every acknowledged example is in the log once, as it was sent, and the model is what its log teaches."""
     lines = exported.read_bytes().splitlines()
-    keys = [found.get("_id") or found["serial"] for found in map(json.loads, lines)]
+    keys = [found.get("_id") or f"plain{found['serial']}" for found in map(json.loads, lines)]
     assert load.problems == []
     assert len(set(keys)) == len(keys)
     assert load.acknowledged <= set(keys)

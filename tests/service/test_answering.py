@@ -3,6 +3,7 @@
 import asyncio
 import datetime
 import decimal
+import io
 import json
 import math
 from itertools import pairwise
@@ -13,7 +14,8 @@ import pytest
 
 import ouzel
 from ouzel.model.model import Model
-from ouzel.service.formats import ARROW, SVMLIGHT, VW, arrow_as_json, rows_as_json
+from ouzel.service.formats import ARROW, SVMLIGHT, VW, rows_of_stream
+from ouzel.service.packed_rows import rows_as_json
 from ouzel.service.reading import Reading, Refused
 from ouzel.service.together import Together
 
@@ -131,7 +133,8 @@ def test_columns_of_arrow_are_the_features_that_they_are_in_a_file(tmp_path):
     with pyarrow.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
     reading = Reading(Model("ogd"), {"label": "label", "ignore": ["_id"], "sample": 0})
-    lines = b"".join(arrow_as_json(sink.getvalue().to_pybytes(), reading.options)).splitlines()
+    file = io.BufferedReader(io.BytesIO(sink.getvalue().to_pybytes()))
+    lines = [line for batch in rows_of_stream(file, reading.options.limits) for line in rows_as_json(batch)]
 
     sent = features(reading.block([line.example for line in map(reading.line, lines)]))
     assert sent == features(*ouzel.read(tmp_path / "table.arrow"))

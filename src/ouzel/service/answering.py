@@ -14,7 +14,7 @@ from ouzel.service.feed import Feed
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.metrics import Metrics
 from ouzel.service.owner import Owner
-from ouzel.service.reading import Line, Refused, line_of
+from ouzel.service.reading import Line, Refused, line_of, longest_line
 from ouzel.service.submission import Result
 from ouzel.service.together import Together
 
@@ -52,7 +52,7 @@ class Answering:
         lines = [line_of(text) for text in texts]
         text = b"\n".join([*lines, b""])
         block = self.owner.reading.whole(text, len(lines), asked=True) if all(lines) else None
-        if block is None or self.limits.exceeds(text, block):
+        if block is None or self.limits.exceeds(longest_line(text, self.limits.line), block):
             return self._predict_each(texts)
         try:
             answers: list[Result] = [*self.owner.predict_block(block)]

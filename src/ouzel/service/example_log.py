@@ -2,7 +2,8 @@
 
 SQLite in WAL mode with full sync: a commit returns when the disk has the rows. Many requests share one commit, which is
 what a group costs, not an example. Examples of a group that have no keys share a row as well, a line each, with the
-number of the last of them (older logs have a row for each). Every row has a checksum over its number, key and lines.
+number of the last of them (older logs have a row for each); those that came as Arrow are kept as that (`packed_rows`).
+Every row has a checksum over its number, key and lines.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from ouzel.errors import OuzelError
+from ouzel.service.packed_rows import lines_in, rows_in
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS examples (
@@ -41,7 +43,8 @@ Feed = dict[str, Any]  # the identity of a log that examples come from, and the 
 class Entry(NamedTuple):
     """One example of the log: its place, from 1, its key if it has one, and its line without the newline.
 
-    To append, and in a row: it may be several without a key, their lines parted by newlines, by the place of the last.
+    To append, and in a row: it may be several without a key, by the place of the last, their lines parted by newlines
+    or packed rows.
     """
 
     number: int
@@ -51,7 +54,7 @@ class Entry(NamedTuple):
     @property
     def first(self) -> int:
         """The place of the first of them."""
-        return self.number - self.line.count(b"\n")
+        return self.number + 1 - rows_in(self.line)
 
 
 class Waiting(NamedTuple):
@@ -131,7 +134,7 @@ class Log:
                 row = Entry(*found)
                 if checksum != _checksum(row) or row.first > number + 1:
                     raise self._damaged(number + 1, row, checksum == _checksum(row))
-                for line in row.line.split(b"\n")[number + 1 - row.first :]:
+                for line in lines_in(row.line)[number + 1 - row.first :]:
                     number += 1
                     yield Entry(number, row.key, line)
 
@@ -187,7 +190,7 @@ class Log:
         """What is wrong with a row, or absent before it."""
         if sound:
             found = f"example {number:,} is missing"
-        elif row.line.count(b"\n"):
+        elif row.first < row.number:
             found = f"examples {number:,} to {row.number:,} are damaged (their checksum does not match)"
         else:
             found = f"example {number:,} is damaged (its checksum does not match)"

@@ -8,7 +8,8 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from ouzel.errors import DataError
-from ouzel.service.formats import SVMLIGHT, VW, as_json, rows_as_json
+from ouzel.service.formats import SVMLIGHT, VW, as_json
+from ouzel.service.packed_rows import rows_as_json
 from ouzel.service.reading import Reading, Refused
 from ouzel.service.submission import Given
 from ouzel.streams.logs.arrow_values import rows_of_message

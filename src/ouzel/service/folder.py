@@ -99,7 +99,7 @@ class Folder:
         entries = log.entries(after=owner.learnt)
         while part := list(islice(entries, ROWS)):
             try:
-                owner.learn([line.example for line in _sound(owner, part)], sum(len(entry.line) + 1 for entry in part))
+                owner.learn([line.example for line in _sound(owner, part)])
             except OuzelError as error:
                 raise OuzelError(f"{log.path}: examples {part[0].number:,} to {part[-1].number:,}: {error}") from None
 

@@ -15,7 +15,7 @@ from ouzel.service.answering import Answering
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.metrics import Metrics
 from ouzel.service.owner import Owner
-from ouzel.service.submission import Given, Text
+from ouzel.service.submission import Given, Rows, Text
 
 PATIENCE = 30.0  # seconds that the other service has to answer
 
@@ -127,7 +127,7 @@ class Followed(Answering):
         """Refused: a reader does not learn."""
         raise FollowingError(f"this is a reader; send it to {self.snapshots.writer}")
 
-    async def learn_text(self, text: Text) -> NoReturn:
+    async def learn_whole(self, whole: Text | Rows) -> NoReturn:
         """The same."""
         await self.learn(())
 

@@ -6,30 +6,26 @@ written in full. Importance weights need a member to stand in: `--weight NAME`.
 
 from __future__ import annotations
 
+import io
 import json
 import math
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from ouzel.service.reading import Refused
-from ouzel.streams.block import Block
-from ouzel.streams.guard import reading
+from ouzel.streams.block import ROWS, Block
+from ouzel.streams.guard import one_line
+from ouzel.streams.limits import Limits
 from ouzel.streams.options import Options
-from ouzel.streams.sources.source import Source
-from ouzel.streams.tables.batch_lines import lines_of_batch
-from ouzel.streams.tables.batches import record_batches
+from ouzel.streams.tables.arrow_messages import batches_in
+from ouzel.streams.tables.arrow_types import flat
 from ouzel.streams.text.svmlight import parse_svmlight
 from ouzel.streams.text.vw import parse_vw
 
 SVMLIGHT, VW, ARROW = "text/x-svmlight", "text/x-vw", "application/vnd.apache.arrow.stream"
 OF_LINES = (SVMLIGHT, VW)
-AT_ONCE = 512  # rows of Arrow: while some are learnt, the next are made lines
-ENCODE = msgspec.json.Encoder(enc_hook=str).encode
 
 
 def as_json(lines: Sequence[bytes], kind: str, options: Options, label: str) -> list[bytes | Refused]:
@@ -51,22 +47,12 @@ def as_json(lines: Sequence[bytes], kind: str, options: Options, label: str) -> 
     return found
 
 
-def arrow_as_json(body: bytes, options: Options) -> Iterator[bytes]:
-    """The rows of a stream of Arrow record batches as lines of JSON, some at a time."""
-    with NamedTemporaryFile(suffix=".arrows") as file:
-        file.write(body)
-        file.flush()
-        source = Source(Path(file.name))
-        source.name = "the stream"
-        with reading(source, "arrow"):
-            for batch in record_batches(source, options, "arrow", lambda count: None):
-                for start in range(0, batch.num_rows, AT_ONCE):
-                    yield lines_of_batch(batch.slice(start, AT_ONCE), ENCODE)
-
-
-def rows_as_json(batch: Any) -> list[bytes]:
-    """The rows of a record batch as lines of JSON."""
-    return lines_of_batch(batch, ENCODE).split(b"\n")[:-1]
+def rows_of_stream(file: io.BufferedReader, limits: Limits) -> Iterator[Any]:
+    """The rows of a stream of Arrow as sound record batches of at most ROWS, objects parted into columns."""
+    with one_line("the stream"):
+        for table in batches_in(file, "the stream", limits):
+            table.validate(full=True)  # a kernel trusts the offsets it is given
+            yield from flat(table).combine_chunks().to_batches(max_chunksize=ROWS)
 
 
 def _lines_of(block: Block, label: str, weight: str | None) -> Iterator[bytes | Refused]:

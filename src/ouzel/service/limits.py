@@ -39,11 +39,9 @@ class ServiceLimits:
             return Refused(f"found {len(line.example[0]):,} features; expected an example of at most {self.features:,}")
         return None
 
-    def exceeds(self, text: bytes, block: Block) -> bool:
-        """Whether any of the lines that a block was made of is more than one example may be."""
-        if int(np.diff(block.offsets).max(initial=0)) > self.features:
-            return True
-        return len(text) > self.line and max(map(len, text.split(b"\n"))) > self.line
+    def exceeds(self, longest: int, block: Block) -> bool:
+        """Whether a line is more than one example may be: the longest has so many bytes, and they make a block."""
+        return longest > self.line or int(np.diff(block.offsets).max(initial=0)) > self.features
 
     def check(self, block: Block, model: Model) -> None:
         """Refuse a feature id that would take room for nothing: OuzelError."""

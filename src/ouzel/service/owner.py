@@ -55,7 +55,7 @@ class Owner:
         self.logs = stored.get("logs", [])  # those that the file of a training says it has read
         self.ledger = Ledger(earlier=[*earlier[0], *earlier[1]], recognising=False)
         self.record = self.ledger.claim(0, None, self.file)
-        self.record.piped, self.record.size = False, 0
+        self.record.piped = False
         self.digest = Digest()
         self.run = Run(self.model)
         self.drift = PageHinkley()
@@ -88,21 +88,19 @@ class Owner:
             return error
         return None
 
-    def learn(self, examples: Sequence[Example | Row], size: int) -> list[Answer]:
-        """Learn examples of the log, of so many bytes with their newlines; what was predicted of each before."""
+    def learn(self, examples: Sequence[Example | Row]) -> list[Answer]:
+        """Learn examples of the log; what was predicted of each before."""
         (before, block), self._asked_about = self._asked_about, ([], None)
         if block is None or len(before) != len(examples) or any(map(is_not, before, examples)):
             block = self.reading.block(examples)
-        return self.learn_block(block, size)
+        return self.learn_block(block)
 
-    def learn_block(self, block: Block, size: int, told: bool = True) -> list[Answer]:
+    def learn_block(self, block: Block, told: bool = True) -> list[Answer]:
         """The same of a block; nothing of what was predicted unless it is to be told."""
         with self.lock:
             known = len(self.model.classes)
             outcome = self.run.learn(block)
             self.record.extend(self.digest, block)
-            assert self.record.size is not None
-            self.record.size += size
             self.drift.add(errors_of(self.model, outcome, self.run.scores.mae))
             return answers_before(self.model, outcome, known) if told else []
 
@@ -177,6 +175,6 @@ class Owner:
                 ]
                 examples = [line.example for line in given if isinstance(line, Line)]
                 for some in (examples[:-1], examples[-1:]):
-                    double.predict(some) if asked else double.learn(some, 0)
+                    double.predict(some) if asked else double.learn(some)
             double.top(1)
             double.report()

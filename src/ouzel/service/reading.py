@@ -14,6 +14,7 @@ import numpy as np
 
 from ouzel.errors import OuzelError
 from ouzel.model.model import Model
+from ouzel.service.number_columns import NumberColumns
 from ouzel.streams.block import Block
 from ouzel.streams.concatenation import concatenate
 from ouzel.streams.deriving import Deriver
@@ -77,6 +78,7 @@ class Reading:
         self._asked = JsonExamples(replace(self.options, weight=None, ignore=ignored, unlabelled=True), kinds, "")
         self._plain = PlainObjects(self._labelled), PlainObjects(self._asked)
         self._lock = Lock()
+        self.numbers = NumberColumns(self.options, self.label, ID)
 
     def line(self, text: bytes, key: str | None = None, asked: bool = False) -> Line | Refused:
         """The example of a line, to learn or `asked` about, or why it is not one; its key is that given, or its id."""
@@ -131,7 +133,7 @@ class Reading:
         options = self.options
         if options.derived or WITH_ID in text or b"\r" in text or not text.endswith(b"\n"):
             return None
-        if len(text) > options.limits.line and max(map(len, text.split(b"\n"))) > options.limits.line:
+        if longest_line(text, options.limits.line) > options.limits.line:
             return None
         chunk = Chunk(np.frombuffer(text, np.uint8), 0, len(text), options)
         with self._lock:
@@ -182,6 +184,11 @@ class Reading:
             else:
                 return None
         return parts
+
+
+def longest_line(text: bytes, enough: int) -> int:
+    """Bytes of the longest line; or of all of them, if those are no more than `enough`."""
+    return len(text) if len(text) <= enough else max(map(len, text.split(b"\n")))
 
 
 def line_of(text: bytes) -> bytes:

@@ -17,7 +17,7 @@ from ouzel.service.folder import Folder
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.metrics import Metrics
 from ouzel.service.reading import Line, Refused
-from ouzel.service.submission import Given, Result, Source, Text
+from ouzel.service.submission import Given, Result, Rows, Source, Text
 from ouzel.service.unlabelled import Unlabelled, oldest
 from ouzel.service.writer import Writer
 from ouzel.streams.text.json_members import with_members
@@ -102,9 +102,9 @@ class Served(Answering):
         """Learn lines; what was predicted before of each, or why it was refused."""
         return await self.writer.submit(lines, patient, source)
 
-    async def learn_text(self, text: Text) -> list[Result] | int:
-        """Learn the lines of a text that are not blank: the same of each, or only how many, if all are learnt."""
-        return await self.writer.submit_text(text)
+    async def learn_whole(self, whole: Text | Rows) -> list[Result] | int:
+        """Learn many lines or rows: the same of each that is not blank, or only how many, if all are learnt."""
+        return await self.writer.submit_whole(whole)
 
     async def room(self) -> None:
         """Wait until not too much waits to be learnt."""

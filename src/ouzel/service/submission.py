@@ -1,4 +1,4 @@
-"""What is submitted to be learnt: lines one by one, or a text of them; and the log that they come from, if any."""
+"""What is submitted to be learnt: lines one by one, or many as a whole; and the log that they come from, if any."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 
 from ouzel.service.answers import Answer
 from ouzel.service.example_log import Feed
-from ouzel.service.reading import Refused, line_of
+from ouzel.service.packed_rows import packed, rows_as_json
+from ouzel.service.reading import Reading, Refused, line_of, longest_line
+from ouzel.streams.block import Block
 from ouzel.streams.logs.protocol import Position
 
 Result = Answer | Refused
@@ -30,9 +32,57 @@ class Text(NamedTuple):
     lines: int  # how many, blank ones too
     told: bool
 
+    def numbers(self) -> list[int]:
+        """The numbers of the lines that are not blank, from 1."""
+        return [k for k, line in enumerate(self.text.split(b"\n"), 1) if line.strip()]
+
     def given(self) -> list[Given]:
         """The lines that are not blank, one by one."""
         return [Given(line) for line in self.text.split(b"\n") if line.strip()]
+
+    def block(self, reading: Reading) -> Block | None:
+        """The lines as a block; None unless all are plain."""
+        return reading.whole(self.text, self.lines)
+
+    def longest(self, reading: Reading, enough: int) -> int:
+        """Bytes of the longest line, or at least as many, if they are no more than `enough`."""
+        return longest_line(self.text, enough)
+
+    def kept(self) -> bytes:
+        """The lines as the log keeps them."""
+        return self.text[:-1]
+
+
+class Rows(NamedTuple):
+    """Rows of an Arrow record batch; and whether what was predicted of each is to be told. As `Text` is."""
+
+    batch: Any
+    told: bool
+
+    @property
+    def lines(self) -> int:
+        """How many."""
+        return int(self.batch.num_rows)
+
+    def numbers(self) -> list[int]:
+        """The numbers of the rows, from 1."""
+        return [*range(1, self.lines + 1)]
+
+    def given(self) -> list[Given]:
+        """The rows as lines."""
+        return [Given(line) for line in rows_as_json(self.batch)]
+
+    def block(self, reading: Reading) -> Block | None:
+        """The rows as a block; None unless all are plain."""
+        return reading.numbers.block(self.batch)
+
+    def longest(self, reading: Reading, enough: int) -> int:
+        """Bytes that a row takes at most as a line."""
+        return reading.numbers.longest(self.batch.schema)
+
+    def kept(self) -> bytes:
+        """The rows as the log keeps them."""
+        return packed(self.batch)
 
 
 class Source(NamedTuple):
@@ -49,17 +99,17 @@ class Source(NamedTuple):
 
 
 class Submission(NamedTuple):
-    """Lines that are answered together. A text is a group by itself, read and learnt as a block if it can be."""
+    """Lines that are answered together. A whole is a group by itself, read and learnt as a block if it can be."""
 
     lines: Sequence[Given]
     answered: asyncio.Future[Any]
     source: Source | None = None
-    text: Text | None = None
+    whole: Text | Rows | None = None
 
     @property
     def size(self) -> int:
         """How many examples at most."""
-        return len(self.lines) if self.text is None else self.text.lines
+        return len(self.lines) if self.whole is None else self.whole.lines
 
 
 def text_of(group: Sequence[Submission]) -> Text | None:

@@ -17,7 +17,7 @@ from ouzel.service.example_log import Entry, Feed, Log, Waiting
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.owner import Owner
 from ouzel.service.reading import Line, Refused
-from ouzel.service.submission import Given, Result, Source, Submission, Text, text_of
+from ouzel.service.submission import Given, Result, Rows, Source, Submission, Text, text_of
 from ouzel.streams.block import ROWS
 
 Learnt = Callable[[Sequence[Given], Sequence[Result], int], None]
@@ -69,9 +69,9 @@ class Writer:
         """What will be said of lines; refused with BusyError if too many wait already, unless one is patient."""
         return self._submit(Submission(lines, self._loop.create_future(), source), patient)
 
-    def submit_text(self, text: Text) -> asyncio.Future[list[Result] | int]:
-        """The same of the lines of a text that are not blank, patiently; or only how many were learnt, if all were."""
-        return self._submit(Submission((), self._loop.create_future(), None, text), patient=True)
+    def submit_whole(self, whole: Text | Rows) -> asyncio.Future[list[Result] | int]:
+        """The same of many lines or rows, patiently; or only how many were learnt, if all were."""
+        return self._submit(Submission((), self._loop.create_future(), None, whole), patient=True)
 
     def _submit(self, submission: Submission, patient: bool) -> asyncio.Future[Any]:
         if self._ending or self._broken:
@@ -108,10 +108,10 @@ class Writer:
         """Learn what waits, as much as is one block."""
         group: list[Submission] = []
         size = 0
-        while self._queue and (not group or (self._queue[0].text is None and size + self._queue[0].size <= ROWS)):
+        while self._queue and (not group or (self._queue[0].whole is None and size + self._queue[0].size <= ROWS)):
             group.append(self._queue.popleft())
             size += group[-1].size
-            if group[-1].text is not None:
+            if group[-1].whole is not None:
                 break
         noted, self._noted = self._noted, []
         found: list[Result] | int | OuzelError
@@ -138,7 +138,7 @@ class Writer:
             elif isinstance(found, OuzelError):
                 submission.answered.set_exception(found)
             else:
-                alone = isinstance(found, int) or submission.text is not None
+                alone = isinstance(found, int) or submission.whole is not None
                 submission.answered.set_result(found if alone else found[start:stop])  # type: ignore[index]
             start = stop
         if isinstance(found, OuzelError) or not group:
@@ -150,26 +150,28 @@ class Writer:
             self.learnt((), (), found if isinstance(found, int) else len(found))
 
     def _found(self, group: list[Submission], noted: Sequence[Waiting]) -> list[Result] | int:
-        """What is said of a group: of its lines as one text if that can be, else of each."""
-        text = group[0].text if group else None
-        together = text or text_of(group)
-        found = None if together is None else self._learn_text(together, noted)
+        """What is said of a group: of its lines as a whole if that can be, else of each."""
+        whole = group[0].whole if group else None
+        together = whole or text_of(group)
+        found = None if together is None else self._learn_whole(together, noted)
         if found is not None:
             return found
-        if text is not None:
-            group[0] = group[0]._replace(lines=text.given())
+        if whole is not None:
+            group[0] = group[0]._replace(lines=whole.given())
         return self._learn(group, noted)
 
-    def _learn_text(self, text: Text, noted: Sequence[Waiting]) -> list[Result] | int | None:
+    def _learn_whole(self, whole: Text | Rows, noted: Sequence[Waiting]) -> list[Result] | int | None:
         """Read, write and learn lines together; None if they are not all plain, and nothing is done."""
         owner = self.owner
-        block = owner.reading.whole(text.text, text.lines)
-        if block is None or self.limits.exceeds(text.text, block) or owner.refusal_of(block, self.limits) is not None:
+        block = whole.block(owner.reading)
+        if block is None or owner.refusal_of(block, self.limits) is not None:
+            return None
+        if self.limits.exceeds(whole.longest(owner.reading, self.limits.line), block):
             return None
         first = owner.learnt + 1
-        self.log.append([Entry(owner.learnt + block.rows, None, text.text[:-1])], noted)
-        answers = owner.learn_block(block, len(text.text), text.told)
-        return [{"number": k, **answer} for k, answer in enumerate(answers, first)] if text.told else block.rows
+        self.log.append([Entry(owner.learnt + block.rows, None, whole.kept())], noted)
+        answers = owner.learn_block(block, whole.told)
+        return [{"number": k, **answer} for k, answer in enumerate(answers, first)] if whole.told else block.rows
 
     def _learn(self, group: Sequence[Submission], noted: Sequence[Waiting]) -> list[Result]:
         """Results of lines: those that are new and sound are in the log and learnt."""
@@ -196,7 +198,7 @@ class Writer:
         if entries or noted or labelled or read_up_to:
             self.log.append(entries, noted, labelled, read_up_to)
         if entries:
-            answers = owner.learn([line.example for line in lines.values()], sum(len(e.line) + 1 for e in entries))
+            answers = owner.learn([line.example for line in lines.values()])
             for place, entry, answer in zip(lines, entries, answers, strict=True):
                 results[place] = {"number": entry.number, **answer}
         for place, first in again.items():

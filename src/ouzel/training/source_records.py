@@ -24,7 +24,6 @@ class Record:
 
     name: str
     piped: bool = False  # it came as it arrived, and another pipe of the same name may bring anything
-    size: int | None = None  # bytes of the file
     before: int = 0  # examples learnt by earlier runs
     examples: int = 0  # in all
     digest: str = ""  # of these
@@ -35,19 +34,21 @@ class Record:
         """The record of a source of which nothing has been read."""
         if path == "-" or is_remote(path) or not place_of(path).is_file():
             return cls(name_of(path), piped=True)
-        return cls(name_of(path), size=place_of(path).stat().st_size)
+        return cls(name_of(path))
 
     @classmethod
     def from_json(cls, stored: Any) -> list[Self]:
         """The records that `to_json` gave; none of those that make no sense."""
-        return [cls(**entry) for entry in stored if cls._is_sound(entry)]
+        records = [entry for entry in stored if isinstance(entry, dict)]
+        entries = [{name: entry[name] for name in entry if name != "size"} for entry in records]  # older ones have it
+        return [cls(**entry) for entry in entries if cls._is_sound(entry)]
 
     @classmethod
     def _is_sound(cls, entry: Any) -> bool:
-        names = ("name", "piped", "size", "before", "examples", "digest", "marks")
-        if not isinstance(entry, dict) or set(entry) != set(names):
+        names = ("name", "piped", "before", "examples", "digest", "marks")
+        if set(entry) != set(names):
             return False
-        kinds = (str, bool, int | None, int, int, str, list)
+        kinds = (str, bool, int, int, str, list)
         return (
             all(isinstance(entry[name], kind) for name, kind in zip(names, kinds, strict=True))
             and 0 <= entry["before"] <= entry["examples"]
@@ -129,7 +130,7 @@ class Ledger:
             self.cut_off.index(other) for other in self.claimed.values() if other in self.cut_off
         ):
             raise wrong_order(self.model, [record.name for record in self.cut_off])
-        record.name, record.piped, record.size = now.name, now.piped, now.size
+        record.name, record.piped = now.name, now.piped
         self.claimed[place] = record
         return record
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import io
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -16,6 +18,7 @@ from ouzel.service.submission import Result
 
 JSON, LINES = "application/json", "application/x-ndjson"
 LINES_TOO = (LINES, "application/jsonl", "application/jsonlines")
+AT_ONCE = 1 << 16  # bytes of a body that are asked for
 
 
 def kind_of(request: Request) -> str:
@@ -83,3 +86,30 @@ async def lines_of(request: Request, limits: ServiceLimits, most: int) -> AsyncI
         lines = text.split(b"\n")[:-1]
         for start in range(0, len(lines), most):
             yield lines[start : start + most]
+
+
+class BodyFile(io.RawIOBase):
+    """A body as it comes, as a file for a thread that is not that of the loop."""
+
+    def __init__(self, chunks: AsyncIterator[bytes], loop: asyncio.AbstractEventLoop) -> None:
+        self._chunks, self._loop = chunks, loop
+        self._rest = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer with what has come, once anything has; 0 at the end."""
+        if not self._rest:
+            self._rest = asyncio.run_coroutine_threadsafe(self._next(), self._loop).result()
+        count = min(len(buffer), len(self._rest))
+        buffer[:count], self._rest = self._rest[:count], self._rest[count:]
+        return count
+
+    async def _next(self) -> bytes:
+        return await anext(self._chunks, b"")
+
+
+def file_of(request: Request, limits: ServiceLimits) -> io.BufferedReader:
+    """The body of a request as a file to be read by another thread; from within the loop."""
+    return io.BufferedReader(BodyFile(chunks_of_body(request, limits), asyncio.get_running_loop()), AT_ONCE)

@@ -13,15 +13,16 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from ouzel.errors import OuzelError
-from ouzel.service.formats import ARROW, OF_LINES, arrow_as_json, as_json
-from ouzel.service.gate import body_of
+from ouzel.service.formats import ARROW, OF_LINES, as_json, rows_of_stream
+from ouzel.service.packed_rows import rows_as_json
 from ouzel.service.problems import ProblemError
 from ouzel.service.reading import Refused
-from ouzel.service.routes.bodies import JSON, LINES, lines_of, plain, texts_of
+from ouzel.service.routes.bodies import JSON, LINES, file_of, lines_of, plain, texts_of
 from ouzel.service.served import Served
-from ouzel.service.submission import Given, Result, Text
+from ouzel.service.submission import Given, Result, Rows, Text
 
 AT_ONCE = 512  # lines of a stream that are submitted together
+FEWEST = 64  # rows of Arrow that are kept as they are; fewer take no more room as lines
 AHEAD = 24  # submissions of one stream under way
 ENOUGH = 2  # of them, to wait for more of a text
 MOST_TEXT, MOST_PARTS = 1 << 19, 16  # bytes that are submitted then in any case, and of how many parts
@@ -29,21 +30,21 @@ SHOWN = 20  # refused lines that a summary shows
 
 
 class Batch(NamedTuple):
-    """Lines of a stream under way: their numbers, or the text that they are in, and what will be said of them."""
+    """Lines of a stream under way: their numbers, or what they are in, and what will be said of them."""
 
     numbers: Sequence[int] | Numbered
     results: asyncio.Task[list[Result] | int]
 
 
 class Numbered(NamedTuple):
-    """A text, and how many lines are before it."""
+    """Lines or rows, and how many are before them."""
 
-    text: bytes
+    whole: Text | Rows
     before: int
 
     def numbers(self) -> list[int]:
         """The numbers of the lines that are not blank."""
-        return [self.before + k for k, line in enumerate(self.text.split(b"\n"), 1) if line.strip()]
+        return [self.before + number for number in self.whole.numbers()]
 
 
 class LearnedLines(Response):
@@ -71,27 +72,31 @@ class LearnedLines(Response):
     async def _answers(self) -> AsyncIterator[bytes]:
         """The lines of the answer, as they are known; the summary last."""
         under_way = self.under_way
-        stopped: str | None = None
+        stopped: OuzelError | ProblemError | None = None
         try:
-            async for batch in self._batches():
-                under_way.append(batch)
-                while under_way and (len(under_way) > AHEAD or under_way[0].results.done()):
-                    yield self._told(under_way[0].numbers, await under_way[0].results)
-                    under_way.popleft()
+            try:
+                async for batch in self._batches():
+                    under_way.append(batch)
+                    while under_way and (len(under_way) > AHEAD or under_way[0].results.done()):
+                        yield self._told(under_way[0].numbers, await under_way[0].results)
+                        under_way.popleft()
+            except (OuzelError, ProblemError) as error:  # what came before it is learnt all the same
+                stopped = error
             while under_way:
                 yield self._told(under_way[0].numbers, await under_way[0].results)
                 under_way.popleft()
-        except (OuzelError, ProblemError) as error:
-            stopped = error.detail if isinstance(error, ProblemError) else str(error)
+        except OuzelError as error:
+            stopped = stopped or error
         finally:
             for batch in under_way:
                 batch.results.add_done_callback(lambda task: task.cancelled() or task.exception())
         counts = {name: self.counts[name] for name in ("learnt", "repeated", "refused")}
-        summary = {**counts, "lines": self.lines, "refusals": self.refusals, "stopped": stopped}
+        why = stopped.detail if isinstance(stopped, ProblemError) else stopped and str(stopped)
+        summary = {**counts, "lines": self.lines, "refusals": self.refusals, "stopped": why}
         yield msgspec.json.encode({"summary": summary} if self.telling else summary) + b"\n"
 
     async def _batches(self) -> AsyncIterator[Batch]:
-        """The lines of the body under way; as whole texts where each line need not be known by itself."""
+        """The lines of the body under way; as wholes where each line need not be known by itself."""
         if self.kind in OF_LINES or self.key is not None:
             async for lines in self._lines():
                 numbers, given = self._given(lines, self.lines)
@@ -100,40 +105,58 @@ class LearnedLines(Response):
                 if given:
                     yield Batch(numbers, asyncio.create_task(self.served.learn(given, patient=True)))
             return
-        async for text in self._texts():
-            before, count = self.lines, text.count(b"\n")
-            self.lines += count
+        async for whole in self._wholes():
+            before = self.lines
+            self.lines += whole.lines
             await self.served.room()
-            learning = self.served.learn_text(Text(text, count, self.telling))
-            yield Batch(Numbered(text, before), asyncio.create_task(learning))
+            yield Batch(Numbered(whole, before), asyncio.create_task(self.served.learn_whole(whole)))
 
-    async def _texts(self) -> AsyncIterator[bytes]:
+    async def _wholes(self) -> AsyncIterator[Text | Rows]:
         """The lines of the body as texts: what has come, and more while there is enough to be learnt meanwhile."""
         waiting: list[bytes] = []
         size = 0
-        async for text in self._parts():
-            waiting.append(text)
-            size += len(text)
-            if self._idle() or size > MOST_TEXT or len(waiting) == MOST_PARTS:
-                yield b"".join(waiting)
+        async for part in self._parts():
+            if isinstance(part, bytes):
+                waiting.append(part)
+                size += len(part)
+                if not (self._idle() or size > MOST_TEXT or len(waiting) == MOST_PARTS):
+                    continue
+            if waiting:
+                yield self._text(b"".join(waiting))
                 waiting, size = [], 0
+            if isinstance(part, Rows):
+                yield part
         if waiting:
-            yield b"".join(waiting)
+            yield self._text(b"".join(waiting))
+
+    def _text(self, text: bytes) -> Text:
+        return Text(text, text.count(b"\n"), self.telling)
 
     def _idle(self) -> bool:
         """Whether little enough is under way."""
         return sum(not batch.results.done() for batch in self.under_way) < ENOUGH
 
-    async def _parts(self) -> AsyncIterator[bytes]:
-        """Whole lines of the body, or the rows of a stream of Arrow as lines of JSON."""
-        limits = self.served.limits
+    async def _parts(self) -> AsyncIterator[bytes | Rows]:
+        """Whole lines of the body, or rows of a stream of Arrow: as they are if they are plain and many."""
         if self.kind != ARROW:
-            async for text in texts_of(self.request, limits):
+            async for text in texts_of(self.request, self.served.limits):
                 yield text
             return
-        rows = arrow_as_json(await body_of(self.request, limits), self.served.owner.reading.options)
-        while (part := await asyncio.to_thread(next, rows, None)) is not None:
-            yield part
+        numbers = self.served.owner.reading.numbers
+        async for batch in self._rows():
+            if batch.num_rows >= FEWEST and numbers.able(batch.schema):
+                yield Rows(batch, self.telling)
+                continue
+            for start in range(0, batch.num_rows, AT_ONCE):
+                lines = await asyncio.to_thread(rows_as_json, batch.slice(start, AT_ONCE))
+                yield b"".join(line + b"\n" for line in lines)
+
+    async def _rows(self) -> AsyncIterator[Any]:
+        """The record batches of a stream of Arrow, read by a thread while it comes."""
+        file = file_of(self.request, self.served.limits)
+        rows = rows_of_stream(file, self.served.owner.reading.options.limits)
+        while (batch := await asyncio.to_thread(next, rows, None)) is not None:
+            yield batch
 
     async def _lines(self) -> AsyncIterator[list[bytes]]:
         """The lines of the body, some at a time."""
@@ -141,8 +164,9 @@ class LearnedLines(Response):
             async for lines in lines_of(self.request, self.served.limits, AT_ONCE):
                 yield lines
             return
-        async for text in self._parts():
-            yield text.split(b"\n")[:-1]
+        async for batch in self._rows():
+            for start in range(0, batch.num_rows, AT_ONCE):
+                yield await asyncio.to_thread(rows_as_json, batch.slice(start, AT_ONCE))
 
     def _given(self, lines: list[bytes], before: int) -> tuple[list[int], list[Given]]:
         """The lines that are not blank, their numbers first, as they are to be learnt."""

@@ -1,0 +1,90 @@
+"""Record batches of numbers as blocks: those that `Reading` makes of the same rows as lines of JSON, to the bit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow
+
+from ouzel.errors import DataError
+from ouzel.streams.block import Block
+from ouzel.streams.feature_space import NUMBER, FeatureSpace, own_name
+from ouzel.streams.options import Options
+from ouzel.streams.tables.arrow_types import is_text, types
+from ouzel.streams.tables.columns import Columns
+from ouzel.streams.tables.kinds import ColumnKinds
+
+MOST_KEPT = 64  # schemas
+MOST_NUMBER = 30  # bytes of a number in JSON, with what parts it from the next
+
+
+class NumberColumns:
+    """Reads batches whose columns are named numbers, beside a label; others are for the reader of lines."""
+
+    def __init__(self, options: Options, label: str, id: str) -> None:
+        self.options, self.label, self.id = options, label, id
+        self._able = options.space.width is None and not (options.derived or options.indicator or options.group)
+        self._plain = replace(options, text=(), categorical=(), numeric=(), ignore=(), keep=(), dates=())
+        self._columns: dict[Any, Columns | None] = {}  # by their schema
+
+    def able(self, schema: Any) -> bool:
+        """Whether batches of a schema can be read."""
+        return self._columns_of(schema) is not None
+
+    def block(self, batch: Any) -> Block | None:
+        """The rows of a batch, at most ROWS; None unless all are plain examples with labels."""
+        columns = self._columns_of(batch.schema)
+        if columns is None:
+            return None
+        try:
+            (block,) = columns.blocks(batch, lambda count: None)
+        except DataError:
+            return None
+        assert block.names is not None
+        if np.isnan(block.labels).any() or len(np.unique(block.names.ids)) < len(block.names.ids):
+            return None
+        met = np.isin(block.names.ids, block.indices)  # of a column of zeros nothing is known yet
+        ids, starts, ends = (part[met] for part in block.names[:3])
+        space = FeatureSpace(named=bool(len(ids)), loose=True, kinds=dict(self.options.space.kinds))
+        return block._replace(names=block.names._replace(ids=ids, starts=starts, ends=ends), space=space)
+
+    def longest(self, schema: Any) -> int:
+        """Bytes that a row takes at most as a line of JSON, but for its label."""
+        return sum(2 * len(name.encode()) + MOST_NUMBER for name in schema.names)
+
+    def _columns_of(self, schema: Any) -> Columns | None:
+        if schema in self._columns:
+            return self._columns[schema]
+        try:
+            found = self._made(schema) if self._able else None
+        except DataError:
+            found = None
+        if len(self._columns) >= MOST_KEPT:
+            self._columns = {}
+        self._columns[schema] = found
+        return found
+
+    def _made(self, schema: Any) -> Columns | None:
+        """What reads batches of a schema; None if not all of its columns are plain."""
+        fields = {field.name: field for field in schema}
+        label, weight = fields.pop(self.label, None), self.options.weight
+        features = [field for name, field in fields.items() if name != weight and self.options.wants(name)]
+        if label is None or not features or self.id in fields or len(fields) + 1 < len(schema):
+            return None
+        sound = (_is_number(label.type) or is_text(label.type)) and all(map(self._is_plain, features))
+        if not sound or (weight is not None and not (weight in fields and _is_number(fields[weight].type))):
+            return None
+        kept = [field for field in schema if field in features or field.name in (self.label, weight)]
+        return Columns(self._plain, pyarrow.schema(kept), self.label, True, "the stream", ColumnKinds(self._plain))
+
+    def _is_plain(self, field: Any) -> bool:
+        """Whether a column is the values of a feature of its name."""
+        kind = self.options.space.kinds.get(field.name) or self.options.kind_of(field.name)
+        return _is_number(field.type) and kind in (None, NUMBER) and isinstance(own_name(field.name), str)
+
+
+def _is_number(kind: Any) -> bool:
+    """Whether an Arrow type is one of numbers as JSON has them."""
+    return bool(types.is_integer(kind) or types.is_floating(kind))

@@ -152,7 +152,7 @@ def test_a_mapped_model_answers_and_learns_as_one_that_is_read(tmp_path, learner
     log.close()
     texts = [b'{"label": %d, "x": %d, "y": "w%d"}' % (k % 2, k % 5, k % 3) for k in range(90)]
     lines = [line.example for line in owner.reading.lines(texts, [None] * len(texts))]
-    owner.learn(lines, 1)
+    owner.learn(lines)
     path = tmp_path / "a.ouzel"
     owner.save(path)
     before = path.read_bytes()

@@ -18,7 +18,7 @@ from ouzel.errors import DataError, OuzelError
 from ouzel.streams.logs.address import Address
 from ouzel.streams.logs.begin import begin_of
 from ouzel.streams.logs.kafka_client import END, GONE, LOST, Client
-from ouzel.streams.logs.kafka_waiting import Waiting
+from ouzel.streams.logs.kafka_waiting import Waiting, runs_of
 from ouzel.streams.logs.protocol import MOST_AT_ONCE, TOUCH, Batch, Pause, Place, Position, Say, gap
 from ouzel.streams.logs.reading import Reading
 
@@ -125,14 +125,14 @@ class Kafka:
         consume = self._client.consumer.consume  # which waits for as many messages as are asked for
         found = consume(FEW, GATHERED) or consume(1, TOUCH)
         while found:
-            for message in found:
-                error, partition = message.error(), message.partition() or 0
+            for partition, messages in runs_of(found):
+                error = messages[0].error()
                 if error is None:
-                    self._waiting[partition].add(message)
+                    self._waiting[partition].add(messages)
                     self._end[partition] = None
-                    count += 1
+                    count += len(messages)
                 else:
-                    said |= self._noted(error, partition, message)
+                    said |= self._noted(error, partition, messages[0])
             found = consume(FEW, GATHERED) if len(found) == FEW and count < MOST_AT_ONCE else []
         if count or said:
             self._client.outage.end()

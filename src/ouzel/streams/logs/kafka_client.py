@@ -31,7 +31,7 @@ class Client:
         self.begun = False  # whether messages are being read
         self.outage = Outage(self.name, say)
         self._settings = settings_of(address)
-        self.consumer = Consumer({**self._settings, **READING, "error_cb": self._on_error}, logger=silent())
+        self.consumer = Consumer({**consumer_settings(address), "error_cb": self._on_error}, logger=silent())
         self.cluster = ""
         self.partitions = self._described()
 
@@ -87,6 +87,13 @@ class Client:
             self.outage.reason = error.str()
 
 
+FETCHING = {
+    "group.id": "ouzel",  # no group is joined, but one is asked for
+    "fetch.wait.max.ms": 100,
+    "fetch.queue.backoff.ms": 20,  # once enough waits; a second, as is usual, is longer than learning it takes
+}
+"""Settings of the consumer that an address may say otherwise."""
+
 READING = {
     "enable.auto.commit": False,
     "enable.auto.offset.store": False,
@@ -100,14 +107,16 @@ READING = {
 
 def settings_of(address: Address) -> dict[str, Any]:
     """The settings of a client, those in the address with them."""
-    settings: dict[str, Any] = {
-        "group.id": "ouzel",
-        "fetch.wait.max.ms": 100,
-    }  # no group is joined, but one is asked for
+    settings: dict[str, Any] = {}
     if address.user is not None:
         settings |= {"sasl.username": address.user, "sasl.password": address.password or ""}
         settings |= {"security.protocol": "SASL_SSL", "sasl.mechanism": "PLAIN"}
     return {**settings, **address.options, "bootstrap.servers": address.servers}
+
+
+def consumer_settings(address: Address) -> dict[str, Any]:
+    """The settings of a client that reads."""
+    return {**FETCHING, **settings_of(address), **READING}
 
 
 def silent() -> logging.Logger:

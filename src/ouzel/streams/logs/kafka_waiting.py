@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterator
+from itertools import groupby
+from operator import methodcaller
 from typing import Any
 
 from ouzel.streams.logs.beside import Members
 from ouzel.streams.logs.protocol import MOST_AT_ONCE, Batch
 from ouzel.streams.logs.reading import Reading
+
+OFFSET, VALUE, TIMESTAMP, PARTITION, ERROR = map(methodcaller, ("offset", "value", "timestamp", "partition", "error"))
 
 
 class Waiting:
@@ -24,14 +29,15 @@ class Waiting:
     def __len__(self) -> int:
         return len(self._offsets)
 
-    def add(self, message: Any) -> None:
-        """Have a message of the client wait."""
-        self._offsets.append(message.offset())
-        self._values.append(message.value())
+    def add(self, messages: list[Any]) -> None:
+        """Have messages of the client wait; the loops over them are not Python's, which would keep others from work."""
+        self._offsets += map(OFFSET, messages)
+        self._values += map(VALUE, messages)
         if self._timed:
-            self._times.append(message.timestamp()[1])
+            self._times += [moment for _, moment in map(TIMESTAMP, messages)]
         if any(self._wanted):
-            self._beside.append(self._wanted.members(message.key(), message.headers() or ()))
+            members = self._wanted.members
+            self._beside += [members(message.key(), message.headers() or ()) for message in messages]
 
     def take(self, bound: int) -> Batch:
         """The first messages with offsets below a bound, as many as a batch has at most."""
@@ -44,3 +50,12 @@ class Waiting:
         batch = Batch(self._partition, offsets[here], values, times, beside=beside)
         del self._offsets[here], self._values[here], self._times[here], self._beside[here]
         return batch
+
+
+def runs_of(found: list[Any]) -> Iterator[tuple[int, list[Any]]]:
+    """What the client gave, by partition as it came; each that stands for an error is alone."""
+    for partition, run in groupby(found, PARTITION):
+        messages = list(run)
+        parts = [[message] for message in messages] if any(map(ERROR, messages)) else [messages]
+        for part in parts:
+            yield partition or 0, part

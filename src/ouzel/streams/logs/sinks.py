@@ -43,10 +43,7 @@ class KafkaSink:
         from ouzel.streams.logs.kafka_client import settings_of, silent
 
         self.name, self.topic = address.name, address.path
-        settings = {
-            name: value for name, value in settings_of(address).items() if name not in ("group.id", "fetch.wait.max.ms")
-        }
-        self._producer = Producer({**settings, "linger.ms": 5}, logger=silent())
+        self._producer = Producer({**settings_of(address), "linger.ms": 5}, logger=silent())
         self._refused = ""
 
     def send(self, messages: Sequence[bytes]) -> None:

@@ -213,6 +213,34 @@ def test_errors_of_each_file_over_random_orders_have_their_standard_deviations(o
     assert "± is the standard deviation (n - 1)" in " ".join(ran.out.split("learner")[-1].split())
 
 
+def test_a_star_of_a_file_is_earned_by_a_paired_test_over_its_orders():
+    from ouzel.cli.commands.compare_each import tested
+    from ouzel.evaluation.comparison.results import table_of_files
+
+    orders = {
+        "clear": {"ogd": [0.30, 0.31, 0.33], "pa": [0.10, 0.11, 0.12], "pa1": [0.40, 0.42, 0.43]},
+        "close": {"ogd": [0.20, 0.22, 0.24], "pa": [0.21, 0.23, 0.21], "pa1": [0.40, 0.42, 0.43]},
+    }
+    means = {file: {name: sum(values) / 3 for name, values in of.items()} for file, of in orders.items()}
+    least = table_of_files(means, means)
+
+    table = tested(least, orders)
+
+    assert [row[1][-1] for row in table.cells] == ["3", "*", "7"]
+    assert [row[2][-1] for row in table.cells] == ["=", "=", "7"]
+    assert "a paired t-test, p < 0.05 by Holm's correction" in table.note
+    assert [row[-1] for row in table.cells] == [row[-1] for row in least.cells]  # mean ranks
+    one = {file: {name: values[:1] for name, values in of.items()} for file, of in orders.items()}
+    assert tested(least, one) == tested(least, {"clear": {}, "close": {}}) == least
+
+
+def test_a_table_of_files_says_that_steps_were_chosen_on_each(ouzel, small):
+    flags = ["--each", "--shuffles", 2, "--learners", "ogd"]
+
+    assert "of each learner the step" not in ouzel("compare", small, *flags).out
+    assert "of each learner the step" in " ".join(ouzel("compare", small, *flags, "--step-sizes", "1,2").out.split())
+
+
 def test_the_best_model_is_written_and_predicts(ouzel, small, tmp_path):
     ran = ouzel("compare", small, "--learners", "ogd,adagrad", "--save-best", tmp_path / "best")
 

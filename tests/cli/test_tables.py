@@ -29,3 +29,17 @@ def test_what_a_narrow_screen_has_no_room_for_is_left_out_and_said(monkeypatch, 
     assert "2^-2," in out.getvalue()
     assert max(map(len, lines)) <= width
     assert lines[-1] == (f"left out on this narrow screen: {', '.join(gone)}" if gone else "* the best")
+
+
+def test_columns_that_have_no_room_stand_below_and_none_is_cut(monkeypatch):
+    out = io.StringIO()
+    monkeypatch.setattr(tables, "console_for_tables", lambda: Console(file=out, width=45))
+    titles = ["learner", "australian", "heart", "diabetes", "mean rank"]
+    rows = [["arow", "0.1820 ± 0.0114=", "0.2678 ± 0.0164", "0.3441 ± 0.0218", "1.50"], ["ogd", "1", "2", "3", "4"]]
+
+    tables.show(Table(titles, rows, [], "= the best"))
+
+    lines = out.getvalue().splitlines()
+    assert [line.split()[0] for line in lines if line.split()] == [*["learner", "arow", "ogd"] * 2, "="]
+    assert all(cell in out.getvalue() for cell in [*titles, *rows[0]])
+    assert max(map(len, lines)) <= 45

@@ -7,13 +7,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ouzel.cli.commands.contest import Contest
 from ouzel.cli.ui.tables import show
 from ouzel.errors import OuzelError
 from ouzel.evaluation.comparison.grid import Candidate
 from ouzel.evaluation.comparison.results import name_of, table_of_files
-from ouzel.evaluation.comparison.tables import write_table
+from ouzel.evaluation.comparison.significance import LEVEL, against_best
+from ouzel.evaluation.comparison.tables import Table, write_table
 from ouzel.plotting.comparisons import draw_ranks
+
+LEAST = "* the best of a file"  # what a note says of stars for the least error
+TESTED = (
+    "* better than every other on its file, = the lowest mean there and those not worse for certain "
+    f"(a paired t-test, p < {LEVEL:g} by Holm's correction)"
+)
 
 Results = list[dict[str, Any]]
 
@@ -22,6 +31,7 @@ def compare_each(contest: Contest, run: Callable[[Contest], Results]) -> Results
     """Compare on each file by itself, then show a column of errors a file and mean ranks; what --json prints."""
     errors: dict[str, dict[str, float]] = {}
     spreads: dict[str, dict[str, float]] = {}
+    orders: dict[str, dict[str, list[float]]] = {}
     found: Results = []
     for file in contest.files:
         if not contest.quiet:
@@ -38,9 +48,12 @@ def compare_each(contest: Contest, run: Callable[[Contest], Results]) -> Results
         order = dict.fromkeys(learner or name for name, learner in map(_name, results))
         errors[title] = {name: _error(best[name]) for name in order}
         spreads[title] = {name: best[name]["error"]["sd"] for name in order if "error" in best[name]}
+        orders[title] = {name: best[name]["error"]["values"] for name in spreads[title]}
     if any("rmse" in result for entry in found for result in entry["results"]) and len({*map(_kind, found)}) > 1:
         raise OuzelError("some files are of classes and some of numbers; compare them apart")
-    table = table_of_files(errors, spreads)
+    table = tested(table_of_files(errors, spreads), orders)
+    if any(result["step"] is not None for entry in found for result in entry["results"]):
+        table = table._replace(note=f"{table.note}; of each learner the step that was best on the file")
     if contest.table is not None:
         write_table(table, contest.table)
     if contest.plot is not None:
@@ -48,6 +61,27 @@ def compare_each(contest: Contest, run: Callable[[Contest], Results]) -> Results
     if not contest.quiet:
         show(table)
     return found
+
+
+def tested(table: Table, orders: dict[str, dict[str, list[float]]]) -> Table:
+    """The table with the marks of a paired test over random orders, where there are several, not of the least error."""
+    learners = [row[0] for row in table.cells]
+    errors = [np.array([column[name] for name in learners]) for column in orders.values() if column]
+    if not errors or errors[0].shape[1] < 2 or len(learners) < 2:
+        return table
+    marks = zip(*map(_marks, errors), strict=True)
+    cells = [
+        [name, *(f"{cell.rstrip('*')}{mark}" for cell, mark in zip(row, of, strict=True)), rank]
+        for (name, *row, rank), of in zip(table.cells, marks, strict=True)
+    ]
+    return table._replace(cells=cells, note=table.note.replace(LEAST, TESTED))
+
+
+def _marks(errors: np.ndarray) -> list[str]:
+    """What each candidate of `errors` (k, orders) has earned."""
+    better = against_best(errors) < LEVEL
+    alone = int(better.sum()) == len(errors) - 1
+    return ["" if worse else "*" if alone else "=" for worse in better]
 
 
 def _name(result: dict[str, Any]) -> tuple[str, str]:

@@ -32,12 +32,17 @@ def show(results: Results) -> None:
         for row in results.cells
     ]  # a plain space would be cut off
     titles, rows, left_out = _fitting(results.titles, rows, console.width)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for place, (title, width) in enumerate(zip(titles, _widths(titles, rows), strict=True)):
-        table.add_column(title, justify="right" if place else "left", no_wrap=title != STEPS, min_width=width)
-    for row in rows:
-        table.add_row(*row)
-    console.print(table)
+    widths = _widths(titles, rows)
+    for number, part in enumerate(_parts(widths, console.width)):
+        if number:
+            console.print()
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for place in part:
+            title, width = titles[place], widths[place]
+            table.add_column(title, justify="right" if place else "left", no_wrap=title != STEPS, min_width=width)
+        for row in rows:
+            table.add_row(*(row[place] for place in part))
+        console.print(table)
     console.print(f"\n{results.note}")
     if left_out:
         console.print(f"left out on this narrow screen: {', '.join(left_out)}")
@@ -52,6 +57,20 @@ def _fitting(titles: Sequence[str], rows: list[list[str]], width: int) -> tuple[
             kept, rows = kept[:place] + kept[place + 1 :], [row[:place] + row[place + 1 :] for row in rows]
             left_out.append(title)
     return kept, rows, left_out
+
+
+def _parts(widths: Sequence[int], width: int) -> list[list[int]]:
+    """The places of columns that stand below each other, each time behind the first, where all are too wide.
+
+    >>> _parts([7, 20, 20, 9], 62), _parts([7, 20, 20, 9], 40)
+    ([[0, 1, 2, 3]], [[0, 1], [0, 2, 3]])
+    """
+    parts = [[0]]
+    for place in range(1, len(widths)):
+        if len(parts[-1]) > 1 and sum(widths[k] + 2 for k in [*parts[-1], place]) - 2 > width:
+            parts.append([0])
+        parts[-1].append(place)
+    return parts
 
 
 def _widths(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:

@@ -34,7 +34,7 @@ reproduce: .venv/ready  ## make the papers' tables and figures anew, which takes
 	set -e; for name in $$($(BIN)/ouzel reproduce | cut -d' ' -f1); do $(BIN)/ouzel reproduce $$name --data $(DATA); done
 
 commands: .venv/ready  ## write docs/commands.md anew, after a change of the command line
-	$(BIN)/python -m typer ouzel.cli.app utils docs --name ouzel --output docs/commands.md
+	$(BIN)/python -m ouzel.cli.commands_page > docs/commands.md
 
 settings: .venv/ready  ## write docs/settings.md anew, after a change of a setting
 	$(BIN)/python -m ouzel.cli.settings_page > docs/settings.md

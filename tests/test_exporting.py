@@ -120,6 +120,51 @@ def test_beside_the_graph_stands_how_names_become_ids(tmp_path):
         assert murmurhash3_32(name, rule["seed"], positive=True) % 2 ** rule["bits"] == place
 
 
+def made_by_the_rule(name, rule):
+    """The id of a feature, worked out from its name by what the page beside the graph says."""
+    from sklearn.utils import murmurhash3_32
+
+    first, times, rest = next(
+        ((name.split(mark), times, join) for mark, times, join in MADE if mark in name), ([name], 0, None)
+    )
+    hashes = [murmurhash3_32(part, rule["seed"], positive=True) for part in first]
+    found = hashes[0]
+    for further in hashes[1:]:
+        found = rest(found * times, further)
+    return found % 2 ** rule["bits"]
+
+
+MADE = [("*", 16777619, lambda a, b: a ^ b), (" ", 27942141, lambda a, b: a + b)]
+
+
+def test_what_makes_crosses_ngrams_bins_and_hinges_stands_beside_the_graph(tmp_path):
+    days = [("Rome", "very hot", 3.0), ("Oslo", "not hot", 40.0), ("Rome", "not cold", 30.0), ("Oslo", "cold", 9.0)]
+    pairs = [({"city": c, "says": t, "age": a, "wind": a}, k % 3 == 0) for k, (c, t, a) in enumerate(days * 5)]
+    asked = {"crosses": ["age*city", "age*city*says"], "bins": {"age": 3}, "hinges": {"wind": 3}, "ngrams": 2}
+    model = Model("ogd")
+    for block in blocks_from(pairs, text=["says"], **asked):
+        model.learn(block)
+
+    export(model, tmp_path / "m.onnx")
+
+    rule = json.loads((tmp_path / "m.onnx.json").read_text())
+    assert set(rule["derived"]) == set(asked)
+    names = rule["names"]
+    for kind in ("age=[", "wind>", "not hot", "*city=Rome", "*city=Oslo*"):
+        assert any(kind in name for name in names), (kind, names)
+    assert {name: made_by_the_rule(name, rule) for name in names} == names
+
+
+def test_margins_beyond_what_an_exponential_takes_are_exported_without_a_word(tmp_path):
+    pairs = [({"x": 1e6 * (k % 5 - 2), "y": 1.0}, "ab"[k % 5 > 2]) for k in range(100)]
+    model = learnt("ogd", pairs, loss="hinge")
+    logistic = learnt("awm", pairs, budget="1KB", learning_rate=100.0)
+
+    for each in (model, logistic):  # warnings are errors in these tests
+        export(each, tmp_path / "m.onnx")
+        assert_same(tmp_path / "m.onnx", each, pairs)
+
+
 @pytest.mark.parametrize("name", ["sop", "ons-invariant"])
 def test_a_learner_that_is_not_weights_is_refused_and_nothing_is_written(tmp_path, name):
     with pytest.raises(library.OuzelError, match=f"{name} predicts otherwise than by weights"):

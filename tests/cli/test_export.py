@@ -14,6 +14,17 @@ def test_a_model_is_written_with_its_rule_beside_it(ouzel, small, tmp_path):
     assert (tmp_path / "m.onnx.json").exists()
 
 
+def test_what_the_graph_does_not_make_is_said(ouzel, tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("city,device,y\n" + "Rome,phone,a\nOslo,desk,b\n" * 9)
+    for options in ([], ["--cross", "city*device"]):
+        ouzel("train", table, "--label", "y", "--learner", "ogd", *options, "--model", tmp_path / "m")
+
+        told = ouzel("export", tmp_path / "m", tmp_path / "m.onnx").out
+
+        assert ("its crosses are inputs too" in told) == bool(options)
+
+
 def test_what_cannot_be_written_is_one_line(ouzel, small, tmp_path, monkeypatch):
     ouzel("train", small, "--learner", "ogd", "--model", tmp_path / "m")
 

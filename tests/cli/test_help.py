@@ -25,6 +25,16 @@ def test_help_of_train_stands_under_headings(ouzel):
     assert "--learner " not in section
 
 
+def test_the_page_of_commands_has_the_headings_of_their_help():
+    from ouzel.cli.commands_page import page
+
+    sections = {section.partition("\n")[0]: section for section in page().split("\n## ")}
+
+    assert set(sections) >= {f"ouzel {name}" for name in COMMANDS}
+    assert re.findall("^### (.*)$", sections["ouzel train"], re.MULTILINE) == ["Arguments", *PANELS, "Options"]
+    assert re.findall("^### (.*)$", sections["ouzel top"], re.MULTILINE) == ["Arguments", "Options"]
+
+
 def test_what_is_a_commands_own_comes_first(ouzel):
     told = ouzel("explain", "--help").out
 

@@ -35,6 +35,15 @@ def test_one_kind_alone_has_no_header(ouzel, model, small):
     assert set(labels) == {"-1", "1"}
 
 
+def test_one_kind_alone_has_no_reasons_beside_it(ouzel, model, small):
+    ran = ouzel("predict", model, small, "--only", "probabilities", "--explain", 3)
+
+    assert (ran.status, ran.out) == (2, "")
+    assert "--only prints predictions and nothing else" in ran.err
+    rows = ouzel("predict", model, small, "--only", "probabilities", "--explain", 3, "--json").out.splitlines()
+    assert set(json.loads(rows[0])) == {"row", "actual", "probability", "why"}
+
+
 def test_predictions_that_break_off_leave_the_file_of_before(ouzel, model, small, tmp_path):
     (tmp_path / "p.parquet").write_bytes(b"before")
     (tmp_path / "bad.svm").write_text(small.read_text() + "+1 1:x\n")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from ouzel.cli.schemas.commands import SCHEMAS, schema_of
+from ouzel.cli.schemas.commands import OTHERWISE, SCHEMAS, schema_of
 from ouzel.cli.schemas.page import page
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -103,6 +103,38 @@ def test_the_rest(ouzel, files):
     check("export", ouzel("export", files / "m", files / "m.onnx", "--json").json)
 
 
+def test_the_demonstration(ouzel, tmp_path, monkeypatch):
+    from ouzel.cli.commands import demo
+
+    shows = list(demo._shows())[1:2]  # the smallest
+    monkeypatch.setattr(demo, "_shows", lambda: iter(shows))
+
+    told = ouzel("demo", "--plot", tmp_path / "demo.svg", "--json").json
+
+    check("demo", told)
+    assert [entry["learner"] for entry in told["streams"][0]["results"]] == list(demo.LEARNERS)
+    assert (tmp_path / "demo.svg").exists()
+
+
+def test_experiments_listed_and_run(ouzel, tmp_path, monkeypatch):
+    from ouzel import reproduce
+
+    class Small:
+        summary = "a small one"
+
+        def load(self):
+            return lambda data, place, quick, paths: (place / "small.md").write_text("# Small\n\nnothing\n")
+
+    monkeypatch.setitem(reproduce.EXPERIMENTS, "small", Small())
+    listed = ouzel("reproduce", "--json").json
+    ran = ouzel("reproduce", "small", "--quick", "--output", tmp_path / "o", "--json").json
+
+    check("reproduce", listed)
+    check("reproduce", ran)
+    assert "small" in [entry["name"] for entry in listed]
+    assert ran["files"] == [str(tmp_path / "o" / "small-quick.md")]
+
+
 def test_schemas_are_printed_and_others_are_one_line(ouzel):
     assert json.loads(ouzel("schema", "train").out)["title"] == "ouzel train --json"
     assert ouzel("schema").out.split() == list(SCHEMAS)
@@ -120,6 +152,7 @@ def test_every_command_that_prints_json_has_a_schema():
     printing = {name for name, command in commands.items() if any(p.name == "json_" for p in command.params)}
 
     assert printing == set(SCHEMAS)
+    assert set(OTHERWISE) == set(commands) - printing
 
 
 def test_the_page_is_what_the_schemas_say():

@@ -73,3 +73,13 @@ def test_an_estimator_is_tested_as_its_model_is():
     report = evaluate(estimator, library.blocks_from(X, y))
 
     assert (report.examples, report.figures["error_rate"], report.confusion) == (40, 0.0, [[20, 0], [0, 20]])
+
+
+def test_a_second_model_in_the_place_of_examples_is_told_its_option(ouzel, small, tmp_path):
+    for name in "ab":
+        ouzel("train", small, "--learner", "ogd", "--model", tmp_path / name)
+
+    ran = ouzel("test", tmp_path / "a", tmp_path / "b", small)
+
+    assert ran.status == 2
+    assert f"a model, not examples; test it beside the first with --against {tmp_path / 'b'}" in ran.err

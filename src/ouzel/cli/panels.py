@@ -41,8 +41,8 @@ OF_SERVE: dict[str, str] = {
 class Command(TyperCommand):
     """A command whose help groups its options."""
 
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write arguments, and options under their headings."""
+    def sections(self, ctx: Any) -> dict[str, list[tuple[str, str]]]:
+        """Arguments, and options under their headings: how each is written, and what it is."""
         shown = [(param, param.get_help_record(ctx)) for param in self.get_params(ctx)]
         records = [(param, record) for param, record in shown if record is not None]
         options = [(param.name, record) for param, record in records if param.param_type_name == "option"]
@@ -54,10 +54,13 @@ class Command(TyperCommand):
             sections[headings.get(name, OWN)].append(record)
         if len(sections[OWN]) == 1:  # --help alone
             sections[OWN] = sections.pop(OWN)
-        for heading, lines in sections.items():
-            if lines:
-                with formatter.section(heading):
-                    formatter.write_dl(lines)
+        return {heading: lines for heading, lines in sections.items() if lines}
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write them for a screen."""
+        for heading, lines in self.sections(ctx).items():
+            with formatter.section(heading):
+                formatter.write_dl(lines)
 
 
 def panels_of(panels: Mapping[str, str]) -> dict[str, str]:

@@ -14,6 +14,20 @@ HASH = (
     "a name written in digits is its own id. A number is the feature `column`, and the number its value; a word, or an "
     "entry of a list, is the feature `column=word` of value 1; the word of a text without a column is its own name"
 )
+DERIVED = {
+    "ngrams": (
+        "words of a text that follow each other have an id of the 32-bit hashes h of their whole names, by the same "
+        "seed: (h1 * 27942141 + h2) * 27942141 + h3, of which the lowest `bits` count; its value is how often they come"
+    ),
+    "crosses": (
+        "a feature of each factor together have an id of the 32-bit hashes h of their whole names, by the same seed, "
+        "in the order of their columns' names: (h1 * 16777619 ^ h2) * 16777619 ^ h3, of which the lowest `bits` "
+        "count; its value is the product of theirs"
+    ),
+    "bins": "a number is the feature `column=[low,high)` of value 1, low and high being neighbours of its `edges`",
+    "hinges": "beside a number stands `column>edge` of value number - edge, for each of its `edges` that it is above",
+}
+"""How features are made of others, which the graph takes like any other."""
 NUMBERS = "ids are the numbers of the stream's own, as they stand in svmlight text"
 COLUMNS = "ids are the columns of an array, counted from 0"
 MEANING = {
@@ -43,6 +57,7 @@ def rule_of(model: Model, outputs: list[Output]) -> dict[str, Any]:
         "seed": model.seed if named else None,
         "bits": model.bits if named else None,
         "features": described(space),
+        "derived": {name: DERIVED[name] for name, asked in space.derived._asdict().items() if asked},
         "names": _names(model) if named else {},
     }
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
+
+from ouzel.cli import options
 
 if TYPE_CHECKING:
     from ouzel.evaluation.comparison.compare import Entry
@@ -30,6 +33,7 @@ class Show(NamedTuple):
 
 def demo(
     plot: Annotated[str, typer.Option("--plot", metavar="PNG|SVG", help="Draw the curves here.")] = "ouzel-demo.png",
+    json_: options.Json = False,
 ) -> None:
     """Learn three built-in streams with three learners, and show who wins.
 
@@ -39,22 +43,30 @@ def demo(
 
     check_plot_path(plot)
     begun = time.perf_counter()
-    print("Three streams, read once. Every example is predicted, then learnt; below are the")
-    print("shares of wrong predictions, each learner with the best of several step sizes.\n")
-    print(f"{'':<34}" + "".join(f"{name:>10}" for name in LEARNERS))
-    shows = {show.title: _best(show) for show in _shows()}
+    if not json_:
+        print("Three streams, read once. Every example is predicted, then learnt; below are the")
+        print("shares of wrong predictions, each learner with the best of several step sizes.\n")
+        print(f"{'':<34}" + "".join(f"{name:>10}" for name in LEARNERS))
+    shows = {show.title: _best(show, quiet=json_) for show in _shows()}
     panels = {title: {c.candidate.learner: _line(c) for c in best} for title, best in shows.items()}
     draw_panels(panels, plot, x="examples", y="progressive error rate")
+    seconds = time.perf_counter() - begun
+    if json_:
+        from ouzel.evaluation.report import as_json
+
+        streams = [{"stream": title, "results": [c.to_json() for c in best]} for title, best in shows.items()]
+        print(json.dumps(as_json({"streams": streams, "plot": plot, "seconds": seconds})))
+        return
     winners = Counter(min(best, key=lambda c: c.figure).candidate.learner for best in shows.values())
     winner, times = winners.most_common(1)[0]
     _, adagrad, sketched = next(iter(shows.values()))
     print(f"\n{winner} wins {times} of {len(shows)}. On the ill-conditioned stream a sketch of ten directions, with")
     print(f"--set diagonal=no, makes {sketched.figure / adagrad.figure:.2f} times the mistakes of AdaGrad.")
-    print(f"Curves drawn in {plot}; {time.perf_counter() - begun:.0f} seconds in all. Next: ouzel train FILE")
+    print(f"Curves drawn in {plot}; {seconds:.0f} seconds in all. Next: ouzel train FILE")
 
 
-def _best(show: Show) -> list[Entry]:
-    """The best of each learner's step sizes, in the order of the learners; prints their row."""
+def _best(show: Show, quiet: bool) -> list[Entry]:
+    """The best of each learner's step sizes, in the order of the learners; prints their row, unless it is quiet."""
     from ouzel.cli.ui.progress import Screen
     from ouzel.evaluation.comparison.compare import compare
     from ouzel.evaluation.comparison.grid import candidates, parse_range
@@ -62,9 +74,11 @@ def _best(show: Show) -> list[Entry]:
     steps = parse_range(show.steps)
     chosen = candidates(LEARNERS[:2], steps=steps, settings=show.settings)
     chosen += candidates(LEARNERS[2:], steps=steps, settings={**show.settings, **show.sketch})
-    with Screen(show.title) as screen:
+    with Screen(show.title, quiet=quiet) as screen:
         found = compare(chosen, show.blocks, on_progress=lambda now: screen.stand(now[0].scores), task="classification")
     best = [min((c for c in found if c.candidate.learner == name), key=lambda c: c.figure) for name in LEARNERS]
+    if quiet:
+        return best
     least = min(entry.figure for entry in best)
     cells = (f"{c.figure:.4f}{'*' if c.figure == least else ' '}" for c in best)
     print(f"{show.title:<34}" + "".join(f"{cell:>10}" for cell in cells), flush=True)

@@ -24,9 +24,15 @@ def export(
     from ouzel.exporting.onnx_file import export as write
     from ouzel.model import persistence
 
-    outputs = write(persistence.load_model(model), output)
+    learnt = persistence.load_model(model)
+    outputs = write(learnt, output)
     if json_:
         print(json.dumps({"model": model, "output": output, "rule": f"{output}.json", "outputs": outputs}))
         return
     print(f"{model} written to {output}, which gives {', '.join(outputs)}")
     print(f"how names become its inputs: {output}.json")
+    derived = [name for name, asked in learnt.space.derived._asdict().items() if asked]
+    if derived:
+        print(
+            f"its {', '.join(derived)} are inputs too; how they are made stands there, and `ouzel convert` makes them"
+        )

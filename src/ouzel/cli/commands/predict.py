@@ -57,6 +57,8 @@ def predict(
     if only is not None and only not in KINDS:
         raise OuzelError(f"--only takes one of {', '.join(KINDS)}; got {only!r}")
     options.check_counts(explain=explain)
+    if only is not None and explain and not (json_ or output or to):
+        raise OuzelError("--only prints predictions and nothing else, --explain why; leave one of them out")
     from ouzel.evaluation.predictions import Identity, check_ending, predictions_of, reasons, write_predictions
     from ouzel.files import check_place
     from ouzel.model import persistence

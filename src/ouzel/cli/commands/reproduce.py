@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import nullcontext, redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ouzel.cli import options
 from ouzel.errors import OuzelError
 
 
@@ -23,6 +27,7 @@ def reproduce(
     quick: Annotated[
         bool, typer.Option("--quick", help="A small variant, in seconds, as NAME-quick.md and NAME-quick.png.")
     ] = False,
+    json_: options.Json = False,
 ) -> None:
     """Run an experiment of the papers again, and write its table and figure.
 
@@ -33,9 +38,13 @@ def reproduce(
     from ouzel.reproduce.running import run
 
     if name is None:
-        width = max(map(len, EXPERIMENTS), default=0)
-        for known, experiment in sorted(EXPERIMENTS.items()):
-            print(f"{known:<{width}}  {experiment.summary}; {state_of(Path(output), known)}")
+        known = [(name, of.summary, state_of(Path(output), name)) for name, of in sorted(EXPERIMENTS.items())]
+        if json_:
+            print(json.dumps([{"name": name, "summary": summary, "report": state} for name, summary, state in known]))
+            return
+        width = max(len(name) for name in EXPERIMENTS)
+        for name, summary, state in known:
+            print(f"{name:<{width}}  {summary}; {state}")
         return
     find(name)
     given = [Path(path) for path in paths or ()]
@@ -43,4 +52,8 @@ def reproduce(
         if not path.exists():
             raise OuzelError(f"{path}: there is no such file")
     Path(output).mkdir(parents=True, exist_ok=True)
-    run(name, Path(data), Path(output), quick=quick, paths=given)
+    with redirect_stdout(StringIO()) if json_ else nullcontext():  # of the report, which it prints
+        run(name, Path(data), Path(output), quick=quick, paths=given)
+    if json_:
+        written = [Path(output, f"{name}{'-quick' * quick}{ending}") for ending in (".md", ".png")]
+        print(json.dumps({"name": name, "files": [str(path) for path in written if path.exists()]}))

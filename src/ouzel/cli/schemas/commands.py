@@ -243,11 +243,39 @@ SEND = record(
         "model": ("object", "what the service tells of it"),
     }
 )
+DEMO = record(
+    {
+        "streams": (
+            listed(record({"stream": ("string", "its title"), "results": (listed(ENTRY), "the best of each learner")})),
+            "in the order shown",
+        ),
+        "plot": ("string", "the picture drawn"),
+        "seconds": ("number", "in all"),
+    }
+)
+EXPERIMENT = record(
+    {
+        "name": ("string", "as the command takes it"),
+        "summary": ("string", "in a line"),
+        "report": ("string", "whether there is one, and whether it is of this code"),
+    }
+)
+REPRODUCE = either(
+    listed(EXPERIMENT),
+    record({"name": ("string", "of an experiment that was run"), "files": (listed("string"), "report and picture")}),
+)
 SCHEMAS: dict[str, Schema] = {
     "train": TRAIN, "predict": PREDICTION, "test": TEST, "top": TOP, "compare": COMPARE, "convert": CONVERT,
     "export": EXPORT, "compile": COMPILE, "learners": LEARNERS, "explain": EXPLAIN, "deltoids": DELTOIDS,
-    "pmi": PMI, "send": SEND,
+    "pmi": PMI, "send": SEND, "demo": DEMO, "reproduce": REPRODUCE,
 }  # fmt: skip
+OTHERWISE = {
+    "serve": "speaks JSON over HTTP, of which `GET /openapi.json` has the schemas ([the service](service.md)); "
+    "the command itself prints lines for people, or with `--log json` an object a line: `event`, `level`, `timestamp` "
+    "and what the event is about",
+    "schema": "prints a JSON schema, which is JSON as it is",
+}
+"""Commands without --json, and what they have instead."""
 
 
 def schema_of(command: str) -> Schema:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ouzel.cli.schemas.commands import SCHEMAS
+from ouzel.cli.schemas.commands import OTHERWISE, SCHEMAS
 from ouzel.cli.schemas.words import Schema
 
 HEAD = """# The JSON of commands
@@ -25,6 +25,8 @@ def page() -> str:
     parts = [HEAD]
     for command, schema in SCHEMAS.items():
         parts.append("\n".join([f"## ouzel {command}", "", *_lines(schema)]) + "\n")
+    parts.append("## Commands without it\n")
+    parts.append("".join(f"- `ouzel {command}` {instead}.\n" for command, instead in OTHERWISE.items()))
     return "\n".join(parts)
 
 

@@ -1,13 +1,16 @@
-"""What continuous integration does beside the tests: kernels that were compiled for one checkout serve the next."""
+"""What continuous integration and builds do beside the tests."""
 
 import os
+import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
 
-RUN = Path(__file__).parents[1] / ".ci" / "run"
+ROOT = Path(__file__).parents[1]
+RUN = ROOT / ".ci" / "run"
 MAKE = """#!/bin/sh
 cat src/ouzel/__pycache__/kernel.nbc 2>/dev/null || echo none
 echo compiled > src/ouzel/__pycache__/kernel.nbc
@@ -35,3 +38,15 @@ def test_kernels_of_one_checkout_serve_the_next_whether_tests_pass_or_not(tmp_pa
     assert run("second", 0) == (0, "compiled")
     kept = {str(path.relative_to(tmp_path)) for path in tmp_path.glob("ouzel-kernels*/**/*") if path.is_file()}
     assert kept == {"ouzel-kernels/src/ouzel/__pycache__/kernel.nbc"}
+
+
+def test_what_a_package_index_shows_links_to_no_file_of_the_checkout():
+    hook = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["metadata"]["hooks"]
+    shown = (ROOT / "README.md").read_text()
+    assert "](docs/images/" in shown
+
+    for change in hook["fancy-pypi-readme"]["substitutions"]:
+        shown = re.sub(change["pattern"], change["replacement"], shown)
+
+    assert re.findall(r"\]\((?!https?:)[^)]*\)", shown) == []
+    assert "more on installing" in shown

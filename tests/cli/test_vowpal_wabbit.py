@@ -27,7 +27,7 @@ def test_an_option_of_vowpal_wabbit_is_answered_in_one_line(ouzel, small, name, 
         (["train", "a.vw", "-b18"], "`-b18` of Vowpal Wabbit is `--bits BITS` here"),
         (["predict", "m", "--oaa=3"], "`--oaa=3` of Vowpal Wabbit is what labels say here"),
         (["-d", "a.vw", "-f", "m"], "`-d a.vw` of Vowpal Wabbit is the file's name alone here"),
-        (["train", "a.vw", "--passes", "2", "-c"], "`-c` of Vowpal Wabbit is not needed here"),
+        (["train", "a.vw", "--passes", "2", "-c"], "`-c` of Vowpal Wabbit is `--cache DIR` here"),
     ],
 )
 def test_the_option_is_named_as_it_was_given(ouzel, arguments, said):

@@ -34,10 +34,10 @@ CROSSES = (
 )
 BANDITS = "is another task, which is not learnt here: contextual bandits; give each example a label of its own"
 COSTS = "is not here: every example has one label, without costs; weigh examples by their importance"
-NETWORK = "is not here: models are linear; `--learner auto` is the most accurate of them"
-CACHE = "is not needed here: text is parsed as fast as it is learnt, in every pass"
+NETWORK = "is not here: models are linear; begin with `--learner auto`, and `--cross` for features that act together"
+CACHE = "is `--cache DIR` here, a folder for finished examples that further passes and runs read"
 ALWAYS = "is not needed here: it is always so"
-WORKERS = "is `ouzel.merge` of models of parts of a stream here, in Python"
+WORKERS = "is `--workers N` here, of one machine, or `--cluster ADDRESS`; `ouzel.merge` takes models that learnt apart"
 SCREEN = "is not needed here: the screen shows one line that moves on; `--json` prints one object and nothing else"
 STEPS = "is not here: `--learner auto` needs no step size, and `ouzel learners NAME` shows what another one takes"
 WORDS = "is not here: words are features as they stand; write pairs of them as features of their own"
@@ -101,11 +101,15 @@ FLAGS = (
     Flag(("-C", "--constant"), "NUMBER", "is not here: the constant feature is learnt from 0"),
     Flag(("--hash_seed", "--random_seed"), "SEED", "is `--seed SEED` here"),
     Flag(("--hash",), "HOW", "is not needed here: whole numbers of the default namespace are ids, all else is hashed"),
-    Flag(("-a", "--audit"), "", "is `ouzel top MODEL` here, which shows the heaviest features by name"),
+    Flag(
+        ("-a", "--audit"),
+        "",
+        "is `ouzel predict MODEL FILE --explain N` here: the features that add most to each prediction",
+    ),
     Flag(
         ("--invert_hash", "--readable_model"),
         "FILE",
-        "is `ouzel top MODEL -n COUNT` here: a model keeps the names of its features",
+        "is `ouzel top MODEL --all -o weights.csv` here: a model keeps the names of its features",
     ),
     Flag(("-c", "--cache", "-k", "--kill_cache"), "", CACHE),
     Flag(("--cache_file",), "FILE", CACHE),
@@ -113,7 +117,7 @@ FLAGS = (
     Flag(("--csv",), "", "is `--format csv` here, if the file's name does not say so"),
     Flag(("--csv_separator",), "CHARACTER", "is `--delimiter CHARACTER` here"),
     Flag(("--csv_header",), "NAMES", "is `--columns NAMES` here"),
-    Flag(("--examples",), "COUNT", "is not here: `head -n COUNT FILE | ouzel train -` learns the first lines"),
+    Flag(("--examples",), "COUNT", "is not here: have `head -n COUNT FILE` piped into `ouzel train -`"),
     Flag(("--holdout_period",), "N", "is `--holdout-every N` here"),
     Flag(("--holdout_off",), "", "is not needed here: nothing is held out unless `--holdout-every N` asks for it"),
     Flag(("--early_terminate",), "PASSES", "is not here: `--passes` says how many, and one is meant to do"),
@@ -137,7 +141,11 @@ FLAGS = (
     Flag(("--nn", "--lrq", "--rank", "--new_mf", "--boosting", "--ksvm"), "SIZE", NETWORK),
     Flag(("--l1_state", "--l2_state"), "NUMBER", "is not needed here: a model keeps it"),
     Flag(("--total", "--node", "--unique_id", "--span_server"), "NUMBER", WORKERS),
-    Flag(("--daemon",), "", "is not here: `ouzel.load(MODEL)` predicts single examples in a Python program"),
+    Flag(
+        ("--daemon",),
+        "",
+        "is `ouzel serve` here, over HTTP: it predicts and learns, and keeps what it has acknowledged",
+    ),
     Flag(("--quiet",), "", SCREEN),
     Flag(("-P", "--progress"), "COUNT", SCREEN),
     Flag(("--strict_parse",), "", "is the rule here: a bad line stops, unless `--on-error skip` leaves it out"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,6 +12,9 @@ from ouzel.cli.groups import values
 from ouzel.errors import OuzelError
 from ouzel.streams.logs.address import is_log, is_remote
 from ouzel.streams.logs.databases import with_query
+
+if TYPE_CHECKING:
+    from ouzel.service.feed import Plan
 
 Begin = Annotated[
     str | None,
@@ -56,6 +59,11 @@ Cursor = Annotated[
     typer.Option(metavar="COL", help="Column of --sql that only grows: rows are read in its order, as those of a log."),
 ]
 
+LABELS_APART = (
+    "--feed learns messages that hold their labels; where these come in a log of their own, learn with "
+    "`ouzel train URL --labels URL --model m --resume m --follow`, or have the labels sent to the service's /v1/label"
+)
+
 
 @dataclass(frozen=True)
 class Querying:
@@ -99,6 +107,15 @@ class Feeding:
         bool, typer.Option("--feed-anew", help="Begin in a --feed that is another log of the same name by now.")
     ] = False
     on_gap: OnGap = None
+    later_labels: Annotated[str | None, typer.Option("--labels", hidden=True)] = None
+
+    def plans(self) -> list[Plan]:
+        """What is to be read; OuzelError in one line where that cannot be."""
+        from ouzel.service.feed import plans_of
+
+        if self.later_labels is not None:
+            raise OuzelError(LABELS_APART)
+        return plans_of(self.feed, self.feed_begin, self.feed_format, self.feed_anew, self.on_gap)
 
 
 def sources_of(files: Sequence[str] | None, querying: Querying) -> list[str]:

@@ -10,7 +10,6 @@ from typing import Annotated, Any
 import typer
 
 from ouzel.cli import options
-from ouzel.cli.groups import values
 from ouzel.cli.log_options import Feeding
 from ouzel.errors import OuzelError
 
@@ -90,7 +89,7 @@ def serve(
     """
     try:
         from ouzel.service.beginning import begin
-        from ouzel.service.feed import check_messages, plans_of
+        from ouzel.service.feed import check_messages
         from ouzel.service.folder import Folder
         from ouzel.service.limits import limits_of
         from ouzel.service.server import Place, serve
@@ -105,7 +104,7 @@ def serve(
         print(f"the token, which is shown this once: {token}", file=sys.stderr)
         return
     options.check_counts(keep_log=keep_log, workers=workers or None)
-    plans = plans_of(**values(feeding))
+    plans = feeding.plans()
     place = Place(
         *(host, port, tokens, certificate, key, log, limits_of(limit or []), snapshot_every, keep_log, plans),
         *(workers, readers_port, follow_every),

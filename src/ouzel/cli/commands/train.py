@@ -130,7 +130,8 @@ def train(
             raise failed
 
     written = session.output if session.written or failed else None, "model written to", saved
-    tell(answer, session.run.report(), session.model, session.files, session.output, written)
+    more = {"joined": getattr(session.stream, "matching", None)}
+    tell(answer, session.run.report(), session.model, session.files, session.output, written, more)
 
 
 def _go(session: Session, seconds: float, quiet: bool, live: bool) -> OuzelError | None:
@@ -149,6 +150,7 @@ def _go(session: Session, seconds: float, quiet: bool, live: bool) -> OuzelError
             screen.stand(session.run.scores)
 
         session.on_known = stand
+        session.logs.on_say = screen.say
         try:
             session.recognise()
             for line in session.remarks:
@@ -161,7 +163,6 @@ def _go(session: Session, seconds: float, quiet: bool, live: bool) -> OuzelError
                 heartbeat.beat()
 
             session.on_wait = wait
-            session.logs.on_say = screen.say
 
             def open_stream() -> Any:
                 screen.stream = session.open()

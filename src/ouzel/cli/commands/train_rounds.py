@@ -21,7 +21,7 @@ def train_in_rounds(files: list[str], learner: str, output: str | None, answer: 
     with nullcontext() if output is None else locked(output):
         training = _train(files, learner, output, answer.as_json, said)
     written = (output, "model written to", lambda path: None)
-    tell(answer, training.report(), training.model, files, output, written, training.spread)
+    tell(answer, training.report(), training.model, files, output, written, {"spread": training.spread})
 
 
 def _train(files: list[str], learner: str, output: str | None, quiet: bool, options: dict[str, Any]) -> Training:

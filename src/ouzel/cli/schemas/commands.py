@@ -30,6 +30,14 @@ SPREAD = record(
         "seconds": ("number", "in all"),
     }
 ) | {"additionalProperties": {"type": "number"}}
+JOINED = record(
+    {
+        "late_labels": ("integer", "labels whose event was not there, or no longer"),
+        "unlabelled_events": ("integer", "events that waited in vain"),
+        "waiting_events": ("integer", "events that wait for their label"),
+        "waiting_labels": ("integer", "labels that wait for their event"),
+    }
+)
 TRAIN = record(
     {
         "learner": ("string", "its name"),
@@ -56,7 +64,7 @@ TRAIN = record(
         "calibration": (CALIBRATION, "of bins: mean probability, share that came true"),
         "model": ("string|null", "the file written"),
     },
-    {"spread": (SPREAD, "with --workers or --cluster")},
+    {"spread": (SPREAD, "with --workers or --cluster"), "joined": (JOINED, "with --labels")},
 )
 PREDICTION = record(
     {},

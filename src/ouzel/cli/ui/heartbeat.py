@@ -63,6 +63,7 @@ class Heartbeat:
 
     def _standing(self, behind: int | None) -> dict[str, Any]:
         model, scores = self.session.model, self.session.run.scores
+        matching = getattr(self.session.stream, "matching", None)
         seconds = max(time.monotonic() - self.begun, 1e-9)
         return {
             "examples": model.examples,
@@ -71,6 +72,7 @@ class Heartbeat:
             "saved": self.session.saved,
             "error_rate": scores.error_rate,
             "mean_loss": scores.mean_loss,
+            **({} if matching is None else {"joined": matching.to_json()}),
         }
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ouzel.cli.ui.outcome import Written, hand_over
 from ouzel.cli.ui.table_rows import added_to
 
 if TYPE_CHECKING:
-    from ouzel.distributed.spread import Spread
     from ouzel.evaluation.report import Report
     from ouzel.model.model import Model
 
@@ -23,6 +23,17 @@ class Asked(NamedTuple):
     as_json: bool
 
 
+class Figures(Protocol):
+    """What there is to say of a training beside its report."""
+
+    @property
+    def facts(self) -> list[str]:
+        """For people."""
+
+    def to_json(self) -> dict[str, Any]:
+        """For programs."""
+
+
 def tell(
     asked: Asked,
     report: Report,
@@ -30,9 +41,10 @@ def tell(
     files: Sequence[str],
     output: str | None,
     saved: Written,
-    spread: Spread | None = None,
+    more: Mapping[str, Figures | None] = MappingProxyType({}),
 ) -> None:
-    """Hand over what a training of `files` has come to; `saved` says of its model's file, `output`."""
+    """Hand over what a training of `files` has come to, with `more` if there is any; `saved` says of its file."""
+    figures = {name: given for name, given in more.items() if given is not None}
 
     def draw(path: str) -> None:
         from ouzel.plotting.curves import draw_training
@@ -40,15 +52,15 @@ def tell(
         draw_training(report, path)
 
     def answer() -> dict[str, Any]:
-        more = {} if spread is None else {"spread": spread.to_json()}
-        return {**report.to_json(), "model": output, **more}
+        added = {name: given.to_json() for name, given in figures.items()}
+        return {**report.to_json(), "model": output, **added}
 
     def show() -> None:
         from ouzel.cli.ui.summary import show_answer
 
         show_answer(model, report, asked.top)
-        if spread is not None:
-            print("\n".join(spread.facts))
+        for given in figures.values():
+            print("\n".join(given.facts))
 
     added = added_to(asked.to, files, lambda: [{"model": output, **vars(report)}])
     hand_over([saved, (asked.plot, "curve drawn in", draw), added], answer if asked.as_json else None, show)

@@ -73,6 +73,34 @@ NOTED = {
 }
 
 
+class Matching(NamedTuple):
+    """How far events and labels have found one another.
+
+    >>> Matching(2, 1, 40, 3).facts
+    ['  labels       2 found no event   1 event found no label   40 events and 3 labels wait']
+    """
+
+    late_labels: int  # without an event that waited
+    unlabelled_events: int  # that waited in vain
+    waiting_events: int
+    waiting_labels: int
+
+    @property
+    def facts(self) -> list[str]:
+        """The counts for people."""
+        late, unlabelled, events, labels = self
+        found = f"{late:,} found no event   {_counted(unlabelled, 'event')} found no label"
+        return [f"  {'labels':<13}{found}   {_counted(events, 'event')} and {_counted(labels, 'label')} wait"]
+
+    def to_json(self) -> dict[str, int]:
+        """JSON values."""
+        return self._asdict()
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'s' * (count != 1)}"
+
+
 class JoinState:
     """How far two logs were read, and what of them waits: an event for as many further ones as the bound says."""
 
@@ -139,6 +167,11 @@ class JoinState:
             self.unlabelled += 1
         else:
             self.late += 1
+
+    @property
+    def matching(self) -> Matching:
+        """How far the two have found one another."""
+        return Matching(self.late, self.unlabelled, *map(len, self.waiting))
 
     def told(self) -> str:
         """What was left out, in a line; nothing if all found its other half."""

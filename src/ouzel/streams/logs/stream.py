@@ -23,7 +23,7 @@ from ouzel.streams.logs import databases
 from ouzel.streams.logs.address import address_of
 from ouzel.streams.logs.beside import beside_of, check_beside
 from ouzel.streams.logs.ending import Ending
-from ouzel.streams.logs.joining import JoinState
+from ouzel.streams.logs.joining import JoinState, Matching
 from ouzel.streams.logs.opening import open_log
 from ouzel.streams.logs.protocol import Batch, Log, Pause, Position
 from ouzel.streams.logs.quarantine import Quarantine
@@ -100,6 +100,11 @@ class LogStream(BlockIterator):
     def behind(self) -> int | None:
         """How many messages are still to be learnt, as far as is known."""
         return self.log.behind(self.learnt_to)
+
+    @property
+    def matching(self) -> Matching | None:
+        """Of two logs: how far events and labels have found one another in what was learnt."""
+        return None if self.learnt_to.joined is None else self.learnt_to.joined.matching
 
     def close(self) -> None:
         """Stop reading, and leave the server."""

@@ -22,6 +22,13 @@ def own(monkeypatch):
         del sys.modules[name]
 
 
+def test_settings_of_a_learner_of_another_package_are_listed(ouzel, own):
+    told = ouzel("learners", "own_learner:nlms").out
+
+    assert told.startswith("nlms: ")
+    assert "--set learning_rate=" in told
+
+
 def forget():
     catalogue.LEARNERS.pop("nlms")
     del sys.modules["own_learner"]

@@ -41,7 +41,7 @@ def test_one_kind_alone_has_no_reasons_beside_it(ouzel, model, small):
     assert (ran.status, ran.out) == (2, "")
     assert "--only prints predictions and nothing else" in ran.err
     rows = ouzel("predict", model, small, "--only", "probabilities", "--explain", 3, "--json").out.splitlines()
-    assert set(json.loads(rows[0])) == {"row", "actual", "probability", "why"}
+    assert set(json.loads(rows[0])) == {"row", "actual", "probability", "why", "all_else"}
 
 
 def test_predictions_that_break_off_leave_the_file_of_before(ouzel, model, small, tmp_path):
@@ -171,8 +171,31 @@ def test_what_adds_most_to_a_prediction_is_told_beside_it(ouzel, model, small):
         assert added == sorted(added, reverse=True)
         assert 1 <= len(added) <= 3
         first = row["why"][0]
-        assert line.split("\t")[-1] == f"{first['name']} {first['contribution']:+.3g}"
         assert first["contribution"] == pytest.approx(first["value"] * first["weight"])
+        assert row["all_else"] == pytest.approx(row["margin"] - sum(feature["contribution"] for feature in row["why"]))
+        told, _, beyond = line.split("\t")[-1].partition(", all else ")
+        assert told == f"{first['name']} {first['contribution']:+.3g}"
+        assert float(beyond or 0.0) == pytest.approx(row["margin"] - first["contribution"], rel=0.01, abs=1e-3)
+
+
+@pytest.mark.parametrize("labels", ["ab", "abc"])
+def test_where_all_features_are_told_all_else_is_what_no_feature_adds(ouzel, tmp_path, labels):
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "sun,city,label\n" + "".join(f"{k % 7},{'xyz'[k % 3]},{labels[k % len(labels)]}\n" for k in range(60))
+    )
+    ouzel("train", path, "--learner", "ogd", "--model", tmp_path / "m")
+
+    rows = [
+        json.loads(line) for line in ouzel("predict", tmp_path / "m", path, "--json", "--explain", 9).out.splitlines()
+    ]
+    lines = ouzel("predict", tmp_path / "m", path, "--explain", 9).out.splitlines()
+
+    assert max(abs(row["all_else"]) for row in rows) < 1e-6
+    assert not any("all else" in line for line in lines)
+    for row in rows:
+        largest = max(value for name, value in row.items() if name.startswith("margin"))
+        assert sum(feature["contribution"] for feature in row["why"]) == pytest.approx(largest, abs=1e-6)
 
 
 def test_all_weights_are_written_to_a_table(ouzel, small, tmp_path):

@@ -56,6 +56,15 @@ def test_figures_and_predictions_are_added(ouzel, trained, small, database):
     assert ask("SELECT count(*), min(row), max(row) FROM answers") == [(2000, 1, 1000)]
 
 
+def test_reasons_are_text_in_a_table(ouzel, trained, small, database):
+    address, ask = database
+
+    assert ouzel("predict", trained, small, "--explain", 2, "--to", f"{address}#answers").status == 0
+
+    told = ouzel("predict", trained, small, "--explain", 2).out.splitlines()[1].split("\t")[-1]
+    assert ask("SELECT why FROM answers WHERE row = 1") == [(told,)]
+
+
 def test_trainings_stand_beside_tests(ouzel, trained, small, database):
     address, ask = database
     expected = []

@@ -35,17 +35,18 @@ def learners(
             print(textwrap.fill(summary, 79, initial_indent=f"{entry:<26}", subsequent_indent=" " * 26))
         return
 
+    from ouzel.learners.plugins import learner_named
     from ouzel.model.setting_names import described
 
-    learner = catalogue.find(name)
+    learner = catalogue.find(learner_named(name))
     given = described(learner)
     if json_:
         values = {setting: about.default for setting, about in given.items() if setting != "penalty"}
         ranges = {setting: {"takes": about.takes, "about": about.about} for setting, about in given.items()}
-        answer = {"name": name, "summary": learner.summary, "settings": values, "ranges": ranges}
+        answer = {"name": learner.name, "summary": learner.summary, "settings": values, "ranges": ranges}
         print(json.dumps(answer, default=str))
         return
-    print(f"{name}: {learner.summary}\n")
+    print(f"{learner.name}: {learner.summary}\n")
     for setting, about in given.items():
         print(_lines(setting, about))
 

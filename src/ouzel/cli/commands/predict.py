@@ -15,6 +15,7 @@ from ouzel.errors import OuzelError
 
 if TYPE_CHECKING:
     from ouzel.evaluation.predictions import Predictions
+    from ouzel.streams.block import Block
 
 ENOUGH = 10  # predictions that should not all be the same
 KINDS = ("labels", "margins", "probabilities")
@@ -59,17 +60,18 @@ def predict(
     options.check_counts(explain=explain)
     if only is not None and explain and not (json_ or output or to):
         raise OuzelError("--only prints predictions and nothing else, --explain why; leave one of them out")
-    from ouzel.evaluation.predictions import Identity, check_ending, predictions_of, reasons, write_predictions
+    from ouzel.cli.ui.reasons import why
+    from ouzel.evaluation.predictions import Identity, check_ending, predictions_of
     from ouzel.files import check_place
     from ouzel.model import persistence
-    from ouzel.streams.logs.address import name_of
     from ouzel.streams.logs.database_tables import check_table
     from ouzel.streams.logs.databases import is_database
     from ouzel.streams.read import read
 
     if to is not None and output is not None:
         raise OuzelError("--to sends predictions, --output writes them; leave one of them out")
-    if to is not None and is_database(to):
+    in_table = to is not None and is_database(to)
+    if to is not None and in_table:
         check_table(to)
     further = log_options.of_logs(following, files)
     if output is not None:
@@ -80,20 +82,16 @@ def predict(
     alike, identity = Alike(), Identity(learnt)
     reading = {**options.reading_as_learnt(learnt, notes, given, leave=("group", "query")), "unlabelled": True}
     with read(files, format=format, **reading, **further) as stream:
-        found = (
-            identity.columns(block)
-            | alike.look(predictions_of(learnt, block)).columns(only)
-            | (reasons(learnt, block, explain, as_text=output is not None or not (json_ or to)) if explain else {})
-            for block in stream
-        )
-        if output is not None:
-            count = write_predictions(found, output)
-            print(f"{count:,} predictions written to {output}", file=sys.stderr)
-        elif to is not None:
-            count, where = (
-                (_add(found, to), to.rpartition("#")[2]) if is_database(to) else (_send(found, to), name_of(to))
-            )
-            print(f"{count:,} predictions sent to {where}", file=sys.stderr)
+        as_text = output is not None or in_table or not (json_ or to)
+
+        def columns(block: Block) -> dict[str, Any]:
+            predictions = alike.look(predictions_of(learnt, block))
+            told = why(learnt, block, predictions, explain, as_text) if explain else {}
+            return identity.columns(block) | predictions.columns(only) | told
+
+        found = map(columns, stream)
+        if output is not None or to is not None:
+            print(_delivered(found, output, to, in_table), file=sys.stderr)
         else:
             for number, part in enumerate(found):
                 if json_:
@@ -108,6 +106,18 @@ def predict(
     if alike.rows >= ENOUGH and len(alike.margins) == 1:
         sys.stdout.flush()
         print(f"all {alike.rows:,} predictions are the same: does {model} know these features?", file=sys.stderr)
+
+
+def _delivered(found: Iterable[dict[str, Any]], output: str | None, to: str | None, in_table: bool) -> str:
+    """Write the rows to a file, a table or a log; a line that says so."""
+    from ouzel.evaluation.predictions import write_predictions
+    from ouzel.streams.logs.address import name_of
+
+    if output is not None:
+        return f"{write_predictions(found, output):,} predictions written to {output}"
+    assert to is not None
+    count, where = (_add(found, to), to.rpartition("#")[2]) if in_table else (_send(found, to), name_of(to))
+    return f"{count:,} predictions sent to {where}"
 
 
 class Alike:

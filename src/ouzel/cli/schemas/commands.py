@@ -76,7 +76,8 @@ PREDICTION = record(
         "margin": ("number", "of two classes above 0 for the second; or of a number"),
         "probability": ("number", "of the second of two classes"),
         "score": ("number", "of a ranking"),
-        "why": (listed(EXPLAINED), "with --explain: what adds most to the margin"),
+        "why": (listed(EXPLAINED), "with --explain: what adds most to the margin, or to the largest one"),
+        "all_else": ("number", "with --explain: what is left of that margin"),
     },
 ) | {"patternProperties": {"^(margin|probability):": {"type": "number", "description": "of three classes and more"}}}
 TEST = table(

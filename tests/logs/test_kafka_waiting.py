@@ -1,31 +1,10 @@
 """What the client of Kafka gives is taken together, and no more of it is awaited than it takes to learn the rest."""
 
-from typing import NamedTuple
-
 import pytest
 
 from ouzel.streams.logs.kafka_waiting import Waiting, runs_of
 from ouzel.streams.logs.reading import Reading
-
-
-class Given(NamedTuple):
-    """A message as the client has them."""
-
-    of: int | None
-    at: int
-    wrong: str | None = None
-
-    def partition(self):
-        return self.of
-
-    def offset(self):
-        return self.at
-
-    def value(self):
-        return b"%d" % self.at
-
-    def error(self):
-        return self.wrong
+from tests.logs.given_messages import Given
 
 
 def test_messages_of_a_partition_come_together_and_errors_alone_where_they_stood():

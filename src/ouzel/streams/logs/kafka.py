@@ -116,7 +116,7 @@ class Kafka:
             elif end is not None and not alone:
                 self._next[partition] = max(self._next[partition], end)
                 ends[partition] = min(ends[partition], end)
-            elif not self._consume():
+            elif not self._consume() and (alone or self._end[partition] is None):
                 yield Pause.WAITING if self._end[partition] is None else Pause.CAUGHT_UP
 
     def _consume(self) -> int:

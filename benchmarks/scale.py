@@ -26,10 +26,12 @@ from ouzel.evaluation.metrics import Scores
 from ouzel.learners.gains.parts import add, bytes_of
 from ouzel.model.model import Model
 from ouzel.model.rounds import common, gains_of, model_of, shape_of
+from ouzel.plotting.axes import Line, draw_panels
 from ouzel.streams.block import Block
 
 FEATURES, ACTIVE = 1 << 14, 20
 LINKS = (1.0, 10.0, 100.0)  # Gbit/s
+LONG = 1_000_000  # examples that a worker learns a round, where links are slow beside learning
 LATENCY = 1e-3  # seconds a task takes to be handed over
 
 
@@ -104,13 +106,16 @@ def simulate(learner: str, workers: int, rows: int, merge_every: int, stream: Ro
     }  # fmt: skip
 
 
-def speed_up(found: dict[str, float], alone: dict[str, float], link: float) -> float:
-    """How many times as fast as one machine as many machines are, by the seconds measured here and a link's."""
+def speed_up(found: dict[str, float], alone: dict[str, float], link: float, every: float | None = None) -> float:
+    """How many times as fast as one machine as many machines are, by the seconds measured here and a link's.
+
+    `every` is how many examples a worker learns a round, if not as many as here.
+    """
     workers, rounds = found["workers"], found["rounds"]
     if workers == 1:
         return 1.0
     levels = math.ceil(math.log2(workers))
-    learning = alone["learning"] / alone["rows"] * found["rows"] / workers / rounds
+    learning = alone["learning"] / alone["rows"] * (every or found["rows"] / workers / rounds)
     adding = found["adding"] / max(rounds * (workers - 1), 1) * levels
     gaining = found["gaining"] / (rounds * workers)
     moving = levels * ((found["gain_bytes"] + found["base_bytes"]) * 8.0 / (link * 1e9) + 2 * LATENCY)
@@ -125,18 +130,23 @@ def main() -> None:
     parser.add_argument("--merge-every", default="10000")
     parser.add_argument("--learners", default="adagrad,adagrad-rda,arow,awm,auto,son-oja")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--plot", help="a picture, PNG, SVG or PDF, of the first number of --merge-every")
     asked = parser.parse_args()
     stream = Rows()
+    drawn: dict[str, list[dict[str, float]]] = {}
     if not asked.json:
         print(f"{'learner':<14}{'workers':>8}{'every':>8}{'log loss':>10}{'to one':>9}{'KB a gain':>11}", end="")
         print("".join(f"{f'x at {link:g}G':>11}" for link in LINKS))
     for learner in asked.learners.split(","):
         alone = None
+        simulate(learner, 2, 1000, 100, stream)  # compiles
         for workers in map(int, asked.workers.split(",")):
             for every in map(int, asked.merge_every.split(",")):
                 with threadpool_limits(1, "blas"):  # as workers have it
                     found = simulate(learner, workers, asked.rows, every, stream)
                 alone = alone or found
+                if every == int(asked.merge_every.split(",")[0]):
+                    drawn.setdefault(learner, []).append(found)
                 if asked.json:
                     print(json.dumps({**found, "speed_up": {link: speed_up(found, alone, link) for link in LINKS}}))
                     continue
@@ -149,6 +159,19 @@ def main() -> None:
                 )  # fmt: skip
                 if workers == 1:
                     break
+    if asked.plot:
+        draw(drawn, asked.plot, f"{asked.rows:,} rows, merged every {asked.merge_every.split(',')[0]} of a worker")
+
+
+def draw(drawn: dict[str, list[dict[str, float]]], path: str, title: str) -> None:
+    """What is lost, and what is gained at the middle link if workers learn longer, by the number of workers."""
+    lost, gained = "log loss, % above one worker's", f"times as fast, merged every {LONG:,}, {LINKS[1]:g} Gbit/s"
+    panels: dict[str, dict[str, Line]] = {lost: {}, gained: {}}
+    for learner, found in drawn.items():
+        workers = [part["workers"] for part in found]
+        panels[lost][learner] = workers, [100.0 * (part["log_loss"] / found[0]["log_loss"] - 1.0) for part in found]
+        panels[gained][learner] = workers, [speed_up(part, found[0], LINKS[1], LONG) for part in found]
+    draw_panels(panels, path, x="workers", log_x=True, log_y=[gained], title=title)
 
 
 if __name__ == "__main__":

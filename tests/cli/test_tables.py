@@ -43,3 +43,19 @@ def test_columns_that_have_no_room_stand_below_and_none_is_cut(monkeypatch):
     assert [line.split()[0] for line in lines if line.split()] == [*["learner", "arow", "ogd"] * 2, "="]
     assert all(cell in out.getvalue() for cell in [*titles, *rows[0]])
     assert max(map(len, lines)) <= 45
+
+
+def test_models_that_have_no_room_beside_each_other_stand_below_with_the_names_of_figures():
+    titles = ["first.ouzel", "second.ouzel", "third.ouzel", ""]
+    rows = [["0.1", "0.2", "0.3", "error rate"], ["1", "2", "3", "calibration error"]]
+    wide, narrow = io.StringIO(), io.StringIO()
+
+    tables.show_named(Console(file=wide, width=80), titles, rows)
+    tables.show_named(Console(file=narrow, width=46), titles, rows)
+
+    assert len(wide.getvalue().splitlines()) == 3
+    lines = [line.split() for line in narrow.getvalue().splitlines()]
+    assert lines[0] == ["first.ouzel", "second.ouzel"]
+    assert lines[4] == ["third.ouzel"]
+    assert lines[2] == ["1", "2", "calibration", "error"]
+    assert lines[6] == ["3", "calibration", "error"]

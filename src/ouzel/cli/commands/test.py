@@ -87,7 +87,7 @@ def _check_examples(files: list[str]) -> None:
 def _show(found: dict[str, TestReport]) -> None:
     """A column a model; the confusion of one that stands alone."""
     from ouzel.cli.ui.table_rows import FIGURES
-    from ouzel.cli.ui.tables import console_for_tables, named_table
+    from ouzel.cli.ui.tables import console_for_tables, named_table, show_named
     from ouzel.evaluation.figures import figure
 
     console = console_for_tables()
@@ -98,7 +98,7 @@ def _show(found: dict[str, TestReport]) -> None:
         rows.append(
             [*(f"{report.left_out:,}" for report in found.values()), "left out: no label, or not a known class"]
         )
-    console.print(named_table([*found, ""], rows))
+    show_named(console, [*found, ""], rows)
     (report, *others) = found.values()
     if not others and report.confusion and 2 <= len(report.confusion) <= MOST_CLASSES:
         console.print()

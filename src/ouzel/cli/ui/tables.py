@@ -82,6 +82,18 @@ def _widths(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
     ]
 
 
+def show_named(console: Console, titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print rows of figures with their names at the end, the columns that have no room below, with the names again."""
+    names, *figures = (
+        max(map(len, column)) for column in zip(*((row[-1], *row[:-1]) for row in (titles, *rows)), strict=True)
+    )
+    for number, part in enumerate(_parts([names, *figures], console.width)):
+        places = [*(place - 1 for place in part[1:]), -1]
+        if number:
+            console.print()
+        console.print(named_table([titles[k] for k in places], [[row[k] for k in places] for row in rows]))
+
+
 def named_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> Any:
     """Rows of cells under their titles, figures to the right; the last column is text and may be cut short."""
     table = Table(box=None, pad_edge=False, header_style="bold")

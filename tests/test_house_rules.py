@@ -26,6 +26,7 @@ ROOMS = [
     ["estimators", "training"],
     ["analytics", "service", "distributed", "exporting"],
     ["plotting"],
+    ["comparing_files"],
     ["reproduce", "comparing"],
     ["cli"],
 ]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ouzel.comparing_files import errors_of_files, marked_table_of_files, title_of
 from ouzel.errors import OuzelError
 from ouzel.evaluation.comparison.compare import Entry
 from ouzel.evaluation.comparison.compare import compare as compare_stream
@@ -27,22 +28,29 @@ class Comparison:
     entries: tuple[Entry, ...]  # of one reading
     summaries: tuple[Summary, ...]  # of random orders
     title: str = ""
+    files: Mapping[str, Comparison] = field(default_factory=dict)  # with `each`, by the names of the files
 
     @property
     def table(self) -> Table:
         """Titles, cells for people, records for programs, and what the marks mean."""
+        if self.files:
+            return marked_table_of_files(self._results())
         return table_of_orders(self.summaries) if self.summaries else table_of_reading(self.entries)
 
     @property
     def best(self) -> Any:
         """The `Model` of least error, of one reading, or the other library's object that has it, as it has learnt."""
+        if self.files:
+            raise OuzelError("a comparison on each file has no best model; that of a file is files[name].best")
         if not self.entries:
             raise OuzelError("random orders leave no model; compare without shuffles, or train the best one")
         model = min(self.entries, key=lambda entry: entry.figure).model
         return getattr(model, "own", model)
 
     def to_json(self) -> list[dict[str, Any]]:
-        """Settings and results of every candidate; of random orders the values of each."""
+        """Settings and results of every candidate; of random orders the values of each; with `each`, by file."""
+        if self.files:
+            return [{"file": file, "results": results} for file, results in self._results().items()]
         return [found.to_json() for found in self.summaries or self.entries]
 
     def to_pandas(self) -> Any:
@@ -56,14 +64,22 @@ class Comparison:
         write_table(self.table, path)
 
     def plot(self, path: str) -> None:
-        """Draw to an .svg, .png or .pdf file what was varied against the error, or errors over the stream."""
-        from ouzel.plotting.comparisons import draw_comparison
+        """Draw to an .svg, .png or .pdf file what was varied against the error, or errors over the stream.
+
+        With `each` it is a diagram of critical differences between mean ranks.
+        """
+        from ouzel.plotting.comparisons import draw_comparison, draw_ranks
         from ouzel.plotting.curves import draw_cumulative
 
-        if self.summaries:
+        if self.files:
+            draw_ranks(errors_of_files(self._results()), path)
+        elif self.summaries:
             draw_cumulative({name_of(entry.candidate): entry for entry in self.summaries}, path, self.title)
         else:
             draw_comparison(self.entries, path, self.title)
+
+    def _results(self) -> dict[str, list[dict[str, Any]]]:
+        return {file: found.to_json() for file, found in self.files.items()}
 
     def __repr__(self) -> str:
         found = self.table
@@ -85,7 +101,7 @@ class Comparison:
 
 def compare(
     learners: str | Sequence[Any],
-    source: str | Path | Sequence[str | Path] | Iterable[Block],
+    source: str | Path | Sequence[str | Path] | Iterable[Block] | Mapping[str, Iterable[Block]],
     *,
     step_sizes: Sequence[float] = (),
     l1: Sequence[float] = (),
@@ -93,6 +109,7 @@ def compare(
     grid: Mapping[str, Sequence[Any]] = {},
     settings: dict[str, Any] | None = None,
     shuffles: int = 0,
+    each: bool = False,
     jobs: int = 1,
     **options: Any,
 ) -> Comparison:
@@ -105,11 +122,13 @@ def compare(
     learners : names in the catalogue, or "ogd,adagrad"; "all", "all-multiclass" and "all-budgeted" stand for several.
         Among them may be learners of other libraries: objects with River's `learn_one` and `predict_one`, or
         scikit-learn's `partial_fit` and `predict`, which are copied and left as they are
-    source : a file or several, or blocks such as `ouzel.read(...)` and `ouzel.blocks_from(...)` give
+    source : a file or several, or blocks such as `ouzel.read(...)` and `ouzel.blocks_from(...)` give; with `each` also
+        blocks by their names, `{"heart": ouzel.read(...)}`
     step_sizes, l1, budgets : values to try of each learner that has such a setting
     grid : values to try of any settings by name, `{"sketch_size": [5, 10]}`, of each learner that has them
     settings : further settings, for those that have them
     shuffles : so many random orders, in memory, instead of one reading
+    each : compare on every file by itself: a column of errors a file, and mean ranks
     jobs : learners at work at a time
     options : of every `Model`: intercept, standardize, forget, bits, seed, task, classes
 
@@ -121,6 +140,9 @@ def compare(
     >>> [(row["learner"], row["error_rate"]) for row in found.to_json()]
     [('ogd', 0.02), ('adagrad', 0.02)]
     """
+    if each:
+        asked = {"step_sizes": step_sizes, "l1": l1, "budgets": budgets, "grid": grid, "settings": settings}
+        return _on_each(learners, source, **asked, shuffles=shuffles, jobs=jobs, **options)
     names: list[str] = []
     for learner in [learners] if isinstance(learners, str) or is_contestant(learners) else learners:
         names += learner_names(learner) if isinstance(learner, str) else [enter(learner, beside=names)]
@@ -144,3 +166,16 @@ def compare(
             line.tell(best.scores.examples, f"least error {figure(best.figure)}, of {name_of(best.candidate)}")
 
     return Comparison(tuple(compare_stream(chosen, blocks, jobs=jobs, on_progress=show, **options)), (), title)
+
+
+def _on_each(learners: Any, source: Any, **options: Any) -> Comparison:
+    """The comparison of each file, or of blocks by their names."""
+    if isinstance(source, Mapping):
+        return Comparison((), (), files={name: compare(learners, blocks, **options) for name, blocks in source.items()})
+    files = [source] if isinstance(source, (str, Path)) else source
+    if not (isinstance(files, Sequence) and files and all(isinstance(file, (str, Path)) for file in files)):
+        raise OuzelError('each takes files, or blocks by their names, such as {"heart": ouzel.read(...)}')
+    found: dict[str, Comparison] = {}
+    for file in files:
+        found[title_of(file, found)] = compare(learners, file, **options)
+    return Comparison((), (), files=found)

@@ -7,6 +7,7 @@ import pytest
 
 import ouzel.reproduce
 from ouzel import OuzelError, compare
+from ouzel import read as ouzel_read
 
 
 def test_the_table_shows_the_best_of_each_learner(ouzel, small):
@@ -185,6 +186,27 @@ def test_orders_in_python(small, tmp_path):
         _ = found.best
 
 
+def test_each_file_by_itself_in_python_is_what_the_command_says(ouzel, small, tmp_path):
+    other = tmp_path / "other.svm"
+    other.write_text(small.read_text().replace("1:", "7:"))
+    told = ouzel("compare", small, other, "--each", "--learners", "ogd,pa1", "--shuffles", 3)
+
+    found = compare("ogd,pa1", [small, other], each=True, shuffles=3)
+    named = compare("ogd,pa1", {"small": ouzel_read(small), "other": ouzel_read(other)}, each=True, shuffles=3)
+    found.plot(str(tmp_path / "r.svg"))
+
+    assert list(found.files) == ["small", "other"]
+    assert repr(named) == repr(found)
+    assert repr(found).splitlines()[1].split() == told.out.rpartition("learner ")[2].splitlines()[1].split()
+    assert found.to_pandas()["learner"].tolist() == ["ogd", "pa1"]
+    assert [entry["file"] for entry in found.to_json()] == ["small", "other"]
+    assert "critical difference" in (tmp_path / "r.svg").read_text()
+    with pytest.raises(OuzelError, match="that of a file is"):
+        _ = found.best
+    with pytest.raises(OuzelError, match="each takes files, or blocks by their names"):
+        compare("ogd", ouzel_read(small), each=True)
+
+
 def test_each_file_has_a_column_and_learners_have_ranks(ouzel, small, tmp_path):
     other = tmp_path / "other.svm"
     other.write_text(small.read_text().replace("1:", "7:"))
@@ -214,7 +236,7 @@ def test_errors_of_each_file_over_random_orders_have_their_standard_deviations(o
 
 
 def test_a_star_of_a_file_is_earned_by_a_paired_test_over_its_orders():
-    from ouzel.cli.commands.compare_each import tested
+    from ouzel.comparing_files import marked
     from ouzel.evaluation.comparison.results import table_of_files
 
     orders = {
@@ -224,14 +246,14 @@ def test_a_star_of_a_file_is_earned_by_a_paired_test_over_its_orders():
     means = {file: {name: sum(values) / 3 for name, values in of.items()} for file, of in orders.items()}
     least = table_of_files(means, means)
 
-    table = tested(least, orders)
+    table = marked(least, orders)
 
     assert [row[1][-1] for row in table.cells] == ["3", "*", "7"]
     assert [row[2][-1] for row in table.cells] == ["=", "=", "7"]
     assert "a paired t-test, p < 0.05 by Holm's correction" in table.note
     assert [row[-1] for row in table.cells] == [row[-1] for row in least.cells]  # mean ranks
     one = {file: {name: values[:1] for name, values in of.items()} for file, of in orders.items()}
-    assert tested(least, one) == tested(least, {"clear": {}, "close": {}}) == least
+    assert marked(least, one) == marked(least, {"clear": {}, "close": {}}) == least
 
 
 def test_a_table_of_files_says_that_steps_were_chosen_on_each(ouzel, small):

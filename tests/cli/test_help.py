@@ -12,7 +12,8 @@ COMMANDS = typer.main.get_command(app).commands
 
 
 def options_of(name):
-    return {parameter.name for parameter in COMMANDS[name].params if parameter.param_type_name == "option"}
+    shown = (parameter for parameter in COMMANDS[name].params if not getattr(parameter, "hidden", False))
+    return {parameter.name for parameter in shown if parameter.param_type_name == "option"}
 
 
 def test_help_of_train_stands_under_headings(ouzel):

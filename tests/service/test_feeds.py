@@ -104,6 +104,18 @@ def test_a_message_that_is_not_an_example_is_counted_and_kept_to_look_at(follow)
     assert [entry["line"].encode() for entry in client.get("/v1/quarantine").json()] == [values[4], values[2]]
 
 
+def test_a_log_of_which_nothing_is_learnt_says_so_once_and_what_to_do(follow):
+    values = [value.replace(b"label", b"bought") for value in messages(20)]
+    client = follow(GrowingLog(values))
+    wait_until(lambda: state(client)["position"] == {"": 19}, "the whole log")
+
+    said = state(client)
+    assert (said["examples"], said["refused"]) == (0, 20)
+    assert said["remark"].startswith("clicks: nothing of the first")
+    assert "found no label; expected 'label'" in said["remark"]
+    assert "--label NAME" in said["remark"]
+
+
 def test_a_log_that_cannot_be_read_is_told_and_tried_again(follow):
     class Trimmed(GrowingLog):
         whole = False

@@ -20,6 +20,7 @@ from ouzel.service import example_log
 from ouzel.service.feed_lines import TABLE, FeedLines, Part, shown_places
 from ouzel.service.metrics import PerSecond
 from ouzel.service.owner import Owner
+from ouzel.service.reading import Refused
 from ouzel.service.submission import Given, Result, Source
 from ouzel.streams.logs.address import address_of, is_log, name_of
 from ouzel.streams.logs.beside import beside_of, check_beside
@@ -185,9 +186,15 @@ class Feed:
         """Have lines learnt, and the position behind them on disk with them; OuzelError if that is not so."""
         source = Source(identity, part.position)
         learning = self.served.learn(part.lines, True, source)
-        asyncio.run_coroutine_threadsafe(learning, self._loop).result()
+        results = asyncio.run_coroutine_threadsafe(learning, self._loop).result()
         self.position = part.position
         self._messages.add(len(part.lines))
+        refused = [result for result in results if isinstance(result, Refused)]
+        if refused and not self.position.examples and self.remark is None:
+            self._told(
+                f"{self.plan.name}: nothing of the first {len(refused):,} messages is learnt ({refused[0].error}); "
+                "look at /v1/quarantine, and if it is the label, begin in a new folder with --label NAME"
+            )
 
     def _recall(self, identity: dict[str, str]) -> Position:
         """Where the model stands in the log: by its own log, or by the training that it began with."""

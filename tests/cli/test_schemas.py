@@ -141,6 +141,7 @@ def test_schemas_are_printed_and_others_are_one_line(ouzel):
     ran = ouzel("schema", "trian")
     assert ran.status == 2
     assert "Did you mean 'train'?" in ran.err
+    assert "GET /openapi.json" in ouzel("schema", "serve").err
 
 
 def test_every_command_that_prints_json_has_a_schema():

@@ -20,11 +20,13 @@ def schema(
 
     Example: ouzel schema train
     """
-    from ouzel.cli.schemas.commands import SCHEMAS, schema_of
+    from ouzel.cli.schemas.commands import OTHERWISE, SCHEMAS, schema_of
 
     if command is None:
         print("\n".join(SCHEMAS))
         return
+    if command in OTHERWISE:
+        raise OuzelError(f"there is no schema of {command}: it {OTHERWISE[command]}")
     if command not in SCHEMAS:
         raise OuzelError(f"there is no schema of {command!r}{suggest(command, SCHEMAS)}Known: {', '.join(SCHEMAS)}")
     print(json.dumps(schema_of(command), indent=1))

@@ -233,7 +233,7 @@ SCHEMAS: dict[str, Schema] = {
     "pmi": PMI, "send": SEND, "demo": DEMO, "reproduce": REPRODUCE,
 }  # fmt: skip
 OTHERWISE = {
-    "serve": "speaks JSON over HTTP, of which `GET /openapi.json` has the schemas ([the service](service.md)); "
+    "serve": "speaks JSON over HTTP, of which `GET /openapi.json` has the schemas; "
     "the command itself prints lines for people, or with `--log json` an object a line: `event`, `level`, `timestamp` "
     "and what the event is about",
     "schema": "prints a JSON schema, which is JSON as it is",

@@ -52,18 +52,16 @@ def predictions_of(model: Model, block: Block) -> Predictions:
     return Predictions(*model.answers(block))
 
 
-def reasons(model: Model, block: Block, most: int, as_text: bool) -> dict[str, np.ndarray]:
-    """The column `why`: what adds most to the margin of each row, or, of three classes and more, to the largest one.
+def reasons(model: Model, block: Block, most: int) -> np.ndarray:
+    """What adds most to the margin of each row, or, of three classes and more, to the largest one.
 
-    As text, `sun -0.5, (intercept) -0.05`, or as lists of features with name, value, weight and contribution.
+    (n,) lists of features with name, value, weight and contribution.
     """
     found = np.empty(block.rows, object)
     for row, columns in enumerate(explained(model, block)):
         chosen = max(columns, key=lambda column: column["margin"]) if columns else {"features": []}
-        features = chosen["features"][:most]
-        told = [f"{feature['name']} {feature['contribution']:+.3g}" for feature in features]
-        found[row] = ", ".join(told) if as_text else features
-    return {"why": found}
+        found[row] = chosen["features"][:most]
+    return found
 
 
 class Identity:

@@ -16,10 +16,11 @@ MOST_DRAWN = 8  # candidates, beside which more cannot be told apart
 SETTLED = 64  # examples before which an error says little, where a curve is long
 
 
-def draw_training(report: Report, path: str) -> None:
+def draw_training(report: Report, path: str, title: str = "") -> None:
     """The learning curve of a run, and, of a learner of probabilities, how they agree with what came true beside it."""
     if not report.calibration:
-        draw_curves({report.learner: report.curve}, path, report.rmse is not None, report.pairs is not None)
+        told = f"{title}, {report.learner}" if title else ""
+        draw_curves({report.learner: report.curve}, path, report.rmse is not None, report.pairs is not None, told)
         return
     errors = _settled(report.curve)
     figure = new_figure(width=8.4)
@@ -27,6 +28,8 @@ def draw_training(report: Report, path: str) -> None:
     line = {report.learner: ([point.examples for point in errors], [point.error_rate for point in errors])}
     fill(left, line, "examples", "progressive error rate", "", log_x=True, log_y=False)
     draw_calibration(right, {report.learner: report.calibration})
+    if title:
+        figure.suptitle(title, fontsize=10)
     save(figure, path)
 
 

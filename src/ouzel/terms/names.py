@@ -6,7 +6,7 @@ import re
 import reprlib
 from typing import Any
 
-from ouzel.errors import OuzelError, suggest
+from ouzel.errors import ImportNeededError, OuzelError, suggest
 from ouzel.ranges import STRENGTH, check, checked
 from ouzel.terms import losses
 from ouzel.terms.bounds import BOUNDS, projects
@@ -169,8 +169,8 @@ def _from_json(kind: Any, name: str, value: Any) -> Any:
         known.pop("object", None)  # under which a body for all terms is registered
         term = known.get(str(value.get("term"))) if isinstance(value, dict) else None
         if term is None:
-            said = reprlib.repr(value)
-            raise OuzelError(
+            said = reprlib.repr(value["term"] if isinstance(value, dict) and "term" in value else value)
+            raise ImportNeededError(
                 f"the {name} {said} is not known; if it is your own, import its module first (--import MODULE)"
             )
         return from_json(term, {key: number for key, number in value.items() if key != "term"})

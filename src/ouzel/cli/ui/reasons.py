@@ -16,7 +16,7 @@ def why(model: Model, block: Block, predictions: Predictions, most: int, as_text
 
     As text both are one column, `sun -0.5, (intercept) -0.05, all else +0.2`.
     """
-    listed = reasons(model, block, most, as_text=False)["why"]
+    listed = reasons(model, block, most)
     margins = predictions.margins.max(axis=1)
     rest = margins - np.array([sum(feature["contribution"] for feature in features) for features in listed])
     if not as_text:

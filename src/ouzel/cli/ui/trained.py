@@ -47,9 +47,10 @@ def tell(
     figures = {name: given for name, given in more.items() if given is not None}
 
     def draw(path: str) -> None:
+        from ouzel.cli.commands.analysis import titled
         from ouzel.plotting.curves import draw_training
 
-        draw_training(report, path)
+        draw_training(report, path, f"{titled(files)}, {report.examples:,} examples")
 
     def answer() -> dict[str, Any]:
         added = {name: given.to_json() for name, given in figures.items()}

@@ -57,9 +57,12 @@ def is_key(keys, key, data, at, size):
     return size == ZERO or (odd << ((EIGHT - size) << THREE)) == ZERO
 
 
-@kernel
+@force_inline
 def find_key(keys, data, at, size):
-    """The key that `data[at:at + size]` is, 0 if it is not known."""
+    """The key that `data[at:at + size]` is, 0 if it is not known.
+
+    As a call it would count references to all arrays of the keys, which costs more than the search.
+    """
     mask = np.uint64(len(keys.places) - 1)
     place = np.uint64(murmur3_32(data, at, at + size, 0)) & mask
     while keys.places[place]:

@@ -357,6 +357,12 @@ def test_only_what_was_learnt_is_noted(tmp_path):
     assert [len(record.marks) for record in ledger.sources] == [9]
 
 
+def test_records_of_earlier_versions_are_understood():
+    record = {"name": "a.svm", "piped": False, "before": 0, "examples": 0, "digest": "", "marks": []}
+
+    assert [found.to_json() for found in Record.from_json([record | {"size": 17}, record, "none"])] == [record, record]
+
+
 def test_an_interruption_while_notes_are_taken_waits_until_they_are_whole(trained, monkeypatch):
     write("a.svm", LINES * 7)
     trained("whole", "a.svm", *OGD)

@@ -126,6 +126,8 @@ def test_the_curve_can_be_drawn(ouzel, small):
         plot = small.with_name(f"curve.{suffix}")
         assert ouzel("train", small, "--plot", plot).status == 0
         assert plot.read_bytes().startswith(start)
+    drawn = small.with_name("curve.svg").read_text()
+    assert f"<!-- {small.name}, " in drawn  # its title, with how many examples there were
 
 
 def test_held_out_examples_and_passes_are_shown(ouzel, small):

@@ -13,7 +13,8 @@ BESIDE = {"in_onnxruntime": ("onnx", "onnxruntime"), "with_duckdb": ("duckdb",),
 
 
 @pytest.mark.parametrize("script", sorted((ROOT / "examples").glob("*.py")), ids=lambda script: script.stem)
-def test_an_example_runs_and_prints(script, capsys):
+def test_an_example_runs_and_prints(script, capsys, monkeypatch):
+    monkeypatch.setenv("MLFLOW_DISABLE_TELEMETRY", "true")
     for name in BESIDE.get(script.stem, ()):
         pytest.importorskip(name)
 

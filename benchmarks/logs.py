@@ -3,7 +3,8 @@
     python benchmarks/logs.py --messages 600000
 
 Starts a server of each kind in a folder of its own, sends it JSON messages of 500 bytes, and tells messages a second of
-three readings, each the best of three in turn: the client alone, `ouzel.read`, and a model of AdaGrad that learns them.
+three readings, each the best of three in turn: the client alone, `ouzel.read`, and a model of AdaGrad that learns them;
+and microseconds of processors that a message takes of this process and of the server with the client and with learning.
 A reading ends when the server says that there is no more, 0.1 to 0.2 s later than the client alone, so give it some
 seconds. `--kinds Kafka` measures one of them. With `--core` all of a reading runs on one core, beside the server's.
 """
@@ -107,15 +108,22 @@ def learning(server: Any, topic: str, count: int) -> None:
         assert ouzel.progressive_validation(ouzel.AdaGradClassifier(), stream).examples == count
 
 
-def seconds(works: list[Callable[[], None]]) -> list[float]:
-    """The best of three of each, in turn, so that what else the machine does falls on all of them."""
-    found: list[list[float]] = [[] for _ in works]
+def seconds(works: list[Callable[[], None]], server: Server) -> list[tuple[float, float]]:
+    """Seconds, and those of processors, of the best of three of each, in turn, so that other work falls on all."""
+    found: list[list[tuple[float, float]]] = [[] for _ in works]
     for _ in range(3):
         for work, taken in zip(works, found, strict=True):
-            begun = time.perf_counter()
+            begun, before = time.perf_counter(), of_processors(server)
             work()
-            taken.append(time.perf_counter() - begun)
+            taken.append((time.perf_counter() - begun, of_processors(server) - before))
     return list(map(min, found))
+
+
+def of_processors(server: Server) -> float:
+    """Seconds of processors that this process and the server have used until now."""
+    assert server.process is not None
+    own, fields = os.times(), Path(f"/proc/{server.process.pid}/stat").read_text().rpartition(")")[2].split()
+    return own.user + own.system + (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def main() -> None:
@@ -125,7 +133,7 @@ def main() -> None:
     kinds = {"Kafka": (Kafka, kafka_alone), "Redis": (Redis, redis_alone), "Nats": (Nats, nats_alone)}
     parser.add_argument("--kinds", nargs="+", choices=list(kinds), default=list(kinds))
     given = parser.parse_args()
-    print(f"{'messages a second':20}{'client':>12}{'read':>12}{'learn':>12}{'learn/client':>14}")
+    print(f"{'messages a second':20}{'client':>12}{'read':>12}{'learn':>12}{'learn/client':>14}{'processors, us':>18}")
     for kind, alone in map(kinds.__getitem__, given.kinds):
         with tempfile.TemporaryDirectory() as folder:
             server: Any = kind(Path(folder))
@@ -136,11 +144,12 @@ def main() -> None:
                     os.sched_setaffinity(0, {0})
                 learning(server, "bench", given.messages)  # compiles
                 works = [partial(work, server, "bench", given.messages) for work in (alone, reading, learning)]
-                rates = [given.messages / taken for taken in seconds(works)]
+                found = seconds(works, server)
             finally:
                 server.kill()
-        told = "".join(f"{rate:>12,.0f}" for rate in rates)
-        print(f"{kind.__name__:20}{told}{rates[2] / rates[0]:>14.0%}", flush=True)
+        told = "".join(f"{given.messages / taken:>12,.0f}" for taken, _ in found)
+        each = [f"{used / given.messages * 1e6:.1f}" for _, used in (found[0], found[2])]
+        print(f"{kind.__name__:20}{told}{found[0][0] / found[2][0]:>14.0%}{' / '.join(each):>18}", flush=True)
 
 
 if __name__ == "__main__":

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import random
 import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
 
 import pytest
 
@@ -16,7 +14,6 @@ from ouzel.distributed import partitions, train
 from ouzel.distributed.engine import Serial
 from ouzel.distributed.processes import Processes
 from ouzel.errors import OuzelError
-from ouzel.learners import catalogue
 from ouzel.model import persistence
 from tests.distributed.conftest import examples, svmlight_lines
 
@@ -115,30 +112,6 @@ def test_a_worker_that_is_killed_while_it_answers_is_replaced():
             assert len(engine.result(job)) == size
     finally:
         engine.close()
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("learner", catalogue.LEARNERS)
-def test_every_learner_gives_the_same_bits_with_any_number_of_workers_and_five_killed(svm, tmp_path, learner):
-    one = tmp_path / "one.ouzel"
-    train(svm, learner, cluster=Serial(), output=one, **ROUNDS)
-    rng = random.Random(learner)
-
-    for workers in (1, 2, 3):
-        out, engine, kills = tmp_path / f"{workers}.ouzel", Processes(workers), [0]
-
-        def kill(training, engine=engine, kills=kills):
-            pids = engine.processes()
-            if kills[0] < 5 and pids:
-                kills[0] += 1
-                with suppress(ProcessLookupError):  # it was killed a round ago, and had nothing to do since
-                    os.kill(rng.choice(pids), signal.SIGKILL)
-
-        try:
-            train(svm, learner, cluster=engine, output=out, on_round=kill, **ROUNDS)
-        finally:
-            engine.close()
-        assert one.read_bytes() == out.read_bytes()
 
 
 def test_a_driver_that_is_killed_goes_on_to_the_same_bits(svm, tmp_path):

@@ -160,12 +160,14 @@ def main() -> None:
                 if workers == 1:
                     break
     if asked.plot:
-        draw(drawn, asked.plot, f"{asked.rows:,} rows, merged every {asked.merge_every.split(',')[0]} of a worker")
+        every = int(asked.merge_every.split(",")[0])
+        rounds = f"speed as predicted for {LONG:,} and {LINKS[1]:g} Gbit/s"
+        draw(drawn, asked.plot, f"{asked.rows:,} rows, merged every {every:,} of a worker; {rounds}")
 
 
 def draw(drawn: dict[str, list[dict[str, float]]], path: str, title: str) -> None:
     """What is lost, and what is gained at the middle link if workers learn longer, by the number of workers."""
-    lost, gained = "log loss, % above one worker's", f"times as fast, merged every {LONG:,}, {LINKS[1]:g} Gbit/s"
+    lost, gained = "log loss, % above one worker's", "times as fast as one"
     panels: dict[str, dict[str, Line]] = {lost: {}, gained: {}}
     for learner, found in drawn.items():
         workers = [part["workers"] for part in found]

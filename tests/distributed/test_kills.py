@@ -92,10 +92,18 @@ def test_processes_of_this_machine(svm, tmp_path, learner):
 @pytest.fixture(scope="module", params=WORKERS)
 def cluster(request):
     distributed = pytest.importorskip("distributed")
-    here = distributed.LocalCluster(
-        n_workers=request.param, threads_per_worker=1, dashboard_address=None, processes=True
-    )
-    with here, distributed.Client(here) as client:
+    import dask
+
+    patient = dask.config.set(
+        {"distributed.deploy.lost-worker-timeout": "1h"}
+    )  # or a cluster of this kind gives one up
+    with (
+        patient,
+        distributed.LocalCluster(
+            n_workers=request.param, threads_per_worker=1, dashboard_address=None, processes=True
+        ) as here,
+        distributed.Client(here) as client,
+    ):
         yield client
 
 

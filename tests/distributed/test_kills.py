@@ -40,10 +40,10 @@ kills, ended = 0, threading.Event()
 def kill():
     global kills
     while not ended.wait(chance.uniform(0.0, 0.3)) and kills < %d:
-        names = ((each, each.info["name"]) for each in psutil.process_iter(["name"]))
-        found = [each for each, name in names if name.startswith("ray::") and not name.startswith(AGENTS)]
-        if found:
-            with suppress(psutil.NoSuchProcess):
+        with suppress(psutil.NoSuchProcess):
+            names = [(each, each.name()) for each in psutil.Process().children(recursive=True)]
+            found = [each for each, name in names if name.startswith("ray::") and not name.startswith(AGENTS)]
+            if found:
                 chance.choice(found).send_signal(signal.SIGKILL)
                 kills += 1
 
@@ -56,7 +56,7 @@ for learner in learners:
     train(os.path.join(folder, "some.svm"), learner, cluster="ray", merge_every=100, lanes=3, output=output)
     ended.set()
     thread.join()
-    print(learner, kills, flush=True)
+    print("killed", kills, learner, flush=True)
 ray.shutdown()
 """
 
@@ -139,7 +139,8 @@ def test_ray(svm, tmp_path, workers):
     )
 
     assert ray.returncode == 0, ray.stderr[-2000:]
-    assert [line.split()[0] for line in ray.stdout.splitlines()] == list(catalogue.LEARNERS)
+    killed = [line.split() for line in ray.stdout.splitlines() if line.startswith("killed")]
+    assert killed == [["killed", str(KILLS), learner] for learner in catalogue.LEARNERS]
     for learner in catalogue.LEARNERS:
         one = tmp_path / "one.ouzel"
         train(svm, learner, cluster=Serial(), output=one, **ROUNDS)

@@ -23,7 +23,7 @@ KILLS = 5
 WORKERS = [1, 2, 3]
 
 RAY = """
-import os, random, signal, sys, threading, warnings
+import os, random, signal, sys, threading, time, warnings
 from contextlib import suppress
 warnings.simplefilter("ignore")
 import psutil
@@ -47,13 +47,18 @@ def kill():
                 chance.choice(found).send_signal(signal.SIGKILL)
                 kills += 1
 
+def wait(training):  # so that a fast training has its kills, too
+    while kills < min(training.rounds, %d):
+        time.sleep(0.01)
+
 for learner in learners:
     kills = 0
     ended.clear()
     thread = threading.Thread(target=kill)
     thread.start()
     output = os.path.join(folder, learner + ".%%d" %% workers)
-    train(os.path.join(folder, "some.svm"), learner, cluster="ray", merge_every=100, lanes=3, output=output)
+    given = {"merge_every": 100, "lanes": 3, "output": output, "on_round": wait}
+    train(os.path.join(folder, "some.svm"), learner, cluster="ray", **given)
     ended.set()
     thread.join()
     print("killed", kills, learner, flush=True)
@@ -131,7 +136,7 @@ def test_ray(svm, tmp_path, workers):
     pytest.importorskip("ray")
     pytest.importorskip("psutil")
     program = tmp_path / "program.py"
-    program.write_text(RAY % KILLS)
+    program.write_text(RAY % (KILLS, KILLS))
     command = [sys.executable, str(program), str(tmp_path), str(workers), *catalogue.LEARNERS]
 
     ray = subprocess.run(

@@ -3,6 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 DATA ?= ../shared/data
 MINUTES ?= 10
+# Some images set it; without bytecode each of the hundreds of processes that tests start would compile its sources anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-long torture lint bench reproduce commands settings json vowpal-wabbit pages wheel docs clean help
 
@@ -13,7 +15,7 @@ demo: .venv/ready  ## learn three built-in streams, say who wins, draw it
 	$(BIN)/ouzel demo
 
 test: .venv/ready-test  ## run the laws of learning without the JIT, and the test suite with it
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 --dist loadscope -m "law or interpreted" tests/checks tests/learners
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -p tests.interpreted -n 2 --dist worksteal -m "law or interpreted" tests/checks tests/learners
 	$(BIN)/python -m pytest -n 2 --dist loadscope -m "not long and not interpreted" --durations 40
 
 test-long: .venv/ready-test  ## run the tests that take minutes

@@ -23,7 +23,9 @@ exit $STATUS
 def test_kernels_of_one_checkout_serve_the_next_whether_tests_pass_or_not(tmp_path):
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "make").write_text(MAKE)
-    (tmp_path / "bin" / "make").chmod(0o755)
+    (tmp_path / "bin" / "apt-get").write_text("#!/bin/sh\nexit 1\n")  # nothing can be installed
+    for program in (tmp_path / "bin").iterdir():
+        program.chmod(0o755)
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
 
     def run(checkout: str, status: int) -> tuple[int, str]:

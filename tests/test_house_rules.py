@@ -6,6 +6,7 @@ import itertools
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -39,10 +40,10 @@ def room_of(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
-def imported(path: Path) -> set[str]:
+def imported(tree: ast.Module) -> set[str]:
     """The rooms that a file imports anywhere."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree):
         names = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -55,22 +56,31 @@ def imported(path: Path) -> set[str]:
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_a_file_is_short_documented_and_imports_only_rooms_below_its_own(path):
-    room = room_of(path)
+def offences(path: Path) -> Iterator[str]:
+    """What is wrong with a file."""
+    tree, room = ast.parse(path.read_text()), room_of(path)
     allowed = {other for other in LEVEL if room not in LEVEL or LEVEL[other] < LEVEL[room]} | {room, "__init__"}
     allowed |= {other for here, other in EXCUSED if here == room}
+    if len(path.read_text().splitlines()) > LONGEST:
+        yield "is too long"
+    if not ast.get_docstring(tree):
+        yield "has no docstring"
+    if above := imported(tree) - allowed - {"__version__"}:
+        yield f"imports {above}"
 
-    assert len(path.read_text().splitlines()) <= LONGEST
-    assert ast.get_docstring(ast.parse(path.read_text()))
-    assert imported(path) - allowed - {"__version__"} == set()
+
+# One test for all files, not one for each: to begin and report a thousand tests takes longer than what they check.
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_numba_and_llvm_are_imported_by_kernels_and_the_instructions_of_the_default_alone(path):
-    place = path.relative_to(PACKAGE)
-    if place.parts[0] != "kernels" and place != Path("learners/auto/simd.py"):
-        assert not re.search(r"^\s*(from|import) (numba|llvmlite)\b", path.read_text(), re.MULTILINE)
+def test_files_are_short_documented_and_import_only_rooms_below_their_own():
+    assert {path: found for path in FILES if (found := list(offences(path)))} == {}
+
+
+def test_numba_and_llvm_are_imported_by_kernels_and_the_instructions_of_the_default_alone():
+    imports = re.compile(r"^\s*(from|import) (numba|llvmlite)\b", re.MULTILINE)
+    found = {path.relative_to(PACKAGE) for path in FILES if imports.search(path.read_text())}
+
+    assert {place for place in found if place.parts[0] != "kernels"} <= {Path("learners/auto/simd.py")}
 
 
 def test_no_files_import_each_other_in_a_circle():
@@ -142,10 +152,16 @@ def test_what_a_task_is_made_of_is_asked_of_the_task_and_not_decided_again():
     assert set(found) <= {"model/tasks/choose.py", "evaluation/report.py", "training/session.py"}
 
 
-@pytest.mark.parametrize("path", sorted(Path(__file__).parent.rglob("*.py")), ids=lambda path: path.name)
-def test_a_file_of_tests_is_collected_without_optional_packages(path):
+def imported_at_once(path: Path) -> set[str]:
+    """The packages that a file imports at its top."""
     found = [node for node in ast.parse(path.read_text()).body if isinstance(node, (ast.Import, ast.ImportFrom))]
     names = [alias.name for node in found if isinstance(node, ast.Import) for alias in node.names]
     names += [node.module for node in found if isinstance(node, ast.ImportFrom) and node.module]
+    return {name.split(".")[0] for name in names}
 
-    assert {name.split(".")[0] for name in names} & {"river", "pandas", "polars", "cvxpy", "vowpalwabbit"} == set()
+
+def test_files_of_tests_are_collected_without_optional_packages():
+    optional = {"river", "pandas", "polars", "cvxpy", "vowpalwabbit"}
+    files = sorted(Path(__file__).parent.rglob("*.py"))
+
+    assert {path: found for path in files if (found := imported_at_once(path) & optional)} == {}

@@ -7,6 +7,7 @@ not of how: comments, docstrings and layout have no part in it.
 from __future__ import annotations
 
 import ast
+import functools
 import hashlib
 import json
 import sys
@@ -72,6 +73,7 @@ def data_digest(files: Iterable[Path]) -> str:
     return digest.hexdigest()[:LENGTH]
 
 
+@functools.cache  # most modules are under every report
 def _meaning(source: str) -> str:
     """A module as its syntax tree, without strings that are statements."""
     return " ".join(_parts(ast.parse(source)))

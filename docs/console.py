@@ -47,25 +47,31 @@ def data_sets(text: str) -> set[str]:
     return set(re.findall(r"\bdata/([\w.-]+)", commands))
 
 
-def rerun(text: str, folder: Path) -> str:
-    """The page with what its commands print now, where it says otherwise."""
+def rerun(text: str, folder: Path, *programs: Path) -> str:
+    """The page with what its commands print now, where it says otherwise; programs of these folders come first."""
     (folder / "data").symlink_to(DATA.resolve())
     (folder / "examples").symlink_to(DOCS.parent.resolve() / "examples")
 
     def again(found: re.Match[str]) -> str:
-        printed = run(found["command"], folder)
+        printed = run(found["command"], folder, *programs)
         same = doctest.OutputChecker().check_output(found["printed"], printed, doctest.ELLIPSIS)
         return found[0] if same else f"$ {found['command']}{printed}"
 
     return BLOCK.sub(lambda block: COMMAND.sub(again, block[0]), text)
 
 
-def run(command: str, folder: Path) -> str:
+def environment(*programs: Path) -> dict[str, str]:
+    """What a command finds: programs of these folders first, then those that lie beside Python's."""
+    path = os.pathsep.join([*map(str, programs), str(Path(sys.executable).parent), os.environ["PATH"]])
+    in_order = {"PYTHONUNBUFFERED": "1"}  # answers and remarks, as on a terminal
+    return {**os.environ, **in_order, "PATH": path, "COLUMNS": "100", "NO_COLOR": "1"}
+
+
+def run(command: str, folder: Path, *programs: Path) -> str:
     """What a command prints, but for what changes every time; the error if it fails and prints nothing."""
-    bin_first = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": bin_first, "COLUMNS": "100", "NO_COLOR": "1"}
     command = re.sub(r"^> ?", "", command, flags=re.MULTILINE)
-    ran = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True)
+    asked = ["bash", "-c", command]
+    ran = subprocess.run(asked, cwd=folder, env=environment(*programs), capture_output=True, text=True)
     said = ran.stdout.strip("\n") or (ran.stderr.strip("\n") if ran.returncode else "")
     printed = "".join(f"{line.rstrip()}\n" for line in said.splitlines())
     for changing, instead in CHANGING:

@@ -3,6 +3,7 @@
 Reads a JSON list from standard input, each entry commands to run one after another; writes how each ended.
 """
 
+import io
 import json
 import os
 import signal
@@ -14,12 +15,13 @@ from pathlib import Path
 LONGEST = 300  # seconds: a kernel may have to be compiled
 
 
-def become(words, out, err):
-    """Turn this forked process into `ouzel`."""
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(out.fileno(), 1)
-    os.dup2(err.fileno(), 2)
-    sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w")
+def become(words, *streams):
+    """Turn this forked process into `ouzel` with these descriptors as its standard streams."""
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+    at_once = bool(os.environ.get("PYTHONUNBUFFERED"))
+    raw = (os.fdopen(number, mode, -(not at_once)) for number, mode in enumerate(("rb", "wb", "wb")))
+    sys.stdin, sys.stdout, sys.stderr = (io.TextIOWrapper(stream, write_through=at_once) for stream in raw)
     sys.argv = ["ouzel", *words]
     from ouzel.cli import main
 
@@ -39,7 +41,7 @@ def outcome(words):
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         process = os.fork()
         if not process:
-            become(words, out, err)
+            become(words, os.open(os.devnull, os.O_RDONLY), out.fileno(), err.fileno())
         deadline = time.monotonic() + LONGEST
         while not (ended := os.wait4(process, os.WNOHANG))[0]:
             time.sleep(0.01)

@@ -16,7 +16,7 @@ demo: .venv/ready  ## learn three built-in streams, say who wins, draw it
 
 test: .venv/ready-test  ## run the laws of learning without the JIT, and the test suite with it
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -p tests.interpreted -n 2 --dist worksteal -m "law or interpreted" tests/checks tests/learners
-	$(BIN)/python -m pytest -n 2 --dist loadscope -m "not long and not interpreted" --durations 40
+	$(BIN)/python -m pytest -n 3 --dist loadscope -m "not long and not interpreted" --durations 40
 
 test-long: .venv/ready-test  ## run the tests that take minutes
 	$(BIN)/python -m pytest -m long

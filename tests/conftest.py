@@ -14,6 +14,9 @@ from ouzel.learners import catalogue
 settings.register_profile("ouzel", deadline=None, derandomize=True)  # a first call compiles; a failure must repeat
 settings.load_profile("ouzel")
 
+WAITING = re.compile(r"tests/(logs|service|distributed|cli/test_(reliability|train)|test_(jit|pages|regressions))")
+"""Files whose tests wait for processes or servers that they start, rather than compute."""
+
 DATA = Path(__file__).parents[2] / "shared" / "data"
 
 
@@ -30,6 +33,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     class ByKernels(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
             return group_of(nodeid)
+
+        def _assign_work_unit(self, node: Any) -> None:
+            waits = (
+                node.gateway.id == "gw0"
+            )  # one process begins with tests that wait, the others with those that do not
+            fitting = (group for group in self.workqueue if bool(WAITING.match(group)) == waits)
+            self.workqueue.move_to_end(next(fitting, next(iter(self.workqueue))), last=False)
+            super()._assign_work_unit(node)
 
     return ByKernels(config, log)
 

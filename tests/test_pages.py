@@ -1,6 +1,7 @@
 """The commands that stand in the documentation are ones that there are, and print what stands below them."""
 
 import itertools
+import os
 import re
 import runpy
 import shlex
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from tests.forked import programs
+from tests.forked import program
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -21,24 +22,17 @@ LONG = {"gallery", "multiclass"}  # draw a dozen pictures, compare thirty learne
 INSTALLED = {"index"}  # whose commands are the program as it is installed; elsewhere it is forked, to start in a moment
 
 
-@pytest.fixture(scope="module")
-def forked(tmp_path_factory):
-    """A folder with a program `ouzel` that starts in a moment."""
-    with programs(tmp_path_factory.mktemp("programs"), console["environment"]()) as folder:
-        yield folder
-
-
 @pytest.mark.parametrize(
     "page",
     [pytest.param(page, marks=[pytest.mark.long] * (page.stem in LONG), id=page.stem) for page in console["pages"]()],
 )
-def test_the_commands_of_a_page_print_what_it_says_and_draw_its_pictures(page, tmp_path, request):
+def test_the_commands_of_a_page_print_what_it_says_and_draw_its_pictures(page, tmp_path):
     text = page.read_text()
     absent = sorted(name for name in console["data_sets"](text) if not (console["DATA"] / name).exists())
     if absent:
         pytest.skip(f"{', '.join(absent)} is not in {console['DATA']}")
 
-    first = [] if page.stem in INSTALLED else [request.getfixturevalue("forked")]
+    first = [] if page.stem in INSTALLED or not hasattr(os, "fork") else [program().parent]
     assert console["rerun"](text, tmp_path, *first) == text, "run `make pages`"
     drawn = {image.name for image in tmp_path.glob("*.png")}
     assert drawn <= set(re.findall(r"images/([\w-]+\.png)", text))

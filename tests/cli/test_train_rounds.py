@@ -13,6 +13,7 @@ import pytest
 
 from ouzel.cli.app import run
 from tests.distributed.conftest import examples, svmlight_lines
+from tests.forked import program
 
 
 @pytest.fixture
@@ -23,7 +24,7 @@ def svm(tmp_path):
 
 
 def ouzel(*arguments, **more):
-    return subprocess.run([sys.executable, "-m", "ouzel", *map(str, arguments)], capture_output=True, text=True, **more)
+    return subprocess.run([program(), *map(str, arguments)], capture_output=True, text=True, **more)
 
 
 SPREAD = ("--learner", "adagrad", "--merge-every", 200, "--lanes", 3)
@@ -33,7 +34,21 @@ def test_two_workers_give_the_bits_of_none_and_a_report(svm, tmp_path):
     one, two = tmp_path / "one.ouzel", tmp_path / "two.ouzel"
 
     alone = ouzel("train", svm, *SPREAD, "--workers", 0, "--model", one, "--json", "--holdout-every", 10)
-    spread = ouzel("train", svm, *SPREAD, "--workers", 2, "--model", two, "--holdout-every", 10)
+    command = [
+        sys.executable,
+        "-m",
+        "ouzel",
+        "train",
+        svm,
+        *SPREAD,
+        "--workers",
+        2,
+        "--model",
+        two,
+        "--holdout-every",
+        10,
+    ]
+    spread = subprocess.run(list(map(str, command)), capture_output=True, text=True)
 
     assert (alone.returncode, spread.returncode) == (0, 0), alone.stderr + spread.stderr
     found = json.loads(alone.stdout)

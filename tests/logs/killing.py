@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import random
 import subprocess
-import sys
 import time
 from pathlib import Path
+
+from tests.forked import Forked
 
 LONGEST = 120.0  # seconds
 
 
-def train(*arguments: object) -> subprocess.Popen[bytes]:
+def train(*arguments: object) -> Forked:
     """`ouzel train` with these arguments, begun."""
-    command = [sys.executable, "-m", "ouzel", "train", *map(str, arguments), "--json"]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return Forked("train", *arguments, "--json", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def train_to_the_end(*arguments: object) -> str:

@@ -1,6 +1,7 @@
 """What broke the program once: each command of tests/regressions/README.md ends well, or in one line."""
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -22,11 +23,13 @@ def ended(tmp_path_factory):
     """How each command ended."""
     here = tmp_path_factory.mktemp("regressions") / "inputs"
     shutil.copytree(FOLDER, here)
+    path = os.pathsep.join([str(FOLDER.parents[1]), os.environ.get("PYTHONPATH", "")])
     ran = subprocess.run(
-        [sys.executable, "run.py"],
+        [sys.executable, "-m", "tests.regressions.run"],
         input=json.dumps([[shlex.split(part) for part in command.split("&&")] for command in COMMANDS]),
         stdout=subprocess.PIPE,
         cwd=here,
+        env={**os.environ, "PYTHONPATH": path},
         text=True,
         check=True,
     )

@@ -66,12 +66,7 @@ def one_after_another(commands):
 
 
 if __name__ == "__main__":
-    import pyarrow
+    from tests.forked import load
 
-    import ouzel.cli.app
-    import ouzel.model.model
-    import ouzel.streams.tables.batches
-
-    for block in ouzel.blocks_from(pyarrow.table({"a": [1.5, 2.0], "b": ["x", "y"]}), [0, 1]):
-        ouzel.Model("ogd").learn(block)  # loads the kernels that most commands take
+    load()
     json.dump([one_after_another(commands) for commands in json.load(sys.stdin)], sys.stdout)

@@ -50,9 +50,9 @@ def test_every_picture_is_on_a_page_and_figures_of_papers_are_those_of_the_repor
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_every_command_of_a_page_has_the_options_that_it_is_given(page):
-    from ouzel.cli.app import app
+    from ouzel.cli.app import application
 
-    commands = typer.main.get_command(app).commands
+    commands = typer.main.get_command(application()).commands
     for words in commands_of(page.read_text()):
         name, given = words[1], [word for word in words[2:] if re.match(r"--?[a-z]", word)]
         if name.startswith("-"):

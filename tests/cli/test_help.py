@@ -5,10 +5,10 @@ import re
 import pytest
 import typer
 
-from ouzel.cli.app import app
+from ouzel.cli.app import application
 from ouzel.cli.panels import FEW, OF_SERVE, PANELS, panels_of
 
-COMMANDS = typer.main.get_command(app).commands
+COMMANDS = typer.main.get_command(application()).commands
 
 
 def options_of(name):

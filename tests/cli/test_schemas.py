@@ -147,9 +147,9 @@ def test_schemas_are_printed_and_others_are_one_line(ouzel):
 def test_every_command_that_prints_json_has_a_schema():
     import typer
 
-    from ouzel.cli.app import app
+    from ouzel.cli.app import application
 
-    commands = typer.main.get_command(app).commands
+    commands = typer.main.get_command(application()).commands
     printing = {name for name, command in commands.items() if any(p.name == "json_" for p in command.params)}
 
     assert printing == set(SCHEMAS)

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from ouzel.cli.app import app
+from ouzel.cli.app import COMMANDS
 from ouzel.cli.vowpal_wabbit import FLAGS
 from ouzel.learners.catalogue import LEARNERS
 
@@ -40,8 +40,8 @@ def test_an_option_of_nobody_is_answered_as_ever(ouzel):
 
 def test_what_the_answers_name_is_there(ouzel):
     known = set()
-    for command in app.registered_commands:
-        known |= set(re.findall(r"--?[a-z][a-z-]*", ouzel(command.callback.__name__, "--help").out))
+    for command in COMMANDS:
+        known |= set(re.findall(r"--?[a-z][a-z-]*", ouzel(command, "--help").out))
     for flag in FLAGS:
         for said in re.findall(r"`([^`]*)`", flag.here):
             options = re.findall(r"(?<![\w-])--?[a-z][a-z-]*", said)

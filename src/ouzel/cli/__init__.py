@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from contextlib import suppress
 
 
+STARTED = 300_000  # more objects than a command has made when it begins to work
+
+
 def main() -> None:
     """Run `ouzel` with the arguments of the process."""
+    gc.set_threshold(STARTED)  # what is imported is not garbage: to look through it takes a tenth of the start
     try:
         from ouzel.cli.ui.standard_streams import make_usable
 

@@ -4,32 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
 from typing import Annotated
 
 import typer
 from typer.exceptions import Exit, TyperException
 
-from ouzel.cli.commands import (
-    compare,
-    compile,
-    convert,
-    deltoids,
-    demo,
-    explain,
-    export,
-    learners,
-    pmi,
-    predict,
-    reproduce,
-    schema,
-    send,
-    serve,
-    test,
-    top,
-    train,
-)
 from ouzel.cli.groups import expanded
 from ouzel.cli.panels import Command
+from ouzel.cli.parameters import Group
 from ouzel.cli.ui.interrupts import Interrupted, Signals
 from ouzel.cli.vowpal_wabbit import answer
 from ouzel.errors import OuzelError
@@ -37,37 +20,46 @@ from ouzel.errors import OuzelError
 BAD_INPUT = 2
 INTERRUPTED = 130
 CLOSED_PIPE = 141  # what a shell shows for a program that writes to a pipe nobody reads
-
-app = typer.Typer(
-    help="Linear models from data streams: one pass, second-order accuracy, a memory budget that holds.",
-    epilog="Start with `ouzel demo`, or `ouzel train FILE`.",
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,  # plain help starts in half the time
-)
-for command, line in (
-    (demo.demo, "Learn three built-in streams, and show who wins."),
-    (train.train, "Learn a stream in one pass."),
-    (predict.predict, "Predict a stream with a model."),
-    (test.run_test, "Test models on labelled examples."),
-    (top.top, "Show the heaviest features of a model."),
-    (compare.compare, "Train many learners and settings in one reading."),
-    (convert.convert, "Write files in another format, to be read faster."),
-    (export.export, "Write a model for other programs, as ONNX."),
-    (compile.compile_, "Compile kernels before they are needed."),
-    (learners.learners, "List the learners, or the settings of one."),
-    (explain.explain, "Find the attributes that mark the outliers of a stream."),
-    (deltoids.deltoids, "Find the items whose numbers differ most between two streams."),
-    (pmi.pmi, "Find the words, or events, that go together."),
-    (serve.serve, "Serve a model that learns while it answers."),
-    (send.send, "Send files to a service, which learns them."),
-    (schema.schema, "Print the JSON schema of what a command prints with --json."),
-    (reproduce.reproduce, "Run an experiment of the papers again."),
-):
-    app.command(command.__module__.rpartition(".")[2], cls=Command, short_help=line)(expanded(command))
+COMMANDS = {
+    "demo": "Learn three built-in streams, and show who wins.",
+    "train": "Learn a stream in one pass.",
+    "predict": "Predict a stream with a model.",
+    "test": "Test models on labelled examples.",
+    "top": "Show the heaviest features of a model.",
+    "compare": "Train many learners and settings in one reading.",
+    "convert": "Write files in another format, to be read faster.",
+    "export": "Write a model for other programs, as ONNX.",
+    "compile": "Compile kernels before they are needed.",
+    "learners": "List the learners, or the settings of one.",
+    "explain": "Find the attributes that mark the outliers of a stream.",
+    "deltoids": "Find the items whose numbers differ most between two streams.",
+    "pmi": "Find the words, or events, that go together.",
+    "serve": "Serve a model that learns while it answers.",
+    "send": "Send files to a service, which learns them.",
+    "schema": "Print the JSON schema of what a command prints with --json.",
+    "reproduce": "Run an experiment of the papers again.",
+}
+"""Each is the module of its name in `commands`, and the function there of that name, or with an underscore after it."""
 
 
-@app.callback(invoke_without_command=True)
+def application(*names: str) -> typer.Typer:
+    """The application with the commands of these names, or with all: no other is imported, nor its options read."""
+    app = typer.Typer(
+        cls=Group,
+        help="Linear models from data streams: one pass, second-order accuracy, a memory budget that holds.",
+        epilog="Start with `ouzel demo`, or `ouzel train FILE`.",
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,  # plain help starts in half the time
+    )
+    app.callback(invoke_without_command=True)(_first)
+    for name in names or COMMANDS:
+        module = import_module(f"ouzel.cli.commands.{name}")
+        function = getattr(module, name, None) or getattr(module, f"{name}_")
+        app.command(name, cls=Command, short_help=COMMANDS[name])(expanded(function))
+    return app
+
+
 def _first(
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
     modules: Annotated[
@@ -94,6 +86,7 @@ def run(arguments: list[str]) -> int:
 
 def _run(arguments: list[str]) -> int:
     try:
+        app = application(*arguments[:1] if _names_one(arguments) else ())
         status = app(arguments or ["--help"], prog_name="ouzel", standalone_mode=False)
         sys.stdout.flush()
         return int(status or 0)
@@ -128,5 +121,9 @@ def _complain(message: str) -> int:
 
 
 def _command(arguments: list[str]) -> str:
-    names = {command.callback.__name__ for command in app.registered_commands if command.callback}
-    return f"{arguments[0]} " if arguments and arguments[0] in names else ""
+    return f"{arguments[0]} " if _names_one(arguments) else ""
+
+
+def _names_one(arguments: list[str]) -> bool:
+    """Whether a command is named before any option."""
+    return bool(arguments) and arguments[0] in COMMANDS

@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from ouzel.cli.app import app
+from ouzel.cli.app import application
 
 HEAD = """# Commands
 
@@ -24,7 +24,7 @@ $ ouzel [OPTIONS] COMMAND [ARGS]...
 
 def page() -> str:
     """The page as Markdown."""
-    program: Any = typer.main.get_command(app)
+    program: Any = typer.main.get_command(application())
     first = typer.Context(program, info_name="ouzel")
     options = [record for param in program.get_params(first) if (record := param.get_help_record(first))]
     named = [(name, command.get_short_help_str(100)) for name, command in program.commands.items()]

@@ -11,27 +11,36 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.kernels.jit import kernel
+from ouzel.kernels.jit import force_inline, kernel
 from ouzel.model.answers import probabilities
+from ouzel.terms.losses import link
 
 BINS = 20
 WEIGHT, PROMISED, CAME = range(3)
 
 
-@kernel
-def fill_bins(promised, came, importances, bins):
-    """Add predictions (n,) to `bins` (3, BINS), one after the other: the sums do not depend on the blocks.
-
-    Examples that were not predicted promise nothing: NaN.
-    """
-    for i in range(len(promised)):
-        if not 0.0 <= promised[i] <= 1.0:
-            continue
-        place = min(int(promised[i] * BINS), BINS - 1)
-        importance = float(importances[i])
+@force_inline
+def _fill(promised, came, importance, bins):
+    """Add a prediction to `bins` (3, BINS); one that was not made promises nothing: NaN."""
+    if 0.0 <= promised <= 1.0:
+        place = min(int(promised * BINS), BINS - 1)
         bins[WEIGHT, place] += importance
-        bins[PROMISED, place] += importance * promised[i]
-        bins[CAME, place] += importance * came[i]
+        bins[PROMISED, place] += importance * promised
+        bins[CAME, place] += importance * came
+
+
+@kernel
+def fill_two(loss, margins, targets, importances, bins):
+    """Add the second of two classes, of margins (n,), one after the other: the sums do not depend on the blocks."""
+    for i in range(len(margins)):
+        _fill(link(loss, margins[i]), targets[i] == 1, float(importances[i]), bins)
+
+
+@kernel
+def fill_many(promised, came, importances, bins):
+    """Add the class predicted (n,), by its probability and whether it came."""
+    for i in range(len(promised)):
+        _fill(promised[i], came[i], float(importances[i]), bins)
 
 
 class Calibration:
@@ -51,12 +60,11 @@ class Calibration:
         self, loss: Any, margins: np.ndarray, targets: np.ndarray, importances: np.ndarray, joint: bool = False
     ) -> None:
         """Count a block's margins (n,) or (n, classes) and targets (n,), positions of classes."""
-        found = probabilities(loss, margins, joint)
         if margins.ndim == 1:
-            promised, came = found[:, 1], targets == 1
+            fill_two(loss, margins, targets, importances, self.bins)
         else:
-            promised, came = found.max(axis=1), found.argmax(axis=1) == targets
-        fill_bins(np.ascontiguousarray(promised, np.float64), came, importances, self.bins)
+            found = probabilities(loss, margins, joint)
+            fill_many(found.max(axis=1), found.argmax(axis=1) == targets, importances, self.bins)
 
     @property
     def error(self) -> float | None:

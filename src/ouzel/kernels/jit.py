@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 from numba import njit, typeof
 from numba.core import config, event
 from numba.extending import overload
+from numba.np import linalg
 
 from ouzel.kernels.cache import KernelCache, registries
 
@@ -33,6 +35,21 @@ class _Stopwatch(event.Listener):
         self.state = (depth - 1, begun, before if depth > 1 else before + time.perf_counter() - begun)
 
 
+def _spare_linear_algebra() -> None:
+    """Answer for SciPy's linear algebra, which Numba would import only to know that it is there: a tenth of a start.
+
+    It asks once, where it compiles or loads a first kernel; whoever asks later is answered by Numba itself.
+    """
+    if "scipy" in sys.modules and "numba.np.arraymath" not in sys.modules:
+        asked: Any = linalg.ensure_blas
+
+        def there() -> None:
+            vars(linalg).update(ensure_blas=asked)
+
+        vars(linalg).update(ensure_blas=there)
+
+
+_spare_linear_algebra()
 _stopwatch = _Stopwatch()
 event.register("numba:compile", _stopwatch)
 

@@ -33,6 +33,7 @@ from ouzel.service.tokens import Tokens
 from ouzel.service.workers import Local, Refreshing, Workers, listening
 
 GRACE = 10  # seconds that requests under way have to end
+COLLECT_OFTEN = (700, 10, 10)  # Python's own: a look for garbage is short, and holds up no answer
 
 
 @dataclass(frozen=True)
@@ -157,6 +158,7 @@ def _listen(
     raise_open_files(place.limits.connections)
     gc.collect()
     gc.freeze()  # what is loaded by now stays: to look through it again and again would hold up answers
+    gc.set_threshold(*COLLECT_OFTEN)
     service = Service({each.name: each for each in served}, place.limits, metrics, shadowing)
     server = Server(service, log, _configuration(application(service, tokens, log), place))
     try:

@@ -411,3 +411,14 @@ def test_text_is_parted_the_same_in_every_format(tmp_path):
 
     assert examples(csv, text="body")[0] == examples(lines, text="body")[0]
     assert examples(csv, text="body")[0][0][2][feature_id("it's")] == 2.0
+
+
+def test_of_a_parquet_file_no_more_is_held_than_is_being_read(tmp_path):
+    values = np.random.default_rng(0).normal(size=(4, 1_500_000))
+    table = pyarrow.table([np.ones(values.shape[1], np.int8), *values], names=["label", "a", "b", "c", "d"])
+    pyarrow.parquet.write_table(table, tmp_path / "long.parquet", row_group_size=25_000)
+    del table
+
+    before = pyarrow.total_allocated_bytes()
+    held = max(pyarrow.total_allocated_bytes() - before for _ in ouzel.read(tmp_path / "long.parquet"))
+    assert held < values.nbytes / 2

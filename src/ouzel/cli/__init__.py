@@ -7,7 +7,6 @@ import os
 import sys
 from contextlib import suppress
 
-
 STARTED = 300_000  # more objects than a command has made when it begins to work
 
 

@@ -39,7 +39,7 @@ COMMANDS = {
     "schema": "Print the JSON schema of what a command prints with --json.",
     "reproduce": "Run an experiment of the papers again.",
 }
-"""Each is the module of its name in `commands`, and the function there of that name, or with an underscore after it."""
+"""Each is the module of its name in `commands`, and the function there of that name, or `run_` and it."""
 
 
 def application(*names: str) -> typer.Typer:
@@ -55,7 +55,7 @@ def application(*names: str) -> typer.Typer:
     app.callback(invoke_without_command=True)(_first)
     for name in names or COMMANDS:
         module = import_module(f"ouzel.cli.commands.{name}")
-        function = getattr(module, name, None) or getattr(module, f"{name}_")
+        function = getattr(module, name, None) or getattr(module, f"run_{name}")
         app.command(name, cls=Command, short_help=COMMANDS[name])(expanded(function))
     return app
 

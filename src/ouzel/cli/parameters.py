@@ -39,7 +39,7 @@ def _value(param: Any, convert: Any, ctx: Any, given: Any) -> Any:
     kind = param.type_descriptor.annotation
     many = param.multiple or param.nargs == -1
     if given is None and not param.required:
-        value = () if many else None
+        value: Any = () if many else None
     elif type(given) is kind or (kind == list[str] and isinstance(given, tuple) and given):
         value = list(given) if many else given
     else:

@@ -15,7 +15,7 @@ from ouzel.errors import OuzelError
 from ouzel.learners import catalogue
 
 
-def compile_(
+def run_compile(
     learner: Annotated[
         list[str] | None, typer.Option(help=f"Learner whose kernels to compile ({catalogue.DEFAULT}); may be repeated.")
     ] = None,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MOST_CLASSES = 10  # of a confusion matrix on a screen
 
 
-def test_(
+def run_test(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
     files: options.Files,
     *,

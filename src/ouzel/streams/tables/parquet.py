@@ -27,16 +27,16 @@ def parquet_tables(source: Source, options: Options, limits: Limits) -> Iterator
 
     Columns of few words for many rows are dictionaries.
     """
-    with source.stored(limits) as stored, ParquetFile(stored, buffer_size=BUFFER) as file:
+    with source.stored(limits) as stored, _opened(stored) as file:
         schema = file.schema_arrow
         yield pyarrow.Table.from_batches([], schema)
         ignored = [name for name in schema.names if matches(name, options.ignore)]
         read = [name for name in schema.names if name not in ignored]
         words = _columns_of_words(file, read)
-        with ParquetFile(stored, buffer_size=BUFFER, read_dictionary=list(words)) as coded:
+        with _opened(stored, list(words)) as coded:
             parts = _Parts(coded, words, len(read), limits, source.groups)
             few = parts.columns_of_few()
-            with ParquetFile(stored, buffer_size=BUFFER, read_dictionary=few) as file_of_few:
+            with _opened(stored, few) as file_of_few:
                 for groups, rows in parts.runs():
                     for batch in file_of_few.iter_batches(rows, row_groups=groups, columns=read):
                         table = pyarrow.Table.from_batches([batch])
@@ -44,6 +44,11 @@ def parquet_tables(source: Source, options: Options, limits: Limits) -> Iterator
                             if name in ignored:
                                 table = table.append_column(name, pyarrow.nulls(len(table)))
                         yield table
+
+
+def _opened(stored: Any, coded: Sequence[str] = ()) -> ParquetFile:
+    """A file whose columns are read as they are needed: by itself PyArrow would read ahead and keep all of them."""
+    return ParquetFile(stored, buffer_size=BUFFER, pre_buffer=False, read_dictionary=list(coded))
 
 
 def rows_of_parquet(source: Source, limits: Limits) -> int:

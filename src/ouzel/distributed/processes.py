@@ -14,6 +14,8 @@ import time
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import Any
 
+import pyarrow
+
 from ouzel.distributed.engine import Function, Value
 from ouzel.errors import OuzelError
 
@@ -121,6 +123,7 @@ class Processes:
 def _serve(pipe: Any, driver: int) -> None:
     """Do what comes, until the driver goes; interruptions are left to it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    pyarrow.set_memory_pool(pyarrow.system_memory_pool())  # its own clears large pages anew for every lane
     threading.Thread(target=_end_with, args=(driver,), daemon=True).start()
     while True:
         try:

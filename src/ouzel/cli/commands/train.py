@@ -100,25 +100,11 @@ def train(
     with nullcontext() if model is None else locked(model):
         from ouzel.training.session import Session
 
-        session = Session.start(
-            sources,
-            learner=learner,
-            settings=settings,
-            intercept=not preparation.no_intercept,
-            prepared=preparation.prepared,
-            reading=reading,
-            format=format,
-            passes=passes,
-            holdout_every=holdout_every,
-            output=model,
-            resume=resume,
-            checkpoint_every=rows,
-            task=task,
-            pairs=pairs,
-            again=again,
-            most_classes=most_classes,
-            following=further,
-        )
+        begun: dict[str, Any] = {"learner": learner, "settings": settings, "task": task, "pairs": pairs}
+        begun |= {"intercept": not preparation.no_intercept, "prepared": preparation.prepared, "reading": reading}
+        begun |= {"format": format, "passes": passes, "again": again, "holdout_every": holdout_every, "output": model}
+        begun |= {"resume": resume, "checkpoint_every": rows, "most_classes": most_classes, "following": further}
+        session = Session.start(sources, **begun)
         if cache is not None:
             from ouzel.streams.keeping import kept_in
 

@@ -34,7 +34,7 @@ def parquet_tables(source: Source, options: Options, limits: Limits) -> Iterator
         read = [name for name in schema.names if name not in ignored]
         words = _columns_of_words(file, read)
         with _opened(stored, list(words)) as coded:
-            parts = _Parts(coded, words, len(read), limits, source.groups)
+            parts = _Parts(coded, words, len(read), limits, source.groups, apart=_is_afar(stored))
             few = parts.columns_of_few()
             with _opened(stored, few) as file_of_few:
                 for groups, rows in parts.runs():
@@ -47,8 +47,15 @@ def parquet_tables(source: Source, options: Options, limits: Limits) -> Iterator
 
 
 def _opened(stored: Any, coded: Sequence[str] = ()) -> ParquetFile:
-    """A file whose columns are read as they are needed: by itself PyArrow would read ahead and keep all of them."""
-    return ParquetFile(stored, buffer_size=BUFFER, pre_buffer=False, read_dictionary=list(coded))
+    """A file whose columns are read as they are needed; those of a row group together where it is not a file of a disk.
+
+    By itself PyArrow reads ahead, and keeps, all row groups of a call.
+    """
+    return ParquetFile(stored, buffer_size=BUFFER, pre_buffer=_is_afar(stored), read_dictionary=list(coded))
+
+
+def _is_afar(stored: Any) -> bool:
+    return not isinstance(stored, str)
 
 
 def rows_of_parquet(source: Source, limits: Limits) -> int:
@@ -70,13 +77,21 @@ def _columns_of_words(file: ParquetFile, read: Sequence[str]) -> dict[str, int]:
 class _Parts:
     """How a file is read: how many rows at a time, and which words as dictionaries.
 
-    Of the file, all columns of `words` are read as dictionaries, which tells how long and how many these are.
+    Of the file, all columns of `words` are read as dictionaries, which tells how long and how many these are. Row
+    groups that are read `apart` have a run each.
     """
 
     def __init__(
-        self, coded: ParquetFile, words: dict[str, int], columns: int, limits: Limits, groups: range | None = None
+        self,
+        coded: ParquetFile,
+        words: dict[str, int],
+        columns: int,
+        limits: Limits,
+        groups: range | None = None,
+        apart: bool = False,
     ) -> None:
         self.coded = coded
+        self.apart = apart
         self.words = words
         self.limits = limits
         self.groups = range(coded.num_row_groups) if groups is None else groups
@@ -99,7 +114,7 @@ class _Parts:
         before = 0
         for number in self.groups:
             rows = self._rows_at_once(number)
-            if run and rows != before:
+            if run and (self.apart or rows != before):
                 yield run, before
                 run = []
             run.append(number)

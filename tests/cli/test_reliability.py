@@ -16,6 +16,7 @@ from ouzel import files
 from ouzel.errors import OuzelError
 from ouzel.model import persistence
 from ouzel.model.persistence import load_model
+from tests.forked import program
 
 from .conftest import lines_of
 
@@ -23,9 +24,9 @@ OUZEL = [sys.executable, "-m", "ouzel"]
 OGD = ["--learner", "ogd"]
 
 
-def shell(command, folder, **environment):
+def shell(command, folder, ouzel=f"{sys.executable} -m ouzel", **environment):
     """Run a line of shell in which `ouzel` is this one; what came of it."""
-    line = command.replace("ouzel ", f"{sys.executable} -m ouzel ")
+    line = command.replace("ouzel ", f"{ouzel} ")
     return subprocess.run(
         ["sh", "-c", line], cwd=folder, env={**os.environ, **environment}, capture_output=True, text=True, timeout=120
     )
@@ -50,7 +51,10 @@ ANSWERS = {
 @pytest.mark.parametrize("output", ["| true", "> /dev/full", ">&-"])
 @pytest.mark.parametrize("command", ["train", "explain"])
 def test_the_files_are_written_whoever_reads_the_answer(folder, command, output):
-    ran = shell(f"({ANSWERS[command]}; echo $? >&3) 3>status {output}", folder)
+    begun = (
+        {} if output == ">&-" else {"ouzel": program()}
+    )  # where it is closed Python must be begun, else it may be forked
+    ran = shell(f"({ANSWERS[command]}; echo $? >&3) 3>status {output}", folder, **begun)
 
     assert persistence.load_model(folder / "m").examples
     assert (folder / "p.png").read_bytes().startswith(b"\x89PNG")

@@ -6,6 +6,7 @@ worker had begun to write when it was killed, since they keep its end of the pip
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -123,6 +124,7 @@ class Processes:
 def _serve(pipe: Any, driver: int) -> None:
     """Do what comes, until the driver goes; interruptions are left to it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.freeze()  # what is loaded is not garbage
     pyarrow.set_memory_pool(pyarrow.system_memory_pool())  # its own clears large pages anew for every lane
     threading.Thread(target=_end_with, args=(driver,), daemon=True).start()
     while True:

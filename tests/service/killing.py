@@ -26,6 +26,7 @@ from ouzel.service.server import Place, serve
 SUMMARY = "/v1/learn?answers=summary"
 LINES = {"Content-Type": "application/x-ndjson"}
 ROWS = {"Content-Type": ARROW}
+PATIENCE = 30.0, 30.0, 60.0  # seconds: what is forked while a thread holds a lock waits for that for ever
 
 
 def free_port() -> int:
@@ -43,15 +44,24 @@ class Running:
         self.address = f"http://127.0.0.1:{self.port}"
         place = replace(place or Place(), port=self.port, log="none", snapshot_every=snapshot_every)
         alone = not place.workers  # what is ended with its parent may have no processes of its own
-        self.process = multiprocessing.get_context("fork").Process(target=serve, args=([folder], place), daemon=alone)
-        self.process.start()
-        for _ in range(1200):
+        fork = multiprocessing.get_context("fork")
+        for seconds in PATIENCE:
+            self.process = fork.Process(target=serve, args=([folder], place), daemon=alone)
+            self.process.start()
+            if self._listens(seconds):
+                return
+            self.kill()
+        raise AssertionError("the service does not listen")
+
+    def _listens(self, seconds: float) -> bool:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
             with suppress(httpx.HTTPError):
                 httpx.get(f"{self.address}/health")
-                return
+                return True
             assert self.process.is_alive(), "the service ended before it listened"
             time.sleep(0.05)
-        raise AssertionError("the service does not listen")
+        return False
 
     def kill(self) -> None:
         """End it as a loss of power would, as far as one process is concerned."""

@@ -35,9 +35,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return group_of(nodeid)
 
         def _assign_work_unit(self, node: Any) -> None:
-            waits = (
-                node.gateway.id == "gw0"
-            )  # one process begins with tests that wait, the others with those that do not
+            waits = node.gateway.id == "gw0"  # begins with tests that wait, the others with those that do not
             fitting = (group for group in self.workqueue if bool(WAITING.match(group)) == waits)
             self.workqueue.move_to_end(next(fitting, next(iter(self.workqueue))), last=False)
             super()._assign_work_unit(node)

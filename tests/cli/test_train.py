@@ -255,6 +255,17 @@ def test_help_is_quick_and_imports_nothing_heavy():
     assert "Example: ouzel train" in ran.stdout
 
 
+def test_a_training_imports_nothing_that_it_does_not_use(small):
+    code = (
+        f"import sys; from ouzel.cli.app import run; status = run(['train', {str(small)!r}, '--learner', 'adagrad']);"
+        "unused = {'pydantic', 'scipy.linalg', 'sklearn', 'matplotlib', 'ouzel.cli.commands.serve'} & set(sys.modules);"
+        "sys.exit(status or (f'imported {unused}' if unused else 0))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+
+    assert ran.returncode == 0, ran.stderr
+
+
 def test_a_closed_pipe_is_no_error(small):
     command = f"{sys.executable} -m ouzel train {small} --model {small.parent}/m --json > /dev/null;"
     command += f" {sys.executable} -m ouzel predict {small.parent}/m {small} {small} {small} {small} | head -1"

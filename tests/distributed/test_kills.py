@@ -34,7 +34,7 @@ folder, workers, learners = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
 partitions.SMALLEST = 1 << 8
 ray.init(num_cpus=workers, include_dashboard=False, log_to_driver=False, logging_level=40)
 chance = random.Random(workers)
-AGENTS = "ray::Dashboard", "ray::RuntimeEnv"  # without which there is no node
+AGENTS = "ray::Dashboard", "ray::RuntimeEnv"  # the node ends with them
 kills, ended = 0, threading.Event()
 
 def kill():

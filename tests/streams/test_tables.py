@@ -364,10 +364,10 @@ def test_a_quotation_that_does_not_end_is_told(tmp_path, end):
 
 
 def test_a_header_may_be_longer_than_what_is_read_at_once(tmp_path):
-    names = [f"a column with a {'very ' * 110}long name {k}" for k in range(1000)]
-    path = wrote(tmp_path, "t.csv", ",".join(["y", *names]) + "\n" + ",".join(["1"] * 1001) + "\n")
+    names = [f"a column with a long name {k}" for k in range(20_000)]
+    path = wrote(tmp_path, "t.csv", ",".join(["y", *names]) + "\n" + ",".join(["1"] * 20_001) + "\n")
 
-    assert sum(examples(path, bits=30)[0][0][2].values()) == 1000.0
+    assert sum(examples(path, bits=30)[0][0][2].values()) == 20_000.0
 
 
 @pytest.mark.parametrize("positive", ["yes", "True", "1"])

@@ -8,11 +8,12 @@ from importlib import import_module
 from typing import Annotated
 
 import typer
+from typer.core import TyperGroup
 from typer.exceptions import Exit, TyperException
 
 from ouzel.cli.groups import expanded
 from ouzel.cli.panels import Command
-from ouzel.cli.parameters import Group
+from ouzel.cli.parameters import Sparing
 from ouzel.cli.ui.interrupts import Interrupted, Signals
 from ouzel.cli.vowpal_wabbit import answer
 from ouzel.errors import OuzelError
@@ -40,6 +41,10 @@ COMMANDS = {
     "reproduce": "Run an experiment of the papers again.",
 }
 """Each is the module of its name in `commands`, and the function there of that name, or `run_` and it."""
+
+
+class Group(Sparing, TyperGroup):
+    """All commands."""
 
 
 def application(*names: str) -> typer.Typer:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ouzel.cli.parameters import Command as SparingCommand
+from typer.core import TyperCommand
+
+from ouzel.cli.parameters import Sparing
 
 FEW = 14  # options, up to which there is one list
 OWN = "Options"  # heading of those that stand nowhere below
@@ -38,7 +40,7 @@ OF_SERVE: dict[str, str] = {
 """The same of `ouzel serve`, some of whose options have the names of others."""
 
 
-class Command(SparingCommand):
+class Command(Sparing, TyperCommand):
     """A command whose help groups its options."""
 
     def sections(self, ctx: Any) -> dict[str, list[tuple[str, str]]]:

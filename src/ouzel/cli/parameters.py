@@ -9,23 +9,13 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from typer.core import TyperCommand, TyperGroup
 
-
-class Command(TyperCommand):
-    """A command with such parameters."""
+class Sparing:
+    """A command, or a group of them, with such parameters: to be derived from first, before Typer's class."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Its parameters."""
-        return [_sparing(param) for param in super().get_params(ctx)]
-
-
-class Group(TyperGroup):
-    """A group of commands with such parameters."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Its parameters."""
-        return [_sparing(param) for param in super().get_params(ctx)]
+        return [_sparing(param) for param in super().get_params(ctx)]  # type: ignore[misc]
 
 
 def _sparing(param: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -50,6 +51,7 @@ def _spare_linear_algebra() -> None:
 
 
 _spare_linear_algebra()
+_silent = threading.local()
 _stopwatch = _Stopwatch()
 event.register("numba:compile", _stopwatch)
 
@@ -102,8 +104,14 @@ def _as_compiled(function: F) -> F:
 
     @functools.wraps(function)
     def run(*arguments: Any) -> Any:
-        with np.errstate(all="ignore"):
+        if getattr(_silent, "already", False):  # in a kernel that called this one
             return function(*arguments)
+        _silent.already = True
+        try:
+            with np.errstate(all="ignore"):
+                return function(*arguments)
+        finally:
+            _silent.already = False
 
     silent: Any = run
     return silent

@@ -105,7 +105,9 @@ class FeatureColumns:
         self._factors = Collector(self.options.derived)
         self._noted[:] = 0
         kinds, space = self.decided(batch)
-        plain = [column for column in self.columns if kinds[column] in (NUMBER, CATEGORY, DATE)]
+        plain, others = [], []
+        for column in self.columns:
+            (plain if kinds[column] in (NUMBER, CATEGORY, DATE) else others).append(column)
         room = len(plain) + len(PARTS) * [kinds[column] for column in plain].count(DATE)
         ids, values = lanes(room, n, np.uint32), lanes(room, n, np.float32)
         free = zip(ids, values, strict=True)
@@ -127,7 +129,7 @@ class FeatureColumns:
             if wrong.any():
                 refused.append((column, wrong))
         rows = rows_of_lanes(ids, values)
-        for column in [column for column in self.columns if column not in plain]:
+        for column in others:
             wrong = np.zeros(n, np.uint8)
             with converting(batch, column, self.name):
                 offsets, tokens, found = self._tokens(batch.column(column), column, wrong)

@@ -23,11 +23,17 @@ class View:
         mean, spread = self.rows.mean(axis=0), self.rows.std(axis=0)
         return mean, np.where(spread**2 > 1e-10 * mean**2, spread, 0.0)
 
+    def units(self, t):
+        """By what rare features are divided, after t examples: their root mean square, or the largest by the reach."""
+        reach = min(np.sqrt(1 + t / 10), 7)
+        return np.maximum(np.sqrt(np.mean(self.rows**2, axis=0)), self.size / reach)
+
     def see(self, x):
         self.rows = np.vstack([self.rows, x])
         self.size = np.where(self.dense, 0.0, np.maximum(self.size, np.abs(x)))
         mean, spread = self.moments()
-        rare = np.divide(x, self.size, out=np.zeros(len(x)), where=self.size > 0)
+        unit = self.units(self.t - 1)
+        rare = np.divide(x, unit, out=np.zeros(len(x)), where=unit > 0)
         standard = np.clip(np.divide(x - mean, spread, out=np.zeros(len(x)), where=spread > 0), -3, 3)
         z = np.where(self.dense, standard, rare)
         self.N += z @ z
@@ -40,11 +46,16 @@ class View:
         for j in range(1, len(self.dense)):
             enough = self.t >= 2 and count[j] >= max(self.t / 2, min(self.t, 3))
             if not self.dense[j] and self.rows[-1, j] != 0 and enough:
-                yield j, spread[j] / self.size[j], mean[j] / self.size[j]
+                unit = self.units(self.t)[j]
+                yield j, min(spread[j] / unit, 1.0), np.clip(mean[j] / unit, -1.0, 1.0)
                 self.dense[j], self.size[j] = True, 0.0
         for j in np.flatnonzero(self.dense & (count < self.t / 4)):
             self.dense[j], self.size[j] = False, np.sqrt(np.sum(self.rows[:, j] ** 2) / count[j])
-            yield j, self.size[j] / spread[j] if spread[j] > 0 else 0.0, -mean[j] / spread[j] if spread[j] > 0 else 0.0
+            yield (
+                j,
+                self.units(self.t)[j] / spread[j] if spread[j] > 0 else 0.0,
+                -mean[j] / spread[j] if spread[j] > 0 else 0.0,
+            )
 
 
 class AdaGrad:

@@ -10,7 +10,18 @@ import numpy as np
 from ouzel.exporting.forms import Chances, Form, Linear, Odds, Residuals, Stacks
 from ouzel.learners.auto.several_classes import END as END_OF_SEVERAL
 from ouzel.learners.auto.sharing import LEAST
-from ouzel.learners.auto.standardisation import CONSTANT, COUNT, DENSE, FURTHEST, LARGEST, MEAN, SEEN, SQUARES, Features
+from ouzel.learners.auto.standardisation import (
+    CONSTANT,
+    COUNT,
+    DENSE,
+    FURTHEST,
+    LARGEST,
+    MEAN,
+    REACH,
+    SEEN,
+    SQUARES,
+    Features,
+)
 from ouzel.learners.auto.two_classes import END as END_OF_TWO
 
 TINY = 1e-300  # beside a size that is divided by
@@ -69,9 +80,17 @@ def margins_of(graph: Graph, form: Form) -> str:
 
 
 def _sized(graph: Graph, features: Features, slots: int, places: str, values: str) -> str:
-    """Values of rare features over the largest size seen of each."""
+    """Values of rare features over their units: the largest size seen of each, or as far as they reach."""
     largest = np.maximum(np.append(features.moments[1 : slots + 1, LARGEST], 0.0), TINY)
-    size = graph("Max", graph("Abs", values), graph("Gather", largest, places))
+    size, reach = graph("Max", graph("Abs", values), graph("Gather", largest, places)), features.totals[REACH]
+    if reach > 1.0:
+        squares = np.append(features.moments[1 : slots + 1, SQUARES], 0.0)
+        mean = graph(
+            "Mul",
+            graph("Add", graph("Mul", values, values), graph("Gather", squares, places)),
+            1.0 / (features.totals[SEEN] + 1.0),
+        )
+        size = graph("Max", graph("Sqrt", mean), graph("Mul", size, 1.0 / reach))
     return graph("Div", values, size)
 
 

@@ -121,7 +121,7 @@ def weights(state: Any, settings: Settings) -> np.ndarray:
     averaged and not margins, and the prediction is not linear in the features. Nor is it where a feature lies 3
     standard deviations from its mean, or where a model's margin is cut.
     """
-    slopes, shifts = standardisation.units(state.features)
+    slopes, shifts = standardisation.units(state.features, reaching=True)
     slopes[0] = 1.0
     models = sharing.combined(state.shares, state.mixture.weights)
     found = np.stack([part @ models for part in weights_by_class(state)], axis=1)

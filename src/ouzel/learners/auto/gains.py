@@ -76,7 +76,11 @@ def linear_onto(base: Linear, features: Any, gains: Gains, shift: float) -> tupl
     moved = np.divide(gained[:, 2], growth, out=np.zeros(growth.shape), where=growth > 0.0)
     beside = np.divide(gained[:, 3], growth[0], out=np.zeros(growth.shape), where=growth[0] > 0.0)
     is_dense = (features.moments[:, standardisation.LARGEST] < 0.0).reshape(-1, 1, 1)
-    return _in_units(features, before + moved, (before + np.where(is_dense, beside, moved)), shift), mean_growth(gained)
+    weights = _in_units(features, before + moved, (before + np.where(is_dense, beside, moved)), shift)
+    rare = ~is_dense & ~(base.features.moments[:, standardisation.LARGEST] < 0.0).reshape(-1, 1, 1)
+    rare[0] = False
+    weights = np.where(rare & (growth == 0.0), base.weights, weights)  # of units that move alone nothing is learnt
+    return weights, mean_growth(gained)
 
 
 def gains_of_block(base: Any, state: Any, examples: float, shift: float) -> Gains:

@@ -10,7 +10,18 @@ from __future__ import annotations
 import numpy as np
 
 from ouzel.layout import copied
-from ouzel.learners.auto.standardisation import COUNT, DENSE, LARGEST, MEAN, NORMS, SEEN, SQUARES, Features
+from ouzel.learners.auto.standardisation import (
+    COUNT,
+    DENSE,
+    LARGEST,
+    MEAN,
+    MOST_REACH,
+    NORMS,
+    REACH,
+    SEEN,
+    SQUARES,
+    Features,
+)
 from ouzel.learners.gains.parts import Gains, Peak, dense, rows_of
 
 
@@ -47,6 +58,7 @@ def gains(base: Features, state: Features) -> Gains:
         "sums": rows_of(_sums(state, origin) - _sums(base, origin)),
         "sizes": Peak(_sizes(state)),
         "totals": state.totals - base.totals,
+        "reach": state.totals[[SEEN]] * state.totals[[REACH]] - base.totals[[SEEN]] * base.totals[[REACH]],
     }
 
 
@@ -57,6 +69,8 @@ def onto(base: Features, gains: Gains) -> Features:
     seen = merged.totals[SEEN]
     if seen == 0.0:
         return merged
+    reach = (base.totals[SEEN] * base.totals[REACH] + gains["reach"][0]) / seen
+    merged.totals[REACH] = min(max(reach, 0.0), MOST_REACH)
     count, sums, squares, votes = (_sums(base, origin) + dense(gains["sums"], len(origin))).T
     is_dense = (2.0 * votes >= seen) & (votes > 0.0)
     raw, raw_squares = sums + seen * origin, squares + origin * (2.0 * sums + seen * origin)

@@ -227,7 +227,7 @@ def weights(state: State, settings: Settings) -> np.ndarray:
     They predict what the model predicts as long as no feature lies 3 standard deviations from its mean, no prediction
     beyond the labels seen, and the moments stay what they are.
     """
-    slopes, shifts = standardisation.units(state.features)
+    slopes, shifts = standardisation.units(state.features, reaching=True)
     found = weights_by_model(state) @ state.mixture.weights
     found[0] -= shifts @ found
     slopes[0] = 1.0

@@ -33,6 +33,7 @@ def note_example(state, work, indices, values, count):
         slots = work.slots[:count]
         found, crowded = newton_block.admit(block, state.places, slots, features.moments, features.totals[SEEN])
         present, turn = found if tabular else 0, turn or crowded
+    standardisation.let_reach(features, newton_block.worthwhile(block.totals))
     return present, turn
 
 

@@ -7,7 +7,6 @@ room for; `gains_of` is what one has learnt beyond the base; gains add up in any
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from functools import partial, reduce
 from typing import Any, NamedTuple
@@ -15,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel.errors import OuzelError
-from ouzel.layout import flat
 from ouzel.learners import protocol
 from ouzel.learners.auto import moments
 from ouzel.learners.gains.parts import Gains, sum_of
@@ -136,8 +134,9 @@ def _forget_alike(base: Model, examples: int) -> None:
 
 
 def _like(old: Any, new: Any) -> Any:
-    """A state whose arrays have the types, the order and the alignment of another one's."""
-    found = copy.deepcopy(old)
-    for (_, array), (_, values) in zip(flat(found), flat(new), strict=True):
-        array[...] = values
+    """A copy of a state, or of an array of it, whose arrays have the types and the order of another one's."""
+    if not isinstance(old, np.ndarray):
+        return type(old)(*(_like(*pair) for pair in zip(old, new, strict=True)))
+    found = np.empty_like(old)
+    found[...] = new
     return found

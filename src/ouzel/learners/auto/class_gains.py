@@ -9,6 +9,7 @@ import numpy as np
 from ouzel.layout import copied
 from ouzel.learners.auto import gains as parts
 from ouzel.learners.auto import merging, moments, newton_block, several_classes, two_classes
+from ouzel.learners.auto.narrowing import MET
 from ouzel.learners.auto.standardisation import SEEN
 from ouzel.learners.auto.two_classes import TwoClasses
 from ouzel.learners.gains.parts import Gains
@@ -44,6 +45,7 @@ def _with_prior(base: parts.Linear, features: Any, others: np.ndarray) -> parts.
     return base._replace(squares=squares)
 
 
+@MET.gains
 def gains(base: Any, state: Any) -> Gains:
     """What a worker has learnt beyond its base."""
     examples = float(state.features.totals[SEEN] - base.features.totals[SEEN])
@@ -59,6 +61,7 @@ def gains(base: Any, state: Any) -> Gains:
     }
 
 
+@MET.onto
 def onto(base: Any, gains: Gains) -> Any:
     """The state of a base and of what workers have learnt beyond it."""
     examples = gains["examples"]

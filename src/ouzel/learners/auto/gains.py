@@ -21,6 +21,7 @@ from ouzel.layout import copied
 from ouzel.learners.auto import newton_block, standardisation
 from ouzel.learners.auto.newton_block import BELOW, LEAST, MEMBERS, PRESENT, SEEN
 from ouzel.learners.gains.growth import mean_growth
+from ouzel.learners.gains.narrowing import PAIR
 from ouzel.learners.gains.parts import Gains, Peak, Rows, dense, rows_of
 
 RIDGE = 1e-12
@@ -95,7 +96,7 @@ def gains_of_block(base: Any, state: Any, examples: float, shift: float) -> Gain
     precision = np.zeros(covariance.shape)
     if known.any():
         precision[np.ix_(known, known)] = _inverse(covariance[np.ix_(known, known)])
-    pairs = slots[:, None] * len(state.places) + slots
+    pairs = slots[:, None] * PAIR + slots
     totals = state.block.totals - base.block.totals
     totals[[MEMBERS, LEAST, BELOW]] = 0.0
     return {
@@ -126,16 +127,16 @@ def block_onto(
     block.shares[:] += gains["shares"]
     if size and block.totals[PRESENT] > 0.0:
         prior = variance * block.totals[SEEN] / block.totals[PRESENT]
-        block.covariance[:size, :size] = _covariance(gains, members, len(counts), examples, prior)
+        block.covariance[:size, :size] = _covariance(gains, members, examples, prior)
     places = np.zeros_like(base.places)
     places[members] = np.arange(1, size + 1)
     return block, places
 
 
-def _covariance(gains: Gains, members: np.ndarray, slots: int, examples: float, prior: float) -> np.ndarray:
+def _covariance(gains: Gains, members: np.ndarray, examples: float, prior: float) -> np.ndarray:
     """The inverse of the mean precision of members; workers that do not know one have the prior's of it."""
     places, values = gains["precision"]
-    pairs = (members[:, None] * slots + members).ravel()
+    pairs = (members[:, None] * PAIR + members).ravel()
     at = np.minimum(np.searchsorted(places, pairs), len(places) - 1)
     precision = np.where(places[at] == pairs, values[at], 0.0).reshape(len(members), -1) / examples
     known = gains["members"].values[np.searchsorted(gains["members"].places, members)]

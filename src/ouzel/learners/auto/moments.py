@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ouzel.layout import copied
+from ouzel.learners.auto.narrowing import MET
 from ouzel.learners.auto.standardisation import (
     COUNT,
     DENSE,
@@ -22,7 +23,7 @@ from ouzel.learners.auto.standardisation import (
     SQUARES,
     Features,
 )
-from ouzel.learners.gains.parts import Gains, Peak, dense, rows_of
+from ouzel.learners.gains.parts import Gains, dense, peaks_of, rows_of
 
 
 def _dense(features: Features) -> np.ndarray:
@@ -51,17 +52,19 @@ def _sizes(features: Features) -> np.ndarray:
     return np.where(_dense(features), root, size)
 
 
+@MET.gains
 def gains(base: Features, state: Features) -> Gains:
     """What a worker has learnt beyond its base."""
     origin = _origin(base)
     return {
         "sums": rows_of(_sums(state, origin) - _sums(base, origin)),
-        "sizes": Peak(_sizes(state)),
+        "sizes": peaks_of(_sizes(state)),
         "totals": state.totals - base.totals,
         "reach": state.totals[[SEEN]] * state.totals[[REACH]] - base.totals[[SEEN]] * base.totals[[REACH]],
     }
 
 
+@MET.onto
 def onto(base: Features, gains: Gains) -> Features:
     """The moments of a base's and all workers' examples."""
     merged, origin = copied(base), _origin(base)
@@ -78,7 +81,7 @@ def onto(base: Features, gains: Gains) -> Features:
     merged.moments[:, COUNT] = count
     merged.moments[:, MEAN] = np.where(is_dense, origin + sums / seen, raw)
     merged.moments[:, SQUARES] = np.maximum(np.where(is_dense, squares - sums**2 / seen, raw_squares), 0.0)
-    merged.moments[:, LARGEST] = np.maximum(_sizes(base), gains["sizes"].values)
+    merged.moments[:, LARGEST] = np.maximum(_sizes(base), dense(gains["sizes"], len(origin))[:, 0])
     merged.moments[slots, LARGEST] = -np.arange(1.0, len(slots) + 1.0)
     merged.dense[:] = 0
     merged.dense[: len(slots)], merged.totals[DENSE] = slots, len(slots)

@@ -13,6 +13,7 @@ import numpy as np
 from ouzel.layout import copied
 from ouzel.learners.auto import gains as parts
 from ouzel.learners.auto import moments
+from ouzel.learners.auto.narrowing import MET
 from ouzel.learners.auto.standardisation import COUNT, SEEN
 from ouzel.learners.gains.parts import Gains, Peak
 
@@ -37,6 +38,7 @@ def _label_sums(labels: np.ndarray, origin: float) -> np.ndarray:
     return np.array([weight, weight * change, labels[DEVIATIONS] + weight * change**2])
 
 
+@MET.gains
 def gains(base: Any, state: Any) -> Gains:
     """What a worker has learnt beyond its base."""
     examples = float(state.features.totals[SEEN] - base.features.totals[SEEN])
@@ -53,6 +55,7 @@ def gains(base: Any, state: Any) -> Gains:
     }
 
 
+@MET.onto
 def onto(base: Any, gains: Gains) -> Any:
     """The state of a base and of what workers have learnt beyond it."""
     examples = gains["examples"]

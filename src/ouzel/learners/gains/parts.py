@@ -56,7 +56,13 @@ def rows_of(dense: np.ndarray) -> Rows:
     return Rows(places, dense[places])
 
 
-def dense(rows: Rows, length: int) -> np.ndarray:
+def peaks_of(dense: np.ndarray) -> Best:
+    """Those of numbers (d,), none below 0, that are not 0, the largest of which counts."""
+    places = places_of(dense != 0)
+    return Best(places, dense[places, None])
+
+
+def dense(rows: Rows | Best, length: int) -> np.ndarray:
     """The array (length, ...) that rows are of."""
     whole = np.zeros((length, *rows.values.shape[1:]), rows.values.dtype)
     whole[rows.places] = rows.values

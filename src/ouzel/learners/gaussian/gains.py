@@ -13,6 +13,7 @@ import numpy as np
 
 from ouzel.kernels.jit import dispatch
 from ouzel.learners.gains.growth import grown, mean_growth, mean_move
+from ouzel.learners.gains.narrowing import slot_by_slot
 from ouzel.learners.gains.parts import Gains, Peak, dense, rows_of
 from ouzel.learners.gaussian.states import SMALLEST_VARIANCE, Diagonal, Full
 
@@ -51,6 +52,16 @@ def _above(state: Any, prior: float) -> np.ndarray:
 
 @gained.register(object)
 def _(settings: Any, base: Any, state: Any) -> Gains:
+    found: Gains = WAYS[type(base)][0](base, state, settings)
+    return found
+
+
+@settled.register(object)
+def _(settings: Any, base: Any, gains: Gains) -> Any:
+    return WAYS[type(base)][1](base, gains, settings)
+
+
+def _gains(base: Any, state: Any, settings: Any) -> Gains:
     prior = 2.0 / settings.prior
     added = _above(state, prior) - _above(base, prior)
     found: Gains = {name: getattr(state, name) - getattr(base, name) for name in ("seen", "updates")}
@@ -63,8 +74,7 @@ def _(settings: Any, base: Any, state: Any) -> Gains:
     return {**found, **extent, **precision, "means": means}
 
 
-@settled.register(object)
-def _(settings: Any, base: Any, gains: Gains) -> Any:
+def _onto(base: Any, gains: Gains, settings: Any) -> Any:
     prior = 2.0 / settings.prior
     above = _above(base, prior)
     means = dense(gains["means"], len(above))
@@ -82,3 +92,6 @@ def _(settings: Any, base: Any, gains: Gains) -> Any:
     covariance[met, met] = np.linalg.inv(above[met, met] + prior * np.eye(int(extent[0])))
     product = np.zeros_like(base.product)
     return base._replace(table=table, covariance=covariance, product=product, extent=extent, **total)
+
+
+WAYS = {Diagonal: slot_by_slot("table", "variance").both(_gains, _onto), Full: (_gains, _onto)}

@@ -21,6 +21,7 @@ import numpy as np
 from ouzel.kernels.jit import kernel
 from ouzel.layout import float64, made_from, require
 from ouzel.learners.gains.duals import averaging_duals
+from ouzel.learners.gains.narrowing import slot_by_slot
 from ouzel.learners.limits import has_square
 from ouzel.learners.loops import learning_scores, predicting_scores
 from ouzel.learners.shared_settings import Damping, Loss, Penalty, Rate
@@ -154,6 +155,6 @@ def _rebuilt(
     return State(np.stack([total, squares], axis=1), totals["seen"], np.zeros_like(base.work))
 
 
-gains, onto = averaging_duals(
-    weights, lambda state: state.table[:, 0], lambda state: state.table[:, 1], _rates, _rebuilt
+gains, onto = slot_by_slot("table").both(
+    *averaging_duals(weights, lambda state: state.table[:, 0], lambda state: state.table[:, 1], _rates, _rebuilt)
 )

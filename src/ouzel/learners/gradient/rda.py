@@ -17,6 +17,7 @@ import numpy as np
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float64, made_from, require
 from ouzel.learners.gains.duals import averaging_duals
+from ouzel.learners.gains.narrowing import slot_by_slot
 from ouzel.learners.gradient.derived_weights import descending_lazily
 from ouzel.learners.limits import reach_of
 from ouzel.learners.shared_settings import Loss, Penalty, Rate
@@ -84,4 +85,6 @@ def _rebuilt(base: State, weight: Any, total: np.ndarray, squares: Any, totals: 
     return State(total, totals["seen"])
 
 
-gains, onto = averaging_duals(weights, lambda state: state.gradient_sum, None, _rates, _rebuilt)
+gains, onto = slot_by_slot("gradient_sum").both(
+    *averaging_duals(weights, lambda state: state.gradient_sum, None, _rates, _rebuilt)
+)

@@ -248,11 +248,13 @@ def by_sketch(sketch: ModuleType | Any, home: str) -> Functions:
         """
         return State(*sketched_gains.merge(sketch, states, [weights(state, settings) for state in states], settings))
 
+    @sketched_gains.MET.gains
     def gains(base: State, state: State, settings: Settings) -> Gains:
         """What a worker has learnt beyond its base; see `sketched_gains`."""
         before, after = weights(base, settings), weights(state, settings)
         return sketched_gains.gains(sketch, base, state, before, after, settings)
 
+    @sketched_gains.MET.onto
     def onto(base: State, gains: Gains, settings: Settings) -> State:
         """The state of a base and of what workers have learnt beyond it; see `sketched_gains`."""
         return sketched_gains.onto(sketch, base, gains, weights(base, settings), settings)

@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.learners.gains.parts import First, Gains, Peak, dense, rows_of
+from ouzel.learners.gains.narrowing import Narrowing
+from ouzel.learners.gains.parts import First, Gains, Rows, dense, peaks_of, rows_of
 from ouzel.learners.newton.scaled_features import first_scale, is_normalised, level
+from ouzel.terms.starts import GIVEN
 
 
 def scales_of(state: Any, settings: Any) -> np.ndarray:
@@ -77,6 +79,56 @@ def _mass(sketch: Any, state: Any) -> float:
     return float(sketch.eigenvalues(state.sketch).sum() * max(state.sketch.counts[0], 1.0))
 
 
+def _met(base: Any, state: Any) -> np.ndarray:
+    own = (each.sketch for each in (base, state))
+    if base.sketch._asdict().get("start", (None,))[0] == GIVEN:
+        return np.arange(len(base.sketch.table))  # directions begin with slots by their numbers
+    return np.unique(np.concatenate([each.touched[: int(each.counts[1])] for each in own])).astype(np.int64)
+
+
+def _lists(sketch: Any) -> dict[str, np.ndarray]:
+    """The arrays of a sketch that list slots."""
+    return {name: part for name, part in sketch._asdict().items() if part.dtype == np.uint32}
+
+
+def _narrowed(state: Any, slots: np.ndarray) -> Any:
+    own = state.sketch
+    lists = {name: np.searchsorted(slots, part[: len(slots)]).astype(part.dtype) for name, part in _lists(own).items()}
+    largest = state.largest[slots] if len(state.largest) else state.largest
+    return state._replace(sketch=own._replace(table=own.table[slots], **lists), largest=largest)
+
+
+def _widened(base: Any, narrow: Any, slots: np.ndarray) -> Any:
+    lists = {name: part.copy() for name, part in _lists(base.sketch).items()}
+    for name, part in lists.items():
+        part[: len(slots)] = slots[getattr(narrow.sketch, name)]
+    table, largest = base.sketch.table.copy(), base.largest.copy()
+    table[slots] = narrow.sketch.table
+    if len(largest):
+        largest[slots] = narrow.largest
+    return narrow._replace(sketch=narrow.sketch._replace(table=table, **lists), largest=largest)
+
+
+MET = Narrowing(_met, _narrowed, _widened)
+
+
+def _by_slot(own: Any) -> Any:
+    """A settled sketch whose table and list of slots seen are rows by slot; it has no other lists, nor epochs."""
+    seen = own.touched[: int(own.counts[1])].astype(np.int64)
+    order = np.argsort(seen)
+    idle = dict.fromkeys([*_lists(own), *({"turns"} & set(own._fields))])
+    rows = {"table": Rows(seen[order], own.table[seen[order]]), "touched": Rows(seen[order], order)}
+    return own._replace(**idle | rows)
+
+
+def _of_slots(rows: Any, base: Any) -> Any:
+    """The sketch that `_by_slot` is of, with as many slots as a base."""
+    idle = {name: np.zeros_like(getattr(base, name)) for name, part in rows._asdict().items() if part is None}
+    touched = np.zeros_like(base.touched)
+    touched[rows.touched.values] = rows.touched.places
+    return rows._replace(table=dense(rows.table, len(base.table)), touched=touched, **idle)
+
+
 def gains(sketch: Any, base: Any, state: Any, before: np.ndarray, after: np.ndarray, settings: Any) -> Gains:
     """What a worker has learnt beyond its base, of weights (d,) before and after."""
     examples = float(state.sketch.counts[0] - base.sketch.counts[0])
@@ -84,12 +136,12 @@ def gains(sketch: Any, base: Any, state: Any, before: np.ndarray, after: np.ndar
     moved = after - before
     return {
         "moved": rows_of(np.column_stack([growth, growth * moved, examples * moved])),
-        "seen": Peak((state.sketch.table[:, 1] > 0.0).astype(np.uint8)),
-        "largest": Peak(state.largest),
+        "seen": peaks_of((state.sketch.table[:, 1] > 0.0).astype(np.uint8)),
+        "largest": peaks_of(state.largest),
         "examples": np.array([examples]),
         "mass": np.array([_mass(sketch, state) - _mass(sketch, base)]),
         "lengths": state.lengths - base.lengths,
-        "sketch": First(examples, sketch.settled(state.sketch)),
+        "sketch": First(examples, _by_slot(sketch.settled(state.sketch))),
     }
 
 
@@ -97,11 +149,11 @@ def onto(sketch: Any, base: Any, gains: Gains, before: np.ndarray, settings: Any
     """The state of a base of weights `before` (d,) and of what workers have learnt beyond it."""
     if not gains["examples"][0]:
         return base._replace(sketch=sketch.settled(base.sketch))
-    lead = base._replace(sketch=sketch.settled(gains["sketch"].content))
-    largest = np.maximum(base.largest, gains["largest"].values)
+    lead = base._replace(sketch=_of_slots(gains["sketch"].content, base.sketch))
+    largest = np.maximum(base.largest, dense(gains["largest"], len(base.largest))[:, 0])
     merged = lead._replace(largest=largest, lengths=base.lengths + gains["lengths"])
     own, moved = merged.sketch, dense(gains["moved"], len(before))
-    seen = (gains["seen"].values > 0) | (base.sketch.table[:, 1] > 0.0)
+    seen = (dense(gains["seen"], len(before))[:, 0] > 0) | (base.sketch.table[:, 1] > 0.0)
     scales = np.full(len(seen), first_scale(settings))
     if settings.diagonal:
         squares = settings.first_square + _squares(base, settings) + moved[:, 0]

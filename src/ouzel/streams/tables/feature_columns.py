@@ -39,6 +39,7 @@ from ouzel.streams.tables.lists import any_in_row, list_rows
 from ouzel.streams.text.spans import nothing_noted
 
 MOST_TEXT = 1 << 24  # bytes of names that rows read together may bring
+OF_ONE = (NUMBER, CATEGORY, DATE)  # kinds of columns whose cells are a feature each, or a fixed number of them
 Lane = tuple[np.ndarray, np.ndarray]  # ids (n,) and values (n,), 0 where there is no feature
 Refused = tuple[str, np.ndarray]  # a column, and what is wrong with each of its cells (n,) uint8, 0 if nothing
 
@@ -105,9 +106,7 @@ class FeatureColumns:
         self._factors = Collector(self.options.derived)
         self._noted[:] = 0
         kinds, space = self.decided(batch)
-        plain, others = [], []
-        for column in self.columns:
-            (plain if kinds[column] in (NUMBER, CATEGORY, DATE) else others).append(column)
+        plain = [column for column in self.columns if kinds[column] in OF_ONE]
         room = len(plain) + len(PARTS) * [kinds[column] for column in plain].count(DATE)
         ids, values = lanes(room, n, np.uint32), lanes(room, n, np.float32)
         free = zip(ids, values, strict=True)
@@ -129,7 +128,7 @@ class FeatureColumns:
             if wrong.any():
                 refused.append((column, wrong))
         rows = rows_of_lanes(ids, values)
-        for column in others:
+        for column in [column for column in self.columns if kinds[column] not in OF_ONE]:
             wrong = np.zeros(n, np.uint8)
             with converting(batch, column, self.name):
                 offsets, tokens, found = self._tokens(batch.column(column), column, wrong)

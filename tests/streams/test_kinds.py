@@ -55,9 +55,9 @@ def test_hashes_of_which_some_read_as_numbers_are_categories_in_every_format(tmp
     ("cells", "kind", "said"),
     [
         (["1", "2.5", "-3", "", "1e3"], "number", ""),
-        (["1", "two", "3"], "category", "mixes numbers and words"),
-        (["02139", "10001", "94103"], "category", "holds numbers written like codes"),
-        (["007", "008", "100"], "category", "holds numbers written like codes"),
+        (["1", "two", "3"], "category", "numbers and words"),
+        (["02139", "10001", "94103"], "category", "numbers written like codes"),
+        (["007", "008", "100"], "category", "numbers written like codes"),
         (["0.5", "00.5", "1"], "number", ""),
         (["0", "10", "-01"], "number", ""),
         (["NA", "4", "NULL"], "number", ""),
@@ -77,13 +77,24 @@ def test_a_column_of_text_holds_what_its_first_cells_are(tmp_path, cells, kind, 
     assert all("--numeric x" in remark for remark in stream.remarks)
 
 
+def test_columns_alike_are_told_of_in_one_line(tmp_path):
+    names = [f"C{k}" for k in range(26)]
+    (tmp_path / "t.csv").write_text(f"y,{','.join(names)}\n1,{','.join('1' * 26)}\n1,{','.join('a' * 26)}\n")
+
+    with ouzel.read(tmp_path / "t.csv") as stream:
+        list(stream)
+
+    assert stream.remarks == [
+        "columns C0, C1, C2, C3, C4, … (26 in all): numbers and words, taken as categories; "
+        "--numeric NAME reads numbers, --categorical NAME says so"
+    ]
+
+
 def test_a_column_of_dates_is_told_with_the_option_that_reads_them(tmp_path):
     (tmp_path / "t.csv").write_text("y,when,where\n" + "".join(f"1,2024-01-{10 + k},Rome\n" for k in range(9)))
     with ouzel.read(tmp_path / "t.csv") as stream:
         list(stream)
-        assert stream.remarks == [
-            "column 'when' holds dates, each a word here; --dates 'when' reads month, weekday, hour"
-        ]
+        assert stream.remarks == ["column 'when': dates, each a word here; --dates when reads month, weekday, hour"]
     with ouzel.read(tmp_path / "t.csv", dates=["when"]) as stream:
         list(stream)
         assert stream.remarks == []

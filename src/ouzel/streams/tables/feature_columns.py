@@ -84,6 +84,7 @@ class FeatureColumns:
         """What each column holds, and what the features of all of them are known by."""
         if self._decided is None:
             kinds = {column: self.kinds.decide(column, batch.column(column), self.typed) for column in self.columns}
+            self.kinds.tell()
             space = self._space({column: kind for column, kind in kinds.items() if column in self.kinds.known})
             if not batch.num_rows:
                 return kinds, space

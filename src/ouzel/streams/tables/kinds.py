@@ -24,8 +24,10 @@ from ouzel.streams.text.numbers import parse_number
 
 MOST_KNOWN = 4096  # members of objects that are decided on; others are what each value is
 MOST_DATES = 20  # cells by which dates are told
-MIXED = "mixes numbers and words"
-CODES = "holds numbers written like codes, with zeros before them"
+AS_TOLD = "taken as categories; --numeric {0} reads numbers, --categorical {0} says so"
+MIXED = f"numbers and words, {AS_TOLD}"
+CODES = f"numbers written like codes, with zeros before them, {AS_TOLD}"
+DATED = "dates, each a word here; --dates {0} reads month, weekday, hour"
 
 
 class ColumnKinds:
@@ -36,6 +38,7 @@ class ColumnKinds:
         self.say = say
         self.known: dict[str, str] = dict(options.space.kinds)
         self.plain: dict[str, str | int] = {}  # members of objects whose numbers are the values of these features
+        self._noticed: dict[str, list[str]] = {}  # columns of which there is something to say
         check_kinds(options, self.known)
 
     def wanted(self, columns: Sequence[str]) -> list[str]:
@@ -62,7 +65,8 @@ class ColumnKinds:
                     counts.setdefault(name, [0, 0])[isinstance(value, str)] += 1
         for name, (numbers, words) in counts.items():
             if name not in self.known:
-                self.known[name] = self.options.kind_of(name) or self.by_counts(name, numbers, words, False)
+                self.known[name] = self.options.kind_of(name) or self._by_counts(name, numbers, words, False)
+        self.tell()
 
     def known_ones(self, columns: Sequence[str], name: str) -> list[str]:
         """The columns that the model knows; says which others there are, and which of the model's there are not."""
@@ -91,24 +95,27 @@ class ColumnKinds:
             found = (
                 CATEGORY
                 if typed
-                else self.by_counts(column, *tell_cells(words_of(array.slice(0, self.options.sample or SAMPLE))))
+                else self._by_counts(column, *tell_cells(words_of(array.slice(0, self.options.sample or SAMPLE))))
             )
             if found == CATEGORY and not typed and are_dates(filter(None, array.slice(0, MOST_DATES).to_pylist())):
-                self.say(
-                    f"column {column!r} holds dates, each a word here; --dates {column!r} reads month, weekday, hour"
-                )
+                self._noticed.setdefault(DATED, []).append(column)
         return self.known.setdefault(column, found)
 
-    def by_counts(self, column: str, numbers: int, words: int, coded: bool) -> str:
+    def tell(self) -> None:
+        """Say what has been decided against first sight, of all columns alike in one line."""
+        for what, columns in self._noticed.items():
+            one = len(columns) == 1
+            names = f"column {columns[0]!r}" if one else f"columns {listed(columns, 5)}"
+            self.say(f"{names}: {what.format(columns[0] if one else 'NAME')}")
+        self._noticed.clear()
+
+    def _by_counts(self, column: str, numbers: int, words: int, coded: bool) -> str:
         """What a column holds in which so many cells are numbers and words, and whether the numbers are codes."""
         if not numbers:
             return CATEGORY if words else NUMBER
         if not (words or coded):
             return NUMBER
-        self.say(
-            f"column {column!r} {MIXED if words else CODES}: its values are categories; "
-            f"--numeric {column} reads numbers, --categorical {column} says so"
-        )
+        self._noticed.setdefault(MIXED if words else CODES, []).append(column)
         return CATEGORY
 
 

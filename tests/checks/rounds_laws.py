@@ -14,6 +14,7 @@ from ouzel.learners.gains.parts import Gains, add, sum_of
 from ouzel.model import persistence
 from ouzel.model.model import Model
 from ouzel.model.rounds import Shape, common, gains_of, merge_onto, model_of, shape_of
+from ouzel.streams.block import Block
 from tests.checks.laws import ROWS, Law, assert_alike, assert_same, stream
 from tests.checks.laws import model_of as trained
 from tests.checks.merging_laws import ROUNDING
@@ -155,6 +156,25 @@ def rounds_learn_the_rule(name: str) -> None:
     assert right[1] > right[0] - 0.05
 
 
+def merging_does_not_go_by_the_numbers_of_features(name: str) -> None:
+    """Features far apart, as those of hashed names are, merge as if they lay side by side."""
+    base, workers = base_and_workers(name, 30, 20)
+    if base.budgeted:  # what shares a cell goes by the numbers
+        return
+    far = trained(name, _apart(stream(rows=ROWS, seed=50)), classes=range(2))
+    others = [copy.deepcopy(far) for _ in workers]
+    for seed, (worker, rows) in enumerate(zip(others, (30, 20), strict=True)):
+        worker.learn(_apart(stream(rows=rows, seed=seed)))
+
+    merged = merge_onto(far, others).margins(_apart(stream(seed=9)))
+
+    np.testing.assert_allclose(merged, merge_onto(base, workers).margins(stream(seed=9)), **close(name))
+
+
+def _apart(block: Block) -> Block:
+    return block._replace(indices=block.indices * np.uint32(7) + np.uint32(3))
+
+
 ROUNDS_LAWS: tuple[Law, ...] = (
     one_worker_merged_onto_its_base_is_that_worker,
     a_worker_that_has_stood_still_changes_nothing,
@@ -164,4 +184,5 @@ ROUNDS_LAWS: tuple[Law, ...] = (
     a_merged_model_learns_on_as_any_other,
     classes_that_one_worker_alone_has_met_are_merged,
     rounds_learn_the_rule,
+    merging_does_not_go_by_the_numbers_of_features,
 )

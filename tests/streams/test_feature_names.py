@@ -1,5 +1,7 @@
 """Names that wait as they came are those that would have been taken at once, to the last that has room."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -35,3 +37,15 @@ def test_names_that_wait_are_those_taken_at_once(limit, asking):
     assert names.full == (size >= limit)
     names.restrict(np.array([*expected][:3]))
     assert len(names) == min(3, len(expected))
+
+
+def test_copies_take_the_bytes_of_their_names_and_go_on():
+    names = FeatureNames()
+    names.add(names_of([(500_000, "price")]))
+
+    data = pickle.dumps(names)
+    copy = pickle.loads(data)
+    copy.add(names_of([(500_000, "other"), (7, "size")]))
+
+    assert len(data) < 1000
+    assert copy.to_json() == [[7, "size"], [500_000, "price"]]

@@ -57,6 +57,11 @@ class FeatureNames:
         self._known: dict[int, str] = {}
         self._seen = np.zeros(1 << 10, np.uint8)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What copies and other processes get: without the filter, which follows from the names."""
+        self._settle()
+        return {**self.__dict__, "_seen": np.zeros(1, np.uint8)}
+
     @property
     def _names(self) -> dict[int, str]:
         """All names."""

@@ -152,9 +152,9 @@ def note_row(features, work, indices, values, count, enter, leave):
 
 @inline_source
 def let_reach(features, tabular):
-    """Have rare features reach further in a table, from the next example on."""
-    grown = min(sqrt(1.0 + features.totals[SEEN] / SLOWLY), MOST_REACH)
-    features.totals[REACH] = grown if tabular else 1.0
+    """Have rare features reach a little further in a table, and no further than 1 in text, from the next example on."""
+    before = max(features.totals[REACH], 1.0)
+    features.totals[REACH] = min(sqrt(before * before + 1.0 / SLOWLY), MOST_REACH) if tabular else 1.0
 
 
 @inline_source

@@ -154,6 +154,7 @@ def test_moments_of_targets_that_cannot_be_are_refused(tmp_path, moments, messag
     [
         ("mixture.curvature", (2, 1), 3e38, "curvature of the mixture is not one"),
         ("features.totals", 0, 1e308, r"totals lies outside of 0 to \(1e\+130"),
+        ("features.totals", 3, 8.0, r"totals lies outside of 0 to \(1e\+130"),
     ],
 )
 def test_numbers_of_the_default_that_no_stream_gives_are_refused(tmp_path, array, place, value, message):

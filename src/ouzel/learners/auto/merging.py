@@ -54,7 +54,10 @@ def _columns(two: bool) -> tuple[list[int], list[int]]:
 
 
 def in_units_of(features: Features, state: Any, columns: list[int]) -> Any:
-    """A copy of a worker's state whose weights mean the same to raw features in the units of other moments."""
+    """A copy of a worker's state whose weights mean the same to raw features in the units of other moments.
+
+    Those of rare features are the largest |x| (`standardisation.units`).
+    """
     old, old_shift = standardisation.units(state.features)
     new, new_shift = standardisation.units(features)
     factor = np.divide(old, new, out=np.zeros(len(old)), where=new > 0.0)

@@ -2,7 +2,8 @@
 
 What `auto/standardisation.py` does for the default, for the rows of any learner: features that are not 0 in half of
 the examples so far are centred by their running mean and scaled by their standard deviation (Welford, 1962), cut at 3;
-others are divided by their largest value. So a sparse example still costs its non-zeros and the few dense features.
+others are divided by their largest value, and reach no further. So a sparse example still costs its non-zeros and the
+few dense features.
 Neither labels nor weights have a say in it: one view serves all states of a model, and rows are made a block at a time.
 
 Weights live in units of what the learner sees. Where a feature turns dense, or rare again, they stay as they are: that

@@ -9,8 +9,9 @@ Of any other feature they see z = x / the largest |x| so far. So a sparse exampl
 features. A dense feature that is found in less than a quarter of the examples is rare again.
 
 The default learner has rare features of tables reach further, so that a rare category says as much as a frequent one:
-z = x / the root mean square of x in all examples, at most r times x / the largest |x|, where r grows with t examples,
-    r = sqrt(1 + t / 10) up to 7: a column found in 2 % of the examples has 1 for its root mean square.
+    z = x / the root mean square of x in all examples, at most r times x / the largest |x|.
+Each example of a table adds 1/10 to r^2, which is 1 at first and in text, and 49 at most. So columns found in 2 % of
+the examples or more have a mean square of 1, and none is blown up by the little that is known of it.
 
 Where a feature turns, after the example has been learnt, the models' weights turn with it so that predictions stay what
 they are: of w x / n comes w' = w s / n and, for the constant, w mean / n; back, w' = w n / s, where n is the root mean
@@ -33,7 +34,7 @@ FURTHEST = 3.0  # standard deviations from the mean
 CONSTANT = 1e-10  # a variance below this part of the squared mean is rounding
 COUNT, MEAN, SQUARES, LARGEST = range(4)  # columns of `moments`
 SEEN, DENSE, NORMS, REACH = range(4)  # places of `totals`
-MOST_REACH, SLOWLY = 7.0, 10.0  # of the rare features of tables: 2 % of the examples; examples in which it grows
+MOST_REACH, SLOWLY = 7.0, 10.0  # of the rare features of tables; the examples that add 1 to its square
 
 
 class Features(NamedTuple):
@@ -210,7 +211,7 @@ def turn_rare(features: Features, slots: np.ndarray, centred: bool) -> tuple[np.
 def units(features: Features, reaching: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """What z = a x - b is of every slot, while nothing is cut: a and b, both (d,); 0 for what is not known.
 
-    Workers are merged with rare features in units of the largest |x|, which stands still while they are not seen;
+    Workers are merged with rare features in units of the largest |x|, which stand still while they are not seen;
     `reaching` asks for the units in which the models see them.
     """
     moments, seen = features.moments, features.totals[SEEN]

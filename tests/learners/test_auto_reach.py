@@ -5,7 +5,8 @@ import pytest
 
 import ouzel
 from ouzel.learners import feature_scaling
-from ouzel.learners.auto.standardisation import LARGEST, MOST_REACH, REACH, SEEN
+from ouzel.learners.auto import standardisation
+from ouzel.learners.auto.standardisation import COUNT, FOUND, KNOWN, LARGEST, MOST_REACH, REACH, SEEN
 from ouzel.model import persistence
 from ouzel.model.model import Model
 from ouzel.streams.memory import blocks_from
@@ -97,6 +98,21 @@ def test_the_reach_grows_with_the_examples():
         reaches.append(features_of(model).totals[REACH])
 
     np.testing.assert_allclose(reaches, np.minimum(np.sqrt(1.0 + np.arange(60, 601, 60) / 10.0), MOST_REACH))
+
+
+def test_ids_reach_no_further_than_the_root_of_the_examples_that_they_are_in():
+    """One in two columns of ids, each of which comes twice in the mean."""
+    rng = np.random.default_rng(0)
+    rows = [({"x": 1.0, f"id={rng.integers(500)}": 1.0, "dense": rng.normal()}, k % 2) for k in range(1000)]
+    model = Model("auto")
+    for block in blocks_from(rows):
+        model.learn(block)
+    totals, moments = features_of(model).totals, features_of(model).moments
+
+    met = np.count_nonzero(moments[:, COUNT])
+    assert (totals[KNOWN], totals[FOUND]) == (met, 4000.0)
+    assert standardisation.reach_of(totals) == pytest.approx(np.sqrt(4000.0 / met))
+    assert totals[REACH] == MOST_REACH
 
 
 def test_words_of_text_reach_as_far_as_their_largest_count():

@@ -17,10 +17,10 @@ from ouzel.learners.auto.standardisation import (
     FURTHEST,
     LARGEST,
     MEAN,
-    REACH,
     SEEN,
     SQUARES,
     Features,
+    reach_of,
 )
 from ouzel.learners.auto.two_classes import END as END_OF_TWO
 
@@ -82,7 +82,7 @@ def margins_of(graph: Graph, form: Form) -> str:
 def _sized(graph: Graph, features: Features, slots: int, places: str, values: str) -> str:
     """Values of rare features over their units: the largest size seen of each, or as far as they reach."""
     largest = np.maximum(np.append(features.moments[1 : slots + 1, LARGEST], 0.0), TINY)
-    size, reach = graph("Max", graph("Abs", values), graph("Gather", largest, places)), features.totals[REACH]
+    size, reach = graph("Max", graph("Abs", values), graph("Gather", largest, places)), reach_of(features.totals)
     if reach > 1.0:
         squares = np.append(features.moments[1 : slots + 1, SQUARES], 0.0)
         mean = graph(

@@ -14,6 +14,8 @@ from ouzel.learners.auto.narrowing import MET
 from ouzel.learners.auto.standardisation import (
     COUNT,
     DENSE,
+    FOUND,
+    KNOWN,
     LARGEST,
     MEAN,
     MOST_REACH,
@@ -68,7 +70,7 @@ def gains(base: Features, state: Features) -> Gains:
 def onto(base: Features, gains: Gains) -> Features:
     """The moments of a base's and all workers' examples."""
     merged, origin = copied(base), _origin(base)
-    merged.totals[[SEEN, NORMS]] += gains["totals"][[SEEN, NORMS]]
+    merged.totals[[SEEN, NORMS, FOUND]] += gains["totals"][[SEEN, NORMS, FOUND]]
     seen = merged.totals[SEEN]
     if seen == 0.0:
         return merged
@@ -85,4 +87,5 @@ def onto(base: Features, gains: Gains) -> Features:
     merged.moments[slots, LARGEST] = -np.arange(1.0, len(slots) + 1.0)
     merged.dense[:] = 0
     merged.dense[: len(slots)], merged.totals[DENSE] = slots, len(slots)
+    merged.totals[KNOWN] = np.count_nonzero(count)
     return merged

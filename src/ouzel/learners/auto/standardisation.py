@@ -10,8 +10,9 @@ features. A dense feature that is found in less than a quarter of the examples i
 
 The default learner has rare features of tables reach further, so that a rare category says as much as a frequent one:
     z = x / the root mean square of x in all examples, at most r times x / the largest |x|.
-Each example of a table adds 1/10 to r^2, which is 1 at first and in text, and 49 at most. So columns found in 2 % of
-the examples or more have a mean square of 1, and none is blown up by the little that is known of it.
+Each example of a table adds 1/10 to r^2, which is 1 at first and in text, 49 at most, and no more than the mean number
+of examples that features are in. So columns found in 2 % of the examples or more have a mean square of 1, and none is
+blown up by the little that is known of it: least of all ids, most of which come once or twice.
 
 Where a feature turns, after the example has been learnt, the models' weights turn with it so that predictions stay what
 they are: of w x / n comes w' = w s / n and, for the constant, w mean / n; back, w' = w n / s, where n is the root mean
@@ -33,14 +34,14 @@ from ouzel.layout import float64, require, uint32
 FURTHEST = 3.0  # standard deviations from the mean
 CONSTANT = 1e-10  # a variance below this part of the squared mean is rounding
 COUNT, MEAN, SQUARES, LARGEST = range(4)  # columns of `moments`
-SEEN, DENSE, NORMS, REACH = range(4)  # places of `totals`
+SEEN, DENSE, NORMS, REACH, FOUND, KNOWN = range(6)  # places of `totals`
 MOST_REACH, SLOWLY = 7.0, 10.0  # of the rare features of tables; the examples that add 1 to its square
 
 
 class Features(NamedTuple):
     moments: np.ndarray  # (d, 4) float64  non-zeros; rare: sum, sum of squares, largest |x|; dense: mean, M2, -place
     dense: np.ndarray  # (d,) uint32  slots of the dense features; places count from 1
-    totals: np.ndarray  # (4,) float64  examples t, dense features, N = the sum of all z^2, r or 0 for 1
+    totals: np.ndarray  # (6,) float64  t, dense features, N = the sum of all z^2, r or 0 for 1, non-zeros, features met
 
 
 def layout(dimension: int) -> Any:
@@ -48,7 +49,7 @@ def layout(dimension: int) -> Any:
     return Features(
         moments=float64(dimension, 4, least=(0.0, -inf, 0.0, -dimension)),
         dense=uint32(dimension, most=dimension - 1),
-        totals=float64(4, least=0.0, most=(inf, dimension, inf, MOST_REACH)),
+        totals=float64(6, least=0.0, most=(inf, dimension, inf, MOST_REACH, inf, dimension)),
     )
 
 
@@ -85,6 +86,12 @@ def spread_of(mean, variance, centred):
 
 
 @inline_source
+def reach_of(totals):
+    """How far rare features reach now: r, or the root of the mean number of examples of a feature if that is less."""
+    return min(totals[REACH], sqrt(max(totals[FOUND] / max(totals[KNOWN], 1.0), 1.0)))
+
+
+@inline_source
 def view_row(features, work, indices, values, centred):
     """Write slots and z of an example to `work.slots` and `work.values`, the dense ones first; return their number.
 
@@ -92,7 +99,7 @@ def view_row(features, work, indices, values, centred):
     the dense ones.
     """
     seen, dense = features.totals[SEEN] + 1.0, np.int64(features.totals[DENSE])
-    part, count, reach = 1.0 / seen, dense, features.totals[REACH]
+    part, count, reach = 1.0 / seen, dense, reach_of(features.totals)
     for place in range(dense):
         work.raw[place] = 0.0
     for k in range(len(indices)):
@@ -131,6 +138,8 @@ def note_row(features, work, indices, values, count, enter, leave):
         x = np.float64(values[k])
         row = features.moments[indices[k]]
         if x != 0.0 and row[LARGEST] >= 0.0:
+            features.totals[KNOWN] += row[COUNT] == 0.0
+            features.totals[FOUND] += 1.0
             row[COUNT] += 1.0
             row[MEAN] += x
             row[SQUARES] += x * x
@@ -141,6 +150,7 @@ def note_row(features, work, indices, values, count, enter, leave):
         row = features.moments[features.dense[place]]
         change = x - row[MEAN]
         row[COUNT] += x != 0.0
+        features.totals[FOUND] += x != 0.0
         row[MEAN] += change * part
         row[SQUARES] += change * (x - row[MEAN])
         turning |= row[COUNT] < leave * seen
@@ -171,8 +181,7 @@ def spreads(mean: np.ndarray, variance: np.ndarray, centred: bool) -> np.ndarray
 
 def rare_units(features: Features, squares: np.ndarray, largest: np.ndarray) -> np.ndarray:
     """By what rare features are divided, of these sums of squares and largest |x|."""
-    seen, _, _, reach = features.totals
-    root = np.sqrt(squares / max(seen, 1.0))
+    root, reach = np.sqrt(squares / max(features.totals[SEEN], 1.0)), reach_of(features.totals)
     units: np.ndarray = np.maximum(root, largest / reach) if reach > 1.0 else largest
     return units
 
@@ -268,7 +277,7 @@ def merged(parts: list[Features]) -> Features:
     whole.moments[...] = moments
     whole.dense[:] = 0
     whole.dense[: len(slots)] = slots
-    norms = sum(part.totals[NORMS] for part in parts)
+    norms, found = (sum(part.totals[place] for part in parts) for place in (NORMS, FOUND))
     reach = sum(part.totals[SEEN] * part.totals[REACH] for part in parts) / max(total, 1.0)
-    whole.totals[:] = total, len(slots), norms, reach
+    whole.totals[:] = total, len(slots), norms, reach, found, np.count_nonzero(moments[:, COUNT])
     return whole

@@ -26,7 +26,7 @@ class View:
     def units(self, t):
         """By what rare features are divided, after t examples: their root mean square, or the largest by the reach."""
         count = np.count_nonzero(self.rows[:t], axis=0)
-        reach = np.sqrt(min(1 + t / 10, 49, max(count.sum() / max(np.count_nonzero(count), 1), 1)))
+        reach = np.sqrt(min(1 + t / 10, 49, 1 + count.sum() / max(np.count_nonzero(count), 1)))
         return np.maximum(np.sqrt(np.mean(self.rows**2, axis=0)), self.size / reach)
 
     def see(self, x):

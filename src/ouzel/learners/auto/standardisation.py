@@ -10,7 +10,7 @@ features. A dense feature that is found in less than a quarter of the examples i
 
 The default learner has rare features of tables reach further, so that a rare category says as much as a frequent one:
     z = x / the root mean square of x in all examples, at most r times x / the largest |x|.
-Each example of a table adds 1/10 to r^2, which is 1 at first and in text, 49 at most, and no more than the mean number
+Each example of a table adds 1/10 to r^2, which is 1 at first and in text, 49 at most, and at most 1 + the mean number
 of examples that features are in. So columns found in 2 % of the examples or more have a mean square of 1, and none is
 blown up by the little that is known of it: least of all ids, most of which come once or twice.
 
@@ -87,8 +87,8 @@ def spread_of(mean, variance, centred):
 
 @inline_source
 def reach_of(totals):
-    """How far rare features reach now: r, or the root of the mean number of examples of a feature if that is less."""
-    return min(totals[REACH], sqrt(max(totals[FOUND] / max(totals[KNOWN], 1.0), 1.0)))
+    """How far rare features reach now: their squares no further than 1 + the mean number of examples of a feature."""
+    return min(totals[REACH], sqrt(1.0 + totals[FOUND] / max(totals[KNOWN], 1.0)))
 
 
 @inline_source

@@ -184,8 +184,8 @@ class _Index(IndexDataCacheFile):
     def _remove_old(self, told: set[str]) -> None:
         """Remove kernels of older sources; one that another process has not told yet is compiled once more."""
         base = self._index_name.removesuffix(".nbi")
-        with suppress(OSError):
-            for entry in os.scandir(self._cache_path):
+        with suppress(OSError), os.scandir(self._cache_path) as entries:
+            for entry in entries:
                 own = entry.name.startswith(f"{base}.") and entry.name.endswith(".nbc")
                 if own and entry.name not in told and entry.stat().st_mtime < time.time() - UNTOLD:
                     os.unlink(entry.path)

@@ -110,6 +110,7 @@ def model_of(base: Model, gains: Gains, shape: Shape) -> Model:
 def merge_onto(base: Model, models: Sequence[Model]) -> Model:
     """The model of a base and of what workers that went on from it have learnt beyond it.
 
+    >>> import copy
     >>> from ouzel.streams.memory import blocks_from
     >>> base, days = Model("adagrad"), [[({"sun": 1.0}, "go")], [({"rain": 1.0}, "stay")]]
     >>> workers = [copy.deepcopy(base) for _ in days]

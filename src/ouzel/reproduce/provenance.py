@@ -20,7 +20,13 @@ PACKAGE = Path(__file__).parents[1]
 MODULES = "modules.json"  # beside the reports: the modules that each rests on
 LENGTH = 12  # of a digest
 OWN = "ouzel"
-APART = (f"{OWN}.cli", f"{OWN}.errors", f"{OWN}.streams.logs", __name__)  # no number comes from these
+APART = (  # no number comes from these
+    f"{OWN}.cli",
+    f"{OWN}.errors",
+    f"{OWN}.kernels.cache",
+    f"{OWN}.streams.logs",
+    __name__,
+)
 
 
 class DataFolder:

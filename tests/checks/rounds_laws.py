@@ -171,6 +171,24 @@ def merging_does_not_go_by_the_numbers_of_features(name: str) -> None:
     np.testing.assert_allclose(merged, merge_onto(base, workers).margins(stream(seed=9)), **close(name))
 
 
+def merging_writes_nothing_that_workers_have_sent(name: str) -> None:
+    """An engine may hand out what it holds in memory that processes share, which cannot be written."""
+    base, workers = base_and_workers(name, 30, 20)
+    parts, shape = parts_of(base, workers)
+    gains = sum_of(parts)
+    _lock(gains)
+
+    assert_same(model_of(base, gains, shape), model_of(base, gains, shape))
+
+
+def _lock(gains: object) -> None:
+    if isinstance(gains, np.ndarray):
+        gains.flags.writeable = False
+    elif isinstance(gains, (dict, tuple, list)):
+        for part in gains.values() if isinstance(gains, dict) else gains:
+            _lock(part)
+
+
 def _apart(block: Block) -> Block:
     return block._replace(indices=block.indices * np.uint32(7) + np.uint32(3))
 
@@ -185,4 +203,5 @@ ROUNDS_LAWS: tuple[Law, ...] = (
     classes_that_one_worker_alone_has_met_are_merged,
     rounds_learn_the_rule,
     merging_does_not_go_by_the_numbers_of_features,
+    merging_writes_nothing_that_workers_have_sent,
 )

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ouzel.layout import copied
 from ouzel.learners.gains.narrowing import Narrowing
 from ouzel.learners.gains.parts import First, Gains, Rows, dense, peaks_of, rows_of
 from ouzel.learners.newton.scaled_features import first_scale, is_normalised, level
@@ -149,7 +150,7 @@ def onto(sketch: Any, base: Any, gains: Gains, before: np.ndarray, settings: Any
     """The state of a base of weights `before` (d,) and of what workers have learnt beyond it."""
     if not gains["examples"][0]:
         return base._replace(sketch=sketch.settled(base.sketch))
-    lead = base._replace(sketch=_of_slots(gains["sketch"].content, base.sketch))
+    lead = base._replace(sketch=copied(_of_slots(gains["sketch"].content, base.sketch)))
     largest = np.maximum(base.largest, dense(gains["largest"], len(base.largest))[:, 0])
     merged = lead._replace(largest=largest, lengths=base.lengths + gains["lengths"])
     own, moved = merged.sketch, dense(gains["moved"], len(before))

@@ -91,11 +91,13 @@ def test_columns_alike_are_told_of_in_one_line(tmp_path):
 
 
 def test_a_column_of_dates_is_told_with_the_option_that_reads_them(tmp_path):
-    (tmp_path / "t.csv").write_text("y,when,where\n" + "".join(f"1,2024-01-{10 + k},Rome\n" for k in range(9)))
+    (tmp_path / "t.csv").write_text("y,when due,where\n" + "".join(f"1,2024-01-{10 + k},Rome\n" for k in range(9)))
     with ouzel.read(tmp_path / "t.csv") as stream:
         list(stream)
-        assert stream.remarks == ["column 'when': dates, each a word here; --dates when reads month, weekday, hour"]
-    with ouzel.read(tmp_path / "t.csv", dates=["when"]) as stream:
+        assert stream.remarks == [
+            "column 'when due': dates, each a word here; --dates 'when due' reads month, weekday, hour"
+        ]
+    with ouzel.read(tmp_path / "t.csv", dates=["when due"]) as stream:
         list(stream)
         assert stream.remarks == []
 

@@ -9,6 +9,7 @@ its type says, however the stream begins.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -106,7 +107,7 @@ class ColumnKinds:
         for what, columns in self._noticed.items():
             one = len(columns) == 1
             names = f"column {columns[0]!r}" if one else f"columns {listed(columns, 5)}"
-            self.say(f"{names}: {what.format(columns[0] if one else 'NAME')}")
+            self.say(f"{names}: {what.format(shlex.quote(columns[0]) if one else 'NAME')}")
         self._noticed.clear()
 
     def _by_counts(self, column: str, numbers: int, words: int, coded: bool) -> str:

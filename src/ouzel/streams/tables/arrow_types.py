@@ -11,7 +11,6 @@ import pyarrow.compute as compute
 from ouzel.streams.dictionaries import word_of
 
 types = pyarrow.types
-FEWER = 8  # rows to a cell of a dictionary, at least, where those are read in their stead
 
 
 def is_number(kind: Any) -> bool:
@@ -52,13 +51,13 @@ def is_empty(kind: Any) -> bool:
 
 
 def is_coded(array: Any) -> bool:
-    """Whether few cells of a dictionary stand for those of many rows."""
-    return bool(types.is_dictionary(array.type)) and FEWER * len(array.dictionary) <= len(array)
+    """Whether cells are positions in a dictionary."""
+    return bool(types.is_dictionary(array.type))
 
 
 def as_text(array: Any) -> Any:
     """An Arrow array of any type as large_binary: text as it is, for what is not UTF-8 has bytes to hash, too."""
-    if types.is_dictionary(array.type):
+    if is_coded(array):
         return as_text(array.dictionary).take(array.indices)
     if is_view(array.type):
         array = array.cast(pyarrow.large_string() if types.is_string_view(array.type) else pyarrow.large_binary())
@@ -72,7 +71,7 @@ def encoded(array: Any) -> tuple[np.ndarray, list[Any]]:
     encoded = as_text(array).dictionary_encode() if is_view(array.type) else array.dictionary_encode()
     codes = encoded.indices.cast(pyarrow.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
     cells = encoded.dictionary
-    if types.is_dictionary(array.type):  # which may have cells that no row has
+    if is_coded(array):  # which may have cells that no row has
         used = np.unique(codes[codes >= 0])
         codes = np.where(codes < 0, codes, np.searchsorted(used, codes))
         cells = cells.take(pyarrow.array(used))
@@ -105,7 +104,7 @@ def text_size(array: Any) -> int:
     """Bytes of the text in a column, roughly, with what stands in it once for many cells counted for each of them."""
     if is_list(array.type):
         return text_size(array.flatten())
-    if types.is_dictionary(array.type):
+    if is_coded(array):
         lengths = compute.binary_length(as_text(array.dictionary))
         return int(compute.sum(lengths.take(array.indices)).as_py() or 0)
     if is_view(array.type):

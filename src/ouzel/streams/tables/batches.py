@@ -18,6 +18,7 @@ from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.arrow_messages import arrow_batches
 from ouzel.streams.tables.arrow_types import flat
 from ouzel.streams.tables.block_tables import BlockReader, holds_blocks
+from ouzel.streams.tables.coded import Checks
 from ouzel.streams.tables.columns import Columns
 from ouzel.streams.tables.csv import delimited_batches, lines_above
 from ouzel.streams.tables.csv_text import Uneven
@@ -70,8 +71,9 @@ def record_batches(
     elif format == "jsonl":
         yield from json_batches(source, options, skipped, needed)
     else:
+        checks = Checks()
         for part in _tables(source, options, format):
-            part.validate(full=True)  # a kernel trusts the offsets it is given
+            checks.check(part)
             rows = rows_at_once(part.num_columns)
             for start in range(0, max(1, part.num_rows), rows):
                 table = flat(part.slice(start, rows))

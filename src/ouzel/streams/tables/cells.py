@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow
 
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.sketches.hashing import finish_hash, murmur3_32
@@ -56,20 +55,6 @@ def words_of(array: Any) -> Words:
     return Words(here, text, array.is_valid().to_numpy(zero_copy_only=False))
 
 
-def coded_words(array: Any) -> tuple[Words, np.ndarray]:
-    """The text of a dictionary's cells, those that no row has counted as null, and which each row (n,) has.
-
-    One cell more is null, for rows that have none.
-    """
-    words = words_of(array.dictionary)
-    n = len(words.valid)
-    codes = array.indices.cast(pyarrow.int64()).fill_null(n).to_numpy(zero_copy_only=False)
-    used = np.zeros(n + 1, np.bool_)
-    used[codes] = True
-    valid = np.append(words.valid, False) & used
-    return Words(np.append(words.offsets, words.offsets[-1:]), words.data, valid), codes
-
-
 def check_offsets(offsets: np.ndarray, rows: int, size: int) -> None:
     """Raise ValueError unless offsets (rows + 1,) ascend within `size` entries: kernels have no checks of bounds."""
     sound = len(offsets) == rows + 1 and offsets[0] >= 0 and offsets[-1] <= size and (offsets[1:] >= offsets[:-1]).all()
@@ -96,7 +81,7 @@ def read_cells(words, prefix, own_id, numeric, longest, seed, mask, bits, noted,
 
     A cell that reads as a number (if `numeric`) is the value of feature `own_id`; any other is `prefix` and the cell,
     hashed where it lies to the bits of `mask`, with value 1. Blanks around a cell do not count. `noted` has the ids
-    met so far, of so many `bits` (a mask), see `is_new`.
+    met so far, of so many `bits` (a mask), see `is_new`; where it is empty, no word is new.
     """
     before, held, filled = absorb_bytes(np.uint32(seed), ZERO, ZERO, prefix, 0, len(prefix))
     data = words.data
@@ -137,7 +122,7 @@ def read_cells(words, prefix, own_id, numeric, longest, seed, mask, bits, noted,
         cells.values[i] = 1.0
         cells.starts[i] = start
         cells.ends[i] = stop
-        if is_new(noted, hashed & bits):
+        if len(noted) and is_new(noted, hashed & bits):
             new[count] = i
             count += 1
     return count

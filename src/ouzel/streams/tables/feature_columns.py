@@ -15,7 +15,7 @@ from ouzel.streams.block import LARGEST, Names
 from ouzel.streams.dates import PARTS
 from ouzel.streams.derived.collecting import Collector
 from ouzel.streams.derived.factors import Factors
-from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, FeatureSpace, own_name
+from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, TEXT, FeatureSpace, own_name
 from ouzel.streams.guard import is_of_library, reason_of
 from ouzel.streams.missing import MARK
 from ouzel.streams.options import Options
@@ -25,19 +25,20 @@ from ouzel.streams.tables.cells import (
     TOO_LONG,
     Cells,
     Words,
-    coded_words,
     names_of_cells,
     no_cells,
     read_cells,
     read_tokens,
     words_of,
 )
+from ouzel.streams.tables.coded import Dictionaries, pick
 from ouzel.streams.tables.date_columns import read_dates
 from ouzel.streams.tables.kinds import ColumnKinds
-from ouzel.streams.tables.lanes import Rows, in_order, lanes, rows_of_lanes, with_ones
+from ouzel.streams.tables.lanes import Lanes, Rows, in_order, rows_of_lanes, with_ones
 from ouzel.streams.tables.lists import any_in_row, list_rows
 from ouzel.streams.text.spans import nothing_noted
 
+NOTHING = np.empty(0, np.uint64)  # marks no words
 MOST_TEXT = 1 << 24  # bytes of names that rows read together may bring
 OF_ONE = (NUMBER, CATEGORY, DATE)  # kinds of columns whose cells are a feature each, or a fixed number of them
 Lane = tuple[np.ndarray, np.ndarray]  # ids (n,) and values (n,), 0 where there is no feature
@@ -70,6 +71,7 @@ class FeatureColumns:
         self.hashed = np.uint32(2**32 - 1) if options.derived else self.mask  # bits of hashes, before they are ids
         self._noted = nothing_noted(options.bits)  # ids of words of the batch that is read
         self._factors = Collector(options.derived)  # of the batch that is read
+        self._dictionaries, self._lanes = Dictionaries(), Lanes()
         try:
             self.ids = {column: self._id(column, options.bits) for column in columns}
         except ValueError as error:
@@ -109,7 +111,7 @@ class FeatureColumns:
         kinds, space = self.decided(batch)
         plain = [column for column in self.columns if kinds[column] in OF_ONE]
         room = len(plain) + len(PARTS) * [kinds[column] for column in plain].count(DATE)
-        ids, values = lanes(room, n, np.uint32), lanes(room, n, np.float32)
+        ids, values = self._lanes.room(room, n)
         free = zip(ids, values, strict=True)
         names: list[Names] = []
         refused: list[Refused] = []
@@ -186,18 +188,25 @@ class FeatureColumns:
     ) -> list[Names]:
         """Words, and numbers if the column has an `own` id; what is missing is a feature if that is asked for.
 
-        Where few cells of a dictionary stand for those of many rows, they are read in their stead.
+        Cells of a dictionary are read in the stead of those of rows.
         """
         ids, values = lane
         prefix = f"{column}=".encode()
-        words, codes = coded_words(array) if is_coded(array) else (words_of(array), None)
-        cells, names = self._read_words(words, prefix, own)
-        found = [names]
+        if is_coded(array):
+            (_, words, cells), codes = self._dictionaries.read(
+                (column, own), array, lambda words: self._read_words(words, prefix, own)[0]
+            )
+            new = np.empty(len(cells.ids), np.int64)
+            new = new[: pick(codes, cells, self.mask, self._noted, ids, values, new)]
+        else:
+            codes, words = None, words_of(array)
+            cells, new = self._read_words(words, prefix, own, self._noted)
+            ids[:], values[:] = cells.ids, cells.values
+        found = [self._names(cells, new, words, prefix)]
 
         def of_rows(part: np.ndarray) -> np.ndarray:
             return part if codes is None else part[codes]
 
-        ids[:], values[:] = of_rows(cells.ids), of_rows(cells.values)
         if cells.wrong.any():
             bad = of_rows(cells.wrong)
             np.copyto(wrong, bad, where=bad != 0)
@@ -215,15 +224,20 @@ class FeatureColumns:
                 wrong[named] = NOT_FINITE  # the model's array had no features but its columns
         return found + (self._mark(column, lane, of_rows(cells.missing)) if indicator else [])
 
-    def _read_words(self, words: Words, prefix: bytes, own: int | None = None) -> tuple[Cells, Names]:
-        """The cells of text, hashes not yet cut to ids, and the names of words that the batch has not had before."""
+    def _read_words(
+        self, words: Words, prefix: bytes, own: int | None = None, noted: np.ndarray = NOTHING
+    ) -> tuple[Cells, np.ndarray]:
+        """The cells of text, hashes not yet cut to ids, and which of them are words that are not `noted`."""
         n = len(words.valid)
         cells, new, before = no_cells(n), np.empty(n, np.int64), np.frombuffer(prefix, np.uint8)
         longest, seed = self.options.limits.word, self.options.seed
         asked = words, before, np.uint32(own or 0), own is not None, longest, seed, self.hashed, self.mask
-        first = new[: read_cells(*asked, self._noted, cells, new)]
-        ids, starts, ends = (part[first] for part in (cells.ids, cells.starts, cells.ends))
-        return cells, names_of_cells(ids & self.mask, before, words.data, starts, ends)
+        return cells, new[: read_cells(*asked, noted, cells, new)]
+
+    def _names(self, cells: Cells, which: np.ndarray, words: Words, prefix: bytes) -> Names:
+        """The names of some cells."""
+        ids, starts, ends = (part[which] for part in (cells.ids, cells.starts, cells.ends))
+        return names_of_cells(ids & self.mask, np.frombuffer(prefix, np.uint8), words.data, starts, ends)
 
     def _take_words(
         self, column: str, rows: np.ndarray, cells: Cells, words: Words, prefix: bytes, several: bool = False
@@ -257,7 +271,8 @@ class FeatureColumns:
             items = array.flatten()
         words = words_of(items)
         offsets = list_rows(array, len(items))
-        cells, names = self._read_words(words, prefix)
+        cells, new = self._read_words(words, prefix, noted=self._noted)
+        names = self._names(cells, new, words, prefix)
         if is_number(items.type):
             cells.wrong[np.abs(numbers_of(items, 0.0)) > LARGEST] = NOT_FINITE  # what is not a number is missing
         for kind in (NOT_FINITE, TOO_LONG):
@@ -269,15 +284,22 @@ class FeatureColumns:
 
     def parts(self, batch: Any) -> Iterator[Any]:
         """A batch in parts, each of so many rows that the names of their features are not too much text."""
-        arrays = [batch.column(column) for column in self.columns]
-        words = [array for array in arrays if not (is_number(array.type) or is_coded(array))]
-        size = sum(text_size(array) for array in words)
+        size = sum(self._text_size(column, batch.column(column)) for column in self.columns)
         if size <= MOST_TEXT or batch.num_rows == 1:
             yield batch
             return
         half = batch.num_rows // 2
         yield from self.parts(batch.slice(0, half))
         yield from self.parts(batch.slice(half))
+
+    def _text_size(self, column: str, array: Any) -> int:
+        """Bytes of the names that a column may bring; nothing where all words of a dictionary are little text."""
+        if is_number(array.type):
+            return 0
+        if is_coded(array) and (self.kinds.known.get(column) or self.options.kind_of(column)) != TEXT:
+            size = int(array.dictionary.nbytes)
+            return 0 if size * len(self.columns) <= MOST_TEXT else min(size, text_size(array))
+        return text_size(array)
 
 
 @contextmanager

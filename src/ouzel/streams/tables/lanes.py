@@ -21,9 +21,18 @@ class Rows(NamedTuple):
     values: np.ndarray  # (features,) float32
 
 
-def lanes(count: int, rows: int, kind: type) -> np.ndarray:
-    """Room for lanes (count, rows), at addresses that do not share the processor's cache lines."""
-    return np.empty((count, rows + APART), kind)[:, :rows]
+class Lanes:
+    """Room for lanes of ids and values, which batch after batch is written into."""
+
+    def __init__(self) -> None:
+        self._ids, self._values = np.empty((0, 0), np.uint32), np.empty((0, 0), np.float32)
+
+    def room(self, count: int, rows: int) -> tuple[np.ndarray, np.ndarray]:
+        """Ids and values (count, rows), at addresses that do not share the processor's cache lines."""
+        if count > len(self._ids) or rows > self._ids.shape[1] - APART:
+            shape = count, rows + APART
+            self._ids, self._values = np.empty(shape, np.uint32), np.empty(shape, np.float32)
+        return self._ids[:count, :rows], self._values[:count, :rows]
 
 
 @kernel

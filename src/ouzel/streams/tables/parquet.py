@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
-from typing import Any
+from contextlib import ExitStack, suppress
+from typing import Any, NamedTuple
 
 import pyarrow
 import pyarrow.compute as compute
@@ -15,11 +15,13 @@ from ouzel.streams.limits import Limits
 from ouzel.streams.options import Options
 from ouzel.streams.patterns import matches
 from ouzel.streams.sources.source import Source
-from ouzel.streams.tables.arrow_types import FEWER, as_text, types
+from ouzel.streams.tables.arrow_types import as_text, is_coded
 
 ROOM = 1 << 26  # bytes that the words of one column may take in one table
 BUFFER = 1 << 20  # bytes of a column that are read at a time
 FEW = 64  # rows at a time where little is known of their size
+PLAIN = 1 << 12  # rows of a row group, below which words are read as they are
+POSITION = 3  # bytes, at most, of a position in a dictionary that is small
 
 
 def parquet_tables(source: Source, options: Options, limits: Limits) -> Iterator[Any]:
@@ -27,31 +29,32 @@ def parquet_tables(source: Source, options: Options, limits: Limits) -> Iterator
 
     Columns of few words for many rows are dictionaries.
     """
-    with source.stored(limits) as stored, _opened(stored) as file:
+    with source.stored(limits) as stored, ExitStack() as opened:
+        file = opened.enter_context(_opened(stored))
         schema = file.schema_arrow
         yield pyarrow.Table.from_batches([], schema)
         ignored = [name for name in schema.names if matches(name, options.ignore)]
         read = [name for name in schema.names if name not in ignored]
         words = _columns_of_words(file, read)
-        with _opened(stored, list(words)) as coded:
-            parts = _Parts(coded, words, len(read), limits, source.groups, apart=_is_afar(stored))
-            few = parts.columns_of_few()
-            with _opened(stored, few) as file_of_few:
-                for groups, rows in parts.runs():
-                    for batch in file_of_few.iter_batches(rows, row_groups=groups, columns=read):
-                        table = pyarrow.Table.from_batches([batch])
-                        for name in schema.names:
-                            if name in ignored:
-                                table = table.append_column(name, pyarrow.nulls(len(table)))
-                        yield table
+        coded = opened.enter_context(_opened(stored, list(words), file.metadata))
+        parts = _Parts(file, coded, words, len(read), limits, source.groups, apart=_is_afar(stored))
+        for part in parts.runs():
+            with _opened(stored, part.coded, file.metadata) as some:
+                for batch in some.iter_batches(part.rows, row_groups=part.groups, columns=read):
+                    table = pyarrow.Table.from_batches([batch])
+                    for name in schema.names:
+                        if name in ignored:
+                            table = table.append_column(name, pyarrow.nulls(len(table)))
+                    yield table
 
 
-def _opened(stored: Any, coded: Sequence[str] = ()) -> ParquetFile:
+def _opened(stored: Any, coded: Sequence[str] = (), metadata: Any = None) -> ParquetFile:
     """A file whose columns are read as they are needed; those of a row group together where it is not a file of a disk.
 
     By itself PyArrow reads ahead, and keeps, all row groups of a call.
     """
-    return ParquetFile(stored, buffer_size=BUFFER, pre_buffer=_is_afar(stored), read_dictionary=list(coded))
+    asked = {"buffer_size": BUFFER, "pre_buffer": _is_afar(stored), "metadata": metadata}
+    return ParquetFile(stored, read_dictionary=list(coded), **asked)
 
 
 def _is_afar(stored: Any) -> bool:
@@ -74,15 +77,35 @@ def _columns_of_words(file: ParquetFile, read: Sequence[str]) -> dict[str, int]:
     }
 
 
+class _Words(NamedTuple):
+    """A column of words in a row group."""
+
+    cells: int  # of its dictionary; 0 where PyArrow cannot read it as one
+    size: int  # bytes of those
+    longest: int  # bytes of the longest word that a few bytes of the file may stand for again; 0 where none may
+
+
+NOTHING = _Words(0, 0, 0)
+
+
+class _Part(NamedTuple):
+    """Row groups that follow one another, how many of their rows are taken at a time, and which words are coded."""
+
+    groups: list[int]
+    rows: int
+    coded: list[str]
+
+
 class _Parts:
     """How a file is read: how many rows at a time, and which words as dictionaries.
 
-    Of the file, all columns of `words` are read as dictionaries, which tells how long and how many these are. Row
-    groups that are read `apart` have a run each.
+    Of the file `coded`, all columns of `words` are read as dictionaries, which tells how long and how many these are.
+    Row groups that are read `apart` have a part each.
     """
 
     def __init__(
         self,
+        file: ParquetFile,
         coded: ParquetFile,
         words: dict[str, int],
         columns: int,
@@ -90,63 +113,74 @@ class _Parts:
         groups: range | None = None,
         apart: bool = False,
     ) -> None:
+        self.file = file
         self.coded = coded
         self.apart = apart
         self.words = words
         self.limits = limits
-        self.groups = range(coded.num_row_groups) if groups is None else groups
+        self.groups = range(file.num_row_groups) if groups is None else groups
         self.most = rows_at_once(columns)
-        rows = [coded.metadata.row_group(k).num_rows for k in range(coded.num_row_groups)]
+        rows = [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]
         if min(rows, default=0) < 0:  # PyArrow would end the process
             raise ValueError(f"a row group says that it has {min(rows)} rows")
-        self._known: dict[int, list[tuple[str, int, int]]] = {}
 
-    def columns_of_few(self) -> list[str]:
-        """The columns whose dictionaries are small where the file begins."""
-        if not (self.words and self.coded.num_row_groups):
-            return []
-        rows = min(self.most, self.coded.metadata.row_group(0).num_rows)
-        return [name for name, cells, _ in self._dictionaries(0) if FEWER * cells <= rows]
-
-    def runs(self) -> Iterator[tuple[list[int], int]]:
-        """Row groups that follow one another, and how many of their rows are taken at a time."""
-        run: list[int] = []
-        before = 0
+    def runs(self) -> Iterator[_Part]:
+        """The parts of the file, one after the other."""
+        run: _Part | None = None
         for number in self.groups:
-            rows = self._rows_at_once(number)
-            if run and (self.apart or rows != before):
-                yield run, before
-                run = []
-            run.append(number)
-            before = rows
+            part = self._part(number)
+            if run and not self.apart and part[1:] == run[1:]:
+                run.groups.append(number)
+                continue
+            if run:
+                yield run
+            run = part
         if run:
-            yield run, before
+            yield run
 
-    def _dictionaries(self, number: int) -> list[tuple[str, int, int]]:
-        """Of each column of words in a row group its name, the cells of its dictionary, and the longest one's bytes."""
-        if number not in self._known:
-            found = self._known[number] = []
-            for batch in islice(self.coded.iter_batches(1, row_groups=[number], columns=list(self.words)), 1):
-                for name, array in zip(batch.schema.names, batch.columns, strict=True):
-                    if not types.is_dictionary(array.type):
-                        continue  # of the types that PyArrow does not code
-                    longest = compute.max(compute.binary_length(as_text(array.dictionary))).as_py() or 0
-                    found.append((name, len(array.dictionary), longest))
-        return self._known[number]
-
-    def _rows_at_once(self, number: int) -> int:
-        """How many rows of a row group are taken at a time: as many as of other tables, unless they may be long.
+    def _part(self, number: int) -> _Part:
+        """A row group, of which as many rows are taken at a time as of other tables, unless they may be long.
 
         A word may stand in a dictionary once for all its rows, or be packed to next to nothing.
         """
-        group = self.coded.metadata.row_group(number)
+        group = self.file.metadata.row_group(number)
         if not group.num_rows:
-            return self.most
+            return _Part([number], self.most, [])
         rows = min(self.most, max(1, ROOM * group.num_rows // max(1, group.total_byte_size)))
-        if not self.words or group.total_byte_size * min(group.num_rows, rows) <= ROOM:
-            return rows
-        for _, _, longest in self._dictionaries(number):
-            rows = min(rows, max(1, ROOM // max(longest, 1)))
+        small = group.total_byte_size * min(group.num_rows, rows) <= ROOM
+        if not self.words or (small and group.num_rows < PLAIN):
+            return _Part([number], rows, [])
+        found = {name: self._words(number, name) for name in self.words}
         # Only now: what describes a column has been checked by reading it. PyArrow ends the process if it is damaged.
-        sizes = [group.column(k).total_uncompressed_size for k in self.words.values()]
-        return min(rows, FEW) if max(sizes) > self.limits.batch else rows
+        sizes = {name: group.column(k).total_uncompressed_size for name, k in self.words.items()}
+        coded = [name for name, words in found.items() if self._are_few(words, sizes[name], group.num_rows)]
+        if not small:
+            rows = min([rows, *(max(1, ROOM // max(words.longest, 1)) for words in found.values())])
+            rows = min(rows, FEW) if max(sizes.values()) > self.limits.batch else rows
+        return _Part([number], rows, coded)
+
+    def _are_few(self, words: _Words, size: int, rows: int) -> bool:
+        """Whether a column of so many bytes is a dictionary of few words, and next to nothing but positions in it."""
+        return 0 < words.cells <= min(2 * self.most, rows // 2) and size - words.size <= POSITION * rows + FEW * FEW
+
+    def _words(self, number: int, name: str) -> _Words:
+        """What is known of the words of a column in a row group by reading one of them, or all where it must be."""
+        asked = {"row_groups": [number], "columns": [name]}
+        with suppress(
+            OSError
+        ):  # of encodings that PyArrow does not read as dictionaries; what is damaged is told below
+            (array,) = next(self.coded.iter_batches(1, **asked)).columns
+            if not is_coded(array):
+                return NOTHING
+            cells = as_text(array.dictionary)
+            return _Words(len(cells), cells.nbytes, _longest(cells))
+        next(self.file.iter_batches(1, **asked))
+        if "DELTA_BYTE_ARRAY" not in self.file.metadata.row_group(number).column(self.words[name]).encodings:
+            return NOTHING
+        return NOTHING._replace(
+            longest=max(_longest(as_text(batch.column(0))) for batch in self.file.iter_batches(FEW, **asked))
+        )
+
+
+def _longest(text: Any) -> int:
+    return int(compute.max(compute.binary_length(text)).as_py() or 0)

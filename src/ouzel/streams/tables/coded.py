@@ -1,0 +1,114 @@
+"""Columns whose cells are positions in a dictionary of words, which are read once for all the rows that have them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow
+import pyarrow.compute as compute
+
+from ouzel.kernels.jit import kernel
+from ouzel.streams.tables.arrow_types import is_coded
+from ouzel.streams.tables.cells import Cells, Words, words_of
+from ouzel.streams.text.spans import is_new
+
+POSITIONS = pyarrow.int32(), pyarrow.int64()
+MANY = 4  # cells of a dictionary to a row, at most, where all of them are read
+
+
+class Coded(NamedTuple):
+    """A dictionary, the text of its cells and one more that is null, and what they hold."""
+
+    dictionary: Any
+    words: Words
+    cells: Cells
+
+    @classmethod
+    def of(cls, dictionary: Any, read: Callable[[Words], Cells]) -> Coded:
+        """A dictionary with its cells read."""
+        words = words_of(dictionary)
+        words = Words(np.append(words.offsets, words.offsets[-1:]), words.data, np.append(words.valid, False))
+        return cls(dictionary, words, read(words))
+
+
+class Dictionaries:
+    """The dictionaries that columns had last: those of many batches are often the same."""
+
+    def __init__(self) -> None:
+        self._last: dict[Hashable, Coded] = {}
+
+    def read(self, column: Hashable, array: Any, read: Callable[[Words], Cells]) -> tuple[Coded, np.ndarray]:
+        """The dictionary of a column, its cells read by `read`, and which of them each row (n,) has.
+
+        Of one with many more cells than there are rows, only those that rows have are read.
+        """
+        last, dictionary = self._last.get(column), array.dictionary
+        if last is None or not _are_one(last.dictionary, dictionary):
+            if len(dictionary) > MANY * len(array):
+                codes = _codes(array.indices, len(dictionary))
+                used, codes = np.unique(codes, return_inverse=True)
+                return Coded.of(dictionary.take(pyarrow.array(used[used < len(dictionary)])), read), codes
+            last = self._last[column] = Coded.of(dictionary, read)
+        return last, _codes(array.indices, len(dictionary))
+
+
+class Checks:
+    """Checks of tables, for kernels trust what they are given; the same dictionary of a column is checked once."""
+
+    def __init__(self) -> None:
+        self._sound: dict[int, Any] = {}  # the dictionaries that columns had last
+
+    def check(self, table: Any) -> None:
+        """Raise ValueError if offsets, positions in dictionaries, or letters are unsound."""
+        table.validate()
+        for place, column in enumerate(table.columns):
+            for array in column.chunks:
+                if is_coded(array) and place in self._sound and _are_one(self._sound[place], array.dictionary):
+                    _check_positions(array)
+                    continue
+                array.validate(full=True)
+                if is_coded(array):
+                    self._sound[place] = array.dictionary
+
+
+def _check_positions(array: Any) -> None:
+    lowest, highest = (cell.as_py() for cell in compute.min_max(array.indices).values())
+    if lowest is not None and (lowest < 0 or highest >= len(array.dictionary)):
+        raise ValueError(f"cells of a dictionary of {len(array.dictionary)} are numbered {lowest} to {highest}")
+
+
+def _are_one(dictionary: Any, other: Any) -> bool:
+    """Whether two dictionaries are the same to the byte."""
+    if (dictionary.type, dictionary.offset, len(dictionary)) != (other.type, other.offset, len(other)):
+        return False
+    pairs = zip(dictionary.buffers(), other.buffers(), strict=True)
+    return all(one is two if one is None or two is None else one.equals(two) for one, two in pairs)
+
+
+def _codes(indices: Any, null: int) -> np.ndarray:
+    """Positions (n,) int32 or int64 in a dictionary, and one behind its cells where there is none."""
+    if indices.null_count or indices.type not in POSITIONS:
+        kind = pyarrow.int32() if null < 1 << 31 else pyarrow.int64()
+        indices = indices.cast(kind, safe=False).fill_null(null)
+    return np.asarray(indices.to_numpy())
+
+
+@kernel
+def pick(codes, cells, bits, noted, ids, values, new):
+    """Give each row (n,) the id and the value of its cell; return how many words are new, which come first in `new`.
+
+    `noted` has the ids met so far, of so many `bits` (a mask), see `is_new`.
+    """
+    used = np.zeros(len(cells.ids), np.bool_)
+    count = 0
+    for i in range(len(codes)):
+        code = codes[i]
+        ids[i], values[i] = cells.ids[code], cells.values[code]
+        if not used[code]:
+            used[code] = True
+            if cells.starts[code] < cells.ends[code] and is_new(noted, cells.ids[code] & bits):
+                new[count] = code
+                count += 1
+    return count

@@ -12,6 +12,7 @@ from ouzel.kernels.simd import INTEGER, in_all_lanes, in_llvm
 
 SEEN = 32  # bytes of a feature that are looked at together
 LOOKED_AT = 64  # bytes that are searched at a time
+COPIED = 16  # bytes that are copied at a time
 AT_ONCE = 16  # numbers that are compared at a time
 
 
@@ -54,6 +55,18 @@ def _mask_of(builder: Any, data: Any, at: Any, test: str, byte: Any) -> Any:
     return builder.bitcast(passed, INTEGER)
 
 
+def _equal_to(builder: Any, data: Any, at: Any, byte: Any) -> Any:
+    many = ir.VectorType(ir.IntType(8), LOOKED_AT)
+    text = builder.load(builder.bitcast(builder.gep(data.data, [at]), many.as_pointer()), align=1)
+    return builder.bitcast(builder.icmp_unsigned("==", text, in_all_lanes(builder, byte, LOOKED_AT)), INTEGER)
+
+
+def _copy_some(builder: Any, to: Any, filled: Any, data: Any, at: Any) -> None:
+    many = ir.VectorType(ir.IntType(8), COPIED).as_pointer()
+    text = builder.load(builder.bitcast(builder.gep(data.data, [at]), many), align=1)
+    builder.store(text, builder.bitcast(builder.gep(to.data, [filled]), many), align=1)
+
+
 def _ends_of_words(builder: Any, data: Any, at: Any) -> Any:
     blank, bar, colon = (_mask_of(builder, data, at, *test) for test in (("<=", 32), ("==", 124), ("==", 58)))
     return builder.or_(builder.or_(blank, bar), colon)
@@ -74,6 +87,19 @@ def _smaller(builder: Any, numbers: Any, count: Any, number: Any) -> Any:
         found = builder.ctpop(builder.zext(builder.bitcast(passed, ir.IntType(AT_ONCE)), INTEGER))
         builder.store(builder.add(builder.load(total), found), total)
     return builder.load(total)
+
+
+@in_llvm(_equal_to, types.uint64)
+def equal_to(data, at, byte):
+    """The bits k for which byte `data[at + k]` is `byte` (uint8), of 64 bytes."""
+    found = data[at : at + np.uint64(LOOKED_AT)] == byte
+    return np.uint64(sum(1 << k for k in np.flatnonzero(found).tolist()))
+
+
+@in_llvm(_copy_some)
+def copy_some(to, filled, data, at):
+    """Copy COPIED bytes, `data[at:]` to `to[filled:]`."""
+    to[filled : filled + np.uint64(COPIED)] = data[at : at + np.uint64(COPIED)]
 
 
 @in_llvm(_ends_of_words, types.uint64)

@@ -23,10 +23,11 @@ from ouzel.streams.patterns import is_pattern
 from ouzel.streams.tables.arrow_types import cells_of, encoded, is_list, is_number, is_single, numbers_of, tags_of
 from ouzel.streams.tables.cells import NOT_A_DATE, NOT_FINITE, TOO_LONG
 from ouzel.streams.tables.csv_text import Uneven
-from ouzel.streams.tables.feature_columns import FeatureColumns, Features, converting
+from ouzel.streams.tables.feature_columns import FeatureColumns, Features
 from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.tables.labels import INFINITE, as_sign, group_id, is_infinite, label_of
 from ouzel.streams.tables.lists import read_sparse
+from ouzel.streams.tables.refusals import converting
 
 FINITE = "expected a finite number that fits 32-bit floating point, or nothing"
 WEIGHT = "expected a weight, a finite number of 0 or more"

@@ -1,4 +1,4 @@
-"""CSV and TSV as streams. PyArrow parses; rows that it refuses are told by their number."""
+"""CSV and TSV as streams. What is not written plainly is parsed by PyArrow; rows that it refuses are told by number."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ from ouzel.numerals import is_number
 from ouzel.streams.options import Options
 from ouzel.streams.sources.formats import DELIMITERS
 from ouzel.streams.sources.source import Source
+from ouzel.streams.tables.csv_cells import Cutter, can_cut
 from ouzel.streams.tables.csv_text import CellText, Uneven
 
-BLOCK = 4 << 20  # bytes
+BLOCK = 4 << 20  # bytes that PyArrow parses at a time
+PIECE = 8 << 20  # bytes of plain text that are read at a time
 QUOTED = re.compile(r'"[^"]*"?')
 
 
@@ -45,7 +47,8 @@ def delimited_batches(
         names, delimiter = _header(text, delimiter)
     even = 0  # rows given out
     last = None  # the last cell of the last row
-    for batch in _whole_rows(_parsed(text, names, delimiter, uneven), text):
+    parsed = _whole_rows(_parsed(text, names, delimiter, uneven), text)
+    for batch in chain(_plain(text, names, delimiter, uneven) if can_cut(delimiter) else (), parsed):
         if options.on_error != "skip" and uneven and uneven.first.number - 1 - even <= batch.num_rows:
             yield batch.slice(0, uneven.first.number - 1 - even)  # Arrow reads ahead
             break
@@ -68,6 +71,25 @@ def delimited_batches(
             f"{source.name}: row {lines_above(options) + even}: found a quotation that does not end "
             f"({_beginning(last)}); close it, or take the mark out"
         )
+
+
+def _plain(text: CellText, names: list[str], delimiter: str, uneven: Uneven) -> Iterator[pyarrow.RecordBatch]:
+    """Record batches of the rows up to the first piece that is not written plainly; what is not read is put back."""
+    cutter = Cutter(names, delimiter)
+    rest = b""
+    while (data := text.lines(3 * PIECE)) and len(rest) < PIECE:
+        rest += data
+        found = cutter.cut(rest if rest.endswith(b"\n") else rest + b"\n")
+        if found is None:
+            break
+        batch, end = found
+        rest = rest[end:]
+        if batch.num_rows:
+            uneven.above += batch.num_rows
+            yield batch
+    else:
+        rest += data
+    text.put_back(rest)
 
 
 def _parsed(text: CellText, names: list[str], delimiter: str, uneven: Uneven) -> Iterator[pyarrow.RecordBatch]:

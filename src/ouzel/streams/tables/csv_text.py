@@ -12,7 +12,6 @@ import numpy as np
 from ouzel.streams.limits import Limits
 from ouzel.streams.sources.source import Source
 
-PIECE = 2 << 20  # bytes at a time
 LONGEST_WAIT = 0.5  # seconds, for a pipe that brings nothing
 
 
@@ -20,6 +19,7 @@ class Uneven:
     """Rows of more or fewer cells than there are columns, which PyArrow's parser leaves out."""
 
     def __init__(self) -> None:
+        self.above = 0  # rows above the first that PyArrow's parser has seen
         self.first: Any = None
         self._places = array("q")  # of each among all rows, from 0
 
@@ -28,6 +28,7 @@ class Uneven:
 
     def refuse(self, row: Any) -> str:
         """Note a row that PyArrow asks about."""
+        row = row._replace(number=row.number + self.above)
         self.first = self.first or row
         self._places.append(row.number - 1)
         return "skip"
@@ -49,13 +50,14 @@ class CellText:
 
     def __init__(self, source: Source, limits: Limits) -> None:
         self.name = source.name
-        self.quotes = 0  # quotation marks read
+        self.quotes = 0  # quotation marks that a parser has read
         self.damage: OSError | None = None
         self._file: Any = source.open()
         self._arriving = source.size is None
         self._limits = limits
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._rest: list[bytes] = []  # the beginning of a line
+        self._back = b""
         self._ended = False
         self._at_work = threading.Lock()
 
@@ -71,9 +73,18 @@ class CellText:
             raise self._limits.exceeded(self.name, "line", f"has a line of {size:,} bytes or more")
 
     def read(self, size: int) -> bytes:
-        """The next lines, of `size` bytes at most unless one is longer; a byte that is replaced becomes three."""
+        """The next lines, of `size` bytes at most unless one is longer, for a parser that may be in another thread."""
         with self._at_work:
-            return b"" if self._ended else self._read(size)
+            if self._ended:
+                return b""
+            data, self._back = self._back[:size], self._back[size:]
+            data = data or self.lines(size)
+            self.quotes += data.count(b'"')
+            return data
+
+    def put_back(self, data: bytes) -> None:
+        """Have bytes read again, before all others."""
+        self._back = data + self._back
 
     def end(self) -> None:
         """Have no more read. PyArrow reads ahead in a thread of its own, which must not outlive the interpreter."""
@@ -81,9 +92,9 @@ class CellText:
         if self._at_work.acquire(timeout=LONGEST_WAIT):
             self._at_work.release()
 
-    def _read(self, size: int) -> bytes:
-        while data := self._lines(min(PIECE, size // 3)):
-            self.quotes += data.count(b'"')
+    def lines(self, size: int) -> bytes:
+        """The next lines, of `size` bytes at most unless one is longer; a byte that is replaced becomes three."""
+        while data := self._lines(size // 3):
             if data.isascii() and not self._decoder.getstate()[0]:
                 return data
             if text := self._decoder.decode(data):
@@ -99,7 +110,10 @@ class CellText:
             if cut or not data:
                 lines = [*self._rest, data[:cut]]
                 self._rest = [data[cut:]] if data else []
-                return b"" if self.damage is not None and not data else b"".join(lines)
+                whole = b"" if self.damage is not None and not data else b"".join(lines)
+                if len(whole) > self._limits.line:
+                    self.check_line(max(map(len, whole.split(b"\n"))))
+                return whole
             self._rest.append(data)
             length += len(data)
             self.check_line(length)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +15,6 @@ from ouzel.streams.dates import PARTS
 from ouzel.streams.derived.collecting import Collector
 from ouzel.streams.derived.factors import Factors
 from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, TEXT, FeatureSpace, own_name
-from ouzel.streams.guard import is_of_library, reason_of
 from ouzel.streams.missing import MARK
 from ouzel.streams.options import Options
 from ouzel.streams.tables.arrow_types import is_coded, is_empty, is_list, is_number, numbers_of, text_size
@@ -36,6 +34,7 @@ from ouzel.streams.tables.date_columns import read_dates
 from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.tables.lanes import Lanes, Rows, in_order, rows_of_lanes, with_ones
 from ouzel.streams.tables.lists import any_in_row, list_rows
+from ouzel.streams.tables.refusals import converting
 from ouzel.streams.text.spans import nothing_noted
 
 NOTHING = np.empty(0, np.uint64)  # marks no words
@@ -300,21 +299,3 @@ class FeatureColumns:
             size = int(array.dictionary.nbytes)
             return 0 if size * len(self.columns) <= MOST_TEXT else min(size, text_size(array))
         return text_size(array)
-
-
-@contextmanager
-def converting(batch: Any, column: str, name: str, role: str = "ignore") -> Iterator[None]:
-    """Convert the cells of a column in here: what a library refuses is one line that names the column.
-
-    `role` is the option that names such a column, or that leaves it out.
-    """
-    try:
-        yield
-    except Exception as error:
-        if not is_of_library(error) or isinstance(error, MemoryError):
-            raise
-        kind = batch.schema.field(column).type
-        found = f"{name}: column {column!r} holds {kind}, which does not read as numbers or text ({reason_of(error)})"
-        if role == "ignore":
-            raise DataError(f"{found}; leave it out with", ignore=column) from error
-        raise DataError(f"{found}; name another column with", **{role: "NAME"}) from error

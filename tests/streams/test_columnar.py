@@ -1,6 +1,7 @@
 """Tables of Parquet and Arrow: dictionaries, lists and sparse rows, however odd."""
 
 import json
+from contextlib import closing
 
 import numpy as np
 import pyarrow
@@ -10,6 +11,11 @@ import pytest
 
 import ouzel
 from ouzel.sketches.hashing import feature_id
+from ouzel.streams.limits import Limits
+from ouzel.streams.options import Options
+from ouzel.streams.sources.source import Source
+from ouzel.streams.tables.coded import Checks
+from ouzel.streams.tables.parquet import ROOM, parquet_tables
 from tests.streams.test_tables import examples, wrote
 
 
@@ -47,6 +53,75 @@ def test_columns_read_as_dictionaries_hold_what_they_say(tmp_path, kind):
     assert error is None
     expected = [{feature_id(f"city={word}"): 1.0} if word else {} for word in words]
     assert [features for _, _, features in found] == [{feature_id("x"): 0.5} | here for here in expected]
+
+
+@pytest.mark.parametrize("encoding", ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY", "PLAIN"])
+def test_encodings_that_are_not_read_as_dictionaries_are_read(tmp_path, encoding):
+    table = pyarrow.table({"label": [0, 1] * 5000, "city": ["Rome", "Bonn"] * 5000, "land": ["it", "de"] * 5000})
+    path = tmp_path / "t.parquet"
+    how = {"use_dictionary": ["land"], "column_encoding": {"city": encoding}}
+    pyarrow.parquet.write_table(table, path, row_group_size=6000, **how)
+    pyarrow.parquet.write_table(table, tmp_path / "usual.parquet")
+
+    found, error, _ = examples(path)
+
+    assert error is None
+    assert found == examples(tmp_path / "usual.parquet")[0]
+
+
+def test_words_that_are_written_as_parts_of_others_take_no_more_memory(tmp_path):
+    table = pyarrow.table({"label": [0, 1] * 3000, "city": ["w" * 20_000] * 6000})
+    path = tmp_path / "t.parquet"
+    how = {"use_dictionary": False, "column_encoding": {"city": "DELTA_BYTE_ARRAY"}}
+    pyarrow.parquet.write_table(table, path, **how)
+    del table
+
+    with closing(Source(str(path))) as source:
+        longest = max(part.nbytes for part in parquet_tables(source, Options(), Limits()))
+
+    assert path.stat().st_size < 1 << 18
+    assert longest < 1.1 * ROOM
+
+
+def test_dictionaries_of_batches_may_change_or_stay(tmp_path):
+    """The same words at other places, more words, and none: as if there were no dictionaries."""
+    batches = [
+        ([0, 1, None, 2], ["Rome", "Bonn", "Oslo"]),
+        ([2, 1, 0, 0], ["Rome", "Bonn", "Oslo"]),
+        ([0, 1, 2, 3], ["Bonn", "Rome", "Oslo", "NA"]),
+        ([7, None, 7, 1], [f"w{k}" for k in range(100)]),
+        ([None, None, None, None], [f"w{k}" for k in range(100)]),
+        ([0, 0, 1, 1], ["Rome", None]),
+    ]
+    coded = [
+        pyarrow.DictionaryArray.from_arrays(pyarrow.array(k, pyarrow.int16()), pyarrow.array(w)) for k, w in batches
+    ]
+    label = pyarrow.array([0, 1, 0, 1])
+    tables = {"coded": coded, "plain": [array.cast(pyarrow.string()) for array in coded]}
+    for name, arrays in tables.items():
+        parts = [pyarrow.record_batch({"label": label, "city": array}) for array in arrays]
+        path = str(tmp_path / f"{name}.arrow")
+        with pyarrow.OSFile(path, "wb") as sink, pyarrow.ipc.new_stream(sink, parts[0].schema) as stream:
+            for part in parts:
+                stream.write_batch(part)
+
+    found, plain = (examples(tmp_path / f"{name}.arrow", missing="indicator") for name in tables)
+
+    assert found == plain
+    assert found[1] is None
+
+
+def test_positions_beyond_a_dictionary_are_refused():
+    table = [pyarrow.array(["a", "b"]), pyarrow.array(["a", "b"])]
+    sound, unsound = (
+        pyarrow.Table.from_arrays([pyarrow.DictionaryArray.from_arrays([0, place], words, safe=False)], ["x"])
+        for place, words in zip((1, 2), table, strict=True)
+    )
+    checks = Checks()
+    checks.check(sound)
+
+    with pytest.raises(ValueError, match="numbered 0 to 2"):
+        checks.check(unsound)
 
 
 def test_words_of_a_dictionary_that_no_row_has_are_neither_features_nor_labels():

@@ -113,8 +113,9 @@ def write_files(folder: Path) -> list[str]:
     table = pyarrow.table(columns)
     pyarrow.parquet.write_table(table, folder / "t.parquet")
     pyarrow.csv.write_csv(table, folder / "t.csv")
-    with pyarrow.OSFile(str(folder / "t.arrow"), "wb") as sink, pyarrow.ipc.new_file(sink, table.schema) as file:
-        file.write_table(table)
+    coded = table.set_column(1, "city", table.column("city").dictionary_encode())
+    with pyarrow.OSFile(str(folder / "t.arrow"), "wb") as sink, pyarrow.ipc.new_file(sink, coded.schema) as file:
+        file.write_table(coded)
     rows = (json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in zip(*columns.values(), strict=True))
     (folder / "t.jsonl").write_text("".join(rows))
     return ["t.vw", "t.csv", "t.jsonl", "t.parquet", "t.arrow"]

@@ -18,6 +18,25 @@ POSITIONS = pyarrow.int32(), pyarrow.int64()
 MANY = 4  # cells of a dictionary to a row, at most, where all of them are read
 
 
+@kernel
+def _pick(codes, cells, bits, noted, ids, values, new):
+    """Give each row (n,) the id and the value of its cell; return how many words are new, which come first in `new`.
+
+    `noted` has the ids met so far, of so many `bits` (a mask), see `is_new`.
+    """
+    used = np.zeros(len(cells.ids), np.bool_)
+    count = 0
+    for i in range(len(codes)):
+        code = codes[i]
+        ids[i], values[i] = cells.ids[code], cells.values[code]
+        if not used[code]:
+            used[code] = True
+            if cells.starts[code] < cells.ends[code] and is_new(noted, cells.ids[code] & bits):
+                new[count] = code
+                count += 1
+    return count
+
+
 class Coded(NamedTuple):
     """A dictionary, the text of its cells and one more that is null, and what they hold."""
 
@@ -31,6 +50,13 @@ class Coded(NamedTuple):
         words = words_of(dictionary)
         words = Words(np.append(words.offsets, words.offsets[-1:]), words.data, np.append(words.valid, False))
         return cls(dictionary, words, read(words))
+
+    def pick(
+        self, codes: np.ndarray, bits: np.uint32, noted: np.ndarray, ids: np.ndarray, values: np.ndarray
+    ) -> np.ndarray:
+        """Give each row (n,) the id and the value of its cell; the cells whose words are new, see `_pick`."""
+        new = np.empty(len(self.cells.ids), np.int64)
+        return new[: _pick(codes, self.cells, bits, noted, ids, values, new)]
 
 
 class Dictionaries:
@@ -93,22 +119,3 @@ def _codes(indices: Any, null: int) -> np.ndarray:
         kind = pyarrow.int32() if null < 1 << 31 else pyarrow.int64()
         indices = indices.cast(kind, safe=False).fill_null(null)
     return np.asarray(indices.to_numpy())
-
-
-@kernel
-def pick(codes, cells, bits, noted, ids, values, new):
-    """Give each row (n,) the id and the value of its cell; return how many words are new, which come first in `new`.
-
-    `noted` has the ids met so far, of so many `bits` (a mask), see `is_new`.
-    """
-    used = np.zeros(len(cells.ids), np.bool_)
-    count = 0
-    for i in range(len(codes)):
-        code = codes[i]
-        ids[i], values[i] = cells.ids[code], cells.values[code]
-        if not used[code]:
-            used[code] = True
-            if cells.starts[code] < cells.ends[code] and is_new(noted, cells.ids[code] & bits):
-                new[count] = code
-                count += 1
-    return count

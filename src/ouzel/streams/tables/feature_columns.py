@@ -29,7 +29,7 @@ from ouzel.streams.tables.cells import (
     read_tokens,
     words_of,
 )
-from ouzel.streams.tables.coded import Dictionaries, pick
+from ouzel.streams.tables.coded import Dictionaries
 from ouzel.streams.tables.date_columns import read_dates
 from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.tables.lanes import Lanes, Rows, in_order, rows_of_lanes, with_ones
@@ -192,11 +192,10 @@ class FeatureColumns:
         ids, values = lane
         prefix = f"{column}=".encode()
         if is_coded(array):
-            (_, words, cells), codes = self._dictionaries.read(
+            known, codes = self._dictionaries.read(
                 (column, own), array, lambda words: self._read_words(words, prefix, own)[0]
             )
-            new = np.empty(len(cells.ids), np.int64)
-            new = new[: pick(codes, cells, self.mask, self._noted, ids, values, new)]
+            words, cells, new = known.words, known.cells, known.pick(codes, self.mask, self._noted, ids, values)
         else:
             codes, words = None, words_of(array)
             cells, new = self._read_words(words, prefix, own, self._noted)

@@ -11,6 +11,7 @@ from ouzel.streams.label_values import Label, check_label, sort_key, tidy
 
 MOST_CLASSES = 10_000
 UNASKED = 1_000  # classes that a stream may have without anybody saying that they are so many
+FEW = 4  # classes, of numbers, that are looked for one after the other
 
 
 class Classes:
@@ -83,6 +84,11 @@ class Classes:
         numbers = sorted((label, place) for label, place in self._position.items() if not isinstance(label, str))
         if not numbers:
             return np.full(len(labels), -1)
+        if len(numbers) <= FEW:
+            found = np.full(len(labels), -1)
+            for label, place in numbers:
+                found[labels == label] = place
+            return found
         values, places = (np.array(column) for column in zip(*numbers, strict=True))
         nearest = np.minimum(np.searchsorted(values, labels), len(values) - 1)
         return np.where(values[nearest] == labels, places[nearest], -1)

@@ -52,7 +52,8 @@ def words_of(array: Any) -> Words:
     if here[0] or here[-1] < len(text) - BEHIND:  # a part of a larger array
         text = text[here[0] : here[-1] + BEHIND]
         here = here - here[0]
-    return Words(here, text, array.is_valid().to_numpy(zero_copy_only=False))
+    valid = array.is_valid().to_numpy(zero_copy_only=False) if array.null_count else np.ones(len(array), np.bool_)
+    return Words(here, text, valid)
 
 
 def check_offsets(offsets: np.ndarray, rows: int, size: int) -> None:

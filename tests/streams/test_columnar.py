@@ -111,6 +111,23 @@ def test_dictionaries_of_batches_may_change_or_stay(tmp_path):
     assert found[1] is None
 
 
+@pytest.mark.parametrize(
+    "kind", [pyarrow.string(), pyarrow.string_view(), pyarrow.binary_view(), pyarrow.large_binary()]
+)
+def test_dictionaries_of_many_cells_for_the_rows_may_be_of_any_kind_of_text(tmp_path, kind):
+    words = pyarrow.array([f"word {k}" for k in range(20)]).cast(kind)
+    cities = pyarrow.DictionaryArray.from_arrays(pyarrow.array([17, None], pyarrow.uint8()), words)
+    batch = pyarrow.record_batch({"label": pyarrow.array([0, 1]), "city": cities})
+    path = str(tmp_path / "t.arrow")
+    with pyarrow.OSFile(path, "wb") as sink, pyarrow.ipc.new_stream(sink, batch.schema) as stream:
+        stream.write_batch(batch)
+
+    found, error, _ = examples(path)
+
+    assert error is None
+    assert [features for _, _, features in found] == [{feature_id("city=word 17"): 1.0}, {}]
+
+
 def test_positions_beyond_a_dictionary_are_refused():
     table = [pyarrow.array(["a", "b"]), pyarrow.array(["a", "b"])]
     sound, unsound = (

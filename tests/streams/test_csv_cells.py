@@ -83,6 +83,26 @@ def test_rows_behind_a_quotation_that_does_not_end_are_left():
     batch, end = Cutter(["a", "b"], ",").cut(text)
 
     assert (batch.num_rows, text[end:]) == (1, b'2,"c\n')
+    assert Cutter(["a", "b"], ",").cut(text.replace(b'"c', b'5" pipe')) is None
+    assert Cutter(["a", "b"], ",").cut(text + b"d" * 10 + b"\n") is None
+
+
+@pytest.mark.parametrize("text", [b"1\n0\n1\xe2", b"1\n0\xff\n1\xe2\x82", b"1\n0\n1\xe2\n"])
+def test_a_letter_that_is_cut_short_is_part_of_its_row(tmp_path, monkeypatch, text):
+    path = wrote(tmp_path, "t.csv", b"y\n" + text)
+    found = examples(path)
+    monkeypatch.setattr(csv, "can_cut", lambda delimiter: False)
+
+    assert found == examples(path)
+
+
+def test_what_a_column_holds_does_not_go_by_a_mark_within_a_cell(tmp_path):
+    path = wrote(tmp_path, "t.csv", 'y,size\n1,7\n0,5" pipe\n1,abc\n0,def\n')
+
+    with ouzel.read(path) as stream:
+        values = [block.values.tolist() for block in stream]
+
+    assert values == [[1.0] * 4]
 
 
 def test_uneven_rows_far_on_are_told_by_their_number(tmp_path, monkeypatch):

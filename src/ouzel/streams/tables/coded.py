@@ -10,7 +10,7 @@ import pyarrow
 import pyarrow.compute as compute
 
 from ouzel.kernels.jit import kernel
-from ouzel.streams.tables.arrow_types import is_coded
+from ouzel.streams.tables.arrow_types import as_text, is_coded
 from ouzel.streams.tables.cells import Cells, Words, words_of
 from ouzel.streams.text.spans import is_new
 
@@ -75,7 +75,7 @@ class Dictionaries:
             if len(dictionary) > MANY * len(array):
                 codes = _codes(array.indices, len(dictionary))
                 used, codes = np.unique(codes, return_inverse=True)
-                return Coded.of(dictionary.take(pyarrow.array(used[used < len(dictionary)])), read), codes
+                return Coded.of(as_text(dictionary).take(pyarrow.array(used[used < len(dictionary)])), read), codes
             last = self._last[column] = Coded.of(dictionary, read)
         return last, _codes(array.indices, len(dictionary))
 
@@ -109,8 +109,13 @@ def _are_one(dictionary: Any, other: Any) -> bool:
     """Whether two dictionaries are the same to the byte."""
     if (dictionary.type, dictionary.offset, len(dictionary)) != (other.type, other.offset, len(other)):
         return False
-    pairs = zip(dictionary.buffers(), other.buffers(), strict=True)
-    return all(one is two if one is None or two is None else one.equals(two) for one, two in pairs)
+    if pyarrow.types.is_nested(dictionary.type) or is_coded(dictionary):
+        return False
+    parts, others = dictionary.buffers(), other.buffers()
+    same = (
+        one is two if one is None or two is None else one.equals(two) for one, two in zip(parts, others, strict=False)
+    )
+    return len(parts) == len(others) and all(same)
 
 
 def _codes(indices: Any, null: int) -> np.ndarray:

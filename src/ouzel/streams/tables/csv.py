@@ -76,9 +76,12 @@ def delimited_batches(
 def _plain(text: CellText, names: list[str], delimiter: str, uneven: Uneven) -> Iterator[pyarrow.RecordBatch]:
     """Record batches of the rows up to the first piece that is not written plainly; what is not read is put back."""
     cutter = Cutter(names, delimiter)
-    rest = b""
-    while (data := text.lines(3 * PIECE)) and len(rest) < PIECE:
+    rest, data = b"", b"\n"
+    while data and len(rest) < PIECE:
+        data = text.lines(3 * PIECE)
         rest += data
+        if data and not data.endswith(b"\n"):
+            continue  # what is left of a letter may follow
         found = cutter.cut(rest if rest.endswith(b"\n") else rest + b"\n")
         if found is None:
             break
@@ -87,8 +90,6 @@ def _plain(text: CellText, names: list[str], delimiter: str, uneven: Uneven) -> 
         if batch.num_rows:
             uneven.above += batch.num_rows
             yield batch
-    else:
-        rest += data
     text.put_back(rest)
 
 

@@ -22,6 +22,7 @@ DOUBLED = np.uint32(1 << 31)  # marks a cell that has quotation marks, written t
 TILE = 256  # rows that are copied together, for they are in the nearest cache
 BEHIND = COPIED + LOOKED_AT  # bytes behind a text that are read, and written over
 LONG = np.uint64(COPIED)
+LONGEST = 1 << 31  # bytes of a text, whose places are told from marks by their highest bit
 ODD = -1  # not written plainly
 
 NULLS = sorted(word.encode() for word in pyarrow.csv.ConvertOptions().null_values if word)
@@ -179,7 +180,7 @@ def copy_cells(data, starts, sizes, rows, text, begins, offsets, valid):
                             copy_some(text, filled + k, data, at + k)
                     filled += size
                 is_null = size == 0
-                if BEGINS[text[begun]] & ENDS[text[begun + size - ONE]] & ~is_null:
+                if not is_null and BEGINS[text[begun]] & ENDS[text[begun + size - ONE]]:
                     is_null = _is_null(text, np.int64(begun), np.int64(size))
                 valid[column, row] = not is_null
                 offsets[column, row + 1] = np.int64(filled) - begins[column]
@@ -199,10 +200,12 @@ class Cutter:
         self._found = np.empty(0, np.uint32)
 
     def cut(self, text: bytes) -> tuple[pyarrow.RecordBatch, int] | None:
-        """The rows of a text, and how many bytes they take: all but those of a quotation that does not end.
+        """The rows of a text, and how many bytes they take: all but the last, where a quotation in it does not end.
 
-        None if one is not written plainly.
+        None if one is not written plainly, or the last is most of the text.
         """
+        if len(text) >= LONGEST:
+            return None
         data = np.zeros(len(text) + BEHIND, np.uint8)
         data[: len(text)] = np.frombuffer(text, np.uint8)
         if len(self._found) < len(text) + SPARE:
@@ -214,12 +217,17 @@ class Cutter:
         for careful in (False, True):
             totals[:] = 0
             rows, end, marks, stripped = cut_rows(data, self._found, count, careful, starts, sizes, totals)
-            behind = text.count(b'"', end)
-            if rows == ODD or stripped != returns or (end < len(text) and not is_open):
+            whole = end == len(text) or (is_open and self._may_go_on(data, count, end, len(text)))
+            if rows == ODD or stripped != returns or not whole:
                 return None
-            if marks + behind == quotes:
+            if marks + text.count(b'"', end) == quotes:
                 return self._batch(data, starts, sizes, rows, totals), end
         return None
+
+    def _may_go_on(self, data: np.ndarray, count: int, end: int, size: int) -> bool:
+        """Whether the last cell of a text is a quotation, and the row, which begins at `end`, is not most of it."""
+        start = max(end, int(self._found[count - 1]) + 1) if count else end
+        return bool(data[start] == QUOTE) and 2 * end >= size
 
     def _batch(
         self, data: np.ndarray, starts: np.ndarray, sizes: np.ndarray, rows: int, totals: np.ndarray

@@ -77,8 +77,10 @@ class CellText:
         with self._at_work:
             if self._ended:
                 return b""
-            data, self._back = self._back[:size], self._back[size:]
-            data = data or self.lines(size)
+            data = self.lines(size)
+            if self._back:  # a quotation may begin in it, and must not take three pieces
+                data = self._back + data
+                data, self._back = data[:size], data[size:]
             self.quotes += data.count(b'"')
             return data
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 import pyarrow
@@ -21,6 +21,7 @@ ROOM = 1 << 26  # bytes that the words of one column may take in one table
 BUFFER = 1 << 20  # bytes of a column that are read at a time
 FEW = 64  # rows at a time where little is known of their size
 PLAIN = 1 << 12  # rows of a row group, below which words are read as they are
+AS_DICTIONARIES = {"PLAIN", "PLAIN_DICTIONARY", "RLE", "RLE_DICTIONARY", "BIT_PACKED"}  # that PyArrow can read so
 POSITION = 3  # bytes, at most, of a position in a dictionary that is small
 
 
@@ -83,9 +84,6 @@ class _Words(NamedTuple):
     cells: int  # of its dictionary; 0 where PyArrow cannot read it as one
     size: int  # bytes of those
     longest: int  # bytes of the longest word that a few bytes of the file may stand for again; 0 where none may
-
-
-NOTHING = _Words(0, 0, 0)
 
 
 class _Part(NamedTuple):
@@ -166,20 +164,20 @@ class _Parts:
     def _words(self, number: int, name: str) -> _Words:
         """What is known of the words of a column in a row group by reading one of them, or all where it must be."""
         asked = {"row_groups": [number], "columns": [name]}
-        with suppress(
-            OSError
-        ):  # of encodings that PyArrow does not read as dictionaries; what is damaged is told below
+        try:
             (array,) = next(self.coded.iter_batches(1, **asked)).columns
-            if not is_coded(array):
-                return NOTHING
-            cells = as_text(array.dictionary)
-            return _Words(len(cells), cells.nbytes, _longest(cells))
-        next(self.file.iter_batches(1, **asked))
-        if "DELTA_BYTE_ARRAY" not in self.file.metadata.row_group(number).column(self.words[name]).encodings:
-            return NOTHING
-        return NOTHING._replace(
-            longest=max(_longest(as_text(batch.column(0))) for batch in self.file.iter_batches(FEW, **asked))
-        )
+        except (
+            OSError
+        ):  # it is written so that PyArrow does not read it as a dictionary, or damaged, which is told here
+            (array,) = next(self.file.iter_batches(1, **asked)).columns
+        encodings = self.file.metadata.row_group(number).column(self.words[name]).encodings
+        if "DELTA_BYTE_ARRAY" in encodings:
+            batches = self.file.iter_batches(FEW, **asked)
+            return _Words(0, 0, max(_longest(as_text(batch.column(0))) for batch in batches))
+        if not is_coded(array):
+            return _Words(0, 0, 0)
+        cells = as_text(array.dictionary)
+        return _Words(len(cells) if AS_DICTIONARIES.issuperset(encodings) else 0, cells.nbytes, _longest(cells))
 
 
 def _longest(text: Any) -> int:

@@ -6,7 +6,7 @@ parity of the marks before them (Langdale and Lemire 2019, "Parsing Gigabytes of
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow
@@ -30,13 +30,6 @@ SIZES = np.array([len(word) for word in NULLS])
 WORDS = np.array([list(word.ljust(SIZES.max())) for word in NULLS], np.uint8)
 BEGINS = np.bincount(WORDS[:, 0], minlength=256) > 0  # whether one of the words begins with a byte
 ENDS = np.bincount([word[-1] for word in NULLS], minlength=256) > 0  # or ends with it
-
-
-class Found(NamedTuple):
-    """Rows of cells: their number, and where the text behind them begins."""
-
-    rows: int
-    end: int
 
 
 @force_inline

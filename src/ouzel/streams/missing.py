@@ -42,16 +42,22 @@ def is_missing(value: Any) -> bool:
 
 
 @force_inline
+def is_one_of(data, start, size, sizes, words):
+    """Whether `size` bytes from `data[start]` (uint8) on are one of some words (k, n) of these sizes (k,)."""
+    for k in range(len(sizes)):
+        if sizes[k] == size:
+            same = 0
+            for j in range(size):
+                same += data[start + j] == words[k, j]
+            if same == size:
+                return True
+    return False
+
+
+@force_inline
 def says_nothing(data, start, stop):
     """Whether the bytes `data[start:stop]` (uint8), not empty, are one of the words for nothing."""
     size = stop - start
     if size > LONGEST or not FIRST[data[start]]:
         return False
-    for k in range(len(LENGTHS)):
-        if LENGTHS[k] == size:
-            same = 0
-            for j in range(size):
-                same += data[start + j] == TEXT[k, j]
-            if same == size:
-                return True
-    return False
+    return is_one_of(data, start, size, LENGTHS, TEXT)

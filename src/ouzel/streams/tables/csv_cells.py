@@ -14,6 +14,7 @@ import pyarrow.csv
 
 from ouzel.kernels.bytes import COPIED, LOOKED_AT, copy_some, equal_to, ones, trailing_zeros
 from ouzel.kernels.jit import force_inline, kernel
+from ouzel.streams.missing import is_one_of
 from ouzel.streams.text.marks import SPARE
 
 ZERO, ONE, EIGHT, SIXTY_THREE = (np.uint64(number) for number in (0, 1, 8, 63))
@@ -135,19 +136,6 @@ def cut_rows(data, found, count, careful, starts, sizes, totals):
 
 
 @kernel
-def _is_null(data, start, size):
-    """Whether a cell that begins and ends as one of NULLS does is one."""
-    for k in range(len(SIZES)):
-        if SIZES[k] == size:
-            same = 0
-            for j in range(size):
-                same += data[start + j] == WORDS[k, j]
-            if same == size:
-                return True
-    return False
-
-
-@kernel
 def copy_cells(data, starts, sizes, rows, text, begins, offsets, valid):
     """Copy cells to `text`, those of a column from `begins[column]` on; their offsets (columns, rows + 1) and which
     are not null, as (columns, rows) bool. `text` has BEHIND bytes of room behind every column.
@@ -174,7 +162,7 @@ def copy_cells(data, starts, sizes, rows, text, begins, offsets, valid):
                     filled += size
                 is_null = size == 0
                 if not is_null and BEGINS[text[begun]] & ENDS[text[begun + size - ONE]]:
-                    is_null = _is_null(text, np.int64(begun), np.int64(size))
+                    is_null = is_one_of(text, np.int64(begun), np.int64(size), SIZES, WORDS)
                 valid[column, row] = not is_null
                 offsets[column, row + 1] = np.int64(filled) - begins[column]
 

@@ -5,6 +5,7 @@ Dense tables of numbers; text of 76 Zipf-distributed words among 47,236; and a t
 
 from __future__ import annotations
 
+import argparse
 import time
 from collections.abc import Iterator
 
@@ -56,6 +57,7 @@ def microseconds(learner: str, examples: csr_matrix | np.ndarray, signs: np.ndar
 
 def main() -> None:
     """Print the table."""
+    argparse.ArgumentParser(description=__doc__).parse_args()
     print(f"{'examples':<24}" + "".join(f"{name:>9}" for name in LEARNERS) + f"{'ratio':>9}")
     for name, examples, signs in tables():
         found = [microseconds(learner, examples, signs) for learner in LEARNERS]

@@ -166,9 +166,7 @@ class _Parts:
         asked = {"row_groups": [number], "columns": [name]}
         try:
             (array,) = next(self.coded.iter_batches(1, **asked)).columns
-        except (
-            OSError
-        ):  # it is written so that PyArrow does not read it as a dictionary, or damaged, which is told here
+        except OSError:  # PyArrow does not read its encoding as a dictionary, or it is damaged, which is told here
             (array,) = next(self.file.iter_batches(1, **asked)).columns
         encodings = self.file.metadata.row_group(number).column(self.words[name]).encodings
         if "DELTA_BYTE_ARRAY" in encodings:

@@ -1,7 +1,9 @@
 """Settings and fixtures of the whole suite."""
 
 import functools
+import os
 import re
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,20 @@ WAITING = re.compile(r"tests/(logs|service|distributed|cli/test_(reliability|tra
 """Files whose tests wait for processes or servers that they start, rather than compute."""
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Have what libraries, examples and programs leave in the temporary folder go when the tests end.
+
+    What failed tests leave in their own folders stays where pytest keeps it.
+    """
+    if hasattr(config, "workerinput"):
+        return  # a process of pytest-xdist is given the folder by the one that starts it
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())
+    scratch = tempfile.TemporaryDirectory(prefix="ouzel-", ignore_cleanup_errors=True)
+    config.add_cleanup(scratch.cleanup)
+    Path(scratch.name).chmod(0o755)  # some tests act as a user without rights
+    os.environ["TMPDIR"] = tempfile.tempdir = scratch.name
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -44,13 +44,18 @@ class Server:
         self._command, self._user = command, user
         self.process: subprocess.Popen[bytes] | None = None
 
+    @property
+    def alive(self) -> bool:
+        return self.process is not None and self.process.poll() is None
+
     def start(self) -> None:
-        with (self.folder / "server.log").open("ab") as log:
-            self.process = subprocess.Popen(
-                self._command(self.port), stdout=log, stderr=log, cwd=self.folder, user=self._user
-            )
         end = time.monotonic() + READY
         while time.monotonic() < end:
+            if not self.alive:  # a server may end at once, where one that was killed has not left its place yet
+                with (self.folder / "server.log").open("ab") as log:
+                    self.process = subprocess.Popen(
+                        self._command(self.port), stdout=log, stderr=log, cwd=self.folder, user=self._user
+                    )
             with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), timeout=1):
                 return
             time.sleep(0.02)

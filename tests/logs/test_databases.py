@@ -79,9 +79,11 @@ class PostgreSQL(Server):
                     for question in questions:
                         cursor.execute(question)
                 return
-            except dbapi.Error:  # it is starting
+            except dbapi.Error:  # it is starting, or has ended when others could connect already
                 assert time.monotonic() < end
                 time.sleep(0.05)
+                if not self.alive:
+                    self.start()
 
     def add(self, table: str, rows: list[tuple[object, ...]]) -> None:
         listed = ",".join(str(row) for row in rows)

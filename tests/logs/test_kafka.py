@@ -23,7 +23,7 @@ def address(server, topic):
 def test_a_training_that_is_killed_ends_as_the_unbroken_one(broker, tmp_path, partitions, kills):
     topic = f"kills-{partitions}-{kills}"
     make_topic(broker.port, topic, partitions)
-    produce(broker.port, topic, messages(20_000 if kills < 10 else 300_000), partitions)
+    produce(broker.port, topic, messages(40_000 if kills < 10 else 300_000), partitions)
     whole, killed = tmp_path / "whole", tmp_path / "killed"
 
     train_to_the_end(address(broker, topic), *SETTINGS, "--model", whole)

@@ -1,5 +1,6 @@
 """Items made in threads."""
 
+import gc
 import subprocess
 import sys
 import threading
@@ -7,6 +8,7 @@ import threading
 import pytest
 
 from ouzel.streams.ahead import made_ahead, mapped_ahead
+from ouzel.streams.read import read
 
 
 def failing_after(count):
@@ -73,3 +75,36 @@ print(next(stream).rows)
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
 
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "4096\n", "")
+
+
+def test_a_stream_that_is_forgotten_is_closed_at_once(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("x,label\n" + "1,1\n2,-1\n" * 40_000)
+    gc.disable()
+    try:
+        stream = read(path)
+        next(stream)
+        del stream
+    finally:
+        gc.enable()
+
+    assert not [thread for thread in threading.enumerate() if thread.name == "ouzel-read"]
+
+
+def test_a_program_may_end_while_one_thread_waits_for_another():
+    program = """
+import time
+from ouzel.streams.ahead import made_ahead
+
+def slow():
+    while True:
+        time.sleep(0.01)
+        yield 1
+
+inner = made_ahead(slow())
+outer = made_ahead((item for item in inner), most=1 << 20)
+next(outer)
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False, timeout=60)
+
+    assert (ended.returncode, ended.stderr) == (0, b"")

@@ -14,8 +14,9 @@ import ouzel
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables import csv
-from ouzel.streams.tables.csv_cells import NULLS, Cutter
+from ouzel.streams.tables.csv_cells import Cutter
 from ouzel.streams.tables.csv_text import Uneven
+from ouzel.streams.tables.cut_rows import NULLS, as_arrow
 from tests.streams.test_tables import examples, wrote
 
 PLAIN = ["", "a", "1", "-1.5", " b ", "ü", "NA", "1.#IND", "1.5", "nano", "x" * 16, "y" * 17, "n/a"]
@@ -41,7 +42,7 @@ def by_ouzel(path: Path, text: str, names: list[str]) -> pyarrow.Table:
     path.write_bytes((",".join(names) + "\n" + text).encode())
     with closing(Source(str(path))) as source:
         batches = csv.delimited_batches(source, Options(on_error="skip"), "csv", lambda rows: None, Uneven())
-        return pyarrow.Table.from_batches([*batches]).combine_chunks()
+        return pyarrow.Table.from_batches(map(as_arrow, batches)).combine_chunks()
 
 
 @settings(deadline=None, max_examples=200)
@@ -65,7 +66,8 @@ def test_words_for_nothing_are_null_quoted_or_not():
     words = [word.decode() for word in NULLS] + ["", "nul", "1.#INDx", "-", "1"]
     text = "".join(f'{word},"{word}"\n' for word in words)
 
-    batch, end = Cutter(["a", "b"], ",").cut(text.encode())
+    rows, end = Cutter(["a", "b"], ",").cut(text.encode())
+    batch = rows.to_arrow()
 
     assert end == len(text)
     assert batch.column(0).is_null().to_pylist() == [True] * (len(NULLS) + 1) + [False] * 4

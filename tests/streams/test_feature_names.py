@@ -18,8 +18,8 @@ def names_of(pairs):
 
 
 @pytest.mark.parametrize("limit", [0, 1, 500, 5000, 1 << 20])
-@pytest.mark.parametrize("asking", [False, True])
-def test_names_that_wait_are_those_taken_at_once(limit, asking):
+@pytest.mark.parametrize("asked", [0, 1, 10])
+def test_names_that_wait_are_those_taken_at_once(limit, asked):
     rng = np.random.default_rng(limit)
     names, expected, size = FeatureNames(limit), {}, 0
     for _ in range(20):
@@ -29,8 +29,9 @@ def test_names_that_wait_are_those_taken_at_once(limit, asking):
             if feature not in expected and size < limit:
                 expected[feature] = text
                 size += BYTES_AN_ENTRY + len(text)
-        if asking:
-            assert names.name(pairs[0][0]) == expected.get(pairs[0][0])
+        for feature in [feature for feature, _ in pairs][:asked]:
+            assert names.name(feature) == expected.get(feature)
+        assert (names.name(9999), len(names), names.bytes_used) == (None, len(expected), size)
 
     assert names.to_json() == [[feature, text] for feature, text in sorted(expected.items())]
     assert names.bytes_used == size
@@ -49,3 +50,16 @@ def test_copies_take_the_bytes_of_their_names_and_go_on():
 
     assert len(data) < 1000
     assert copy.to_json() == [[7, "size"], [500_000, "price"]]
+
+
+def test_names_of_single_examples_and_of_blocks_are_one():
+    names = FeatureNames()
+    names.add(names_of([(900, "price")]))
+    names.remember(5, "size")
+    names.add(names_of([(5, "other"), (6, "colour")]))
+
+    assert (len(names), names.name(5), names.name(6)) == (3, "size", "colour")
+    names.add(names_of([(1 << 25, "large")]))
+    names.remember((1 << 25) + 7, "larger")
+    names.add(names_of([((1 << 25) + 7, "other")]))
+    assert len(names) == len(names.to_json()) == 5

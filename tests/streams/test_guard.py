@@ -12,6 +12,7 @@ import pytest
 
 import ouzel
 from ouzel.errors import DataError
+from ouzel.streams.files import Files
 from ouzel.streams.guard import one_line, reading
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.cells import words_of
@@ -252,7 +253,7 @@ def test_every_format_is_read_within_the_guard(tmp_path, monkeypatch):
         raise pa.ArrowCapacityError("more than there is room for")
         yield
 
-    monkeypatch.setattr(ouzel.read.__globals__["Stream"], "_blocks_of", broken)
+    monkeypatch.setattr(Files, "_blocks_of", broken)
     for suffix in ("svm", "vw", "csv", "jsonl", "arrow", "parquet"):
         path = tmp_path / f"t.{suffix}"
         path.write_bytes(b"1 1:1\n")

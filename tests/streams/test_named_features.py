@@ -9,8 +9,9 @@ from ouzel.kernels import bytes as many_bytes
 from ouzel.kernels.jit import kernel
 from ouzel.sketches.hashing import feature_id, finish_hash, murmur3_32
 from ouzel.streams.options import Options
-from ouzel.streams.row_order import RANKED, rank_row, sort_row
-from ouzel.streams.text.marks import SPARE
+from ouzel.streams.row_order import RANKED, rank_row, ranking_room, sort_row
+from ouzel.streams.text.hashing_together import hash_names, put_name, room_to_hash
+from ouzel.streams.text.marks import SPARE, newlines
 from ouzel.streams.text.named_features import find_ends
 from ouzel.streams.text.spans import absorb, absorb_bytes, prefix_of
 from ouzel.streams.text.vw import parse_vw
@@ -66,8 +67,8 @@ def features_of(groups):
     return features, names
 
 
-def parse(text, room=0):
-    data = np.frombuffer(bytearray(text.encode() + b"x" * room), np.uint8)
+def parse(text, room=0, behind=b"x"):
+    data = np.frombuffer(bytearray(text.encode() + behind * room), np.uint8)
     parsed = parse_vw(data, 0, len(data) - room, Options())
     assert parsed.problem is None
     return parsed.block
@@ -106,6 +107,43 @@ def test_what_lies_behind_the_text_changes_nothing(lines):
             assert getattr(block, name).tobytes() == getattr(blocks[0], name).tobytes()
 
 
+@pytest.mark.parametrize("behind", [b" ", b"\0", b"5", b"|", b":", b"\n"])
+@pytest.mark.parametrize("end", ["|n a", "|n a:5", "|n", "|", "|n a ", "a b", "7:5"])
+def test_a_last_line_may_lack_its_newline(end, behind):
+    text = f"1 |n a:2\n-1 |n b {end}"
+
+    block, expected = parse(text, 200, behind), parse(text + "\n")
+
+    assert block.labels.tolist() == [1.0, -1.0]
+    assert block.indices.tolist() == expected.indices.tolist()
+    assert block.values.tolist() == expected.values.tolist()
+
+
+@given(st.lists(st.tuples(SIZES, st.integers(1, 40)), max_size=40), st.integers(0, 2**32 - 1), st.binary(min_size=100))
+@settings(deadline=None)
+def test_names_hashed_together_have_the_hashes_of_each(sizes, seed, text):
+    data = np.frombuffer(text, np.uint8)
+    spans = np.array([(0, first, first, first + size) for first, size in sizes], np.uint64).reshape(-1, 4)
+
+    found = together(np.uint32(seed), data, spans)
+
+    separated = [text[:first] + b"^" * bool(first) + text[first : first + size] for first, size in sizes]
+    assert found.tolist() == [murmur3_32(np.frombuffer(name, np.uint8), 0, len(name), seed) for name in separated]
+
+
+@kernel
+def together(seed, data, spans):
+    """The hashes of names and their prefixes at spans (n, 4)."""
+    unhashed = room_to_hash(len(spans))
+    for k in range(len(spans)):
+        first, size = spans[k, 1], spans[k, 3] - spans[k, 2]
+        prefix, held, bits = prefix_of(seed, data, spans[k, 0], first)
+        length = size + first + np.uint64(first > 0)
+        put_name(unhashed, k, prefix, held, bits, data, spans[k, 2], size, length)
+    hash_names(unhashed, len(spans))
+    return unhashed.hashes[: len(spans)]
+
+
 @given(SIZES, SIZES, st.integers(0, 2**32 - 1), st.randoms(use_true_random=False))
 @settings(deadline=None)
 def test_a_name_in_two_parts_has_the_hash_of_both_as_one(first, second, seed, random):
@@ -137,7 +175,7 @@ def test_counting_sorts_a_row_as_comparing_does(numbers, repeat):
     expected_ids, expected_values = ids.copy(), values.copy()
     end = sort_row(expected_ids, expected_values, 0, len(ids))
 
-    found = ranked(ids, values, np.empty(RANKED, np.uint32), np.empty(RANKED, np.float32))
+    found = ranked(ids, values)
 
     assert found == end
     assert ids[:end].tolist() == expected_ids[:end].tolist()
@@ -145,8 +183,8 @@ def test_counting_sorts_a_row_as_comparing_does(numbers, repeat):
 
 
 @kernel
-def ranked(ids, values, spare_ids, spare_values):
-    return rank_row(ids, values, 0, len(ids), spare_ids, spare_values)
+def ranked(ids, values):
+    return rank_row(ids, values, 0, len(ids), ranking_room())
 
 
 @pytest.mark.parametrize("size", [0, 1, 63, 64, 65, 200])
@@ -166,14 +204,20 @@ def test_a_kernel_finds_in_many_bytes_what_the_plain_body_says():
     data, numbers = rng.integers(0, 256, 64, np.uint8), rng.integers(0, 2**32, 32, np.uint32)
 
     @kernel
-    def in_a_kernel(data, numbers, number):
+    def in_a_kernel(data, numbers, counts):
+        many_bytes.count_smaller(numbers, np.uint64(len(numbers)), counts)
         word = many_bytes.ends_of_words(data, 0)
-        return (
-            word,
-            many_bytes.ends_of_strings(data, 0),
-            many_bytes.ones(word),
-            many_bytes.smaller(numbers, np.uint64(32), number),
-        )
+        return word, many_bytes.ends_of_strings(data, 0), many_bytes.ones(word)
 
     plain = getattr(in_a_kernel, "py_func", in_a_kernel)
-    assert in_a_kernel(data, numbers, numbers[3]) == plain(data, numbers, numbers[3])
+    counts, expected = np.empty(32, np.uint32), np.empty(32, np.uint32)
+    assert in_a_kernel(data, numbers, counts) == plain(data, numbers, expected)
+    assert counts.tolist() == expected.tolist() == np.argsort(np.argsort(numbers)).tolist()
+
+
+@given(st.binary(max_size=300), st.integers(0, 300), st.integers(0, 300))
+@settings(deadline=None)
+def test_lines_are_counted(text, start, stop):
+    start, stop = sorted((min(start, len(text)), min(stop, len(text))))
+
+    assert newlines(np.frombuffer(text + b"\n" * 64, np.uint8), start, stop) == text[start:stop].count(b"\n")

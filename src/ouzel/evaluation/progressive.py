@@ -111,8 +111,16 @@ class Run:
         if self.passes > 1 and not callable(stream) and iter(stream) is stream:
             raise OuzelError("this stream can be read once only; for more passes give a function that opens it")
         while self.passed < self.passes:
-            blocks = stream() if callable(stream) else stream
+            blocks = self._opened(stream) if callable(stream) else stream
             self._one_pass(blocks, on_progress, checkpoint_every, on_checkpoint)
+
+    def _opened(self, stream: Callable[[], Iterable[Block]]) -> Iterable[Block]:
+        """A stream that nobody else reads; a budgeted model forgets names, and needs to be told them again."""
+        blocks = stream()
+        tell_names_once = getattr(blocks, "tell_names_once", None)
+        if tell_names_once is not None and not self.model.budgeted:
+            tell_names_once()
+        return blocks
 
     def learn(self, block: Block) -> Outcome:
         """Learn a block that comes next, or hold out its part; return what was predicted before of what was learnt."""

@@ -51,14 +51,12 @@ def _mask_of(builder: Any, data: Any, at: Any, test: str, byte: Any) -> Any:
     """The bits for which 64 bytes pass a test against one."""
     many = ir.VectorType(ir.IntType(8), LOOKED_AT)
     text = builder.load(builder.bitcast(builder.gep(data.data, [at]), many.as_pointer()), align=1)
-    passed = builder.icmp_unsigned(test, text, ir.Constant(many, [byte] * LOOKED_AT))
-    return builder.bitcast(passed, INTEGER)
+    other = in_all_lanes(builder, ir.IntType(8)(byte) if isinstance(byte, int) else byte, LOOKED_AT)
+    return builder.bitcast(builder.icmp_unsigned(test, text, other), INTEGER)
 
 
 def _equal_to(builder: Any, data: Any, at: Any, byte: Any) -> Any:
-    many = ir.VectorType(ir.IntType(8), LOOKED_AT)
-    text = builder.load(builder.bitcast(builder.gep(data.data, [at]), many.as_pointer()), align=1)
-    return builder.bitcast(builder.icmp_unsigned("==", text, in_all_lanes(builder, byte, LOOKED_AT)), INTEGER)
+    return _mask_of(builder, data, at, "==", byte)
 
 
 def _copy_some(builder: Any, to: Any, filled: Any, data: Any, at: Any) -> None:
@@ -77,16 +75,22 @@ def _ends_of_strings(builder: Any, data: Any, at: Any) -> Any:
     return builder.or_(builder.or_(quote, escape), control)
 
 
-def _smaller(builder: Any, numbers: Any, count: Any, number: Any) -> Any:
+def _count_smaller(builder: Any, numbers: Any, count: Any, counts: Any) -> Any:
     many = ir.VectorType(ir.IntType(32), AT_ONCE)
-    below = in_all_lanes(builder, number, AT_ONCE)
-    total = cgutils.alloca_once_value(builder, INTEGER(0))
+
+    def together(array: Any, place: Any) -> Any:
+        return builder.bitcast(builder.gep(array.data, [place]), many.as_pointer())
+
     with cgutils.for_range_slice(builder, INTEGER(0), count, INTEGER(AT_ONCE), inc=True) as (place, _):
-        address = builder.bitcast(builder.gep(numbers.data, [place]), many.as_pointer())
-        passed = builder.icmp_unsigned("<", builder.load(address, align=4), below)
-        found = builder.ctpop(builder.zext(builder.bitcast(passed, ir.IntType(AT_ONCE)), INTEGER))
-        builder.store(builder.add(builder.load(total), found), total)
-    return builder.load(total)
+        here = builder.load(together(numbers, place), align=4)
+        total = cgutils.alloca_once_value(builder, ir.Constant(many, None))
+        builder.store(ir.Constant(many, None), total)
+        with cgutils.for_range(builder, count) as loop:
+            other = in_all_lanes(builder, builder.load(builder.gep(numbers.data, [loop.index])), AT_ONCE)
+            before = builder.load(total)
+            passed = builder.icmp_unsigned("<", other, here)
+            builder.store(builder.select(passed, builder.add(before, ir.Constant(many, [1] * AT_ONCE)), before), total)
+        builder.store(builder.load(total), together(counts, place), align=4)
 
 
 @in_llvm(_equal_to, types.uint64)
@@ -124,7 +128,10 @@ def ones(word):
     return np.uint64(int(word).bit_count())
 
 
-@in_llvm(_smaller, types.uint64)
-def smaller(numbers, count, number):
-    """How many of the first `count` of the numbers (uint32) are smaller than `number`; `count` in whole times 16."""
-    return np.uint64(np.count_nonzero(numbers[: int(count)] < number))
+@in_llvm(_count_smaller)
+def count_smaller(numbers, count, counts):
+    """Write to `counts` how many of the first `count` of the numbers (uint32) are smaller than each of them.
+
+    Both arrays are read and written in whole times AT_ONCE.
+    """
+    counts[: int(count)] = (numbers[: int(count), None] > numbers[: int(count)]).sum(axis=1)

@@ -7,6 +7,7 @@ import queue
 import threading
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import TypeVar
 
 from ouzel.streams.sources.source import Source
@@ -15,6 +16,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 AHEAD = 4  # items made before they are asked for
+BLOCKS_AHEAD = 12  # blocks of a table, of which several are made at once
 WORKERS = max(1, min(2, len(os.sched_getaffinity(0)))) if hasattr(os, "sched_getaffinity") else 2
 
 
@@ -47,6 +49,8 @@ def made_ahead(items: Iterator[Item], most: int = AHEAD, endless: bool = False) 
             close = getattr(items, "close", None)
             if close is not None:
                 close()
+            with suppress(queue.Full):
+                waiting.put_nowait(None)  # a thread may wait for more while the program ends
 
     thread = threading.Thread(target=make, name="ouzel-read", daemon=endless)
     thread.start()
@@ -57,7 +61,9 @@ def made_ahead(items: Iterator[Item], most: int = AHEAD, endless: bool = False) 
             yield item[0]
     finally:
         stopped.set()
-        if not endless:
+        with suppress(queue.Empty):
+            waiting.get_nowait()  # the thread may wait for room
+        if not endless and threading.current_thread() is not thread:
             thread.join()
 
 
@@ -74,5 +80,7 @@ def mapped_ahead(function: Callable[[Item], Result], items: Iterator[Item], endl
         for result in results:
             yield result.result()
     finally:
-        results.close()
-        pool.shutdown(wait=False, cancel_futures=True)
+        try:
+            results.close()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)

@@ -12,6 +12,7 @@ from ouzel.streams.block import Names
 
 FILTER_BITS = 24  # ids are told apart by so many bits when looking for new ones
 BYTES_AN_ENTRY = 120  # of a dictionary entry beside its text, roughly
+FEW = 64  # names that are looked for where they wait, before all become text
 
 
 @kernel
@@ -42,7 +43,7 @@ def gather(starts, ends, text, gathered):
 class FeatureNames:
     """Names by feature id. When `limit_bytes` is reached no more are taken until `restrict` has made room.
 
-    What a block brings is kept as it came, and becomes text when a name is asked for.
+    What a block brings is kept as it came, and becomes text when more than a few names are asked for.
 
     >>> names = FeatureNames()
     >>> names.remember(5, "price")
@@ -53,7 +54,8 @@ class FeatureNames:
     def __init__(self, limit_bytes: int = 64 << 20) -> None:
         self.limit_bytes = limit_bytes
         self._used = self._bytes_waiting = 0
-        self._waiting: list[Names] = []  # within the limit
+        self._waiting: list[Names] = []  # within the limit, none of them known
+        self._looks = 0  # names looked for among those
         self._known: dict[int, str] = {}
         self._seen = np.zeros(1 << 10, np.uint8)
 
@@ -73,15 +75,15 @@ class FeatureNames:
         waiting, self._waiting, self._bytes_waiting = self._waiting, [], 0
         for names in waiting:
             self._take(names)
+        self._looks = 0
 
     @property
     def bytes_used(self) -> int:
         """Bytes that the names take, roughly."""
-        self._settle()
-        return self._used
+        return self._used + self._bytes_waiting
 
     def __len__(self) -> int:
-        return len(self._names)
+        return len(self._known) + sum(len(names.ids) for names in self._waiting)
 
     @property
     def full(self) -> bool:
@@ -90,13 +92,20 @@ class FeatureNames:
 
     def name(self, feature: int) -> str | None:
         """The name of an id, if it is known."""
-        return self._names.get(int(feature))
+        if feature in self._known or not self._waiting or self._looks == FEW:
+            return self._names.get(int(feature))
+        self._looks += 1
+        waiting = ((names, place) for names in self._waiting for place in np.flatnonzero(names.ids == feature))
+        found = next((names.text[names.starts[place] : names.ends[place]] for names, place in waiting), None)
+        return None if found is None else found.tobytes().decode("utf-8", "replace")
 
     def remember(self, feature: int, name: str) -> None:
         """Take a name, unless the id has one."""
         if feature not in self._names and not self.full:
             self._names[int(feature)] = name
             self._used += BYTES_AN_ENTRY + len(name)
+            if feature < len(self._seen) or len(self._seen) == 1 << FILTER_BITS:  # else it makes more room first
+                self._seen[feature & (len(self._seen) - 1)] = 1
 
     def update(self, entries: Iterable[tuple[int, str]]) -> None:
         """Take several names."""
@@ -119,7 +128,7 @@ class FeatureNames:
         text = np.empty(int(stops[-1]), np.uint8)
         gather(starts, ends, names.text, text)
         found = Names(names.ids[new], stops - (ends - starts), stops, text)
-        size = len(text) + BYTES_AN_ENTRY * len(new)
+        size = int(np.count_nonzero(text & 0xC0 != 0x80)) + BYTES_AN_ENTRY * len(new)  # letters, not bytes
         if self._used + self._bytes_waiting + size < self.limit_bytes:
             self._waiting.append(found)
             self._bytes_waiting += size
@@ -129,11 +138,14 @@ class FeatureNames:
 
     def _take(self, names: Names) -> None:
         """Take names that have not been seen before."""
-        text = names.text.tobytes()
+        text, known, used = names.text.tobytes(), self._known, self._used
         for feature, start, end in zip(names.ids.tolist(), names.starts.tolist(), names.ends.tolist(), strict=True):
-            if feature not in self._known and not self.full:
-                name = self._known[feature] = text[start:end].decode("utf-8", "replace")
-                self._used += BYTES_AN_ENTRY + len(name)
+            if used >= self.limit_bytes:
+                break
+            if feature not in known:
+                name = known[feature] = text[start:end].decode("utf-8", "replace")
+                used += BYTES_AN_ENTRY + len(name)
+        self._used = used
 
     def restrict(self, features: np.ndarray) -> None:
         """Forget all names but those of the given ids."""

@@ -1,40 +1,22 @@
-"""`read`: any source in any format as a stream of blocks, parsed in threads of their own."""
+"""`read`: any source in any format as a stream of blocks."""
 
 from __future__ import annotations
 
-import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from collections.abc import Generator, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ouzel.errors import DataError, EmptyError
-from ouzel.streams.ahead import file_ahead, mapped_ahead
 from ouzel.streams.block import Block
 from ouzel.streams.block_iterator import BlockIterator
-from ouzel.streams.deriving import Deriver
-from ouzel.streams.differences import Sight
-from ouzel.streams.feature_space import NOTHING_KNOWN, meet
-from ouzel.streams.guard import reading, reason_of
+from ouzel.streams.files import Files
 from ouzel.streams.keeping import Kept
-from ouzel.streams.limits import Limits
 from ouzel.streams.logs.address import is_log, only_log
-from ouzel.streams.logs.beside import check_beside
-from ouzel.streams.options import Options, check_format, make_options
-from ouzel.streams.sources.chunks import Chunk, chunks_of
-from ouzel.streams.sources.formats import find_format
+from ouzel.streams.options import Options, make_options
 from ouzel.streams.sources.source import Source
-from ouzel.streams.text.lines import Parsed
 
 if TYPE_CHECKING:
     from ouzel.streams.logs.stream import LogStream
-
-MOST_EXAMPLES = 1 << 60
-
-Parser = Callable[[np.ndarray, int, int, Options], Parsed]
 
 
 def read(
@@ -71,163 +53,33 @@ def read(
 
 
 class Stream(BlockIterator):
-    """The examples of files, once through. `close` it, or use it with `with`, if you stop early."""
+    """The examples of files, once through. `close` it, or use it with `with`, if you stop early.
+
+    One that is forgotten is closed at once, by whoever forgets it, for what reads does not hold it: the collector of
+    garbage would close it in any thread, also in one that the closing has to wait for.
+    """
 
     def __init__(self, sources: list[Source], format: str | None, options: Options, kept: Kept | None = None) -> None:
-        self.sources = sources
-        self.options = options
-        self.formats = [find_format(source, format) for source in sources]
-        for source, found in zip(sources, self.formats, strict=True):
-            check_beside(options, source.name, None)
-            check_format(options, source.name, found)
-        self.examples = 0
-        self.begins: list[int] = []  # examples before each source that has been begun
-        self.skipped = 0  # bad lines left out
-        self.remarks: list[str] = []  # on what was decided of columns, for people
-        self.space = NOTHING_KNOWN  # what the ids read so far stand for
-        self._sight: Sight | None = None  # of the first file
-        self._kinds: Any = None  # of the columns of tables
-        self._namespaces: Any = None  # of Vowpal Wabbit text, where options speak of them
-        self._deriver = Deriver(options)
-        self._kept = kept
-        self._stand_ins: dict[Source, Source] = {}  # what is read where a source was kept
-        self._counting = threading.Lock()
-        sizes = [source.size for source in sources]
-        self.size = None if None in sizes else sum(size or 0 for size in sizes)
-        self._groups = _group_ends(options.query, options.limits) if options.query else None
-        self._blocks = self._read()
-        self._close = weakref.finalize(self, _close_all, sources)  # at the latest when the stream is forgotten
+        self._files = Files(sources, format, options, kept)
+        self._blocks = self._files.blocks()
+        self._close = weakref.finalize(self, _end, self._blocks, sources)
         self._close.atexit = False
 
-    @property
-    def position(self) -> int:
-        """Bytes of the files read so far; of one whose examples were kept, as large a part as was read of those."""
-        return sum(self._position_of(source) for source in self.sources)
-
-    def _position_of(self, source: Source) -> int:
-        kept = self._stand_ins.get(source)
-        return source.position if kept is None else (source.size or 0) * kept.position // max(1, kept.size or 0)
+    def __getattr__(self, name: str) -> Any:
+        """What is known of the files so far: `examples`, `skipped`, `remarks`, `space`, `position`, `size`."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._files, name)
 
     def _next(self) -> Block:
         return next(self._blocks)
 
     def close(self) -> None:
         """Stop reading."""
-        self._blocks.close()  # type: ignore[attr-defined]
         self._close()
 
-    def _read(self) -> Iterator[Block]:
-        for source, format in zip(self.sources, self.formats, strict=True):
-            self.begins.append(self.examples)
-            before, given = self.examples + self.skipped, 0
-            with reading(source, format):
-                for block in self._finished(source, format):
-                    if block.rows:
-                        if not given and len(self.sources) > 1:
-                            self._compare(Sight.of(source.name, block))
-                        if self._groups is not None:
-                            numbers = np.arange(self.examples, self.examples + block.rows)
-                            block = block._replace(groups=np.searchsorted(self._groups, numbers, side="right"))
-                        self.space = meet(self.space, block.space, learning=True)
-                        places = np.arange(given, given + block.rows) if block.numbers is None else block.numbers
-                        block = block._replace(space=self.space, numbers=before + places)
-                        given += block.rows
-                        self.examples += block.rows
-                        yield block
-        if not self.examples:
-            names = ", ".join(source.name for source in self.sources)
-            if self.skipped:
-                bad = f"all {self.skipped} lines are bad" if self.skipped > 1 else "its one line is bad"
-                raise EmptyError(f"{names}: {bad}; if it is of another format, name that with", format="NAME")
-            raise EmptyError(f"{names}: there are no examples in it; there is nothing to learn from")
-        if self._namespaces is not None:
-            self.remarks += self._namespaces.unknown(self.sources[-1].name)
-        self.remarks += self._deriver.unknown(self.sources[-1].name)
 
-    def _finished(self, source: Source, format: str) -> Iterator[Block]:
-        """The blocks of a source with what is made of their features, from where they are kept or on the way there."""
-        place = None if self._kept is None else self._kept.place_of(source, format)
-        if self._kept is not None and place is not None and place.exists():
-            self._stand_ins[source] = Source(place)
-            return self._kept.read(self._stand_ins[source], self.options)
-        blocks = self._deriver.all(self._blocks_of(source, format), whole=False)
-        return (
-            blocks
-            if self._kept is None or place is None
-            else self._kept.keeping(blocks, source, format, place, self.options)
-        )
-
-    def _compare(self, sight: Sight) -> None:
-        """Note what a file's first block has otherwise than that of the stream's first file."""
-        if self._sight is None:
-            self._sight = sight
-        self.remarks += sight.against(self._sight)
-
-    def _blocks_of(self, source: Source, format: str) -> Iterator[Block]:
-        if format in ("svmlight", "vw"):
-            return self._lines(source, self._parser(format))
-        if format == "idx":
-            from ouzel.streams.idx import read_idx
-
-            return read_idx(source, self.options.limits)
-        from ouzel.streams.tables.batches import read_table
-        from ouzel.streams.tables.kinds import ColumnKinds
-
-        if self._kinds is None:
-            self._kinds = ColumnKinds(self.options, self.remarks.append)
-        blocks = read_table(source, self.options, format, self._count_skipped, self._kinds)
-        return file_ahead(source, blocks)
-
-    def _parser(self, format: str) -> Parser:
-        if format == "svmlight":
-            from ouzel.streams.text.svmlight import parse_svmlight
-
-            return parse_svmlight
-        from ouzel.streams.text.vw_namespaces import Namespaces, names_namespaces
-
-        if names_namespaces(self.options):
-            self._namespaces = self._namespaces or Namespaces(self.options)
-            return cast(Parser, self._namespaces.parse)
-        from ouzel.streams.text.vw import parse_vw
-
-        return parse_vw
-
-    def _count_skipped(self, count: int) -> None:
-        with self._counting:  # several threads read
-            self.skipped += count
-
-    def _lines(self, source: Source, parse: Parser) -> Iterator[Block]:
-        lines = rows = 0
-        parse_chunk = partial(_parse_chunk, parse, self.options)
-        for parsed in mapped_ahead(parse_chunk, chunks_of(source, self.options.limits), endless=True):
-            self.skipped += parsed.skipped
-            assert parsed.block.numbers is not None
-            yield parsed.block._replace(numbers=parsed.block.numbers + rows)
-            rows += parsed.block.rows + parsed.skipped
-            if parsed.problem is not None:
-                raise parsed.problem.error(source.name, lines)
-            lines += parsed.lines
-
-
-def _close_all(sources: list[Source]) -> None:
+def _end(blocks: Generator[Block, None, None], sources: list[Source]) -> None:
+    blocks.close()
     for source in sources:
         source.close()
-
-
-def _parse_chunk(parse: Parser, options: Options, chunk: Chunk) -> Parsed:
-    return parse(*chunk, options)
-
-
-def _group_ends(path: str, limits: Limits) -> np.ndarray:
-    """Where each group ends, from a file with one size a line."""
-    source = Source(path)
-    with reading(source, "query"):
-        try:
-            sizes = np.array([int(line) for line in source.read_all(limits).split()], np.int64)
-            if (sizes < 0).any() or sizes.sum(dtype=np.float64) > MOST_EXAMPLES:
-                raise ValueError(f"found {sizes.min()} to {sizes.max()}")
-        except (OverflowError, ValueError) as error:
-            raise DataError(
-                f"{path}: expected the number of examples of each group, one a line ({reason_of(error)})"
-            ) from None
-        return np.cumsum(sizes)

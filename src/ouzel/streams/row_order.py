@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ouzel.kernels.bytes import smaller
+from ouzel.kernels.bytes import count_smaller
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.kernels.sort import sort
 from ouzel.streams.block import LARGEST
@@ -47,30 +47,37 @@ def sort_row(ids, values, start, stop):
     return end
 
 
-@force_inline
-def rank_row(ids, values, start, stop, spare_ids, spare_values):
-    """`sort_row` for rows of up to RANKED features: each id goes where so many smaller ones say, without a branch.
+@kernel
+def ranking_room():
+    """Room for `rank_row`."""
+    return np.empty(RANKED, np.uint32), np.empty(RANKED, np.float32), np.empty(RANKED, np.uint32)
 
-    The spare arrays have RANKED places.
+
+@force_inline
+def rank_row(ids, values, start, stop, room):
+    """`sort_row`, where rows of up to RANKED features have each id go where so many smaller ones say, without a branch.
+
+    `room` is that of `ranking_room`.
     """
-    count = np.uint64(stop - start)
-    whole = (count + np.uint64(15)) & ~np.uint64(15)
+    if stop - start > RANKED:
+        return sort_row(ids, values, start, stop)
+    spare_ids, spare_values, ranks = room
+    first, count = np.uint64(start), np.uint64(stop - start)
     for k in range(count):
-        spare_ids[k] = ids[start + k]
-        spare_values[k] = values[start + k]
-    for k in range(count, whole):
-        spare_ids[k] = np.uint32(2**32 - 1)
+        spare_ids[k] = ids[first + k]
+        spare_values[k] = values[first + k]
+    count_smaller(spare_ids, count, ranks)
     total = np.uint64(0)
     for k in range(count):
-        rank = smaller(spare_ids, whole, spare_ids[k])
+        rank = np.uint64(ranks[k])
         total += rank
-        ids[start + rank] = spare_ids[k]
-        values[start + rank] = spare_values[k]
+        ids[first + rank] = spare_ids[k]
+        values[first + rank] = spare_values[k]
     if total == count * (count - np.uint64(1)) // np.uint64(2):
         return stop
     for k in range(count):  # an id is there more than once
-        ids[start + k] = spare_ids[k]
-        values[start + k] = spare_values[k]
+        ids[first + k] = spare_ids[k]
+        values[first + k] = spare_values[k]
     return sort_row(ids, values, start, stop)
 
 

@@ -69,7 +69,7 @@ def as_text(array: Any) -> Any:
 def encoded(array: Any) -> tuple[np.ndarray, list[Any]]:
     """A column as positions (n,) in a list of its different cells, -1 where there is nothing."""
     encoded = as_text(array).dictionary_encode() if is_view(array.type) else array.dictionary_encode()
-    codes = encoded.indices.cast(pyarrow.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+    codes = filled(encoded.indices.cast(pyarrow.int64()), -1)
     cells = encoded.dictionary
     if is_coded(array):  # which may have cells that no row has
         used = np.unique(codes[codes >= 0])
@@ -85,6 +85,23 @@ def cells_of(array: Any) -> list[Any]:
     return list(array.to_pylist())
 
 
+def is_there(array: Any) -> np.ndarray:
+    """Which cells of an Arrow array (n,) are not null."""
+    if not array.null_count:
+        return np.ones(len(array), np.bool_)
+    return np.from_dlpack(array.is_valid().cast(pyarrow.uint8())).view(np.bool_)
+
+
+def filled(array: Any, null: float) -> np.ndarray:
+    """The numbers (n,) of an Arrow array, one where there is nothing. Without pandas, which `to_numpy` imports."""
+    if not len(array):
+        return np.empty(0, array.type.to_pandas_dtype())
+    numbers = np.from_dlpack(
+        pyarrow.Array.from_buffers(array.type, len(array), [None, array.buffers()[1]], offset=array.offset)
+    )
+    return np.where(is_there(array), numbers, null) if array.null_count else numbers
+
+
 def tags_of(array: Any) -> Any:
     """What a column calls its rows: whole numbers as they are, all else as text."""
     if types.is_integer(array.type):
@@ -96,8 +113,8 @@ def tags_of(array: Any) -> Any:
 def numbers_of(array: Any, null: float) -> np.ndarray:
     """A numeric column (n,) float64, whole numbers beyond 2^53 rounded; float32 as it is where nothing is null."""
     if types.is_float32(array.type) and not array.null_count:
-        return np.asarray(array.to_numpy(zero_copy_only=False))
-    return np.asarray(array.cast(pyarrow.float64(), safe=False).fill_null(null).to_numpy(zero_copy_only=False))
+        return filled(array, null)
+    return filled(array.cast(pyarrow.float64(), safe=False), null)
 
 
 def text_size(array: Any) -> int:

@@ -22,24 +22,32 @@ from ouzel.streams.tables.coded import Checks
 from ouzel.streams.tables.columns import Columns
 from ouzel.streams.tables.csv import delimited_batches, lines_above
 from ouzel.streams.tables.csv_text import Uneven
+from ouzel.streams.tables.cut_rows import as_arrow
 from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.tables.labels import find_label
 from ouzel.streams.tables.parquet import parquet_tables, rows_of_parquet
+from ouzel.streams.telling import Telling
 from ouzel.streams.text.json_lines import json_batches, read_json_lines
 
 Skipped = Callable[[int], None]
 
 
-def read_table(source: Source, options: Options, format: str, skipped: Skipped, kinds: ColumnKinds) -> Iterator[Block]:
+def read_table(
+    source: Source, options: Options, format: str, skipped: Skipped, kinds: ColumnKinds, telling: Telling | None = None
+) -> Iterator[Block]:
     """Blocks of a table; `skipped` is told the number of rows left out, `kinds` decides what columns hold."""
     if format == "jsonl":
-        yield from read_json_lines(source, options, skipped, kinds)
+        yield from read_json_lines(source, options, skipped, kinds, telling)
         return
     delimited = format in ("csv", "tsv")
     above, uneven = lines_above(options) if delimited else 0, Uneven()
     columns: Columns | None = None
     blocks: BlockReader | None = None
-    batches = record_batches(source, options, format, skipped, uneven=uneven)
+    batches: Iterator[Any] = (
+        delimited_batches(source, options, format, skipped, uneven)
+        if delimited
+        else record_batches(source, options, format, skipped)
+    )
     for batch in file_ahead(source, batches, most=1):
         if holds_blocks(batch.schema):
             blocks = blocks or BlockReader(batch.schema, options, source.name)
@@ -47,7 +55,8 @@ def read_table(source: Source, options: Options, format: str, skipped: Skipped, 
             continue
         if columns is None:
             label = find_label(options, batch.schema.names, source.name)
-            columns = Columns(options, batch.schema, label, not delimited, source.name, kinds, above, uneven)
+            asked = options, batch.schema, label, not delimited, source.name, kinds, above, uneven
+            columns = Columns(*asked, telling)
         if batch.num_rows:
             yield from columns.blocks(batch, skipped)
 
@@ -58,16 +67,15 @@ def record_batches(
     format: str,
     skipped: Skipped,
     needed: Sequence[str] = (),
-    uneven: Uneven | None = None,
 ) -> Iterator[Any]:
     """Record batches of a table, sound to the last offset; those of text formats have all cells as text.
 
     The first may be empty: it tells the columns. An object is parted into a column `outer.inner` for each member. JSON
-    lines, whose rows may lack what others have, have the columns `needed` in every batch. Rows of CSV files with
-    more or fewer cells are noted in `uneven`. Errors of PyArrow come as they are: read within `guard.reading`.
+    lines, whose rows may lack what others have, have the columns `needed` in every batch. Errors of PyArrow come as
+    they are: read within `guard.reading`.
     """
     if format in ("csv", "tsv"):
-        yield from delimited_batches(source, options, format, skipped, Uneven() if uneven is None else uneven)
+        yield from map(as_arrow, delimited_batches(source, options, format, skipped, Uneven()))
     elif format == "jsonl":
         yield from json_batches(source, options, skipped, needed)
     else:

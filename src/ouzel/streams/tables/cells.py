@@ -10,7 +10,7 @@ from ouzel.kernels.jit import force_inline, kernel
 from ouzel.sketches.hashing import finish_hash, murmur3_32
 from ouzel.streams.block import LARGEST, Names
 from ouzel.streams.missing import says_nothing
-from ouzel.streams.tables.arrow_types import as_text
+from ouzel.streams.tables.arrow_types import as_text, is_there
 from ouzel.streams.text.numbers import parse_number
 from ouzel.streams.text.spans import ROOM, ZERO, absorb, absorb_bytes, is_new
 
@@ -52,8 +52,7 @@ def words_of(array: Any) -> Words:
     if here[0] or here[-1] < len(text) - BEHIND:  # a part of a larger array
         text = text[here[0] : here[-1] + BEHIND]
         here = here - here[0]
-    valid = array.is_valid().to_numpy(zero_copy_only=False) if array.null_count else np.ones(len(array), np.bool_)
-    return Words(here, text, valid)
+    return Words(here, text, is_there(array))
 
 
 def check_offsets(offsets: np.ndarray, rows: int, size: int) -> None:

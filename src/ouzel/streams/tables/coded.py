@@ -10,7 +10,7 @@ import pyarrow
 import pyarrow.compute as compute
 
 from ouzel.kernels.jit import kernel
-from ouzel.streams.tables.arrow_types import as_text, is_coded
+from ouzel.streams.tables.arrow_types import as_text, filled, is_coded
 from ouzel.streams.tables.cells import Cells, Words, words_of
 from ouzel.streams.text.spans import is_new
 
@@ -121,6 +121,5 @@ def _are_one(dictionary: Any, other: Any) -> bool:
 def _codes(indices: Any, null: int) -> np.ndarray:
     """Positions (n,) int32 or int64 in a dictionary, and one behind its cells where there is none."""
     if indices.null_count or indices.type not in POSITIONS:
-        kind = pyarrow.int32() if null < 1 << 31 else pyarrow.int64()
-        indices = indices.cast(kind, safe=False).fill_null(null)
-    return np.asarray(indices.to_numpy())
+        indices = indices.cast(pyarrow.int32() if null < 1 << 31 else pyarrow.int64(), safe=False)
+    return filled(indices, null)

@@ -23,15 +23,19 @@ from ouzel.streams.patterns import is_pattern
 from ouzel.streams.tables.arrow_types import cells_of, encoded, is_list, is_number, is_single, numbers_of, tags_of
 from ouzel.streams.tables.cells import NOT_A_DATE, NOT_FINITE, TOO_LONG
 from ouzel.streams.tables.csv_text import Uneven
+from ouzel.streams.tables.cut_rows import as_arrow
 from ouzel.streams.tables.feature_columns import FeatureColumns, Features
 from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.tables.labels import INFINITE, as_sign, group_id, is_infinite, label_of
 from ouzel.streams.tables.lists import read_sparse
+from ouzel.streams.tables.parts import parts
 from ouzel.streams.tables.refusals import converting
+from ouzel.streams.telling import Telling
 
 FINITE = "expected a finite number that fits 32-bit floating point, or nothing"
 WEIGHT = "expected a weight, a finite number of 0 or more"
 GROUP = "expected the name or number of a group"
+Encoded = tuple[np.ndarray, list[Any]]  # cells (n,) as positions in a list of them, -1 where there is nothing
 
 
 class Columns:
@@ -53,6 +57,7 @@ class Columns:
         kinds: ColumnKinds | None = None,
         above: int = 0,
         uneven: Uneven | None = None,
+        telling: Telling | None = None,
     ) -> None:
         self.options = options
         self.name = name
@@ -61,6 +66,7 @@ class Columns:
         self.rows = 0  # rows seen
         self.uneven = uneven  # rows that the parser has left out
         self.too_long = options.limits.of_words
+        self._encoded: Encoded = np.empty(0, np.int64), []  # labels of the batch that was read
         names = [column for column in schema.names if is_named(column)]
         self._check_names(names)
         predicting = options.unlabelled
@@ -85,7 +91,7 @@ class Columns:
             features = kinds.known_ones(features, name)
         elif options.space.width is not None and options.space.kinds and set(features) != set(options.space.kinds):
             raise DataError(f"{name}: has other columns than the {options.space.width} that the model was learnt from")
-        self.features = FeatureColumns(features, options, typed, name, kinds)
+        self.features = FeatureColumns(features, options, typed, name, kinds, telling or Telling(options.bits))
 
     def _check_names(self, names: list[str]) -> None:
         """Refuse names that stand twice, or are too long."""
@@ -107,7 +113,7 @@ class Columns:
 
         Else DataError is raised for the first of them, after the rows before it are given out.
         """
-        for part in self.features.parts(batch):
+        for part in parts(batch, self.features.columns, self.features.kinds.is_text):
             for block in self._blocks(part, skipped):
                 yield from block.parts(most)
 
@@ -116,7 +122,10 @@ class Columns:
         every = np.arange(batch.num_rows)
         if not refused:
             yield self._block(batch, rows, every)
-        elif self.options.on_error == "skip":
+            self.rows += batch.num_rows
+            return
+        batch = as_arrow(batch)
+        if self.options.on_error == "skip":
             kept = np.ones(batch.num_rows, np.bool_)
             kept[list(refused)] = False
             skipped(len(refused))
@@ -156,7 +165,8 @@ class Columns:
                 refuse(cells == NOT_A_DATE, column, EXPECTED)
         if self.label is not None:
             with converting(batch, self.label, self.name, "label"):
-                infinite, long = _bad_labels(batch.column(self.label), self.options.limits.word)
+                self._encoded = encoded(batch.column(self.label))
+                infinite, long = _bad_labels(batch.column(self.label), self._encoded, self.options.limits.word)
             refuse(infinite, self.label, INFINITE)
             refuse(long, self.label, self.too_long)
         if self.weight is not None:
@@ -210,7 +220,7 @@ class Columns:
         """Labels (n,): numbers, or positions in the names if any label is not a number; NaN where null."""
         if self.label is None:
             return np.full(batch.num_rows, np.nan), None
-        codes, cells = encoded(batch.column(self.label))
+        codes, cells = self._encoded
         known = [label_of(cell) for cell in cells]
         if self.options.label_positive is not None:
             known = [as_sign(label, self.options.label_positive) for label in known]
@@ -234,11 +244,11 @@ def _is_part_of_date(column: str, options: Options) -> bool:
     return part in PARTS and options.kind_of(date) == DATE
 
 
-def _bad_labels(labels: Any, longest: int) -> tuple[np.ndarray, np.ndarray]:
+def _bad_labels(labels: Any, encoded: Encoded, longest: int) -> tuple[np.ndarray, np.ndarray]:
     """Which labels (n,) are infinite numbers, and which have more than `longest` characters."""
     if is_number(labels.type):
         return np.isinf(numbers_of(labels, 0.0)), np.zeros(len(labels), np.bool_)
-    codes, known = encoded(labels)
+    codes, known = encoded
     long = [isinstance(cell, str) and len(cell) > longest for cell in known]
     return np.array([*map(is_infinite, known), False])[codes], np.array([*long, False])[codes]
 

@@ -18,6 +18,7 @@ from ouzel.streams.sources.formats import DELIMITERS
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.csv_cells import Cutter, can_cut
 from ouzel.streams.tables.csv_text import CellText, Uneven
+from ouzel.streams.tables.cut_rows import CutRows, as_arrow
 
 BLOCK = 4 << 20  # bytes that PyArrow parses at a time
 PIECE = 8 << 20  # bytes of plain text that are read at a time
@@ -31,8 +32,8 @@ def lines_above(options: Options) -> int:
 
 def delimited_batches(
     source: Source, options: Options, format: str, skipped: Callable[[int], None], uneven: Uneven
-) -> Iterator[pyarrow.RecordBatch]:
-    """Record batches of a CSV or TSV file, every cell as text, the names of its columns in its header.
+) -> Iterator[pyarrow.RecordBatch | CutRows]:
+    """The rows of a CSV or TSV file, every cell as text, the names of its columns in its header.
 
     A row of more or fewer cells is noted in `uneven`; it is left out if the options say so, else DataError follows the
     rows before it.
@@ -46,7 +47,7 @@ def delimited_batches(
     else:
         names, delimiter = _header(text, delimiter)
     even = 0  # rows given out
-    last = None  # the last cell of the last row
+    last = None  # the last batch of any rows
     parsed = _whole_rows(_parsed(text, names, delimiter, uneven), text)
     for batch in chain(_plain(text, names, delimiter, uneven) if can_cut(delimiter) else (), parsed):
         if options.on_error != "skip" and uneven and uneven.first.number - 1 - even <= batch.num_rows:
@@ -54,7 +55,7 @@ def delimited_batches(
             break
         yield batch
         even += batch.num_rows
-        last = batch.column(-1)[-1].as_py() if batch.num_rows else last
+        last = batch if batch.num_rows else last
     if options.on_error == "skip":
         skipped(len(uneven))
     elif uneven:
@@ -66,15 +67,17 @@ def delimited_batches(
         )
     if text.damage is not None:
         raise source.broken(text.damage)
-    if options.on_error != "skip" and text.quotes % 2 and last is not None and "\n" in last:
-        raise DataError(
-            f"{source.name}: row {lines_above(options) + even}: found a quotation that does not end "
-            f"({_beginning(last)}); close it, or take the mark out"
-        )
+    if options.on_error != "skip" and text.quotes % 2 and last is not None:
+        cell = as_arrow(last).column(-1)[-1].as_py()
+        if cell is not None and "\n" in cell:
+            raise DataError(
+                f"{source.name}: row {lines_above(options) + even}: found a quotation that does not end "
+                f"({_beginning(cell)}); close it, or take the mark out"
+            )
 
 
-def _plain(text: CellText, names: list[str], delimiter: str, uneven: Uneven) -> Iterator[pyarrow.RecordBatch]:
-    """Record batches of the rows up to the first piece that is not written plainly; what is not read is put back."""
+def _plain(text: CellText, names: list[str], delimiter: str, uneven: Uneven) -> Iterator[CutRows]:
+    """The rows up to the first piece that is not written plainly; what is not read is put back."""
     cutter = Cutter(names, delimiter)
     rest, data = b"", b"\n"
     while data and len(rest) < PIECE:
@@ -85,11 +88,11 @@ def _plain(text: CellText, names: list[str], delimiter: str, uneven: Uneven) -> 
         found = cutter.cut(rest if rest.endswith(b"\n") else rest + b"\n")
         if found is None:
             break
-        batch, end = found
+        rows, end = found
         rest = rest[end:]
-        if batch.num_rows:
-            uneven.above += batch.num_rows
-            yield batch
+        if rows.num_rows:
+            uneven.above += rows.num_rows
+            yield rows
     text.put_back(rest)
 
 

@@ -110,7 +110,7 @@ class CellText:
             data = self._some(size)
             cut = data.rfind(b"\n") + 1
             if cut or not data:
-                lines = [*self._rest, data[:cut]]
+                lines: list[bytes | memoryview] = [*self._rest, memoryview(data)[:cut]]
                 self._rest = [data[cut:]] if data else []
                 whole = b"" if self.damage is not None and not data else b"".join(lines)
                 if len(whole) > self._limits.line:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,10 +14,11 @@ from ouzel.streams.block import LARGEST, Names
 from ouzel.streams.dates import PARTS
 from ouzel.streams.derived.collecting import Collector
 from ouzel.streams.derived.factors import Factors
-from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, TEXT, FeatureSpace, own_name
+from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, FeatureSpace, own_name
 from ouzel.streams.missing import MARK
 from ouzel.streams.options import Options
-from ouzel.streams.tables.arrow_types import is_coded, is_empty, is_list, is_number, numbers_of, text_size
+from ouzel.streams.tables.arrow_types import is_coded, is_empty, is_list, is_number, numbers_of
+from ouzel.streams.tables.at_once import AtOnce
 from ouzel.streams.tables.cells import (
     NOT_FINITE,
     TOO_LONG,
@@ -29,19 +30,20 @@ from ouzel.streams.tables.cells import (
     read_tokens,
     words_of,
 )
-from ouzel.streams.tables.coded import Dictionaries
+from ouzel.streams.tables.coded import Coded, Dictionaries
+from ouzel.streams.tables.cut_rows import as_arrow
 from ouzel.streams.tables.date_columns import read_dates
 from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.tables.lanes import Lanes, Rows, in_order, rows_of_lanes, with_ones
 from ouzel.streams.tables.lists import any_in_row, list_rows
 from ouzel.streams.tables.refusals import converting
-from ouzel.streams.text.spans import nothing_noted
+from ouzel.streams.telling import Telling
 
 NOTHING = np.empty(0, np.uint64)  # marks no words
-MOST_TEXT = 1 << 24  # bytes of names that rows read together may bring
 OF_ONE = (NUMBER, CATEGORY, DATE)  # kinds of columns whose cells are a feature each, or a fixed number of them
 Lane = tuple[np.ndarray, np.ndarray]  # ids (n,) and values (n,), 0 where there is no feature
 Refused = tuple[str, np.ndarray]  # a column, and what is wrong with each of its cells (n,) uint8, 0 if nothing
+Read = tuple[Rows, list[Names], list[Refused]]
 
 
 class Features(NamedTuple):
@@ -60,21 +62,22 @@ class FeatureColumns:
     holds is decided, and so what its features are known by, when its first cells are read.
     """
 
-    def __init__(self, columns: Sequence[str], options: Options, typed: bool, name: str, kinds: ColumnKinds) -> None:
-        self.columns = columns
-        self.options = options
-        self.typed = typed
-        self.name = name
+    def __init__(
+        self, columns: Sequence[str], options: Options, typed: bool, name: str, kinds: ColumnKinds, telling: Telling
+    ) -> None:
+        self.columns, self.options = columns, options
+        self.name, self.typed = name, typed
         self.kinds = kinds
         self.mask = np.uint32((1 << options.bits) - 1)
         self.hashed = np.uint32(2**32 - 1) if options.derived else self.mask  # bits of hashes, before they are ids
-        self._noted = nothing_noted(options.bits)  # ids of words of the batch that is read
+        self._telling, self._noted = telling, telling.begin()  # of the batch that is read
         self._factors = Collector(options.derived)  # of the batch that is read
         self._dictionaries, self._lanes = Dictionaries(), Lanes()
         try:
             self.ids = {column: self._id(column, options.bits) for column in columns}
         except ValueError as error:
             raise DataError(f"{name}: found {error}") from None
+        self._at_once: AtOnce | None = None
         self._decided: tuple[dict[str, str], FeatureSpace] | None = None
 
     def _id(self, column: str, bits: int) -> int:
@@ -106,8 +109,31 @@ class FeatureColumns:
         """The features of a batch, and the columns with bad cells."""
         n = batch.num_rows
         self._factors = Collector(self.options.derived)
-        self._noted[:] = 0
         kinds, space = self.decided(batch)
+        read = self._read_at_once(batch, kinds) if n else None
+        rows, names, refused = read or self._by_columns(as_arrow(batch), kinds)
+        for column in [column for column in self.columns if kinds[column] not in OF_ONE]:
+            wrong = np.zeros(n, np.uint8)
+            with converting(batch, column, self.name):
+                offsets, tokens, found = self._tokens(batch.column(column), column, wrong)
+            rows = in_order(with_ones(rows, offsets, tokens))
+            names.append(found)
+            if wrong.any():
+                refused.append((column, wrong))
+        return Features(rows, Names.joined(names), space, self._factors.factors(n)), refused
+
+    def _read_at_once(self, batch: Any, kinds: dict[str, str]) -> Read | None:
+        """Numbers and categories, where all columns of them can be read together."""
+        self._noted = self._telling.begin()
+        if self._at_once is None or self._at_once.names != batch.schema.names:
+            self._at_once = AtOnce(batch.schema.names, kinds, self.ids, self.options, self._decode)
+        found = self._at_once.read(batch, self._noted, self.name)
+        return None if found is None else (*found, [])
+
+    def _by_columns(self, batch: Any, kinds: dict[str, str]) -> Read:
+        """The columns that have a feature in each cell, or a fixed number of them."""
+        self._noted = self._telling.begin()
+        n = batch.num_rows
         plain = [column for column in self.columns if kinds[column] in OF_ONE]
         room = len(plain) + len(PARTS) * [kinds[column] for column in plain].count(DATE)
         ids, values = self._lanes.room(room, n)
@@ -129,16 +155,7 @@ class FeatureColumns:
                     names += self._read_cells(array, column, own, next(free), wrong, self.options.indicator)
             if wrong.any():
                 refused.append((column, wrong))
-        rows = rows_of_lanes(ids, values)
-        for column in [column for column in self.columns if kinds[column] not in OF_ONE]:
-            wrong = np.zeros(n, np.uint8)
-            with converting(batch, column, self.name):
-                offsets, tokens, found = self._tokens(batch.column(column), column, wrong)
-            rows = in_order(with_ones(rows, offsets, tokens))
-            names.append(found)
-            if wrong.any():
-                refused.append((column, wrong))
-        return Features(rows, Names.joined(names), space, self._factors.factors(n)), refused
+        return rows_of_lanes(ids, values), names, refused
 
     def _read_numbers(self, array: Any, column: str, lane: Lane, wrong: np.ndarray) -> list[Names]:
         """Numbers by value; what is null, or not a number, is missing."""
@@ -178,9 +195,8 @@ class FeatureColumns:
 
     def _own_name(self, column: str) -> list[Names]:
         """The name of a column's feature, unless that has a number of its own."""
-        if not self.options.space.places() and not isinstance(own_name(column), str):
-            return []
-        return [Names.of_one(self.ids[column], column)]
+        has_one = self.options.space.places() or isinstance(own_name(column), str)
+        return [Names.of_one(self.ids[column], column)] if has_one else []
 
     def _read_cells(
         self, array: Any, column: str, own: int | None, lane: Lane, wrong: np.ndarray, indicator: bool
@@ -192,9 +208,7 @@ class FeatureColumns:
         ids, values = lane
         prefix = f"{column}=".encode()
         if is_coded(array):
-            known, codes = self._dictionaries.read(
-                (column, own), array, lambda words: self._read_words(words, prefix, own)[0]
-            )
+            known, codes = self._decode(column, array, own)
             words, cells, new = known.words, known.cells, known.pick(codes, self.mask, self._noted, ids, values)
         else:
             codes, words = None, words_of(array)
@@ -221,6 +235,11 @@ class FeatureColumns:
             if self.options.space.places():
                 wrong[named] = NOT_FINITE  # the model's array had no features but its columns
         return found + (self._mark(column, lane, of_rows(cells.missing)) if indicator else [])
+
+    def _decode(self, column: str, array: Any, own: int | None = None) -> tuple[Coded, np.ndarray]:
+        """The cells of a dictionary, and which of them each row (n,) has."""
+        prefix = f"{column}=".encode()
+        return self._dictionaries.read((column, own), array, lambda words: self._read_words(words, prefix, own)[0])
 
     def _read_words(
         self, words: Words, prefix: bytes, own: int | None = None, noted: np.ndarray = NOTHING
@@ -279,22 +298,3 @@ class FeatureColumns:
         rows = np.repeat(np.arange(len(array)), np.diff(offsets))[named]
         self._take_words(column, rows, Cells._make(part[named] for part in cells), words, prefix, several=True)
         return np.concatenate([[0], np.cumsum(named)])[offsets], cells.ids[named] & self.mask, names
-
-    def parts(self, batch: Any) -> Iterator[Any]:
-        """A batch in parts, each of so many rows that the names of their features are not too much text."""
-        size = sum(self._text_size(column, batch.column(column)) for column in self.columns)
-        if size <= MOST_TEXT or batch.num_rows == 1:
-            yield batch
-            return
-        half = batch.num_rows // 2
-        yield from self.parts(batch.slice(0, half))
-        yield from self.parts(batch.slice(half))
-
-    def _text_size(self, column: str, array: Any) -> int:
-        """Bytes of the names that a column may bring; nothing where all words of a dictionary are little text."""
-        if is_number(array.type):
-            return 0
-        if is_coded(array) and (self.kinds.known.get(column) or self.options.kind_of(column)) != TEXT:
-            size = int(array.dictionary.nbytes)
-            return 0 if size * len(self.columns) <= MOST_TEXT else min(size, text_size(array))
-        return text_size(array)

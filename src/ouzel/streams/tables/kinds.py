@@ -51,6 +51,10 @@ class ColumnKinds:
         """Whether there is more than one column of text, so that words tell which they stand in."""
         return len(self.options.text) > 1 or list(self.known.values()).count(TEXT) > 1
 
+    def is_text(self, column: str) -> bool:
+        """Whether a column holds text, whose words are features, as far as is known."""
+        return (self.known.get(column) or self.options.kind_of(column)) == TEXT
+
     def take_plain(self, name: str) -> None:
         """Take note that a number of this member has been a feature's value, and that the next one will be."""
         if len(self.plain) < MOST_KNOWN:

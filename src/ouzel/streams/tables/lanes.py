@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import kernel
-from ouzel.streams.row_order import RANKED, canonical_rows, rank_row, sort_row
+from ouzel.streams.row_order import RANKED, canonical_rows, rank_row, ranking_room, sort_row
 
 TILE = np.int64(1 << 14)  # features
 APART = 80  # numbers between the lanes, or those of 2^k rows would
@@ -41,7 +41,7 @@ def _gather(lane_ids, lane_values, order, offsets, ids, values):
     height = max(np.int64(1), TILE // max(np.int64(1), width))  # rows that are turned together, in the nearest cache
     tile_ids, tile_values = np.empty(height * width, np.uint32), np.empty(height * width, np.float32)
     ends = np.empty(height, np.int64)
-    spare_ids, spare_values = np.empty(RANKED, np.uint32), np.empty(RANKED, np.float32)
+    ranking = ranking_room()
     filled = np.int64(0)
     offsets[0] = 0
     for first in range(0, n, height):
@@ -66,7 +66,7 @@ def _gather(lane_ids, lane_values, order, offsets, ids, values):
             if not ordered:
                 count = filled - start
                 if count <= RANKED:
-                    filled = np.int64(rank_row(ids, values, start, filled, spare_ids, spare_values))
+                    filled = np.int64(rank_row(ids, values, start, filled, ranking))
                 if count > RANKED or filled < start + count:  # those of one id are added up as the lanes lie
                     filled = start
                     for lane in range(width):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 import pyarrow
@@ -22,6 +21,8 @@ BUFFER = 1 << 20  # bytes of a column that are read at a time
 FEW = 64  # rows at a time where little is known of their size
 PLAIN = 1 << 12  # rows of a row group, below which words are read as they are
 AS_DICTIONARIES = {"PLAIN", "PLAIN_DICTIONARY", "RLE", "RLE_DICTIONARY", "BIT_PACKED"}  # that PyArrow can read so
+MUCH = 2  # times the bytes that a column takes of the row group before
+TOGETHER = 4  # times the rows of other tables, where there are dictionaries, which PyArrow copies for each table
 POSITION = 3  # bytes, at most, of a position in a dictionary that is small
 
 
@@ -30,23 +31,21 @@ def parquet_tables(source: Source, options: Options, limits: Limits) -> Iterator
 
     Columns of few words for many rows are dictionaries.
     """
-    with source.stored(limits) as stored, ExitStack() as opened:
-        file = opened.enter_context(_opened(stored))
+    with source.stored(limits) as stored, _opened(stored) as file:
         schema = file.schema_arrow
         yield pyarrow.Table.from_batches([], schema)
         ignored = [name for name in schema.names if matches(name, options.ignore)]
         read = [name for name in schema.names if name not in ignored]
         words = _columns_of_words(file, read)
-        coded = opened.enter_context(_opened(stored, list(words), file.metadata))
-        parts = _Parts(file, coded, words, len(read), limits, source.groups, apart=_is_afar(stored))
-        for part in parts.runs():
-            with _opened(stored, part.coded, file.metadata) as some:
-                for batch in some.iter_batches(part.rows, row_groups=part.groups, columns=read):
-                    table = pyarrow.Table.from_batches([batch])
-                    for name in schema.names:
-                        if name in ignored:
+        with _opened(stored, list(words), file.metadata) as coded:
+            parts = _Parts(file, coded, words, len(read), limits, source.groups, apart=_is_afar(stored))
+            for part in parts.runs():
+                with _opened(stored, part.coded, file.metadata) as some:
+                    for batch in some.iter_batches(part.rows, row_groups=part.groups, columns=read):
+                        table = pyarrow.Table.from_batches([batch])
+                        for name in ignored:
                             table = table.append_column(name, pyarrow.nulls(len(table)))
-                    yield table
+                        yield table
 
 
 def _opened(stored: Any, coded: Sequence[str] = (), metadata: Any = None) -> ParquetFile:
@@ -81,6 +80,7 @@ def _columns_of_words(file: ParquetFile, read: Sequence[str]) -> dict[str, int]:
 class _Words(NamedTuple):
     """A column of words in a row group."""
 
+    all: int  # bytes of the column
     cells: int  # of its dictionary; 0 where PyArrow cannot read it as one
     size: int  # bytes of those
     longest: int  # bytes of the longest word that a few bytes of the file may stand for again; 0 where none may
@@ -97,8 +97,9 @@ class _Part(NamedTuple):
 class _Parts:
     """How a file is read: how many rows at a time, and which words as dictionaries.
 
-    Of the file `coded`, all columns of `words` are read as dictionaries, which tells how long and how many these are.
-    Row groups that are read `apart` have a part each.
+    Of the file `coded`, all columns of `words` are read as dictionaries, which tells how long and how many these are;
+    if they are few in one row group and take about as much of the next, nothing else is known of them there. Row groups
+    that are read `apart` have a part each.
     """
 
     def __init__(
@@ -118,6 +119,7 @@ class _Parts:
         self.limits = limits
         self.groups = range(file.num_row_groups) if groups is None else groups
         self.most = rows_at_once(columns)
+        self._few: dict[str, _Words] = {}  # dictionaries of the row group looked at last
         rows = [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]
         if min(rows, default=0) < 0:  # PyArrow would end the process
             raise ValueError(f"a row group says that it has {min(rows)} rows")
@@ -144,38 +146,46 @@ class _Parts:
         group = self.file.metadata.row_group(number)
         if not group.num_rows:
             return _Part([number], self.most, [])
-        rows = min(self.most, max(1, ROOM * group.num_rows // max(1, group.total_byte_size)))
+        rows = min(self.most, fitting := max(1, ROOM * group.num_rows // max(1, group.total_byte_size)))
         small = group.total_byte_size * min(group.num_rows, rows) <= ROOM
         if not self.words or (small and group.num_rows < PLAIN):
             return _Part([number], rows, [])
         found = {name: self._words(number, name) for name in self.words}
-        # Only now: what describes a column has been checked by reading it. PyArrow ends the process if it is damaged.
-        sizes = {name: group.column(k).total_uncompressed_size for name, k in self.words.items()}
-        coded = [name for name, words in found.items() if self._are_few(words, sizes[name], group.num_rows)]
+        self._few = {name: words for name, words in found.items() if self._are_few(words, group.num_rows)}
+        rows = min(TOGETHER * rows, fitting) if self._few else rows
         if not small:
             rows = min([rows, *(max(1, ROOM // max(words.longest, 1)) for words in found.values())])
-            rows = min(rows, FEW) if max(sizes.values()) > self.limits.batch else rows
-        return _Part([number], rows, coded)
+            rows = min(rows, FEW) if max(words.all for words in found.values()) > self.limits.batch else rows
+        return _Part([number], rows, list(self._few))
 
-    def _are_few(self, words: _Words, size: int, rows: int) -> bool:
-        """Whether a column of so many bytes is a dictionary of few words, and next to nothing but positions in it."""
-        return 0 < words.cells <= min(2 * self.most, rows // 2) and size - words.size <= POSITION * rows + FEW * FEW
+    def _are_few(self, words: _Words, rows: int) -> bool:
+        """Whether a column is a dictionary of few words, and next to nothing but positions in it."""
+        few = 0 < words.cells <= min(2 * self.most, rows // 2)
+        return few and words.all - words.size <= POSITION * rows + FEW * FEW
 
     def _words(self, number: int, name: str) -> _Words:
         """What is known of the words of a column in a row group by reading one of them, or all where it must be."""
         asked = {"row_groups": [number], "columns": [name]}
+        known = self._few.get(name)
         try:
-            (array,) = next(self.coded.iter_batches(1, **asked)).columns
+            (array,) = next((self.coded if known is None else self.file).iter_batches(1, **asked)).columns
         except OSError:  # PyArrow does not read its encoding as a dictionary, or it is damaged, which is told here
             (array,) = next(self.file.iter_batches(1, **asked)).columns
-        encodings = self.file.metadata.row_group(number).column(self.words[name]).encodings
+        # Only now: what describes a column has been checked by reading it. PyArrow ends the process if it is damaged.
+        column = self.file.metadata.row_group(number).column(self.words[name])
+        encodings, size = column.encodings, column.total_uncompressed_size
+        if known is not None:
+            if AS_DICTIONARIES.issuperset(encodings) and size <= MUCH * known.all:
+                return known
+            del self._few[name]
+            return self._words(number, name)
         if "DELTA_BYTE_ARRAY" in encodings:
             batches = self.file.iter_batches(FEW, **asked)
-            return _Words(0, 0, max(_longest(as_text(batch.column(0))) for batch in batches))
+            return _Words(size, 0, 0, max(_longest(as_text(batch.column(0))) for batch in batches))
         if not is_coded(array):
-            return _Words(0, 0, 0)
+            return _Words(size, 0, 0, 0)
         cells = as_text(array.dictionary)
-        return _Words(len(cells) if AS_DICTIONARIES.issuperset(encodings) else 0, cells.nbytes, _longest(cells))
+        return _Words(size, len(cells) if AS_DICTIONARIES.issuperset(encodings) else 0, cells.nbytes, _longest(cells))
 
 
 def _longest(text: Any) -> int:

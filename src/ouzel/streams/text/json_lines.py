@@ -17,6 +17,7 @@ from ouzel.streams.options import Options
 from ouzel.streams.sources.chunks import chunks_of
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.kinds import ColumnKinds
+from ouzel.streams.telling import Telling
 from ouzel.streams.text.json_examples import LongWordError
 from ouzel.streams.text.json_objects import JsonExamples, flattened, object_of, said_of
 from ouzel.streams.text.json_plain import Chunk, PlainObjects, lines_at
@@ -71,9 +72,11 @@ def _made(
     return made, None
 
 
-def read_json_lines(source: Source, options: Options, skipped: Skipped, kinds: ColumnKinds) -> Iterator[Block]:
+def read_json_lines(
+    source: Source, options: Options, skipped: Skipped, kinds: ColumnKinds, telling: Telling | None = None
+) -> Iterator[Block]:
     """Blocks of a file of JSON objects, of whose members `kinds` decides what they hold."""
-    lines = JsonLines(options, skipped, kinds, source.name)
+    lines = JsonLines(options, skipped, kinds, source.name, telling)
     for number, chunk in enumerate(chunks_of(source, options.limits)):
         if not number:
             lines.look(lines_at(*chunk, options.sample)[0])
@@ -86,8 +89,11 @@ class JsonLines:
     Plain objects are read where they lie, others one by one, and more at once where there are many of them.
     """
 
-    def __init__(self, options: Options, skipped: Skipped, kinds: ColumnKinds, name: str) -> None:
+    def __init__(
+        self, options: Options, skipped: Skipped, kinds: ColumnKinds, name: str, telling: Telling | None = None
+    ) -> None:
         self.options = options
+        self._telling = telling or Telling(options.bits)
         self.skipped = skipped
         self.examples = JsonExamples(options, kinds, name)
         self._plain = PlainObjects(self.examples)
@@ -107,7 +113,7 @@ class JsonLines:
         name, options = self.examples.name, self.options
         parts = []
         at_once, problem = 1, None
-        chunk = Chunk(data, start, stop, options)
+        chunk = Chunk(data, start, stop, options, self._telling.begin())
         while chunk.at < chunk.stop and problem is None:
             if self._plain.able(chunk):
                 read = self._plain.read(chunk)

@@ -20,7 +20,7 @@ from ouzel.streams.text import json_keys
 from ouzel.streams.text.json_keys import Keys, no_keys, with_key
 from ouzel.streams.text.json_objects import JsonExamples
 from ouzel.streams.text.json_walk import NEW_KEY, NEW_LABEL, ROOM, find_quotes, read_objects
-from ouzel.streams.text.marks import SPARE
+from ouzel.streams.text.marks import SPARE, newlines
 from ouzel.streams.text.spans import names_of, nothing_noted
 
 STRIDE = 1 << 14  # bytes that are parted into lines at a time
@@ -30,7 +30,9 @@ EQUALS = np.uint8(61)  # between a member and a word
 class Chunk:
     """Whole lines of text, and room for what is read of them."""
 
-    def __init__(self, data: np.ndarray, start: int, stop: int, options: Options) -> None:
+    def __init__(
+        self, data: np.ndarray, start: int, stop: int, options: Options, noted: np.ndarray | None = None
+    ) -> None:
         if len(data) < stop + ROOM or data[stop - 1] != 10:
             data = np.concatenate([data[start:stop], np.zeros(ROOM, np.uint8)])
             start, stop = 0, stop - start
@@ -38,13 +40,13 @@ class Chunk:
         self.is_text = _is_text(data[start:stop])
         self.marks = np.empty(stop - start + SPARE, np.uint64)
         room = int(find_quotes(data, start, stop, self.marks)) // 2 + 1
-        lines = int(np.count_nonzero(data[start:stop] == 10)) + 2
+        lines = int(newlines(data, start, stop)) + 2
         self.mark = self.rows = self.nonzeros = 0
         self.offsets, self.numbers = np.empty(lines, np.uint64), np.empty(lines, np.int64)
         self.ids, self.values, self.hashes = (np.empty(room, kind) for kind in (np.uint32, np.float32, np.uint32))
         self.targets, self.codes, self.weights = np.empty(lines), np.empty(lines, np.int64), np.empty(lines, np.float32)
         self.spans = np.empty((room, 5), np.uint64)
-        self.noted = nothing_noted(options.bits)
+        self.noted = nothing_noted(options.bits) if noted is None else noted
         self.factors, self.taken = (
             no_entries(lines, room if options.derived else 0, data),
             np.zeros(1, np.uint64),

@@ -15,7 +15,7 @@ from ouzel.kernels.jit import force_inline, kernel
 from ouzel.sketches.hashing import finish_hash
 from ouzel.streams.block import LARGEST
 from ouzel.streams.missing import says_nothing
-from ouzel.streams.row_order import RANKED, rank_row, sort_row
+from ouzel.streams.row_order import rank_row, ranking_room
 from ouzel.streams.text.json_keys import CATEGORIES, LABEL, NUMBERS, ODD, WEIGHT, find_key, is_key
 from ouzel.streams.text.json_numbers import is_whole, read_number
 from ouzel.streams.text.marks import finding
@@ -116,7 +116,7 @@ def read_objects(
     """
     row, nnz, lines = first_row, first_nnz, 0
     at, mark, stop = np.uint64(at), np.uint64(mark), np.uint64(stop)
-    spare_ids, spare_values = np.empty(RANKED, np.uint32), np.empty(RANKED, np.float32)
+    ranking = ranking_room()
     before = np.zeros(4, np.uint64)
     code = ZERO
     offsets[row] = nnz
@@ -270,10 +270,7 @@ def read_objects(
             sound = has_weight and (at == stop or data[at] == 10)
         if sound and not ordered:
             count = nnz - begun
-            if count <= RANKED:
-                nnz = rank_row(ids, values, begun, nnz, spare_ids, spare_values)
-            else:
-                nnz = sort_row(ids, values, begun, nnz)
+            nnz = rank_row(ids, values, begun, nnz, ranking)
             sound = nnz == begun + count or not _any_twice(hashes, count)  # of one feature the last value counts
         if not sound:
             _forget(keys, stamp, noted, spans, names, before)

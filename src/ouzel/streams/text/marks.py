@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.kernels.bytes import LOOKED_AT, ones, trailing_zeros
-from ouzel.kernels.jit import kernel_of
+from ouzel.kernels.bytes import LOOKED_AT, equal_to, ones, trailing_zeros
+from ouzel.kernels.jit import kernel, kernel_of
 
 ZERO, ONE, THREE, EIGHT = (np.uint64(number) for number in (0, 1, 3, 8))
 SPARE = 64  # places behind the last one found
+NEWLINE = np.uint8(10)
 
 
 def finding(owner: str, marks: Callable[..., Any], is_mark: Callable[..., Any]) -> Any:
@@ -46,3 +47,16 @@ def finding(owner: str, marks: Callable[..., Any], is_mark: Callable[..., Any]) 
         return count
 
     return find
+
+
+@kernel
+def newlines(data, start, stop):
+    """How many lines end in `data[start:stop]` (uint8)."""
+    count, at, stop = ZERO, np.uint64(start), np.uint64(stop)
+    while at + np.uint64(LOOKED_AT) <= stop:
+        count += ones(equal_to(data, at, NEWLINE))
+        at += np.uint64(LOOKED_AT)
+    while at < stop:
+        count += np.uint64(data[at] == NEWLINE)
+        at += ONE
+    return count

@@ -92,6 +92,22 @@ def note(spans, names, space, start, stop, identity):
         names[1] += size
 
 
+@force_inline
+def keep_note(spans, names, place, identity):
+    """Note the name whose span stands at a place of `spans` as that of an id: it is moved to the next free place.
+
+    That is not behind the first. As `note`, within MOST_TEXT bytes.
+    """
+    size = spans[place, 1] - spans[place, 0] + ONE + spans[place, 3] - spans[place, 2]
+    if names[1] + size <= MOST_TEXT:
+        kept = names[0]
+        for k in range(4):
+            spans[kept, k] = spans[place, k]
+        spans[kept, 4] = identity
+        names[0] += ONE
+        names[1] += size
+
+
 @kernel
 def _write(data, spans, separator, starts, ends, text):
     filled = ZERO

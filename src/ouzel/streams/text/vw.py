@@ -14,16 +14,18 @@ from ouzel.streams.block import LARGEST, Block
 from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace, numbered
 from ouzel.streams.limits import in_units
 from ouzel.streams.options import Options
-from ouzel.streams.row_order import RANKED, rank_row, sort_row
+from ouzel.streams.row_order import rank_row, ranking_room
+from ouzel.streams.telling import Telling
+from ouzel.streams.text.hashing_together import room_to_hash
 from ouzel.streams.text.lines import Parsed, problem_at, too_long
-from ouzel.streams.text.marks import SPARE
-from ouzel.streams.text.named_features import find_ends, named_features
+from ouzel.streams.text.marks import SPARE, newlines
+from ouzel.streams.text.named_features import AT_ONCE, find_ends, named_features
 from ouzel.streams.text.numbers import parse_number
 from ouzel.streams.text.plain_features import plain_features
 from ouzel.streams.text.spans import absorb_bytes, is_new, names_of, note, nothing_noted, prefix_of
 from ouzel.streams.text.svmlight import with_labels
 from ouzel.streams.text.vw_factors import MOST_SPACES, enter, factors_in, put_factor, room_for
-from ouzel.streams.text.vw_header import read_header, tags_at, word_end
+from ouzel.streams.text.vw_header import plain_header, read_header, tags_at, word_end
 from ouzel.streams.text.vw_labels import is_foreign, label_advice
 
 ADVICE = {
@@ -68,7 +70,7 @@ def _parse(
     end = np.uint64(0)
     offsets[0] = 0
     names, space = np.zeros(4, np.uint64), np.zeros(2, np.uint64)
-    spare_ids, spare_values = np.empty(RANKED, np.uint32), np.empty(RANKED, np.float32)
+    ranking, unhashed, fields = ranking_room(), room_to_hash(AT_ONCE), np.empty(AT_ONCE, np.uint64)
     while at < stop:
         byte = data[at]
         if byte == 10:
@@ -79,10 +81,17 @@ def _parse(
             at += 1
             continue
         row_start = nnz
-        label, label_start, label_end, importance, tag_start, tag_end, error, at = read_header(data, at, stop)
+        for k in range(4):
+            head_spans[row, k] = -1
+        importance, error = 1.0, 0
+        label, header_end = plain_header(data, at, stop)
+        if header_end == at:
+            label, label_start, label_end, importance, tag_start, tag_end, error, at = read_header(data, at, stop)
+            head_spans[row, 0], head_spans[row, 1] = label_start, label_end
+            head_spans[row, 2], head_spans[row, 3] = tag_start, tag_end
+        else:
+            at = header_end
         where = at
-        head_spans[row, 0], head_spans[row, 1] = label_start, label_end
-        head_spans[row, 2], head_spans[row, 3] = tag_start, tag_end
         names[2] = 0
         factors = crossing.state[0]
         if crossed:
@@ -100,7 +109,7 @@ def _parse(
                     end += np.uint64(1)
                 at, end, nnz, ordered, previous = named_features(
                     data, at, stop, longest, most, seed, mask, ends, end, ids, values, nnz, ordered, previous, space,
-                    names, noted, spans, crossing, crossed,
+                    names, noted, spans, crossing, crossed, unhashed, fields,
                 )  # fmt: skip
                 if at == stop:
                     break
@@ -187,10 +196,7 @@ def _parse(
                 at += 1
             continue
         if not ordered:
-            if nnz - row_start <= RANKED:
-                nnz = rank_row(ids, values, row_start, nnz, spare_ids, spare_values)
-            else:
-                nnz = sort_row(ids, values, row_start, nnz)
+            nnz = rank_row(ids, values, row_start, nnz, ranking)
         labels[row], weights[row], numbers[row] = label, importance, row + skipped
         if crossed:
             crossing.entries.bounds[row, 0], crossing.entries.bounds[row, 1] = factors, crossing.state[0]
@@ -199,11 +205,11 @@ def _parse(
     return row, nnz, names, lines, skipped, 0, stop
 
 
-def parse_vw(data: np.ndarray, start: int, stop: int, options: Options) -> Parsed:
-    """The examples in whole lines of text, `data[start:stop]` (uint8)."""
+def parse_vw(data: np.ndarray, start: int, stop: int, options: Options, telling: Telling | None = None) -> Parsed:
+    """The examples in whole lines of text, `data[start:stop]` (uint8), and the names to tell."""
     ends = np.empty(stop - start + SPARE, np.uint64)
     room = int(find_ends(data, start, stop, ends)) + 2
-    lines = int(np.count_nonzero(data[start:stop] == 10)) + 1
+    lines = int(newlines(data, start, stop)) + 1
     offsets = np.empty(lines + 1, np.uint64)
     ids, values = np.empty(room, np.uint32), np.empty(room, np.float32)
     labels, weights = np.empty(lines), np.empty(lines, np.float32)
@@ -221,7 +227,7 @@ def parse_vw(data: np.ndarray, start: int, stop: int, options: Options) -> Parse
         options.seed,
         np.uint32((1 << options.bits) - 1),
         ends,
-        nothing_noted(options.bits),
+        nothing_noted(options.bits) if telling is None else telling.begin(),
         (offsets, ids, values, labels, weights, head_spans, numbers),
         spans,
         crossing,

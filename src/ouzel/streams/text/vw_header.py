@@ -6,9 +6,11 @@ import math
 
 import numpy as np
 
-from ouzel.kernels.jit import kernel
+from ouzel.kernels.bytes import not_digits
+from ouzel.kernels.jit import force_inline, kernel
 from ouzel.streams.block import LARGEST
 from ouzel.streams.text.numbers import parse_number
+from ouzel.streams.text.plain_features import WINDOW, plain_number
 
 
 @kernel
@@ -17,6 +19,18 @@ def word_end(data, at, stop):
     while at < stop and data[at] > 32 and data[at] != 124:
         at += 1
     return at
+
+
+@force_inline
+def plain_header(data, at, stop):
+    """The label of a line that begins `label |`, and where the bar is; that is `at` if it begins otherwise."""
+    start = np.uint64(at)
+    if start + WINDOW > np.uint64(len(data)):
+        return 0.0, at
+    label, length = plain_number(data, start, not_digits(data, start), np.uint64(0))
+    bar = start + length + np.uint64(1)
+    plain = length > np.uint64(0) and bar < np.uint64(stop) and data[bar - np.uint64(1)] == 32 and data[bar] == 124
+    return label, np.int64(bar) if plain else at
 
 
 @kernel

@@ -14,6 +14,7 @@ from ouzel.errors import listed
 from ouzel.streams.feature_space import CATEGORY, TEXT
 from ouzel.streams.options import OF_COLUMNS, Options
 from ouzel.streams.patterns import is_pattern
+from ouzel.streams.telling import Telling
 from ouzel.streams.text.lines import Parsed
 from ouzel.streams.text.vw import parse_vw
 
@@ -34,14 +35,15 @@ class Namespaces:
     b'1 |u     |i b=2 c |t d:3'
     """
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, telling: Telling | None = None) -> None:
         self.options = options
+        self._telling = telling
         self.met: set[str] = set()
 
     def parse(self, data: np.ndarray, start: int, stop: int, options: Options) -> Parsed:
         """The examples in whole lines of text, `data[start:stop]` (uint8)."""
         text = np.array(bytearray(self.changed(bytes(data[start:stop]))), np.uint8)
-        return parse_vw(text, 0, len(text), options)
+        return parse_vw(text, 0, len(text), options, self._telling)
 
     def changed(self, text: bytes) -> bytes:
         """The text as it is to be parsed, of the same length."""

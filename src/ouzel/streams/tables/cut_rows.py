@@ -1,0 +1,112 @@
+"""Rows of a table whose cells lie in the text that they were read from, and become columns of Arrow where asked for."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow
+import pyarrow.csv
+
+from ouzel.kernels.bytes import COPIED, LOOKED_AT, copy_some
+from ouzel.kernels.jit import kernel
+from ouzel.streams.missing import is_one_of
+
+QUOTE, ONE, LONG = np.uint8(34), np.uint64(1), np.uint64(COPIED)
+DOUBLED = np.uint32(1 << 31)  # marks a cell that has quotation marks, written twice
+BEHIND = COPIED + LOOKED_AT  # bytes behind a text that are read, and written over
+TILE = 256  # rows that are copied together, for they are in the nearest cache
+
+NULLS = sorted(word.encode() for word in pyarrow.csv.ConvertOptions().null_values if word)
+SIZES = np.array([len(word) for word in NULLS])
+WORDS = np.array([list(word.ljust(SIZES.max())) for word in NULLS], np.uint8)
+BEGINS = np.bincount(WORDS[:, 0], minlength=256) > 0  # whether one of the words begins with a byte
+ENDS = np.bincount([word[-1] for word in NULLS], minlength=256) > 0  # or ends with it
+
+
+@kernel
+def copy_cells(data, starts, sizes, columns, begins, text, offsets, valid):
+    """Copy the cells of some columns (k,) to `text`, those of each from `begins[k]` on: their offsets (k, rows + 1),
+    and which are not null, as (k, rows) bool. `text` has BEHIND bytes of room behind every column.
+    """
+    rows = len(starts)
+    for first in range(0, rows, TILE):
+        for k in range(len(columns)):
+            column = columns[k]
+            filled = np.uint64(begins[k] + offsets[k, first])
+            for row in range(first, min(first + TILE, rows)):
+                start, size = starts[row, column], np.uint64(sizes[row, column])
+                at = np.uint64(start & ~DOUBLED)
+                begun = filled
+                if start & DOUBLED:
+                    while filled < begun + size:
+                        text[filled] = data[at]
+                        at += ONE + np.uint64(data[at] == QUOTE)
+                        filled += ONE
+                else:
+                    copy_some(text, filled, data, at)
+                    if size > LONG:
+                        for part in range(LONG, size, LONG):
+                            copy_some(text, filled + part, data, at + part)
+                    filled += size
+                is_null = size == 0
+                if not is_null and BEGINS[text[begun]] & ENDS[text[begun + size - ONE]]:
+                    is_null = is_one_of(text, np.int64(begun), np.int64(size), SIZES, WORDS)
+                valid[k, row] = not is_null
+                offsets[k, row + 1] = np.int64(filled) - begins[k]
+
+
+class CutRows:
+    """Rows of cells, all of them text: where they start in it, and their sizes, those of a row side by side.
+
+    Behind the text are BEHIND bytes. A cell whose quotation marks are written twice has DOUBLED in its start.
+    """
+
+    def __init__(self, names: list[str], data: np.ndarray, starts: np.ndarray, sizes: np.ndarray, rows: int) -> None:
+        shape = rows, len(names)
+        self.names = names
+        self.data = data  # (bytes,) uint8
+        self.starts = starts[: rows * len(names)].reshape(shape)  # uint32
+        self.sizes = sizes[: rows * len(names)].reshape(shape)  # uint32
+        self.num_rows = rows
+        self._columns: dict[str, pyarrow.Array] = {}
+
+    @cached_property
+    def schema(self) -> pyarrow.Schema:
+        """The columns, of text."""
+        return pyarrow.schema([(name, pyarrow.large_string()) for name in self.names])
+
+    def column(self, name: str) -> pyarrow.Array:
+        """A column, null where PyArrow's parser has null."""
+        if name not in self._columns:
+            self._columns[name] = self._copied([self.names.index(name)])[0]
+        return self._columns[name]
+
+    def to_arrow(self) -> pyarrow.RecordBatch:
+        """The rows as a record batch."""
+        return pyarrow.RecordBatch.from_arrays(self._copied(list(range(len(self.names)))), schema=self.schema)
+
+    def _copied(self, columns: list[int]) -> list[pyarrow.Array]:
+        chosen = np.array(columns)
+        totals = self.sizes[:, chosen].sum(axis=0, dtype=np.int64)
+        begins = np.concatenate([[0], np.cumsum(totals + BEHIND)])
+        text = np.empty(int(begins[-1]), np.uint8)
+        offsets = np.empty((len(columns), self.num_rows + 1), np.int64)
+        valid = np.empty((len(columns), self.num_rows), np.bool_)
+        offsets[:, 0] = 0
+        copy_cells(self.data, self.starts, self.sizes, chosen, begins, text, offsets, valid)
+        ends = begins[:-1] + totals + COPIED
+        return [_column(offsets[k], text[begins[k] : ends[k]], valid[k]) for k in range(len(columns))]
+
+
+def as_arrow(batch: Any) -> pyarrow.RecordBatch:
+    """A batch as PyArrow's."""
+    return batch.to_arrow() if isinstance(batch, CutRows) else batch
+
+
+def _column(offsets: np.ndarray, text: np.ndarray, valid: np.ndarray) -> Any:
+    nulls = len(valid) - int(np.count_nonzero(valid))
+    bits = pyarrow.py_buffer(np.packbits(valid, bitorder="little")) if nulls else None
+    buffers = pyarrow.py_buffer(offsets), pyarrow.py_buffer(text)
+    return pyarrow.LargeStringArray.from_buffers(len(valid), *buffers, bits, nulls)

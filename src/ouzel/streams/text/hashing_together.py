@@ -1,0 +1,83 @@
+"""Hashes of several names at once: what each takes is gathered name by name, then done for sixteen with every step.
+
+Names of up to a dozen bytes or so, behind a prefix, take no branch. Of longer ones all but the end is hashed before.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ouzel.kernels.bytes import eight_bytes
+from ouzel.kernels.jit import force_inline, kernel
+from ouzel.sketches.hashing import finish_hash, mix_part
+from ouzel.streams.text.spans import EIGHT, HALF, LOW, ONE, THREE, ZERO, absorb
+
+TOGETHER = 16  # names that are hashed together
+WORD = np.uint64(64)
+TWO_WORDS = np.uint64(128)
+ALL = np.uint64(2**64 - 1)
+FIFTEEN, FOUR_BITS = np.uint64(15), np.uint64(4)
+
+
+class Unhashed(NamedTuple):
+    """Names on the way to their hashes, whole times TOGETHER."""
+
+    words: np.ndarray  # uint32, states
+    firsts: np.ndarray  # uint64, the eight bytes that come next
+    seconds: np.ndarray  # uint64, and those behind them
+    parts: np.ndarray  # uint32, how often four of those are to be mixed, 0 to 3
+    lengths: np.ndarray  # uint32, bytes of the whole
+    hashes: np.ndarray  # uint32, when all is done
+
+
+@kernel
+def room_to_hash(most):
+    """Room for so many names, none of them there yet."""
+    size = (most + TOGETHER - 1) // TOGETHER * TOGETHER
+    words, parts, lengths = np.zeros(size, np.uint32), np.zeros(size, np.uint32), np.zeros(size, np.uint32)
+    firsts, seconds = np.zeros(size, np.uint64), np.zeros(size, np.uint64)
+    return Unhashed(words, firsts, seconds, parts, lengths, np.zeros(size, np.uint32))
+
+
+@force_inline
+def put_name(unhashed, place, word, held, bits, data, at, size, length):
+    """Gather the name of `size` > 0 bytes at `data[at]` behind what (word, held, bits) has of it, `length` in all.
+
+    16 bytes from its beginning must be there, and ROOM (of `spans`) behind it.
+    """
+    first = second = ZERO
+    if bits + (size << THREE) >= TWO_WORDS:
+        word, first, bits = absorb(word, held, bits, data, at, size)
+    else:
+        some = min(size, EIGHT)
+        low = eight_bytes(data, at) & (ALL >> (WORD - (some << THREE)))
+        high = eight_bytes(data, at + EIGHT) & ((ONE << ((size - some) << THREE)) - ONE)
+        first = held | (low << bits)
+        second = (high << bits) | ((low >> ONE) >> (WORD - ONE - bits))
+        bits += size << THREE
+    unhashed.words[place] = word
+    unhashed.firsts[place], unhashed.seconds[place] = first, second
+    unhashed.parts[place] = bits >> np.uint64(5)
+    unhashed.lengths[place] = length
+
+
+@force_inline
+def hash_names(unhashed, count):
+    """Hash the first `count` names."""
+    words, firsts, seconds, parts, lengths, hashes = unhashed
+    one, two, three = np.uint32(1), np.uint32(2), np.uint32(3)
+    for some in range(ZERO, (np.uint64(count) + FIFTEEN) >> FOUR_BITS):
+        for lane in range(TOGETHER):
+            k = some * np.uint64(TOGETHER) + np.uint64(lane)
+            first, second, many = firsts[k], seconds[k], parts[k]
+            part = np.uint32(first & LOW)
+            word = words[k]
+            mixed, following = mix_part(word, part), np.uint32(first >> HALF)
+            word, part = (mixed, following) if many >= one else (word, part)
+            mixed, following = mix_part(mixed, following), np.uint32(second & LOW)
+            word, part = (mixed, following) if many >= two else (word, part)
+            mixed, following = mix_part(mixed, following), np.uint32(second >> HALF)
+            word, part = (mixed, following) if many >= three else (word, part)
+            hashes[k] = finish_hash(word, part, lengths[k])

@@ -38,6 +38,10 @@ def test_kernels_of_one_checkout_serve_the_next_whether_tests_pass_or_not(tmp_pa
 
     assert run("first", 3) == (3, "none")
     assert run("second", 0) == (0, "compiled")
+    full = f"case $* in *-x*-C*) exit 2;; esac; exec {shutil.which('tar')} $*"  # as on a full disk
+    (tmp_path / "bin" / "tar").write_text(f"#!/bin/sh\n{full}\n")
+    (tmp_path / "bin" / "tar").chmod(0o755)
+    assert run("third", 0) == (0, "compiled")
     kept = {str(path.relative_to(tmp_path)) for path in tmp_path.glob("ouzel-kernels*/**/*") if path.is_file()}
     assert kept == {"ouzel-kernels/src/ouzel/__pycache__/kernel.nbc"}
 

@@ -235,3 +235,32 @@ def test_kernels_of_older_sources_are_removed(tmp_path):
     assert not old.exists()
     assert new.load("first") == "code of the first"
     assert other.load("first") == "code of another kernel"
+
+
+@pytest.mark.parametrize("length", [0, 20, -1])
+def test_a_kernel_whose_file_is_cut_off_is_compiled_again(tmp_path, length):
+    from ouzel.kernels.cache import _Index
+
+    index = _Index(str(tmp_path), "kernel-1.py311", "stamp")
+    index.save("first", "code of the first")
+    (file,) = tmp_path.glob("*.nbc")
+    whole = file.read_bytes()
+    file.write_bytes(whole[:length])
+
+    assert index.load("first") is None
+    index.save("first", "code of the first")
+    assert index.load("first") == "code of the first"
+
+
+@pytest.mark.parametrize("place", [0, 40, -1])
+def test_a_kernel_whose_file_was_changed_is_compiled_again(tmp_path, place):
+    from ouzel.kernels.cache import _Index
+
+    index = _Index(str(tmp_path), "kernel-1.py311", "stamp")
+    index.save("first", "code of the first")
+    (file,) = tmp_path.glob("*.nbc")
+    changed = bytearray(file.read_bytes())
+    changed[place] ^= 1
+    file.write_bytes(changed)
+
+    assert index.load("first") is None

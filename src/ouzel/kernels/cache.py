@@ -16,6 +16,7 @@ import functools
 import hashlib
 import json
 import os
+import pickle
 import re
 import sys
 import time
@@ -169,7 +170,8 @@ class _Index(IndexDataCacheFile):
 
     Numba numbers the files of a function's kernels, and tells their numbers before they are written: of two processes
     one could take the other's kernel for its own, and after a kill at that moment any process that of older sources.
-    Here a file is called by what it holds, and told when it is there.
+    Here a file is called by what it holds, and told when it is there. It begins with a digest of the rest: of one that
+    is cut off, as a copy on a full disk is, nothing runs.
     """
 
     def save(self, key: Any, data: Any) -> None:
@@ -180,6 +182,19 @@ class _Index(IndexDataCacheFile):
         overloads[key] = name
         self._save_index(overloads)
         self._remove_old({*overloads.values()})
+
+    def _save_data(self, name: str, data: Any) -> None:
+        code = self._dump(data)
+        with self._open_for_write(self._data_path(name)) as file:
+            file.write(hashlib.sha256(code).digest() + code)
+
+    def _load_data(self, name: str) -> Any:
+        """What a file holds; an OSError, which Numba takes for a file that is not there, if it is not whole."""
+        held = Path(self._data_path(name)).read_bytes()
+        size = hashlib.sha256().digest_size
+        if hashlib.sha256(held[size:]).digest() != held[:size]:
+            raise OSError(f"{name} is damaged")
+        return pickle.loads(held[size:])
 
     def _remove_old(self, told: set[str]) -> None:
         """Remove kernels of older sources; one that another process has not told yet is compiled once more."""

@@ -53,6 +53,11 @@ class Deriver:
         if self._edges is not None and not self._edges.fixed:
             self._edges.fix()
 
+    def tell_once(self) -> None:
+        """Tell names once only."""
+        for maker in self._makers:
+            maker.told.once = True
+
     def tell_again(self) -> None:
         """Tell the names of what is made from the next block on anew."""
         for maker in self._makers:

@@ -72,7 +72,9 @@ class Files:
 
         Examples that are kept on the way have the names of their own file all the same.
         """
-        self._telling.once = self._kept is None
+        if self._kept is None:
+            self._telling.once = True
+            self._deriver.tell_once()
 
     def blocks(self) -> Generator[Block, None, None]:
         """Their examples."""

@@ -159,6 +159,31 @@ def test_namespaces_are_crossed_as_columns_are(tmp_path):
             assert all(names[identity] == name for identity, (_, name) in made.items())
 
 
+def test_namespaces_may_come_and_go_in_any_order(tmp_path):
+    """Some are alike in their first eight letters, or in all but the last one."""
+    rng = random.Random(4)
+    spaces = ["a", "ab", "abcdefgh", "abcdefghi", "abcdefghj", "", "é"]
+    rows = [
+        [
+            (space, rng.choice("xyz") + str(rng.randint(0, 3)))
+            for space in rng.sample(spaces, rng.randint(1, len(spaces)))
+        ]
+        for _ in range(300)
+    ]
+    (tmp_path / "t.vw").write_text(
+        "".join("1 " + " ".join(f"|{space} {word}" for space, word in row) + "\n" for row in rows), "utf-8"
+    )
+    for crosses in (["a*abcdefghi", "ab*abcdefghj"], ["*:*"], [("é", " ")]):
+        found, _ = rows_of(read(tmp_path / "t.vw", crosses=crosses, bits=22))
+
+        for row, (ids, values) in zip(rows, found, strict=True):
+            members = [(space or " ", f"{space}^{word}" if space else word, 1.0) for space, word in row]
+            made = crosses_of(members, as_crosses(crosses), 22)
+            plain = {feature_id(name, bits=22) for _, name, _ in members}
+            assert set(ids) == plain | set(made)
+            assert set(values) == {1.0}
+
+
 @pytest.mark.parametrize("chunk", [1 << 21, 200])
 def test_chunks_and_parts_change_nothing(chunk, tmp_path, monkeypatch):
     from ouzel.streams.derived import making

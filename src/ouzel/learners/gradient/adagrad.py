@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel
+from ouzel.kernels.simd import fetch_ahead
 from ouzel.layout import float32, float64, made_from, require
 from ouzel.learners.dithered_sums import dither_of, dithered_sum
 from ouzel.learners.gains.growth import examples_behind, growing
@@ -37,6 +38,7 @@ from ouzel.terms.penalties.l1_and_l2 import (
 )
 
 LARGEST, ZERO, ONE = np.float32(LARGEST_SQUARE), np.float32(0.0), np.float32(1.0)
+CACHED = 1 << 19  # slots that fit a cache of the processor's own
 LONGEST_LAG = 2.0**24  # rounds; float32 counts no further
 
 
@@ -163,7 +165,14 @@ def make_room(state, nonzeros):
     return np.empty((4, nonzeros), np.float32)
 
 
-learn_row, learn_rows = learning_in(make_room, _learn)
+@force_inline
+def _look_ahead(state, indices):
+    """Have memory send what the next example needs, of a table that no near cache holds."""
+    if len(state.table) > CACHED:
+        fetch_ahead(state.table, indices)
+
+
+learn_row, learn_rows = learning_in(make_room, _learn, _look_ahead)
 
 
 predict_rows = predicting_margins(predict_row)

@@ -14,6 +14,7 @@ from ouzel.streams.derived.factors import Entries, Factors
 from ouzel.streams.derived.naming import Told, names_of
 from ouzel.streams.options import Options
 
+FEW, SHORT = 8, 256  # features that are added to a row, and those it has in all, where it is looked through for them
 AT_ONCE = 1 << 18  # features that are made at a time: what fits a cache
 FEWEST = 1024  # rows
 MOST_OF_A_ROW = 1 << 24
@@ -36,7 +37,7 @@ class Made(NamedTuple):
     offsets: np.ndarray  # (n + 1,) uint64
     ids: np.ndarray  # (k,) uint32
     values: np.ndarray  # (k,) float32
-    places: np.ndarray  # (2^m,) uint32, zeros, twice as many as a row has features: see `put_feature`
+    places: np.ndarray  # (2^m,) uint32, zeros, many times as many as a row has features, or none: see `put_feature`
     noted: np.ndarray  # (2^b,) uint64, of which ids names were told: see `is_new`
     notes: np.ndarray  # (names, most factors) int64, which factors a feature is made of, -1 behind the last
     note_ids: np.ndarray  # (names,) uint32
@@ -82,6 +83,7 @@ class Maker(ABC):
             raise DataError(
                 f"row {row + 1} of a block makes {counts[row]:,.0f} {self.kind}; make them of columns of fewer features"
             )
+        few = counts.max(initial=0) <= FEW
         counts += np.diff(block.offsets)
         ends = np.cumsum(counts)
         start = 0
@@ -91,15 +93,16 @@ class Maker(ABC):
             if not whole:
                 stop = min(stop, max(start + FEWEST, int(np.searchsorted(ends, before + AT_ONCE))))
             room, most = int(ends[stop - 1] - before), int(counts[start:stop].max())
-            few = self.told.room(stop - start, room)
+            places = 0 if few and most <= SHORT else 1 << (16 * most).bit_length()
+            names_room = self.told.room(stop - start, room)
             made = Made(
                 np.empty(stop - start + 1, np.uint64),
                 np.empty(room, np.uint32),
                 np.empty(room, np.float32),
-                np.zeros(1 << (2 * most).bit_length(), np.uint32),
+                np.zeros(places, np.uint32),
                 self.told.noted,
-                np.empty((few, widest), np.int64),
-                np.empty(few, np.uint32),
+                np.empty((names_room, widest), np.int64),
+                np.empty(names_room, np.uint32),
             )
             given = Given(block.offsets, block.indices, block.values, factors.entries, np.int64(start), np.int64(stop))
             named = int(self.make(plan, factors, given, made))

@@ -20,6 +20,7 @@ class Told:
     def __init__(self, bits: int) -> None:
         self.noted = np.zeros(max(1, 1 << min(bits, FILTER_BITS) >> 6), np.uint64)
         self.count = self._rows = 0
+        self.once = False  # whether nothing is told anew, for one who keeps the names of all
 
     def again(self) -> None:
         """Tell names from the next rows on anew."""
@@ -28,7 +29,7 @@ class Told:
 
     def room(self, rows: int, most: int) -> int:
         """How many of at most so many features of some rows may have their names told."""
-        if self._rows > AGAIN:
+        if self._rows > AGAIN and not self.once:
             self.again()
         self._rows += rows
         return min(most, MOST_NAMED - self.count)

@@ -14,7 +14,7 @@ from ouzel.streams.text.hashing_together import hash_names, put_name
 from ouzel.streams.text.marks import finding
 from ouzel.streams.text.plain_features import WINDOW, plain_number
 from ouzel.streams.text.spans import SEPARATOR, absorb, absorb_byte, is_new, keep_note, prefix_of
-from ouzel.streams.text.vw_factors import enter, put_factor
+from ouzel.streams.text.vw_factors import enter_next, put_factor
 
 AT_ONCE = 128  # features that are gathered, then hashed together
 ZERO, ONE, MOST = np.uint64(0), np.uint64(1), np.uint64(AT_ONCE)
@@ -90,7 +90,7 @@ def named_features(
                     if before:
                         prefix, held, bits = absorb(prefix, held, bits, data, at + ONE, before)
                         prefix, held, bits = absorb_byte(prefix, held, bits, SEPARATOR)
-                    if crossed and not enter(crossing, data, space[0], space[1]):
+                    if crossed and not enter_next(crossing, data, at + ONE, before):
                         break
                     at = to
                     end += ONE
@@ -127,20 +127,17 @@ def named_features(
             end += blank
             going_on = True
         hash_names(unhashed, count)
-        field = crossing.state[2]
         for k in range(count):
             hashed = unhashed.hashes[k]
             identity = hashed & mask
-            if crossed:
-                crossing.state[2] = fields[k]
-                put_factor(crossing, hashed, values[nnz], spans[noting + k, 2], spans[noting + k, 3])
+            if crossed and fields[k]:
+                put_factor(crossing, fields[k], hashed, values[nnz], spans[noting + k, 2], spans[noting + k, 3])
             if is_new(noted, identity):
                 keep_note(spans, names, noting + k, identity)
             ids[nnz] = identity
             ordered &= np.int64(identity) > previous
             previous = np.int64(identity)
             nnz += 1
-        crossing.state[2] = field
         names[3] += count
     names[2] = line
     return np.int64(at), end, nnz, ordered, previous

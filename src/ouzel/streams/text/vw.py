@@ -24,7 +24,7 @@ from ouzel.streams.text.numbers import parse_number
 from ouzel.streams.text.plain_features import plain_features
 from ouzel.streams.text.spans import absorb_bytes, is_new, names_of, note, nothing_noted, prefix_of
 from ouzel.streams.text.svmlight import with_labels
-from ouzel.streams.text.vw_factors import MOST_SPACES, enter, factors_in, put_factor, room_for
+from ouzel.streams.text.vw_factors import MOST_SPACES, begin_line, enter, factors_in, put_factor, room_for
 from ouzel.streams.text.vw_header import plain_header, read_header, tags_at, word_end
 from ouzel.streams.text.vw_labels import is_foreign, label_advice
 
@@ -95,7 +95,7 @@ def _parse(
         names[2] = 0
         factors = crossing.state[0]
         if crossed:
-            enter(crossing, data, at, at)
+            begin_line(crossing, data, at)
         space[0] = space[1] = at
         scale = 1.0
         ordered = True
@@ -180,8 +180,8 @@ def _parse(
                     note(spans, names, space, np.uint64(at), np.uint64(colon), np.uint64(identity))
             ids[nnz] = identity
             values[nnz] = value
-            if crossed:
-                put_factor(crossing, hashed, value, at, colon)
+            if crossed and crossing.state[2]:
+                put_factor(crossing, crossing.state[2], hashed, value, at, colon)
             ordered &= identity > previous
             previous = identity
             nnz += 1

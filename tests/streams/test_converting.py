@@ -13,6 +13,7 @@ import ouzel
 from ouzel.errors import OuzelError
 from ouzel.streams.converting import convert
 from ouzel.streams.label_values import labels_in
+from ouzel.streams.memory import blocks_from
 
 ROWS = "city,price,note,y,w\n" + "Rome,1.5,so good,a,1\nBonn,,a fine day,b,2.5\nRome,-3e-5,,a,1\n,7,x y,,1\n" * 1500
 
@@ -68,6 +69,22 @@ def test_groups_tags_and_options_of_names_are_kept(tmp_path):
         list(ouzel.read(out))
     with pytest.raises(OuzelError, match="is a converted file, and the option is for csv"):
         list(ouzel.read(out, bits=10, seed=3, label="y"))
+
+
+def test_small_blocks_are_written_together(tmp_path):
+    """But those with other labels, whose blocks say so."""
+    blocks = [
+        block for labels in ("ab", "ab", "abc") for block in blocks_from(np.ones((3000, 3)), (labels * 3000)[:3000])
+    ]
+    blocks = [part for block in blocks for part in block.parts(512)]
+
+    count = convert(blocks, tmp_path / "t.arrow")
+
+    with pyarrow.ipc.open_file(tmp_path / "t.arrow") as file:
+        assert file.num_record_batches < len(blocks) / 4
+    found, expected = everything(ouzel.read(tmp_path / "t.arrow")), everything(blocks)
+    assert count == len(found[0]) == len(expected[0])
+    assert found[:2] == expected[:2]
 
 
 def test_a_model_of_the_file_predicts_what_was_converted(tmp_path, table):

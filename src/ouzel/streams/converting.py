@@ -10,10 +10,12 @@ from typing import Any
 from ouzel.errors import OuzelError
 from ouzel.files import write_atomically
 from ouzel.streams.block import Block
+from ouzel.streams.concatenation import concatenate
 from ouzel.streams.options import Options
 from ouzel.streams.sources.formats import BY_SUFFIX
 
 PACKED = ("lz4", "zstd")
+BATCH_ROWS, BATCH_FEATURES = 1 << 15, 1 << 18  # at most, of a record batch, each of which costs its readers some time
 WRITTEN = ("arrow", "parquet", "svmlight", "vw")
 
 
@@ -74,10 +76,27 @@ def written(
         return
     tables = BlockTables(options, first)
     with write_atomically(path) as file, _writer(format, file, tables.schema, packed) as writer:
+        gathered: list[Block] = []
         for block in chain([first], rest):
-            for part in block.parts():
-                writer.write_batch(tables.batch(part))
+            most = max(1, min(BATCH_ROWS, BATCH_FEATURES * block.rows // max(1, block.nonzeros)))
+            for part in block.parts(most):
+                if gathered and not _fit_together(gathered, part):
+                    writer.write_batch(tables.batch(concatenate(gathered)))
+                    gathered.clear()
+                gathered.append(part)
             yield block
+        writer.write_batch(tables.batch(concatenate(gathered)))
+
+
+def _fit_together(gathered: list[Block], more: Block) -> bool:
+    """Whether a block may be written in one record batch with those before it."""
+    last, parts = gathered[-1], [*gathered, more]
+    return (
+        sum(part.rows for part in parts) <= BATCH_ROWS
+        and sum(part.nonzeros for part in parts) <= BATCH_FEATURES
+        and (last.label_names, last.space) == (more.label_names, more.space)
+        and last.tags is None is more.tags
+    )
 
 
 def _parts(blocks: Iterable[Block], on_block: Callable[[Block], Any]) -> Iterator[Block]:

@@ -23,6 +23,7 @@ from ouzel.rules import Rule, check, either, label, list_of, nothing, table, who
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import LARGEST, Block, Names
 from ouzel.streams.feature_names import FILTER_BITS, find_new
+from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace
 from ouzel.streams.guard import reason_of
 from ouzel.streams.options import Options, check_format
 from ouzel.streams.stored_space import described, space_of
@@ -104,6 +105,7 @@ class BlockReader:
         check_format(options, name, "a converted file")
         self.name = name
         self._told: dict[str, Any] | None = None
+        self._as_told: tuple[str, FeatureSpace] = "", NOTHING_KNOWN  # the text of that, and its space
         stored = self._checked(schema.metadata[KEY], OF_A_FILE, "what it says of itself")
         for option in ("bits", "seed"):
             given, asked = stored[option], getattr(options, option)
@@ -155,8 +157,12 @@ class BlockReader:
 
     def _block(self, batch: Any) -> Block:
         names = None
-        if batch.column("block")[0].is_valid:
-            self._told = self._checked(batch.column("block")[0].as_py(), OF_A_BLOCK, "what it says of a block")
+        text = batch.column("block")[0].as_py()
+        if text is not None:
+            if self._told is None or text != self._as_told[0]:  # else it is what was checked before
+                self._told = self._checked(text, OF_A_BLOCK, "what it says of a block")
+                with self._undamaged():
+                    self._as_told = text, space_of(self._told["space"])
             names = self._names(batch)
         if self._told is None:
             raise self._damaged("its first row says nothing of its block")
@@ -176,8 +182,6 @@ class BlockReader:
         )
         if not sound:
             raise self._damaged("its ids, values, labels or weights are not those of examples")
-        with self._undamaged():
-            space = space_of(self._told["space"])
         return Block(
             (offsets - offsets[0]).astype(np.uint64),
             indices[entries],
@@ -187,7 +191,7 @@ class BlockReader:
             groups=batch.column("group").to_numpy() if self._grouped else None,
             label_names=self._told["labels"],
             names=names,
-            space=space,
+            space=self._as_told[1],
             tags=batch.column("tag") if self._tagged else None,
         )
 

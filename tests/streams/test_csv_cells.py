@@ -14,6 +14,7 @@ import ouzel
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables import csv
+from ouzel.streams.tables.arrow_types import encoded
 from ouzel.streams.tables.csv_cells import Cutter
 from ouzel.streams.tables.csv_text import Uneven
 from ouzel.streams.tables.cut_rows import NULLS, as_arrow
@@ -72,6 +73,27 @@ def test_words_for_nothing_are_null_quoted_or_not():
     assert end == len(text)
     assert batch.column(0).is_null().to_pylist() == [True] * (len(NULLS) + 1) + [False] * 4
     assert batch.column(1).equals(batch.column(0))
+
+
+@pytest.mark.parametrize("quote", ["", '"'])
+@pytest.mark.parametrize(
+    "cells", [["1", "0", "-1"], ["", "yes", "NA", "no", "a\0", "a", "é"], ["eight by", "eight", "null"], ["NULL"]]
+)
+def test_few_short_cells_are_numbered_as_pyarrow_numbers_them(cells, quote):
+    rows = "".join(f"{quote}{cell}{quote},x\n" for cell in cells * 3)
+
+    cut, _ = Cutter(["label", "x"], ",").cut(rows.encode())
+
+    codes, known = cut.encoded("label")
+    expected, cells_expected = encoded(cut.column("label"))
+    assert (codes.tolist(), known) == (expected.tolist(), cells_expected)
+
+
+@pytest.mark.parametrize("cells", [["nine byte"], [str(k) for k in range(65)]])
+def test_others_are_left(cells):
+    cut, _ = Cutter(["label"], ",").cut("".join(f"{cell}\n" for cell in cells).encode())
+
+    assert cut.encoded("label") is None
 
 
 @pytest.mark.parametrize("text", ["1,2,3\n", "1\n", 'a"b",c\n', '"a"b,c\n', "a\rb,c\n", "a,b\rc\n", '"a"b"c",d\n'])

@@ -25,8 +25,9 @@ LENGTHS = np.array([len(word) for word in WORDS])
 TEXT = np.zeros((len(WORDS), LONGEST), np.uint8)
 for _row, _word in zip(TEXT, WORDS, strict=True):
     _row[: len(_word)] = np.frombuffer(_word.encode(), np.uint8)
-FIRST = np.zeros(256, np.bool_)  # whether one of the words begins with a byte
+FIRST, LAST = np.zeros(256, np.bool_), np.zeros(256, np.bool_)  # whether one of the words begins, or ends, with a byte
 FIRST[TEXT[:, 0]] = True
+LAST[TEXT[np.arange(len(WORDS)), LENGTHS - 1]] = True
 
 
 def is_missing(value: Any) -> bool:
@@ -58,6 +59,6 @@ def is_one_of(data, start, size, sizes, words):
 def says_nothing(data, start, stop):
     """Whether the bytes `data[start:stop]` (uint8), not empty, are one of the words for nothing."""
     size = stop - start
-    if size > LONGEST or not FIRST[data[start]]:
+    if not (FIRST[data[start]] & LAST[data[stop - 1]]) or size > LONGEST:
         return False
     return is_one_of(data, start, size, LENGTHS, TEXT)

@@ -23,7 +23,7 @@ from ouzel.streams.patterns import is_pattern
 from ouzel.streams.tables.arrow_types import cells_of, encoded, is_list, is_number, is_single, numbers_of, tags_of
 from ouzel.streams.tables.cells import NOT_A_DATE, NOT_FINITE, TOO_LONG
 from ouzel.streams.tables.csv_text import Uneven
-from ouzel.streams.tables.cut_rows import as_arrow
+from ouzel.streams.tables.cut_rows import CutRows, as_arrow
 from ouzel.streams.tables.feature_columns import FeatureColumns, Features
 from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.tables.labels import INFINITE, as_sign, group_id, is_infinite, label_of
@@ -165,8 +165,10 @@ class Columns:
                 refuse(cells == NOT_A_DATE, column, EXPECTED)
         if self.label is not None:
             with converting(batch, self.label, self.name, "label"):
-                self._encoded = encoded(batch.column(self.label))
-                infinite, long = _bad_labels(batch.column(self.label), self._encoded, self.options.limits.word)
+                self._encoded = _encoded(batch, self.label)
+                kind = batch.schema.field(self.label).type
+                numbers = numbers_of(batch.column(self.label), 0.0) if is_number(kind) else None
+                infinite, long = _bad_labels(numbers, self._encoded, self.options.limits.word)
             refuse(infinite, self.label, INFINITE)
             refuse(long, self.label, self.too_long)
         if self.weight is not None:
@@ -244,10 +246,16 @@ def _is_part_of_date(column: str, options: Options) -> bool:
     return part in PARTS and options.kind_of(date) == DATE
 
 
-def _bad_labels(labels: Any, encoded: Encoded, longest: int) -> tuple[np.ndarray, np.ndarray]:
-    """Which labels (n,) are infinite numbers, and which have more than `longest` characters."""
-    if is_number(labels.type):
-        return np.isinf(numbers_of(labels, 0.0)), np.zeros(len(labels), np.bool_)
+def _encoded(batch: Any, column: str) -> Encoded:
+    """A column as positions (n,) in a list of its different cells."""
+    found = batch.encoded(column) if isinstance(batch, CutRows) else None
+    return encoded(batch.column(column)) if found is None else found
+
+
+def _bad_labels(numbers: np.ndarray | None, encoded: Encoded, longest: int) -> tuple[np.ndarray, np.ndarray]:
+    """Which labels (n,), of numbers these, are infinite, and which have more than `longest` characters."""
+    if numbers is not None:
+        return np.isinf(numbers), np.zeros(len(numbers), np.bool_)
     codes, known = encoded
     long = [isinstance(cell, str) and len(cell) > longest for cell in known]
     return np.array([*map(is_infinite, known), False])[codes], np.array([*long, False])[codes]

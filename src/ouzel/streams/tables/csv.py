@@ -21,7 +21,7 @@ from ouzel.streams.tables.csv_text import CellText, Uneven
 from ouzel.streams.tables.cut_rows import CutRows, as_arrow
 
 BLOCK = 4 << 20  # bytes that PyArrow parses at a time
-PIECE = 8 << 20  # bytes of plain text that are read at a time
+PIECE = 2 << 20  # bytes of plain text that are read at a time: what a near cache holds
 QUOTED = re.compile(r'"[^"]*"?')
 
 

@@ -9,13 +9,14 @@ import numpy as np
 import pyarrow
 import pyarrow.csv
 
-from ouzel.kernels.bytes import COPIED, LOOKED_AT, copy_some
+from ouzel.kernels.bytes import COPIED, LOOKED_AT, copy_some, eight_bytes
 from ouzel.kernels.jit import kernel
 from ouzel.streams.missing import is_one_of
 
-QUOTE, ONE, LONG = np.uint8(34), np.uint64(1), np.uint64(COPIED)
+QUOTE, ONE, THREE, LONG, ALL = np.uint8(34), np.uint64(1), np.uint64(3), np.uint64(COPIED), np.uint64(2**64 - 1)
 DOUBLED = np.uint32(1 << 31)  # marks a cell that has quotation marks, written twice
 BEHIND = COPIED + LOOKED_AT  # bytes behind a text that are read, and written over
+FEW, SHORT = 64, np.uint64(8)  # different cells of a column, and bytes of each, that are told apart where they lie
 TILE = 256  # rows that are copied together, for they are in the nearest cache
 
 NULLS = sorted(word.encode() for word in pyarrow.csv.ConvertOptions().null_values if word)
@@ -57,6 +58,31 @@ def copy_cells(data, starts, sizes, columns, begins, text, offsets, valid):
                 offsets[k, row + 1] = np.int64(filled) - begins[k]
 
 
+@kernel
+def code_cells(data, starts, sizes, cells, codes):
+    """Number the cells (n,) of a column as they come first, and note each in `cells` (FEW, 2), its size and letters.
+
+    Gives how many different ones there are; -1 if there are more, or one is long or has quotation marks written twice.
+    """
+    count = np.uint64(0)
+    for i in range(len(starts)):
+        size = np.uint64(sizes[i])
+        if size > SHORT or starts[i] & DOUBLED:
+            return -1
+        letters = eight_bytes(data, np.uint64(starts[i]))
+        letters &= (ONE << (size << THREE)) - ONE if size < SHORT else ALL
+        k = np.uint64(0)
+        while k < count and not (cells[k, 1] == letters and cells[k, 0] == size):
+            k += ONE
+        if k == count:
+            if count == len(cells):
+                return -1
+            cells[k, 0], cells[k, 1] = size, letters
+            count += ONE
+        codes[i] = k
+    return np.int64(count)
+
+
 class CutRows:
     """Rows of cells, all of them text: where they start in it, and their sizes, those of a row side by side.
 
@@ -82,6 +108,22 @@ class CutRows:
         if name not in self._columns:
             self._columns[name] = self._copied([self.names.index(name)])[0]
         return self._columns[name]
+
+    def encoded(self, name: str) -> tuple[np.ndarray, list[str]] | None:
+        """A column as positions (n,) in a list of its different cells, -1 where there is nothing; None if it is long.
+
+        That is if its cells, or how many different ones there are, are not few and short.
+        """
+        place = self.names.index(name)
+        cells, codes = np.empty((FEW, 2), np.uint64), np.empty(self.num_rows, np.int64)
+        count = int(code_cells(self.data, self.starts[:, place], self.sizes[:, place], cells, codes))
+        if count < 0:
+            return None
+        found = [letters.to_bytes(8, "little")[:size] for size, letters in cells[:count].tolist()]
+        known = [cell for cell in found if cell and cell not in NULLS]
+        if len(known) < count:
+            codes = np.array([known.index(cell) if cell in known else -1 for cell in found])[codes]
+        return codes, [cell.decode("utf-8", "replace") for cell in known]
 
     def to_arrow(self) -> pyarrow.RecordBatch:
         """The rows as a record batch."""

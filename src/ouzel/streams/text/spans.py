@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ouzel.kernels.bytes import eight_bytes
+from ouzel.kernels.bytes import COPIED, copy_some, eight_bytes
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.sketches.hashing import mix_part
 from ouzel.streams.block import Names
@@ -108,20 +108,29 @@ def keep_note(spans, names, place, identity):
         names[1] += size
 
 
+@force_inline
+def append(text, filled, data, start, stop):
+    """Copy `data[start:stop]` to `text[filled:]`, which has COPIED bytes more room; the new end."""
+    size = stop - start
+    if stop + np.uint64(COPIED) <= np.uint64(len(data)):
+        for part in range(ZERO, size, np.uint64(COPIED)):
+            copy_some(text, filled + part, data, start + part)
+    else:
+        for k in range(size):
+            text[filled + k] = data[start + k]
+    return filled + size
+
+
 @kernel
 def _write(data, spans, separator, starts, ends, text):
     filled = ZERO
     for k in range(len(spans)):
         starts[k] = filled
-        for j in range(spans[k, 0], spans[k, 1]):
-            text[filled] = data[j]
-            filled += ONE
         if spans[k, 1] > spans[k, 0]:
+            filled = append(text, filled, data, spans[k, 0], spans[k, 1])
             text[filled] = separator
             filled += ONE
-        for j in range(spans[k, 2], spans[k, 3]):
-            text[filled] = data[j]
-            filled += ONE
+        filled = append(text, filled, data, spans[k, 2], spans[k, 3])
         ends[k] = filled
 
 
@@ -130,9 +139,9 @@ def names_of(data: np.ndarray, spans: np.ndarray, size: int, separator: np.uint8
     if not len(spans):
         return None
     starts, ends = np.empty(len(spans), np.uint64), np.empty(len(spans), np.uint64)
-    text = np.empty(size, np.uint8)
+    text = np.empty(size + COPIED, np.uint8)
     _write(data, spans, separator, starts, ends, text)
-    return Names(spans[:, 4].astype(np.uint32), starts, ends, text)
+    return Names(spans[:, 4].astype(np.uint32), starts, ends, text[:size])
 
 
 def nothing_noted(bits: int) -> np.ndarray:

@@ -8,39 +8,73 @@ and 26 categories of a long-tailed vocabulary, as in the Criteo data.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
+import os
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow.csv
+import pyarrow.json
 import pyarrow.parquet
-from streaming import BIN, seconds
+from streaming import BIN
 
-from ouzel.streams.options import Options
 from ouzel.streams.read import read
-from ouzel.streams.sources.chunks import chunks_of
-from ouzel.streams.sources.source import Source
-from ouzel.streams.text.vw import parse_vw
 
 ANIMALS, FOODS = ("herbivore", "carnivore"), ("plant", "meat", "seeds", "fish")
 BATCH = 10_000
 BITS = ["--bits", "22"]
+ROWS_A_MEGABYTE = {"eat-rate": 9_200, "clicks": 2_400}  # of Vowpal Wabbit text
 RUNS = [
-    ("eat-rate", "vw", "", ""),
+    *((name, format, "", "") for name in ROWS_A_MEGABYTE for format in ("vw", "csv", "parquet", "jsonl", "arrow")),
     ("eat-rate", "vw", "A*B", "-q AB"),
-    ("eat-rate", "jsonl", "", ""),
     ("eat-rate", "jsonl", "A*B", "-q AB"),
-    ("clicks", "vw", "", ""),
-    ("clicks", "jsonl", "", ""),
-    *((name, format, "", "") for name in ("eat-rate", "clicks") for format in ("csv", "parquet", "arrow")),
     ("eat-rate", "arrow", "A*B", "-q AB"),
 ]
 """Data, formats, crosses, and what Vowpal Wabbit calls those."""
+PAIRS_ROWS = 50_000
+"""Rows whose time for all pairs of 26 categories is told by twice as many rows taking longer."""
+
+
+class Taken(NamedTuple):
+    """What a whole process took."""
+
+    seconds: float
+    megabytes: float  # of memory, at most
+
+
+LAUNCHER = """
+import os, sys, time
+begun = time.perf_counter()
+_, status, usage = os.wait4(os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ), 0)
+print(time.perf_counter() - begun, usage.ru_maxrss / 1024, file=sys.stderr)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+"""Small, since what a process takes of memory at most is never told to be less than what began it has."""
+
+
+def taken(command: list[str], cores: int) -> Taken:
+    """Run a process on the first so many cores."""
+    allowed = set(sorted(os.sched_getaffinity(0))[:cores])
+    run = subprocess.run(
+        [sys.executable, "-S", "-c", LAUNCHER, *command],
+        capture_output=True,
+        text=True,
+        check=True,
+        preexec_fn=lambda: os.sched_setaffinity(0, allowed),
+    )
+    return Taken(*map(float, run.stderr.split()[-2:]))
+
+
+def median(runs: list[Taken]) -> Taken:
+    """The medians of some runs."""
+    return Taken(*(float(np.median(column)) for column in zip(*runs, strict=True)))
 
 
 def eat_rate(rows: int) -> Iterator[str]:
@@ -97,8 +131,7 @@ def made(name: str, rows: int, format: str, cross: str = "") -> Path:
         options = ["--cross", cross, *BITS] if cross else []
         subprocess.run([BIN / "ouzel", "convert", made(name, rows, "csv"), path, *options], check=True)
     else:
-        objects = map(json.loads, made(name, rows, "jsonl").open())
-        table = pyarrow.Table.from_pylist([*objects])
+        table = pyarrow.json.read_json(made(name, rows, "jsonl"))
         pyarrow.csv.write_csv(table, path) if format == "csv" else pyarrow.parquet.write_table(table, path)
     return path
 
@@ -106,42 +139,81 @@ def made(name: str, rows: int, format: str, cross: str = "") -> Path:
 def reading(path: Path) -> float:
     """The nanoseconds that a feature of a file takes to read on one core, best of three."""
     best = np.inf
+    bits = {"bits": int(BITS[1])} if "-crossed" in path.name else {}
     for _ in range(3):
-        begun = time.perf_counter()
-        if path.suffix == ".vw":
-            features = sum(parse_vw(*chunk, Options()).block.nonzeros for chunk in chunks_of(Source(path)))
-        else:
-            bits = {"bits": int(BITS[1])} if "-crossed" in path.name else {}
-            features = sum(block.nonzeros for block in read(path, **bits))
-        best = min(best, 1e9 * (time.perf_counter() - begun) / features)
+        begun = time.process_time()
+        features = sum(block.nonzeros for block in read(path, **bits))
+        best = min(best, 1e9 * (time.process_time() - begun) / features)
     return best
 
 
+def commands(path: Path, text: Path, cross: str, pairs: str) -> tuple[list[str], list[str]]:
+    """How Ouzel learns a file, and Vowpal Wabbit the same examples as its text, or from its cache if it is finished."""
+    ours = [str(BIN / "ouzel"), "train", str(path), "--learner", "adagrad", "--json"]
+    peer = f"{sys.executable} -m vowpalwabbit --data {text} --adaptive --loss_function logistic --quiet".split()
+    if cross:
+        ours += BITS if path.suffix == ".arrow" else ["--cross", cross, *BITS]
+        peer += [*pairs.split(), "-b", BITS[1]]
+    if path.suffix == ".arrow":
+        peer += ["--cache_file", f"{text}.cache"]
+    return ours, peer
+
+
+def side_by_side(megabytes: int, rounds: int) -> None:
+    """Print a line for each table, format and number of cores."""
+    columns = f"{'data':<9}{'format':<8}{'cross':<6}{'MB':>5} {'read ns':>8} {'cores':>5} {'ouzel s':>8} {'vw s':>6}"
+    print(f"{columns} {'ratio':>6} {'M names/s':>10} {'ouzel MB':>9} {'vw MB':>6}")
+    for name, format, cross, pairs in RUNS:
+        rows = megabytes * ROWS_A_MEGABYTE[name]
+        path, text = made(name, rows, format, cross), made(name, rows, "vw")
+        nanoseconds = reading(path)
+        ours, peer = commands(path, text, cross, pairs)
+        if format == "arrow":
+            taken(peer, 2)  # which fills the cache
+        taken(ours, 2)  # which compiles
+        features = rows * (12 if name == "eat-rate" else 39) / 1e6
+        for cores in (1, 2):
+            runs = [(taken(ours, cores), taken(peer, cores)) for _ in range(rounds)]
+            mine, theirs = (median(list(column)) for column in zip(*runs, strict=True))
+            line = f"{name:<9}{format:<8}{cross:<6}{path.stat().st_size / 1e6:>5.0f} {nanoseconds:>8.1f} {cores:>5}"
+            speed = f"{mine.seconds:>8.2f} {theirs.seconds:>6.2f} {theirs.seconds / mine.seconds:>6.2f}"
+            memory = f"{features / mine.seconds:>10.1f} {mine.megabytes:>9.0f} {theirs.megabytes:>6.0f}"
+            print(f"{line} {speed} {memory}", flush=True)
+
+
+def all_pairs(rounds: int) -> None:
+    """Print what a cross costs, of all pairs of 26 categories: read, made, learnt."""
+    print(f"\nall pairs of 26 categories\n{'bits':>4} {'ouzel ns a cross':>17} {'vw ns a cross':>14} {'ratio':>6}")
+    folder = Path(tempfile.gettempdir(), "ouzel-bench")
+    texts = [folder / f"pairs-{rows}.vw" for rows in (PAIRS_ROWS, 2 * PAIRS_ROWS)]
+    for text, rows in zip(texts, (PAIRS_ROWS, 2 * PAIRS_ROWS), strict=True):
+        with text.open("w") as file:
+            lines = (line.replace(line[line.index("|i") : line.index("|c")], "") for line in clicks(rows))
+            file.writelines(itertools.islice(lines, rows))
+    crosses = PAIRS_ROWS * 26 * 27 / 2  # those of a category with itself are made, too
+    for bits in ("18", "22"):
+        taken(_of_pairs(texts[0], bits)[0], 1)  # which compiles
+        costs = []
+        for which in range(2):
+            runs = [[taken(_of_pairs(text, bits)[which], 1).seconds for text in texts] for _ in range(rounds)]
+            costs.append(1e9 * float(np.median([more - less for less, more in runs])) / crosses)
+        print(f"{bits:>4} {costs[0]:>17.1f} {costs[1]:>14.1f} {costs[1] / costs[0]:>6.2f}", flush=True)
+
+
+def _of_pairs(text: Path, bits: str) -> tuple[list[str], list[str]]:
+    ours, peer = commands(text, text, "", "")
+    return [*ours, "--cross", "c*c", "--bits", bits], [*peer, "-q", "cc", "-b", bits]
+
+
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=500_000)
+    parser.add_argument("--megabytes", type=int, default=220)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--data")
     given = parser.parse_args()
-    columns = f"{'data':<9} {'format':<6} {'cross':<7} {'MB':>5} {'read ns':>8} {'cores':>5}"
-    print(f"{columns} {'ouzel s':>8} {'vw s':>6} {'ratio':>6}")
-    for name, format, cross, pairs in RUNS:
-        path, text = made(name, given.rows, format, cross), made(name, given.rows, "vw")
-        nanoseconds = reading(path)
-        ours = [str(BIN / "ouzel"), "train", str(path), "--learner", "adagrad", "--json"]
-        peer = f"{sys.executable} -m vowpalwabbit --data {text} --adaptive --loss_function logistic --quiet".split()
-        if cross:
-            ours += BITS if format == "arrow" else ["--cross", cross, *BITS]
-            peer += [*pairs.split(), "-b", BITS[1]]
-        if format == "arrow":
-            peer += ["--cache_file", f"{text}.cache"]
-            seconds(peer, 2)  # which fills it
-        for cores in (1, 2):
-            times = [(seconds(ours, cores), seconds(peer, cores)) for _ in range(given.rounds)]
-            mine, theirs = (float(np.median(column)) for column in zip(*times, strict=True))
-            size = f"{name:<9} {format:<6} {cross:<7} {path.stat().st_size / 1e6:>5.0f} {nanoseconds:>8.1f}"
-            print(f"{size} {cores:>5} {mine:>8.2f} {theirs:>6.2f} {theirs / mine:>6.2f}")
+    side_by_side(given.megabytes, given.rounds)
+    all_pairs(given.rounds)
 
 
 if __name__ == "__main__":

@@ -37,11 +37,20 @@ def to_rows(offsets, indices, values, constant, limit):
     filled = np.uint64(0)
     one = np.uint64(1)
     row_offsets[0] = filled
+    all_known = np.uint64(largest_id(indices, offsets[0], offsets[n])) + one < limit
     for i in range(n):
         if constant:
             slots[filled] = 0
             row_values[filled] = 1.0
             filled += one
+        if all_known:
+            start, size = offsets[i], offsets[i + 1] - offsets[i]
+            for k in range(size):  # several at a time
+                slots[filled + k] = indices[start + k] + np.uint32(1)
+                row_values[filled + k] = values[start + k]
+            filled += size
+            row_offsets[i + 1] = filled
+            continue
         for k in range(offsets[i], offsets[i + 1]):
             slot = np.uint64(indices[k]) + one
             if slot < limit:

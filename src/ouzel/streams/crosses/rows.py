@@ -94,7 +94,7 @@ def cross_rows(given, combinations, sizes, fields, mask, longest, made):
     hashes, products, at = np.empty(longest, np.uint64), np.empty(longest), np.empty(longest, np.uint64)
     widest = combinations.shape[1]
     turns = np.zeros(widest, np.uint64)
-    count, named = ZERO, ZERO
+    count, named, naming = ZERO, ZERO, len(notes) > 0
     made.offsets[0] = 0
     for row in range(given.start, given.stop):
         begun = count
@@ -111,7 +111,7 @@ def cross_rows(given, combinations, sizes, fields, mask, longest, made):
                     for j in range(i if a == b else first[b], first[b] + many[b]):
                         identity = (left ^ hashes[j]) & mask
                         count = put_feature(identity, fitting(value * products[j]), begun, count, places, ids, values)
-                        if is_new(made.noted, identity) and named < len(notes):
+                        if naming and is_new(made.noted, identity) and named < len(notes):
                             notes[named, 0], notes[named, 1], made.note_ids[named] = at[i], at[j], identity
                             for k in range(2, widest):
                                 notes[named, k] = -1
@@ -133,7 +133,7 @@ def cross_rows(given, combinations, sizes, fields, mask, longest, made):
                     value = fitting(value * products[turns[k]])
                 identity = hashed & mask
                 count = put_feature(identity, value, begun, count, places, ids, values)
-                if is_new(made.noted, identity) and named < len(notes):
+                if naming and is_new(made.noted, identity) and named < len(notes):
                     for k in range(widest):
                         notes[named, k] = np.int64(at[turns[k]]) if k < size else -1
                     made.note_ids[named] = identity

@@ -16,7 +16,7 @@ from ouzel.streams.options import Options
 
 FEW, SHORT = 8, 256  # features that are added to a row, and those it has in all, where it is looked through for them
 AT_ONCE = 1 << 18  # features that are made at a time: what fits a cache
-FEWEST = 1024  # rows
+FEWEST = 256  # rows
 MOST_OF_A_ROW = 1 << 24
 
 

@@ -20,6 +20,7 @@ class Told:
     def __init__(self, bits: int) -> None:
         self.noted = np.zeros(max(1, 1 << min(bits, FILTER_BITS) >> 6), np.uint64)
         self.count = self._rows = 0
+        self._most = min(MOST_NAMED, 1 << min(bits, FILTER_BITS))
         self.once = False  # whether nothing is told anew, for one who keeps the names of all
 
     def again(self) -> None:
@@ -32,7 +33,7 @@ class Told:
         if self._rows > AGAIN and not self.once:
             self.again()
         self._rows += rows
-        return min(most, MOST_NAMED - self.count)
+        return min(most, self._most - self.count)
 
 
 def names_of(factors: Factors, notes: np.ndarray, ids: np.ndarray, separator: str, repeated: bool) -> Names | None:

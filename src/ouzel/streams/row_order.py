@@ -12,6 +12,7 @@ from ouzel.streams.block import LARGEST
 RANKED = 128  # features of a row that are sorted by counting
 MOST = np.float32(LARGEST)
 WORD, LOW = np.uint64(32), np.uint64(2**32 - 1)
+ZERO, ONE, TWO = (np.uint64(number) for number in (0, 1, 2))
 
 
 @kernel
@@ -79,6 +80,21 @@ def rank_row(ids, values, start, stop, room):
         ids[first + k] = spare_ids[k]
         values[first + k] = spare_values[k]
     return sort_row(ids, values, start, stop)
+
+
+@force_inline
+def rank_into(given_ids, given_values, count, ranks, ids, values, start):
+    """Write a row of up to RANKED features elsewhere, to `ids[start:]`, each where so many smaller ids say.
+
+    `given_ids` and `ranks` have room for whole times 16. Returns whether every id is there once; else it is no row yet.
+    """
+    count_smaller(given_ids, count, ranks)
+    total = ZERO
+    for k in range(count):
+        rank = np.uint64(ranks[k])
+        total += rank
+        ids[start + rank], values[start + rank] = given_ids[k], given_values[k]
+    return total == count * (count - ONE) // TWO
 
 
 @kernel

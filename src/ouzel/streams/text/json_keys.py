@@ -20,41 +20,48 @@ PLAIN, NUMBERS, CATEGORIES, LABEL, WEIGHT, IGNORED, ODD = (np.uint8(role) for ro
 
 MOST = 1 << 16  # keys that are known; objects with others are not read here
 GAP = 8  # bytes behind each key that are nothing
-ZERO, ONE, EIGHT, THREE = (np.uint64(number) for number in (0, 1, 8, 3))
+ZERO, ONE, EIGHT = (np.uint64(number) for number in (0, 1, 8))
+
+# The columns of a key's row: what a member needs lies together.
+START, SIZE = 0, 1  # where the key begins in the text, and its bytes
+FIRST, SEEN = 2, 3  # its first eight bytes, zeros behind it, and which bits of those are the key
+ROLE = 4
+NEXT = 5  # which key followed
+LAST = 6  # the last object with it; of key 0 how many there were
+STATE, HELD, BITS = 7, 8, 9  # the hash of `key=`, not finished (see `spans`)
+ID, HASH = 10, 11  # of the feature that a number of this member is; the same, not masked
+NAMED = 12  # whether that feature has a name, and not a number of its own
+MET = 13  # the first object since it was last asked of which a number was a feature; 0 if none
+FIELD = 14  # its number among those with a part in crosses, from 1 on; else 0
+COLUMNS = 16
 
 
 class Keys(NamedTuple):
     """The keys, from 1 on; 0 stands for the beginning of an object."""
 
     text: np.ndarray  # (bytes,) uint8
-    starts: np.ndarray  # (k,) uint64  where each begins in the text
-    sizes: np.ndarray  # (k,) uint64  in bytes
-    roles: np.ndarray  # (k,) uint8
-    ids: np.ndarray  # (k,) uint32  of the feature that a number of this member is
-    hashes: np.ndarray  # (k,) uint32  the same, not masked
-    begun: np.ndarray  # (k, 3) uint64  the hash of `key=`, not finished (see `spans`)
-    fields: np.ndarray  # (k,) uint16  its number among those with a part in crosses, from 1 on; else 0
-    nexts: np.ndarray  # (k,) uint32  which key followed
-    named: np.ndarray  # (k,) uint8  whether that feature has a name, and not a number of its own
-    rows: np.ndarray  # (k,) uint64  the last object with it; of 0 how many there were
-    met: np.ndarray  # (k,) uint64  the first object since it was last asked of which a number was a feature; 0 if none
+    table: np.ndarray  # (k, COLUMNS) uint64
     places: np.ndarray  # (2^m,) uint32  keys by their hash; 0 where there is none
+
+
+@force_inline
+def same_rest(keys, key, data, at, size):
+    """Whether all but the first eight bytes of the key, which has `size` > 8 of them, stand behind `data[at]`."""
+    start, last = keys.table[key, START], size - EIGHT
+    for k in range(EIGHT, last, EIGHT):
+        if eight_bytes(keys.text, start + k) != eight_bytes(data, at + k):
+            return False
+    return eight_bytes(keys.text, start + last) == eight_bytes(data, at + last)
 
 
 @force_inline
 def is_key(keys, key, data, at, size):
     """Whether `data[at:at + size]` is the key; GAP bytes behind it must be there."""
-    if keys.sizes[key] != size or key == ZERO:
+    if keys.table[key, SIZE] != size or key == ZERO:
         return False
-    start = keys.starts[key]
-    while size > EIGHT:
-        if eight_bytes(keys.text, start) != eight_bytes(data, at):
-            return False
-        start += EIGHT
-        at += EIGHT
-        size -= EIGHT
-    odd = eight_bytes(keys.text, start) ^ eight_bytes(data, at)
-    return size == ZERO or (odd << ((EIGHT - size) << THREE)) == ZERO
+    if (keys.table[key, FIRST] ^ eight_bytes(data, at)) & keys.table[key, SEEN]:
+        return False
+    return size <= EIGHT or same_rest(keys, key, data, at, size)
 
 
 @force_inline
@@ -81,22 +88,7 @@ def _begin(text, seed, begun):
 
 def no_keys() -> Keys:
     """None but the beginning of an object."""
-    words, numbers, bytes_ = (np.zeros(1, kind) for kind in (np.uint64, np.uint32, np.uint8))
-    return Keys(
-        text=np.zeros(2 * GAP, np.uint8),
-        starts=words,
-        sizes=words,
-        roles=bytes_,
-        ids=numbers,
-        hashes=numbers,
-        begun=np.zeros((1, 3), np.uint64),
-        fields=np.zeros(1, np.uint16),
-        nexts=numbers.copy(),
-        named=bytes_,
-        rows=words.copy(),
-        met=words.copy(),
-        places=np.zeros(64, np.uint32),
-    )
+    return Keys(np.zeros(2 * GAP, np.uint8), np.zeros((1, COLUMNS), np.uint64), np.zeros(64, np.uint32))
 
 
 def with_key(
@@ -110,36 +102,25 @@ def with_key(
     field: int = 0,
 ) -> Keys:
     """The keys with one more."""
-    begun = np.zeros((1, 3), np.uint64)
-    _begin(np.frombuffer(name + b"=", np.uint8), seed, begun[0])
-    more = Keys(
-        np.frombuffer(name + bytes(GAP), np.uint8),
-        np.array([len(keys.text)], np.uint64),
-        np.array([len(name)], np.uint64),
-        np.array([role], np.uint8),
-        np.array([feature], np.uint32),
-        np.array([hashed], np.uint32),
-        begun,
-        np.array([field], np.uint16),
-        np.zeros(1, np.uint32),
-        np.array([named], np.uint8),
-        np.zeros(1, np.uint64),
-        np.zeros(1, np.uint64),
-        keys.places,
-    )
-    joined = Keys._make([*map(np.concatenate, zip(keys[:-1], more[:-1], strict=True)), keys.places])
-    if 4 * len(joined.sizes) > len(keys.places):
+    row = np.zeros(COLUMNS, np.uint64)
+    row[START], row[SIZE], row[ROLE] = len(keys.text), len(name), role
+    row[FIRST], row[SEEN] = (int.from_bytes(word[:GAP], "little") for word in (name, b"\xff" * len(name)))
+    row[ID], row[HASH], row[NAMED], row[FIELD] = feature, hashed, named, field
+    _begin(np.frombuffer(name + b"=", np.uint8), seed, row[STATE : BITS + 1])
+    text = np.concatenate([keys.text, np.frombuffer(name + bytes(GAP), np.uint8)])
+    joined = Keys(text, np.vstack([keys.table, row]), keys.places)
+    if 4 * len(joined.table) > len(keys.places):
         joined = joined._replace(places=np.zeros(2 * len(keys.places), np.uint32))
-        for key in range(1, len(joined.sizes)):
+        for key in range(1, len(joined.table)):
             _place(joined, key)
     else:
-        _place(joined, len(joined.sizes) - 1)
+        _place(joined, len(joined.table) - 1)
     return joined
 
 
 def _place(keys: Keys, key: int) -> None:
-    start, mask = int(keys.starts[key]), len(keys.places) - 1
-    place = int(murmur3_32(keys.text, start, start + int(keys.sizes[key]), 0)) & mask
+    start, mask = int(keys.table[key, START]), len(keys.places) - 1
+    place = int(murmur3_32(keys.text, start, start + int(keys.table[key, SIZE]), 0)) & mask
     while keys.places[place]:
         place = (place + 1) & mask
     keys.places[place] = key

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ouzel.kernels.bytes import not_digits
+from ouzel.kernels.bytes import not_digits, trailing_zeros
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.streams.text.numbers import parse_number
-from ouzel.streams.text.plain_features import plain_decimal
+from ouzel.streams.text.plain_features import digits_at, plain_decimal
 
 MOST_DIGITS = np.uint64(17)  # of a whole number
-ZERO, ONE = np.uint64(0), np.uint64(1)
+ZERO, ONE, EIGHT = np.uint64(0), np.uint64(1), np.uint64(8)
 
 
 @kernel
@@ -49,16 +49,32 @@ def _number_end(data, at):
 
 
 @force_inline
+def read_plainly(data, at):
+    """The number of JSON at `data[at]` and its end if it is written plainly, as most are; else the end is `at`."""
+    sign = np.uint64(data[at] == 45)
+    first = at + sign
+    odd = not_digits(data, first)
+    size = trailing_zeros(odd)
+    byte = data[first + size]
+    if size - ONE < EIGHT and (byte == 44 or byte == 125 or byte <= 32) and (data[first] != 48 or size == ONE):
+        value = np.float64(np.int64(digits_at(data, first, size)))
+        return -value if sign else value, first + size
+    value, _, point, end = plain_decimal(data, first, odd, ZERO)
+    byte = data[first + end]
+    sound = end > ZERO and (byte == 44 or byte == 125 or byte <= 32) and data[first + end - ONE] != 46
+    if sound and data[first] != 45 and (data[first] != 48 or point == ONE):
+        return -value if sign else value, first + end
+    return 0.0, at
+
+
+@force_inline
 def read_number(data, at):
     """The number of JSON at `data[at]` and its end, which is `at` if there is none to be read here."""
-    value, first, point, end = plain_decimal(data, at, not_digits(data, at), ZERO)
-    byte = data[at + end]
-    sound = end > ZERO and (byte == 44 or byte == 125 or byte <= 32) and data[at + end - ONE] != 46
-    if sound and (data[at + first] != 48 or point == first + ONE):
-        return value, at + end
-    stop = _number_end(data, at)
-    if stop > at:
-        value, _ = parse_number(data, at, stop)
+    value, stop = read_plainly(data, at)
+    if stop == at:
+        stop = _number_end(data, at)
+        if stop > at:
+            value, _ = parse_number(data, at, stop)
     return value, stop
 
 

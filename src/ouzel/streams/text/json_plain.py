@@ -17,8 +17,9 @@ from ouzel.streams.patterns import matches
 from ouzel.streams.tables.labels import as_sign, find_label, is_infinite, label_of
 from ouzel.streams.targets import encode_labels
 from ouzel.streams.text import json_keys
-from ouzel.streams.text.json_keys import Keys, no_keys, with_key
+from ouzel.streams.text.json_keys import ID, MET, NAMED, Keys, no_keys, with_key
 from ouzel.streams.text.json_objects import JsonExamples
+from ouzel.streams.text.json_rows import room_for
 from ouzel.streams.text.json_walk import NEW_KEY, NEW_LABEL, ROOM, find_quotes, read_objects
 from ouzel.streams.text.marks import SPARE, newlines
 from ouzel.streams.text.spans import names_of, nothing_noted
@@ -43,7 +44,8 @@ class Chunk:
         lines = int(newlines(data, start, stop)) + 2
         self.mark = self.rows = self.nonzeros = 0
         self.offsets, self.numbers = np.empty(lines, np.uint64), np.empty(lines, np.int64)
-        self.ids, self.values, self.hashes = (np.empty(room, kind) for kind in (np.uint32, np.float32, np.uint32))
+        self.ids, self.values = np.empty(room, np.uint32), np.empty(room, np.float32)
+        self.gathered = room_for(room)
         self.targets, self.codes, self.weights = np.empty(lines), np.empty(lines, np.int64), np.empty(lines, np.float32)
         self.spans = np.empty((room, 5), np.uint64)
         self.noted = nothing_noted(options.bits) if noted is None else noted
@@ -83,11 +85,11 @@ class PlainObjects:
         options, reader = self.reader.options, self.reader
         if reader.label != self._label:
             self._label, self._keys, self._fields = reader.label, no_keys(), []
-        names = np.zeros(4, np.uint64)
+        names = np.zeros(3, np.uint64)
         first, taken, lines = chunk.rows, int(chunk.taken[0]), 0
-        self._keys.met[:] = 0
-        mask = np.uint32((1 << options.bits) - 1)
-        settings = np.uint64(options.limits.word), options.weight is not None, options.indicator, mask
+        self._keys.table[:, MET] = 0
+        mask, seed = np.uint32((1 << options.bits) - 1), np.uint32(options.seed)
+        settings = np.uint64(options.limits.word), options.weight is not None, options.indicator, mask, seed
         while True:
             rows, nonzeros, more, why, at, mark, start, end = read_objects(
                 chunk.data,
@@ -104,7 +106,6 @@ class PlainObjects:
                 chunk.offsets,
                 chunk.ids,
                 chunk.values,
-                chunk.hashes,
                 chunk.targets,
                 chunk.codes,
                 chunk.weights,
@@ -112,13 +113,14 @@ class PlainObjects:
                 names,
                 chunk.factors,
                 chunk.taken,
+                chunk.gathered,
             )
-            chunk.rows, chunk.nonzeros, chunk.at, chunk.mark = rows, nonzeros, int(at), int(mark)
+            chunk.rows, chunk.nonzeros, chunk.at, chunk.mark = int(rows), int(nonzeros), int(at), int(mark)
             lines += more
             word = chunk.data[start:end].tobytes()
-            if why == NEW_KEY and len(self._keys.sizes) < json_keys.MOST:
+            if why == NEW_KEY and len(self._keys.table) < json_keys.MOST:
                 self._keys = self._with_key(word)
-            elif why == NEW_LABEL and len(self._labels.sizes) < json_keys.MOST:
+            elif why == NEW_LABEL and len(self._labels.table) < json_keys.MOST:
                 self._labels = self._with_label(word)
             else:
                 break
@@ -133,7 +135,7 @@ class PlainObjects:
             chunk.weights[here],
             label_names=label_names,
             names=names_of(chunk.data, chunk.spans[: int(names[0])], int(names[1]), EQUALS),
-            space=self._space(bool(names[3])),
+            space=self._space(bool(names[2])),
             numbers=np.arange(count, count + chunk.rows - first),
         )
         if options.derived:
@@ -216,10 +218,10 @@ class PlainObjects:
 
     def _space(self, words: bool) -> FeatureSpace:
         """What the features since it was last asked are known by."""
-        keys, reader = self._keys, self.reader
-        met = keys.met > 0
-        numbers = keys.ids[met & (keys.named == 0)]
-        named = words or bool((met & (keys.named == 1)).any())
+        keys, reader = self._keys.table, self.reader
+        met = keys[keys[:, MET] > 0]
+        numbers = met[met[:, NAMED] == 0, ID]
+        named = words or bool(met[:, NAMED].any())
         space = FeatureSpace(
             named=named, loose=True, indicator=reader.options.indicator, kinds=dict(reader.kinds.known)
         )

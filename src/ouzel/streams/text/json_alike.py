@@ -15,21 +15,21 @@ from ouzel.streams.text.json_keys import PLAIN, same_rest
 from ouzel.streams.text.json_numbers import read_plainly
 from ouzel.streams.text.json_rows import put_number, put_word
 
-ZERO, ONE, TWO, THREE, FOUR, EIGHT, LONG = (np.uint64(number) for number in (0, 1, 2, 3, 4, 8, 15))
+ZERO, ONE, TWO, THREE, FOUR, EIGHT, SIXTY_THREE = (np.uint64(number) for number in (0, 1, 2, 3, 4, 8, 63))
 QUOTE, BLANK = np.uint64(34), np.uint64(32)
 COLON, TWO_BYTES = np.uint64(int.from_bytes(b'":', "little")), np.uint64(2**16 - 1)
 
 NOTHING = np.zeros(256, np.uint64)
-"""By a word's first byte bits of the sizes, LONG and more as one, of which a word may say nothing."""
+"""By a word's first byte bits of the sizes, modulo 64, of which a word may say nothing."""
 for _size, _text in zip(LENGTHS, TEXT, strict=True):
     NOTHING[_text[0]] |= np.uint64(1 << int(_size))
-NOTHING[[32, 34]] = 2**16 - 1  # a blank before it, or no word at all
+NOTHING[[32, 34]] = 2**64 - 1  # a blank before it, or no word at all
 
 
 @force_inline
 def may_say_nothing(data, start, stop):
     """Whether a word, a quotation mark behind it, may be nothing, or has blanks around it; if so 1, else 0."""
-    size = min(stop - start, LONG)
+    size = (stop - start) & SIXTY_THREE
     return ((NOTHING[data[start]] >> size) & ONE) | np.uint64(data[stop - ONE] == 32)
 
 

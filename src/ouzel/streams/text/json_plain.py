@@ -20,11 +20,12 @@ from ouzel.streams.text import json_keys
 from ouzel.streams.text.json_keys import ID, MET, NAMED, Keys, no_keys, with_key
 from ouzel.streams.text.json_objects import JsonExamples
 from ouzel.streams.text.json_rows import room_for
-from ouzel.streams.text.json_walk import NEW_KEY, NEW_LABEL, ROOM, find_quotes, read_objects
+from ouzel.streams.text.json_walk import NEW_KEY, NEW_LABEL, ROOM, read_objects
 from ouzel.streams.text.marks import SPARE, newlines
 from ouzel.streams.text.spans import names_of, nothing_noted
 
 STRIDE = 1 << 14  # bytes that are parted into lines at a time
+FEWEST = 5  # bytes of a member, `"":1,`
 EQUALS = np.uint8(61)  # between a member and a word
 
 
@@ -40,9 +41,9 @@ class Chunk:
         self.data, self.at, self.stop = data, start, stop
         self.is_text = _is_text(data[start:stop])
         self.marks = np.empty(stop - start + SPARE, np.uint64)
-        room = int(find_quotes(data, start, stop, self.marks)) // 2 + 1
+        room = (stop - start) // FEWEST + 1
         lines = int(newlines(data, start, stop)) + 2
-        self.mark = self.rows = self.nonzeros = 0
+        self.mark = self.found = self.rows = self.nonzeros = 0
         self.offsets, self.numbers = np.empty(lines, np.uint64), np.empty(lines, np.int64)
         self.ids, self.values = np.empty(room, np.uint32), np.empty(room, np.float32)
         self.gathered = room_for(room)
@@ -91,12 +92,13 @@ class PlainObjects:
         mask, seed = np.uint32((1 << options.bits) - 1), np.uint32(options.seed)
         settings = np.uint64(options.limits.word), options.weight is not None, options.indicator, mask, seed
         while True:
-            rows, nonzeros, more, why, at, mark, start, end = read_objects(
+            rows, nonzeros, more, why, at, mark, found, start, end = read_objects(
                 chunk.data,
                 chunk.at,
                 chunk.stop,
                 chunk.marks,
                 chunk.mark,
+                chunk.found,
                 self._keys,
                 self._labels,
                 *settings,
@@ -115,7 +117,8 @@ class PlainObjects:
                 chunk.taken,
                 chunk.gathered,
             )
-            chunk.rows, chunk.nonzeros, chunk.at, chunk.mark = int(rows), int(nonzeros), int(at), int(mark)
+            chunk.rows, chunk.nonzeros = int(rows), int(nonzeros)
+            chunk.at, chunk.mark, chunk.found = int(at), int(mark), int(found)
             lines += more
             word = chunk.data[start:end].tobytes()
             if why == NEW_KEY and len(self._keys.table) < json_keys.MOST:

@@ -134,7 +134,8 @@ def finish_row(gathered, count, named, mask, ids, values, first):
     for k in range(named):
         place, hashed = np.uint64(gathered.places[k]), unhashed.hashes[k]
         gathered.ids[place], gathered.hashes[place] = hashed & mask, hashed
-    end = _put_in_order(gathered, count, _ascending(gathered.ids, count), ids, values, first)
+    ordered = (named == ZERO or count > MOST) and _ascending(gathered.ids, count)
+    end = _put_in_order(gathered, count, ordered, ids, values, first)
     return end, end == first + count or not any_twice(gathered.hashes, count)
 
 

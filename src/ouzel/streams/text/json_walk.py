@@ -42,6 +42,7 @@ from ouzel.streams.text.json_rows import (
 )
 from ouzel.streams.text.marks import finding
 
+PIECE = np.uint64(1 << 15)  # bytes in which quotation marks are found at a time: they stay near the processor
 ROOM = 96  # bytes behind the text that must be there
 DONE, ODD_LINE, NEW_KEY, NEW_LABEL = 0, 1, 2, 3  # why the walk ended
 ZERO, ONE, TWO, FOUR, LOW = (np.uint64(number) for number in (0, 1, 2, 4, 2**32 - 1))
@@ -92,6 +93,17 @@ def _trimmed(data, start, stop):
 
 
 @kernel
+def _lines_end(data, at, stop):
+    """The place behind the first line that ends PIECE bytes from `at` on, or later; `stop` if none does."""
+    at += PIECE
+    while at < stop:
+        if data[at] == 10:
+            return at + ONE
+        at += ONE
+    return stop
+
+
+@kernel
 def _forget(keys, stamp):
     """Forget what was met in an object that is not read here after all."""
     for k in range(len(keys.table)):
@@ -106,6 +118,7 @@ def read_objects(
     stop,
     marks,
     mark,
+    found,
     keys,
     labels,
     longest,
@@ -134,14 +147,18 @@ def read_objects(
     `labels` are the words that were labels, as keys. A word has at most `longest` bytes; `weighted` says that each
     object must have a weight. `gathered` has room for the features of any row. Those that others are made of go to
     `factors`, as many as `taken` (1,) says; `names` (3,) are how many are noted in `spans`, their bytes, and how many
-    features have names. Returns (rows, nonzeros, lines, why, at, mark, start, end): where to go on, and the key or the
+    features have names. Returns (rows, nonzeros, lines, why, at, mark, found, start, end): where to go on, and the key or the
     label that is new.
     """
     row, nnz, lines = np.uint64(first_row), np.uint64(first_nnz), 0
-    at, mark, stop = np.uint64(at), np.uint64(mark), np.uint64(stop)
+    at, mark, found, stop = np.uint64(at), np.uint64(mark), np.uint64(found), np.uint64(stop)
     code = ZERO
     offsets[row] = nnz
     while at < stop:
+        if at >= found:
+            found = _lines_end(data, at, stop)
+            find_quotes(data, at, found, marks)
+            mark = ZERO
         line, line_mark = at, mark
         while at < stop and _is_blank(data[at]):
             at += ONE
@@ -288,7 +305,7 @@ def read_objects(
         if not sound:
             _forget(keys, stamp)
             taken[0] = first_taken
-            return row, nnz, lines, why, line, line_mark, start, end
+            return row, nnz, lines, why, line, line_mark, found, start, end
         names[2] += named
         finish_names(gathered, named, mask, noted, spans, names)
         finish_factors(gathered, factors, first_taken, taken[0])
@@ -299,4 +316,4 @@ def read_objects(
         if at < stop:
             at += ONE
             lines += 1
-    return row, nnz, lines, DONE, stop, mark, ZERO, ZERO
+    return row, nnz, lines, DONE, stop, mark, found, ZERO, ZERO

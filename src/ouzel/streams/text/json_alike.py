@@ -13,7 +13,8 @@ from ouzel.streams.missing import LENGTHS, TEXT
 from ouzel.streams.text.json_keys import CATEGORIES, FIRST, IGNORED, LABEL, LAST, MET, NEXT, NUMBERS, ROLE, SEEN, SIZE
 from ouzel.streams.text.json_keys import PLAIN, same_rest
 from ouzel.streams.text.json_numbers import read_plainly
-from ouzel.streams.text.json_rows import put_number, put_word
+from ouzel.streams.text.json_names import put_word
+from ouzel.streams.text.json_rows import put_number
 
 ZERO, ONE, TWO, THREE, FOUR, EIGHT, SIXTY_THREE = (np.uint64(number) for number in (0, 1, 2, 3, 4, 8, 63))
 QUOTE, BLANK = np.uint64(34), np.uint64(32)
@@ -34,7 +35,7 @@ def may_say_nothing(data, start, stop):
 
 
 @force_inline
-def read_alike(data, at, marks, mark, keys, key, stamp, longest, gathered, count, named, spans, noted, targets, row):
+def read_alike(data, at, marks, mark, keys, key, stamp, longest, gathered, count, named, targets, row):
     """Read members from `data[at]` on, behind `key`, as long as they are what followed in the object before.
 
     `marks[mark]` is not before the first mark from `at` on. Returns (at, mark, key, count, named, ended): where to go
@@ -69,7 +70,8 @@ def read_alike(data, at, marks, mark, keys, key, stamp, longest, gathered, count
             byte = data[behind]
             if byte != 44 and byte != 125:
                 break
-            put_word(gathered, count, named, keys, following, data, start, end, word, word_end, spans, noted)
+            put_word(gathered.names, named, count, keys, following, data, start, end, word, word_end)
+            gathered.values[count] = 1.0
             named += ONE
             count += ONE
             mark += FOUR

@@ -11,9 +11,8 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.streams.row_order import RANKED, rank_into, sort_row
-from ouzel.streams.text.hashing_together import TOGETHER, Unhashed, hash_names, put_name
-from ouzel.streams.text.json_keys import BITS, FIELD, HASH, HELD, ID, SIZE, STATE
-from ouzel.streams.text.spans import is_new, keep_note
+from ouzel.streams.text.json_keys import FIELD, HASH, ID
+from ouzel.streams.text.json_names import BLOCK, LANES, PLACES, hash_names, lane_of
 
 ZERO, ONE, MOST = np.uint64(0), np.uint64(1), np.uint64(RANKED)
 
@@ -25,36 +24,17 @@ class Gathered(NamedTuple):
     values: np.ndarray  # (k,) float32
     hashes: np.ndarray  # (k,) uint32, not masked
     ranks: np.ndarray  # (k,) uint32
-    places: np.ndarray  # (k,) uint32, of a name's feature in the row
     factors: np.ndarray  # (k,) uint32, of a factor its name, from 1 on; 0 of a number
-    unhashed: Unhashed
+    names: np.ndarray  # (blocks * BLOCK,) uint32, see `json_names`
+    name_hashes: np.ndarray  # (k,) uint32
 
 
 def room_for(features: int) -> Gathered:
     """Room for rows of up to so many features."""
-    size = -(-features // TOGETHER) * TOGETHER
-    kinds = np.uint32, np.uint64, np.uint64, np.uint32, np.uint32, np.uint32
-    unhashed = Unhashed._make(np.empty(size, kind) for kind in kinds)
+    blocks = -(-features // LANES)
     kinds = np.uint32, np.float32, np.uint32, np.uint32, np.uint32, np.uint32
-    return Gathered(*(np.empty(size, kind) for kind in kinds), unhashed)
-
-
-@force_inline
-def put_word(gathered, count, named, keys, key, data, start, end, word, word_end, spans, noted):
-    """Gather the feature `key=word`; `spans` has `noted` names before this row."""
-    put_name(
-        gathered.unhashed,
-        named,
-        np.uint32(keys.table[key, STATE]),
-        keys.table[key, HELD],
-        keys.table[key, BITS],
-        data,
-        word,
-        word_end - word,
-        end - start + ONE + word_end - word,
-    )
-    _put_span(gathered, count, named, start, end, word, word_end, spans, noted)
-    gathered.values[count] = 1.0
+    ids, values, hashes, ranks, factors, name_hashes = (np.empty(blocks * LANES, kind) for kind in kinds)
+    return Gathered(ids, values, hashes, ranks, factors, np.empty(blocks * BLOCK, np.uint32), name_hashes)
 
 
 @force_inline
@@ -62,21 +42,6 @@ def put_number(gathered, count, keys, key, value):
     """Gather a number."""
     gathered.ids[count], gathered.hashes[count] = keys.table[key, ID], keys.table[key, HASH]
     gathered.values[count] = value
-
-
-@force_inline
-def put_own_name(gathered, count, named, seed, data, start, end, spans, noted):
-    """Have the name of a number, `data[start:end]`, noted: the number will stand at the place `count` of the row."""
-    size = end - start
-    put_name(gathered.unhashed, named, np.uint32(seed), ZERO, ZERO, data, start, size, size)
-    _put_span(gathered, count, named, ZERO, ZERO, start, end, spans, noted)
-
-
-@force_inline
-def _put_span(gathered, count, named, before, before_end, start, end, spans, noted):
-    span = noted + named
-    spans[span, 0], spans[span, 1], spans[span, 2], spans[span, 3] = before, before_end, start, end
-    gathered.places[named] = count
 
 
 @force_inline
@@ -129,24 +94,13 @@ def finish_row(gathered, count, named, mask, ids, values, first):
 
     It is not if a feature stands there twice: of one feature the last value counts.
     """
-    unhashed = gathered.unhashed
-    hash_names(unhashed, named)
+    hash_names(gathered.names, named, gathered.name_hashes)
     for k in range(named):
-        place, hashed = np.uint64(gathered.places[k]), unhashed.hashes[k]
+        place, hashed = np.uint64(gathered.names[lane_of(k) + PLACES]), gathered.name_hashes[k]
         gathered.ids[place], gathered.hashes[place] = hashed & mask, hashed
     ordered = (named == ZERO or count > MOST) and _ascending(gathered.ids, count)
     end = _put_in_order(gathered, count, ordered, ids, values, first)
     return end, end == first + count or not any_twice(gathered.hashes, count)
-
-
-@force_inline
-def finish_names(gathered, named, mask, noted, spans, names):
-    """Note the names of a row that are new."""
-    first = names[0]
-    for k in range(named):
-        identity = gathered.unhashed.hashes[k] & mask
-        if is_new(noted, identity):
-            keep_note(spans, names, first + k, identity)
 
 
 @force_inline
@@ -155,4 +109,4 @@ def finish_factors(gathered, factors, start, end):
     for k in range(end - start):
         name = np.uint64(gathered.factors[k])
         if name > ZERO:
-            factors.hashes[start + k] = gathered.unhashed.hashes[name - ONE]
+            factors.hashes[start + k] = gathered.name_hashes[name - ONE]

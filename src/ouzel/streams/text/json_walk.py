@@ -31,15 +31,8 @@ from ouzel.streams.text.json_keys import (
     is_key,
 )
 from ouzel.streams.text.json_numbers import is_whole, read_number
-from ouzel.streams.text.json_rows import (
-    finish_factors,
-    finish_names,
-    finish_row,
-    put_factor,
-    put_number,
-    put_own_name,
-    put_word,
-)
+from ouzel.streams.text.json_names import note_names, put_own_name, put_word
+from ouzel.streams.text.json_rows import finish_factors, finish_row, put_factor, put_number
 from ouzel.streams.text.marks import finding
 
 PIECE = np.uint64(1 << 15)  # bytes in which quotation marks are found at a time: they stay near the processor
@@ -169,7 +162,7 @@ def read_objects(
             lines += 1
             continue
         why, start, end = ODD_LINE, ZERO, ZERO
-        count, named, noting, first_taken = ZERO, ZERO, names[0], taken[0]
+        count, named, first_taken = ZERO, ZERO, taken[0]
         has_weight = not weighted
         stamp = keys.table[0, LAST] + ONE
         keys.table[0, LAST] = stamp
@@ -180,7 +173,7 @@ def read_objects(
         at += ONE
         while sound:
             at, mark, key, count, named, sound = read_alike(
-                data, at, marks, mark, keys, key, stamp, longest, gathered, count, named, spans, noting, targets, row
+                data, at, marks, mark, keys, key, stamp, longest, gathered, count, named, targets, row
             )
             if sound:
                 break
@@ -273,7 +266,8 @@ def read_objects(
                         if word_end - word > longest:
                             break
                         value = 1.0
-                        put_word(gathered, count, named, keys, key, data, start, end, word, word_end, spans, noting)
+                        put_word(gathered.names, named, count, keys, key, data, start, end, word, word_end)
+                        gathered.values[count] = 1.0
                         named += ONE
                         name = named
                         count += ONE
@@ -282,7 +276,7 @@ def read_objects(
                         if keys.table[key, MET] == ZERO:
                             keys.table[key, MET] = stamp
                             if keys.table[key, NAMED]:
-                                put_own_name(gathered, count, named, seed, data, start, end, spans, noting)
+                                put_own_name(gathered.names, named, count, seed, data, start, end)
                                 named += ONE
                         count += ONE
                     if keys.table[key, FIELD]:
@@ -307,7 +301,7 @@ def read_objects(
             taken[0] = first_taken
             return row, nnz, lines, why, line, line_mark, found, start, end
         names[2] += named
-        finish_names(gathered, named, mask, noted, spans, names)
+        note_names(gathered.names, named, gathered.name_hashes, mask, noted, spans, names)
         finish_factors(gathered, factors, first_taken, taken[0])
         factors.bounds[row, 0], factors.bounds[row, 1] = first_taken, taken[0]
         nnz = behind

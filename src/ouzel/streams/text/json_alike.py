@@ -10,15 +10,30 @@ import numpy as np
 from ouzel.kernels.bytes import eight_bytes
 from ouzel.kernels.jit import force_inline
 from ouzel.streams.missing import LENGTHS, TEXT
-from ouzel.streams.text.json_keys import CATEGORIES, FIRST, IGNORED, LABEL, LAST, MET, NEXT, NUMBERS, ROLE, SEEN, SIZE
-from ouzel.streams.text.json_keys import PLAIN, same_rest
+from ouzel.streams.text.json_keys import (
+    CATEGORIES,
+    HEAD,
+    HEAD_BITS,
+    IGNORED,
+    LABEL,
+    LAST,
+    MET,
+    NEXT,
+    NUMBERS,
+    PLAIN,
+    QUICK,
+    SIZE,
+    TAIL,
+    same_text,
+)
 from ouzel.streams.text.json_numbers import read_plainly
 from ouzel.streams.text.json_names import put_word
 from ouzel.streams.text.json_rows import put_number
 
-ZERO, ONE, TWO, THREE, FOUR, EIGHT, SIXTY_THREE = (np.uint64(number) for number in (0, 1, 2, 3, 4, 8, 63))
-QUOTE, BLANK = np.uint64(34), np.uint64(32)
-COLON, TWO_BYTES = np.uint64(int.from_bytes(b'":', "little")), np.uint64(2**16 - 1)
+ZERO, ONE, TWO, THREE, FOUR, SIX, EIGHT, SIXTY_THREE = (np.uint64(number) for number in (0, 1, 2, 3, 4, 6, 8, 63))
+SHORT, MIDDLING = np.uint64(5), np.uint64(13)  # bytes of a key that HEAD and TAIL hold all of
+MORE, LAST_ONE = (np.uint64(int.from_bytes(word, "little")) for word in (b'",', b'"}'))
+TWO_BYTES = np.uint64(2**16 - 1)
 
 NOTHING = np.zeros(256, np.uint64)
 """By a word's first byte bits of the sizes, modulo 64, of which a word may say nothing."""
@@ -43,42 +58,44 @@ def read_alike(data, at, marks, mark, keys, key, stamp, longest, gathered, count
     """
     table = keys.table
     going_on, ended = True, False
+    at += np.uint64(data[at] == 32)
     while going_on:
         going_on = False
-        at += np.uint64(data[at] == 32)
         following = table[key, NEXT]
-        opened, end = marks[mark], marks[mark + ONE]
-        start = opened + ONE
-        size = end - start
-        colon = eight_bytes(data, end)
-        odd = (opened ^ at) | (np.uint64(data[at]) ^ QUOTE) | (size ^ table[following, SIZE])
-        odd |= (eight_bytes(data, start) ^ table[following, FIRST]) & table[following, SEEN]
-        odd |= (colon & TWO_BYTES) ^ COLON
-        if odd or following == ZERO or table[following, LAST] == stamp:
+        size = table[following, SIZE]
+        opened = marks[mark]  # which waits for no member before; it should be `at`
+        odd = (opened ^ at) | ((eight_bytes(data, opened) ^ table[following, HEAD]) & table[following, HEAD_BITS])
+        if odd or table[following, LAST] == stamp:
             break
-        if size > EIGHT and not same_rest(keys, following, data, start, size):
-            break
+        start, end = opened + ONE, opened + ONE + size
+        if size > SHORT:
+            if eight_bytes(data, end - SIX) != table[following, TAIL]:
+                break
+            if size > MIDDLING and not same_text(keys, following, data, start, size):
+                break
+        role = table[following, QUICK]
         value_at = end + TWO + np.uint64(data[end + TWO] == 32)
-        role = table[following, ROLE]
         if data[value_at] == 34:
             word, word_end = value_at + ONE, marks[mark + THREE]
-            tail = eight_bytes(data, word_end)
-            behind = word_end + ONE
-            odd = may_say_nothing(data, word, word_end) | ((tail ^ QUOTE) & np.uint64(255))
-            if odd or word_end - word > longest or not (role == PLAIN or role == CATEGORIES):
+            tail = eight_bytes(data, word_end - ONE) >> EIGHT
+            size = word_end - word
+            odd = may_say_nothing(data, word, word_end)
+            if odd or size > longest or not (role == PLAIN or role == CATEGORIES):
                 break
-            byte = data[behind]
-            if byte != 44 and byte != 125:
+            going_on = tail & TWO_BYTES == MORE
+            if not going_on and tail & TWO_BYTES != LAST_ONE:
                 break
             put_word(gathered.names, named, count, keys, following, data, start, end, word, word_end)
             gathered.values[count] = 1.0
             named += ONE
             count += ONE
             mark += FOUR
+            at = word_end + TWO
         else:
             value, behind = read_plainly(data, value_at)
             byte = data[behind]
-            if behind == value_at or (byte != 44 and byte != 125):
+            going_on = byte == 44
+            if behind == value_at or not (going_on or byte == 125):
                 break
             if role <= NUMBERS:
                 if table[following, MET] == ZERO:
@@ -90,9 +107,9 @@ def read_alike(data, at, marks, mark, keys, key, stamp, longest, gathered, count
             elif role != IGNORED:
                 break
             mark += TWO
+            at = behind + ONE
         key = following
         table[key, LAST] = stamp
-        going_on = byte == 44
         ended = not going_on
-        at = behind + ONE
+        at += np.uint64(data[at] == 32)
     return at, mark, key, count, named, ended

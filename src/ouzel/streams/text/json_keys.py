@@ -20,20 +20,23 @@ PLAIN, NUMBERS, CATEGORIES, LABEL, WEIGHT, IGNORED, ODD = (np.uint8(role) for ro
 
 MOST = 1 << 16  # keys that are known; objects with others are not read here
 GAP = 8  # bytes behind each key that are nothing
-ZERO, ONE, EIGHT = (np.uint64(number) for number in (0, 1, 8))
+ZERO, ONE, THREE, EIGHT = (np.uint64(number) for number in (0, 1, 3, 8))
+ALL = np.uint64(2**64 - 1)
 
 # The columns of a key's row: what a member needs lies together.
-START, SIZE = 0, 1  # where the key begins in the text, and its bytes
-FIRST, SEEN = 2, 3  # its first eight bytes, zeros behind it, and which bits of those are the key
-ROLE = 4
-NEXT = 5  # which key followed
-LAST = 6  # the last object with it; of key 0 how many there were
-STATE, HELD, BITS = 7, 8, 9  # the hash of `key=`, not finished (see `spans`)
-ID, HASH = 10, 11  # of the feature that a number of this member is; the same, not masked
-NAMED = 12  # whether that feature has a name, and not a number of its own
+NEXT = 0  # which key followed
+HEAD, HEAD_BITS = 1, 2  # the first eight bytes of `"key":`, and the bits of those that count
+TAIL = 3  # its last eight bytes, if it has more than that
+SIZE = 4  # bytes of the key
+LAST = 5  # the last object with it; of key 0 how many there were
+STATE, HELD, BITS = 6, 7, 8  # the hash of `key=`, not finished (see `spans`)
+ROLE, QUICK = 9, 10  # what it is; the same if it can be read quickly, else ODD
+ID, HASH = 11, 12  # of the feature that a number of this member is; the same, not masked
 MET = 13  # the first object since it was last asked of which a number was a feature; 0 if none
-FIELD = 14  # its number among those with a part in crosses, from 1 on; else 0
-COLUMNS = 16
+NAMED = 14  # whether that feature has a name, and not a number of its own
+FIELD = 15  # its number among those with a part in crosses, from 1 on; else 0
+START = 16  # where it begins in the text
+COLUMNS = 24
 
 
 class Keys(NamedTuple):
@@ -45,23 +48,23 @@ class Keys(NamedTuple):
 
 
 @force_inline
-def same_rest(keys, key, data, at, size):
-    """Whether all but the first eight bytes of the key, which has `size` > 8 of them, stand behind `data[at]`."""
-    start, last = keys.table[key, START], size - EIGHT
-    for k in range(EIGHT, last, EIGHT):
-        if eight_bytes(keys.text, start + k) != eight_bytes(data, at + k):
+def same_text(keys, key, data, at, size):
+    """Whether `data[at:at + size]` is the text of the key, which has as many bytes; GAP bytes behind must be there."""
+    start = keys.table[key, START]
+    while size > EIGHT:
+        if eight_bytes(keys.text, start) != eight_bytes(data, at):
             return False
-    return eight_bytes(keys.text, start + last) == eight_bytes(data, at + last)
+        start += EIGHT
+        at += EIGHT
+        size -= EIGHT
+    odd = eight_bytes(keys.text, start) ^ eight_bytes(data, at)
+    return size == ZERO or (odd << ((EIGHT - size) << THREE)) == ZERO
 
 
 @force_inline
 def is_key(keys, key, data, at, size):
     """Whether `data[at:at + size]` is the key; GAP bytes behind it must be there."""
-    if keys.table[key, SIZE] != size or key == ZERO:
-        return False
-    if (keys.table[key, FIRST] ^ eight_bytes(data, at)) & keys.table[key, SEEN]:
-        return False
-    return size <= EIGHT or same_rest(keys, key, data, at, size)
+    return key > ZERO and keys.table[key, SIZE] == size and same_text(keys, key, data, at, size)
 
 
 @force_inline
@@ -88,7 +91,9 @@ def _begin(text, seed, begun):
 
 def no_keys() -> Keys:
     """None but the beginning of an object."""
-    return Keys(np.zeros(2 * GAP, np.uint8), np.zeros((1, COLUMNS), np.uint64), np.zeros(64, np.uint32))
+    table = np.zeros((1, COLUMNS), np.uint64)
+    table[0, HEAD_BITS] = ALL  # no key has eight zeros
+    return Keys(np.zeros(2 * GAP, np.uint8), table, np.zeros(64, np.uint32))
 
 
 def with_key(
@@ -102,9 +107,10 @@ def with_key(
     field: int = 0,
 ) -> Keys:
     """The keys with one more."""
-    row = np.zeros(COLUMNS, np.uint64)
-    row[START], row[SIZE], row[ROLE] = len(keys.text), len(name), role
-    row[FIRST], row[SEEN] = (int.from_bytes(word[:GAP], "little") for word in (name, b"\xff" * len(name)))
+    row, written = np.zeros(COLUMNS, np.uint64), b'"' + name + b'":'
+    row[START], row[SIZE], row[ROLE], row[QUICK] = len(keys.text), len(name), role, ODD if field else role
+    row[HEAD], row[HEAD_BITS] = (int.from_bytes(word[:8], "little") for word in (written, b"\xff" * len(written)))
+    row[TAIL] = int.from_bytes(written[-8:], "little")
     row[ID], row[HASH], row[NAMED], row[FIELD] = feature, hashed, named, field
     _begin(np.frombuffer(name + b"=", np.uint8), seed, row[STATE : BITS + 1])
     text = np.concatenate([keys.text, np.frombuffer(name + bytes(GAP), np.uint8)])

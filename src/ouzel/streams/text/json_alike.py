@@ -78,14 +78,13 @@ def read_alike(data, at, marks, mark, keys, key, stamp, longest, gathered, count
         if data[value_at] == 34:
             word, word_end = value_at + ONE, marks[mark + THREE]
             tail = eight_bytes(data, word_end - ONE) >> EIGHT
-            size = word_end - word
             odd = may_say_nothing(data, word, word_end)
-            if odd or size > longest or not (role == PLAIN or role == CATEGORIES):
+            if odd or word_end - word > longest or not (role == PLAIN or role == CATEGORIES):
                 break
             going_on = tail & TWO_BYTES == MORE
             if not going_on and tail & TWO_BYTES != LAST_ONE:
                 break
-            put_word(gathered.names, named, count, keys, following, data, start, end, word, word_end)
+            put_word(gathered.names, named, count, keys, following, data, size, word, word_end, mark)
             gathered.values[count] = 1.0
             named += ONE
             count += ONE

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from ouzel.kernels.bytes import eight_bytes
-from ouzel.kernels.jit import force_inline
+from ouzel.kernels.bytes import COPIED, copy_some, eight_bytes
+from ouzel.kernels.jit import force_inline, kernel
 from ouzel.sketches.hashing import finish_hash, mix_part
+from ouzel.streams.block import Names
 from ouzel.streams.text.json_keys import BITS, HELD, STATE
-from ouzel.streams.text.spans import EIGHT, HALF, LOW, ONE, THREE, ZERO, absorb, is_new, note
+from ouzel.streams.text.spans import EIGHT, HALF, LOW, ONE, THREE, ZERO, absorb, note
 
 LANES = 16
-FIFTEEN, FOUR_BITS, EIGHT_BITS, SIX_BITS, FIVE_BITS = (np.uint64(n) for n in (15, 4, 8, 63, 5))
+FIFTEEN, FOUR_BITS, FIVE_BITS, EIGHT_BITS = (np.uint64(n) for n in (15, 4, 5, 8))
+TWO, SIX = np.uint64(2), np.uint64(6)
 WORD, TWO_WORDS, ALL = np.uint64(64), np.uint64(128), np.uint64(2**64 - 1)
 
 # The lines of a block, all uint32.
@@ -24,8 +26,11 @@ PARTS = tuple(np.uint64(k * LANES) for k in (1, 2, 3, 4))  # of four bytes that 
 MANY = np.uint64(5 * LANES)  # how many of those parts are whole, 0 to 3
 SIZES = np.uint64(6 * LANES)  # bytes of the whole name
 PLACES = np.uint64(7 * LANES)  # of the feature in its row
-STARTS, ENDS = np.uint64(8 * LANES), np.uint64(9 * LANES)  # of the key, nothing of a number's own name
-WORDS, WORD_ENDS = np.uint64(10 * LANES), np.uint64(11 * LANES)
+MARKS = np.uint64(8 * LANES)  # the mark before the key, where all between marks is the name; else NONE, and then
+STARTS, ENDS = np.uint64(9 * LANES), np.uint64(10 * LANES)  # where the key is, nothing of a number's own name
+WORDS, WORD_ENDS = np.uint64(11 * LANES), np.uint64(12 * LANES)
+NONE = np.uint64(2**32 - 1)
+EQUALS = np.uint8(61)  # between a key and a word
 BLOCK = 16 * LANES  # a block takes so many places
 
 
@@ -36,7 +41,7 @@ def lane_of(name):
 
 
 @force_inline
-def put_name(lanes, name, place, state, held, bits, data, start, end, word, word_end, size):
+def _put_name(lanes, lane, place, state, held, bits, data, word, word_end, size):
     """Gather the name of the feature at a place of its row: `size` bytes, of which (state, held, bits) has some.
 
     The others are `data[word:word_end]`, not nothing. 16 bytes from there must be there, and 8 behind.
@@ -52,29 +57,40 @@ def put_name(lanes, name, place, state, held, bits, data, start, end, word, word
         high = eight_bytes(data, word + EIGHT) & ((ONE << ((rest - some) << THREE)) - ONE)
         first = held | (low << bits)
         second = (high << bits) | ((low >> ONE) >> (WORD - ONE - bits))
-    lane = lane_of(name)
     lanes[lane] = state
     lanes[lane + PARTS[0]], lanes[lane + PARTS[1]] = first & LOW, first >> HALF
     lanes[lane + PARTS[2]], lanes[lane + PARTS[3]] = second & LOW, second >> HALF
     lanes[lane + MANY] = behind >> FIVE_BITS
     lanes[lane + SIZES] = size
     lanes[lane + PLACES] = place
+
+
+@force_inline
+def put_word(lanes, name, place, keys, key, data, key_size, word, word_end, mark):
+    """Gather the name `key=word`, its key behind a mark and its word between others."""
+    lane = lane_of(name)
+    state, held, bits = np.uint32(keys.table[key, STATE]), keys.table[key, HELD], keys.table[key, BITS]
+    _put_name(lanes, lane, place, state, held, bits, data, word, word_end, key_size + ONE + word_end - word)
+    lanes[lane + MARKS] = mark
+
+
+@force_inline
+def put_odd_word(lanes, name, place, keys, key, data, start, end, word, word_end):
+    """Gather the name `key=word`, whose key is `data[start:end]`, wherever its word is."""
+    put_word(lanes, name, place, keys, key, data, end - start, word, word_end, NONE)
+    lane = lane_of(name)
     lanes[lane + STARTS], lanes[lane + ENDS] = start, end
     lanes[lane + WORDS], lanes[lane + WORD_ENDS] = word, word_end
 
 
 @force_inline
-def put_word(lanes, name, place, keys, key, data, start, end, word, word_end):
-    """Gather the name `key=word`, whose key is `data[start:end]`."""
-    state, held, bits = np.uint32(keys.table[key, STATE]), keys.table[key, HELD], keys.table[key, BITS]
-    size = end - start + ONE + word_end - word
-    put_name(lanes, name, place, state, held, bits, data, start, end, word, word_end, size)
-
-
-@force_inline
 def put_own_name(lanes, name, place, seed, data, start, end):
     """Gather the name of a number, `data[start:end]`."""
-    put_name(lanes, name, place, np.uint32(seed), ZERO, ZERO, data, ZERO, ZERO, start, end, end - start)
+    lane = lane_of(name)
+    _put_name(lanes, lane, place, np.uint32(seed), ZERO, ZERO, data, start, end, end - start)
+    lanes[lane + MARKS] = NONE
+    lanes[lane + STARTS], lanes[lane + ENDS] = ZERO, ZERO
+    lanes[lane + WORDS], lanes[lane + WORD_ENDS] = start, end
 
 
 @force_inline
@@ -97,12 +113,63 @@ def hash_names(lanes, count, hashes):
 
 
 @force_inline
-def note_names(lanes, count, hashes, mask, noted, spans, names):
-    """Note those of the first `count` names that are new, each as that of its id."""
+def _which_are_new(count, hashes, mask, noted, fresh):
+    """Write to `fresh` which of the first `count` names are new, without a branch for each; return their number."""
+    many, bits = ZERO, np.uint64(len(noted)) * WORD - ONE
     for name in range(count):
-        identity = hashes[name] & mask
-        if is_new(noted, identity):
-            lane = lane_of(name)
+        identity = np.uint64(hashes[name] & mask) & bits
+        place, bit = identity >> SIX, identity & (WORD - ONE)
+        marked = noted[place]
+        noted[place] = marked | (ONE << bit)
+        fresh[many] = name
+        many += ONE - ((marked >> bit) & ONE)
+    return many
+
+
+@force_inline
+def note_names(lanes, count, hashes, mask, noted, fresh, marks, spans, names):
+    """Note those of the first `count` names that are new, each as that of its id."""
+    for k in range(_which_are_new(count, hashes, mask, noted, fresh)):
+        name = np.uint64(fresh[k])
+        lane, identity = lane_of(name), hashes[name] & mask
+        mark = np.uint64(lanes[lane + MARKS])
+        if mark != NONE:
+            key = marks[mark] + ONE, marks[mark + ONE]
+            word, word_end = marks[mark + TWO] + ONE, marks[mark + TWO + ONE]
+        else:
             key = np.uint64(lanes[lane + STARTS]), np.uint64(lanes[lane + ENDS])
             word, word_end = np.uint64(lanes[lane + WORDS]), np.uint64(lanes[lane + WORD_ENDS])
-            note(spans, names, key, word, word_end, identity)
+        note(spans, names, key, word, word_end, identity)
+
+
+@force_inline
+def _copy(to, filled, data, start, stop):
+    """Copy `data[start:stop]` to `to[filled:]`, COPIED bytes at a time, so some behind it too; return its end there."""
+    size, done = stop - start, ZERO
+    while done < size:
+        copy_some(to, filled + done, data, start + done)
+        done += np.uint64(COPIED)
+    return filled + size
+
+
+@kernel
+def _write(data, spans, starts, ends, text):
+    filled = ZERO
+    for k in range(np.uint64(len(spans))):
+        starts[k] = filled
+        if spans[k, 1] > spans[k, 0]:
+            filled = _copy(text, filled, data, spans[k, 0], spans[k, 1])
+            text[filled] = EQUALS
+            filled += ONE
+        filled = _copy(text, filled, data, spans[k, 2], spans[k, 3])
+        ends[k] = filled
+
+
+def names_of(data: np.ndarray, spans: np.ndarray, size: int) -> Names | None:
+    """The names noted in spans (k, 5), of at most so many bytes; COPIED bytes behind each must be there."""
+    if not len(spans):
+        return None
+    starts, ends = np.empty(len(spans), np.uint64), np.empty(len(spans), np.uint64)
+    text = np.empty(size + COPIED, np.uint8)
+    _write(data, spans, starts, ends, text)
+    return Names(spans[:, 4].astype(np.uint32), starts, ends, text[:size])

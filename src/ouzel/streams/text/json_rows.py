@@ -27,14 +27,15 @@ class Gathered(NamedTuple):
     factors: np.ndarray  # (k,) uint32, of a factor its name, from 1 on; 0 of a number
     names: np.ndarray  # (blocks * BLOCK,) uint32, see `json_names`
     name_hashes: np.ndarray  # (k,) uint32
+    fresh: np.ndarray  # (k,) uint32, which of the names are new
 
 
 def room_for(features: int) -> Gathered:
     """Room for rows of up to so many features."""
     blocks = -(-features // LANES)
-    kinds = np.uint32, np.float32, np.uint32, np.uint32, np.uint32, np.uint32
-    ids, values, hashes, ranks, factors, name_hashes = (np.empty(blocks * LANES, kind) for kind in kinds)
-    return Gathered(ids, values, hashes, ranks, factors, np.empty(blocks * BLOCK, np.uint32), name_hashes)
+    kinds = np.uint32, np.float32, np.uint32, np.uint32, np.uint32, np.uint32, np.uint32
+    *row, name_hashes, fresh = (np.empty(blocks * LANES, kind) for kind in kinds)
+    return Gathered(*row, np.empty(blocks * BLOCK, np.uint32), name_hashes, fresh)
 
 
 @force_inline

@@ -31,11 +31,11 @@ from ouzel.streams.text.json_keys import (
     is_key,
 )
 from ouzel.streams.text.json_numbers import is_whole, read_number
-from ouzel.streams.text.json_names import note_names, put_own_name, put_word
+from ouzel.streams.text.json_names import note_names, put_odd_word, put_own_name
 from ouzel.streams.text.json_rows import finish_factors, finish_row, put_factor, put_number
 from ouzel.streams.text.marks import finding
 
-PIECE = np.uint64(1 << 15)  # bytes in which quotation marks are found at a time: they stay near the processor
+PIECE = np.uint64(1 << 14)  # bytes in which quotation marks are found at a time: they stay near the processor
 ROOM = 96  # bytes behind the text that must be there
 DONE, ODD_LINE, NEW_KEY, NEW_LABEL = 0, 1, 2, 3  # why the walk ended
 ZERO, ONE, TWO, FOUR, LOW = (np.uint64(number) for number in (0, 1, 2, 4, 2**32 - 1))
@@ -266,7 +266,7 @@ def read_objects(
                         if word_end - word > longest:
                             break
                         value = 1.0
-                        put_word(gathered.names, named, count, keys, key, data, start, end, word, word_end)
+                        put_odd_word(gathered.names, named, count, keys, key, data, start, end, word, word_end)
                         gathered.values[count] = 1.0
                         named += ONE
                         name = named
@@ -301,7 +301,7 @@ def read_objects(
             taken[0] = first_taken
             return row, nnz, lines, why, line, line_mark, found, start, end
         names[2] += named
-        note_names(gathered.names, named, gathered.name_hashes, mask, noted, spans, names)
+        note_names(gathered.names, named, gathered.name_hashes, mask, noted, gathered.fresh, marks, spans, names)
         finish_factors(gathered, factors, first_taken, taken[0])
         factors.bounds[row, 0], factors.bounds[row, 1] = first_taken, taken[0]
         nnz = behind

@@ -6,6 +6,7 @@ import numpy as np
 
 from ouzel.kernels.bytes import count_smaller
 from ouzel.kernels.jit import force_inline, kernel
+from ouzel.kernels.ranks import count_smaller_among
 from ouzel.kernels.sort import sort
 from ouzel.streams.block import LARGEST
 
@@ -83,17 +84,18 @@ def rank_row(ids, values, start, stop, room):
 
 
 @force_inline
-def rank_into(given_ids, given_values, count, ranks, ids, values, start):
-    """Write a row of up to RANKED features elsewhere, to `ids[start:]`, each where so many smaller ids say.
+def rank_into(given_ids, given_values, first, count, ranks, ids, values, start):
+    """Write a row of up to RANKED features, those from `first` on, to `ids[start:]`, each where its rank says.
 
-    `given_ids` and `ranks` have room for whole times 16. Returns whether every id is there once; else it is no row yet.
+    Behind `given_ids[first + count]`, and in `ranks`, there is room for 16 more. Returns whether every id is there
+    once; else it is no row yet.
     """
-    count_smaller(given_ids, count, ranks)
+    count_smaller_among(given_ids, first, count, ranks)
     total = ZERO
     for k in range(count):
         rank = np.uint64(ranks[k])
         total += rank
-        ids[start + rank], values[start + rank] = given_ids[k], given_values[k]
+        ids[start + rank], values[start + rank] = given_ids[first + k], given_values[first + k]
     return total == count * (count - ONE) // TWO
 
 

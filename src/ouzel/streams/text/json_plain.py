@@ -119,7 +119,7 @@ class PlainObjects:
             )
             chunk.rows, chunk.nonzeros = int(rows), int(nonzeros)
             chunk.at, chunk.mark, chunk.found = int(at), int(mark), int(found)
-            lines += more
+            lines += int(more)
             word = chunk.data[start:end].tobytes()
             if why == NEW_KEY and len(self._keys.table) < json_keys.MOST:
                 self._keys = self._with_key(word)

@@ -1,6 +1,7 @@
-"""Rows of plain JSON objects: the features of one are gathered first, and become a row when all of it was read.
+"""Rows of plain JSON objects: the features of some are gathered first, and become rows together.
 
-So an object that is not read here after all leaves nothing behind, and the words of a row are hashed together.
+So an object that is not read here after all leaves nothing behind, names are hashed sixteen at a time, and one row is
+put in order while the next is.
 """
 
 from __future__ import annotations
@@ -17,8 +18,15 @@ from ouzel.streams.text.json_names import BLOCK, LANES, PLACES, hash_names, lane
 ZERO, ONE, MOST = np.uint64(0), np.uint64(1), np.uint64(RANKED)
 
 
+AT_ONCE = 32  # rows that are gathered at most
+ENOUGH = np.uint64(120)  # names that are
+FEATURES, NAMES = 0, 1  # of a row, how many features and names were gathered before it
+LINE, MARK, LINES, TAKEN = 2, 3, 4, 5  # where its line begins, the mark there, lines and factors before it
+OBJECT = 6  # its number among all objects
+
+
 class Gathered(NamedTuple):
-    """Room for the features of one row, and for those of them whose names are words of this line."""
+    """Room for the features of some rows, and for those of them whose names are words of these lines."""
 
     ids: np.ndarray  # (k,) uint32
     values: np.ndarray  # (k,) float32
@@ -28,14 +36,24 @@ class Gathered(NamedTuple):
     names: np.ndarray  # (blocks * BLOCK,) uint32, see `json_names`
     name_hashes: np.ndarray  # (k,) uint32
     fresh: np.ndarray  # (k,) uint32, which of the names are new
+    rows: np.ndarray  # (AT_ONCE + 1, 7) uint64
 
 
 def room_for(features: int) -> Gathered:
-    """Room for rows of up to so many features."""
-    blocks = -(-features // LANES)
+    """Room for rows of up to so many features in all."""
+    blocks = features // LANES + 2
     kinds = np.uint32, np.float32, np.uint32, np.uint32, np.uint32, np.uint32, np.uint32
     *row, name_hashes, fresh = (np.empty(blocks * LANES, kind) for kind in kinds)
-    return Gathered(*row, np.empty(blocks * BLOCK, np.uint32), name_hashes, fresh)
+    rows = np.zeros((AT_ONCE + 1, 7), np.uint64)
+    return Gathered(*row, np.empty(blocks * BLOCK, np.uint32), name_hashes, fresh, rows)
+
+
+@force_inline
+def begin_row(gathered, row, features, names, line, mark, lines, taken, stamp):
+    """Note where a row begins, should it have to be read again."""
+    rows = gathered.rows
+    rows[row, FEATURES], rows[row, NAMES], rows[row, LINE], rows[row, MARK] = features, names, line, mark
+    rows[row, LINES], rows[row, TAKEN], rows[row, OBJECT] = lines, taken, stamp
 
 
 @force_inline
@@ -57,56 +75,65 @@ def put_factor(factors, taken, keys, key, value, start, end, whole):
 
 
 @kernel
-def any_twice(hashes, count):
+def any_twice(hashes, first, count):
     """Whether one feature stands in a row twice: not two whose ids are equal by chance."""
-    for k in range(count):
-        for j in range(k):
+    for k in range(first, first + count):
+        for j in range(first, k):
             if hashes[k] == hashes[j]:
                 return True
     return False
 
 
 @force_inline
-def _ascending(ids, count):
+def _ascending(ids, first, count):
     """Whether ids (uint32) stand in order, each once."""
     wrong = False
-    for k in range(ONE, count):
+    for k in range(first + ONE, first + count):
         wrong |= ids[k] <= ids[k - ONE]
     return not wrong
 
 
 @force_inline
-def _put_in_order(gathered, count, ordered, ids, values, first):
-    """Write the features to `ids[first:]` and `values[first:]` in canonical order; return where they end."""
-    if count <= MOST and not ordered and rank_into(
-        gathered.ids, gathered.values, count, gathered.ranks, ids, values, first
-    ):
-        return first + count
+def _put_in_order(gathered, first, count, ordered, ids, values, nnz):
+    """Write a row's features to `ids[nnz:]` and `values[nnz:]` in canonical order; return where they end."""
+    if count <= MOST and not ordered:
+        if rank_into(gathered.ids, gathered.values, first, count, gathered.ranks, ids, values, nnz):
+            return nnz + count
     for k in range(count):
-        ids[first + k], values[first + k] = gathered.ids[k], gathered.values[k]
+        ids[nnz + k], values[nnz + k] = gathered.ids[first + k], gathered.values[first + k]
     if not ordered:
-        return np.uint64(sort_row(ids, values, np.int64(first), np.int64(first + count)))
-    return first + count
+        return np.uint64(sort_row(ids, values, np.int64(nnz), np.int64(nnz + count)))
+    return nnz + count
 
 
 @force_inline
-def finish_row(gathered, count, named, mask, ids, values, first):
-    """Write what was gathered to `ids[first:]` and `values[first:]` in canonical order; return (end, whether it is a row).
+def finish_rows(gathered, count, features, named, mask, ids, values, offsets, row, nnz):
+    """Write the first `count` rows that were gathered, of so many features and names, behind `row` and `nnz` others.
 
-    It is not if a feature stands there twice: of one feature the last value counts.
+    Of one feature the last value counts: an object with a feature twice is no row, and ends this. Returns how many are
+    rows, and the nonzeros with them.
     """
     hash_names(gathered.names, named, gathered.name_hashes)
     for k in range(named):
         place, hashed = np.uint64(gathered.names[lane_of(k) + PLACES]), gathered.name_hashes[k]
         gathered.ids[place], gathered.hashes[place] = hashed & mask, hashed
-    ordered = (named == ZERO or count > MOST) and _ascending(gathered.ids, count)
-    end = _put_in_order(gathered, count, ordered, ids, values, first)
-    return end, end == first + count or not any_twice(gathered.hashes, count)
+    rows = gathered.rows
+    rows[count, FEATURES], rows[count, NAMES] = features, named
+    for k in range(count):
+        first, many = rows[k, FEATURES], rows[k + ONE, FEATURES] - rows[k, FEATURES]
+        numbers = rows[k, NAMES] == rows[k + ONE, NAMES]
+        ordered = (numbers or many > MOST) and _ascending(gathered.ids, first, many)
+        end = _put_in_order(gathered, first, many, ordered, ids, values, nnz)
+        if end != nnz + many and any_twice(gathered.hashes, first, many):
+            return k, nnz
+        nnz = end
+        offsets[row + k + ONE] = nnz
+    return count, nnz
 
 
 @force_inline
 def finish_factors(gathered, factors, start, end):
-    """Give the factors of a row the hashes of their names."""
+    """Give the factors of rows the hashes of their names."""
     for k in range(end - start):
         name = np.uint64(gathered.factors[k])
         if name > ZERO:

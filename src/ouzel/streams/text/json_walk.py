@@ -32,7 +32,22 @@ from ouzel.streams.text.json_keys import (
 )
 from ouzel.streams.text.json_numbers import is_whole, read_number
 from ouzel.streams.text.json_names import note_names, put_odd_word, put_own_name
-from ouzel.streams.text.json_rows import finish_factors, finish_row, put_factor, put_number
+from ouzel.streams.text.json_rows import (
+    AT_ONCE,
+    ENOUGH,
+    FEATURES,
+    LINE,
+    LINES,
+    MARK,
+    NAMES,
+    OBJECT,
+    TAKEN,
+    begin_row,
+    finish_factors,
+    finish_rows,
+    put_factor,
+    put_number,
+)
 from ouzel.streams.text.marks import finding
 
 PIECE = np.uint64(1 << 14)  # bytes in which quotation marks are found at a time: they stay near the processor
@@ -98,9 +113,9 @@ def _lines_end(data, at, stop):
 
 @kernel
 def _forget(keys, stamp):
-    """Forget what was met in an object that is not read here after all."""
+    """Forget what was met from an object on that is not read here after all."""
     for k in range(len(keys.table)):
-        if keys.table[k, MET] == stamp:
+        if keys.table[k, MET] >= stamp:
             keys.table[k, MET] = ZERO
 
 
@@ -143,37 +158,63 @@ def read_objects(
     features have names. Returns (rows, nonzeros, lines, why, at, mark, found, start, end): where to go on, and the key or the
     label that is new.
     """
-    row, nnz, lines = np.uint64(first_row), np.uint64(first_nnz), 0
+    row, nnz, lines = np.uint64(first_row), np.uint64(first_nnz), ZERO
     at, mark, found, stop = np.uint64(at), np.uint64(mark), np.uint64(found), np.uint64(stop)
-    code = ZERO
+    code = start = end = line = line_mark = stamp = ZERO
+    waiting = count = named = ZERO  # rows that are gathered, their features and names
+    first_taken = base_taken = taken[0]
+    why = DONE
+    rows = gathered.rows
     offsets[row] = nnz
-    while at < stop:
-        if at >= found:
-            found = _lines_end(data, at, stop)
-            find_quotes(data, at, found, marks)
-            mark = ZERO
+    while True:
+        if why != DONE or at >= stop or at >= found or named >= ENOUGH or waiting == np.uint64(AT_ONCE):
+            kept, nnz = finish_rows(gathered, waiting, count, named, mask, ids, values, offsets, row, nnz)
+            row += kept
+            if kept < waiting:
+                why, line, line_mark, lines = ODD_LINE, rows[kept, LINE], rows[kept, MARK], rows[kept, LINES]
+                stamp, first_taken = rows[kept, OBJECT], rows[kept, TAKEN]
+            if why != DONE:
+                _forget(keys, stamp)
+                taken[0] = first_taken
+            named = rows[kept, NAMES]
+            names[2] += named
+            note_names(
+                gathered.names, named, gathered.name_hashes, mask, noted, gathered.fresh, marks, spans, names
+            )
+            finish_factors(gathered, factors, base_taken, taken[0])
+            if why != DONE:
+                return row, nnz, lines, why, line, line_mark, found, start, end
+            if at >= stop:
+                return row, nnz, lines, why, at, mark, found, start, end
+            waiting = count = named = ZERO
+            base_taken = taken[0]
+            if at >= found:
+                found = _lines_end(data, at, stop)
+                find_quotes(data, at, found, marks)
+                mark = ZERO
         line, line_mark = at, mark
         while at < stop and _is_blank(data[at]):
             at += ONE
         if at == stop:
-            break
+            continue
         if data[at] == 10:
             at += ONE
-            lines += 1
+            lines += ONE
             continue
-        why, start, end = ODD_LINE, ZERO, ZERO
-        count, named, first_taken = ZERO, ZERO, taken[0]
+        first_taken = taken[0]
+        row_at = row + waiting
         has_weight = not weighted
         stamp = keys.table[0, LAST] + ONE
         keys.table[0, LAST] = stamp
-        targets[row], codes[row], weights[row] = np.nan, 0, 1.0
+        begin_row(gathered, waiting, count, named, line, line_mark, lines, first_taken, stamp)
+        targets[row_at], codes[row_at], weights[row_at] = np.nan, 0, 1.0
         key = ZERO
         mark = _mark_at(marks, mark, at)
         sound = data[at] == 123
         at += ONE
         while sound:
             at, mark, key, count, named, sound = read_alike(
-                data, at, marks, mark, keys, key, stamp, longest, gathered, count, named, targets, row
+                data, at, marks, mark, keys, key, stamp, longest, gathered, count, named, targets, row_at
             )
             if sound:
                 break
@@ -228,7 +269,7 @@ def read_objects(
                             break
                     if labels.table[code, ROLE] == ODD:
                         break
-                    codes[row] = code
+                    codes[row_at] = code
             elif byte == 45 or byte - np.uint8(48) <= 9:
                 first = at
                 value, at = read_number(data, at)
@@ -239,11 +280,11 @@ def read_objects(
                         break
                     word, word_end = first, at
                 elif role == LABEL:
-                    targets[row] = value
+                    targets[row_at] = value
                 elif role == WEIGHT:
                     if not value >= 0.0:
                         break
-                    weights[row], has_weight = value, True
+                    weights[row_at], has_weight = value, True
             else:
                 four = eight_bytes(data, at) & LOW
                 size = FOUR + np.uint64(four == FALS)
@@ -282,7 +323,7 @@ def read_objects(
                     if keys.table[key, FIELD]:
                         if word_end == ZERO:
                             word, word_end = start, end
-                        gathered.factors[taken[0] - first_taken] = name
+                        gathered.factors[taken[0] - base_taken] = name
                         put_factor(factors, taken, keys, key, value, word, word_end, word == start)
             at = _behind_blanks(data, at)
             byte = data[at]
@@ -290,24 +331,15 @@ def read_objects(
             sound = byte == 44 or byte == 125
             if byte == 125:
                 break
-        behind = nnz
         if sound:
             at = _behind_blanks(data, at)
             sound = has_weight and (at == stop or data[at] == 10)
-        if sound:
-            behind, sound = finish_row(gathered, count, named, mask, ids, values, nnz)
         if not sound:
-            _forget(keys, stamp)
-            taken[0] = first_taken
-            return row, nnz, lines, why, line, line_mark, found, start, end
-        names[2] += named
-        note_names(gathered.names, named, gathered.name_hashes, mask, noted, gathered.fresh, marks, spans, names)
-        finish_factors(gathered, factors, first_taken, taken[0])
-        factors.bounds[row, 0], factors.bounds[row, 1] = first_taken, taken[0]
-        nnz = behind
-        row += ONE
-        offsets[row] = nnz
+            why = max(why, ODD_LINE)
+            count, named = rows[waiting, FEATURES], rows[waiting, NAMES]
+            continue
+        factors.bounds[row_at, 0], factors.bounds[row_at, 1] = first_taken, taken[0]
+        waiting += ONE
         if at < stop:
             at += ONE
-            lines += 1
-    return row, nnz, lines, DONE, stop, mark, found, ZERO, ZERO
+            lines += ONE

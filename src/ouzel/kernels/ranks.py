@@ -1,0 +1,39 @@
+"""Ranks of numbers that lie in the midst of others, in LLVM's words: sixteen are compared at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils
+
+from ouzel.kernels.bytes import AT_ONCE
+from ouzel.kernels.simd import INTEGER, in_all_lanes, in_llvm
+
+
+def _count_smaller_among(builder: Any, numbers: Any, start: Any, count: Any, counts: Any) -> Any:
+    many = ir.VectorType(ir.IntType(32), AT_ONCE)
+    first = builder.gep(numbers.data, [start])
+
+    def together(address: Any, place: Any) -> Any:
+        return builder.bitcast(builder.gep(address, [place]), many.as_pointer())
+
+    with cgutils.for_range_slice(builder, INTEGER(0), count, INTEGER(AT_ONCE), inc=True) as (place, _):
+        here = builder.load(together(first, place), align=4)
+        total = cgutils.alloca_once_value(builder, ir.Constant(many, None))
+        builder.store(ir.Constant(many, None), total)
+        with cgutils.for_range(builder, count) as loop:
+            other = in_all_lanes(builder, builder.load(builder.gep(first, [loop.index])), AT_ONCE)
+            passed = builder.zext(builder.icmp_unsigned("<", other, here), many)
+            builder.store(builder.add(builder.load(total), passed), total)
+        builder.store(builder.load(total), together(counts.data, place), align=4)
+
+
+@in_llvm(_count_smaller_among)
+def count_smaller_among(numbers, start, count, counts):
+    """Write to `counts` how many of `numbers[start:start + count]` (uint32) are smaller than each of them.
+
+    From `start` on, and in `counts`, there must be whole times AT_ONCE.
+    """
+    chosen = numbers[int(start) : int(start) + int(count)]
+    counts[: int(count)] = (chosen[:, None] > chosen).sum(axis=1)

@@ -11,6 +11,7 @@ from ouzel.streams.limits import Limits
 from ouzel.streams.sources.source import UNPACKED, Source
 
 CHUNK = 1 << 21  # bytes: what one thread parses at a time
+BEHIND = 128  # bytes behind the text of a chunk that are there: parsers look at many together
 
 Chunk = tuple[np.ndarray, int, int]  # (bytes) uint8, start, stop
 
@@ -25,9 +26,9 @@ def chunks_of(source: Source, limits: Limits | None = None) -> Iterator[Chunk]:
     limits = limits or Limits()
     rest = np.empty(0, np.uint8)  # the beginning of a line whose end is still to come
     while True:
-        buffer = np.empty(len(rest) + max(CHUNK, min(len(rest), limits.line)), np.uint8)
+        buffer = np.empty(len(rest) + max(CHUNK, min(len(rest), limits.line)) + BEHIND, np.uint8)
         buffer[: len(rest)] = rest
-        more, error = _fill(source, buffer[len(rest) :].data)
+        more, error = _fill(source, buffer[len(rest) : -BEHIND].data)
         filled = len(rest) + more
         cut = _after_last_newline(buffer, len(rest), filled)
         if cut:

@@ -22,7 +22,7 @@ from ouzel.streams.text.json_names import names_of
 from ouzel.streams.text.json_objects import JsonExamples
 from ouzel.streams.text.json_rows import room_for
 from ouzel.streams.text.json_walk import NEW_KEY, NEW_LABEL, ROOM, read_objects
-from ouzel.streams.text.marks import SPARE, newlines
+from ouzel.streams.text.marks import SPARE, lines_of
 from ouzel.streams.text.spans import nothing_noted
 
 STRIDE = 1 << 14  # bytes that are parted into lines at a time
@@ -39,10 +39,11 @@ class Chunk:
             data = np.concatenate([data[start:stop], np.zeros(ROOM, np.uint8)])
             start, stop = 0, stop - start
         self.data, self.at, self.stop = data, start, stop
-        self.is_text = _is_text(data[start:stop])
+        ended, ascii = lines_of(data, start, stop)
+        self.is_text = ascii or _is_text(data[start:stop])
         self.marks = np.empty(stop - start + SPARE, np.uint64)
         room = (stop - start) // FEWEST + 1
-        lines = int(newlines(data, start, stop)) + 2
+        lines = int(ended) + 2
         self.mark = self.found = self.rows = self.nonzeros = 0
         self.offsets, self.numbers = np.empty(lines, np.uint64), np.empty(lines, np.int64)
         self.ids, self.values = np.empty(room, np.uint32), np.empty(room, np.float32)
@@ -249,6 +250,6 @@ def lines_at(data: np.ndarray, start: int, stop: int, count: int) -> tuple[list[
 def _is_text(data: np.ndarray) -> bool:
     """Whether bytes are UTF-8."""
     try:
-        return bool(data.max(initial=0) < 128) or bool(data.tobytes().decode() or True)
+        return bool(data.tobytes().decode() or True)
     except UnicodeDecodeError:
         return False

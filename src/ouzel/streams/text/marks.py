@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ouzel.kernels.ascii import not_ascii
 from ouzel.kernels.bytes import LOOKED_AT, equal_to, ones, trailing_zeros
 from ouzel.kernels.jit import kernel, kernel_of
 
@@ -60,3 +61,18 @@ def newlines(data, start, stop):
         count += np.uint64(data[at] == NEWLINE)
         at += ONE
     return count
+
+
+@kernel
+def lines_of(data, start, stop):
+    """How many lines end in `data[start:stop]` (uint8), and whether all of it is ASCII."""
+    count, odd, at, stop = ZERO, ZERO, np.uint64(start), np.uint64(stop)
+    while at + np.uint64(LOOKED_AT) <= stop:
+        count += ones(equal_to(data, at, NEWLINE))
+        odd |= not_ascii(data, at)
+        at += np.uint64(LOOKED_AT)
+    while at < stop:
+        count += np.uint64(data[at] == NEWLINE)
+        odd |= np.uint64(data[at] >= 128)
+        at += ONE
+    return count, odd == ZERO

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from llvmlite import ir
 from numba.core import types
@@ -10,7 +12,7 @@ from ouzel.kernels.bytes import LOOKED_AT
 from ouzel.kernels.simd import INTEGER, in_llvm
 
 
-def _not_ascii(builder, data, at):  # type: ignore[no-untyped-def]
+def _not_ascii(builder: Any, data: Any, at: Any) -> Any:
     many = ir.VectorType(ir.IntType(8), LOOKED_AT)
     text = builder.load(builder.bitcast(builder.gep(data.data, [at]), many.as_pointer()), align=1)
     return builder.bitcast(builder.icmp_signed("<", text, ir.Constant(many, None)), INTEGER)

@@ -26,8 +26,8 @@ from ouzel.streams.text.json_keys import (
     TAIL,
     same_text,
 )
-from ouzel.streams.text.json_numbers import read_plainly
 from ouzel.streams.text.json_names import put_word
+from ouzel.streams.text.json_numbers import read_plainly
 from ouzel.streams.text.json_rows import put_number
 
 ZERO, ONE, TWO, THREE, FOUR, SIX, EIGHT, SIXTY_THREE = (np.uint64(number) for number in (0, 1, 2, 3, 4, 6, 8, 63))
@@ -79,7 +79,7 @@ def read_alike(data, at, marks, mark, keys, key, stamp, longest, gathered, count
             word, word_end = value_at + ONE, marks[mark + THREE]
             tail = eight_bytes(data, word_end - ONE) >> EIGHT
             odd = may_say_nothing(data, word, word_end)
-            if odd or word_end - word > longest or not (role == PLAIN or role == CATEGORIES):
+            if odd or word_end - word > longest or role not in (PLAIN, CATEGORIES):
                 break
             going_on = tail & TWO_BYTES == MORE
             if not going_on and tail & TWO_BYTES != LAST_ONE:

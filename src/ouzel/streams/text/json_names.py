@@ -127,8 +127,9 @@ def _which_are_new(count, hashes, mask, noted, fresh):
 
 
 @force_inline
-def note_names(lanes, count, hashes, mask, noted, fresh, marks, spans, names):
+def note_names(gathered, count, mask, noted, marks, spans, names):
     """Note those of the first `count` names that are new, each as that of its id."""
+    lanes, hashes, fresh = gathered.names, gathered.name_hashes, gathered.fresh
     for k in range(_which_are_new(count, hashes, mask, noted, fresh)):
         name = np.uint64(fresh[k])
         lane, identity = lane_of(name), hashes[name] & mask

@@ -25,6 +25,7 @@ from ouzel.streams.text.json_walk import NEW_KEY, NEW_LABEL, ROOM, read_objects
 from ouzel.streams.text.marks import SPARE, lines_of
 from ouzel.streams.text.spans import nothing_noted
 
+MOST_BYTES = 2**32 - 1  # of a chunk: where its words are takes 32 bits
 STRIDE = 1 << 14  # bytes that are parted into lines at a time
 FEWEST = 5  # bytes of a member, `"":1,`
 
@@ -80,7 +81,12 @@ class PlainObjects:
 
     def able(self, chunk: Chunk) -> bool:
         """Whether objects of a chunk can be read now: it is known which member is the label, and all options apply."""
-        return chunk.is_text and self._able and (self.reader.label is not None or self.reader.options.unlabelled)
+        return (
+            chunk.is_text
+            and chunk.stop < MOST_BYTES
+            and self._able
+            and (self.reader.label is not None or self.reader.options.unlabelled)
+        )
 
     def read(self, chunk: Chunk) -> Read:
         """The objects of a chunk up to one that is not plain, or to its end."""
@@ -90,8 +96,8 @@ class PlainObjects:
         names = np.zeros(3, np.uint64)
         first, taken, lines = chunk.rows, int(chunk.taken[0]), 0
         self._keys.table[:, MET] = 0
-        mask, seed = np.uint32((1 << options.bits) - 1), np.uint32(options.seed)
-        settings = np.uint64(options.limits.word), options.weight is not None, options.indicator, mask, seed
+        mask = np.uint32((1 << options.bits) - 1)
+        settings = np.uint64(options.limits.word), options.weight is not None, options.indicator, mask, options.seed
         while True:
             rows, nonzeros, more, why, at, mark, found, start, end = read_objects(
                 chunk.data,

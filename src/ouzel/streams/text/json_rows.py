@@ -42,10 +42,11 @@ class Gathered(NamedTuple):
 def room_for(features: int) -> Gathered:
     """Room for rows of up to so many features in all."""
     blocks = features // LANES + 2
-    kinds = np.uint32, np.float32, np.uint32, np.uint32, np.uint32, np.uint32, np.uint32
-    *row, name_hashes, fresh = (np.empty(blocks * LANES, kind) for kind in kinds)
+    size = blocks * LANES
+    ids, hashes, ranks, factors, name_hashes, fresh = (np.empty(size, np.uint32) for _ in range(6))
+    values, names = np.empty(size, np.float32), np.empty(blocks * BLOCK, np.uint32)
     rows = np.zeros((AT_ONCE + 1, 7), np.uint64)
-    return Gathered(*row, np.empty(blocks * BLOCK, np.uint32), name_hashes, fresh, rows)
+    return Gathered(ids, values, hashes, ranks, factors, names, name_hashes, fresh, rows)
 
 
 @force_inline
@@ -96,11 +97,12 @@ def _ascending(ids, first, count):
 @force_inline
 def _put_in_order(gathered, first, count, ordered, ids, values, nnz):
     """Write a row's features to `ids[nnz:]` and `values[nnz:]` in canonical order; return where they end."""
-    if count <= MOST and not ordered:
-        if rank_into(gathered.ids, gathered.values, first, count, gathered.ranks, ids, values, nnz):
-            return nnz + count
+    given_ids, given_values, ranks = gathered.ids, gathered.values, gathered.ranks
+    ranked = count <= MOST and not ordered
+    if ranked and rank_into(given_ids, given_values, first, count, ranks, ids, values, nnz):
+        return nnz + count
     for k in range(count):
-        ids[nnz + k], values[nnz + k] = gathered.ids[first + k], gathered.values[first + k]
+        ids[nnz + k], values[nnz + k] = given_ids[first + k], given_values[first + k]
     if not ordered:
         return np.uint64(sort_row(ids, values, np.int64(nnz), np.int64(nnz + count)))
     return nnz + count

@@ -1,17 +1,18 @@
 """JSON objects that are written plainly, read where they lie, a line each: no object of Python is made of them.
 
 Plain are members that are numbers, true, false, null, or words without an escape. Where quotation marks stand is found
-for a whole chunk first (`ouzel.streams.text.marks`), so a key and a word end where the next mark says, and no member
-waits for the one before it. At anything else the line is left to `json_objects`, from its beginning, so that what it
-means, and what is said of it, is decided in one place.
+first, for some lines at a time (`json_places`), so a key and a word end where the next mark says, and no member waits
+for the one before it. Members like those of the object before are read by `json_alike`, any other plain one here. At
+anything else the line is left to `json_objects`, from its beginning, so that what it means, and what is said of it, is
+decided in one place.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ouzel.kernels.bytes import eight_bytes, ends_of_strings
-from ouzel.kernels.jit import force_inline, kernel
+from ouzel.kernels.bytes import eight_bytes
+from ouzel.kernels.jit import kernel
 from ouzel.streams.block import LARGEST
 from ouzel.streams.missing import says_nothing
 from ouzel.streams.text.json_alike import may_say_nothing, read_alike
@@ -30,8 +31,9 @@ from ouzel.streams.text.json_keys import (
     find_key,
     is_key,
 )
-from ouzel.streams.text.json_numbers import is_whole, read_number
 from ouzel.streams.text.json_names import note_names, put_odd_word, put_own_name
+from ouzel.streams.text.json_numbers import is_whole, read_number
+from ouzel.streams.text.json_places import behind_blanks, find_quotes, is_blank, lines_end, mark_at, trimmed
 from ouzel.streams.text.json_rows import (
     AT_ONCE,
     ENOUGH,
@@ -48,67 +50,12 @@ from ouzel.streams.text.json_rows import (
     put_factor,
     put_number,
 )
-from ouzel.streams.text.marks import finding
 
-PIECE = np.uint64(1 << 14)  # bytes in which quotation marks are found at a time: they stay near the processor
 ROOM = 96  # bytes behind the text that must be there
 DONE, ODD_LINE, NEW_KEY, NEW_LABEL = 0, 1, 2, 3  # why the walk ended
 ZERO, ONE, TWO, FOUR, LOW = (np.uint64(number) for number in (0, 1, 2, 4, 2**32 - 1))
 TRUE, FALS, NULL = (np.uint64(int.from_bytes(word, "little")) for word in (b"true", b"fals", b"null"))
 COLON, TWO_BYTES = np.uint64(int.from_bytes(b'":', "little")), np.uint64(2**16 - 1)
-
-
-@force_inline
-def _is_quote_or_odd(byte):
-    return byte == 34 or byte == 92 or byte < 32
-
-
-find_quotes = finding(__name__, ends_of_strings, _is_quote_or_odd)
-
-
-@force_inline
-def _is_blank(byte):
-    """Whether a byte is a blank; line ends are not blanks."""
-    return byte == 32 or byte == 9 or byte == 13
-
-
-@force_inline
-def _behind_blanks(data, at):
-    """The place of the first byte that is not a blank, as there is one: what ends the text, or the line."""
-    at += np.uint64(data[at] == 32)  # mostly one, or none
-    if data[at] <= 32:
-        while _is_blank(data[at]):
-            at += ONE
-    return at
-
-
-@force_inline
-def _mark_at(marks, mark, at):
-    """The number of the first mark from `at` on, which is not before this one."""
-    while marks[mark] < at:
-        mark += ONE
-    return mark
-
-
-@force_inline
-def _trimmed(data, start, stop):
-    """A word without the blanks around it."""
-    while start < stop and data[start] == 32:
-        start += ONE
-    while stop > start and data[stop - ONE] == 32:
-        stop -= ONE
-    return start, stop
-
-
-@kernel
-def _lines_end(data, at, stop):
-    """The place behind the first line that ends PIECE bytes from `at` on, or later; `stop` if none does."""
-    at += PIECE
-    while at < stop:
-        if data[at] == 10:
-            return at + ONE
-        at += ONE
-    return stop
 
 
 @kernel
@@ -151,12 +98,12 @@ def read_objects(
 ):
     """Read objects from `data[at:stop]` on, up to a line that is not plain, a new key or a new label.
 
-    A newline stands before `stop` or a zero behind it. `marks[mark]` is not behind the first mark from `at` on;
-    `labels` are the words that were labels, as keys. A word has at most `longest` bytes; `weighted` says that each
-    object must have a weight. `gathered` has room for the features of any row. Those that others are made of go to
-    `factors`, as many as `taken` (1,) says; `names` (3,) are how many are noted in `spans`, their bytes, and how many
-    features have names. Returns (rows, nonzeros, lines, why, at, mark, found, start, end): where to go on, and the key or the
-    label that is new.
+    A newline stands before `stop` or a zero behind it. Marks are known up to `found`; `marks[mark]` is not behind the
+    first from `at` on. `labels` are the words that were labels, as keys. A word has at most `longest` bytes; `weighted`
+    says that each object must have a weight. `gathered` has room for the features of all. Those that others are made
+    of go to `factors`, as many as `taken` (1,) says; `names` (3,) are how many are noted in `spans`, their bytes, and
+    how many features have names. Returns (rows, nonzeros, lines, why, at, mark, found, start, end): where to go on, and
+    the key or the label that is new.
     """
     row, nnz, lines = np.uint64(first_row), np.uint64(first_nnz), ZERO
     at, mark, found, stop = np.uint64(at), np.uint64(mark), np.uint64(found), np.uint64(stop)
@@ -178,9 +125,7 @@ def read_objects(
                 taken[0] = first_taken
             named = rows[kept, NAMES]
             names[2] += named
-            note_names(
-                gathered.names, named, gathered.name_hashes, mask, noted, gathered.fresh, marks, spans, names
-            )
+            note_names(gathered, named, mask, noted, marks, spans, names)
             finish_factors(gathered, factors, base_taken, taken[0])
             if why != DONE:
                 return row, nnz, lines, why, line, line_mark, found, start, end
@@ -189,11 +134,11 @@ def read_objects(
             waiting = count = named = ZERO
             base_taken = taken[0]
             if at >= found:
-                found = _lines_end(data, at, stop)
+                found = lines_end(data, at, stop)
                 find_quotes(data, at, found, marks)
                 mark = ZERO
         line, line_mark = at, mark
-        while at < stop and _is_blank(data[at]):
+        while at < stop and is_blank(data[at]):
             at += ONE
         if at == stop:
             continue
@@ -209,7 +154,7 @@ def read_objects(
         begin_row(gathered, waiting, count, named, line, line_mark, lines, first_taken, stamp)
         targets[row_at], codes[row_at], weights[row_at] = np.nan, 0, 1.0
         key = ZERO
-        mark = _mark_at(marks, mark, at)
+        mark = mark_at(marks, mark, at)
         sound = data[at] == 123
         at += ONE
         while sound:
@@ -218,8 +163,8 @@ def read_objects(
             )
             if sound:
                 break
-            at = _behind_blanks(data, at)
-            mark = _mark_at(marks, mark, at)
+            at = behind_blanks(data, at)
+            mark = mark_at(marks, mark, at)
             if data[at] == 125 and key == ZERO:
                 at += ONE
                 sound = True
@@ -239,16 +184,16 @@ def read_objects(
             role = keys.table[key, ROLE]
             at = end + ONE
             if eight_bytes(data, end) & TWO_BYTES != COLON:
-                at = _behind_blanks(data, at)
+                at = behind_blanks(data, at)
             if keys.table[key, LAST] == stamp or role == ODD or data[at] != 58:
                 break
             keys.table[key, LAST] = stamp
-            at = _behind_blanks(data, at + ONE)
+            at = behind_blanks(data, at + ONE)
             byte = data[at]
             value, missing = 0.0, False
             word, word_end = ZERO, ZERO  # of a category
             if byte == 34:
-                mark = _mark_at(marks, mark, at)
+                mark = mark_at(marks, mark, at)
                 word, word_end = at + ONE, marks[mark + ONE]
                 if data[word_end] != 34 or role == WEIGHT:
                     break
@@ -256,7 +201,7 @@ def read_objects(
                 at = word_end + ONE
                 if role <= CATEGORIES:
                     if may_say_nothing(data, word, word_end):
-                        word, word_end = _trimmed(data, word, word_end)
+                        word, word_end = trimmed(data, word, word_end)
                         missing = word == word_end or says_nothing(data, word, word_end)
                     if role == NUMBERS and not missing:
                         break
@@ -325,14 +270,14 @@ def read_objects(
                             word, word_end = start, end
                         gathered.factors[taken[0] - base_taken] = name
                         put_factor(factors, taken, keys, key, value, word, word_end, word == start)
-            at = _behind_blanks(data, at)
+            at = behind_blanks(data, at)
             byte = data[at]
             at += ONE
             sound = byte == 44 or byte == 125
             if byte == 125:
                 break
         if sound:
-            at = _behind_blanks(data, at)
+            at = behind_blanks(data, at)
             sound = has_weight and (at == stop or data[at] == 10)
         if not sound:
             why = max(why, ODD_LINE)

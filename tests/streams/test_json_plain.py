@@ -7,6 +7,9 @@ import numpy as np
 import pytest
 
 from ouzel.errors import DataError
+from ouzel.kernels.ascii import not_ascii
+from ouzel.kernels.jit import kernel
+from ouzel.kernels.ranks import count_smaller_among
 from ouzel.model.model import Model
 from ouzel.streams.label_values import labels_in
 from ouzel.streams.read import read
@@ -14,6 +17,7 @@ from ouzel.streams.sources import chunks
 from ouzel.streams.text import json_keys
 from ouzel.streams.text.json_objects import JsonExamples
 from ouzel.streams.text.json_plain import PlainObjects
+from ouzel.streams.text.marks import lines_of
 
 KEYS = [
     "a",
@@ -185,6 +189,64 @@ def test_more_keys_than_are_remembered_are_read_one_by_one(tmp_path, monkeypatch
     path.write_text("".join(json.dumps({"y": 1, f"k{k}": 1, "a": 2}) + "\n" for k in range(100)))
 
     assert outcome(path, True, monkeypatch) == outcome(path, False, monkeypatch)
+
+
+@pytest.mark.parametrize("place", [0, 1, 5, 39])
+def test_an_object_with_a_feature_twice_leaves_nothing_behind(place, tmp_path, monkeypatch):
+    lines = [{"y": 1, "x": 2, "a": f"w{k}", "b": "c"} for k in range(40)]
+    lines[place] |= {"n": 3, "a": "b=c", "a=b": "c"}  # one name
+    path = tmp_path / "t.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    for crosses in ([], ["a*b", "x:b"]):
+        found = outcome(path, True, monkeypatch, crosses=crosses)
+        expected = outcome(path, False, monkeypatch, crosses=crosses)
+        assert found == expected
+
+
+@pytest.mark.parametrize("members", [0, 1, 15, 16, 17, 128, 129, 300])
+def test_objects_of_any_size_are_the_same(members, tmp_path, monkeypatch):
+    rng = random.Random(members)
+    keys = ["k" * (k % 40 + 1) + str(k) for k in range(members)]
+    lines = [
+        {key: rng.choice([rng.randint(-9, 9), rng.random(), "w" * rng.randint(0, 40), None, True]) for key in keys}
+        for _ in range(60)
+    ]
+    path = tmp_path / "t.jsonl"
+    path.write_text("".join(json.dumps({"y": 1, **line}) + "\n" for line in lines))
+
+    assert outcome(path, True, monkeypatch) == outcome(path, False, monkeypatch)
+
+
+def test_names_that_are_known_are_not_told_again(tmp_path):
+    path = tmp_path / "t.jsonl"
+    path.write_text("".join(json.dumps({"y": 1, "x": k, "a": f"w{k % 7}"}) + "\n" for k in range(1, 500)))
+
+    (block,) = read(path, label="y")
+
+    assert sorted(block.names.ids) == sorted(set(block.indices))
+
+
+@pytest.mark.parametrize("text", [b"", b"a\n", b"x" * 63 + b"\n", b"\n" * 200, "é\n".encode(), b"x" * 200 + b"\x80"])
+def test_lines_are_counted_and_whether_all_is_ascii_is_told(text):
+    data = np.frombuffer(b"\xff" + text + b"\n\xff" * 64, np.uint8)
+
+    assert lines_of(data, 1, 1 + len(text)) == (text.count(b"\n"), text.isascii())
+
+
+def test_a_kernel_does_what_the_plain_bodies_say():
+    rng = np.random.default_rng(1)
+    data, numbers = rng.integers(0, 256, 64, np.uint8), rng.integers(0, 2**32, 80, np.uint32)
+
+    @kernel
+    def in_a_kernel(data, numbers, counts):
+        count_smaller_among(numbers, np.uint64(21), np.uint64(40), counts)
+        return not_ascii(data, np.uint64(0))
+
+    plain = getattr(in_a_kernel, "py_func", in_a_kernel)
+    counts, expected = np.zeros(48, np.uint32), np.zeros(48, np.uint32)
+    assert in_a_kernel(data, numbers, counts) == plain(data, numbers, expected)
+    assert counts[:40].tolist() == expected[:40].tolist() == np.argsort(np.argsort(numbers[21:61])).tolist()
 
 
 def test_keys_are_found_by_name():

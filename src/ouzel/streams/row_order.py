@@ -6,7 +6,7 @@ import numpy as np
 
 from ouzel.kernels.bytes import count_smaller
 from ouzel.kernels.jit import force_inline, kernel
-from ouzel.kernels.ranks import count_smaller_among
+from ouzel.kernels.ranks import TURN, count_smaller_among
 from ouzel.kernels.sort import sort
 from ouzel.streams.block import LARGEST
 
@@ -87,15 +87,15 @@ def rank_row(ids, values, start, stop, room):
 def rank_into(given_ids, given_values, first, count, ranks, ids, values, start):
     """Write a row of up to RANKED features, those from `first` on, to `ids[start:]`, each where its rank says.
 
-    Behind `given_ids[first + count]`, and in `ranks`, there is room for 16 more. Returns whether every id is there
-    once; else it is no row yet.
+    The given ids are turned (`ouzel.kernels.ranks`); behind `first + count`, and in `ranks`, there is room for 8 more.
+    Returns whether every id is there once; else it is no row yet.
     """
     count_smaller_among(given_ids, first, count, ranks)
     total = ZERO
     for k in range(count):
         rank = np.uint64(ranks[k])
         total += rank
-        ids[start + rank], values[start + rank] = given_ids[first + k], given_values[first + k]
+        ids[start + rank], values[start + rank] = given_ids[first + k] ^ TURN, given_values[first + k]
     return total == count * (count - ONE) // TWO
 
 

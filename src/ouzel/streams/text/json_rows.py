@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel
+from ouzel.kernels.ranks import TURN
 from ouzel.streams.row_order import RANKED, rank_into, sort_row
 from ouzel.streams.text.json_keys import FIELD, HASH, ID
 from ouzel.streams.text.json_names import BLOCK, LANES, PLACES, hash_names, lane_of
@@ -19,7 +20,7 @@ ZERO, ONE, MOST = np.uint64(0), np.uint64(1), np.uint64(RANKED)
 
 
 AT_ONCE = 32  # rows that are gathered at most
-ENOUGH = np.uint64(120)  # names that are
+ENOUGH = np.uint64(64)  # names that are
 FEATURES, NAMES = 0, 1  # of a row, how many features and names were gathered before it
 LINE, MARK, LINES, TAKEN = 2, 3, 4, 5  # where its line begins, the mark there, lines and factors before it
 OBJECT = 6  # its number among all objects
@@ -28,7 +29,7 @@ OBJECT = 6  # its number among all objects
 class Gathered(NamedTuple):
     """Room for the features of some rows, and for those of them whose names are words of these lines."""
 
-    ids: np.ndarray  # (k,) uint32
+    ids: np.ndarray  # (k,) uint32, turned (`ouzel.kernels.ranks`)
     values: np.ndarray  # (k,) float32
     hashes: np.ndarray  # (k,) uint32, not masked
     ranks: np.ndarray  # (k,) uint32
@@ -60,7 +61,7 @@ def begin_row(gathered, row, features, names, line, mark, lines, taken, stamp):
 @force_inline
 def put_number(gathered, count, keys, key, value):
     """Gather a number."""
-    gathered.ids[count], gathered.hashes[count] = keys.table[key, ID], keys.table[key, HASH]
+    gathered.ids[count], gathered.hashes[count] = np.uint32(keys.table[key, ID]) ^ TURN, keys.table[key, HASH]
     gathered.values[count] = value
 
 
@@ -87,10 +88,10 @@ def any_twice(hashes, first, count):
 
 @force_inline
 def _ascending(ids, first, count):
-    """Whether ids (uint32) stand in order, each once."""
+    """Whether ids, turned, stand in order, each once."""
     wrong = False
     for k in range(first + ONE, first + count):
-        wrong |= ids[k] <= ids[k - ONE]
+        wrong |= (ids[k] ^ TURN) <= (ids[k - ONE] ^ TURN)
     return not wrong
 
 
@@ -102,7 +103,7 @@ def _put_in_order(gathered, first, count, ordered, ids, values, nnz):
     if ranked and rank_into(given_ids, given_values, first, count, ranks, ids, values, nnz):
         return nnz + count
     for k in range(count):
-        ids[nnz + k], values[nnz + k] = given_ids[first + k], given_values[first + k]
+        ids[nnz + k], values[nnz + k] = given_ids[first + k] ^ TURN, given_values[first + k]
     if not ordered:
         return np.uint64(sort_row(ids, values, np.int64(nnz), np.int64(nnz + count)))
     return nnz + count
@@ -118,7 +119,7 @@ def finish_rows(gathered, count, features, named, mask, ids, values, offsets, ro
     hash_names(gathered.names, named, gathered.name_hashes)
     for k in range(named):
         place, hashed = np.uint64(gathered.names[lane_of(k) + PLACES]), gathered.name_hashes[k]
-        gathered.ids[place], gathered.hashes[place] = hashed & mask, hashed
+        gathered.ids[place], gathered.hashes[place] = (hashed & mask) ^ TURN, hashed
     rows = gathered.rows
     rows[count, FEATURES], rows[count, NAMES] = features, named
     for k in range(count):

@@ -9,6 +9,7 @@ import numpy as np
 
 from ouzel.kernels.bytes import eight_bytes
 from ouzel.kernels.jit import force_inline
+from ouzel.streams.block import LARGEST
 from ouzel.streams.missing import LENGTHS, TEXT
 from ouzel.streams.text.json_keys import (
     CATEGORIES,
@@ -27,7 +28,7 @@ from ouzel.streams.text.json_keys import (
     same_text,
 )
 from ouzel.streams.text.json_names import put_word
-from ouzel.streams.text.json_numbers import read_plainly
+from ouzel.streams.text.json_numbers import read_number
 from ouzel.streams.text.json_rows import put_number
 
 ZERO, ONE, TWO, THREE, FOUR, SIX, EIGHT, SIXTY_THREE = (np.uint64(number) for number in (0, 1, 2, 3, 4, 6, 8, 63))
@@ -91,10 +92,10 @@ def read_alike(data, at, marks, mark, keys, key, stamp, longest, gathered, count
             mark += FOUR
             at = word_end + TWO
         else:
-            value, behind = read_plainly(data, value_at)
+            value, behind = read_number(data, value_at)
             byte = data[behind]
             going_on = byte == 44
-            if behind == value_at or not (going_on or byte == 125):
+            if behind == value_at or not (going_on or byte == 125) or not abs(value) <= LARGEST:
                 break
             if role <= NUMBERS:
                 if table[following, MET] == ZERO:

@@ -13,7 +13,7 @@ MOST_DIGITS = np.uint64(17)  # of a whole number
 ZERO, ONE, EIGHT = np.uint64(0), np.uint64(1), np.uint64(8)
 
 
-@kernel
+@force_inline
 def _number_end(data, at):
     """Where a number of JSON ends, `at` if it is not one, or is whole and of very many digits.
 
@@ -48,6 +48,16 @@ def _number_end(data, at):
     return start if whole and digits > MOST_DIGITS else at
 
 
+@kernel
+def _read_slowly(data, at):
+    """The number of JSON at `data[at]`, digit by digit, and its end."""
+    stop = _number_end(data, at)
+    value = 0.0
+    if stop > at:
+        value, _ = parse_number(data, at, stop)
+    return value, stop
+
+
 @force_inline
 def read_plainly(data, at):
     """The number of JSON at `data[at]` and its end if it is written plainly, as most are; else the end is `at`."""
@@ -72,9 +82,7 @@ def read_number(data, at):
     """The number of JSON at `data[at]` and its end, which is `at` if there is none to be read here."""
     value, stop = read_plainly(data, at)
     if stop == at:
-        stop = _number_end(data, at)
-        if stop > at:
-            value, _ = parse_number(data, at, stop)
+        value, stop = _read_slowly(data, at)
     return value, stop
 
 

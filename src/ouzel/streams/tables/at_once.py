@@ -16,14 +16,14 @@ from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, own_name
 from ouzel.streams.options import Options
 from ouzel.streams.tables.arrow_types import is_coded, is_number, numbers_of
 from ouzel.streams.tables.coded import Coded
-from ouzel.streams.tables.coded_rows import CodedRows
+from ouzel.streams.tables.column_rows import ColumnRows
 from ouzel.streams.tables.cut_rows import CutRows
 from ouzel.streams.tables.in_place import read_in_place
 from ouzel.streams.tables.lanes import Rows
+from ouzel.streams.tables.plain_words import PlainWords, plain_words_of
 from ouzel.streams.tables.refusals import converting
 from ouzel.streams.tables.row_layout import TOLD, layout_of
 
-MOST_TEXT = 1 << 26  # bytes of the dictionaries of a table, of which a copy is made
 Decode = Callable[[str, Any], tuple[Coded, np.ndarray]]
 
 
@@ -39,7 +39,8 @@ class AtOnce:
         self._decode = decode
         self._able = not (options.derived or options.indicator or options.space.places() or DATE in kinds.values())
         self._layout = layout_of(names, kinds, ids, options.seed)
-        self._coded = CodedRows(self._layout)
+        self._mask = np.uint32((1 << options.bits) - 1)
+        self._rows = ColumnRows(self._layout, options.limits.word, self._mask)
         self._own = {
             place: Names.of_one(ids[names[place]], names[place])
             for place, kind in self._kinds.items()
@@ -58,33 +59,33 @@ class AtOnce:
         if cells > len(self._told):
             self._told = np.empty((cells, TOLD), np.uint64)
         if not isinstance(batch, CutRows):
-            return self._read_coded(batch, noted, name)
-        mask = np.uint32((1 << self._options.bits) - 1)
-        found = read_in_place(batch, self._layout, self._options.limits.word, mask, noted, self._told)
+            return self._read_columns(batch, noted, name)
+        found = read_in_place(batch, self._layout, self._options.limits.word, self._mask, noted, self._told)
         if found is None:
             return None
         rows, words, numbered = found
         return rows, [*(self._own[k] for k in np.flatnonzero(numbered).tolist() if k in self._own), words]
 
-    def _read_coded(self, batch: Any, noted: np.ndarray, name: str) -> tuple[Rows, list[Names]] | None:
-        coded: dict[int, tuple[Coded, np.ndarray]] = {}
+    def _read_columns(self, batch: Any, noted: np.ndarray, name: str) -> tuple[Rows, list[Names]] | None:
+        words: dict[int, PlainWords | tuple[Coded, np.ndarray]] = {}
         numbers: dict[int, np.ndarray] = {}
         for place, kind in self._kinds.items():
             column, array = self.names[place], batch.column(place)
+            sound = True
             with converting(batch, column, name):
                 if kind == CATEGORY and is_coded(array):
-                    coded[place] = self._decode(column, array)
-                    sound = not coded[place][0].cells.wrong.any()
-                elif kind == NUMBER and is_number(array.type):
+                    words[place] = known, _ = self._decode(column, array)
+                    sound = not known.cells.wrong.any()
+                elif kind == CATEGORY:
+                    words[place] = plain_words_of(array)
+                elif is_number(array.type):
                     numbers[place], sound = _sound(numbers_of(array, 0.0))
                 else:
                     sound = False
             if not sound:
                 return None
-        if not coded or sum(len(known.words.data) for known, _ in coded.values()) > MOST_TEXT:
-            return None
-        rows, words = self._coded.read(batch.num_rows, coded, numbers, noted, self._told)
-        return rows, [*self._own.values(), words]
+        found = self._rows.read(batch.num_rows, words, numbers, noted, self._told) if words else None
+        return None if found is None else (found[0], [*self._own.values(), found[1]])
 
 
 def _sound(numbers: np.ndarray) -> tuple[np.ndarray, bool]:

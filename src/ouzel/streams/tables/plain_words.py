@@ -1,0 +1,140 @@
+"""Words of a column of text, hashed where they lie, sixteen at a time."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ouzel.kernels.jit import force_inline, kernel
+from ouzel.sketches.hashing import MOST_ID
+from ouzel.streams.missing import NOTHING, says_nothing
+from ouzel.streams.tables.arrow_types import as_text, is_there, types
+from ouzel.streams.tables.row_layout import Layout
+from ouzel.streams.text.hashing_together import Unhashed, hash_names, put_name, room_to_hash
+from ouzel.streams.text.spans import ONE, ZERO, absorb_bytes
+
+NONE = np.uint32(MOST_ID + 1)  # the id of nothing
+SOME = 512  # cells whose hashes are worked out together, in the nearest cache
+BEHIND = np.int64(24)  # bytes from the beginning of a word on that must be there to gather it without a loop
+BLANK = np.uint8(32)
+BEGINS, ENDS = (np.bincount([ord(word[k]) for word in NOTHING], minlength=256) > 0 for k in (0, -1))
+EMPTY = np.frombuffer(bytes(1), np.uint8)[:0]
+UNSOUND = np.int64(-1)
+
+
+class PlainWords(NamedTuple):
+    """A column of text: cell i is `data[offsets[i]:offsets[i + 1]]`, UTF-8, where `valid[i]` or nothing is in `valid`."""
+
+    offsets: np.ndarray  # (n + 1,) int32 or int64
+    data: np.ndarray  # (bytes,) uint8
+    valid: np.ndarray  # (n,) bool, or (0,) where all are
+
+
+def plain_words_of(array: Any) -> PlainWords:
+    """The text of an Arrow array of any type but a dictionary; what is text already stays where it lies."""
+    short = types.is_string(array.type) or types.is_binary(array.type)
+    if not (short or types.is_large_string(array.type)):
+        array = as_text(array)
+    _, offsets, data = array.buffers()
+    here = np.frombuffer(offsets, np.int32 if short else np.int64)[array.offset : array.offset + len(array) + 1]
+    text = EMPTY if data is None else np.frombuffer(data, np.uint8)
+    return PlainWords(here, text, is_there(array) if array.null_count else np.empty(0, np.bool_))
+
+
+@force_inline
+def first_met(noted, identity, present):
+    """1 if an id is `present` (1, else 0) and met for the first time, else 0; as `is_new`, without a branch."""
+    identity = np.uint64(identity) & (np.uint64(len(noted)) * np.uint64(64) - ONE)
+    place, shift = identity >> np.uint64(6), identity & np.uint64(63)
+    before = noted[place]
+    noted[place] = before | (present << shift)
+    return present & ~(before >> shift)
+
+
+@force_inline
+def _trimmed(data, start, stop):
+    """A span without the blanks around it."""
+    while start < stop and data[start] == BLANK:
+        start += 1
+    while stop > start and data[stop - 1] == BLANK:
+        stop -= 1
+    return start, stop
+
+
+@kernel
+def _hash_words(words, layout, column, longest, mask, noted, unhashed, ids, new):
+    """Write the id of each word, or NONE, to `ids` (n,); return how many of them are not yet noted.
+
+    Their cells come first in `new` (n,). UNSOUND if a word has more than `longest` bytes, or lies outside of the text.
+    """
+    offsets, data, valid = words
+    all_valid = len(valid) == 0
+    size_of_text = np.int64(len(data))
+    last = size_of_text - BEHIND
+    word, held, bits = layout.words[column], layout.held[column], layout.bits[column]
+    before = layout.ends[column + ONE] - layout.ends[column]
+    count, n = ZERO, len(ids)
+    for first in range(0, n, SOME):
+        some = min(SOME, n - first)
+        for k in range(some):
+            i = first + k
+            start, stop = np.int64(offsets[i]), np.int64(offsets[i + 1])
+            if start < 0 or stop < start or stop > size_of_text:
+                return UNSOUND
+            start, stop = _trimmed(data, start, stop)
+            present = start < stop and (all_valid or valid[i])
+            if present and BEGINS[data[start]] & ENDS[data[stop - 1]]:
+                present = not says_nothing(data, start, stop)
+            if present and stop - start > longest:
+                return UNSOUND
+            size = np.uint64(stop - start) if present else ONE
+            ids[i] = present
+            if start <= last:
+                put_name(unhashed, k, word, held, bits, data, np.uint64(start), size, before + size)
+            elif present:
+                unhashed.words[k], unhashed.firsts[k], _ = absorb_bytes(word, held, bits, data, start, stop)
+                unhashed.parts[k], unhashed.lengths[k] = 0, before + size
+        hash_names(unhashed, some)
+        for k in range(some):
+            i = first + k
+            identity, present = unhashed.hashes[k] & mask, np.uint64(ids[i])
+            ids[i] = identity if present else NONE
+            new[count] = i
+            count += first_met(noted, identity, present)
+    return np.int64(count)
+
+
+@kernel
+def _tell(words, column, new, ids, told):
+    """Tell of the words in the cells `new` (k,): column, id, and where they start and end."""
+    for k in range(len(new)):
+        i = new[k]
+        start, stop = _trimmed(words.data, np.int64(words.offsets[i]), np.int64(words.offsets[i + ONE]))
+        word = told[k]
+        word[0], word[1], word[2], word[3] = column, ids[i], start, stop
+
+
+class PlainReader:
+    """Reads columns of text, whose words have `longest` bytes at most and ids within `mask`."""
+
+    def __init__(self, layout: Layout, longest: int, mask: np.uint32) -> None:
+        self._layout, self._longest, self._mask = layout, np.int64(longest), mask
+        self._unhashed: Unhashed | None = None
+
+    def read(
+        self, words: PlainWords, column: int, noted: np.ndarray, ids: np.ndarray, new: np.ndarray, told: np.ndarray
+    ) -> int | None:
+        """Write the id of each cell of a column, or NONE, to `ids` (n,); how many words are not yet `noted`.
+
+        Those are told. None if there is a cell to complain of. `new` (n,) uint64 is room.
+        """
+        if self._unhashed is None:
+            self._unhashed = room_to_hash(SOME)
+        place = np.uint64(column)
+        room = noted, self._unhashed, ids, new
+        count = _hash_words(words, self._layout, place, self._longest, self._mask, *room)
+        if count < 0:
+            return None
+        _tell(words, place, new[:count], ids, told)
+        return int(count)

@@ -10,11 +10,12 @@ import pyarrow
 import pyarrow.compute as compute
 
 from ouzel.kernels.jit import kernel
-from ouzel.streams.tables.arrow_types import as_text, filled, is_coded
+from ouzel.streams.tables.arrow_types import as_text, filled, is_coded, types
 from ouzel.streams.tables.cells import Cells, Words, words_of
 from ouzel.streams.text.spans import is_new
 
 POSITIONS = pyarrow.int32(), pyarrow.int64()
+AS_BYTES = {pyarrow.string(): pyarrow.binary(), pyarrow.large_string(): pyarrow.large_binary()}
 MANY = 4  # cells of a dictionary to a row, at most, where all of them are read
 
 
@@ -94,9 +95,29 @@ class Checks:
                 if is_coded(array) and place in self._sound and _are_one(self._sound[place], array.dictionary):
                     _check_positions(array)
                     continue
-                array.validate(full=True)
+                _check_cells(array)
                 if is_coded(array):
                     self._sound[place] = array.dictionary
+
+
+def _check_cells(array: Any) -> None:
+    """Raise ValueError if offsets or letters are unsound. Letters of ASCII alone need not be looked at cell by cell."""
+    kind = AS_BYTES.get(array.type)
+    if kind is None or not _is_sound_ascii(array.view(kind)):
+        array.validate(full=True)
+
+
+def _is_sound_ascii(array: Any) -> bool:
+    try:
+        array.validate(full=True)
+    except ValueError:  # which is told of the array as it is
+        return False
+    _, offsets, data = array.buffers()
+    if data is None or not len(array):
+        return True
+    kind = np.int32 if types.is_binary(array.type) else np.int64
+    here = np.frombuffer(offsets, kind)[array.offset : array.offset + len(array) + 1]
+    return bool(np.frombuffer(data, np.uint8)[here[0] : here[-1]].max(initial=0) < 128)
 
 
 def _check_positions(array: Any) -> None:

@@ -160,7 +160,7 @@ class _Parts:
 
     def _are_few(self, words: _Words, rows: int) -> bool:
         """Whether a column is a dictionary of few words, and next to nothing but positions in it."""
-        few = 0 < words.cells <= min(2 * self.most, rows // 2)
+        few = 0 < words.cells <= min(TOGETHER * self.most, rows // 2)
         return few and words.all - words.size <= POSITION * rows + FEW * FEW
 
     def _words(self, number: int, name: str) -> _Words:

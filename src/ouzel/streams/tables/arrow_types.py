@@ -132,6 +132,15 @@ def text_size(array: Any) -> int:
     return 0 if is_empty(array.type) else 8 * len(array)
 
 
+def dictionary_size(array: Any) -> int:
+    """Bytes of the text of a dictionary, roughly where its offsets are not those of 32 bits."""
+    cells = array.dictionary
+    if not (types.is_string(cells.type) and len(cells)):
+        return int(cells.nbytes)
+    offsets = np.frombuffer(cells.buffers()[1], np.int32)
+    return int(offsets[cells.offset + len(cells)]) - int(offsets[cells.offset])
+
+
 def flat(table: Any) -> Any:
     """An Arrow table with a column `outer.inner` for each member of an object, and no types of an extension."""
     while any(types.is_struct(field.type) for field in table.schema):

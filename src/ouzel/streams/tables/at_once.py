@@ -14,7 +14,7 @@ import numpy as np
 from ouzel.streams.block import LARGEST, Names
 from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, own_name
 from ouzel.streams.options import Options
-from ouzel.streams.tables.arrow_types import is_coded, is_number, numbers_of
+from ouzel.streams.tables.arrow_types import filled, is_coded, is_number, numbers_of, types
 from ouzel.streams.tables.coded import Coded
 from ouzel.streams.tables.column_rows import ColumnRows
 from ouzel.streams.tables.cut_rows import CutRows
@@ -28,15 +28,12 @@ Decode = Callable[[str, Any], tuple[Coded, np.ndarray]]
 
 
 class AtOnce:
-    """Reads the columns of a table that are numbers or categories, those of numbers with ids; `decode` dictionaries."""
+    """Reads the columns of a table that are numbers or categories, those of numbers with ids."""
 
-    def __init__(
-        self, names: list[str], kinds: Mapping[str, str], ids: Mapping[str, int], options: Options, decode: Decode
-    ) -> None:
+    def __init__(self, names: list[str], kinds: Mapping[str, str], ids: Mapping[str, int], options: Options) -> None:
         self._kinds = {place: kinds[name] for place, name in enumerate(names) if kinds.get(name) in (NUMBER, CATEGORY)}
         self.names = names
         self._options = options
-        self._decode = decode
         self._able = not (options.derived or options.indicator or options.space.places() or DATE in kinds.values())
         self._layout = layout_of(names, kinds, ids, options.seed)
         self._mask = np.uint32((1 << options.bits) - 1)
@@ -48,10 +45,10 @@ class AtOnce:
         }
         self._told = np.empty((0, TOLD), np.uint64)
 
-    def read(self, batch: Any, noted: np.ndarray, name: str) -> tuple[Rows, list[Names]] | None:
+    def read(self, batch: Any, noted: np.ndarray, name: str, decode: Decode) -> tuple[Rows, list[Names]] | None:
         """The features of a batch and the names of the words not yet `noted`; None if it cannot be read so.
 
-        A library's errors name the table `name`.
+        A library's errors name the table `name`; `decode` reads a dictionary.
         """
         if not self._able:
             return None
@@ -59,14 +56,16 @@ class AtOnce:
         if cells > len(self._told):
             self._told = np.empty((cells, TOLD), np.uint64)
         if not isinstance(batch, CutRows):
-            return self._read_columns(batch, noted, name)
+            return self._read_columns(batch, noted, name, decode)
         found = read_in_place(batch, self._layout, self._options.limits.word, self._mask, noted, self._told)
         if found is None:
             return None
         rows, words, numbered = found
         return rows, [*(self._own[k] for k in np.flatnonzero(numbered).tolist() if k in self._own), words]
 
-    def _read_columns(self, batch: Any, noted: np.ndarray, name: str) -> tuple[Rows, list[Names]] | None:
+    def _read_columns(
+        self, batch: Any, noted: np.ndarray, name: str, decode: Decode
+    ) -> tuple[Rows, list[Names]] | None:
         words: dict[int, PlainWords | tuple[Coded, np.ndarray]] = {}
         numbers: dict[int, np.ndarray] = {}
         for place, kind in self._kinds.items():
@@ -74,12 +73,12 @@ class AtOnce:
             sound = True
             with converting(batch, column, name):
                 if kind == CATEGORY and is_coded(array):
-                    words[place] = known, _ = self._decode(column, array)
+                    words[place] = known, _ = decode(column, array)
                     sound = not known.cells.wrong.any()
                 elif kind == CATEGORY:
                     words[place] = plain_words_of(array)
                 elif is_number(array.type):
-                    numbers[place], sound = _sound(numbers_of(array, 0.0))
+                    numbers[place], sound = _sound(array)
                 else:
                     sound = False
             if not sound:
@@ -88,8 +87,11 @@ class AtOnce:
         return None if found is None else (found[0], [*self._own.values(), found[1]])
 
 
-def _sound(numbers: np.ndarray) -> tuple[np.ndarray, bool]:
+def _sound(array: Any) -> tuple[np.ndarray, bool]:
     """Numbers (n,), 0 where there is none, and whether all others are within bounds."""
+    if types.is_integer(array.type) and not array.null_count:
+        return filled(array, 0).astype(np.float64), True
+    numbers = numbers_of(array, 0.0)
     fit = np.abs(numbers) <= LARGEST
     if fit.all():
         return numbers, True

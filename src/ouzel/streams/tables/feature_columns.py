@@ -126,8 +126,8 @@ class FeatureColumns:
         """Numbers and categories, where all columns of them can be read together."""
         self._noted = self._telling.begin()
         if self._at_once is None or self._at_once.names != batch.schema.names:
-            self._at_once = AtOnce(batch.schema.names, kinds, self.ids, self.options, self._decode)
-        found = self._at_once.read(batch, self._noted, self.name)
+            self._at_once = AtOnce(batch.schema.names, kinds, self.ids, self.options)
+        found = self._at_once.read(batch, self._noted, self.name, self._decode)
         return None if found is None else (*found, [])
 
     def _by_columns(self, batch: Any, kinds: dict[str, str]) -> Read:

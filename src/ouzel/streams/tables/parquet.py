@@ -15,6 +15,7 @@ from ouzel.streams.options import Options
 from ouzel.streams.patterns import matches
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.arrow_types import as_text, is_coded
+from ouzel.streams.tables.parquet_words import can_be_kept, tables_of_group
 
 ROOM = 1 << 26  # bytes that the words of one column may take in one table
 BUFFER = 1 << 20  # bytes of a column that are read at a time
@@ -23,6 +24,7 @@ PLAIN = 1 << 12  # rows of a row group, below which words are read as they are
 AS_DICTIONARIES = {"PLAIN", "PLAIN_DICTIONARY", "RLE", "RLE_DICTIONARY", "BIT_PACKED"}  # that PyArrow can read so
 MUCH = 2  # times the bytes that a column takes of the row group before
 TOGETHER = 4  # times the rows of other tables, where there are dictionaries, which PyArrow copies for each table
+MANY = 1 << 12  # cells of a dictionary of which there should be one copy
 POSITION = 3  # bytes, at most, of a position in a dictionary that is small
 
 
@@ -41,11 +43,20 @@ def parquet_tables(source: Source, options: Options, limits: Limits) -> Iterator
             parts = _Parts(file, coded, words, len(read), limits, source.groups, apart=_is_afar(stored))
             for part in parts.runs():
                 with _opened(stored, part.coded, file.metadata) as some:
-                    for batch in some.iter_batches(part.rows, row_groups=part.groups, columns=read):
-                        table = pyarrow.Table.from_batches([batch])
+                    for table in _tables(some, part, read):
                         for name in ignored:
                             table = table.append_column(name, pyarrow.nulls(len(table)))
                         yield table
+
+
+def _tables(file: ParquetFile, part: _Part, read: Sequence[str]) -> Iterator[Any]:
+    """The tables of a part of a file."""
+    if part.whole:
+        for number in part.groups:
+            yield from tables_of_group(file, number, part.rows, part.whole, read)
+        return
+    for batch in file.iter_batches(part.rows, row_groups=part.groups, columns=read):
+        yield pyarrow.Table.from_batches([batch])
 
 
 def _opened(stored: Any, coded: Sequence[str] = (), metadata: Any = None) -> ParquetFile:
@@ -87,11 +98,15 @@ class _Words(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """Row groups that follow one another, how many of their rows are taken at a time, and which words are coded."""
+    """Row groups that follow one another, how many of their rows are taken at a time, and which words are coded.
+
+    Some of those may be read as a `whole`, for all rows of a row group.
+    """
 
     groups: list[int]
     rows: int
     coded: list[str]
+    whole: tuple[str, ...] = ()
 
 
 class _Parts:
@@ -151,16 +166,20 @@ class _Parts:
         if not self.words or (small and group.num_rows < PLAIN):
             return _Part([number], rows, [])
         found = {name: self._words(number, name) for name in self.words}
-        self._few = {name: words for name, words in found.items() if self._are_few(words, group.num_rows)}
-        rows = min(TOGETHER * rows, fitting) if self._few else rows
+        self._few = {name: words for name, words in found.items() if self._are_few(words, group.num_rows, TOGETHER)}
+        whole = [name for name, words in self._few.items() if words.cells > MANY]
+        if not can_be_kept(group.num_rows, [self._few[name].cells for name in whole]):
+            self._few = {name: words for name, words in found.items() if self._are_few(words, group.num_rows, 2)}
+            whole = []
+        rows = min(TOGETHER * rows, fitting) if self._few and not whole else rows
         if not small:
             rows = min([rows, *(max(1, ROOM // max(words.longest, 1)) for words in found.values())])
             rows = min(rows, FEW) if max(words.all for words in found.values()) > self.limits.batch else rows
-        return _Part([number], rows, list(self._few))
+        return _Part([number], rows, list(self._few), tuple(whole))
 
-    def _are_few(self, words: _Words, rows: int) -> bool:
-        """Whether a column is a dictionary of few words, and next to nothing but positions in it."""
-        few = 0 < words.cells <= min(TOGETHER * self.most, rows // 2)
+    def _are_few(self, words: _Words, rows: int, tables: int) -> bool:
+        """Whether a column is a dictionary of few words for so many tables, and next to nothing but positions in it."""
+        few = 0 < words.cells <= min(tables * self.most, rows // 2)
         return few and words.all - words.size <= POSITION * rows + FEW * FEW
 
     def _words(self, number: int, name: str) -> _Words:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ouzel.streams.tables.arrow_types import is_coded, is_number, text_size
+from ouzel.streams.tables.arrow_types import dictionary_size, is_coded, is_number, text_size
 from ouzel.streams.tables.cut_rows import CutRows
 
 MOST_TEXT = 1 << 24  # bytes of names that rows read together may bring
@@ -18,8 +18,10 @@ def parts(batch: Any, columns: Sequence[str], is_text: Callable[[str], bool]) ->
             yield batch
             return
         batch = batch.to_arrow()
-    size = sum(_text_size(batch.column(column), is_text(column), len(columns)) for column in columns)
-    if size <= MOST_TEXT or batch.num_rows == 1:
+    if batch.num_rows == 1 or _size(batch, columns, is_text, _at_most) <= MOST_TEXT:
+        yield batch
+        return
+    if _size(batch, columns, is_text, _text_size) <= MOST_TEXT:
         yield batch
         return
     half = batch.num_rows // 2
@@ -27,11 +29,18 @@ def parts(batch: Any, columns: Sequence[str], is_text: Callable[[str], bool]) ->
     yield from parts(batch.slice(half), columns, is_text)
 
 
-def _text_size(array: Any, by_words: bool, columns: int) -> int:
-    """Bytes of the names that a column may bring; nothing where all words of a dictionary are little text."""
+def _size(batch: Any, columns: Sequence[str], is_text: Callable[[str], bool], size: Callable[[Any, bool], int]) -> int:
+    return sum(size(batch.column(column), is_text(column)) for column in columns)
+
+
+def _at_most(array: Any, by_words: bool) -> int:
+    """Bytes of the names that a column may bring, or more: those of all words of a dictionary."""
+    return dictionary_size(array) if is_coded(array) and not by_words else _text_size(array, by_words)
+
+
+def _text_size(array: Any, by_words: bool) -> int:
+    """Bytes of the names that a column may bring."""
     if is_number(array.type):
         return 0
-    if is_coded(array) and not by_words:
-        size = int(array.dictionary.nbytes)
-        return 0 if size * columns <= MOST_TEXT else min(size, text_size(array))
-    return text_size(array)
+    size = text_size(array)
+    return size if by_words or not is_coded(array) else min(size, dictionary_size(array))

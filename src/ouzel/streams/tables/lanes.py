@@ -9,7 +9,7 @@ import numpy as np
 from ouzel.kernels.jit import kernel
 from ouzel.streams.row_order import RANKED, canonical_rows, rank_row, ranking_room, sort_row
 
-TILE = np.int64(1 << 14)  # features
+TILE = np.int64(1 << 13)  # features
 APART = 80  # numbers between the lanes, or those of 2^k rows would
 
 

@@ -15,10 +15,13 @@ from ouzel.streams.text.hashing_together import Unhashed, hash_names, put_name, 
 from ouzel.streams.text.spans import ONE, ZERO, absorb_bytes
 
 NONE = np.uint32(MOST_ID + 1)  # the id of nothing
-SOME = 512  # cells whose hashes are worked out together, in the nearest cache
-BEHIND = np.int64(24)  # bytes from the beginning of a word on that must be there to gather it without a loop
-BLANK = np.uint8(32)
-BEGINS, ENDS = (np.bincount([ord(word[k]) for word in NOTHING], minlength=256) > 0 for k in (0, -1))
+SOME = np.uint64(512)  # cells whose hashes are worked out together, in the nearest cache
+BEHIND = np.uint64(24)  # bytes from the beginning of a word on that must be there to gather it without a loop
+BLANK, OF_NOTHING = np.uint8(32), np.uint8(1)  # what a byte may be: itself, or that of a word for nothing
+ODD_FIRST, ODD_LAST = np.zeros((2, 256), np.uint8)
+for _bytes, _place in ((ODD_FIRST, 0), (ODD_LAST, -1)):
+    _bytes[[ord(word[_place]) for word in NOTHING]] = OF_NOTHING
+    _bytes[BLANK] = BLANK
 EMPTY = np.frombuffer(bytes(1), np.uint8)[:0]
 UNSOUND = np.int64(-1)
 
@@ -56,10 +59,16 @@ def first_met(noted, identity, present):
 def _trimmed(data, start, stop):
     """A span without the blanks around it."""
     while start < stop and data[start] == BLANK:
-        start += 1
-    while stop > start and data[stop - 1] == BLANK:
-        stop -= 1
+        start += ONE
+    while stop > start and data[stop - ONE] == BLANK:
+        stop -= ONE
     return start, stop
+
+
+@force_inline
+def _says_word(data, start, stop):
+    """Whether a span, without the blanks around it, is a word."""
+    return start < stop and not says_nothing(data, np.int64(start), np.int64(stop))
 
 
 @kernel
@@ -69,38 +78,43 @@ def _hash_words(words, layout, column, longest, mask, noted, unhashed, ids, new)
     Their cells come first in `new` (n,). UNSOUND if a word has more than `longest` bytes, or lies outside of the text.
     """
     offsets, data, valid = words
-    all_valid = len(valid) == 0
-    size_of_text = np.int64(len(data))
-    last = size_of_text - BEHIND
+    some_are_null = len(valid) > 0
+    size_of_text = np.uint64(len(data))
+    near_end = max(size_of_text, BEHIND) - BEHIND  # from there on, words are gathered byte by byte
     word, held, bits = layout.words[column], layout.held[column], layout.bits[column]
     before = layout.ends[column + ONE] - layout.ends[column]
-    count, n = ZERO, len(ids)
-    for first in range(0, n, SOME):
+    count, n = ZERO, np.uint64(len(ids))
+    next_start, is_odd = np.uint64(offsets[0]), np.uint8(0)
+    for first in range(ZERO, n, SOME):
         some = min(SOME, n - first)
         for k in range(some):
-            i = first + k
-            start, stop = np.int64(offsets[i]), np.int64(offsets[i + 1])
-            if start < 0 or stop < start or stop > size_of_text:
+            start, stop = next_start, np.uint64(offsets[first + k + ONE])
+            next_start = stop
+            if (start > stop) | (stop > size_of_text):
                 return UNSOUND
-            start, stop = _trimmed(data, start, stop)
-            present = start < stop and (all_valid or valid[i])
-            if present and BEGINS[data[start]] & ENDS[data[stop - 1]]:
-                present = not says_nothing(data, start, stop)
-            if present and stop - start > longest:
-                return UNSOUND
-            size = np.uint64(stop - start) if present else ONE
-            ids[i] = present
-            if start <= last:
-                put_name(unhashed, k, word, held, bits, data, np.uint64(start), size, before + size)
-            elif present:
+            present = np.uint64(stop > start)
+            if some_are_null:
+                present &= np.uint64(valid[first + k])
+            if start < near_end:
+                at_start, at_end = ODD_FIRST[data[start]], ODD_LAST[data[max(stop, start + ONE) - ONE]]
+                is_odd = (at_start & at_end & OF_NOTHING) | ((at_start | at_end) & BLANK)
+            if start >= near_end or is_odd:
+                start, stop = _trimmed(data, start, stop)
+                present &= np.uint64(_says_word(data, start, stop))
+            size = stop - start
+            if start < near_end:
+                put_name(unhashed, k, word, held, bits, data, start, max(size, ONE), before + size)
+            else:
                 unhashed.words[k], unhashed.firsts[k], _ = absorb_bytes(word, held, bits, data, start, stop)
                 unhashed.parts[k], unhashed.lengths[k] = 0, before + size
+            if present & np.uint64(size > longest):
+                return UNSOUND
+            ids[first + k] = present
         hash_names(unhashed, some)
         for k in range(some):
-            i = first + k
-            identity, present = unhashed.hashes[k] & mask, np.uint64(ids[i])
-            ids[i] = identity if present else NONE
-            new[count] = i
+            identity, present = unhashed.hashes[k] & mask, np.uint64(ids[first + k])
+            ids[first + k] = identity if present else NONE
+            new[count] = first + k
             count += first_met(noted, identity, present)
     return np.int64(count)
 
@@ -110,7 +124,7 @@ def _tell(words, column, new, ids, told):
     """Tell of the words in the cells `new` (k,): column, id, and where they start and end."""
     for k in range(len(new)):
         i = new[k]
-        start, stop = _trimmed(words.data, np.int64(words.offsets[i]), np.int64(words.offsets[i + ONE]))
+        start, stop = _trimmed(words.data, np.uint64(words.offsets[i]), np.uint64(words.offsets[i + ONE]))
         word = told[k]
         word[0], word[1], word[2], word[3] = column, ids[i], start, stop
 
@@ -119,7 +133,7 @@ class PlainReader:
     """Reads columns of text, whose words have `longest` bytes at most and ids within `mask`."""
 
     def __init__(self, layout: Layout, longest: int, mask: np.uint32) -> None:
-        self._layout, self._longest, self._mask = layout, np.int64(longest), mask
+        self._layout, self._longest, self._mask = layout, np.uint64(longest), mask
         self._unhashed: Unhashed | None = None
 
     def read(
@@ -130,7 +144,7 @@ class PlainReader:
         Those are told. None if there is a cell to complain of. `new` (n,) uint64 is room.
         """
         if self._unhashed is None:
-            self._unhashed = room_to_hash(SOME)
+            self._unhashed = room_to_hash(int(SOME))
         place = np.uint64(column)
         room = noted, self._unhashed, ids, new
         count = _hash_words(words, self._layout, place, self._longest, self._mask, *room)

@@ -39,10 +39,10 @@ def _pick(codes, cells, bits, noted, ids, values, new):
 
 
 class Coded(NamedTuple):
-    """A dictionary, the text of its cells and one more that is null, and what they hold."""
+    """A dictionary, the text of its cells, and what these and one more that is null hold."""
 
     dictionary: Any
-    words: Words
+    text: np.ndarray  # (bytes,) uint8
     cells: Cells
 
     @classmethod
@@ -50,7 +50,7 @@ class Coded(NamedTuple):
         """A dictionary with its cells read."""
         words = words_of(dictionary)
         words = Words(np.append(words.offsets, words.offsets[-1:]), words.data, np.append(words.valid, False))
-        return cls(dictionary, words, read(words))
+        return cls(dictionary, words.data, read(words))
 
     def pick(
         self, codes: np.ndarray, bits: np.uint32, noted: np.ndarray, ids: np.ndarray, values: np.ndarray

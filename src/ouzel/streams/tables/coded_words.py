@@ -7,6 +7,7 @@ import numpy as np
 from ouzel.kernels.jit import kernel
 from ouzel.streams.tables.coded import Coded
 from ouzel.streams.tables.plain_words import NONE, first_met
+from ouzel.streams.tables.told_names import Told
 from ouzel.streams.text.spans import ONE, ZERO
 
 
@@ -33,10 +34,13 @@ def _pick(codes, cells, batch, noted, new):
 
 @kernel
 def _tell(starts, ends, cells, column, new, told):
-    """Tell of the words in the cells `new` (k,): column, id, and where they start and end."""
+    """Tell of the words in the cells `new` (k,): column, id, and where they start and end; return their bytes."""
+    size = ZERO
     for k in range(len(new)):
         cell, word = new[k], told[k]
         word[0], word[1], word[2], word[3] = column, cells[cell, ZERO], starts[cell], ends[cell]
+        size += ends[cell] - starts[cell]
+    return size
 
 
 class CodedReader:
@@ -48,10 +52,10 @@ class CodedReader:
         self._cells = np.empty((0, 2), np.uint32)
         self._batch = 0
 
-    def read(self, known: Coded, noted: np.ndarray, codes: np.ndarray, new: np.ndarray, told: np.ndarray) -> int:
-        """Put ids, or NONE, in the place of codes (n,) uint32 of a dictionary; how many words are not yet `noted`.
+    def read(self, known: Coded, noted: np.ndarray, codes: np.ndarray, new: np.ndarray, told: np.ndarray) -> Told:
+        """Put ids, or NONE, in the place of codes (n,) uint32 of a dictionary; words that are not yet `noted` are told.
 
-        Those are told. `new` (n,) uint64 is room.
+        `new` (n,) uint64 is room.
         """
         starts, ends = known.cells.starts, known.cells.ends
         if self._known is not known:
@@ -60,5 +64,5 @@ class CodedReader:
             self._cells[:, 0] = np.where(starts < ends, known.cells.ids, NONE)
         self._batch += 1
         count = int(_pick(codes, self._cells, np.uint32(self._batch), noted, new))
-        _tell(starts, ends, self._cells, self._column, new[:count], told)
-        return count
+        size = _tell(starts, ends, self._cells, self._column, new[:count], told)
+        return Told(count, int(size), known.text)

@@ -15,7 +15,7 @@ from ouzel.streams.tables.coded_words import CodedReader
 from ouzel.streams.tables.lanes import APART, TILE, Rows
 from ouzel.streams.tables.plain_words import NONE, PlainReader, PlainWords
 from ouzel.streams.tables.row_layout import IS_NUMBER, KINDS, Layout
-from ouzel.streams.tables.told_names import names_told
+from ouzel.streams.tables.told_names import Told, names_told
 from ouzel.streams.text.spans import ONE, ZERO
 
 
@@ -75,7 +75,7 @@ def _turn(layout, places, words, numbers, offsets, ids, values):
 
 
 class ColumnRows:
-    """Reads rows of numbers and of words, see `layout_of`; these have `longest` bytes at most, and ids within `mask`."""
+    """Reads rows of numbers, and of words of `longest` bytes at most with ids within `mask`; see `layout_of`."""
 
     def __init__(self, layout: Layout, longest: int, mask: np.uint32) -> None:
         self._layout = layout
@@ -102,31 +102,27 @@ class ColumnRows:
             self._numbers = np.empty((len(numbers), rows + APART), np.float32)
             self._new = np.empty(rows, np.uint64)
         places = np.zeros(len(self._layout.kinds), np.int64)
-        texts: list[np.ndarray] = []
-        counts: list[int] = []
+        parts: list[tuple[int, Told]] = []
         filled = 0
         for place, (column, cells) in enumerate(words.items()):
             places[column] = place
             here, free = self._words[place, :rows], told[filled:]
             if isinstance(cells, PlainWords):
-                texts.append(cells.data)
-                count = self._plain.read(cells, column, noted, here, self._new, free)
-                if count is None:
+                found = self._plain.read(cells, column, noted, here, self._new, free)
+                if found is None:
                     return None
             else:
                 known, codes = cells
                 here[:] = codes
-                texts.append(known.words.data)
                 reader = self._coded.setdefault(column, CodedReader(column))
-                count = reader.read(known, noted, here, self._new, free)
-            counts.append(count)
-            filled += count
+                found = reader.read(known, noted, here, self._new, free)
+            parts.append((column, found))
+            filled += found.words
         for place, (column, values) in enumerate(numbers.items()):
             self._numbers[place, :rows], places[column] = values, place
         room = rows * (len(words) + len(numbers))
         read = Rows(np.empty(rows + 1, np.uint64), np.empty(room, np.uint32), np.empty(room, np.float32))
         lanes = self._words[:, :rows], self._numbers[:, :rows]
         end = int(_turn(self._layout, places, *lanes, *read))
-        return Rows(read.offsets, read.ids[:end], read.values[:end]), names_told(
-            self._layout, texts, counts, told[:filled]
-        )
+        names = names_told(self._layout, parts, told)
+        return Rows(read.offsets, read.ids[:end], read.values[:end]), names

@@ -209,12 +209,12 @@ class FeatureColumns:
         prefix = f"{column}=".encode()
         if is_coded(array):
             known, codes = self._decode(column, array, own)
-            words, cells, new = known.words, known.cells, known.pick(codes, self.mask, self._noted, ids, values)
+            text, cells, new = known.text, known.cells, known.pick(codes, self.mask, self._noted, ids, values)
         else:
             codes, words = None, words_of(array)
-            cells, new = self._read_words(words, prefix, own, self._noted)
+            text, (cells, new) = words.data, self._read_words(words, prefix, own, self._noted)
             ids[:], values[:] = cells.ids, cells.values
-        found = [self._names(cells, new, words, prefix)]
+        found = [self._names(cells, new, text, prefix)]
 
         def of_rows(part: np.ndarray) -> np.ndarray:
             return part if codes is None else part[codes]
@@ -226,7 +226,7 @@ class FeatureColumns:
             named = of_rows(cells.starts < cells.ends)
             if self._factors.wants(column):
                 chosen = Cells._make(of_rows(part)[named] for part in cells)
-                self._take_words(column, np.flatnonzero(named), chosen, words, prefix)
+                self._take_words(column, np.flatnonzero(named), chosen, text, prefix)
             if self.hashed != self.mask:
                 ids[named] &= self.mask
             if own is not None:
@@ -251,17 +251,17 @@ class FeatureColumns:
         asked = words, before, np.uint32(own or 0), own is not None, longest, seed, self.hashed, self.mask
         return cells, new[: read_cells(*asked, noted, cells, new)]
 
-    def _names(self, cells: Cells, which: np.ndarray, words: Words, prefix: bytes) -> Names:
+    def _names(self, cells: Cells, which: np.ndarray, text: np.ndarray, prefix: bytes) -> Names:
         """The names of some cells."""
         ids, starts, ends = (part[which] for part in (cells.ids, cells.starts, cells.ends))
-        return names_of_cells(ids & self.mask, np.frombuffer(prefix, np.uint8), words.data, starts, ends)
+        return names_of_cells(ids & self.mask, np.frombuffer(prefix, np.uint8), text, starts, ends)
 
     def _take_words(
-        self, column: str, rows: np.ndarray, cells: Cells, words: Words, prefix: bytes, several: bool = False
+        self, column: str, rows: np.ndarray, cells: Cells, text: np.ndarray, prefix: bytes, several: bool = False
     ) -> None:
         """Have others made of the words of a column, if that is asked for: of those cells, which rows (k,) have."""
         if self._factors.wants(column, several):
-            where = cells.starts, cells.ends, words.data
+            where = cells.starts, cells.ends, text
             self._factors.add(column, rows, cells.ids, cells.values, *where, prefix=prefix)
 
     def _tokens(self, array: Any, column: str, wrong: np.ndarray) -> tuple[np.ndarray, np.ndarray, Names]:
@@ -289,12 +289,12 @@ class FeatureColumns:
         words = words_of(items)
         offsets = list_rows(array, len(items))
         cells, new = self._read_words(words, prefix, noted=self._noted)
-        names = self._names(cells, new, words, prefix)
+        names = self._names(cells, new, words.data, prefix)
         if is_number(items.type):
             cells.wrong[np.abs(numbers_of(items, 0.0)) > LARGEST] = NOT_FINITE  # what is not a number is missing
         for kind in (NOT_FINITE, TOO_LONG):
             wrong[any_in_row(cells.wrong == kind, offsets)] = kind
         named = cells.starts < cells.ends
         rows = np.repeat(np.arange(len(array)), np.diff(offsets))[named]
-        self._take_words(column, rows, Cells._make(part[named] for part in cells), words, prefix, several=True)
+        self._take_words(column, rows, Cells._make(part[named] for part in cells), words.data, prefix, several=True)
         return np.concatenate([[0], np.cumsum(named)])[offsets], cells.ids[named] & self.mask, names

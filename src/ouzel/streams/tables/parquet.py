@@ -195,7 +195,7 @@ class _Parts:
         encodings, size = column.encodings, column.total_uncompressed_size
         if known is not None:
             if AS_DICTIONARIES.issuperset(encodings) and size <= MUCH * known.all:
-                return known
+                return known._replace(all=min(size, known.all))  # this row group may have fewer rows
             del self._few[name]
             return self._words(number, name)
         if "DELTA_BYTE_ARRAY" in encodings:

@@ -1,4 +1,4 @@
-"""Words of a row group, column by column as dictionaries: each is decoded once, where a table of some rows has a copy."""
+"""Words of a row group, column by column as dictionaries: each is decoded once, not once for every table."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _as_one(file: ParquetFile, number: int, name: str) -> _Words | None:
     if len(chunks) != 1 or not is_coded(chunks[0]):
         return None
     dictionary = chunks[0].dictionary
-    return _Words(dictionary, chunks[0].indices.cast(position_of(len(dictionary))))
+    return _Words(dictionary, chunks[0].indices.cast(position_of(len(dictionary)), safe=False))
 
 
 def _of_nothing(words: Mapping[str, _Words], rows: int) -> Iterator[Any]:

@@ -11,6 +11,7 @@ from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.missing import NOTHING, says_nothing
 from ouzel.streams.tables.arrow_types import as_text, is_there, types
 from ouzel.streams.tables.row_layout import Layout
+from ouzel.streams.tables.told_names import Told
 from ouzel.streams.text.hashing_together import Unhashed, hash_names, put_name, room_to_hash
 from ouzel.streams.text.spans import ONE, ZERO, absorb_bytes
 
@@ -27,7 +28,7 @@ UNSOUND = np.int64(-1)
 
 
 class PlainWords(NamedTuple):
-    """A column of text: cell i is `data[offsets[i]:offsets[i + 1]]`, UTF-8, where `valid[i]` or nothing is in `valid`."""
+    """A column of text: cell i is `data[offsets[i]:offsets[i + 1]]`, UTF-8, where it is valid."""
 
     offsets: np.ndarray  # (n + 1,) int32 or int64
     data: np.ndarray  # (bytes,) uint8
@@ -121,12 +122,15 @@ def _hash_words(words, layout, column, longest, mask, noted, unhashed, ids, new)
 
 @kernel
 def _tell(words, column, new, ids, told):
-    """Tell of the words in the cells `new` (k,): column, id, and where they start and end."""
+    """Tell of the words in the cells `new` (k,): column, id, and where they start and end; return their bytes."""
+    size = ZERO
     for k in range(len(new)):
         i = new[k]
         start, stop = _trimmed(words.data, np.uint64(words.offsets[i]), np.uint64(words.offsets[i + ONE]))
         word = told[k]
         word[0], word[1], word[2], word[3] = column, ids[i], start, stop
+        size += stop - start
+    return size
 
 
 class PlainReader:
@@ -138,10 +142,10 @@ class PlainReader:
 
     def read(
         self, words: PlainWords, column: int, noted: np.ndarray, ids: np.ndarray, new: np.ndarray, told: np.ndarray
-    ) -> int | None:
-        """Write the id of each cell of a column, or NONE, to `ids` (n,); how many words are not yet `noted`.
+    ) -> Told | None:
+        """Write the id of each cell of a column, or NONE, to `ids` (n,); words that are not yet `noted` are told.
 
-        Those are told. None if there is a cell to complain of. `new` (n,) uint64 is room.
+        None if there is a cell to complain of. `new` (n,) uint64 is room.
         """
         if self._unhashed is None:
             self._unhashed = room_to_hash(int(SOME))
@@ -150,5 +154,5 @@ class PlainReader:
         count = _hash_words(words, self._layout, place, self._longest, self._mask, *room)
         if count < 0:
             return None
-        _tell(words, place, new[:count], ids, told)
-        return int(count)
+        size = _tell(words, place, new[:count], ids, told)
+        return Told(int(count), int(size), words.data)

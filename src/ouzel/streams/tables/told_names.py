@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,24 +28,38 @@ def _append(text, filled, data, start, stop):
 
 
 @kernel
-def _write_names(layout, data, told, filled, text, ends):
-    """Write the names of one column's words behind what is `filled` of `text`; return how much is then."""
-    for k in range(len(told)):
-        column = told[k, 0]
+def _write_names(layout, data, told, filled, names):
+    """Write the names of one column's words behind what is `filled` of the text; return how much is then."""
+    ids, starts, ends, text = names
+    for k in range(np.uint64(len(told))):
+        word = told[k]
+        column = word[0]
+        ids[k], starts[k] = word[1], filled
         filled = _append(text, filled, layout.prefixes, layout.ends[column], layout.ends[column + ONE])
-        filled = _append(text, filled, data, told[k, 2], told[k, 3])
+        filled = _append(text, filled, data, word[2], word[3])
         ends[k] = filled
     return filled
 
 
-def names_told(layout: Layout, texts: Sequence[np.ndarray], counts: Sequence[int], told: np.ndarray) -> Names:
-    """The names of words (k, TOLD), of which each text has so many."""
-    ids, sizes = told[:, 1].astype(np.uint32), np.diff(layout.ends)[told[:, 0]] + told[:, 3] - told[:, 2]
-    size = int(sizes.sum())
-    ends, text = np.empty(len(told), np.uint64), np.empty(size + COPIED, np.uint8)
+class Told(NamedTuple):
+    """Words that a column has told: how many, how many bytes, and the text they lie in."""
+
+    words: int
+    size: int
+    text: np.ndarray
+
+
+def names_told(layout: Layout, parts: Sequence[tuple[int, Told]], told: np.ndarray) -> Names:
+    """The names of words (k, TOLD), those of some columns one behind the other."""
+    lengths = np.diff(layout.ends).tolist()
+    count = sum(part.words for _, part in parts)
+    size = sum(part.size + part.words * lengths[column] for column, part in parts)
+    starts, ends = np.empty(count, np.uint64), np.empty(count, np.uint64)
+    names = Names(np.empty(count, np.uint32), starts, ends, np.empty(size + COPIED, np.uint8))
     first, filled = 0, np.uint64(0)
-    for data, count in zip(texts, counts, strict=True):
-        some = slice(first, first + count)
-        filled = np.uint64(_write_names(layout, data, told[some], filled, text, ends[some]))
-        first += count
-    return Names(ids, ends - sizes, ends, text[:size])
+    for _, part in parts:
+        some = slice(first, first + part.words)
+        here = Names(names.ids[some], starts[some], ends[some], names.text)
+        filled = np.uint64(_write_names(layout, part.text, told[some], filled, here))
+        first += part.words
+    return names._replace(text=names.text[:size])

@@ -120,6 +120,38 @@ def test_dictionaries_read_at_once_come_to_what_columns_do(tmp_path_factory, kin
     assert at_once == ("words" in kinds) or bad
 
 
+@settings(deadline=None, max_examples=100)
+@given(
+    kinds=st.lists(st.sampled_from(["string", "large_string", "string_view", "dictionary", "date32"]), max_size=5),
+    rows=st.integers(1, 1500),
+    seed=st.integers(0, 99),
+    bad=st.booleans(),
+)
+def test_plain_words_read_at_once_come_to_what_columns_do(tmp_path_factory, kinds, rows, seed, bad):
+    rng = np.random.default_rng(seed)
+    known = [None, *WORDS, " " * 40 + "b" * 25, "-1.#QNAN", "1", *[f"w{k}" for k in range(200)]]
+
+    def column(kind):
+        cells = [known[k] for k in rng.integers(0, len(known), rows)]
+        if kind == "date32":
+            return pyarrow.array(rng.integers(0, 300, rows).astype(np.int32)).cast(pyarrow.date32())
+        text = pyarrow.array(cells, pyarrow.string())
+        return text.dictionary_encode() if kind == "dictionary" else text.cast(getattr(pyarrow, kind)())
+
+    table = {"y": rng.integers(0, 2, rows), "n": rng.normal(size=rows), "a": column("string")}
+    table |= {f"c{k}": column(kind) for k, kind in enumerate(kinds)}
+    if bad:
+        table["bad"] = ["a"] * (rows - 1) + ["y" * 300]
+    path = tmp_path_factory.mktemp("t") / "t.arrow"
+    with pyarrow.ipc.new_file(path, pyarrow.table(table).schema) as file:
+        file.write_table(pyarrow.table(table), max_chunksize=700)
+
+    asked = {"limits": Limits(word=200), "on_error": "skip" if bad else "raise"}
+    at_once = come_to_the_same(path, label="y", bits=22, **asked)
+
+    assert at_once or bad
+
+
 def test_rows_of_a_feature_that_is_there_twice_are_added_up_as_columns_lie(tmp_path):
     rng = np.random.default_rng(0)
     rows = "".join(",".join(f"w{k}" for k in rng.integers(0, 300, 20)) + f",{k % 2}\n" for k in range(300))

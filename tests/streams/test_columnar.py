@@ -8,6 +8,7 @@ import pyarrow
 import pyarrow.ipc
 import pyarrow.parquet
 import pytest
+from pyarrow.parquet import ParquetFile
 
 import ouzel
 from ouzel.sketches.hashing import feature_id
@@ -16,6 +17,7 @@ from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.coded import Checks
 from ouzel.streams.tables.parquet import ROOM, parquet_tables
+from ouzel.streams.tables.parquet_words import can_be_kept, tables_of_group
 from tests.streams.test_tables import examples, wrote
 
 
@@ -53,6 +55,62 @@ def test_columns_read_as_dictionaries_hold_what_they_say(tmp_path, kind):
     assert error is None
     expected = [{feature_id(f"city={word}"): 1.0} if word else {} for word in words]
     assert [features for _, _, features in found] == [{feature_id("x"): 0.5} | here for here in expected]
+
+
+@pytest.mark.parametrize("columns", [["y", "city", "land", "x"], ["city", "y"]])
+def test_dictionaries_of_many_words_hold_what_they_say_in_every_row_group(tmp_path, columns):
+    rng = np.random.default_rng(0)
+    n = 70_000
+    places = (9000 * rng.random(n) ** 2).astype(int)
+    words = {
+        "y": [f"class {k % 3}" for k in range(n)],
+        "city": [f"city {k}" if k % 11 else None for k in places],
+        "land": [f"land {k % 40}" for k in places],
+        "x": rng.integers(0, 9, n),
+    }
+    table = pyarrow.table({name: words[name] for name in columns})
+    pyarrow.parquet.write_table(table, tmp_path / "coded.parquet", row_group_size=30_000)
+    pyarrow.parquet.write_table(table, tmp_path / "plain.parquet", use_dictionary=False)
+
+    with closing(Source(str(tmp_path / "coded.parquet"))) as source:
+        tables = list(parquet_tables(source, Options(), Limits()))
+    found, error, _ = examples(tmp_path / "coded.parquet", label="y", bits=24)
+
+    assert error is None
+    assert found == examples(tmp_path / "plain.parquet", label="y", bits=24)[0]
+    assert pyarrow.types.is_dictionary(tables[1].schema.field("city").type)
+    assert pyarrow.concat_tables(table.cast(tables[0].schema) for table in tables).equals(table)
+
+
+def test_a_table_holds_no_more_of_a_row_group_than_its_own_rows(tmp_path):
+    table = pyarrow.table({"y": [0, 1] * 50_000, "city": [f"city {k % 9000}" for k in range(100_000)]})
+    pyarrow.parquet.write_table(table, tmp_path / "t.parquet")
+
+    file = ParquetFile(tmp_path / "t.parquet", read_dictionary=["city"])
+    tables = list(tables_of_group(file, 0, 1000, ["city"], ["y", "city"]))
+    positions = [table["city"].chunk(0).indices for table in tables]
+
+    assert len(tables) == 100
+    assert max(array.buffers()[1].size for array in positions) <= 4 * 1000 + 64
+
+
+def test_positions_are_kept_of_no_more_rows_than_take_little():
+    assert can_be_kept(1_000_000, [60_000] * 26)
+    assert not can_be_kept(1_000_000, [100_000] * 40)
+    assert not can_be_kept(1 << 30, [2])
+
+
+@pytest.mark.parametrize("kinds", [("binary", "string"), ("large_binary", "large_string")])
+def test_words_that_are_not_utf_8_are_refused(kinds):
+    stored, read = (getattr(pyarrow, kind)() for kind in kinds)
+    sound, unsound = (
+        pyarrow.table({"x": pyarrow.array([cell, None, b"b"], stored).view(read)}) for cell in ("ü".encode(), b"\xff")
+    )
+    checks = Checks()
+    checks.check(sound)
+
+    with pytest.raises(ValueError, match="UTF8"):
+        checks.check(unsound)
 
 
 @pytest.mark.parametrize("encoding", ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY", "PLAIN"])

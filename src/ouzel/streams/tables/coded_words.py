@@ -12,15 +12,15 @@ from ouzel.streams.text.spans import ONE, ZERO
 
 
 @kernel
-def _pick(codes, cells, batch, noted, new):
-    """Put ids, or NONE, in the place of `codes` (n,), positions among `cells`; return how many are not yet noted.
+def _pick(codes, cells, batch, noted, ids, new):
+    """Write the ids, or NONE, of `codes` (n,), positions among `cells`; return how many words are not yet noted.
 
     Their cells come first in `new` (n,). `cells` (m, 2) are the ids, and the last batch that had each.
     """
     met = count = ZERO
-    for i in range(len(codes)):
+    for i in range(np.uint64(len(codes))):
         cell = np.uint64(codes[i])
-        codes[i] = cells[cell, ZERO]
+        ids[i] = cells[cell, ZERO]
         new[met] = cell
         met += np.uint64(cells[cell, ONE] != batch)
         cells[cell, ONE] = batch
@@ -52,8 +52,10 @@ class CodedReader:
         self._cells = np.empty((0, 2), np.uint32)
         self._batch = 0
 
-    def read(self, known: Coded, noted: np.ndarray, codes: np.ndarray, new: np.ndarray, told: np.ndarray) -> Told:
-        """Put ids, or NONE, in the place of codes (n,) uint32 of a dictionary; words that are not yet `noted` are told.
+    def read(
+        self, known: Coded, codes: np.ndarray, noted: np.ndarray, ids: np.ndarray, new: np.ndarray, told: np.ndarray
+    ) -> Told:
+        """Write the ids, or NONE, of positions (n,) in a dictionary; words that are not yet `noted` are told.
 
         `new` (n,) uint64 is room.
         """
@@ -63,6 +65,8 @@ class CodedReader:
             self._cells = np.zeros((len(starts), 2), np.uint32)
             self._cells[:, 0] = np.where(starts < ends, known.cells.ids, NONE)
         self._batch += 1
-        count = int(_pick(codes, self._cells, np.uint32(self._batch), noted, new))
+        codes = codes.view()
+        codes.flags.writeable = False  # as those of Arrow are, for which the kernel is compiled
+        count = int(_pick(codes, self._cells, np.uint32(self._batch), noted, ids, new))
         size = _tell(starts, ends, self._cells, self._column, new[:count], told)
         return Told(count, int(size), known.text)

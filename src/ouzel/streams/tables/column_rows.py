@@ -27,8 +27,8 @@ def _turn(layout, places, words, numbers, offsets, ids, values):
     """
     width, n = np.uint64(len(layout.kinds)), len(offsets) - 1
     height = max(1, TILE // max(1, len(layout.kinds)))  # rows that are turned together, in the nearest cache
-    tile_ids = np.zeros(height * width + np.uint64(AT_ONCE), np.uint32)
-    tile_values = np.empty(height * width, np.float32)
+    tile_ids = np.zeros(height * len(layout.kinds) + AT_ONCE, np.uint32)
+    tile_values = np.empty(height * len(layout.kinds), np.float32)
     ends = np.empty(height, np.uint64)
     _, _, ranks = ranking_room()
     filled = ZERO
@@ -113,9 +113,8 @@ class ColumnRows:
                     return None
             else:
                 known, codes = cells
-                here[:] = codes
                 reader = self._coded.setdefault(column, CodedReader(column))
-                found = reader.read(known, noted, here, self._new, free)
+                found = reader.read(known, codes, noted, here, self._new, free)
             parts.append((column, found))
             filled += found.words
         for place, (column, values) in enumerate(numbers.items()):

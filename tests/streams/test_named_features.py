@@ -201,18 +201,15 @@ def test_ends_of_words_are_found_at_every_place(size):
 
 def test_a_kernel_finds_in_many_bytes_what_the_plain_body_says():
     rng = np.random.default_rng(1)
-    data, numbers = rng.integers(0, 256, 64, np.uint8), rng.integers(0, 2**32, 32, np.uint32)
+    data = rng.integers(0, 256, 64, np.uint8)
 
     @kernel
-    def in_a_kernel(data, numbers, counts):
-        many_bytes.count_smaller(numbers, np.uint64(len(numbers)), counts)
+    def in_a_kernel(data):
         word = many_bytes.ends_of_words(data, 0)
         return word, many_bytes.ends_of_strings(data, 0), many_bytes.ones(word)
 
     plain = getattr(in_a_kernel, "py_func", in_a_kernel)
-    counts, expected = np.empty(32, np.uint32), np.empty(32, np.uint32)
-    assert in_a_kernel(data, numbers, counts) == plain(data, numbers, expected)
-    assert counts.tolist() == expected.tolist() == np.argsort(np.argsort(numbers)).tolist()
+    assert in_a_kernel(data) == plain(data)
 
 
 @given(st.binary(max_size=300), st.integers(0, 300), st.integers(0, 300))

@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import types
 
 from ouzel.kernels.simd import INTEGER, in_all_lanes, in_llvm
 
 SEEN = 32  # bytes of a feature that are looked at together
 LOOKED_AT = 64  # bytes that are searched at a time
 COPIED = 16  # bytes that are copied at a time
-AT_ONCE = 16  # numbers that are compared at a time
 
 
 def _load_eight(builder: Any, data: Any, at: Any) -> Any:
@@ -75,24 +74,6 @@ def _ends_of_strings(builder: Any, data: Any, at: Any) -> Any:
     return builder.or_(builder.or_(quote, escape), control)
 
 
-def _count_smaller(builder: Any, numbers: Any, count: Any, counts: Any) -> Any:
-    many = ir.VectorType(ir.IntType(32), AT_ONCE)
-
-    def together(array: Any, place: Any) -> Any:
-        return builder.bitcast(builder.gep(array.data, [place]), many.as_pointer())
-
-    with cgutils.for_range_slice(builder, INTEGER(0), count, INTEGER(AT_ONCE), inc=True) as (place, _):
-        here = builder.load(together(numbers, place), align=4)
-        total = cgutils.alloca_once_value(builder, ir.Constant(many, None))
-        builder.store(ir.Constant(many, None), total)
-        with cgutils.for_range(builder, count) as loop:
-            other = in_all_lanes(builder, builder.load(builder.gep(numbers.data, [loop.index])), AT_ONCE)
-            before = builder.load(total)
-            passed = builder.icmp_unsigned("<", other, here)
-            builder.store(builder.select(passed, builder.add(before, ir.Constant(many, [1] * AT_ONCE)), before), total)
-        builder.store(builder.load(total), together(counts, place), align=4)
-
-
 @in_llvm(_equal_to, types.uint64)
 def equal_to(data, at, byte):
     """The bits k for which byte `data[at + k]` is `byte` (uint8), of 64 bytes."""
@@ -126,12 +107,3 @@ def ends_of_strings(data, at):
 def ones(word):
     """How many bits of a word are set."""
     return np.uint64(int(word).bit_count())
-
-
-@in_llvm(_count_smaller)
-def count_smaller(numbers, count, counts):
-    """Write to `counts` how many of the first `count` of the numbers (uint32) are smaller than each of them.
-
-    Both arrays are read and written in whole times AT_ONCE.
-    """
-    counts[: int(count)] = (numbers[: int(count), None] > numbers[: int(count)]).sum(axis=1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ouzel.kernels.bytes import count_smaller
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.kernels.ranks import TURN, count_smaller_among
 from ouzel.kernels.sort import sort
@@ -56,34 +55,6 @@ def ranking_room():
 
 
 @force_inline
-def rank_row(ids, values, start, stop, room):
-    """`sort_row`, where rows of up to RANKED features have each id go where so many smaller ones say, without a branch.
-
-    `room` is that of `ranking_room`.
-    """
-    if stop - start > RANKED:
-        return sort_row(ids, values, start, stop)
-    spare_ids, spare_values, ranks = room
-    first, count = np.uint64(start), np.uint64(stop - start)
-    for k in range(count):
-        spare_ids[k] = ids[first + k]
-        spare_values[k] = values[first + k]
-    count_smaller(spare_ids, count, ranks)
-    total = np.uint64(0)
-    for k in range(count):
-        rank = np.uint64(ranks[k])
-        total += rank
-        ids[first + rank] = spare_ids[k]
-        values[first + rank] = spare_values[k]
-    if total == count * (count - np.uint64(1)) // np.uint64(2):
-        return stop
-    for k in range(count):  # an id is there more than once
-        ids[first + k] = spare_ids[k]
-        values[first + k] = spare_values[k]
-    return sort_row(ids, values, start, stop)
-
-
-@force_inline
 def rank_into(given_ids, given_values, first, count, ranks, ids, values, start):
     """Write a row of up to RANKED features, those from `first` on, to `ids[start:]`, each where its rank says.
 
@@ -97,6 +68,27 @@ def rank_into(given_ids, given_values, first, count, ranks, ids, values, start):
         total += rank
         ids[start + rank], values[start + rank] = given_ids[first + k] ^ TURN, given_values[first + k]
     return total == count * (count - ONE) // TWO
+
+
+@force_inline
+def rank_row(ids, values, start, stop, room):
+    """`sort_row`, where rows of up to RANKED features have each id go where so many smaller ones say, without a branch.
+
+    `room` is that of `ranking_room`.
+    """
+    if stop - start > RANKED:
+        return sort_row(ids, values, start, stop)
+    spare_ids, spare_values, ranks = room
+    first, count = np.uint64(start), np.uint64(stop - start)
+    for k in range(count):
+        spare_ids[k] = ids[first + k] ^ TURN
+        spare_values[k] = values[first + k]
+    if rank_into(spare_ids, spare_values, ZERO, count, ranks, ids, values, first):
+        return stop
+    for k in range(count):  # an id is there more than once
+        ids[first + k] = spare_ids[k] ^ TURN
+        values[first + k] = spare_values[k]
+    return sort_row(ids, values, start, stop)
 
 
 @kernel

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ouzel.kernels.bytes import AT_ONCE, count_smaller
 from ouzel.kernels.jit import kernel
+from ouzel.kernels.ranks import AT_ONCE, TURN
 from ouzel.streams.block import Names
-from ouzel.streams.row_order import RANKED, ranking_room, sort_row
+from ouzel.streams.row_order import RANKED, rank_into, ranking_room, sort_row
 from ouzel.streams.tables.coded import Coded
 from ouzel.streams.tables.coded_words import CodedReader
 from ouzel.streams.tables.lanes import APART, TILE, Rows
@@ -43,32 +43,25 @@ def _turn(layout, places, words, numbers, offsets, ids, values):
                 part = numbers[place, first:]
                 for i in range(rows):
                     value, end = part[i], ends[i]
-                    tile_ids[end], tile_values[end] = layout.own[column], value
+                    tile_ids[end], tile_values[end] = layout.own[column] ^ TURN, value
                     ends[i] = end + np.uint64(value != 0.0)
             elif layout.kinds[column] < len(KINDS):
                 found = words[place, first:]
                 for i in range(rows):
                     identity, end = found[i], ends[i]
-                    tile_ids[end], tile_values[end] = identity, np.float32(1.0)
+                    tile_ids[end], tile_values[end] = identity ^ TURN, np.float32(1.0)
                     ends[i] = end + np.uint64(identity != NONE)
         for i in range(rows):
             begun = i * width
             count = ends[i] - begun
             ranked = count <= np.uint64(RANKED)
-            if ranked:  # as in `rank_row`, without a copy
-                row = tile_ids[begun:]
-                count_smaller(row, count, ranks)
-                total = ZERO
-                for k in range(count):
-                    rank = np.uint64(ranks[k])
-                    total += rank
-                    ids[filled + rank], values[filled + rank] = row[k], tile_values[begun + k]
-                ranked = total == count * (count - ONE) // np.uint64(2)
+            if ranked:
+                ranked = rank_into(tile_ids, tile_values, begun, count, ranks, ids, values, filled)
             if ranked or count == ZERO:
                 filled += count
             else:  # many features, or one that is there twice
                 for k in range(count):
-                    ids[filled + k], values[filled + k] = tile_ids[begun + k], tile_values[begun + k]
+                    ids[filled + k], values[filled + k] = tile_ids[begun + k] ^ TURN, tile_values[begun + k]
                 filled = np.uint64(sort_row(ids, values, np.int64(filled), np.int64(filled + count)))
             offsets[np.uint64(first) + i + ONE] = filled
     return filled

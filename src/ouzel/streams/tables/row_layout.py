@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.bytes import COPIED, copy_some
-from ouzel.kernels.jit import force_inline, kernel
+from ouzel.kernels.bytes import COPIED
+from ouzel.kernels.jit import kernel
 from ouzel.streams.block import Names
 from ouzel.streams.feature_space import CATEGORY, NUMBER
-from ouzel.streams.text.spans import ONE, ZERO, absorb_bytes
+from ouzel.streams.text.spans import ONE, ZERO, absorb_bytes, append
 
 KINDS = (NUMBER, CATEGORY)  # of columns that are read
 IS_NUMBER = KINDS.index(NUMBER)
@@ -52,21 +52,13 @@ def layout_of(names: Sequence[str], kinds: Mapping[str, str], ids: Mapping[str, 
     return layout
 
 
-@force_inline
-def _append(text, filled, data, start, stop):
-    """Copy a span to `text[filled:]`, and up to COPIED bytes more."""
-    for at in range(start, stop, np.uint64(COPIED)):
-        copy_some(text, filled + (at - start), data, at)
-    return filled + (stop - start)
-
-
 @kernel
 def _write_names(layout, data, told, text, ends):
     filled = ZERO
     for k in range(len(told)):
         column = told[k, 0]
-        filled = _append(text, filled, layout.prefixes, layout.ends[column], layout.ends[column + ONE])
-        filled = _append(text, filled, data, told[k, 2], told[k, 3])
+        filled = append(text, filled, layout.prefixes, layout.ends[column], layout.ends[column + ONE])
+        filled = append(text, filled, data, told[k, 2], told[k, 3])
         ends[k] = filled
 
 

@@ -7,24 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.bytes import COPIED, copy_some
-from ouzel.kernels.jit import force_inline, kernel
+from ouzel.kernels.bytes import COPIED
+from ouzel.kernels.jit import kernel
 from ouzel.streams.block import Names
 from ouzel.streams.tables.row_layout import Layout
-from ouzel.streams.text.spans import ONE
-
-
-@force_inline
-def _append(text, filled, data, start, stop):
-    """Copy a span to `text[filled:]`, and up to COPIED bytes more where they are there."""
-    at = start
-    while at < stop and at + np.uint64(COPIED) <= np.uint64(len(data)):
-        copy_some(text, filled + (at - start), data, at)
-        at += np.uint64(COPIED)
-    while at < stop:
-        text[filled + (at - start)] = data[at]
-        at += ONE
-    return filled + (stop - start)
+from ouzel.streams.text.spans import ONE, append
 
 
 @kernel
@@ -35,8 +22,8 @@ def _write_names(layout, data, told, filled, names):
         word = told[k]
         column = word[0]
         ids[k], starts[k] = word[1], filled
-        filled = _append(text, filled, layout.prefixes, layout.ends[column], layout.ends[column + ONE])
-        filled = _append(text, filled, data, word[2], word[3])
+        filled = append(text, filled, layout.prefixes, layout.ends[column], layout.ends[column + ONE])
+        filled = append(text, filled, data, word[2], word[3])
         ends[k] = filled
     return filled
 

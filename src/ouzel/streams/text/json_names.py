@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ouzel.kernels.bytes import COPIED, copy_some, eight_bytes
-from ouzel.kernels.jit import force_inline, kernel
+from ouzel.kernels.bytes import eight_bytes
+from ouzel.kernels.jit import force_inline
 from ouzel.sketches.hashing import finish_hash, mix_part
-from ouzel.streams.block import Names
 from ouzel.streams.text.json_keys import BITS, HELD, STATE
 from ouzel.streams.text.spans import EIGHT, HALF, LOW, ONE, THREE, ZERO, absorb, note
 
@@ -30,7 +29,6 @@ MARKS = np.uint64(8 * LANES)  # the mark before the key, where all between marks
 STARTS, ENDS = np.uint64(9 * LANES), np.uint64(10 * LANES)  # where the key is, nothing of a number's own name
 WORDS, WORD_ENDS = np.uint64(11 * LANES), np.uint64(12 * LANES)
 NONE = np.uint64(2**32 - 1)
-EQUALS = np.uint8(61)  # between a key and a word
 BLOCK = 16 * LANES  # a block takes so many places
 
 
@@ -141,36 +139,3 @@ def note_names(gathered, count, mask, noted, marks, spans, names):
             key = np.uint64(lanes[lane + STARTS]), np.uint64(lanes[lane + ENDS])
             word, word_end = np.uint64(lanes[lane + WORDS]), np.uint64(lanes[lane + WORD_ENDS])
         note(spans, names, key, word, word_end, identity)
-
-
-@force_inline
-def _copy(to, filled, data, start, stop):
-    """Copy `data[start:stop]` to `to[filled:]`, COPIED bytes at a time, so some behind it too; return its end there."""
-    size, done = stop - start, ZERO
-    while done < size:
-        copy_some(to, filled + done, data, start + done)
-        done += np.uint64(COPIED)
-    return filled + size
-
-
-@kernel
-def _write(data, spans, starts, ends, text):
-    filled = ZERO
-    for k in range(np.uint64(len(spans))):
-        starts[k] = filled
-        if spans[k, 1] > spans[k, 0]:
-            filled = _copy(text, filled, data, spans[k, 0], spans[k, 1])
-            text[filled] = EQUALS
-            filled += ONE
-        filled = _copy(text, filled, data, spans[k, 2], spans[k, 3])
-        ends[k] = filled
-
-
-def names_of(data: np.ndarray, spans: np.ndarray, size: int) -> Names | None:
-    """The names noted in spans (k, 5), of at most so many bytes; COPIED bytes behind each must be there."""
-    if not len(spans):
-        return None
-    starts, ends = np.empty(len(spans), np.uint64), np.empty(len(spans), np.uint64)
-    text = np.empty(size + COPIED, np.uint8)
-    _write(data, spans, starts, ends, text)
-    return Names(spans[:, 4].astype(np.uint32), starts, ends, text[:size])

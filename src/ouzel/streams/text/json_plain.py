@@ -18,13 +18,13 @@ from ouzel.streams.tables.labels import as_sign, find_label, is_infinite, label_
 from ouzel.streams.targets import encode_labels
 from ouzel.streams.text import json_keys
 from ouzel.streams.text.json_keys import ID, MET, NAMED, Keys, no_keys, with_key
-from ouzel.streams.text.json_names import names_of
 from ouzel.streams.text.json_objects import JsonExamples
 from ouzel.streams.text.json_rows import room_for
 from ouzel.streams.text.json_walk import NEW_KEY, NEW_LABEL, ROOM, read_objects
 from ouzel.streams.text.marks import SPARE, lines_of
-from ouzel.streams.text.spans import nothing_noted
+from ouzel.streams.text.spans import names_of, nothing_noted
 
+EQUALS = np.uint8(61)  # between a key and a word
 MOST_BYTES = 2**32 - 1  # of a chunk: where its words are takes 32 bits
 STRIDE = 1 << 14  # bytes that are parted into lines at a time
 FEWEST = 5  # bytes of a member, `"":1,`
@@ -144,7 +144,7 @@ class PlainObjects:
             labels,
             chunk.weights[here],
             label_names=label_names,
-            names=names_of(chunk.data, chunk.spans[: int(names[0])], int(names[1])),
+            names=names_of(chunk.data, chunk.spans[: int(names[0])], int(names[1]), EQUALS),
             space=self._space(bool(names[2])),
             numbers=np.arange(count, count + chunk.rows - first),
         )

@@ -25,9 +25,11 @@ class Unhashed(NamedTuple):
     """Names on the way to their hashes, whole times TOGETHER."""
 
     words: np.ndarray  # uint32, states
-    firsts: np.ndarray  # uint64, the eight bytes that come next
-    seconds: np.ndarray  # uint64, and those behind them
-    parts: np.ndarray  # uint32, how often four of those are to be mixed, 0 to 3
+    firsts: np.ndarray  # uint32, the four bytes that come next, and with the next three those behind them
+    seconds: np.ndarray
+    thirds: np.ndarray
+    fourths: np.ndarray
+    parts: np.ndarray  # uint32, how many of those are to be mixed, 0 to 3
     lengths: np.ndarray  # uint32, bytes of the whole
     hashes: np.ndarray  # uint32, when all is done
 
@@ -37,8 +39,9 @@ def room_to_hash(most):
     """Room for so many names, none of them there yet."""
     size = (most + TOGETHER - 1) // TOGETHER * TOGETHER
     words, parts, lengths = np.zeros(size, np.uint32), np.zeros(size, np.uint32), np.zeros(size, np.uint32)
-    firsts, seconds = np.zeros(size, np.uint64), np.zeros(size, np.uint64)
-    return Unhashed(words, firsts, seconds, parts, lengths, np.zeros(size, np.uint32))
+    firsts, seconds = np.zeros(size, np.uint32), np.zeros(size, np.uint32)
+    thirds, fourths = np.zeros(size, np.uint32), np.zeros(size, np.uint32)
+    return Unhashed(words, firsts, seconds, thirds, fourths, parts, lengths, np.zeros(size, np.uint32))
 
 
 @force_inline
@@ -58,7 +61,8 @@ def put_name(unhashed, place, word, held, bits, data, at, size, length):
         second = (high << bits) | ((low >> ONE) >> (WORD - ONE - bits))
         bits += size << THREE
     unhashed.words[place] = word
-    unhashed.firsts[place], unhashed.seconds[place] = first, second
+    unhashed.firsts[place], unhashed.seconds[place] = first & LOW, first >> HALF
+    unhashed.thirds[place], unhashed.fourths[place] = second & LOW, second >> HALF
     unhashed.parts[place] = bits >> np.uint64(5)
     unhashed.lengths[place] = length
 
@@ -66,18 +70,16 @@ def put_name(unhashed, place, word, held, bits, data, at, size, length):
 @force_inline
 def hash_names(unhashed, count):
     """Hash the first `count` names."""
-    words, firsts, seconds, parts, lengths, hashes = unhashed
+    words, firsts, seconds, thirds, fourths, parts, lengths, hashes = unhashed
     one, two, three = np.uint32(1), np.uint32(2), np.uint32(3)
     for some in range(ZERO, (np.uint64(count) + FIFTEEN) >> FOUR_BITS):
         for lane in range(TOGETHER):
             k = some * np.uint64(TOGETHER) + np.uint64(lane)
-            first, second, many = firsts[k], seconds[k], parts[k]
-            part = np.uint32(first & LOW)
-            word = words[k]
-            mixed, following = mix_part(word, part), np.uint32(first >> HALF)
+            word, part, many = words[k], firsts[k], parts[k]
+            mixed, following = mix_part(word, part), seconds[k]
             word, part = (mixed, following) if many >= one else (word, part)
-            mixed, following = mix_part(mixed, following), np.uint32(second & LOW)
+            mixed, following = mix_part(mixed, following), thirds[k]
             word, part = (mixed, following) if many >= two else (word, part)
-            mixed, following = mix_part(mixed, following), np.uint32(second >> HALF)
+            mixed, following = mix_part(mixed, following), fourths[k]
             word, part = (mixed, following) if many >= three else (word, part)
             hashes[k] = finish_hash(word, part, lengths[k])

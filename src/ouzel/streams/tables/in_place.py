@@ -6,7 +6,6 @@ import numpy as np
 
 from ouzel.kernels.bytes import not_digits
 from ouzel.kernels.jit import force_inline, kernel
-from ouzel.sketches.hashing import finish_hash
 from ouzel.streams.block import LARGEST, Names
 from ouzel.streams.missing import says_nothing
 from ouzel.streams.row_order import rank_row, ranking_room
@@ -14,9 +13,10 @@ from ouzel.streams.tables.cells import says_infinite
 from ouzel.streams.tables.cut_rows import DOUBLED, CutRows
 from ouzel.streams.tables.lanes import Rows
 from ouzel.streams.tables.row_layout import IS_NUMBER, KINDS, Layout, names_of
+from ouzel.streams.text.hashing_together import hash_names, put_name, room_to_hash
 from ouzel.streams.text.numbers import parse_number
 from ouzel.streams.text.plain_features import plain_decimal
-from ouzel.streams.text.spans import ONE, ZERO, absorb, is_new
+from ouzel.streams.text.spans import ONE, ZERO, is_new
 
 BLANK = np.uint8(32)
 
@@ -31,58 +31,71 @@ def _number(data, start, size):
     return value, np.uint64(stop) == start + size
 
 
+@force_inline
+def _trimmed(data, start, size):
+    """A cell without the blanks around it."""
+    while size > ZERO and data[start] == BLANK:
+        start, size = start + ONE, size - ONE
+    while size > ZERO and data[start + size - ONE] == BLANK:
+        size -= ONE
+    return start, size
+
+
 @kernel
 def _read(data, starts, sizes, layout, longest, mask, noted, offsets, ids, values, told):
     """Rows of features in canonical order: (features, words not yet noted, which columns have numbers but 0).
 
     -1 features if a cell is not finite or too long, or has quotation marks written twice. `starts` and `sizes` are
     those of all cells, row after row. `noted` has the ids of words met so far, see `is_new`; others come to `told`.
+    The words of a row are hashed together.
     """
     columns = np.uint64(len(layout.kinds))
     ranking, numbered = ranking_room(), np.zeros(len(layout.kinds), np.bool_)
+    unhashed, words = room_to_hash(len(layout.kinds)), np.empty((len(layout.kinds), 4), np.uint64)
     cell = filled = count = ZERO
     offsets[0] = 0
     for i in range(len(offsets) - 1):
-        begun, previous, ordered = filled, np.int64(-1), True
+        begun, several = filled, ZERO
         for k in range(columns):
             start, size = np.uint64(starts[cell]), np.uint64(sizes[cell])
             cell += ONE
-            if layout.kinds[k] >= len(KINDS):
+            if layout.kinds[k] >= len(KINDS) or size == ZERO:
                 continue
             if start >= DOUBLED:
                 return np.int64(-1), count, numbered
-            while size > ZERO and data[start] == BLANK:
-                start, size = start + ONE, size - ONE
-            while size > ZERO and data[start + size - ONE] == BLANK:
-                size -= ONE
-            if size == ZERO:
-                continue
-            is_number = layout.kinds[k] == IS_NUMBER
-            if is_number:
+            if (data[start] == BLANK) | (data[start + size - ONE] == BLANK):
+                start, size = _trimmed(data, start, size)
+                if size == ZERO:
+                    continue
+            if layout.kinds[k] == IS_NUMBER:
                 number, is_number = _number(data, start, size)
-                value, identity = np.float32(number), layout.own[k]
                 if is_number and not abs(number) <= LARGEST:
                     return np.int64(-1), count, numbered
-                numbered[k] |= is_number and value != 0.0
-            if not is_number:
-                if says_nothing(data, np.int64(start), np.int64(start + size)):
+                if is_number:
+                    ids[filled], values[filled] = layout.own[k], np.float32(number)
+                    present = values[filled] != 0.0
+                    numbered[k] |= present
+                    filled += np.uint64(present)
                     continue
-                infinite = layout.kinds[k] == IS_NUMBER and says_infinite(data, np.int64(start), np.int64(start + size))
-                if infinite or size > longest:
-                    return np.int64(-1), count, numbered
-                word, tail, _ = absorb(layout.words[k], layout.held[k], layout.bits[k], data, start, size)
-                value, length = np.float32(1.0), layout.ends[k + ONE] - layout.ends[k] + size
-                identity = finish_hash(word, tail, length) & mask
-                if is_new(noted, identity):
-                    word_told = told[count]
-                    word_told[0], word_told[1], word_told[2], word_told[3] = k, identity, start, start + size
-                    count += ONE
-            ids[filled], values[filled] = identity, value
-            ordered &= np.int64(identity) > previous
-            previous = np.int64(identity)
-            filled += np.uint64(value != 0.0)
-        if not ordered:
-            filled = np.uint64(rank_row(ids, values, np.int64(begun), np.int64(filled), ranking))
+            if says_nothing(data, np.int64(start), np.int64(start + size)):
+                continue
+            infinite = layout.kinds[k] == IS_NUMBER and says_infinite(data, np.int64(start), np.int64(start + size))
+            if infinite or size > longest:
+                return np.int64(-1), count, numbered
+            length = layout.ends[k + ONE] - layout.ends[k] + size
+            put_name(unhashed, several, layout.words[k], layout.held[k], layout.bits[k], data, start, size, length)
+            words[several, 0], words[several, 1], words[several, 2], words[several, 3] = k, filled, start, start + size
+            values[filled] = np.float32(1.0)
+            several, filled = several + ONE, filled + ONE
+        hash_names(unhashed, several)
+        for k in range(several):
+            identity = unhashed.hashes[k] & mask
+            ids[words[k, 1]] = identity
+            if is_new(noted, identity):
+                told[count, 0], told[count, 1] = words[k, 0], identity
+                told[count, 2], told[count, 3] = words[k, 2], words[k, 3]
+                count += ONE
+        filled = np.uint64(rank_row(ids, values, np.int64(begun), np.int64(filled), ranking))
         offsets[i + 1] = filled
     return np.int64(filled), count, numbered
 

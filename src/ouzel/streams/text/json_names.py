@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from ouzel.kernels.bytes import eight_bytes
 from ouzel.kernels.jit import force_inline
-from ouzel.sketches.hashing import finish_hash, mix_part
+from ouzel.streams.text.hashing_together import (
+    FIFTEEN,
+    FIVE_BITS,
+    FOUR_BITS,
+    TWO_WORDS,
+    WORD,
+    hash_of,
+    sixteen_bytes,
+)
 from ouzel.streams.text.json_keys import BITS, HELD, STATE
-from ouzel.streams.text.spans import EIGHT, HALF, LOW, ONE, THREE, ZERO, absorb, note
+from ouzel.streams.text.spans import HALF, LOW, ONE, THREE, ZERO, absorb, note
 
 LANES = 16
-FIFTEEN, FOUR_BITS, FIVE_BITS, EIGHT_BITS = (np.uint64(n) for n in (15, 4, 5, 8))
-TWO, SIX = np.uint64(2), np.uint64(6)
-WORD, TWO_WORDS, ALL = np.uint64(64), np.uint64(128), np.uint64(2**64 - 1)
+TWO, SIX, EIGHT_BITS = np.uint64(2), np.uint64(6), np.uint64(8)
 
 # The lines of a block, all uint32.
 STATES = np.uint64(0)  # of hashes that are not finished
@@ -45,16 +50,12 @@ def _put_name(lanes, lane, place, state, held, bits, data, word, word_end, size)
     The others are `data[word:word_end]`, not nothing. 16 bytes from there must be there, and 8 behind.
     """
     rest = word_end - word
-    first = second = ZERO
     behind = bits + (rest << THREE)
     if behind >= TWO_WORDS:
         state, first, behind = absorb(state, held, bits, data, word, rest)
+        second = ZERO
     else:
-        some = min(rest, EIGHT)
-        low = eight_bytes(data, word) & (ALL >> (WORD - (some << THREE)))
-        high = eight_bytes(data, word + EIGHT) & ((ONE << ((rest - some) << THREE)) - ONE)
-        first = held | (low << bits)
-        second = (high << bits) | ((low >> ONE) >> (WORD - ONE - bits))
+        first, second = sixteen_bytes(held, bits, data, word, rest)
     lanes[lane] = state
     lanes[lane + PARTS[0]], lanes[lane + PARTS[1]] = first & LOW, first >> HALF
     lanes[lane + PARTS[2]], lanes[lane + PARTS[3]] = second & LOW, second >> HALF
@@ -94,20 +95,18 @@ def put_own_name(lanes, name, place, seed, data, start, end):
 @force_inline
 def hash_names(lanes, count, hashes):
     """Hash the first `count` names."""
-    one, two, three = np.uint32(1), np.uint32(2), np.uint32(3)
     for block in range(ZERO, (count + FIFTEEN) >> FOUR_BITS):
         start, to = block << EIGHT_BITS, block << FOUR_BITS
         for lane in range(LANES):
             at = start + np.uint64(lane)
-            many = lanes[at + MANY]
-            word, part = lanes[at], lanes[at + PARTS[0]]
-            mixed, following = mix_part(word, part), lanes[at + PARTS[1]]
-            word, part = (mixed, following) if many >= one else (word, part)
-            mixed, following = mix_part(mixed, following), lanes[at + PARTS[2]]
-            word, part = (mixed, following) if many >= two else (word, part)
-            mixed, following = mix_part(mixed, following), lanes[at + PARTS[3]]
-            word, part = (mixed, following) if many >= three else (word, part)
-            hashes[to + np.uint64(lane)] = finish_hash(word, part, lanes[at + SIZES])
+            first, second, third, fourth = (
+                lanes[at + PARTS[0]],
+                lanes[at + PARTS[1]],
+                lanes[at + PARTS[2]],
+                lanes[at + PARTS[3]],
+            )
+            many, size = lanes[at + MANY], lanes[at + SIZES]
+            hashes[to + np.uint64(lane)] = hash_of(lanes[at], first, second, third, fourth, many, size)
 
 
 @force_inline

@@ -59,7 +59,7 @@ def rank_into(given_ids, given_values, first, count, ranks, ids, values, start):
     """Write a row of up to RANKED features, those from `first` on, to `ids[start:]`, each where its rank says.
 
     The given ids are turned (`ouzel.kernels.ranks`); behind `first + count`, and in `ranks`, there is room for 8 more.
-    Returns whether every id is there once; else it is no row yet.
+    Returns whether every id is there once; else it is not a row yet.
     """
     count_smaller_among(given_ids, first, count, ranks)
     total = ZERO

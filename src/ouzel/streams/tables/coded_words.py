@@ -6,9 +6,9 @@ import numpy as np
 
 from ouzel.kernels.jit import kernel
 from ouzel.streams.tables.coded import Coded
-from ouzel.streams.tables.plain_words import NONE, first_met
+from ouzel.streams.tables.plain_words import NONE
 from ouzel.streams.tables.told_names import Told
-from ouzel.streams.text.spans import ONE, ZERO
+from ouzel.streams.text.spans import ONE, ZERO, first_met
 
 
 @kernel

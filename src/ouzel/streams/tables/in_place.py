@@ -16,9 +16,7 @@ from ouzel.streams.tables.row_layout import IS_NUMBER, KINDS, Layout, names_of
 from ouzel.streams.text.hashing_together import hash_names, put_name, room_to_hash
 from ouzel.streams.text.numbers import parse_number
 from ouzel.streams.text.plain_features import plain_decimal
-from ouzel.streams.text.spans import ONE, ZERO, is_new
-
-BLANK = np.uint8(32)
+from ouzel.streams.text.spans import BLANK, ONE, ZERO, is_new, trimmed
 
 
 @force_inline
@@ -29,16 +27,6 @@ def _number(data, start, size):
         return value, True
     value, stop = parse_number(data, start, start + size)
     return value, np.uint64(stop) == start + size
-
-
-@force_inline
-def _trimmed(data, start, size):
-    """A cell without the blanks around it."""
-    while size > ZERO and data[start] == BLANK:
-        start, size = start + ONE, size - ONE
-    while size > ZERO and data[start + size - ONE] == BLANK:
-        size -= ONE
-    return start, size
 
 
 @kernel
@@ -64,7 +52,8 @@ def _read(data, starts, sizes, layout, longest, mask, noted, offsets, ids, value
             if start >= DOUBLED:
                 return np.int64(-1), count, numbered
             if (data[start] == BLANK) | (data[start + size - ONE] == BLANK):
-                start, size = _trimmed(data, start, size)
+                start, stop = trimmed(data, start, start + size)
+                size = stop - start
                 if size == ZERO:
                     continue
             if layout.kinds[k] == IS_NUMBER:

@@ -13,12 +13,12 @@ from ouzel.streams.tables.arrow_types import as_text, is_there, types
 from ouzel.streams.tables.row_layout import Layout
 from ouzel.streams.tables.told_names import Told
 from ouzel.streams.text.hashing_together import Unhashed, hash_names, put_name, room_to_hash
-from ouzel.streams.text.spans import ONE, ZERO, absorb_bytes
+from ouzel.streams.text.spans import BLANK, ONE, ZERO, absorb_bytes, first_met, trimmed
 
 NONE = np.uint32(MOST_ID + 1)  # the id of nothing
 SOME = np.uint64(512)  # cells whose hashes are worked out together, in the nearest cache
 BEHIND = np.uint64(24)  # bytes from the beginning of a word on that must be there to gather it without a loop
-BLANK, OF_NOTHING = np.uint8(32), np.uint8(1)  # what a byte may be: itself, or that of a word for nothing
+OF_NOTHING = np.uint8(1)  # what a byte may be: itself, or that of a word for nothing
 ODD_FIRST, ODD_LAST = np.zeros((2, 256), np.uint8)
 for _bytes, _place in ((ODD_FIRST, 0), (ODD_LAST, -1)):
     _bytes[[ord(word[_place]) for word in NOTHING]] = OF_NOTHING
@@ -44,26 +44,6 @@ def plain_words_of(array: Any) -> PlainWords:
     here = np.frombuffer(offsets, np.int32 if short else np.int64)[array.offset : array.offset + len(array) + 1]
     text = EMPTY if data is None else np.frombuffer(data, np.uint8)
     return PlainWords(here, text, is_there(array) if array.null_count else np.empty(0, np.bool_))
-
-
-@force_inline
-def first_met(noted, identity, present):
-    """1 if an id is `present` (1, else 0) and met for the first time, else 0; as `is_new`, without a branch."""
-    identity = np.uint64(identity) & (np.uint64(len(noted)) * np.uint64(64) - ONE)
-    place, shift = identity >> np.uint64(6), identity & np.uint64(63)
-    before = noted[place]
-    noted[place] = before | (present << shift)
-    return present & ~(before >> shift)
-
-
-@force_inline
-def _trimmed(data, start, stop):
-    """A span without the blanks around it."""
-    while start < stop and data[start] == BLANK:
-        start += ONE
-    while stop > start and data[stop - ONE] == BLANK:
-        stop -= ONE
-    return start, stop
 
 
 @force_inline
@@ -100,7 +80,7 @@ def _hash_words(words, layout, column, longest, mask, noted, unhashed, ids, new)
                 at_start, at_end = ODD_FIRST[data[start]], ODD_LAST[data[max(stop, start + ONE) - ONE]]
                 is_odd = (at_start & at_end & OF_NOTHING) | ((at_start | at_end) & BLANK)
             if start >= near_end or is_odd:
-                start, stop = _trimmed(data, start, stop)
+                start, stop = trimmed(data, start, stop)
                 present &= np.uint64(_says_word(data, start, stop))
             size = stop - start
             if start < near_end:
@@ -126,7 +106,7 @@ def _tell(words, column, new, ids, told):
     size = ZERO
     for k in range(len(new)):
         i = new[k]
-        start, stop = _trimmed(words.data, np.uint64(words.offsets[i]), np.uint64(words.offsets[i + ONE]))
+        start, stop = trimmed(words.data, np.uint64(words.offsets[i]), np.uint64(words.offsets[i + ONE]))
         word = told[k]
         word[0], word[1], word[2], word[3] = column, ids[i], start, stop
         size += stop - start

@@ -1,4 +1,4 @@
-"""Names of one row of a JSON file: gathered as they are met, `key=word`, then hashed together.
+"""Names of some rows of a JSON file: gathered as they are met, `key=word`, then hashed together.
 
 What one name needs lies in a lane of a block of LANES, a line of the block for each part of it: so sixteen names are
 hashed with every step, and a name is put where one address says.
@@ -13,16 +13,16 @@ from ouzel.streams.text.hashing_together import (
     FIFTEEN,
     FIVE_BITS,
     FOUR_BITS,
+    TOGETHER,
     TWO_WORDS,
-    WORD,
     hash_of,
     sixteen_bytes,
 )
 from ouzel.streams.text.json_keys import BITS, HELD, STATE
-from ouzel.streams.text.spans import HALF, LOW, ONE, THREE, ZERO, absorb, note
+from ouzel.streams.text.spans import HALF, LOW, ONE, THREE, ZERO, absorb, first_met, note
 
-LANES = 16
-TWO, SIX, EIGHT_BITS = np.uint64(2), np.uint64(6), np.uint64(8)
+LANES = TOGETHER
+TWO, EIGHT_BITS = np.uint64(2), np.uint64(8)
 
 # The lines of a block, all uint32.
 STATES = np.uint64(0)  # of hashes that are not finished
@@ -99,12 +99,8 @@ def hash_names(lanes, count, hashes):
         start, to = block << EIGHT_BITS, block << FOUR_BITS
         for lane in range(LANES):
             at = start + np.uint64(lane)
-            first, second, third, fourth = (
-                lanes[at + PARTS[0]],
-                lanes[at + PARTS[1]],
-                lanes[at + PARTS[2]],
-                lanes[at + PARTS[3]],
-            )
+            first, second = lanes[at + PARTS[0]], lanes[at + PARTS[1]]
+            third, fourth = lanes[at + PARTS[2]], lanes[at + PARTS[3]]
             many, size = lanes[at + MANY], lanes[at + SIZES]
             hashes[to + np.uint64(lane)] = hash_of(lanes[at], first, second, third, fourth, many, size)
 
@@ -112,14 +108,10 @@ def hash_names(lanes, count, hashes):
 @force_inline
 def _which_are_new(count, hashes, mask, noted, fresh):
     """Write to `fresh` which of the first `count` names are new, without a branch for each; return their number."""
-    many, bits = ZERO, np.uint64(len(noted)) * WORD - ONE
+    many = ZERO
     for name in range(count):
-        identity = np.uint64(hashes[name] & mask) & bits
-        place, bit = identity >> SIX, identity & (WORD - ONE)
-        marked = noted[place]
-        noted[place] = marked | (ONE << bit)
         fresh[many] = name
-        many += ONE - ((marked >> bit) & ONE)
+        many += first_met(noted, hashes[name] & mask, ONE)
     return many
 
 

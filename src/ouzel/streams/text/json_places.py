@@ -44,16 +44,6 @@ def mark_at(marks, mark, at):
     return mark
 
 
-@force_inline
-def trimmed(data, start, stop):
-    """A word without the blanks around it."""
-    while start < stop and data[start] == 32:
-        start += ONE
-    while stop > start and data[stop - ONE] == 32:
-        stop -= ONE
-    return start, stop
-
-
 @kernel
 def lines_end(data, at, stop):
     """The place behind the first line that ends PIECE bytes from `at` on, or later; `stop` if none does."""

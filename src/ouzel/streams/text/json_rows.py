@@ -113,8 +113,8 @@ def _put_in_order(gathered, first, count, ordered, ids, values, nnz):
 def finish_rows(gathered, count, features, named, mask, ids, values, offsets, row, nnz):
     """Write the first `count` rows that were gathered, of so many features and names, behind `row` and `nnz` others.
 
-    Of one feature the last value counts: an object with a feature twice is no row, and ends this. Returns how many are
-    rows, and the nonzeros with them.
+    Of one feature the last value counts: an object with a feature twice is not a row, and ends this. Returns how many
+    are rows, and the nonzeros with them.
     """
     hash_names(gathered.names, named, gathered.name_hashes)
     for k in range(named):

@@ -33,7 +33,7 @@ from ouzel.streams.text.json_keys import (
 )
 from ouzel.streams.text.json_names import note_names, put_odd_word, put_own_name
 from ouzel.streams.text.json_numbers import is_whole, read_number
-from ouzel.streams.text.json_places import behind_blanks, find_quotes, is_blank, lines_end, mark_at, trimmed
+from ouzel.streams.text.json_places import behind_blanks, find_quotes, is_blank, lines_end, mark_at
 from ouzel.streams.text.json_rows import (
     AT_ONCE,
     ENOUGH,
@@ -50,6 +50,7 @@ from ouzel.streams.text.json_rows import (
     put_factor,
     put_number,
 )
+from ouzel.streams.text.spans import trimmed
 
 ROOM = 96  # bytes behind the text that must be there
 DONE, ODD_LINE, NEW_KEY, NEW_LABEL = 0, 1, 2, 3  # why the walk ended

@@ -19,7 +19,7 @@ MOST_TEXT = np.uint64(1 << 26)  # bytes of names noted of a chunk: as many as ar
 ROOM = 8  # bytes behind a name that must be there
 ZERO, ONE, THREE, FOUR, EIGHT, HALF = (np.uint64(number) for number in (0, 1, 3, 4, 8, 32))
 LOW = np.uint64(2**32 - 1)
-SEPARATOR = np.uint8(94)  # ^, between a namespace and a name
+BLANK, SEPARATOR = np.uint8(32), np.uint8(94)  # ^, between a namespace and a name
 
 
 @force_inline
@@ -79,6 +79,26 @@ def is_new(noted, identity):
         return False
     noted[place] |= bit
     return True
+
+
+@force_inline
+def first_met(noted, identity, present):
+    """1 if an id is `present` (1, else 0) and met for the first time, else 0; as `is_new`, without a branch."""
+    identity = np.uint64(identity) & (np.uint64(len(noted)) * np.uint64(64) - ONE)
+    place, shift = identity >> np.uint64(6), identity & np.uint64(63)
+    before = noted[place]
+    noted[place] = before | (present << shift)
+    return present & ~(before >> shift)
+
+
+@force_inline
+def trimmed(data, start, stop):
+    """A span without the blanks around it."""
+    while start < stop and data[start] == BLANK:
+        start += ONE
+    while stop > start and data[stop - ONE] == BLANK:
+        stop -= ONE
+    return start, stop
 
 
 @force_inline

@@ -1,4 +1,4 @@
-"""Parameters whose values need no conversion are not converted.
+"""Parameters whose values need no conversion, or none to speak of, are not converted by Typer.
 
 Typer has pydantic convert every value, also text and those that were not given; importing it takes longer than Typer
 itself.
@@ -32,6 +32,8 @@ def _value(param: Any, convert: Any, ctx: Any, given: Any) -> Any:
         value: Any = () if many else None
     elif type(given) is kind or (kind == list[str] and isinstance(given, tuple) and given):
         value = list(given) if many else given
+    elif kind is int and isinstance(given, str) and given.isdecimal():
+        value = int(given)
     else:
         return convert(ctx, given)
     return value if param.callback is None else param.callback(ctx, param, value)

@@ -6,23 +6,28 @@ import numpy as np
 
 from ouzel.kernels.bytes import ones
 from ouzel.kernels.jit import kernel
+from ouzel.learners.rows import largest_id
 from ouzel.streams.block import Block
 
 LIMIT = 1 << 26  # ids beyond are not told apart: a bit each
 WORD, LAST, ONE = np.uint64(6), np.uint64(63), np.uint64(1)
+AT_ONCE = np.uint64(32)  # ids that are looked up together, as most are of features seen before
 
 
 @kernel
 def mark(seen, indices, start, stop):
-    """Mark the ids of `indices[start:stop]` in the bits of `seen` (d,) uint64; return the largest."""
-    largest = np.uint32(0)
-    for k in range(start, stop):
-        feature = indices[k]
-        largest = max(largest, feature)
-        word = np.uint64(feature) >> WORD
-        if word < len(seen):
-            seen[word] |= ONE << (np.uint64(feature) & LAST)
-    return largest
+    """Mark the ids of `indices[start:stop]` in the bits of `seen` (d,) uint64; those beyond, anywhere in the last."""
+    last = np.uint64(len(seen)) - ONE
+    while start < stop:
+        end, known = min(start + AT_ONCE, stop), ONE
+        for k in range(start, end):
+            feature = np.uint64(indices[k])
+            known &= seen[min(feature >> WORD, last)] >> (feature & LAST)
+        if not known & ONE:
+            for k in range(start, end):
+                feature = np.uint64(indices[k])
+                seen[min(feature >> WORD, last)] |= ONE << (feature & LAST)
+        start = end
 
 
 @kernel
@@ -61,9 +66,8 @@ class FeaturesSeen:
         if not block.nonzeros:
             return
         start, stop = block.offsets[0], block.offsets[-1]
-        largest = int(mark(self._seen, block.indices, start, stop))
-        if largest >> 6 >= len(self._seen) and len(self._seen) < LIMIT >> 6:
-            room = min(LIMIT, 1 << largest.bit_length()) >> 6
+        self.largest = max(self.largest, int(largest_id(block.indices, start, stop)))
+        room = min(LIMIT, 1 << self.largest.bit_length()) >> 6
+        if room > len(self._seen):
             self._seen = np.pad(self._seen, (0, room - len(self._seen)))
-            mark(self._seen, block.indices, start, stop)
-        self.largest = max(self.largest, largest)
+        mark(self._seen, block.indices, start, stop)

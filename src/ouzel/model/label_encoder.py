@@ -87,7 +87,7 @@ class Classes:
         if len(numbers) <= FEW:
             found = np.full(len(labels), -1)
             for label, place in numbers:
-                found[labels == label] = place
+                found += (labels == label) * (place + 1)
             return found
         values, places = (np.array(column) for column in zip(*numbers, strict=True))
         nearest = np.minimum(np.searchsorted(values, labels), len(values) - 1)

@@ -69,24 +69,20 @@ class Logistic(NamedTuple):
 @value.register(Logistic)
 def _(loss, prediction, target):
     margin = prediction * target
-    return log1p(exp(-margin)) if margin > 0 else log1p(exp(margin)) - margin
+    return log1p(exp(-abs(margin))) - min(margin, 0.0)
 
 
 @derivative.register(Logistic)
 def _(loss, prediction, target):
     margin = prediction * target
-    if margin > 0:
-        small = exp(-margin)
-        return -target * small / (1.0 + small)
-    return -target / (1.0 + exp(margin))
+    small = exp(-abs(margin))
+    return -target * (small if margin > 0 else 1.0) / (1.0 + small)
 
 
 @link.register(Logistic)
 def _(loss, prediction):
-    if prediction > 0:
-        return 1.0 / (1.0 + exp(-prediction))
-    small = exp(prediction)
-    return small / (1.0 + small)
+    small = exp(-abs(prediction))  # no branch: the sign of a margin is not to be foreseen
+    return (1.0 if prediction > 0 else small) / (1.0 + small)
 
 
 class Hinge(NamedTuple):

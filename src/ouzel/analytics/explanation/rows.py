@@ -18,6 +18,7 @@ from ouzel.streams.options import TABLES, Options
 from ouzel.streams.read import Stream
 from ouzel.streams.sources.formats import find_format
 from ouzel.streams.sources.source import Source
+from ouzel.streams.tables.arrow_types import filled, is_there
 from ouzel.streams.tables.batches import record_batches
 from ouzel.streams.tables.columns import is_named
 
@@ -51,7 +52,7 @@ class Rule:
         """Which rows (n,) are outliers, and which can be told, by the text in the deciding column."""
         by_text = self.positive is not None if self.condition is None else not self.condition.numeric
         if by_text:
-            known = cells.is_valid().to_numpy(zero_copy_only=False)
+            known = is_there(cells)
             values = np.array(cells.to_pylist(), object)
             outliers = values == self.positive if self.condition is None else self.condition.holds(values)
         else:
@@ -66,10 +67,10 @@ class Rule:
     def _numbers(self, cells: Any, name: str, skip: bool) -> np.ndarray:
         """Cells (n,) as numbers, NaN where there are none."""
         try:
-            numbers = np.asarray(cells.cast(pyarrow.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False))
+            numbers = filled(cells.cast(pyarrow.float64()), np.nan)
         except pyarrow.ArrowInvalid:
             numbers = np.array([self._number(cell) for cell in cells.to_pylist()])
-        known = cells.is_valid().to_numpy(zero_copy_only=False)
+        known = is_there(cells)
         bad = known & ~np.isfinite(numbers)
         if bad.any() and not skip:
             k = int(np.argmax(bad))

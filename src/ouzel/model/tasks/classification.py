@@ -162,7 +162,7 @@ class OneAgainstRest(Classification):
         alone = len(model.states) == 1
         columns = np.empty((len(model.states), len(positions)))
         for place, state in enumerate(model.states):
-            targets = np.where(positions == (1 if alone else place), 1.0, -1.0)
+            targets = _signs(positions, 1 if alone else place)
             model.module.learn_rows(state, rows, targets, importances, model.settings, columns[place])
         return self._of_columns(columns[: self.columns(self._classes(model))])
 
@@ -190,7 +190,7 @@ class OneAgainstRest(Classification):
     def losses(self, scores: np.ndarray, positions: np.ndarray) -> np.ndarray:
         """The loss of the one margin, or those of all classes summed."""
         if scores.shape[1] == 2:
-            return losses_against(self.loss, scores[:, 1], np.where(positions == 1, 1.0, -1.0))
+            return losses_against(self.loss, scores[:, 1], _signs(positions, 1))
         losses = np.empty(len(scores))
         one_vs_rest_losses(self.loss, np.ascontiguousarray(scores), positions, losses)
         return losses
@@ -201,6 +201,11 @@ class OneAgainstRest(Classification):
 
     def _of_columns(self, columns: np.ndarray) -> np.ndarray:
         return np.column_stack([-columns[0], columns[0]]) if len(columns) == 1 else columns.T
+
+
+def _signs(positions: np.ndarray, place: int) -> np.ndarray:
+    """1.0 for examples (n,) of the class at `place`, -1.0 for others."""
+    return 2.0 * (positions == place) - 1.0
 
 
 class SharedState(Classification):

@@ -10,7 +10,7 @@ import pyarrow
 import pyarrow.compute as compute
 
 from ouzel.kernels.jit import kernel
-from ouzel.streams.tables.arrow_types import as_text, cells_of, flat, is_text, types
+from ouzel.streams.tables.arrow_types import as_text, cells_of, filled, flat, is_text, types
 
 Encode = Callable[[Any], bytes]
 TEXT = pyarrow.large_binary()
@@ -60,7 +60,7 @@ def _as_json(column: Any, encode: Encode) -> Any:
 
 def _numbers(column: Any) -> Any:
     """Numbers (n,) float64 as JSON: those of few decimals by a kernel, all others by the library."""
-    numbers = column.fill_null(np.nan).to_numpy(zero_copy_only=False)
+    numbers = filled(column, np.nan)
     starts, text = np.empty(len(numbers) + 1, np.int64), np.empty(MOST_WIDTH * len(numbers), np.uint8)
     if write_decimals(numbers, starts, text):
         return _array(starts, text[: starts[-1]])

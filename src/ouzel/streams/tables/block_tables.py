@@ -27,7 +27,7 @@ from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace
 from ouzel.streams.guard import reason_of
 from ouzel.streams.options import Options, check_format
 from ouzel.streams.stored_space import described, space_of
-from ouzel.streams.tables.arrow_types import tags_of
+from ouzel.streams.tables.arrow_types import filled, is_there, tags_of
 from ouzel.streams.tables.cells import check_offsets
 
 KEY = b"ouzel.blocks"
@@ -123,10 +123,10 @@ class BlockReader:
 
     def blocks(self, batch: Any) -> Iterator[Block]:
         """The blocks that a record batch holds, their arrays as they lie there."""
-        for column in OF_ALL:
+        for column in (*OF_ALL, "group") if self._grouped else OF_ALL:
             if batch.column(column).null_count:
                 raise self._damaged(f"{column} has rows of nothing")
-        begun = np.flatnonzero(batch.column("block").is_valid().to_numpy(zero_copy_only=False)).tolist()
+        begun = np.flatnonzero(is_there(batch.column("block"))).tolist()
         for start, stop in pairwise(sorted({0, *begun, batch.num_rows})):
             yield self._block(batch.slice(start, stop - start))
 
@@ -167,12 +167,12 @@ class BlockReader:
         if self._told is None:
             raise self._damaged("its first row says nothing of its block")
         ids, values = batch.column("indices"), batch.column("values")
-        offsets, same = (lists.offsets.to_numpy() for lists in (ids, values))
-        indices, numbers = (lists.values.to_numpy() for lists in (ids, values))
+        offsets, same = (filled(lists.offsets, 0) for lists in (ids, values))
+        indices, numbers = filled(ids.values, MOST_ID + 1), filled(values.values, np.nan)
         check_offsets(offsets, batch.num_rows, len(indices))
         check_offsets(same, batch.num_rows, len(numbers))
         entries, others = slice(offsets[0], offsets[-1]), slice(same[0], same[-1])
-        labels, weights = batch.column("label").to_numpy(), batch.column("weight").to_numpy()
+        labels, weights = (filled(batch.column(column), np.nan) for column in ("label", "weight"))
         sound = (
             np.array_equal(offsets - offsets[0], same - same[0])
             and indices[entries].max(initial=0) <= MOST_ID
@@ -188,7 +188,7 @@ class BlockReader:
             numbers[others],
             labels,
             weights,
-            groups=batch.column("group").to_numpy() if self._grouped else None,
+            groups=filled(batch.column("group"), 0) if self._grouped else None,
             label_names=self._told["labels"],
             names=names,
             space=self._as_told[1],

@@ -20,7 +20,16 @@ from ouzel.streams.guard import reason_of
 from ouzel.streams.label_values import Label
 from ouzel.streams.options import OF_COLUMNS, Options
 from ouzel.streams.patterns import is_pattern
-from ouzel.streams.tables.arrow_types import cells_of, encoded, is_list, is_number, is_single, numbers_of, tags_of
+from ouzel.streams.tables.arrow_types import (
+    cells_of,
+    encoded,
+    is_list,
+    is_number,
+    is_single,
+    is_there,
+    numbers_of,
+    tags_of,
+)
 from ouzel.streams.tables.cells import NOT_A_DATE, NOT_FINITE, TOO_LONG
 from ouzel.streams.tables.csv_text import Uneven
 from ouzel.streams.tables.cut_rows import CutRows, as_arrow
@@ -175,7 +184,7 @@ class Columns:
             weights = self._weights(batch)
             refuse(~((weights >= 0.0) & (weights <= LARGEST)), self.weight, WEIGHT)
         if self.options.group is not None:
-            nulls = batch.column(self.options.group).is_null().to_numpy(zero_copy_only=False)
+            nulls = ~is_there(batch.column(self.options.group))
             refuse(nulls, self.options.group, GROUP)
         return features, refused
 

@@ -10,13 +10,14 @@ import pyarrow.compute as compute
 
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.feature_space import FeatureSpace, numbered
+from ouzel.streams.tables.arrow_types import filled
 from ouzel.streams.tables.cells import check_offsets
 from ouzel.streams.tables.lanes import Rows, in_order
 
 
 def list_rows(array: Any, items: int) -> np.ndarray:
     """Where the items of each list begin (n + 1,) among all of them."""
-    lengths = compute.list_value_length(array).fill_null(0).to_numpy(zero_copy_only=False)
+    lengths = filled(compute.list_value_length(array), 0)
     rows = np.concatenate([[0], np.cumsum(lengths)])
     check_offsets(rows, len(array), items)
     return rows
@@ -34,10 +35,10 @@ def read_sparse(batch: Any) -> tuple[Rows, FeatureSpace, np.ndarray, np.ndarray]
     """
     ids = batch.column("indices").cast(pyarrow.large_list(pyarrow.int64()))
     values = batch.column("values").cast(pyarrow.large_list(pyarrow.float32()))
-    lengths, others = (compute.list_value_length(lists).fill_null(0).to_numpy() for lists in (ids, values))
+    lengths, others = (filled(compute.list_value_length(lists), 0) for lists in (ids, values))
     offsets, ends = (np.concatenate([[0], np.cumsum(counts)]) for counts in (lengths, others))
-    numbers = values.flatten().fill_null(np.nan).to_numpy()
-    whole = ids.flatten().fill_null(-1).to_numpy()
+    numbers = filled(values.flatten(), np.nan)
+    whole = filled(ids.flatten(), -1)
     check_offsets(offsets, batch.num_rows, len(whole))
     check_offsets(ends, batch.num_rows, len(numbers))
     unsound = (lengths != others) | any_in_row(~np.isfinite(numbers), ends)

@@ -184,6 +184,37 @@ def test_namespaces_may_come_and_go_in_any_order(tmp_path):
             assert set(values) == {1.0}
 
 
+@pytest.mark.parametrize("words", [5, 60, 320])
+def test_a_namespace_of_many_words_is_crossed_with_itself(words, tmp_path):
+    """Some come again, whose values add up before they are multiplied; one adds up to nothing."""
+    rng = random.Random(words)
+    rows = [
+        [
+            (rng.choice("ab"), f"w{rng.randint(0, 300)}", rng.choice([0.5, 1.0, 2.0]))
+            for _ in range(rng.randint(1, words))
+        ]
+        for _ in range(20)
+    ]
+    for row in rows[::3]:
+        row += [("a", "again", 1.0), ("a", "again", 0.5), ("b", "nothing", 0.0)]
+    (tmp_path / "t.vw").write_text(
+        "".join("1 " + " ".join(f"|{space} {word}:{value}" for space, word, value in row) + "\n" for row in rows)
+    )
+    crosses = ["a*a", "a*b"]
+    own, _ = rows_of(read(tmp_path / "t.vw", bits=12))
+
+    found, _ = rows_of(read(tmp_path / "t.vw", crosses=crosses, bits=12))
+
+    for row, (own_ids, own_values), (ids, values) in zip(rows, own, found, strict=True):
+        made = crosses_of([(space, f"{space}^{word}", value) for space, word, value in row], as_crosses(crosses), 12)
+        expected = dict(zip(own_ids, own_values, strict=True))
+        for identity, (value, _) in made.items():
+            expected[identity] = expected.get(identity, 0.0) + value
+        assert ids[: len(own_ids)] == own_ids
+        assert len(ids) == len(expected)
+        assert dict(zip(ids, values, strict=True)) == pytest.approx(expected, rel=1e-6)
+
+
 @pytest.mark.parametrize("chunk", [1 << 21, 200])
 def test_chunks_and_parts_change_nothing(chunk, tmp_path, monkeypatch):
     from ouzel.streams.derived import making

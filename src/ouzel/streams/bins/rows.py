@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel
-from ouzel.streams.derived.putting import fitting, put_feature
+from ouzel.streams.derived.putting import fitting, merge_row, put_feature
 
 NEITHER, BINS, HINGES = 0, 1, 2
 ZERO = np.uint64(0)
@@ -84,7 +84,8 @@ def bin_rows(given, table, mask, made):
                     if value == 0.0:
                         identity = mask + np.uint64(1)
             if identity <= mask:
-                count = put_feature(identity, value, begun, count, made.places, made.ids, made.values)
+                count = put_feature(identity, value, count, made)
+        own = count
         for field in table.order:
             if table.kinds[field] == NEITHER:
                 continue
@@ -95,11 +96,12 @@ def bin_rows(given, table, mask, made):
                 above = _above(table, field, number)
                 if table.kinds[field] == BINS:
                     identity = table.hashes[start + above] & mask
-                    count = put_feature(identity, 1.0, begun, count, made.places, made.ids, made.values)
+                    count = put_feature(identity, 1.0, count, made)
                     continue
                 for k in range(above):
                     over = fitting(number - table.edges[table.bounds[field] + k])
                     if over > 0.0:
                         identity = table.hashes[start + k] & mask
-                        count = put_feature(identity, over, begun, count, made.places, made.ids, made.values)
+                        count = put_feature(identity, over, count, made)
+        count = merge_row(begun, own, count, made)
         made.offsets[row + 1 - given.start] = count

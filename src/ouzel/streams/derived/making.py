@@ -37,7 +37,7 @@ class Made(NamedTuple):
     offsets: np.ndarray  # (n + 1,) uint64
     ids: np.ndarray  # (k,) uint32
     values: np.ndarray  # (k,) float32
-    places: np.ndarray  # (2^m,) uint32, zeros, many times as many as a row has features, or none: see `put_feature`
+    places: np.ndarray  # (2^m,) uint32, zeros, many times as many as a row has features, or none: see `merge_row`
     noted: np.ndarray  # (2^b,) uint64, of which ids names were told: see `is_new`
     notes: np.ndarray  # (names, most factors) int64, which factors a feature is made of, -1 behind the last
     note_ids: np.ndarray  # (names,) uint32

@@ -1,4 +1,4 @@
-"""Features that are added to a row: what has an id that the row has already is added to it."""
+"""Features that are added to a row: they are written behind it, then those of one id are added up."""
 
 from __future__ import annotations
 
@@ -17,53 +17,73 @@ def fitting(value):
 
 
 @force_inline
-def _put_by_looking(identity, value, begun, count, ids, values):
-    """Add a feature to a row that is looked through for its id, several at a time."""
-    wanted, found = np.uint32(identity), False
-    for place in range(begun, count):
-        found |= ids[place] == wanted
-    if not found:
-        ids[count], values[count] = wanted, value
-        return count + ONE
-    place = begun
-    while ids[place] != wanted:
-        place += ONE
-    values[place] = fitting(np.float64(values[place]) + value)
-    return count
-
-
-@force_inline
-def put_feature(identity, value, begun, count, places, ids, values):
-    """Add a feature to the row that began at `begun`; the new end.
-
-    `places` (2^m,) holds where the row's ids stand, plus one, by their last bits; what it has of other rows is smaller.
-    Where there are none, the row is looked through.
-    """
-    if len(places) == 0:
-        return _put_by_looking(identity, value, begun, count, ids, values)
-    last = np.uint64(len(places)) - ONE
-    slot = identity & last
-    while places[slot] > begun:
-        place = places[slot] - ONE
-        if ids[place] == identity:
-            values[place] = fitting(np.float64(values[place]) + value)
-            return count
-        slot = (slot + ONE) & last
-    ids[count], values[count] = identity, value
-    places[slot] = count + ONE
+def put_feature(identity, value, count, made):
+    """Write a feature to `made` at `count`; the new end."""
+    made.ids[count], made.values[count] = identity, value
     return count + ONE
 
 
 @force_inline
 def put_row(given, row, count, made):
     """Write the features that a row has already to `made`, from `count` on; the new end."""
-    begun = count
-    if len(made.places) == 0:
-        for k in range(given.offsets[row], given.offsets[row + 1]):
-            made.ids[count], made.values[count] = given.ids[k], given.values[k]
-            count += ONE
-        return count
     for k in range(given.offsets[row], given.offsets[row + 1]):
-        identity, value = np.uint64(given.ids[k]), np.float64(given.values[k])
-        count = put_feature(identity, value, begun, count, made.places, made.ids, made.values)
+        count = put_feature(given.ids[k], given.values[k], count, made)
+    return count
+
+
+@force_inline
+def merge_row(begun, own, end, made):
+    """Add up what has one id of the row from `begun` to `end`; its new end. Up to `own` each has another.
+
+    Where there are no `places`, the row is looked through for an id, several at a time.
+    """
+    if len(made.places) == 0:
+        return _merge_by_looking(begun, own, end, made.ids, made.values)
+    return _merge_by_places(begun, end, made.places, made.ids, made.values)
+
+
+@force_inline
+def _merge_by_looking(begun, count, end, ids, values):
+    for k in range(count, end):
+        wanted, found = ids[k], False
+        for place in range(begun, count):
+            found |= ids[place] == wanted
+        if not found:
+            ids[count], values[count] = wanted, values[k]
+            count += ONE
+            continue
+        place = begun
+        while ids[place] != wanted:
+            place += ONE
+        values[place] = fitting(np.float64(values[place]) + np.float64(values[k]))
+    return count
+
+
+@force_inline
+def _merge_by_places(begun, end, places, ids, values):
+    """`places` (2^m,) has where ids stand, plus one, by their last bits; what it has of rows before is smaller."""
+    count = begun
+    while count < end and _place_of(ids[count], begun, count, places, ids) == count:  # nothing is to be moved
+        count += ONE
+    for k in range(count, end):
+        identity, value = ids[k], values[k]
+        place = _place_of(identity, begun, count, places, ids)
+        if place == count:
+            ids[count], values[count] = identity, value
+            count += ONE
+        else:
+            values[place] = fitting(np.float64(values[place]) + np.float64(value))
+    return count
+
+
+@force_inline
+def _place_of(identity, begun, count, places, ids):
+    """Where an id stands in the row that began at `begun`; `count` if it is not there, where it is noted to stand."""
+    last = np.uint64(len(places)) - ONE
+    slot = np.uint64(identity) & last
+    while places[slot] > begun:
+        if ids[places[slot] - ONE] == identity:
+            return places[slot] - ONE
+        slot = (slot + ONE) & last
+    places[slot] = count + ONE
     return count

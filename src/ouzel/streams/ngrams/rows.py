@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel
-from ouzel.streams.derived.putting import put_feature, put_row
+from ouzel.streams.derived.putting import merge_row, put_feature, put_row
 from ouzel.streams.text.spans import is_new
 
 FACTOR = np.uint64(27942141)
@@ -62,7 +62,7 @@ def join_rows(given, order, words, skips, mask, made):
     count, named = ZERO, ZERO
     for row in range(given.start, given.stop):
         begun = count
-        count = put_row(given, row, count, made)
+        count = own = put_row(given, row, count, made)
         low, high = factors.bounds[row, 0], factors.bounds[row, 1]
         for field in order:
             if words[field] < 2:
@@ -84,7 +84,7 @@ def join_rows(given, order, words, skips, mask, made):
                         for k in range(1, size):
                             hashed = hashed * FACTOR + np.uint64(factors.hashes[at[turns[k]]])
                         identity = hashed & mask
-                        count = put_feature(identity, 1.0, begun, count, made.places, made.ids, made.values)
+                        count = put_feature(identity, 1.0, count, made)
                         if is_new(made.noted, identity) and named < len(made.notes):
                             for k in range(widest):
                                 made.notes[named, k] = at[turns[k]] if k < size else -1
@@ -92,5 +92,6 @@ def join_rows(given, order, words, skips, mask, made):
                             named += ONE
                         if not _next(turns, size, last):
                             break
+        count = merge_row(begun, own, count, made)
         made.offsets[row + 1 - given.start] = count
     return named

@@ -65,15 +65,14 @@ class Curve:
 
     def add(self, learnt: Outcome) -> None:
         """Count a block, stopping at every point on the way."""
+        self.scores.follow(learnt)
         start, rows = 0, len(learnt.targets)
         while start < rows:
             stop = min(rows, start + self._next() - self.scores.examples)
-            margins, targets, importances, losses = (part[start:stop] for part in learnt[:4])
-            self.scores.add(Outcome(margins, targets, importances, losses))
+            self.scores.score(*(part[start:stop] for part in learnt[:4]))
             if self._due(self.scores.examples):
                 self._take()
             start = stop
-        self.scores.ranks.add(learnt.groups)
 
     def to_json(self) -> dict[str, Any]:
         """The points as JSON values."""

@@ -118,10 +118,19 @@ class Scores:
 
     def add(self, learnt: Outcome) -> None:
         """Count a block's predictions."""
-        margins, targets, importances, losses = learnt[:4]
-        self.examples += len(targets)
+        self.follow(learnt)
+        self.score(*learnt[:4])
+
+    def follow(self, learnt: Outcome) -> None:
+        """Count of a block what no point of a curve shows: baseline, ranks, calibration."""
         self._constant.add(learnt)
         self.ranks.add(learnt.groups)
+        if not self.task.numbers and not self.task.groups and is_probabilistic(self.task.loss):
+            self.calibration.add(self.task.loss, *learnt[:3], self.task.joint)
+
+    def score(self, margins: np.ndarray, targets: np.ndarray, importances: np.ndarray, losses: np.ndarray) -> None:
+        """Count all else, of a block or of a part of it."""
+        self.examples += len(targets)
         if self.task.numbers:
             score_numbers(estimates(self.task.loss, margins), targets, importances, losses, self.sums)
         elif margins.ndim == 1:
@@ -130,8 +139,6 @@ class Scores:
             self._widen(margins.shape[1])
             margins = np.ascontiguousarray(margins)
             score_many(margins, targets, importances, losses, self.sums, self.confusion, self.task.joint)
-        if not self.task.numbers and not self.task.groups and is_probabilistic(self.task.loss):
-            self.calibration.add(self.task.loss, margins, targets, importances, self.task.joint)
 
     @property
     def error_rate(self) -> float | None:

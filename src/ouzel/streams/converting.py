@@ -15,7 +15,7 @@ from ouzel.streams.options import Options
 from ouzel.streams.sources.formats import BY_SUFFIX
 
 PACKED = ("lz4", "zstd")
-BATCH_ROWS, BATCH_FEATURES = 1 << 15, 1 << 18  # at most, of a record batch, each of which costs its readers some time
+BATCH_ROWS, BATCH_FEATURES = 1 << 16, 1 << 20  # at most, of a record batch, each of which costs its readers some time
 WRITTEN = ("arrow", "parquet", "svmlight", "vw")
 
 

@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import pairwise
+from math import isfinite, isnan
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ import pyarrow
 from pyarrow.types import is_integer
 
 from ouzel.errors import DataError
+from ouzel.kernels.jit import kernel
 from ouzel.rules import Rule, check, either, label, list_of, nothing, table, whole
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import LARGEST, Block, Names
@@ -28,7 +30,7 @@ from ouzel.streams.guard import reason_of
 from ouzel.streams.options import Options, check_format
 from ouzel.streams.stored_space import described, space_of
 from ouzel.streams.tables.arrow_types import filled, is_there, tags_of
-from ouzel.streams.tables.cells import check_offsets
+from ouzel.streams.tables.cells import check_offsets, words_of
 
 KEY = b"ouzel.blocks"
 VERSION = 2  # 1: there were no n-grams
@@ -126,7 +128,9 @@ class BlockReader:
         for column in (*OF_ALL, "group") if self._grouped else OF_ALL:
             if batch.column(column).null_count:
                 raise self._damaged(f"{column} has rows of nothing")
-        begun = np.flatnonzero(is_there(batch.column("block"))).tolist()
+        told = batch.column("block")
+        alone = told.null_count == len(told) - 1 and told[0].is_valid
+        begun = [] if alone else np.flatnonzero(is_there(told)).tolist()
         for start, stop in pairwise(sorted({0, *begun, batch.num_rows})):
             yield self._block(batch.slice(start, stop - start))
 
@@ -173,14 +177,9 @@ class BlockReader:
         check_offsets(same, batch.num_rows, len(numbers))
         entries, others = slice(offsets[0], offsets[-1]), slice(same[0], same[-1])
         labels, weights = (filled(batch.column(column), np.nan) for column in ("label", "weight"))
-        sound = (
-            np.array_equal(offsets - offsets[0], same - same[0])
-            and indices[entries].max(initial=0) <= MOST_ID
-            and np.isfinite(numbers[others]).all()
-            and ((weights >= 0.0) & (weights <= LARGEST)).all()
-            and _are_labels(labels[~np.isnan(labels)], self._told["labels"])
-        )
-        if not sound:
+        names_of_labels = self._told["labels"]
+        classes = -1 if names_of_labels is None else len(names_of_labels)
+        if not _are_sound(offsets, same, indices[entries], numbers[others], labels, weights, classes):
             raise self._damaged("its ids, values, labels or weights are not those of examples")
         return Block(
             (offsets - offsets[0]).astype(np.uint64),
@@ -189,7 +188,7 @@ class BlockReader:
             labels,
             weights,
             groups=filled(batch.column("group"), 0) if self._grouped else None,
-            label_names=self._told["labels"],
+            label_names=names_of_labels,
             names=names,
             space=self._as_told[1],
             tags=batch.column("tag") if self._tagged else None,
@@ -197,19 +196,28 @@ class BlockReader:
 
     def _names(self, batch: Any) -> Names | None:
         """The names that a batch tells."""
-        ids, texts = batch.column("named")[0].as_py() or [], batch.column("names")[0].as_py() or []
-        if len(ids) != len(texts) or None in ids or None in texts:
+        ids, texts = (batch.column(column).slice(0, 1).flatten() for column in ("named", "names"))
+        if len(ids) != len(texts) or ids.null_count or texts.null_count:
             raise self._damaged(f"{len(texts)} names do not fit {len(ids)} ids")
-        if not texts:
+        if not len(texts):
             return None
-        encoded = [text.encode() for text in texts]
-        ends = np.cumsum([len(text) for text in encoded]).astype(np.uint64)
-        text = np.frombuffer(b"".join(encoded), np.uint8)
-        return Names(np.array(ids, np.uint32), np.concatenate([np.zeros(1, np.uint64), ends[:-1]]), ends, text)
+        words = words_of(texts)
+        offsets = words.offsets.astype(np.uint64)
+        return Names(filled(ids, 0).copy(), offsets[:-1], offsets[1:], words.data)
 
 
-def _are_labels(labels: np.ndarray, names: list[Any] | None) -> bool:
-    """Whether labels are numbers, or positions among names."""
-    if names is None:
-        return bool(np.isfinite(labels).all())
-    return bool(np.isin(labels, np.arange(len(names))).all())
+@kernel
+def _are_sound(offsets, others, ids, values, labels, weights, classes):
+    """Whether these can be examples: labels are positions among so many classes, or -1 says that they are numbers."""
+    sound = True
+    for i in range(len(offsets)):
+        sound &= offsets[i] - offsets[0] == others[i] - others[0]
+    for k in range(len(ids)):
+        sound &= ids[k] <= np.uint32(MOST_ID)
+    for k in range(len(values)):
+        sound &= abs(values[k]) <= np.float32(LARGEST)
+    for i in range(len(labels)):
+        sound &= 0.0 <= weights[i] <= LARGEST
+        if not isnan(labels[i]):
+            sound &= isfinite(labels[i]) if classes < 0 else 0.0 <= labels[i] < classes and labels[i] == int(labels[i])
+    return sound

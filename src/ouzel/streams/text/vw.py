@@ -27,6 +27,7 @@ from ouzel.streams.text.svmlight import with_labels
 from ouzel.streams.text.vw_factors import MOST_SPACES, begin_line, enter, factors_in, put_factor, room_for
 from ouzel.streams.text.vw_header import plain_header, read_header, tags_at, word_end
 from ouzel.streams.text.vw_labels import is_foreign, label_advice
+from ouzel.streams.text.working_room import working_room
 
 ADVICE = {
     1: "expected `label [importance] [tag]| features`; there is no | in this line",
@@ -207,14 +208,14 @@ def _parse(
 
 def parse_vw(data: np.ndarray, start: int, stop: int, options: Options, telling: Telling | None = None) -> Parsed:
     """The examples in whole lines of text, `data[start:stop]` (uint8), and the names to tell."""
-    ends = np.empty(stop - start + SPARE, np.uint64)
+    ends = working_room("ends", stop - start + SPARE)
     room = int(find_ends(data, start, stop, ends)) + 2
     lines = int(newlines(data, start, stop)) + 1
     offsets = np.empty(lines + 1, np.uint64)
     ids, values = np.empty(room, np.uint32), np.empty(room, np.float32)
     labels, weights = np.empty(lines), np.empty(lines, np.float32)
     head_spans, numbers = np.empty((lines, 4), np.int64), np.empty(lines, np.int64)
-    spans = np.empty((room, 5), np.uint64)
+    spans = working_room("spans", 5 * room).reshape(room, 5)
     limits = options.limits
     crossing = room_for(options, data, lines, room)
     rows, nonzeros, names, seen, skipped, error, where = _parse(

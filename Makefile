@@ -34,7 +34,7 @@ lint: .venv/ready-lint  ## check format, style and types
 bench: .venv/ready-bench  ## measure speed and default errors beside Vowpal Wabbit, River and scikit-learn
 	$(BIN)/python benchmarks/run.py --data $(DATA)
 
-reproduce: .venv/ready  ## make the papers' tables and figures anew, which takes hours; git diff then shows what differs
+reproduce: .venv/ready  ## make the papers' tables and figures anew, in half an hour; git diff then shows what differs
 	set -e; for name in $$($(BIN)/ouzel reproduce | cut -d' ' -f1); do $(BIN)/ouzel reproduce $$name --data $(DATA); done
 
 commands: .venv/ready  ## write docs/commands.md anew, after a change of the command line

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -56,16 +57,16 @@ sys.exit(os.waitstatus_to_exitcode(status))
 """Small, since what a process takes of memory at most is never told to be less than what began it has."""
 
 
-def taken(command: list[str], cores: int) -> Taken:
+def on_cores(cores: int, command: list[str]) -> subprocess.CompletedProcess[str]:
     """Run a process on the first so many cores."""
     allowed = set(sorted(os.sched_getaffinity(0))[:cores])
-    run = subprocess.run(
-        [sys.executable, "-S", "-c", LAUNCHER, *command],
-        capture_output=True,
-        text=True,
-        check=True,
-        preexec_fn=lambda: os.sched_setaffinity(0, allowed),
-    )
+    limit = partial(os.sched_setaffinity, 0, allowed)
+    return subprocess.run(command, capture_output=True, text=True, check=True, preexec_fn=limit)
+
+
+def taken(command: list[str], cores: int) -> Taken:
+    """What a process takes on the first so many cores."""
+    run = on_cores(cores, [sys.executable, "-S", "-c", LAUNCHER, *command])
     return Taken(*map(float, run.stderr.split()[-2:]))
 
 
@@ -151,14 +152,7 @@ print(best)
 def reading(path: Path) -> float:
     """The nanoseconds that a feature of a file takes to read on one core, as for a training: best of three."""
     bits = BITS[1] if "-crossed" in path.name else "18"
-    run = subprocess.run(
-        [sys.executable, "-c", READER, path, bits],
-        capture_output=True,
-        text=True,
-        check=True,
-        preexec_fn=lambda: os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}),
-    )
-    return float(run.stdout)
+    return float(on_cores(1, [sys.executable, "-c", READER, str(path), bits]).stdout)
 
 
 def commands(path: Path, text: Path, cross: str, pairs: str) -> tuple[list[str], list[str]]:
@@ -195,6 +189,37 @@ def side_by_side(megabytes: int, rounds: int) -> None:
             print(f"{line} {speed} {memory}", flush=True)
 
 
+LEARNER = """
+import sys, time
+import numpy as np
+from ouzel.evaluation.progressive import Run
+from ouzel.model.model import Model
+from ouzel.streams.read import read
+path, bits, rounds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+def seconds(stream):
+    run = Run(Model("adagrad", bits=bits))
+    begun = time.perf_counter()
+    run.over(stream)
+    return time.perf_counter() - begun
+def opened():
+    return read(path, bits=bits)
+kept = list(opened())
+ratios = [seconds(opened) / seconds(kept) for _ in range(rounds + 1)]
+print(np.median(ratios[1:]))
+"""
+"""A file learnt, to its blocks learnt from memory; the first time compiles."""
+
+
+def from_memory(megabytes: int, rounds: int) -> None:
+    """Print how much longer learning a converted file takes than learning its blocks from memory."""
+    print(f"\nconverted file to memory\n{'data':<9}{'cross':<6} {'1 core':>6} {'2 cores':>8}")
+    for name, cross, bits in (("eat-rate", "A*B", BITS[1]), ("clicks", "", "18")):
+        path = str(made(name, megabytes * ROWS_A_MEGABYTE[name], "arrow", cross))
+        command = [sys.executable, "-c", LEARNER, path, bits, str(rounds)]
+        one, two = (float(on_cores(cores, command).stdout) for cores in (1, 2))
+        print(f"{name:<9}{cross:<6} {one:>6.2f} {two:>8.2f}", flush=True)
+
+
 def all_pairs(rounds: int) -> None:
     """Print what a cross costs, of all pairs of 26 categories: read, made, learnt."""
     print(f"\nall pairs of 26 categories\n{'bits':>4} {'ouzel ns a cross':>17} {'vw ns a cross':>14} {'ratio':>6}")
@@ -227,6 +252,7 @@ def main() -> None:
     parser.add_argument("--data")
     given = parser.parse_args()
     side_by_side(given.megabytes, given.rounds)
+    from_memory(given.megabytes, given.rounds)
     all_pairs(given.rounds)
 
 

@@ -54,5 +54,5 @@ def convert(
     if json_:
         print(json.dumps(report | {"seconds": time.perf_counter() - begun}))
         return
-    left_out = f", {skipped:,} bad lines left out" if skipped else ""
+    left_out = f", {skipped:,} bad line{'s' if skipped > 1 else ''} left out" if skipped else ""
     print(f"{examples:,} examples written to {output} ({report['bytes']:,} bytes){left_out}")

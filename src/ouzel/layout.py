@@ -169,6 +169,15 @@ def copied(state: Any) -> Any:
     return type(state)(*(part.copy() if isinstance(part, np.ndarray) else copied(part) for part in state))
 
 
+def stored_like(old: Any, new: Any) -> Any:
+    """A copy of the state `new`, or of an array of it, whose arrays have the types and the order of those of `old`."""
+    if not isinstance(old, np.ndarray):
+        return type(old)(*(stored_like(*pair) for pair in zip(old, new, strict=True)))
+    found = np.empty_like(old)
+    found[...] = new
+    return found
+
+
 def require(holds: Any, what: str) -> None:
     """Refuse a state unless something holds of it: for the `check` of a learner or sketch."""
     if not holds:

@@ -171,7 +171,7 @@ def test_what_adds_most_to_a_prediction_is_told_beside_it(ouzel, model, small):
         assert added == sorted(added, reverse=True)
         assert 1 <= len(added) <= 3
         first = row["why"][0]
-        assert first["contribution"] == pytest.approx(first["value"] * first["weight"])
+        assert "(average example)" not in {feature["name"] for feature in row["why"]}
         assert row["all_else"] == pytest.approx(row["margin"] - sum(feature["contribution"] for feature in row["why"]))
         told, _, beyond = line.split("\t")[-1].partition(", all else ")
         assert told == f"{first['name']} {first['contribution']:+.3g}"
@@ -206,7 +206,7 @@ def test_all_weights_are_written_to_a_table(ouzel, small, tmp_path):
     lines = (tmp_path / "w.csv").read_text().replace('"', "").splitlines()
     (entry,) = ouzel("top", tmp_path / "m", "-n", "1000", "--json").json
     written = {line.split(",")[1]: float(line.split(",")[2]) for line in lines[1:]}
-    assert lines[0] == "class,feature,weight"
+    assert lines[0] == "class,feature,weight,importance"
     assert written == {name: weight for name, weight in entry["features"] if weight}
     assert "written to" in ran.err
     assert ouzel("top", tmp_path / "m", "-o", tmp_path / "w.txt").status == 2

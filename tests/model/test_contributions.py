@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ouzel
-from ouzel.model.contributions import explained
+from ouzel.model.contributions import MOST_ABSENT, explained
 from ouzel.model.model import Model
 
 LEARNERS = ("ogd", "adagrad", "arow", "awm", "son-oja")
@@ -35,6 +35,7 @@ def test_contributions_add_up_to_the_margins(learner, classes, standardize):
     margins = np.atleast_2d(model.margins(block).T).T
     assert [[column["margin"] for column in row] for row in found] == margins.tolist()
     for column in chain.from_iterable(found):
+        assert [feature["name"] for feature in column["features"]][-1] == "(average example)"
         total = sum(feature["contribution"] for feature in column["features"])
         assert total + column["remainder"] == pytest.approx(column["margin"])
         if not standardize and learner != "son-oja":  # which cut large values
@@ -57,3 +58,66 @@ def test_a_model_that_knows_no_class_explains_nothing():
     (block,) = ouzel.blocks_from(np.ones((2, 3)))
 
     assert list(explained(Model("ogd"), block)) == [[], []]
+
+
+def test_the_average_example_has_the_mean_margin_of_the_examples_learnt():
+    X, y = stream(2, rows=300)
+    model = Model("ogd")
+    for block in ouzel.blocks_from(X, y):
+        model.learn(block)
+    (block,) = ouzel.blocks_from(X)
+
+    (why,) = next(explained(model, block))
+
+    assert why["features"][-1]["contribution"] == pytest.approx(model.margins(block).mean(), rel=1e-4)
+
+
+def test_a_feature_at_its_usual_value_adds_nothing():
+    X, y = stream(2, rows=300)
+    X += [0.0, 1000.0, 0.0, 0.0]
+    estimator = ouzel.OnlineClassifier().fit(X, y)
+
+    (why,) = estimator.explain_one(dict(enumerate(X.mean(axis=0))))
+
+    *features, average = why["features"]
+    assert max(abs(feature["contribution"]) for feature in features) < 1e-3
+    assert average["contribution"] + why["remainder"] == pytest.approx(why["margin"], abs=1e-3)
+
+
+def test_an_absent_feature_takes_away_what_it_usually_adds():
+    model = ouzel.OnlineClassifier("adagrad")
+    for word, spam in [("free", True), ("hello", False)] * 20:
+        model.learn_one({word: 1.0}, spam)
+
+    (why,) = model.explain_one({"free": 1.0})
+
+    added = {feature["name"]: feature for feature in why["features"]}
+    assert added["hello"]["value"] == 0.0
+    assert added["hello"]["contribution"] == pytest.approx(-added["hello"]["weight"] / 2)
+    assert added["free"]["contribution"] == pytest.approx(added["free"]["weight"] / 2)
+
+
+def test_absent_features_beyond_those_listed_are_summed_up():
+    random = np.random.default_rng(0)
+    X = random.random((200, 100))
+    estimator = ouzel.OnlineClassifier("ogd").fit(X, (X[:, 0] > 0.5).astype(int))
+
+    (why,) = estimator.explain_one({3: 0.5})
+
+    names = [feature["name"] for feature in why["features"]]
+    assert names[-2:] == ["(other absent features)", "(average example)"]
+    assert len(names) == MOST_ABSENT + 3 or len(names) == MOST_ABSENT + 2
+    assert why["remainder"] == pytest.approx(0.0, abs=1e-5)
+
+
+@pytest.mark.parametrize("learner", ["ogd", "awm"])
+def test_a_feature_that_the_model_does_not_know_adds_nothing(learner):
+    estimator = ouzel.OnlineClassifier(learner)
+    for k in range(20):
+        estimator.learn_one({"a": 1.0, "b": k / 20}, k % 2 == 0)
+
+    (why,) = estimator.explain_one({"a": 1.0, "unknown": 7.0})
+
+    added = {feature["name"]: feature["contribution"] for feature in why["features"]}
+    assert sum(added.values()) + why["remainder"] == pytest.approx(why["margin"])
+    assert abs(why["remainder"]) < 1e-5

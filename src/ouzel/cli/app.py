@@ -26,7 +26,7 @@ COMMANDS = {
     "train": "Learn a stream in one pass.",
     "predict": "Predict a stream with a model.",
     "test": "Test models on labelled examples.",
-    "top": "Show the heaviest features of a model.",
+    "top": "Show the most important features of a model.",
     "compare": "Train many learners and settings in one reading.",
     "convert": "Write files in another format, to be read faster.",
     "export": "Write a model for other programs, as ONNX.",

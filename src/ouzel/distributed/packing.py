@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.layout import flat
+from ouzel.layout import allocate, flat
 from ouzel.learners.gains.parts import Rows, places_of
 from ouzel.model.model import Model
 
@@ -21,8 +21,9 @@ PROTOCOL = 5
 def packed(model: Model) -> bytes:
     """A model as bytes."""
     bare = copy.copy(model)
-    bare.states = []
-    arrays = [_differences(fresh, state) for fresh, state in zip(_fresh(model), model.states, strict=True)]
+    bare.states, bare.preparation = [], model.preparation.emptied()
+    parts = [*model.states, *model.preparation.arrays().values()]
+    arrays = [_differences(fresh, part) for fresh, part in zip(_fresh(model), parts, strict=True)]
     return pickle.dumps((bare, arrays), protocol=PROTOCOL)
 
 
@@ -30,20 +31,24 @@ def unpacked(data: bytes) -> Model:
     """The model of such bytes; what it holds is its own, and may be written."""
     model: Model
     model, arrays = pickle.loads(data)
-    model.take(_fresh(model))
-    for state, changed in zip(model.states, arrays, strict=True):
-        for (_, array), difference in zip(flat(state), changed, strict=True):
+    parts = _fresh(model)
+    for part, changed in zip(parts, arrays, strict=True):
+        for (_, array), difference in zip(flat(part), changed, strict=True):
             if isinstance(difference, Rows):
                 array[difference.places] = difference.values
             elif difference is not None:
                 array[...] = difference
+    count = model.task.count(model.classes)
+    model.take(parts[:count])
+    model.preparation.take(parts[count:])
     return model
 
 
 def _fresh(model: Model) -> list[Any]:
-    """The states that a model of its shape began with."""
+    """The states that a model of its shape began with, and behind them the moments of features."""
     shape = model.task.shape(model, len(model.classes))
-    return [model.module.init(*shape, model.settings) for _ in range(model.task.count(model.classes))]
+    states = [model.module.init(*shape, model.settings) for _ in range(model.task.count(model.classes))]
+    return states + [allocate(layout) for layout in model.preparation.layouts(model.capacity).values()]
 
 
 def _differences(fresh: Any, state: Any) -> list[Any]:

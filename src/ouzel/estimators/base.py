@@ -6,7 +6,7 @@ the model, `learn_one` (in `river.py`) hands over single examples unchecked.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -19,7 +19,7 @@ from ouzel.errors import OuzelError
 from ouzel.estimators.data import OF_FRAMES, FromData
 from ouzel.estimators.river import RiverProtocol
 from ouzel.learners import catalogue
-from ouzel.model.answers import is_probabilistic
+from ouzel.model.answers import Feature, is_probabilistic
 from ouzel.model.model import Model
 from ouzel.model.settings import resolve_settings
 from ouzel.model.tasks.choose import settings_for
@@ -65,16 +65,41 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
     def top_weights(self, n: int = 20, feature_names: Any = None) -> Any:
         """The n heaviest (feature, weight), heaviest first; features are names where names are known.
 
+        Weights of features in different units do not compare; see `feature_importance`.
+
         With three classes or more: a dict from each class to such a list. Positive weights speak for `classes_[1]`.
         `feature_names` are those of the columns of arrays and sparse matrices, which have none of their own: of a
         pipeline, `pipeline[:-1].get_feature_names_out()`.
         """
         check_is_fitted(self, "model_")
-        found = self.model_.shown_top(n)
-        if feature_names is not None:
-            names = self._names_of_columns(feature_names)
-            found = [(label, [(names.get(name, name), weight) for name, weight in column]) for label, column in found]
-        return found[0][1] if len(found) == 1 else dict(found)
+        return self._by_class(self.model_.heaviest(n), feature_names, lambda feature: feature[:2])
+
+    def feature_importance(self, n: int = 20, feature_names: Any = None) -> Any:
+        """The n most important features (name, weight, importance), most important first, and the intercept last.
+
+        The importance of a feature is |weight| × its standard deviation in the examples learnt: how far it usually
+        moves the margin. Learners of a byte budget do not know it: it is None, and the heaviest come first. Otherwise
+        as `top_weights`.
+
+        >>> import ouzel
+        >>> examples = [({"rate": rate / 100, "income": 1000.0 * rate}, rate > 5) for rate in range(11)] * 20
+        >>> model = ouzel.OnlineClassifier("adagrad", standardize=True)
+        >>> for features, label in examples:
+        ...     _ = model.learn_one(features, label)
+        >>> [feature.name for feature in model.feature_importance(2)]
+        ['rate', 'income', '(intercept)']
+        """
+        check_is_fitted(self, "model_")
+        return self._by_class(self.model_.most_important(n), feature_names, lambda feature: feature)
+
+    def _by_class(self, columns: list[Any], feature_names: Any, as_shown: Callable[[Feature], Any]) -> Any:
+        """The features of the one column, or a dict from each class to its features."""
+        names = {} if feature_names is None else self._names_of_columns(feature_names)
+        found = {
+            label: [as_shown(feature._replace(name=names.get(feature.name, feature.name))) for feature in column]
+            for label, column in columns
+        }
+        return next(iter(found.values())) if len(columns) == 1 else found
 
     def _names_of_columns(self, names: Any) -> dict[Any, str]:
         """Names by column of an array."""

@@ -85,7 +85,8 @@ class RiverProtocol:
 
         A list of one entry for two classes and for numbers, of one a class for more: `class` (that of a positive
         margin), `margin`, `features` with name, value, weight and contribution, and the `remainder` beyond their sum,
-        which is rounding but where a learner cuts large values, as `auto` does.
+        which is rounding but where a learner cuts large values, as `auto` does. A feature contributes weight × (value -
+        mean); the last entry is the margin of the average example (see `ouzel.model.contributions`).
 
         >>> import ouzel
         >>> model = ouzel.OnlineClassifier("ogd").learn_one({"sun": 1.0}, "dry").learn_one({"cloud": 1.0}, "wet")

@@ -1,4 +1,4 @@
-"""What margins and weights say to people: labels, probabilities, numbers, the heaviest features.
+"""What margins and weights say to people: labels, probabilities, numbers, the most important features.
 
 A model keeps classes in the order in which they were met; people are shown them sorted. With two classes there is one
 column, positive for the second class met, and shown positive for the second of the sorted labels. `shown` and
@@ -7,6 +7,7 @@ column, positive for the second class met, and shown positive for the second of 
 
 from __future__ import annotations
 
+from math import copysign
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,18 @@ from ouzel.model.losses import link_of_one, links_of
 from ouzel.streams.label_values import Label
 from ouzel.terms.losses import Logistic
 
-Named = tuple[Any, float]  # a feature, and a weight
+
+class Feature(NamedTuple):
+    """A feature as people are shown it."""
+
+    name: str | int  # its id where the stream had no names
+    weight: float
+    importance: float | None = None  # |weight| × spread, in units of the margin; None where spreads are not known
+
+    @property
+    def effect(self) -> float:
+        """Its importance with the sign of its weight; the weight where that is not known."""
+        return self.weight if self.importance is None else copysign(self.importance, self.weight)
 
 
 class Answers(NamedTuple):
@@ -47,8 +59,8 @@ def shown_weights(classes: Classes, weights: np.ndarray) -> np.ndarray:
     return weights[classes.order()]
 
 
-def shown_top(classes: Classes, columns: list[list[Named]]) -> list[tuple[Label | None, list[Named]]]:
-    """The heaviest features of each class, in the order shown, of those of a model's columns.
+def shown_features(classes: Classes, columns: list[list[Feature]]) -> list[tuple[Label | None, list[Feature]]]:
+    """The features of each class, in the order shown, of those of a model's columns.
 
     Of one column, the class that positive weights speak for, which is None where there are no classes.
     """
@@ -56,7 +68,15 @@ def shown_top(classes: Classes, columns: list[list[Named]]) -> list[tuple[Label 
         return [(classes.known[k], columns[k]) for k in classes.order()]
     sign = -1.0 if classes.reversed_pair() else 1.0
     label = classes.in_order()[-1] if len(classes) else None
-    return [(label, [(feature, sign * weight) for feature, weight in columns[0]])]
+    return [(label, [feature._replace(weight=sign * feature.weight) for feature in columns[0]])]
+
+
+def as_json(column: list[Feature]) -> dict[str, Any]:
+    """The features of a class as programs get them: pairs of name and weight, and their importance."""
+    return {
+        "features": [[str(feature.name), feature.weight] for feature in column],
+        "importances": [feature.importance for feature in column],
+    }
 
 
 def labels_of(classes: Classes, margins: np.ndarray) -> np.ndarray:
@@ -117,6 +137,18 @@ def probabilities_one(loss: Any, classes: Classes, margins: list[float], joint: 
     link_of_one(loss)(loss, margin, linked)
     share = float(linked[0])
     return {classes.known[first]: 1.0 - share, classes.known[second]: share}
+
+
+def important_slots(weights: np.ndarray, spreads: np.ndarray, n: int) -> np.ndarray:
+    """Slots of the n features of largest |weight| × spread, ties by weight and slot; weights of 0 are left out."""
+    slots = np.flatnonzero(weights)
+    size = np.abs(weights[slots])
+    importance = size * spreads[slots]
+    if n < len(slots):
+        least = np.partition(importance, -n)[-n] if n else np.inf
+        kept = importance >= least
+        slots, size, importance = slots[kept], size[kept], importance[kept]
+    return slots[np.lexsort((slots, -size, -importance))][:n]
 
 
 def heaviest_slots(weights: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:

@@ -1,4 +1,4 @@
-"""Why examples are predicted as they are: what each of their features adds to the margins."""
+"""Why examples are predicted as they are: what each of their features adds to the margin of an average example."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 
 from ouzel.learners.rows import Rows
-from ouzel.model.answers import shown, shown_weights
+from ouzel.model.answers import heaviest_slots, shown, shown_weights
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
+
+MOST_ABSENT = 64  # absent features that are listed one by one: those that usually add most
+AVERAGE, ABSENT = "(average example)", "(other absent features)"
 
 
 def explained(model: Model, block: Block) -> Iterator[list[dict[str, Any]]]:
@@ -22,34 +25,65 @@ def contributions(model: Model, rows: Rows, margins: np.ndarray) -> Iterator[lis
     """For each example, and each class or the one column of margins, its features and what they add, the most first.
 
     `rows` hold the features as they came, the constant one included, and `margins` (n,) or (n, classes) what the model
-    says of them. Contributions and the remainder add up to the margin. The remainder is no more than rounding, but
-    where a learner cuts large values: at three standard deviations where features are standardised, as `auto` does, or
-    at the largest seen (`son-oja`). What is not known adds nothing.
+    predicts of them. A feature adds weight × (value - mean), with its mean over the examples that were learnt: at its
+    usual value it adds nothing, and one that is absent takes away what it usually adds. The last entry is the margin of
+    an average example; the one before it may sum up absent features that are not listed. Contributions and the
+    remainder add up to the margin. The remainder is rounding, but where a learner cuts large values: at three standard
+    deviations where features are standardised, as `auto` does, or at the largest seen (`son-oja`). A learner of a byte
+    budget knows no means; there an example is compared with one that has no features.
     """
     if not (model.task.numbers or model.task.groups or len(model.classes)):
         yield from ([] for _ in range(len(margins)))
         return
-    weights = shown_weights(model.classes, np.atleast_2d(_weights(model, rows)))
+    known, columns = _of_budget(model, rows) if model.budgeted else _of_table(model)
     shown_margins = np.atleast_2d(shown(model.classes, margins).T).T
     labels = _labels(model)
     for row, (start, stop) in enumerate(zip(rows.offsets[:-1].tolist(), rows.offsets[1:].tolist(), strict=True)):
-        names = [str(model.feature_name(slot - 1)) for slot in rows.indices[start:stop].tolist()]
-        values = rows.values[start:stop].astype(np.float64)
+        there, values = rows.indices[start:stop].astype(np.int64), rows.values[start:stop].astype(np.float64)
         yield [
-            _explanation(label, float(margin), names, values, weight[start:stop])
-            for label, margin, weight in zip(labels, shown_margins[row], weights, strict=True)
+            _explanation(model, label, float(margin), column, known, there, values)
+            for label, margin, column in zip(labels, shown_margins[row], columns, strict=True)
         ]
 
 
+class _Column:
+    """A column of margins: weights of features and what they usually add, by place among the known slots."""
+
+    def __init__(self, weights: np.ndarray, average: float, means: np.ndarray) -> None:
+        self.weights, self.average = weights, average
+        self.usual = weights * means
+        self.total = float(self.usual.sum())
+        self.most = heaviest_slots(self.usual, MOST_ABSENT)[0]
+
+
 def _explanation(
-    label: Any, margin: float, names: list[str], values: np.ndarray, weights: np.ndarray
+    model: Model, label: Any, margin: float, column: _Column, known: np.ndarray, row: np.ndarray, values: np.ndarray
 ) -> dict[str, Any]:
-    added = weights * values
-    features = [
-        {"name": names[k], "value": float(values[k]), "weight": float(weights[k]), "contribution": float(added[k])}
-        for k in np.argsort(-np.abs(added), kind="stable").tolist()
-    ]
-    return {"class": label, "margin": margin, "remainder": float(margin - added.sum()), "features": features}
+    """What an example's features, of slots `row`, add to a margin; `known` are the slots of the column's weights."""
+    places = np.minimum(np.searchsorted(known, row), len(known) - 1)
+    found = known[places] == row
+    weights, usual = (np.where(found, part[places], 0.0) for part in (column.weights, column.usual))
+    absent = column.most[~np.isin(column.most, places[found])]
+    slots = np.concatenate([row, known[absent]])
+    parts = (
+        np.concatenate([values, np.zeros(len(absent))]),
+        np.concatenate([weights, column.weights[absent]]),
+        np.concatenate([weights * values - usual, -column.usual[absent]]),
+    )
+    order = np.lexsort((np.arange(len(slots)), -np.abs(parts[2])))
+    order = order[slots[order] > 0]  # the constant feature is in every example
+    names = [str(model.feature_name(slot - 1)) for slot in slots[order].tolist()]
+    features = [_entry(*entry) for entry in zip(names, *(part[order].tolist() for part in parts), strict=True)]
+    others = float(usual.sum() + column.usual[absent].sum()) - column.total
+    if len(column.most) == MOST_ABSENT:
+        features.append(_entry(ABSENT, 0.0, 0.0, others))
+    features.append(_entry(AVERAGE, 1.0, column.average, column.average))
+    added = sum(feature["contribution"] for feature in features)
+    return {"class": label, "margin": margin, "remainder": margin - added, "features": features}
+
+
+def _entry(name: str, value: float, weight: float, contribution: float) -> dict[str, Any]:
+    return {"name": name, "value": value, "weight": weight, "contribution": contribution}
 
 
 def _labels(model: Model) -> list[Any]:
@@ -58,18 +92,30 @@ def _labels(model: Model) -> list[Any]:
     return known if len(known) > 2 else [known[-1] if known else None]
 
 
-def _weights(model: Model, rows: Rows) -> np.ndarray:
-    """Weights (columns, k) or (k,) of the entries of rows, as the model has its classes.
+def _of_table(model: Model) -> tuple[np.ndarray, list[_Column]]:
+    """All slots, and their columns, of a learner that knows its weights."""
+    weights = shown_weights(model.classes, np.atleast_2d(model.weights()))
+    means = model.means_and_spreads()[0]
+    means[0] = 0.0
+    constant = weights[:, 0] * model.intercept
+    columns = [_Column(row, float(row @ means + own), means) for row, own in zip(weights, constant, strict=True)]
+    return np.arange(weights.shape[1]), columns
 
-    A learner of a byte budget is asked for the margin of each feature alone, less that of none: margins are linear.
+
+def _of_budget(model: Model, rows: Rows) -> tuple[np.ndarray, list[_Column]]:
+    """The slots of some rows, and their columns, of a learner of a byte budget.
+
+    It is asked for the margin of each feature alone, less that of none: margins are linear.
     """
-    slots = rows.indices.astype(np.int64)
-    if not model.budgeted:
-        table = model.weights()
-        inside = slots < table.shape[1]
-        return np.where(inside, table[:, np.minimum(slots, table.shape[1] - 1)], 0.0)
+    slots = np.unique(np.append(rows.indices, np.uint32(0)))
     count = len(slots)
     offsets = np.concatenate([np.arange(count + 1), [count]]).astype(np.uint64)
-    alone = Rows(offsets, rows.indices, np.ones(count, np.float32))
-    margins = model.task.margins(model, alone)
-    return (margins[:-1] - margins[-1]).T
+    alone = model.task.margins(model, Rows(offsets, slots, np.ones(count, np.float32)))
+    shown_alone = np.atleast_2d(shown(model.classes, alone).T)
+    none = shown_alone[:, -1]
+    weights = shown_alone[:, :-1] - none[:, None]
+    average = none + weights[:, 0] * model.intercept
+    nothing = np.zeros(count)
+    return slots.astype(np.int64), [
+        _Column(row, float(own), nothing) for row, own in zip(weights, average, strict=True)
+    ]

@@ -8,7 +8,7 @@ from functools import partial, reduce
 from typing import Any
 
 from ouzel.errors import OuzelError
-from ouzel.learners import feature_scaling, protocol
+from ouzel.learners import protocol
 from ouzel.model.model import Model
 from ouzel.streams.feature_space import FeatureSpace, meet
 from ouzel.terms.names import to_json
@@ -72,7 +72,7 @@ def _merge_models(models: Sequence[Model]) -> Model:
     merged.space = reduce(partial(meet, learning=True), of_one_width([model.space for model in models]))
     learnt = [model for model in models if model.examples] or [first]  # one that has learnt nothing says nothing
     parts = [prepared(model, labels, dimension, closed) for model in learnt]
-    merged.preparation.features = feature_scaling.merged([model.preparation.features for model in parts])
+    merged.preparation.merge([model.preparation for model in parts])
     states = [in_order(model, labels) for model in parts]
     alike = zip(*states, strict=True)
     merged.states = states[0] if len(states) == 1 else [first.module.merge(list(a), first.settings) for a in alike]

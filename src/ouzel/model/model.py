@@ -13,10 +13,12 @@ from typing import Annotated, Any
 import numpy as np
 
 from ouzel.errors import OuzelError, RoomError
+from ouzel.kernels.jit import specialise
 from ouzel.layout import bytes_of, copied, flat
-from ouzel.learners import catalogue, feature_scaling, protocol
+from ouzel.learners import catalogue, feature_moments, feature_scaling, protocol
+from ouzel.learners.feature_moments import in_sample
 from ouzel.learners.rows import Rows, largest_id, to_rows
-from ouzel.model.answers import Answers, Named, shown_top, shown_weights
+from ouzel.model.answers import Answers, Feature, important_slots, shown_features, shown_weights
 from ouzel.model.label_encoder import Classes
 from ouzel.model.preparation import Preparation
 from ouzel.model.room import capacity_for, check_room
@@ -122,6 +124,7 @@ class Model:
         self.__dict__.update(attributes)
         if not all(array.flags.writeable for state in self.states for _, array in flat(state)):
             self.states = [copied(state) for state in self.states]
+            self.preparation = self.preparation.copied()
 
     @property
     def columns(self) -> int:
@@ -188,6 +191,8 @@ class Model:
 
         Returns its margins before that, one a column.
         """
+        if importance > 0.0 and in_sample(self.examples) and self.preparation.moments is not None:
+            self._count_one(slots, values)
         slots, values = self.preparation.one(slots, values, importance)
         self.examples += 1
         margins = self.task.learn_one(self, slots, values, label, importance)
@@ -252,10 +257,39 @@ class Model:
             for slots, weights in self.task.top(self, n)
         ]
 
-    def shown_top(self, n: int) -> list[tuple[Label | None, list[Named]]]:
+    def heaviest(self, n: int) -> list[tuple[Label | None, list[Feature]]]:
         """The same by names of features and of classes, with the signs and in the order in which classes are shown."""
-        columns = [[(self.feature_name(feature), weight) for feature, weight in column] for column in self.top(n)]
-        return shown_top(self.classes, columns)
+        columns = [[Feature(self.feature_name(id_), weight) for id_, weight in column] for column in self.top(n)]
+        return shown_features(self.classes, columns)
+
+    def most_important(self, n: int) -> list[tuple[Label | None, list[Feature]]]:
+        """The n features of each class that move its margin most, most important first, and the intercept behind them.
+
+        Importance is |weight| × spread: how far one standard deviation of the feature moves the margin. Learners of a
+        byte budget do not know the spread of features, and name the heaviest.
+        """
+        if self.budgeted:
+            return self.heaviest(n)
+        spreads = self.means_and_spreads()[1]
+        columns = []
+        for weights in self.weights():
+            slots = 1 + important_slots(weights[1:], spreads[1:], n)
+            if self.intercept and weights[0] != 0.0:
+                slots = np.append(slots, 0)
+            sizes = np.abs(weights[slots]) * spreads[slots]
+            names = [self.feature_name(slot - 1) for slot in slots.tolist()]
+            columns.append(
+                [Feature(*each) for each in zip(names, weights[slots].tolist(), sizes.tolist(), strict=True)]
+            )
+        return shown_features(self.classes, columns)
+
+    def means_and_spreads(self) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and standard deviation (dimension,) of the features in the examples learnt, absent ones counting as 0.
+
+        Those of a sample; not known to learners of a byte budget.
+        """
+        mean, spread = feature_moments.means_and_spreads(self.preparation.moments)
+        return mean[: self.dimension], spread[: self.dimension]
 
     def feature_name(self, feature: int) -> str | int:
         """What a person calls a feature: its name, or its id where the stream had no names."""
@@ -274,7 +308,7 @@ class Model:
         rows, stop = self.raw_rows(block), block.rows if stop is None else stop
         for here, forget in self.preparation.intervals(self.examples, start, stop):
             part = Rows(rows.offsets[here.start : here.stop + 1], rows.indices, rows.values)
-            yield here, self.preparation.rows_to_learn(part, block.weights[here])
+            yield here, self.preparation.rows_to_learn(part, block.weights[here], self.examples + here.start)
             if forget:
                 self.preparation.fade(self.module, self.states, self.settings)
 
@@ -282,6 +316,15 @@ class Model:
         """A block as rows, all slots taken of a learner of a byte budget."""
         limit = SLOT_LIMIT if self.budgeted else self.capacity
         return to_rows(block.offsets, block.indices, block.values, self.intercept, np.uint64(limit))
+
+    def _count_one(self, slots: np.ndarray, values: np.ndarray) -> None:
+        """Count the features of one example."""
+        moments = self.preparation.moments
+        known, count = self.compiled.get(("moments", 0), (None, None))
+        if known is not moments:
+            count = specialise(feature_moments.add_row, moments, slots, values)
+            self.compiled["moments", 0] = moments, count
+        count(moments, slots, values)
 
     def _make_room(self, block: Block) -> None:
         if block.nonzeros:

@@ -28,8 +28,7 @@ from ouzel.model.description import describe, model_of
 from ouzel.model.model import Model
 from ouzel.streams.guard import reason_of
 
-FORMAT = 11  # 8: nothing was crossed; 9: heaps of budgeted learners lay flat; 10: rare features reached no further
-FEATURES = "features."  # before the names of the arrays of their moments
+FORMAT = 12  # 9: heaps of budgeted learners lay flat; 10: rare features reached no further; 11: features had no moments
 KEY = "ouzel"  # under which the metadata lie
 BESIDE = "beside."  # before the names of arrays that are not of the model
 UNREADABLE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
@@ -45,8 +44,7 @@ def save(
     `beside` is a NamedTuple of further arrays, which `load_parts` gives back.
     """
     states = {f"state.{place}.": state for place, state in enumerate(model.states)}
-    if model.preparation.features is not None:
-        states[FEATURES] = model.preparation.features
+    states |= {f"{name}.": part for name, part in model.preparation.arrays().items()}
     if beside is not None:
         states[BESIDE] = beside
     parts = [part for prefix, state in states.items() for part in flat(state, prefix)]
@@ -135,16 +133,17 @@ def _rebuild(
     """A model of checked parts: nothing is made, or taken for what it says it is, before it has been found sound."""
     model = model_of(described)
     layouts = {f"state.{place}.": layout for place, layout in enumerate(model.layouts())}
-    if model.preparation.standardizes:
-        layouts[FEATURES] = model.preparation.layout(model.capacity)
+    prepared = model.preparation.layouts(model.capacity)
+    layouts |= {f"{name}.": layout for name, layout in prepared.items()}
     expected = {name for prefix, layout in layouts.items() for name, _ in flat(layout, prefix)}
     beside = {name: array for name, array in arrays.items() if name.startswith(BESIDE)}
     known = expected | (set(beside) if "analysis" in described["notes"] else set())
     for name in set(arrays) - known:
         raise OuzelError(f"{name!r} is not an array of this learner")
     states = [restored(layout, arrays, prefix) for prefix, layout in layouts.items()]
-    if model.preparation.standardizes:
-        model.preparation.features = states.pop()
+    model.preparation.take(states[len(states) - len(prepared) :])
+    del states[len(states) - len(prepared) :]
+    if model.preparation.features is not None:
         standardisation.check(model.preparation.features)
     for state in states if isinstance(model.module, Checked) else []:
         model.module.check(state, model.settings)

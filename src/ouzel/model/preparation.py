@@ -1,17 +1,20 @@
-"""What is done with examples before they are learnt: features in the units that the learner sees, and forgetting."""
+"""What is done with examples before they are learnt: features are counted and standardised, and states forget."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import copy
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from ouzel.errors import OuzelError
-from ouzel.layout import bytes_of
-from ouzel.learners import feature_scaling, protocol
+from ouzel.layout import bytes_of, copied, stored_like
+from ouzel.learners import feature_moments, feature_scaling, protocol
+from ouzel.learners.auto import moments as scaling_moments
 from ouzel.learners.auto import standardisation
 from ouzel.learners.catalogue import LEARNERS, Learner
+from ouzel.learners.gains.parts import Gains
 from ouzel.learners.rows import Rows
 
 STEPS = 16  # of forgetting, in a half-life
@@ -19,14 +22,17 @@ SHORTEST = 1.0  # half-life, in examples
 
 
 class Preparation:
-    """The features' moments where they are standardised, and when a learner forgets.
+    """The moments of features, those that they are standardised by, and when a learner forgets.
 
-    `module` are the learner's functions. Where it standardises by itself `features` stay None.
+    `module` are the learner's functions. Where it standardises by itself `features` stay None; `moments` do where it
+    keeps to a byte budget.
     """
 
     def __init__(self, learner: Learner, module: Any, standardize: bool, forget: float, groups: bool) -> None:
         self.standardizes = standardize and not isinstance(module, protocol.Standardizing)
         self.features: Any = None
+        self.counts = not learner.budgeted
+        self.moments: Any = None
         self.every = max(1, round(forget / STEPS)) if forget else 0
         self.kept = 2.0 ** (-self.every / forget) if forget else 1.0
         if self.standardizes and learner.budgeted:
@@ -47,26 +53,75 @@ class Preparation:
     def begin(self, slots: int) -> None:
         """Have seen nothing, with room for so many slots."""
         self.features = feature_scaling.init(slots) if self.standardizes else None
+        self.moments = feature_moments.init(slots) if self.counts else None
 
     def grow(self, slots: int) -> None:
         """Have room for so many slots."""
         if self.features is not None:
             self.features = feature_scaling.grow(self.features, slots)
+        if self.moments is not None:
+            self.moments = feature_moments.grow(self.moments, slots)
 
-    def layout(self, slots: int) -> Any:
-        """What the moments are made of; None if there are none."""
-        return feature_scaling.layout(slots) if self.standardizes else None
+    def layouts(self, slots: int) -> dict[str, Any]:
+        """What its arrays are made of, by the name of the attribute that holds them."""
+        found = {"features": feature_scaling.layout(slots)} if self.standardizes else {}
+        return found | ({"moments": feature_moments.layout(slots)} if self.counts else {})
+
+    def arrays(self) -> dict[str, Any]:
+        """Its arrays, by the names of `layouts`."""
+        return {name: part for name in ("features", "moments") if (part := getattr(self, name)) is not None}
+
+    def take(self, parts: Sequence[Any]) -> None:
+        """Have these arrays, in the order of `layouts`."""
+        for name, part in zip(self.layouts(1), parts, strict=True):
+            setattr(self, name, part)
+
+    def emptied(self) -> Preparation:
+        """The same without arrays."""
+        found = copy.copy(self)
+        found.features = found.moments = None
+        return found
+
+    def copied(self) -> Preparation:
+        """The same with arrays of its own."""
+        found = copy.copy(self)
+        found.take([copied(part) for part in self.arrays().values()])
+        return found
+
+    def merge(self, parts: list[Preparation]) -> None:
+        """Have what several models have seen together."""
+        self.features = feature_scaling.merged([part.features for part in parts])
+        if self.counts:
+            self.moments = feature_moments.merged([part.moments for part in parts])
+
+    def gains(self, base: Preparation) -> Gains:
+        """What a worker has seen beyond its base."""
+        found: Gains = {}
+        if self.features is not None:
+            found["features"] = scaling_moments.gains(base.features, self.features)
+        if self.moments is not None:
+            found["moments"] = feature_moments.gains(base.moments, self.moments)
+        return found
+
+    def onto(self, gains: Gains) -> None:
+        """Have what workers have seen beyond this."""
+        if "features" in gains:
+            self.features = stored_like(self.features, scaling_moments.onto(self.features, gains["features"]))
+        if "moments" in gains:
+            self.moments = stored_like(self.moments, feature_moments.onto(self.moments, gains["moments"]))
 
     def nbytes(self, slots: int) -> int:
-        """Bytes of the moments of so many slots."""
-        return bytes_of(self.layout(slots)) if self.standardizes else 0
+        """Bytes of its arrays for so many slots."""
+        return sum(map(bytes_of, self.layouts(slots).values()))
 
     def rows(self, rows: Rows) -> Rows:
         """Rows to predict, as the learner sees them."""
         return rows if self.features is None else feature_scaling.scaled_rows(self.features, rows)
 
-    def rows_to_learn(self, rows: Rows, importances: np.ndarray) -> Rows:
-        """Rows to learn, as the learner sees them; the moments take note of them."""
+    def rows_to_learn(self, rows: Rows, importances: np.ndarray, before: int) -> Rows:
+        """Rows to learn, as the learner sees them, after they are counted; `before` them came so many examples."""
+        if self.moments is not None:
+            feature_moments.add_rows(self.moments, rows, importances, before)
         return rows if self.features is None else feature_scaling.scaled_rows(self.features, rows, importances)
 
     def one(

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial, reduce
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ouzel.errors import OuzelError
+from ouzel.layout import stored_like
 from ouzel.learners import protocol
-from ouzel.learners.auto import moments
 from ouzel.learners.gains.parts import Gains, sum_of
 from ouzel.model.merge import in_order, of_one_width, prepared
 from ouzel.model.model import Model
@@ -83,9 +83,7 @@ def gains_of(base: Model, model: Model, shape: Shape) -> Gains:
         _forget_alike(base, model.examples)
     pairs = zip(base.states, worker.states, strict=True)
     found: Gains = {str(k): base.module.gains(*pair, base.settings) for k, pair in enumerate(pairs)}
-    features = worker.preparation.features
-    if features is not None:
-        found["features"] = moments.gains(base.preparation.features, features)
+    found |= worker.preparation.gains(base.preparation)
     counted = worker.examples - base.examples, worker.unlabelled - base.unlabelled
     return {**found, "counted": np.array(counted, np.int64)}
 
@@ -97,10 +95,8 @@ def model_of(base: Model, gains: Gains, shape: Shape) -> Model:
     _forget_alike(merged, before + int(gains["counted"][0]))
     settings = merged.settings
     states = [merged.module.onto(state, gains[str(k)], settings) for k, state in enumerate(merged.states)]
-    merged.states = [_like(state, new) for state, new in zip(merged.states, states, strict=True)]
-    if "features" in gains:
-        features = merged.preparation.features
-        merged.preparation.features = _like(features, moments.onto(features, gains["features"]))
+    merged.states = [stored_like(state, new) for state, new in zip(merged.states, states, strict=True)]
+    merged.preparation.onto(gains)
     merged.examples, merged.unlabelled = (
         int(count + more) for count, more in zip((before, base.unlabelled), gains["counted"], strict=True)
     )
@@ -132,12 +128,3 @@ def _forget_alike(base: Model, examples: int) -> None:
     every = base.preparation.every
     for _ in range(examples // every - base.examples // every if every else 0):
         base.preparation.fade(base.module, base.states, base.settings)
-
-
-def _like(old: Any, new: Any) -> Any:
-    """A copy of a state, or of an array of it, whose arrays have the types and the order of another one's."""
-    if not isinstance(old, np.ndarray):
-        return type(old)(*(_like(*pair) for pair in zip(old, new, strict=True)))
-    found = np.empty_like(old)
-    found[...] = new
-    return found

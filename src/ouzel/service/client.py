@@ -85,7 +85,7 @@ class Client:
         return self._json("POST", "explain", json=example)
 
     def top(self, n: int = 20) -> list[dict[str, Any]]:
-        """The heaviest features of each class."""
+        """The most important features of each class."""
         return self._json("GET", f"top?n={n}")
 
     def model(self) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from ouzel.evaluation.progressive import Run
 from ouzel.evaluation.report import Report
 from ouzel.layout import copied
 from ouzel.model import persistence
+from ouzel.model.answers import as_json
 from ouzel.model.contributions import explained
 from ouzel.model.room import check_block
 from ouzel.service.answers import Answer, answers_before, answers_of, errors_of
@@ -120,10 +121,10 @@ class Owner:
             return next(explained(self.model, block))
 
     def top(self, n: int) -> list[dict[str, Any]]:
-        """The n heaviest features of each class."""
+        """The n most important features of each class."""
         with self.lock:
-            found = self.model.shown_top(n)
-        return [{"class": label, "features": [[str(name), weight] for name, weight in part]} for label, part in found]
+            found = self.model.most_important(n)
+        return [{"class": label, **as_json(part)} for label, part in found]
 
     def report(self) -> Report:
         """The figures so far."""
@@ -135,9 +136,7 @@ class Owner:
         with self.lock:
             frozen = copy.copy(self.model)
             frozen.states = list(map(copied, self.model.states))
-            frozen.preparation = copy.copy(self.model.preparation)
-            if frozen.preparation.features is not None:
-                frozen.preparation.features = copied(frozen.preparation.features)
+            frozen.preparation = self.model.preparation.copied()
             frozen.names, frozen.classes = copy.deepcopy(self.model.names), copy.deepcopy(self.model.classes)
             noted = notes_of([self.file], self.ledger, self.run, finished=True, logs=self.logs)
             learnt = self.learnt

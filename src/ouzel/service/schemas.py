@@ -78,7 +78,12 @@ EXPLAINED = an_object(
     ),
 )
 TOP = a_list(
-    an_object("class features", **{"class": MAYBE_LABEL}, features=a_list(a_list({"type": ["string", "number"]})))
+    an_object(
+        "class features importances",
+        **{"class": MAYBE_LABEL},
+        features=a_list(a_list({"type": ["string", "number"]})),
+        importances=a_list({"type": ["number", "null"]}),
+    )
 )
 TENSOR = an_object(
     "name shape datatype data",

@@ -1,17 +1,21 @@
-"""`ouzel top`: the heaviest features of a model, and what its sketch has found."""
+"""`ouzel top`: the most important features of a model, and what its sketch has found."""
 
 from __future__ import annotations
 
 import json
 import sys
+from itertools import starmap
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ouzel.cli import options
+from ouzel.errors import OuzelError
 from ouzel.files import check_place
 from ouzel.ranges import COUNT, check
+
+SORTED_BY = ("importance", "weight")
 
 
 def top(
@@ -29,19 +33,27 @@ def top(
     direction: Annotated[
         int | None, typer.Option(metavar="K", help="Of the sketch's K-th direction, not of the weights.")
     ] = None,
+    sort: Annotated[
+        str, typer.Option(metavar="importance|weight", help="Rank features by |weight| × spread, or by |weight|.")
+    ] = "importance",
     json_: options.Json = False,
 ) -> None:
-    """Show the heaviest features of a model, by name where the stream had names.
+    """Show the most important features of a model, by name where the stream had names.
 
-    Of a Newton method it tells the eigenvalues of the sketch and the condition number too.
+    A feature's importance is |weight| × its standard deviation: how far it usually moves the margin. Learners of a byte
+    budget do not know the spread of features; there the heaviest come first. Of a Newton method it shows the
+    eigenvalues of the sketch and the condition number too.
 
     Example: ouzel top a9a.ouzel --all -o weights.csv
     """
     check("-n", COUNT, n)
+    if sort not in SORTED_BY:
+        raise OuzelError(f"--sort is one of {', '.join(SORTED_BY)}; got {sort!r}")
     from ouzel.cli.ui import spectrum
-    from ouzel.cli.ui.formatting import heaviest
+    from ouzel.cli.ui.formatting import feature_lines, named
     from ouzel.evaluation.predictions import check_ending, write_predictions
     from ouzel.model import persistence
+    from ouzel.model.answers import Feature, as_json
     from ouzel.streams.logs.database_tables import check_table, write_table
 
     if to is not None:
@@ -52,17 +64,19 @@ def top(
     learnt = persistence.load_model(model)
     n = learnt.capacity if all_ else n
     states = spectrum.states_shown(learnt)
-    columns = heaviest(learnt, n)
+    columns = named(learnt.heaviest(n) if sort == "weight" or direction is not None else learnt.most_important(n))
     spectra = [spectrum.spectrum(learnt, state) for state in states]
     if direction is not None:
         directions = [spectrum.direction(learnt, state, direction, n) for state in states]
-        columns = [(label, column) for (label, _), column in zip(columns, directions, strict=True)]
+        columns = [
+            (label, list(starmap(Feature, column))) for (label, _), column in zip(columns, directions, strict=True)
+        ]
     if all_:
-        columns = [(label, [pair for pair in column if pair[1] != 0.0]) for label, column in columns]
+        columns = [(label, [feature for feature in column if feature.weight != 0.0]) for label, column in columns]
     if output is not None or to is not None:
-        rows = [(label, name, weight) for label, column in columns for name, weight in column]
-        given = zip(*rows, strict=True) if rows else ([], [], [])
-        table = dict(zip(("class", "feature", "weight"), map(list, given), strict=True))
+        rows = [(label, *feature) for label, column in columns for feature in column]
+        given = zip(*rows, strict=True) if rows else ([], [], [], [])
+        table = dict(zip(("class", "feature", "weight", "importance"), map(list, given), strict=True))
         if output is not None:
             print(f"{write_predictions([table], output):,} weights written to {output}", file=sys.stderr)
         if to is not None:
@@ -73,19 +87,14 @@ def top(
         return
     if json_:
         pairs = zip(columns, spectra, strict=True)
-        print(
-            json.dumps(
-                [{"class": label, "features": list(map(list, column)), **more} for (label, column), more in pairs]
-            )
-        )
+        print(json.dumps([{"class": label, **as_json(column), **more} for (label, column), more in pairs]))
         return
     for number, ((label, column), found) in enumerate(zip(columns, spectra, strict=True)):
         if label is not None:
             print(("\n" if number else "") + f"for {label}")
         if direction is not None:
             print(f"direction {direction} of the sketch")
-        width = max((len(name) for name, _ in column), default=0)
-        for name, weight in column:
-            print(f"  {name:<{width}}  {weight:+.6g}")
+        for line in feature_lines(column):
+            print(line)
         for line in spectrum.spectrum_lines(found):
             print(line)

@@ -52,7 +52,8 @@ TOP = listed(
     record(
         {
             "class": (f"{LABEL}|null", "which positive weights speak for"),
-            "features": (listed(listed("string|number")), "pairs of name and weight, heaviest first"),
+            "features": (listed(listed("string|number")), "pairs of name and weight, most important first"),
+            "importances": (listed("number|null"), "of the same features: |weight| × standard deviation, where known"),
         },
         {
             "eigenvalues": (listed("number"), "of the sketch, largest first"),

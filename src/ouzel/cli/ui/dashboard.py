@@ -11,7 +11,7 @@ from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from ouzel.cli.ui.formatting import heaviest, short
+from ouzel.cli.ui.formatting import named, ranking, short
 from ouzel.cli.ui.progress import Screen, in_column
 from ouzel.cli.ui.terminal_plot import drawn
 from ouzel.evaluation.curve import Point
@@ -23,11 +23,11 @@ EVERY = 0.25  # seconds between two drawings, at least
 PART = 20  # of the time, one part of which drawing may take
 LATELY = 8  # parts of the examples, the last of which is lately
 WIDE = 110  # columns from which on curve and weights stand side by side
-WEIGHTS, NAME, BAR = 10, 28, 12  # of the list of weights: lines, columns of names and of bars
+WEIGHTS, NAME, BAR = 10, 28, 12  # of the list of features: lines, columns of names and of bars
 LEAST, MOST = 6, 14  # lines of the curve
 BEGIN, PARTS = 64, 48  # the curve begins behind such a part of the examples, and lately is said of so many parts
 FAR, NEAR = "blue", "yellow"
-MOVED = 0.005  # of the heaviest weight, below which a weight has not moved
+MOVED = 0.005  # of the largest effect, below which an effect has not moved
 
 
 class Dashboard(Screen):
@@ -37,7 +37,7 @@ class Dashboard(Screen):
         super().__init__(title, stream, quiet)
         self.run: Run | None = None
         self.aside = ""
-        self.before: dict[tuple[Any, str], float] = {}  # weights as they were drawn last
+        self.before: dict[tuple[Any, str], float] = {}  # effects of features as they were drawn last
         self.next = 0.0
         self._view: Live | None = None
 
@@ -129,21 +129,22 @@ class Dashboard(Screen):
         return text.append("\n").append_text(Text.from_ansi(drawn({NEAR: near, FAR: far}, width, height - 1)))
 
     def _weights(self, run: Run, lines: int, width: int) -> Text:
-        shown = heaviest(run.model, lines)
-        label, column = max(shown, key=lambda found: abs(found[1][0][1]) if found[1] else 0.0, default=(None, []))
+        shown = named(run.model.most_important(lines))
+        label, column = max(shown, key=lambda found: abs(found[1][0].effect) if found[1] else 0.0, default=(None, []))
         speaks = "" if label is None else f", for {label}"
-        largest = max((abs(weight) for _, weight in column), default=1.0) or 1.0
+        effects = {str(feature.name): feature.effect for feature in column[:lines]}
+        largest = max(map(abs, effects.values()), default=1.0) or 1.0
         room = max(8, min(NAME, width - BAR - 18))
-        text = Text(f"heaviest weights{speaks}\n", no_wrap=True, overflow="ellipsis")
-        for name, weight in column[:lines]:
-            moved = weight - self.before.get((label, name), weight)
+        text = Text(f"{ranking(run.model)} features{speaks}\n", no_wrap=True, overflow="ellipsis")
+        for name, effect in effects.items():
+            moved = effect - self.before.get((label, name), effect)
             arrow = "▲" if moved > MOVED * largest else "▼" if moved < -MOVED * largest else " "
-            bar = "█" * round(BAR * abs(weight) / largest)
+            bar = "█" * round(BAR * abs(effect) / largest)
             clipped = name if len(name) <= room else f"{name[: room - 1]}…"
-            text.append(f"{clipped:<{room}} {weight:+11.4g} ")
+            text.append(f"{clipped:<{room}} {effect:+11.4g} ")
             text.append(arrow, "green" if moved > 0 else "red")
-            text.append(f" {bar}\n", "blue" if weight > 0 else "red")
-        self.before = {(label, name): weight for name, weight in column}
+            text.append(f" {bar}\n", "blue" if effect > 0 else "red")
+        self.before = {(label, name): effect for name, effect in effects.items()}
         return text
 
 

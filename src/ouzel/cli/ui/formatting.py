@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ouzel.model.answers import Feature
 from ouzel.model.model import Model
+
+LARGE = 1e5  # weights from which on a decimal point says nothing
 
 
 def factor(ratio: float) -> str:
@@ -18,9 +21,37 @@ def factor(ratio: float) -> str:
     return f"{ratio:,.0f}" if ratio >= 99.95 else f"{ratio:#.3g}"
 
 
-def heaviest(model: Model, n: int) -> list[tuple[Any, list[tuple[str, float]]]]:
-    """For each column of weights the class that positive weights speak for, and its n heaviest (feature, weight)."""
-    return [(label, [(str(name), weight) for name, weight in column]) for label, column in model.shown_top(n)]
+def named(columns: list[tuple[Any, list[Feature]]]) -> list[tuple[Any, list[Feature]]]:
+    """Columns of features whose ids are text, too."""
+    return [(label, [feature._replace(name=str(feature.name)) for feature in column]) for label, column in columns]
+
+
+def ranking(model: Model) -> str:
+    """What features are ranked by."""
+    return "heaviest" if model.budgeted else "most important"
+
+
+def feature_lines(column: list[Feature], width: int = 60) -> list[str]:
+    """A table of features, a line each: name, importance and weight.
+
+    >>> print(*feature_lines([Feature("price", -0.5, 1.25), Feature("sun", 2.0, 0.25)]), sep="\n")
+      feature  importance        weight
+      price        1.2500       -0.5000
+      sun          0.2500       +2.0000
+    """
+    known = any(feature.importance is not None for feature in column)
+    room = min(max([len("feature"), *(len(str(feature.name)) for feature in column)]), width)
+    headings = [f"{'feature':<{room}}", *([f"{'importance':>10}"] if known else []), f"{'weight':>12}"]
+    lines = ["  " + "  ".join(headings)]
+    for name, weight, importance in column:
+        size = [] if not known else [f"{'':>10}" if importance is None else f"{_number(importance):>10}"]
+        lines.append("  " + "  ".join([f"{name!s:<{room}}", *size, f"{_number(weight, '+'):>12}"]))
+    return lines
+
+
+def _number(number: float, sign: str = "") -> str:
+    """Four decimals, or of a large or a small number four digits."""
+    return f"{number:{sign}.4f}" if number == 0.0 or 1e-3 <= abs(number) < LARGE else f"{number:{sign}.4g}"
 
 
 def short(number: float) -> str:

@@ -1,4 +1,4 @@
-"""The answer after a training: the figures, and the heaviest features by name."""
+"""The answer after a training: the figures, and the most important features by name."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import textwrap
 
 from rich.console import Console
 
-from ouzel.cli.ui.formatting import heaviest
+from ouzel.cli.ui.formatting import feature_lines, named, ranking
 from ouzel.evaluation.figures import WIDTH, fitting, settings
 from ouzel.evaluation.report import Report
 from ouzel.model.model import Model
 
 MOST_CLASSES_SHOWN = 20
-LARGE = 1e6  # weights from which on a decimal point says nothing
 
 
 def show_answer(model: Model, report: Report, top: int) -> None:
@@ -30,19 +29,18 @@ def show_answer(model: Model, report: Report, top: int) -> None:
 
 
 def _show_features(console: Console, model: Model, top: int) -> None:
-    columns = heaviest(model, top)
+    columns = named(model.most_important(top))
     console.print()
     if len(columns) > 1:
-        console.print("heaviest features of each class")
+        by = "" if model.budgeted else ", and how far one standard deviation moves its margin"
+        console.print(f"{ranking(model)} features of each class{by}")
         for label, column in columns[:MOST_CLASSES_SHOWN]:
-            shown = fitting([f"{name} {weight:+.3g}" for name, weight in column[:top]], WIDTH - 13, "  ")
+            shown = fitting([f"{feature.name} {feature.effect:+.3g}" for feature in column[:top]], WIDTH - 13, "  ")
             console.print(f"  {label!s:<10} " + "  ".join(shown))
         if len(columns) > MOST_CLASSES_SHOWN:
             console.print(f"  … and of {len(columns) - MOST_CLASSES_SHOWN:,} more: ouzel top MODEL")
         return
     label, column = columns[0]
-    console.print("heaviest features" + ("" if label is None else f" (positive weights speak for {label})"))
-    width = max((len(name) for name, _ in column), default=0)
-    for name, weight in column:
-        number = f"{weight:+.4f}" if abs(weight) < LARGE else f"{weight:+.4g}"
-        console.print(f"  {name:<{min(width, 60)}}  {number:>10}")
+    console.print(f"{ranking(model)} features" + ("" if label is None else f" (positive weights speak for {label})"))
+    for line in feature_lines(column):
+        console.print(line)

@@ -6,7 +6,7 @@ const EVERY = 5000; // milliseconds between two questions
 const byId = (id) => document.getElementById(id);
 let token = sessionStorage.getItem("token") ?? "";
 let model = "";
-let before = new Map(); // weights by feature, of the question before
+let before = new Map(); // effects by feature, of the question before
 let asked = null; // what ends the stream of events
 
 class Refused extends Error {
@@ -128,14 +128,15 @@ function showTop(columns) {
   const now = new Map();
   const parts = [];
   for (const column of columns.slice(0, 6)) {
-    const most = Math.max(...column.features.map((feature) => Math.abs(feature[1])), 0);
-    const rows = column.features.map(([name, weight]) => {
-      const place = `${column.class}\n${name}`, last = before.get(place) ?? weight;
-      now.set(place, weight);
-      return [name, bar(weight, most), number(weight), weight > last ? "↑" : weight < last ? "↓" : ""];
+    const effects = column.features.map(([, weight], k) => Math.sign(weight) * (column.importances[k] ?? Math.abs(weight)));
+    const most = Math.max(...effects.map(Math.abs), 0);
+    const rows = column.features.map(([name, weight], k) => {
+      const effect = effects[k], place = `${column.class}\n${name}`, last = before.get(place) ?? effect;
+      now.set(place, effect);
+      return [name, bar(effect, most), number(effect), number(weight), effect > last ? "↑" : effect < last ? "↓" : ""];
     });
     if (column.class != null) parts.push(element("h3", {}, `for ${column.class}`));
-    const headings = [{ name: "feature" }, { name: "", bar: true }, { name: "weight", number: true }, { name: "" }];
+    const headings = [{ name: "feature" }, { name: "", bar: true }, ...["effect", "weight"].map((name) => ({ name, number: true })), { name: "" }];
     parts.push(rows.length ? table(headings, rows) : none("Nothing has been learnt yet."));
   }
   before = now;

@@ -28,7 +28,7 @@ async def model(request: Request, served: Served) -> Response:
 
 
 async def top(request: Request, served: Served) -> Response:
-    """The heaviest features of each class, by name."""
+    """The most important features of each class, by name."""
     n = request.query_params.get("n", "20")
     if not (n.isascii() and n.isdigit() and len(n) < 6 and 0 < int(n) <= MOST_TOP):
         raise ProblemError(422, f"n: expected a number from 1 to {MOST_TOP}", field="n")

@@ -38,7 +38,7 @@ def test_a_frame_fits_the_terminal_and_says_how_it_goes(small, width, height):
     assert f"error      {run.scores.error_rate:.4f} so far" in shown
     assert "1,000" in shown
     assert "error rate: so far, and lately" in shown
-    assert ("heaviest weights, for 1" in shown) == (width >= 110 or height > 12)
+    assert ("most important features, for 1" in shown) == (width >= 110 or height > 12)
 
 
 def test_numbers_have_a_curve_of_their_loss(tmp_path):
@@ -76,7 +76,7 @@ def test_on_a_terminal_the_last_state_stays(small, monkeypatch):
         dashboard.show(run)
         dashboard.finish(run)
 
-    assert "heaviest weights" in out.getvalue().rsplit("error rate", 1)[-1]
+    assert "most important features" in out.getvalue().rsplit("error rate", 1)[-1]
 
 
 def test_it_does_not_go_with_rounds(ouzel, small):

@@ -110,7 +110,7 @@ def test_closed_streams_and_no_width_are_no_traceback(folder, command, status, m
     assert "Traceback" not in ran.stderr
     if "COLUMNS" in command:
         assert "error so far" in ran.stderr
-        assert "heaviest features" in ran.stdout
+        assert "most important features" in ran.stdout
 
 
 def learning(folder, *arguments):

@@ -3,7 +3,7 @@
 A weight says how far the margin moves when a feature grows by 1, which is much for a rate and little for an income.
 |weight| × spread says how far it moves when the feature does what it usually does, so features are ranked by it.
 
-The moments are those of a sample of the examples: of all of the first, and of one in sixteen of the later ones, chosen
+The moments are those of a sample of the examples: of all of the first, and of every 64th of the later ones, chosen
 by their number, so that they do not depend on how a stream is cut into blocks. Absent features count as 0. The square
 of a value counts for at most 1,024 / n of the sum of squares of its feature over the n examples so far, and for no more
 than that sum from the 1,024th on, so that a stray value does not decide what is usual.
@@ -20,7 +20,7 @@ from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import float32, float64, made_from
 from ouzel.learners.gains.parts import Gains, dense, rows_of
 
-FIRST, EVERY = 2048, 16  # examples that all count, and of later ones one in so many
+FIRST, EVERY = 2048, 64  # examples that all count, and of later ones one in so many
 FEW = 1024.0  # usual values that one value may count for
 MOST_SQUARE = 1e30  # of a value that is the first of its feature
 

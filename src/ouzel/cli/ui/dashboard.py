@@ -132,7 +132,7 @@ class Dashboard(Screen):
         shown = named(run.model.most_important(lines))
         label, column = max(shown, key=lambda found: abs(found[1][0].effect) if found[1] else 0.0, default=(None, []))
         speaks = "" if label is None else f", for {label}"
-        effects = {str(feature.name): feature.effect for feature in column[:lines]}
+        effects = {str(feature.name): feature.effect for feature in column[:lines] if feature.effect}
         largest = max(map(abs, effects.values()), default=1.0) or 1.0
         room = max(8, min(NAME, width - BAR - 18))
         text = Text(f"{ranking(run.model)} features{speaks}\n", no_wrap=True, overflow="ellipsis")

@@ -34,10 +34,11 @@ def ranking(model: Model) -> str:
 def feature_lines(column: list[Feature], width: int = 60) -> list[str]:
     """A table of features, a line each: name, importance and weight.
 
-    >>> print(*feature_lines([Feature("price", -0.5, 1.25), Feature("sun", 2.0, 0.25)]), sep="\n")
-      feature  importance        weight
-      price        1.2500       -0.5000
-      sun          0.2500       +2.0000
+    >>> for line in feature_lines([Feature("price", -0.5, 1.25), Feature("sun", 2.0, 0.25)]):
+    ...     print(line.strip())
+    feature  importance        weight
+    price        1.2500       -0.5000
+    sun          0.2500       +2.0000
     """
     known = any(feature.importance is not None for feature in column)
     room = min(max([len("feature"), *(len(str(feature.name)) for feature in column)]), width)

@@ -35,7 +35,11 @@ def _show_features(console: Console, model: Model, top: int) -> None:
         by = "" if model.budgeted else ", and how far one standard deviation moves its margin"
         console.print(f"{ranking(model)} features of each class{by}")
         for label, column in columns[:MOST_CLASSES_SHOWN]:
-            shown = fitting([f"{feature.name} {feature.effect:+.3g}" for feature in column[:top]], WIDTH - 13, "  ")
+            shown = fitting(
+                [f"{feature.name} {feature.effect:+.3g}" for feature in column[:top] if feature.effect],
+                WIDTH - 13,
+                "  ",
+            )
             console.print(f"  {label!s:<10} " + "  ".join(shown))
         if len(columns) > MOST_CLASSES_SHOWN:
             console.print(f"  … and of {len(columns) - MOST_CLASSES_SHOWN:,} more: ouzel top MODEL")

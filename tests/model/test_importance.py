@@ -48,7 +48,7 @@ def test_three_classes_have_features_each():
     assert list(found) == ["a", "b", "c"]
     assert found["a"][0].name == "x"
     assert found["b"][0].name == "y"
-    assert all(len(column) == 3 and column[-1].name == "(intercept)" for column in found.values())
+    assert all(len(column) == 2 for column in found.values())
 
 
 def test_the_importance_of_features_within_a_byte_budget_is_not_known():

@@ -75,7 +75,7 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
         return self._by_class(self.model_.heaviest(n), feature_names, lambda feature: feature[:2])
 
     def feature_importance(self, n: int = 20, feature_names: Any = None) -> Any:
-        """The n most important features (name, weight, importance), most important first, and the intercept last.
+        """The n most important features (name, weight, importance), most important first; the intercept comes last.
 
         The importance of a feature is |weight| × its standard deviation in the examples learnt: how far it usually
         moves the margin. Learners of a byte budget do not know it: it is None, and the heaviest come first. Otherwise
@@ -86,7 +86,7 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
         >>> model = ouzel.OnlineClassifier("adagrad", standardize=True)
         >>> for features, label in examples:
         ...     _ = model.learn_one(features, label)
-        >>> [feature.name for feature in model.feature_importance(2)]
+        >>> [feature.name for feature in model.feature_importance(3)]
         ['rate', 'income', '(intercept)']
         """
         check_is_fitted(self, "model_")

@@ -22,7 +22,7 @@ from ouzel.learners.gains.parts import Gains, dense, rows_of
 
 FIRST, EVERY = 2048, 64  # examples that all count, and of later ones one in so many
 FEW = 1024.0  # usual values that one value may count for
-MOST_SQUARE = 1e30  # of a value that is the first of its feature
+MOST_SQUARE = 1e30  # of a value
 
 
 class FeatureMoments(NamedTuple):
@@ -51,7 +51,7 @@ def add_row(moments, slots, values):
     share = max(1.0, FEW / moments.sampled[0])
     for k in range(len(slots)):
         x, sums = np.float64(values[k]), moments.sums[slots[k]]
-        square, most = x * x, share * sums[1] if sums[1] > 0.0 else MOST_SQUARE
+        square, most = x * x, min(share * sums[1], MOST_SQUARE) if sums[1] > 0.0 else MOST_SQUARE
         if square > most:
             square, x = most, copysign(sqrt(most), x)
         sums[0] += np.float32(x)

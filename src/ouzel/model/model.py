@@ -263,7 +263,7 @@ class Model:
         return shown_features(self.classes, columns)
 
     def most_important(self, n: int) -> list[tuple[Label | None, list[Feature]]]:
-        """The n features of each class that move its margin most, most important first, and the intercept behind them.
+        """The n features of each class that move its margin most, most important first, and the intercept if there is room.
 
         Importance is |weight| × spread: how far one standard deviation of the feature moves the margin. Learners of a
         byte budget do not know the spread of features, and name the heaviest.
@@ -274,7 +274,7 @@ class Model:
         columns = []
         for weights in self.weights():
             slots = 1 + important_slots(weights[1:], spreads[1:], n)
-            if self.intercept and weights[0] != 0.0:
+            if len(slots) < n and self.intercept and weights[0] != 0.0:
                 slots = np.append(slots, 0)
             sizes = np.abs(weights[slots]) * spreads[slots]
             names = [self.feature_name(slot - 1) for slot in slots.tolist()]

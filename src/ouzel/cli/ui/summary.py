@@ -32,7 +32,7 @@ def _show_features(console: Console, model: Model, top: int) -> None:
     columns = named(model.most_important(top))
     console.print()
     if len(columns) > 1:
-        by = "" if model.budgeted else ", and how far one standard deviation moves its margin"
+        by = "" if model.budgeted else " (effect of one standard deviation)"
         console.print(f"{ranking(model)} features of each class{by}")
         for label, column in columns[:MOST_CLASSES_SHOWN]:
             shown = fitting(

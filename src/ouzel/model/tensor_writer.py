@@ -1,0 +1,177 @@
+"""Arrays as the tensors of a file: rows that changed since the beginning, packed where that pays.
+
+What an array held at first is known from its layout (`ouzel.layout`). Of an array in which few rows have changed, these
+are stored, and which they are: arrays that changed in like places share a list of them. Everything is compressed that
+becomes smaller by it (`packed_bytes`); a large array is tried by a sample. All other arrays stand in the file as they
+are in memory, so that processes may map them. `tensor_reader` makes states of them again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ouzel.layout import flat
+from ouzel.model.changed_rows import changed_rows, first_row
+from ouzel.model.packed_bytes import is_square, pack, pieces_of, rows_at_once
+from ouzel.model.tensor_reader import LISTS
+
+TINY, TRIED = 256, 1 << 20  # bytes of a tensor that is not packed, and up to which packing is tried on all of it
+WORTHWHILE, WORTHWHILE_LARGE = 0.95, 0.5  # packed size, of what a tensor takes as it is
+FEW, PART = 64, 8  # rows, and the part of a list, by which another one may be longer and still be shared
+
+
+class Tensor(NamedTuple):
+    """What stands in a file under one name."""
+
+    name: str
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    pieces: Callable[[], Iterator[np.ndarray]]  # the array, part by part
+    square: bool = False  # whether it is packed by triangles
+    packed: bool = False
+    data: bytes | None = None  # of a small one that is packed
+
+    @property
+    def size(self) -> int:
+        """Bytes as it is in memory."""
+        return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
+
+    @property
+    def alignment(self) -> int:
+        """Bytes of a number in the file."""
+        return 1 if self.packed else self.dtype.itemsize
+
+    def parts(self) -> Iterator[Any]:
+        """What is written, part by part."""
+        if self.data is not None:
+            yield self.data
+        elif self.packed:
+            yield from pack(self.pieces(), self.size, self.square)
+        else:
+            for piece in self.pieces():
+                if piece.size:
+                    yield np.ascontiguousarray(piece).data.cast("B")
+
+
+@dataclass
+class Rows:
+    """Rows (n, …) at places (n,) uint32, rising, below `limit`."""
+
+    places: np.ndarray
+    limit: int
+    take: Callable[[np.ndarray], np.ndarray]  # rows at places, first ones among them
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+
+@dataclass
+class TensorWriter:
+    """Arrays on their way into a file."""
+
+    whole: bool = False  # whether they are to be stored whole, so that they can be mapped
+    tensors: list[Tensor] = field(default_factory=list)
+    _rows: dict[str, Rows] = field(default_factory=dict)
+
+    def add_state(self, layout: Any, state: Any, prefix: str) -> None:
+        """Take the arrays of a state."""
+        for (name, part), (_, array) in zip(flat(layout, prefix), flat(state, prefix), strict=True):
+            first = None if self.whole else first_row(part)
+            places = None if first is None else changed_rows(array, first)
+            if places is None:
+                self.add_array(name, array)
+            else:
+                self._rows[name] = Rows(places, len(array), array.__getitem__, array.shape[1:], array.dtype)
+
+    def add_rows(self, name: str, places: np.ndarray, rows: np.ndarray) -> None:
+        """Take rows (n,) of an array that is 0 elsewhere, at places (n,) uint32 that rise."""
+
+        def take(wanted: np.ndarray) -> np.ndarray:
+            found = np.zeros(len(wanted), rows.dtype)
+            found[np.isin(wanted, places, assume_unique=True)] = rows[np.isin(places, wanted, assume_unique=True)]
+            return found
+
+        self._rows[name] = Rows(places, 1 << 32, take, (), rows.dtype)
+
+    def add_array(self, name: str, array: np.ndarray) -> None:
+        """Take an array as a whole."""
+        square = is_square(array.shape, array.dtype)
+        self._add(Tensor(name, array.dtype, array.shape, partial(pieces_of, array), square), packing=not self.whole)
+
+    def add_text(self, name: str, text: str, most: int) -> None:
+        """Take a text, which is packed if it has no more bytes than that."""
+        data = np.frombuffer(text.encode(), np.uint8)
+        self._add(Tensor(name, data.dtype, data.shape, partial(pieces_of, data)), packing=len(data) <= most)
+
+    def finish(self) -> tuple[dict[str, Any], list[Tensor]]:
+        """How tensors are stored, and the tensors, in the order of the file."""
+        lists, chosen = _shared_lists(self._rows)
+        how: dict[str, dict[str, Any]] = {}
+        for number, places in enumerate(lists):
+            name = f"{LISTS}{number}"
+            steps = np.diff(places, prepend=np.uint32(0)).astype(np.uint32)
+            self._add(Tensor(name, steps.dtype, steps.shape, partial(pieces_of, steps)))
+        for name, rows in self._rows.items():
+            how[name] = {"rows": chosen[name]}
+            shape = (len(lists[chosen[name]]), *rows.shape)
+            self._add(Tensor(name, rows.dtype, shape, partial(_gathered, rows, lists[chosen[name]], shape)))
+        for tensor in self.tensors:
+            if tensor.packed:
+                how.setdefault(tensor.name, {})["packed"] = True
+        self.tensors.sort(key=lambda tensor: (-tensor.alignment, tensor.name))  # numbers are aligned
+        return {"lists": list(map(len, lists)), "tensors": dict(sorted(how.items()))}, self.tensors
+
+    def _add(self, tensor: Tensor, packing: bool = True) -> None:
+        self.tensors.append(_packed(tensor) if packing and tensor.size >= TINY else tensor)
+
+
+def _packed(tensor: Tensor) -> Tensor:
+    """The same packed if that pays."""
+    if tensor.size <= TRIED:
+        data = b"".join(pack(tensor.pieces(), tensor.size, tensor.square))
+        return tensor._replace(packed=True, data=data) if len(data) < WORTHWHILE * tensor.size else tensor
+    sample = next(tensor.pieces())
+    length = sum(map(len, pack([sample], sample.nbytes, False)))
+    return tensor._replace(packed=length < WORTHWHILE_LARGE * sample.nbytes)
+
+
+def _gathered(rows: Rows, places: np.ndarray, shape: tuple[int, ...]) -> Iterator[np.ndarray]:
+    """Rows at places, some at a time."""
+    step = rows_at_once(shape, rows.dtype)
+    for start in range(0, len(places), step):
+        yield rows.take(places[start : start + step])
+
+
+def _shared_lists(rows: Mapping[str, Rows]) -> tuple[list[np.ndarray], dict[str, int]]:
+    """Lists of places, and the number of that of each array: little longer than its own, or the same as others'."""
+    lists: list[np.ndarray] = []
+    limits: list[int] = []
+    chosen: dict[str, int] = {}
+    for name in sorted(rows, key=lambda name: (-len(rows[name].places), name)):
+        places, limit = rows[name].places, rows[name].limit
+        for number, known in enumerate(lists):
+            both = _both(known, places)
+            most = min(limit, limits[number])
+            if len(both) <= len(known) + max(FEW, len(known) // PART) and not (len(both) and both[-1] >= most):
+                lists[number], limits[number], chosen[name] = both, most, number
+                break
+        else:
+            chosen[name] = len(lists)
+            lists.append(places)
+            limits.append(limit)
+    return lists, chosen
+
+
+def _both(known: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """The places of two lists, in order."""
+    if not len(places) or np.array_equal(known, places):
+        return known
+    if not len(known):
+        return places
+    where = np.minimum(np.searchsorted(known, places), len(known) - 1)
+    others = places[known[where] != places]
+    return np.insert(known, np.searchsorted(known, others), others) if len(others) else known

@@ -50,7 +50,7 @@ class Parts:
 def digest(described: str, arrays: Arrays) -> str:
     """The digest that a file of these parts has."""
     found = hashlib.sha256(described.encode("utf-8", "surrogatepass"))
-    for name in sorted(arrays):
+    for name in sorted(arrays, key=lambda name: (-arrays[name].itemsize, name)):  # as in the file
         found.update(name.encode())
         found.update(np.ascontiguousarray(arrays[name]).data.cast("B") if arrays[name].size else b"")
     return found.hexdigest()

@@ -16,6 +16,7 @@ _HOME = {
     "OnlineRegressor": "ouzel.estimators.online",
     "OnlineRanker": "ouzel.estimators.online",
     "load": "ouzel.estimators.loading",
+    "info": "ouzel.training.inspection",
     "read": "ouzel.streams.read",
     "blocks_from": "ouzel.streams.memory",
     "progressive_validation": "ouzel.evaluation.progressive",

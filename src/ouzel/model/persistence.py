@@ -12,14 +12,13 @@ for no more memory than the machine has.
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
 
 from ouzel import __version__
 from ouzel.errors import ImportNeededError, OuzelError
@@ -29,22 +28,39 @@ from ouzel.learners.auto import standardisation
 from ouzel.learners.protocol import Checked
 from ouzel.model.description import describe, model_of
 from ouzel.model.model import Model
+from ouzel.model.model_file import FORMAT, UNREADABLE, WHOLE, read, read_some, write
 from ouzel.model.tensor_reader import TensorReader, check_room
-from ouzel.model.tensor_writer import Tensor, TensorWriter
+from ouzel.model.tensor_writer import TensorWriter
 from ouzel.rules import check, table, text
 from ouzel.streams.guard import reason_of
 
-FORMAT, WHOLE = 12, 11  # 10: rare features reached no further; 11: arrays were whole, names and notes in the metadata
 FEATURES = "features."  # before the names of the arrays of their moments
-KEY = "ouzel"  # under which the metadata lie
 BESIDE = "beside."  # before the names of arrays that are not of the model
 LENGTHS, NAMES, NOTES = "names.lengths", "names.text", "notes"  # arrays: bytes of each name and 1, the names, JSON
 MOST_NAMES, MOST_TEXT, MOST_NOTES = 1 << 21, 1 << 28, 1 << 20  # names; bytes of them, and of notes that are packed
 FILE = {"version": text, "stored": table}  # in the metadata beside the description
-KINDS = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "<u1"}
-UNREADABLE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 
 Built = TypeVar("Built")
+
+
+class Stored(NamedTuple):
+    """How a file stores a model."""
+
+    format: int
+    version: str | None  # of Ouzel; older formats do not say it
+    reading: TensorReader
+
+    def touched(self, layouts: Iterable[Any], slots: int) -> int | None:
+        """How many of the slots are stored, at most of all states; None if arrays are whole."""
+        most = 0
+        for place, layout in enumerate(layouts):
+            for name, part in flat(layout, f"state.{place}."):
+                if part.shape and part.shape[0] == slots:
+                    count = self.reading.count(name)
+                    if count is None:
+                        return None
+                    most = max(most, count)
+        return most
 
 
 def save(
@@ -68,7 +84,7 @@ def save(
     how, tensors = writer.finish()
     described = {"format": FORMAT, "version": __version__, **described, "stored": how}
     with write_atomically(path) as file:
-        _write(file, json.dumps(described, ensure_ascii=False), tensors)
+        write(file, described, tensors)
 
 
 def _states_of(model: Model, beside: tuple[Any, Any] | None) -> Iterable[tuple[Any, Any, str]]:
@@ -113,37 +129,6 @@ def _names_in(reading: TensorReader) -> list[Any]:
     ]
 
 
-def _write(file: BinaryIO, described: str, tensors: list[Tensor]) -> None:
-    """Write the tensors behind room for the header, which is known when they are written, and then that."""
-    most = 10 ** len(str(sum(tensor.size + (tensor.size >> 8) + 1024 for tensor in tensors)))
-    room = len(_header(described, "0" * 64, [(tensor, most, most) for tensor in tensors]))
-    digest = hashlib.sha256(described.encode())
-    end, entries = 0, []
-    file.seek(room)
-    for tensor in tensors:
-        start = end
-        digest.update(tensor.name.encode())
-        for part in tensor.parts():
-            digest.update(part)
-            end += file.write(part)
-        entries.append((tensor, start, end))
-    file.seek(0)
-    file.write(_header(described, digest.hexdigest(), entries, room))
-
-
-def _header(described: str, digest: str, places: Iterable[tuple[Tensor, int, int]], room: int = 0) -> bytes:
-    """The beginning of a safetensors file; the library takes a copy of all, and an order by chance."""
-    entries: dict[str, Any] = {"__metadata__": {KEY: described, "digest": digest}}
-    for tensor, start, end in places:
-        dtype = np.dtype(np.uint8) if tensor.packed else tensor.dtype
-        shape = (end - start,) if tensor.packed else tensor.shape
-        kind = f"{dtype.kind.upper()}{8 * dtype.itemsize}"
-        entries[tensor.name] = {"dtype": kind, "shape": shape, "data_offsets": (start, end)}
-    header = json.dumps(entries, ensure_ascii=False, separators=(",", ":")).encode()
-    header += b" " * max(room - 8 - len(header), -len(header) % 8)  # the arrays are aligned
-    return len(header).to_bytes(8, "little") + header
-
-
 def load_model(path: str | Path) -> Model:
     """The model that `save` wrote."""
     return load_notes(path)[0]
@@ -158,39 +143,29 @@ def load_notes(path: str | Path, mapped: bool = False) -> tuple[Model, dict[str,
     return load_parts(path, lambda model, notes, reading: (model, notes), mapped)
 
 
+def load_description(path: str | Path) -> tuple[Model, dict[str, Any], Stored]:
+    """A model without states and names, its notes, and how its file stores arrays, of which none is read."""
+    described, tensors = read_some(Path(path), (NOTES,))
+    with _line_of(path):
+        format, version = described["format"], described.get("version")
+        reading = reading_of(described, tensors, named=False)
+        return model_of(described), described["notes"], Stored(format, version, reading)
+
+
+def is_whole(path: str | Path) -> bool:
+    """Whether the arrays of a model file stand there as in memory, so that they can be mapped."""
+    return not load_description(path)[2].reading.arrays - {LENGTHS, NAMES, NOTES}
+
+
 def load_parts(
     path: str | Path,
     build: Callable[[Model, dict[str, Any], TensorReader], Built],
     mapped: bool = False,
 ) -> Built:
     """What is built of the model that `save` wrote, the notes saved with it, and the arrays of the file."""
-    path = Path(path)
-    metadata, tensors = _read(path, mapped)
-    try:
-        described = json.loads(metadata[KEY])
-        if described["format"] not in (FORMAT, WHOLE):
-            raise OuzelError(
-                f"is a model of format {reason_of(repr(described['format']))}, this version reads formats {WHOLE} and "
-                f"{FORMAT}; use the version of Ouzel that wrote it"
-            )
-        if _digest(metadata[KEY], tensors, described["format"]) != metadata["digest"]:
-            raise OuzelError("the model file is damaged (its digest does not match); copy or train it again")
-    except OuzelError as error:
-        raise OuzelError(f"{path}: {error}") from None
-    except UNREADABLE as error:
-        raise OuzelError(
-            f"{path}: not a model this version can use ({reason_of(repr(error))}); train it again"
-        ) from None
-    try:
-        reading = reading_of(described, tensors)
-        parts = _rebuild(described, reading)
-    except ImportNeededError as error:
-        raise OuzelError(f"{path}: {error}") from None
-    except MemoryError:
-        raise OuzelError(f"{path}: its state is larger than the memory that is left") from None
-    except (OuzelError, *UNREADABLE) as error:
-        said = str(error) if isinstance(error, OuzelError) else reason_of(repr(error))
-        raise OuzelError(f"{path}: not a model this version can use: {said}; train it again") from None
+    described, tensors = read(Path(path), mapped)
+    with _line_of(path):
+        parts = _rebuild(described, reading_of(described, tensors))
     try:
         return build(*parts)
     except MemoryError:
@@ -199,14 +174,31 @@ def load_parts(
         raise OuzelError(f"{path}: {error}") from None
 
 
-def reading_of(described: dict[str, Any], tensors: Mapping[str, np.ndarray]) -> TensorReader:
-    """The tensors of a file; the description gets its names and notes, and loses what is about the file."""
+@contextmanager
+def _line_of(path: str | Path) -> Iterator[None]:
+    """What may be wrong with a file as one line."""
+    try:
+        yield
+    except ImportNeededError as error:
+        raise OuzelError(f"{path}: {error}") from None
+    except MemoryError:
+        raise OuzelError(f"{path}: its state is larger than the memory that is left") from None
+    except (OuzelError, *UNREADABLE) as error:
+        said = str(error) if isinstance(error, OuzelError) else reason_of(repr(error))
+        raise OuzelError(f"{path}: not a model this version can use: {said}; train it again") from None
+
+
+def reading_of(described: dict[str, Any], tensors: Mapping[str, np.ndarray], named: bool = True) -> TensorReader:
+    """The tensors of a file; the description gets its notes and its names, and loses what is about the file."""
     if described.pop("format") == WHOLE:
         return TensorReader(tensors, {"lists": [], "tensors": {}})
-    check({"version": described.pop("version", None), "stored": described.get("stored")}, FILE)
-    reading = TensorReader(tensors, described.pop("stored"))
+    about = {name: described.pop(name) for name in FILE}
+    check(about, FILE, "what the file says of itself")
+    if {"names", "notes"} & set(described):
+        raise OuzelError("names and notes stand in the description, and are tensors of their own")
+    reading = TensorReader(tensors, about["stored"])
     described["notes"] = json.loads(reading.text(NOTES, MOST_NOTES))
-    described["names"] = _names_in(reading)
+    described["names"] = _names_in(reading) if named else []
     return reading
 
 
@@ -232,51 +224,3 @@ def _rebuild(described: dict[str, Any], reading: TensorReader) -> tuple[Model, d
         model.module.check(state, model.settings)
     model.take(states)
     return model, described["notes"], reading
-
-
-def _read(path: Path, mapped: bool) -> tuple[dict[str, str], dict[str, np.ndarray]]:
-    metadata: dict[str, str] = {}
-    tensors: dict[str, np.ndarray] = {}
-    try:
-        with safe_open(path, framework="np") as file:
-            metadata = file.metadata() or {}
-            if KEY in metadata and not mapped:
-                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 not a dictionary
-        if KEY in metadata and mapped:
-            tensors = _mapped(path)
-    except FileNotFoundError:
-        raise OuzelError(f"{path}: there is no such model file; `ouzel train … --model {path}` makes one") from None
-    except OSError as error:
-        raise OuzelError(f"{path}: cannot be read ({error.strerror or error})") from None
-    except MemoryError:
-        raise OuzelError(f"{path}: is larger than the memory that is left") from None
-    except (SafetensorError, *UNREADABLE) as error:
-        raise OuzelError(f"{path}: not a model file, or one cut short ({error})") from None
-    if KEY not in metadata:
-        raise OuzelError(f"{path}: a safetensors file, but not one that Ouzel wrote")
-    return metadata, tensors
-
-
-def _mapped(path: Path) -> dict[str, np.ndarray]:
-    """The arrays of a file whose header the library has checked, where they lie in it."""
-    with path.open("rb") as file:
-        start = 8 + int.from_bytes(file.read(8), "little")
-        header = json.loads(file.read(start - 8))
-    found = {}
-    for name, entry in header.items():
-        if name != "__metadata__":
-            dtype, shape = KINDS[entry["dtype"]], tuple(entry["shape"])
-            place = start + entry["data_offsets"][0]
-            empty = 0 in shape
-            found[name] = np.empty(shape, dtype) if empty else np.asarray(np.memmap(path, dtype, "c", place, shape))
-    return found
-
-
-def _digest(described: str, tensors: Mapping[str, np.ndarray], format: int = FORMAT) -> str:
-    """The digest of a description and of the tensors of a file, in their order there."""
-    digest = hashlib.sha256(described.encode())
-    for name in sorted(tensors, key=lambda name: (0 if format == WHOLE else -tensors[name].itemsize, name)):
-        digest.update(name.encode())
-        array = np.ascontiguousarray(tensors[name])
-        digest.update(array.data.cast("B") if array.size else b"")
-    return digest.hexdigest()

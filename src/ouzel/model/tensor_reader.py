@@ -31,7 +31,7 @@ class TensorReader:
         self.tensors = tensors
         self.how: dict[str, dict[str, Any]] = how["tensors"]
         for name, entry in self.how.items():
-            sound = isinstance(entry, dict) and set(entry) <= {"rows", "packed"} and name in tensors
+            sound = isinstance(entry, dict) and set(entry) <= {"rows", "packed"}
             if not sound or not flag.holds(entry.get("packed", False)):
                 raise OuzelError(f"the table of tensors says of {name!r} what cannot be")
         self.counts: list[int] = how["lists"]
@@ -43,9 +43,14 @@ class TensorReader:
         return {name for name in self.tensors if not name.startswith(LISTS)}
 
     @property
-    def plain(self) -> bool:
-        """Whether all arrays are whole, as they are in memory."""
-        return not self.how
+    def arrays(self) -> set[str]:
+        """Names of arrays that do not stand in the file as in memory."""
+        return {name for name in self.how if not name.startswith(LISTS)}
+
+    def count(self, name: str) -> int | None:
+        """Rows that are stored of an array; None if it is whole."""
+        number: int = self.how.get(name, {}).get("rows", -1)
+        return self.counts[number] if whole(0, len(self.counts) - 1).holds(number) else None
 
     def state(self, layout: Any, prefix: str) -> Any:
         """The state of a layout. What is stored of its arrays is checked first; then they are made."""

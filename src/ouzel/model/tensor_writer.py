@@ -2,8 +2,9 @@
 
 What an array held at first is known from its layout (`ouzel.layout`). Of an array in which few rows have changed, these
 are stored, and which they are: arrays that changed in like places share a list of them. Everything is compressed that
-becomes smaller by it (`packed_bytes`); a large array is tried by a sample. All other arrays stand in the file as they
-are in memory, so that processes may map them. `tensor_reader` makes states of them again.
+becomes smaller by it (`packed_bytes`), unless that takes longer than writing all that the array has: whole arrays of
+more than a megabyte never are, many rows only if a sample says so. What is not compressed stands in the file as it is
+in memory, so that processes may map it. `tensor_reader` makes states of tensors again.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from ouzel.model.packed_bytes import is_square, pack, pieces_of, rows_at_once
 from ouzel.model.tensor_reader import LISTS
 
 TINY, TRIED = 256, 1 << 20  # bytes of a tensor that is not packed, and up to which packing is tried on all of it
-WORTHWHILE, WORTHWHILE_LARGE = 0.95, 0.5  # packed size, of what a tensor takes as it is
+WORTHWHILE, WORTHWHILE_MANY = 0.95, 0.5  # packed size, of what a tensor takes as it is
+MANY, SAMPLE = 4, 1 << 16  # the part of an array up to which many rows are packed; bytes of rows to try it on
 FEW, PART = 64, 8  # rows, and the part of a list, by which another one may be longer and still be shared
 
 
@@ -85,7 +87,7 @@ class TensorWriter:
             if places is None:
                 self.add_array(name, array)
             else:
-                self._rows[name] = Rows(places, len(array), array.__getitem__, array.shape[1:], array.dtype)
+                self._rows[name] = Rows(places, len(array), partial(_rows_at, array), array.shape[1:], array.dtype)
 
     def add_rows(self, name: str, places: np.ndarray, rows: np.ndarray) -> None:
         """Take rows (n,) of an array that is 0 elsewhere, at places (n,) uint32 that rise."""
@@ -100,12 +102,14 @@ class TensorWriter:
     def add_array(self, name: str, array: np.ndarray) -> None:
         """Take an array as a whole."""
         square = is_square(array.shape, array.dtype)
-        self._add(Tensor(name, array.dtype, array.shape, partial(pieces_of, array), square), packing=not self.whole)
+        tensor = Tensor(name, array.dtype, array.shape, partial(pieces_of, array), square)
+        self.tensors.append(tensor if self.whole or tensor.size > TRIED else _packed(tensor))
 
     def add_text(self, name: str, text: str, most: int) -> None:
         """Take a text, which is packed if it has no more bytes than that."""
         data = np.frombuffer(text.encode(), np.uint8)
-        self._add(Tensor(name, data.dtype, data.shape, partial(pieces_of, data)), packing=len(data) <= most)
+        tensor = Tensor(name, data.dtype, data.shape, partial(pieces_of, data))
+        self.tensors.append(_packed(tensor) if len(data) <= most else tensor)
 
     def finish(self) -> tuple[dict[str, Any], list[Tensor]]:
         """How tensors are stored, and the tensors, in the order of the file."""
@@ -114,29 +118,42 @@ class TensorWriter:
         for number, places in enumerate(lists):
             name = f"{LISTS}{number}"
             steps = np.diff(places, prepend=np.uint32(0)).astype(np.uint32)
-            self._add(Tensor(name, steps.dtype, steps.shape, partial(pieces_of, steps)))
+            self.tensors.append(_packed(Tensor(name, steps.dtype, steps.shape, partial(pieces_of, steps))))
         for name, rows in self._rows.items():
             how[name] = {"rows": chosen[name]}
-            shape = (len(lists[chosen[name]]), *rows.shape)
-            self._add(Tensor(name, rows.dtype, shape, partial(_gathered, rows, lists[chosen[name]], shape)))
+            places = lists[chosen[name]]
+            shape = (len(places), *rows.shape)
+            tensor = Tensor(name, rows.dtype, shape, partial(_gathered, rows, places, shape))
+            self.tensors.append(_packed(tensor) if _is_worthwhile(tensor, rows, places) else tensor)
         for tensor in self.tensors:
             if tensor.packed:
                 how.setdefault(tensor.name, {})["packed"] = True
         self.tensors.sort(key=lambda tensor: (-tensor.alignment, tensor.name))  # numbers are aligned
         return {"lists": list(map(len, lists)), "tensors": dict(sorted(how.items()))}, self.tensors
 
-    def _add(self, tensor: Tensor, packing: bool = True) -> None:
-        self.tensors.append(_packed(tensor) if packing and tensor.size >= TINY else tensor)
-
 
 def _packed(tensor: Tensor) -> Tensor:
-    """The same packed if that pays."""
+    """The same packed; a small one only if that makes it smaller."""
+    if tensor.size > TRIED:
+        return tensor._replace(packed=True)
+    if tensor.size < TINY:
+        return tensor
+    data = b"".join(pack(tensor.pieces(), tensor.size, tensor.square))
+    return tensor._replace(packed=True, data=data) if len(data) < WORTHWHILE * tensor.size else tensor
+
+
+def _is_worthwhile(tensor: Tensor, rows: Rows, places: np.ndarray) -> bool:
+    """Whether rows should be packed: many only if they are a small part of the array, and a sample of them shrinks."""
     if tensor.size <= TRIED:
-        data = b"".join(pack(tensor.pieces(), tensor.size, tensor.square))
-        return tensor._replace(packed=True, data=data) if len(data) < WORTHWHILE * tensor.size else tensor
-    sample = next(tensor.pieces())
-    length = sum(map(len, pack([sample], sample.nbytes, False)))
-    return tensor._replace(packed=length < WORTHWHILE_LARGE * sample.nbytes)
+        return True
+    if MANY * len(places) > rows.limit:
+        return False
+    some = rows.take(places[:: max(1, tensor.size // SAMPLE)])
+    return sum(map(len, pack([some], some.nbytes, False))) < WORTHWHILE_MANY * some.nbytes
+
+
+def _rows_at(array: np.ndarray, places: np.ndarray) -> np.ndarray:
+    return array.take(places, axis=0, mode="clip")  # ten times as fast as by index, where rows are short
 
 
 def _gathered(rows: Rows, places: np.ndarray, shape: tuple[int, ...]) -> Iterator[np.ndarray]:

@@ -1,21 +1,22 @@
-"""Rows of arrays that are not what they were at first: of a table that names are hashed into they are few.
+"""Rows of arrays that are not like most others: of a table that names are hashed into they are few.
 
-Bits are compared, not numbers: -0.0 is not 0.0 here, for what is made of the rows again must be the same array.
+Most are what they were at first; or what became of that, -0.0 where weights changed sides with the classes. Bits are
+compared, not numbers, for what is made of the rows again must be the same array.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from ouzel.layout import Array
 
 AT_ONCE = 1 << 15  # rows
-SAMPLE = 1 << 12  # rows that are looked at before all of a large array
+SAMPLE = 1 << 12  # rows, roughly, that are looked at before all of a large array
 SMALL = 1 << 10  # bytes of an array that is kept as it is
 COLUMNS = 16  # words of a row that are compared one by one
+MIX = np.uint64(0x9E3779B97F4A7C15)  # by which words of rows are multiplied, to tell rows apart by one number
 
 
 def first_row(part: Array) -> np.ndarray | None:
@@ -29,23 +30,31 @@ def first_row(part: Array) -> np.ndarray | None:
     return row
 
 
-def changed_rows(array: np.ndarray, first: np.ndarray) -> np.ndarray | None:
-    """Which rows (n,) uint32 of an array are not as they were at first; None if they are more than half.
+def common_row(array: np.ndarray, first: np.ndarray) -> np.ndarray | None:
+    """The row that more than half of an array's are like, by a sample: the first one, or another; None if none is.
 
-    `first` is the row that all were, or an array of the same shape.
+    >>> common_row(np.array([-0.0, -0.0, 2.0, -0.0]), np.zeros(()))
+    array(-0.)
+    """
+    some = array[:: max(1, len(array) // SAMPLE)]
+    if 2 * np.count_nonzero(_differ(some, first)) < len(some):
+        return first
+    words = _words(some).astype(np.uint64)
+    mixed = (words * (np.arange(words.shape[1], dtype=np.uint64) * MIX + MIX)).sum(axis=1)
+    _, places, counts = np.unique(mixed, return_index=True, return_counts=True)
+    row = np.array(some[places[np.argmax(counts)]])
+    return row if 2 * np.count_nonzero(_differ(some, row)) < len(some) else None
+
+
+def changed_rows(array: np.ndarray, row: np.ndarray) -> np.ndarray | None:
+    """Which rows (n,) uint32 of an array are not like one; None if they are more than half.
 
     >>> changed_rows(np.array([0.0, 0.0, 2.0, 0.0, -0.0]), np.zeros(()))
     array([2, 4], dtype=uint32)
     """
-    count = len(array)
-    if count > 4 * SAMPLE:
-        some = np.arange(SAMPLE) * (count // SAMPLE)
-        if 2 * np.count_nonzero(_differ(array[some], _at(first, array, some))) > SAMPLE:
-            return None
-    found, left = [], count // 2
-    for start in range(0, count, AT_ONCE):
-        here = slice(start, start + AT_ONCE)
-        places = np.flatnonzero(_differ(array[here], _at(first, array, here)))
+    found, left = [], len(array) // 2
+    for start in range(0, len(array), AT_ONCE):
+        places = np.flatnonzero(_differ(array[start : start + AT_ONCE], row))
         left -= len(places)
         if left < 0:
             return None
@@ -53,18 +62,14 @@ def changed_rows(array: np.ndarray, first: np.ndarray) -> np.ndarray | None:
     return np.concatenate(found) if found else np.empty(0, np.uint32)
 
 
-def _at(first: np.ndarray, array: np.ndarray, here: Any) -> np.ndarray:
-    return first[here] if first.ndim == array.ndim else first[None]
-
-
-def _differ(rows: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """Which rows (n,) have other bits than the first ones, (n,) or one for all."""
-    words, known = _words(rows), _words(first)
-    if words.shape[1] > COLUMNS:
+def _differ(rows: np.ndarray, row: np.ndarray) -> np.ndarray:
+    """Which rows (n,) have other bits than one."""
+    words, known = _words(rows), _words(row[None])[0]
+    if len(known) > COLUMNS:
         return np.asarray((words != known).any(axis=1))
-    differ = words[:, 0] != known[:, 0]
-    for column in range(1, words.shape[1]):
-        differ |= words[:, column] != known[:, column]
+    differ = words[:, 0] != known[0]
+    for column in range(1, len(known)):
+        differ |= words[:, column] != known[column]
     return differ
 
 

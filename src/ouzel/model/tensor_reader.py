@@ -1,8 +1,9 @@
 """The tensors of a file as states: what `tensor_writer` stored is checked, unpacked and put into its rows.
 
-A table says how each tensor is stored: `rows`, the number of its list of rows; `packed`, whether it is compressed.
-Tensors that it does not name are whole. A file may have been made up: what a tensor unpacks to is known from the layout
-and compared before memory is taken, and numbers are checked before they are put into larger arrays.
+A table says how each tensor is stored: `rows`, the number of its list of rows; `common`, whether there is a row that
+all others are like, which else are as at first; `packed`, whether it is compressed. Tensors that it does not name are
+whole. A file may have been made up: what a tensor unpacks to is known from the layout and compared before memory is
+taken, and numbers are checked before they are put into larger arrays.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from ouzel.model.packed_bytes import is_square, size_of, unpack
 from ouzel.ranges import memory
 from ouzel.rules import check, flag, list_of, table, whole
 
-LISTS = "slots."  # before the numbers of the lists of rows
+LISTS, COMMON = "slots.", "common."  # before the numbers of lists of rows, and the names of arrays with common rows
 RULES = {"lists": list_of(whole(0, 1 << 32)), "tensors": table}
 
 
@@ -31,8 +32,8 @@ class TensorReader:
         self.tensors = tensors
         self.how: dict[str, dict[str, Any]] = how["tensors"]
         for name, entry in self.how.items():
-            sound = isinstance(entry, dict) and set(entry) <= {"rows", "packed"}
-            if not sound or not flag.holds(entry.get("packed", False)):
+            sound = isinstance(entry, dict) and set(entry) <= {"rows", "packed", "common"}
+            if not sound or not all(flag.holds(entry.get(key, False)) for key in ("packed", "common")):
                 raise OuzelError(f"the table of tensors says of {name!r} what cannot be")
         self.counts: list[int] = how["lists"]
         self._lists: dict[int, np.ndarray] = {}
@@ -40,7 +41,7 @@ class TensorReader:
     @property
     def names(self) -> set[str]:
         """Names of arrays."""
-        return {name for name in self.tensors if not name.startswith(LISTS)}
+        return {name for name in self.tensors if not name.startswith((LISTS, COMMON))}
 
     @property
     def arrays(self) -> set[str]:
@@ -103,8 +104,20 @@ class TensorReader:
         if "rows" not in self.how.get(name, {}):
             return stored
         array: np.ndarray = allocate(_Alone(part)).array
+        if self.how[name].get("common"):
+            array[...] = self._common(name, part)
         array[self._places(name, part.shape[0])] = stored
         return array
+
+    def _common(self, name: str, part: Array) -> np.ndarray:
+        """The row (1, …) that rows are like that are not stored."""
+        alone = _Alone(part._replace(shape=(1, *part.shape[1:]), aligned=False))
+        if COMMON + name not in self.tensors:
+            raise OuzelError(f"{COMMON + name} is missing")
+        found: np.ndarray = restored(
+            alone, {f"{COMMON}{name}.array": self.tensors[COMMON + name]}, f"{COMMON}{name}."
+        ).array
+        return found
 
     def _places(self, name: str, limit: int, most: int | None = None) -> np.ndarray:
         """The places (n,) int64 of stored rows, which rise, below a limit; at most so many."""

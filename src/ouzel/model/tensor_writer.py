@@ -1,7 +1,8 @@
 """Arrays as the tensors of a file: rows that changed since the beginning, packed where that pays.
 
-What an array held at first is known from its layout (`ouzel.layout`). Of an array in which few rows have changed, these
-are stored, and which they are: arrays that changed in like places share a list of them. Everything is compressed that
+What an array held at first is known from its layout (`ouzel.layout`). Of an array in which few rows are otherwise,
+these are stored, and which they are: arrays that changed in like places share a list of them. If most rows have become
+like another one, that is stored too. Everything is compressed that
 becomes smaller by it (`packed_bytes`), unless that takes longer than writing all that the array has: whole arrays of
 more than a megabyte never are, many rows only if a sample says so. What is not compressed stands in the file as it is
 in memory, so that processes may map it. `tensor_reader` makes states of tensors again.
@@ -17,9 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel.layout import flat
-from ouzel.model.changed_rows import changed_rows, first_row
+from ouzel.model.changed_rows import changed_rows, common_row, first_row
 from ouzel.model.packed_bytes import is_square, pack, pieces_of, rows_at_once
-from ouzel.model.tensor_reader import LISTS
+from ouzel.model.tensor_reader import COMMON, LISTS
 
 TINY, TRIED = 256, 1 << 20  # bytes of a tensor that is not packed, and up to which packing is tried on all of it
 WORTHWHILE, WORTHWHILE_MANY = 0.95, 0.5  # packed size, of what a tensor takes as it is
@@ -78,15 +79,19 @@ class TensorWriter:
     whole: bool = False  # whether they are to be stored whole, so that they can be mapped
     tensors: list[Tensor] = field(default_factory=list)
     _rows: dict[str, Rows] = field(default_factory=dict)
+    _common: dict[str, np.ndarray] = field(default_factory=dict)  # rows that others are like, if not the first ones
 
     def add_state(self, layout: Any, state: Any, prefix: str) -> None:
         """Take the arrays of a state."""
         for (name, part), (_, array) in zip(flat(layout, prefix), flat(state, prefix), strict=True):
             first = None if self.whole else first_row(part)
-            places = None if first is None else changed_rows(array, first)
+            row = None if first is None else common_row(array, first)
+            places = None if row is None else changed_rows(array, row)
             if places is None:
                 self.add_array(name, array)
             else:
+                if row is not None and row is not first:
+                    self._common[name] = row
                 self._rows[name] = Rows(places, len(array), partial(_rows_at, array), array.shape[1:], array.dtype)
 
     def add_rows(self, name: str, places: np.ndarray, rows: np.ndarray) -> None:
@@ -121,6 +126,10 @@ class TensorWriter:
             self.tensors.append(_packed(Tensor(name, steps.dtype, steps.shape, partial(pieces_of, steps))))
         for name, rows in self._rows.items():
             how[name] = {"rows": chosen[name]}
+            if name in self._common:
+                how[name]["common"] = True
+                row = self._common[name][None]
+                self.tensors.append(Tensor(COMMON + name, row.dtype, row.shape, partial(pieces_of, row)))
             places = lists[chosen[name]]
             shape = (len(places), *rows.shape)
             tensor = Tensor(name, rows.dtype, shape, partial(_gathered, rows, places, shape))

@@ -267,8 +267,8 @@ REPRODUCE = either(
 )
 SCHEMAS: dict[str, Schema] = {
     "train": TRAIN, "predict": PREDICTION, "test": TEST, "top": TOP, "info": INFO, "compare": COMPARE,
-    "convert": CONVERT, "export": EXPORT, "compile": COMPILE, "learners": LEARNERS, "explain": EXPLAIN, "deltoids": DELTOIDS,
-    "pmi": PMI, "send": SEND, "demo": DEMO, "reproduce": REPRODUCE,
+    "convert": CONVERT, "export": EXPORT, "compile": COMPILE, "learners": LEARNERS, "explain": EXPLAIN,
+    "deltoids": DELTOIDS, "pmi": PMI, "send": SEND, "demo": DEMO, "reproduce": REPRODUCE,
 }  # fmt: skip
 OTHERWISE = {
     "serve": "speaks JSON over HTTP, of which `GET /openapi.json` has the schemas; "

@@ -1,4 +1,7 @@
-"""Model files as parts, and back: forged so that the digest is right."""
+"""Model files as parts, and back: forged so that the digest is right.
+
+Arrays are those of the file: whole ones, rows and their lists, packed bytes.
+"""
 
 from __future__ import annotations
 

@@ -37,24 +37,25 @@ def common_row(array: np.ndarray, first: np.ndarray) -> np.ndarray | None:
     array(-0.)
     """
     some = array[:: max(1, len(array) // SAMPLE)]
-    if 2 * np.count_nonzero(_differ(some, first)) < len(some):
+    if 2 * np.count_nonzero(_differ(some, first[None])) < len(some):
         return first
     words = _words(some).astype(np.uint64)
     mixed = (words * (np.arange(words.shape[1], dtype=np.uint64) * MIX + MIX)).sum(axis=1)
     _, places, counts = np.unique(mixed, return_index=True, return_counts=True)
     row = np.array(some[places[np.argmax(counts)]])
-    return row if 2 * np.count_nonzero(_differ(some, row)) < len(some) else None
+    return row if 2 * np.count_nonzero(_differ(some, row[None])) < len(some) else None
 
 
-def changed_rows(array: np.ndarray, row: np.ndarray) -> np.ndarray | None:
-    """Which rows (n,) uint32 of an array are not like one; None if they are more than half.
+def changed_rows(array: np.ndarray, like: np.ndarray) -> np.ndarray | None:
+    """Which rows (n,) uint32 of an array differ from one row, or from those of another array; None if more than half.
 
     >>> changed_rows(np.array([0.0, 0.0, 2.0, 0.0, -0.0]), np.zeros(()))
     array([2, 4], dtype=uint32)
     """
     found, left = [], len(array) // 2
     for start in range(0, len(array), AT_ONCE):
-        places = np.flatnonzero(_differ(array[start : start + AT_ONCE], row))
+        here = slice(start, start + AT_ONCE)
+        places = np.flatnonzero(_differ(array[here], like[here] if like.ndim == array.ndim else like[None]))
         left -= len(places)
         if left < 0:
             return None
@@ -62,14 +63,14 @@ def changed_rows(array: np.ndarray, row: np.ndarray) -> np.ndarray | None:
     return np.concatenate(found) if found else np.empty(0, np.uint32)
 
 
-def _differ(rows: np.ndarray, row: np.ndarray) -> np.ndarray:
-    """Which rows (n,) have other bits than one."""
-    words, known = _words(rows), _words(row[None])[0]
-    if len(known) > COLUMNS:
+def _differ(rows: np.ndarray, like: np.ndarray) -> np.ndarray:
+    """Which rows (n,) have other bits than (n,) others, or than the only one."""
+    words, known = _words(rows), _words(like)
+    if words.shape[1] > COLUMNS:
         return np.asarray((words != known).any(axis=1))
-    differ = words[:, 0] != known[0]
-    for column in range(1, len(known)):
-        differ |= words[:, column] != known[column]
+    differ = words[:, 0] != known[:, 0]
+    for column in range(1, words.shape[1]):
+        differ |= words[:, column] != known[:, column]
     return differ
 
 

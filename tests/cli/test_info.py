@@ -25,13 +25,26 @@ def table(tmp_path):
     """A table of words and numbers, with a label."""
     random = np.random.default_rng(0)
     rows = [f"{['Rome', 'Oslo', 'Bonn'][k % 3]},{random.uniform():.3f},{'ab'[k % 2]}\n" for k in range(300)]
-    (tmp_path / "rows.csv").write_text("city,sun,label\n" + "".join(rows))
+    (tmp_path / "rows.csv").write_text("city,sun,kind\n" + "".join(rows))
     return tmp_path / "rows.csv"
 
 
 def test_a_training_is_described_in_full(ouzel, table, tmp_path):
     trained = ouzel(
-        *("train", table, "--learner", "adagrad", "--learning-rate", 0.125, "--l1", 1e-4, "--cross", "city*sun"),
+        *(
+            "train",
+            table,
+            "--label",
+            "kind",
+            "--learner",
+            "adagrad",
+            "--learning-rate",
+            0.125,
+            "--l1",
+            1e-4,
+            "--cross",
+            "city*sun",
+        ),
         *("--bits", 16, "--model", tmp_path / "m", "--json"),
     ).json
 
@@ -44,7 +57,7 @@ def test_a_training_is_described_in_full(ouzel, table, tmp_path):
     assert found["columns"] == {"city": "category", "sun": "number"}
     assert found["derived"]["crosses"] == ["city*sun"]
     assert found["options"]["bits"] == 16
-    assert found["reading"]["label"] == "label"
+    assert found["reading"]["label"] == "kind"
     assert (found["slots"], found["touched"]) == ((1 << 16) + 1, 1 + trained["features"])
     assert found["memory"] == trained["bytes_used"]
     assert found["bytes"] == (tmp_path / "m").stat().st_size
@@ -71,7 +84,7 @@ def test_a_screen_of_80_columns_is_wide_enough(ouzel, tmp_path):
 
 
 def test_arrays_are_not_read(ouzel, table, tmp_path, monkeypatch):
-    ouzel("train", table, "--model", tmp_path / "m")
+    ouzel("train", table, "--label", "kind", "--model", tmp_path / "m")
     data = bytearray((tmp_path / "m").read_bytes())
     data[-5] ^= 1
     (tmp_path / "m").write_bytes(bytes(data))
@@ -81,7 +94,7 @@ def test_arrays_are_not_read(ouzel, table, tmp_path, monkeypatch):
 
 
 def test_a_file_of_the_format_before_is_described(ouzel, table, tmp_path):
-    ouzel("train", table, "--model", tmp_path / "m")
+    ouzel("train", table, "--label", "kind", "--model", tmp_path / "m")
     new = info_of(ouzel, tmp_path / "m")
     forging.write(tmp_path / "m", *forging.parts_of(tmp_path / "m"))
 
@@ -117,7 +130,7 @@ def test_files_of_analyses_are_described_and_others_refused_in_a_line(ouzel, tmp
 
 @pytest.mark.parametrize("progress", [{}, {"position": [0, 0]}, {"position": "x", "by_pass": 3}])
 def test_notes_that_make_no_sense_are_one_line(ouzel, table, tmp_path, progress):
-    ouzel("train", table, "--model", tmp_path / "m")
+    ouzel("train", table, "--label", "kind", "--model", tmp_path / "m")
     described, arrays = forging.parts_of(tmp_path / "m")
     described["notes"]["run"]["progress"] = progress
     forging.write(tmp_path / "m", json.loads(json.dumps(described)), arrays)

@@ -62,10 +62,10 @@ class ModelInfo:
         facts = [] if self.analysis is None else [("analysis", self.analysis)]
         facts.append(("learner", "   ".join(filter(None, [self.learner, settings(self.changed)]))))
         facts.append(("task", self.task))
-        if self.task == "classification":
+        if self.classes:
             names = fitting(list(map(str, self.classes)), WIDTH - 25, ", ")
             more = " …" if len(self.classes) > len(names) else ""
-            facts.append(("classes", f"{len(self.classes)}: {', '.join(names)}{more}" if self.classes else "none yet"))
+            facts.append(("classes", f"{len(self.classes)}: {', '.join(names)}{more}"))
         facts.append(("examples", f"{self.examples:,}" + self._left_out()))
         facts += self._figures()
         facts.append(("features", self._features()))

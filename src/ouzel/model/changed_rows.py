@@ -13,7 +13,7 @@ import numpy as np
 from ouzel.layout import Array
 
 AT_ONCE = 1 << 15  # rows
-SAMPLE = 1 << 12  # rows, roughly, that are looked at before all of a large array
+SAMPLE = 1 << 10  # rows, roughly, that are looked at before all of a large array
 SMALL = 1 << 10  # bytes of an array that is kept as it is
 COLUMNS = 16  # words of a row that are compared one by one
 MIX = np.uint64(0x9E3779B97F4A7C15)  # by which words of rows are multiplied, to tell rows apart by one number

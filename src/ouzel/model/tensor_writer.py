@@ -10,6 +10,7 @@ in memory, so that processes may map it. `tensor_reader` makes states of tensors
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -26,6 +27,7 @@ TINY, TRIED = 256, 1 << 20  # bytes of a tensor that is not packed, and up to wh
 WORTHWHILE, WORTHWHILE_MANY = 0.95, 0.5  # packed size, of what a tensor takes as it is
 MANY, SAMPLE = 4, 1 << 16  # the part of an array up to which many rows are packed; bytes of rows to try it on
 FEW, PART = 64, 8  # rows, and the part of a list, by which another one may be longer and still be shared
+PADDED = 4096  # rows that are stored of an array though they have not changed, or as many as have
 
 
 class Tensor(NamedTuple):
@@ -42,7 +44,7 @@ class Tensor(NamedTuple):
     @property
     def size(self) -> int:
         """Bytes as it is in memory."""
-        return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
+        return math.prod(self.shape) * self.dtype.itemsize
 
     @property
     def alignment(self) -> int:
@@ -99,7 +101,8 @@ class TensorWriter:
 
         def take(wanted: np.ndarray) -> np.ndarray:
             found = np.zeros(len(wanted), rows.dtype)
-            found[np.isin(wanted, places, assume_unique=True)] = rows[np.isin(places, wanted, assume_unique=True)]
+            start, end = np.searchsorted(places, wanted[0]), np.searchsorted(places, wanted[-1], side="right")
+            found[np.searchsorted(wanted, places[start:end])] = rows[start:end]  # all of them are wanted
             return found
 
         self._rows[name] = Rows(places, 1 << 32, take, (), rows.dtype)
@@ -182,7 +185,8 @@ def _shared_lists(rows: Mapping[str, Rows]) -> tuple[list[np.ndarray], dict[str,
         for number, known in enumerate(lists):
             both = _both(known, places)
             most = min(limit, limits[number])
-            if len(both) <= len(known) + max(FEW, len(known) // PART) and not (len(both) and both[-1] >= most):
+            alike = len(both) - len(known) <= max(FEW, len(known) // PART)
+            if alike and len(both) - len(places) <= max(PADDED, len(places)) and not (len(both) and both[-1] >= most):
                 lists[number], limits[number], chosen[name] = both, most, number
                 break
         else:

@@ -320,6 +320,16 @@ def test_rows_of_arrays_with_first_values_of_their_own_are_found_and_put_back():
     np.testing.assert_array_equal(found.table, state.table)
 
 
+def test_many_names_are_compressed_and_come_back(tmp_path):
+    model = Model("ogd", bits=20)
+    model.names.update((k * 3, f"namespace^a feature, as long as they are {k} ß") for k in range(50_000))
+
+    persistence.save(model, tmp_path / "m")
+
+    assert os.path.getsize(tmp_path / "m") < 700 * KB
+    assert persistence.load_model(tmp_path / "m").names.to_json() == model.names.to_json()
+
+
 def test_the_notes_of_a_run_stand_beside_the_description(tmp_path):
     model, notes = learnt(like_titanic(30), "ogd"), {"reading": {"label": "y"}, "long": ["é" * 100] * 50}
 

@@ -114,7 +114,7 @@ def test_learners_of_a_budget_numbers_and_arrays_are_described(ouzel, tmp_path):
 
     assert (budgeted["slots"], budgeted["touched"], budgeted["known_by"]) == (None, None, "number")
     assert (numbers["task"], numbers["known_by"], numbers["figures"]) == ("regression", "column", {})
-    assert "within its budget" in ouzel("info", tmp_path / "m").out
+    assert "which a budget does not count" in ouzel("info", tmp_path / "m").out
 
 
 def test_files_of_analyses_are_described_and_others_refused_in_a_line(ouzel, tmp_path):
@@ -122,6 +122,7 @@ def test_files_of_analyses_are_described_and_others_refused_in_a_line(ouzel, tmp
     (tmp_path / "text").write_text("+1 1:2\n")
 
     assert info_of(ouzel, tmp_path / "pmi")["analysis"] == "pointwise mutual information"
+    assert "classes" not in ouzel("info", tmp_path / "pmi").out
     for name in ("text", "absent"):
         ran = ouzel("info", tmp_path / name)
         assert (ran.status, ran.err.count("\n"), ran.out) == (2, 1, "")

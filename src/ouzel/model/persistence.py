@@ -80,7 +80,7 @@ def save(
     for layout, state, prefix in _states_of(model, beside):
         writer.add_state(layout, state, prefix)
     _add_names(writer, described.pop("names"))
-    writer.add_text(NOTES, json.dumps(described.pop("notes"), ensure_ascii=False), MOST_NOTES)
+    writer.add_text(NOTES, json.dumps(described.pop("notes"), ensure_ascii=False).encode(), MOST_NOTES)
     how, tensors = writer.finish()
     described = {"format": FORMAT, "version": __version__, **described, "stored": how}
     with write_atomically(path) as file:
@@ -108,7 +108,7 @@ def _add_names(writer: TensorWriter, pairs: list[Any]) -> None:
     texts = [name.encode() for _, name in pairs]
     slots = np.array([feature + 1 for feature, _ in pairs], np.uint32)
     writer.add_rows(LENGTHS, slots, np.array([len(text) + 1 for text in texts], np.uint32))
-    writer.add_array(NAMES, np.frombuffer(b"".join(texts), np.uint8))
+    writer.add_text(NAMES, b"".join(texts), MOST_TEXT)
 
 
 def _names_in(reading: TensorReader) -> list[Any]:

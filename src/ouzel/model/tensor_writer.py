@@ -2,10 +2,10 @@
 
 What an array held at first is known from its layout (`ouzel.layout`). Of an array in which few rows are otherwise,
 these are stored, and which they are: arrays that changed in like places share a list of them. If most rows have become
-like another one, that is stored too. Everything is compressed that
-becomes smaller by it (`packed_bytes`), unless that takes longer than writing all that the array has: whole arrays of
-more than a megabyte never are, many rows only if a sample says so. What is not compressed stands in the file as it is
-in memory, so that processes may map it. `tensor_reader` makes states of tensors again.
+like another one, that is stored too. Everything is compressed that becomes smaller by it (`packed_bytes`), unless that
+takes longer than writing all that the array has: whole arrays of more than a megabyte never are, many rows only if a
+sample says so. What is not compressed stands in the file as it is in memory, so that processes may map it.
+`tensor_reader` makes states of tensors again.
 """
 
 from __future__ import annotations
@@ -113,9 +113,9 @@ class TensorWriter:
         tensor = Tensor(name, array.dtype, array.shape, partial(pieces_of, array), square)
         self.tensors.append(tensor if self.whole or tensor.size > TRIED else _packed(tensor))
 
-    def add_text(self, name: str, text: str, most: int) -> None:
-        """Take a text, which is packed if it has no more bytes than that."""
-        data = np.frombuffer(text.encode(), np.uint8)
+    def add_text(self, name: str, text: bytes, most: int) -> None:
+        """Take a text in UTF-8, which is packed if it has no more bytes than that."""
+        data = np.frombuffer(text, np.uint8)
         tensor = Tensor(name, data.dtype, data.shape, partial(pieces_of, data))
         self.tensors.append(_packed(tensor) if len(data) <= most else tensor)
 

@@ -46,10 +46,10 @@ class Local:
             raise OuzelError(trouble.read_text())
         found = self.place.stat()
         seen = (self.place, found.st_ino, found.st_mtime_ns, found.st_size)
-        other, self._seen = seen != self._seen, seen
-        if other:
-            self.mapped = self._shared.unpacked(self.place)
-        return other
+        if seen == self._seen:
+            return False
+        self.mapped, self._seen = self._shared.unpacked(self.place), seen
+        return True
 
     def forget(self) -> None:
         """Take what is there for new."""

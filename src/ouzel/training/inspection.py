@@ -61,14 +61,12 @@ class ModelInfo:
         """The same for people: a name and a line of each."""
         facts = [] if self.analysis is None else [("analysis", self.analysis)]
         facts.append(("learner", "   ".join(filter(None, [self.learner, settings(self.changed)]))))
-        facts.append(("task", self.task))
-        if self.classes:
-            names = fitting(list(map(str, self.classes)), WIDTH - 25, ", ")
-            more = " …" if len(self.classes) > len(names) else ""
-            facts.append(("classes", f"{len(self.classes)}: {', '.join(names)}{more}"))
+        if self.analysis is None:  # else they are those of the sketch that it is made of
+            facts += [("task", self.task), *self._classes()]
         facts.append(("examples", f"{self.examples:,}" + self._left_out()))
         facts += self._figures()
-        facts.append(("features", self._features()))
+        if self.analysis is None:
+            facts.append(("features", self._features()))
         columns = [f"{name} ({kind})" for name, kind in self.columns.items()]
         for place, line in enumerate(_lines(columns)):
             facts.append(("" if place else "columns", line))
@@ -83,6 +81,11 @@ class ModelInfo:
 
     def __repr__(self) -> str:
         return "\n".join([self.file, *(f"  {name:<13}{value}" for name, value in self.facts)])
+
+    def _classes(self) -> list[tuple[str, str]]:
+        names = fitting(list(map(str, self.classes)), WIDTH - 25, ", ")
+        more = " …" if len(self.classes) > len(names) else ""
+        return [("classes", f"{len(self.classes)}: {', '.join(names)}{more}")] if self.classes else []
 
     def _left_out(self) -> str:
         return f"   {self.unlabelled:,} without a label" if self.unlabelled else ""
@@ -100,7 +103,7 @@ class ModelInfo:
 
     def _touched(self) -> str:
         if self.slots is None:
-            return " within its budget"
+            return "   with hash functions and work space, which a budget does not count"
         return f"   {self.slots:,} slots" + ("" if self.touched is None else f", {self.touched:,} of them touched")
 
 

@@ -11,15 +11,18 @@ import resource
 import signal
 import sys
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 from safetensors import numpy as safetensors
 from safetensors import safe_open
 
+from ouzel.analytics.sketch import Analysis
 from ouzel.errors import OuzelError
 from ouzel.layout import flat
-from ouzel.model import persistence
+from ouzel.model import model_file, persistence, tensor_writer
+from ouzel.model.description import describe
 from ouzel.model.model import Model
 from ouzel.streams.memory import blocks_from
 
@@ -33,17 +36,38 @@ WHOLE = (0, 1, 2, 63, 64, 2**15, 2**16 - 1, 2**31, 2**32 - 1, 2**63 - 1)
 
 
 def parts_of(path):
-    """The description and the arrays of a file."""
-    with safe_open(path, framework="np") as file:
-        described = json.loads(file.metadata()[persistence.KEY])
-        return described, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    """The description and the arrays of a file, names and notes in the description, arrays as long as in memory."""
+    model, notes = persistence.load_notes(path)
+    states = {f"state.{place}.": state for place, state in enumerate(model.states)}
+    if model.preparation.features is not None:
+        states[persistence.FEATURES] = model.preparation.features
+    if "analysis" in notes:
+        kind = next(kind for kind in Analysis.__subclasses__() if kind.kind == notes["analysis"])
+        states[persistence.BESIDE] = kind.load(path).beside
+    described = {"format": model_file.WHOLE, **describe(model, notes)}
+    return described, {name: array.copy() for prefix, state in states.items() for name, array in flat(state, prefix)}
 
 
 def write(path, described, arrays):
-    """A model file of these parts, with the digest that makes it look sound."""
+    """A model file of these parts, with the digest that makes it look sound: of the format whose arrays are whole."""
+    _write(path, described, {name: np.ascontiguousarray(array) for name, array in arrays.items()}, model_file.WHOLE)
+
+
+def tensors_of(path):
+    """The description and the tensors of a file, as they stand there."""
+    with safe_open(path, framework="np") as file:
+        described = json.loads(file.metadata()[model_file.KEY])
+        return described, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+
+
+def write_tensors(path, described, tensors):
+    """A model file of such tensors, with the digest that makes it look sound."""
+    _write(path, described, {name: np.ascontiguousarray(array) for name, array in tensors.items()}, model_file.FORMAT)
+
+
+def _write(path, described, arrays, format):
     text = json.dumps(described)
-    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    metadata = {persistence.KEY: text, "digest": persistence._digest(text, arrays)}
+    metadata = {model_file.KEY: text, "digest": model_file.digest_of(text, arrays, format)}
     Path(path).write_bytes(safetensors.save(arrays, metadata))
 
 
@@ -136,18 +160,33 @@ def attack(name, count, seed):
         path = Path(folder, "m")
         persistence.save(sound, path, {"reading": {"label": "y", "text": ["body"]}})
         learn(persistence.load_model(path), examples(20)).margins(next(blocks_from(examples(20), bits=8)))
-        described, arrays = parts_of(path)
+        kinds = [(parts_of(path), write), (tensors_of(path), write_tensors)]
+        with as_rows():
+            persistence.save(sound, path, {"reading": {"label": "y", "text": ["body"]}})
+        kinds.append((tensors_of(path), write_tensors))
         pages = int(Path("/proc/self/statm").read_text().split()[0])
         limit = pages * resource.getpagesize() + ROOM
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         for number in range(count):
+            (described, arrays), writing = kinds[number % len(kinds)]
             changed, parts = forged(described, arrays, random)
-            write(path, changed, parts)
+            writing(path, changed, parts)
             signal.alarm(LONGEST)
             same = changed.get("settings") == described["settings"]  # others may be steps that no number survives
             taken += _works(path, same, f"{name}, file {number} of seed {seed}")
             signal.alarm(0)
     return taken
+
+
+@contextmanager
+def as_rows():
+    """Write files whose tensors are rows, and not packed: changes of theirs are changes of numbers."""
+    packed = tensor_writer._packed
+    tensor_writer._packed = lambda tensor: tensor
+    try:
+        yield
+    finally:
+        tensor_writer._packed = packed
 
 
 def _works(path, same, what):

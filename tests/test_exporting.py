@@ -66,6 +66,22 @@ def test_a_graph_says_what_the_model_says(tmp_path, name, classes):
     assert_same(tmp_path / "m.onnx", model, weather(300, classes, seed=1))
 
 
+@pytest.mark.parametrize("name", ["auto", "adagrad", "arow"])
+def test_a_graph_holds_few_of_many_slots_and_finds_them(tmp_path, name):
+    pairs, unknown = weather(400, 3), [({"n0": 1.0, "never": 3.0}, "a"), ({"nor this": 1.0}, "b"), ({}, "c")]
+    model = Model(name, bits=18)
+    for block in blocks_from(pairs, bits=18):
+        model.learn(block)
+
+    export(model, tmp_path / "m.onnx")
+
+    assert (tmp_path / "m.onnx").stat().st_size < 60_000
+    (block,) = blocks_from([*weather(300, 3, seed=1), *unknown], bits=18)
+    found, told = answers_of(tmp_path / "m.onnx", block), model.answers(block)
+    assert (found["label"] == told.labels).all()
+    np.testing.assert_allclose(found["margin"], told.margins, rtol=0.0, atol=1e-6 * np.abs(told.margins).max())
+
+
 @pytest.mark.parametrize("name", ["auto", "ogd"])
 def test_a_graph_of_numbers_says_what_the_model_says(tmp_path, name):
     model = learnt(name, weather(400, numbers=True), task="regression")

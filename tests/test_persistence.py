@@ -1,6 +1,5 @@
 """A model file gives back the model, to the bit, or one clear line."""
 
-import json
 import tracemalloc
 
 import numpy as np
@@ -11,9 +10,10 @@ from ouzel import files
 from ouzel.errors import OuzelError
 from ouzel.layout import flat
 from ouzel.learners import catalogue
-from ouzel.model import persistence
+from ouzel.model import model_file, persistence
 from ouzel.model.model import Model
 from ouzel.streams.memory import blocks_from
+from tests import forging
 
 
 def weather(count, classes=2, seed=0):
@@ -107,7 +107,7 @@ def test_each_way_a_file_can_be_wrong_has_one_line(tmp_path):
     middle = bytearray(content)
     middle[-3] ^= 1
     described = safetensors.save({"x": np.zeros(3)})
-    format, older = (f'\\"format\\": {number:>2}'.encode() for number in (persistence.FORMAT, 7))
+    format, older = (f'\\"format\\": {number:>2}'.encode() for number in (model_file.FORMAT, 7))
     cases = {
         b"": "not a model file, or one cut short",
         b"+1 1:2\n": "not a model file, or one cut short",
@@ -139,16 +139,17 @@ def test_each_way_a_file_can_be_wrong_has_one_line(tmp_path):
         {"states": 3},
         {"settings": {"alpha": 1}},
         {"classes": 5},
-        {"names": [["x", 1]]},
         {"names_hashed_by": "crc"},
+        {"version": 3},
+        {"stored": []},
+        {"names": [["x", 1]]},
     ],
 )
 def test_a_file_whose_description_is_made_up_is_refused(tmp_path, change):
-    model = learn(Model("ogd"), weather(10))
-    described = json.dumps(persistence._describe(model, {}) | change)
-    tensors = {f"state.0.{name}": array for name, array in flat(model.states[0])}
-    metadata = {persistence.KEY: described, "digest": persistence._digest(described, tensors)}
-    (tmp_path / "m").write_bytes(safetensors.save(tensors, metadata))
+    path = tmp_path / "m"
+    persistence.save(learn(Model("ogd"), weather(10)), path)
+    described, tensors = forging.tensors_of(path)
+    forging.write_tensors(path, described | change, tensors)
 
     with pytest.raises(OuzelError, match=f"^{tmp_path / 'm'}: "):
         persistence.load_model(tmp_path / "m")

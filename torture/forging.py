@@ -1,4 +1,7 @@
-"""Model files as parts, and back: forged so that the digest is right."""
+"""Model files as parts, and back: forged so that the digest is right.
+
+Arrays are those of the file: whole ones, rows and their lists, packed bytes.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,7 @@ class Parts:
 def digest(described: str, arrays: Arrays) -> str:
     """The digest that a file of these parts has."""
     found = hashlib.sha256(described.encode("utf-8", "surrogatepass"))
-    for name in sorted(arrays):
+    for name in sorted(arrays, key=lambda name: (-arrays[name].itemsize, name)):  # as in the file
         found.update(name.encode())
         found.update(np.ascontiguousarray(arrays[name]).data.cast("B") if arrays[name].size else b"")
     return found.hexdigest()

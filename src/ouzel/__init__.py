@@ -22,6 +22,7 @@ _HOME = {
     "compare": "ouzel.comparing",
     "evaluate": "ouzel.evaluation.testing",
     "merge": "ouzel.model.merge",
+    "info": "ouzel.training.inspection",
     "export": "ouzel.exporting.onnx_file",
     "register": "ouzel.learners.catalogue",
     "OuzelError": "ouzel.errors",

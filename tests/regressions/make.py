@@ -1,10 +1,8 @@
-"""The files of this folder, made anew: `python tests/regressions/make.py`. Each broke the program once."""
+"""The files of this folder, made anew: `python -m tests.regressions.make`. Each broke the program once."""
 
 import decimal
 import gzip
-import hashlib
 import io
-import json
 import struct
 import tempfile
 import uuid
@@ -15,10 +13,9 @@ import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet
 import zstandard
-from safetensors import numpy as safetensors
-from safetensors import safe_open
 
 import ouzel
+from tests.forging import parts_of, tensors_of, write, write_tensors
 
 HERE = Path(__file__).parent
 WORDS = pa.table({"label": [1, 0, 1], "city": ["Rome", "x", "y"]})
@@ -135,20 +132,30 @@ def forged(change, model=None):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "m")
         model.save(path)
-        with safe_open(path, "np") as file:
-            metadata, arrays = file.metadata(), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    described = json.loads(metadata["ouzel"])
-    change(described, arrays)
-    text = json.dumps(described, ensure_ascii=False)
-    digest = hashlib.sha256(text.encode())
-    for name in sorted(arrays):
-        digest.update(name.encode())
-        digest.update(np.ascontiguousarray(arrays[name]).data.cast("B") if arrays[name].size else b"")
-    return safetensors.save(arrays, {"ouzel": text, "digest": digest.hexdigest()})
+        described, arrays = parts_of(path)
+        change(described, arrays)
+        write(path, described, arrays)
+        return path.read_bytes()
+
+
+def unpacking(name, size):
+    """A model file in which a packed tensor is one of so many zeros."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "m")
+        ouzel.OnlineClassifier("ogd").learn_one({"a": 1.0}, 0).learn_one({"b": 1.0}, 1).save(path)
+        described, tensors = tensors_of(path)
+        packed = zstandard.ZstdCompressor(level=3).compressobj(size=size)
+        parts = [packed.compress(bytes(1 << 24)) for _ in range(size >> 24)]
+        tensors[name] = np.frombuffer(b"".join([*parts, packed.flush()]), np.uint8)
+        described["stored"]["tensors"].setdefault(name, {})["packed"] = True
+        write_tensors(path, described, tensors)
+        return path.read_bytes()
 
 
 def model_files():
     """Models that lie."""
+    yield "unpacks.model", unpacking("notes", 4 << 30)
+    yield "rows-unpack.model", unpacking("slots.0", 4 << 30)
     yield "names-code.model", forged(lambda d, a: d["notes"]["parameters"].update(tokens="os:system"))
     yield (
         "dimension.model",

@@ -76,6 +76,7 @@ def test_a_full_disk_is_one_line_and_what_was_acknowledged_is_kept(tmp_path):
     assert "log.sqlite: cannot be written or read (" in refused.json()["detail"]
     assert "log.sqlite: cannot be written" in ready.json()["failures"]["model"]
     assert httpx.post(f"{running.address}/v1/predict", json={"x": 1}).status_code == 200
+    largest_file(running, 1_000)  # less than a snapshot takes
     snapshot = httpx.post(f"{running.address}/v1/snapshot")
     assert snapshot.status_code == 503
     assert "snapshot.ouzel: " in snapshot.json()["detail"]

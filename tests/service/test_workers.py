@@ -13,10 +13,13 @@ import pytest
 
 from ouzel.errors import OuzelError
 from ouzel.model import persistence
+from ouzel.model.model import Model
 from ouzel.service.beginning import begin
 from ouzel.service.folder import Folder
 from ouzel.service.server import Place, follow
+from ouzel.service.shared_snapshots import SharedSnapshots
 from ouzel.service.workers import listening
+from ouzel.streams.memory import blocks_from
 from tests.service.killing import Running, free_port
 
 pytestmark = [
@@ -142,6 +145,27 @@ def test_a_port_that_is_taken_is_one_line():
         pytest.raises(OuzelError, match=r"127.0.0.1:\d+: cannot listen there \(.*\); try another port"),
     ):
         listening("127.0.0.1", held.getsockname()[1])
+
+
+def test_a_packed_snapshot_is_unpacked_once_for_all_processes_that_map_it(tmp_path):
+    snapshots, shared = [tmp_path / f"snapshot-{k}.ouzel" for k in range(4)], SharedSnapshots(tmp_path / "readers")
+    model = Model("adagrad")
+    for block in blocks_from([({"a": 1.0}, 0), ({"b": 1.0}, 1)]):
+        model.learn(block)
+    for path in snapshots:
+        persistence.save(model, path, {"reading": {"label": "y"}})
+
+    places = [shared.unpacked(path) for path in snapshots]
+    before = places[-1].stat().st_ino
+    again = SharedSnapshots(tmp_path / "readers").unpacked(snapshots[-1])
+
+    assert (again, again.stat().st_ino) == (places[-1], before)
+    assert shared.unpacked(again) == again, "whole already"
+    assert [place.exists() for place in places] == [False, False, True, True]
+    mapped, notes = persistence.load_notes(again, mapped=True)
+    assert notes == {"reading": {"label": "y"}}
+    np.testing.assert_array_equal(mapped.states[0].table, model.states[0].table)
+    assert snapshots[0].stat().st_size < again.stat().st_size / 100
 
 
 @pytest.mark.parametrize("learner", ["adagrad", "awm", "auto"])

@@ -52,6 +52,8 @@ def sound_models(folder: Path) -> None:
             for block in ouzel.blocks_from(rows, bits=BITS):
                 model.learn(block)
             persistence.save(model, path, {"reading": {"label": "y"}})
+            whole = folder / f"{learner}-{task}-whole.ouzel"  # a changed byte is a changed number there
+            persistence.save(model, whole, {"reading": {"label": "y"}}, whole=True)
     explainer = ouzel.StreamingExplainer("4KB").partial_fit(
         [{"city": "Rome", "kind": "rent"}, {"city": "Bonn", "kind": "fee"}] * 20, [True, False] * 20
     )

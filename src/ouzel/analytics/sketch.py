@@ -16,12 +16,13 @@ import numpy as np
 
 from ouzel.errors import OuzelError
 from ouzel.kernels.jit import force_inline, kernel
-from ouzel.layout import allocate, flat, restored
+from ouzel.layout import allocate, flat
 from ouzel.learners.budget import awm
 from ouzel.learners.shared_settings import COUNTERS, ENTRIES, byte_budget
 from ouzel.model import persistence
 from ouzel.model.description import describe
 from ouzel.model.model import Model
+from ouzel.model.tensor_reader import TensorReader, check_room
 from ouzel.rules import Rule, anything, check, flag, number, text, whole
 from ouzel.sketches.hashing import MOST_ID, hash_spans
 from ouzel.sketches.top_k import find
@@ -210,7 +211,7 @@ class Analysis:
         self.forget_names()
         parameters = {name: value for name, value in self.parameters.items() if name != "schedule"}  # the model has it
         notes = {"analysis": self.kind, "parameters": parameters, **self.notes()}
-        persistence.save(self.model, path, notes, self.beside)
+        persistence.save(self.model, path, notes, beside=(self.beside, self.layout(self.parameters)))
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -218,7 +219,7 @@ class Analysis:
         return persistence.load_parts(path, cls.of_parts)
 
     @classmethod
-    def of_parts(cls, model: Model, notes: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
+    def of_parts(cls, model: Model, notes: dict[str, Any], reading: TensorReader) -> Self:
         """The analysis of the parts of a file, once they are found to be those of one."""
         found = notes.pop("analysis", None)
         if found != cls.kind:
@@ -233,9 +234,11 @@ class Analysis:
         if any(wanted[name] != held[name] for name in FIXED):
             raise OuzelError(f"holds a sketch that is not the one of {cls.kind}; learn it again")
         layout = cls.layout(parameters)
-        for name in set(arrays) - {name for name, _ in flat(layout, persistence.BESIDE)}:
+        beside = {name for name in reading.names if name.startswith(persistence.BESIDE)}
+        for name in beside - {name for name, _ in flat(layout, persistence.BESIDE)}:
             raise OuzelError(f"{name!r} is not an array of {cls.kind}")
         analysis = cls.__new__(cls)
-        analysis.hold(parameters, model, restored(layout, arrays, persistence.BESIDE))
+        check_room([layout])
+        analysis.hold(parameters, model, reading.state(layout, persistence.BESIDE))
         analysis.restore(notes)
         return analysis

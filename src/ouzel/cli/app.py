@@ -27,6 +27,7 @@ COMMANDS = {
     "predict": "Predict a stream with a model.",
     "test": "Test models on labelled examples.",
     "top": "Show the most important features of a model.",
+    "info": "Show what a model file holds.",
     "compare": "Train many learners and settings in one reading.",
     "convert": "Write files in another format, to be read faster.",
     "export": "Write a model for other programs, as ONNX.",

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from ouzel.layout import allocate, flat
-from ouzel.learners.gains.parts import Rows, places_of
+from ouzel.learners.gains.parts import Rows
+from ouzel.model.changed_rows import changed_rows
 from ouzel.model.model import Model
 
 PROTOCOL = 5
@@ -40,7 +41,7 @@ def unpacked(data: bytes) -> Model:
                 array[...] = difference
     count = model.task.count(model.classes)
     model.take(parts[:count])
-    model.preparation.take(parts[count:])
+    model.preparation.take(dict(zip(model.preparation.layouts(model.capacity), parts[count:], strict=True)))
     return model
 
 
@@ -57,10 +58,10 @@ def _differences(fresh: Any, state: Any) -> list[Any]:
 
 
 def _difference(old: np.ndarray, new: np.ndarray) -> Any:
-    if not new.ndim or not len(new):
-        return None if np.array_equal(old, new) else new
-    changed = (old != new) | (np.isnan(new) if new.dtype.kind == "f" else False)
-    places = places_of(changed)
-    if not len(places):
+    """Of an array that was another one at first: nothing, the rows that changed, or all of it."""
+    if not new.size:
         return None
-    return Rows(places, new[places]) if 2 * len(places) < len(new) else np.ascontiguousarray(new)
+    places = changed_rows(np.atleast_1d(new), np.atleast_1d(old))
+    if places is None:
+        return np.ascontiguousarray(new)
+    return Rows(places, new[places]) if len(places) else None

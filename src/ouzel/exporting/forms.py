@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.learners.auto import number_gains, other_losses, stacking
+from ouzel.learners.auto import narrowing, number_gains, other_losses, stacking
 from ouzel.learners.auto.classification import weights_by_class
 from ouzel.learners.auto.regression import State as Numbers
 from ouzel.learners.auto.regression import weights_by_model
 from ouzel.learners.auto.several_classes import SeveralClasses
-from ouzel.learners.auto.standardisation import Features
+from ouzel.learners.auto.standardisation import DENSE, Features
 from ouzel.learners.auto.two_classes import TwoClasses
 from ouzel.learners.newton import sketched
 from ouzel.learners.rows import Rows
@@ -24,6 +24,7 @@ from ouzel.learners.target_scaling import unit_of
 from ouzel.model.model import Model
 
 ASKED = 4096.0  # the value that a feature alone is given, beside which what is added to every margin rounds little
+FEW = 2  # times as many slots as have weights, from which on the others are left out
 
 
 class Linear(NamedTuple):
@@ -68,18 +69,35 @@ class Form(NamedTuple):
     weights: np.ndarray  # (d, sums) then multiplied by these and added up
     combine: Linear | Odds | Residuals | Stacks
     shift: np.ndarray | float = 0.0  # (columns,) or one number is added to what comes of that
+    slots: np.ndarray | None = None  # (d,) int64, rising, which the rows are of; None of all from 0 on
 
 
 def form_of(model: Model) -> Form:
     """The form of a model: of its margins as it has them, before classes are put in the order shown."""
     if model.budgeted:
-        return _asked(model)
+        return _restricted(_asked(model))
     form = _form(model)
     weights = form.weights[: model.dimension].astype(float)
     if not model.intercept:
         weights[0] = 0.0
+    reach = None if form.reach is None else form.reach[: model.dimension].astype(float)
+    return _restricted(form._replace(weights=weights, reach=reach))
+
+
+def _restricted(form: Form) -> Form:
+    """The same form of the slots that have weights, if these are few: all others count for nothing."""
+    touched = (form.weights != 0.0).any(axis=1)
+    touched[0] = True
+    if form.features is not None:
+        touched[form.features.dense[: int(form.features.totals[DENSE])]] = True
+    slots = np.flatnonzero(touched)
+    if FEW * len(slots) > len(touched) or len(slots) == 1:
+        return form
     return form._replace(
-        weights=weights, reach=None if form.reach is None else form.reach[: model.dimension].astype(float)
+        features=None if form.features is None else narrowing.MET.narrowed(form.features, slots),
+        reach=None if form.reach is None else form.reach[slots],
+        weights=form.weights[slots],
+        slots=slots,
     )
 
 

@@ -55,7 +55,7 @@ class Graph:
 def margins_of(graph: Graph, form: Form) -> str:
     """Add what `form` says to a graph with the inputs `ids` (n, k) and `values` (n, k); margins (n, columns)."""
     constant, rest = form.weights[0], form.weights[1:]
-    places = graph("Min", "ids", np.array(len(rest), np.int64))  # ids not learnt, and -1, have a row of zeros
+    places = _places(graph, form.slots, len(rest))  # ids not learnt, and -1, have a row of zeros
     values = graph("Cast", "values", to=11)  # in double precision
     features, reach = form.features, form.reach
     dense = np.empty(0, np.int64)
@@ -77,6 +77,23 @@ def margins_of(graph: Graph, form: Form) -> str:
             seen = graph("Max", graph("Min", seen, reach[dense + 1]), -reach[dense + 1])
         sums = graph("Add", sums, graph("MatMul", seen, rest[dense]))
     return graph("Add", combined(form.combine, graph, graph("Add", sums, constant)), form.shift)
+
+
+def _places(graph: Graph, slots: np.ndarray | None, rows: int) -> str:
+    """Places of the ids in a table of so many rows, one more where they have none: by halving a list of ids."""
+    end = np.array(rows, np.int64)
+    if slots is None:
+        return graph("Min", "ids", end)
+    halvings = max(1, (rows - 1).bit_length())
+    known = np.full(1 << halvings, np.iinfo(np.int64).max)
+    known[:rows] = slots[1:] - 1
+    listed = graph("Identity", known)
+    place = graph("Mul", "ids", np.array(0, np.int64))
+    for half in reversed(range(halvings)):
+        step = np.array(1 << half, np.int64)
+        further = graph("LessOrEqual", graph("Gather", listed, graph("Add", place, step)), "ids")
+        place = graph("Add", place, graph("Mul", graph("Cast", further, to=7), step))
+    return graph("Min", graph("Where", graph("Equal", graph("Gather", listed, place), "ids"), place, end), end)
 
 
 def _sized(graph: Graph, features: Features, slots: int, places: str, values: str) -> str:

@@ -1,73 +1,132 @@
 """A model in one file: safetensors arrays with JSON metadata.
 
 The file holds every setting and all of the state, so that learning k examples, saving, loading and learning the rest
-gives the bits of learning them all at once, and the same run writes the same bytes. It is written beside its place,
-synced and renamed: whatever happens, the place holds the old file or the new one, whole. A digest over everything
-catches damage. Reading runs no code and trusts nothing: a file may have been made up, digest and all. Its description
-is checked value by value (`ouzel.model.description`), its arrays against the layout of the learner's settings
-(`ouzel.layout`), before a model is made of them.
+gives the bits of learning them all at once, and the same run writes the same bytes. Of a table of which little was
+touched it holds that little, compressed (`ouzel.model.tensor_writer`). It is written beside its place, synced and
+renamed: whatever happens, the place holds the old file or the new one, whole. A digest over everything catches damage.
+Reading runs no code and trusts nothing: a file may have been made up, digest and all. Its description is checked value
+by value (`ouzel.model.description`), what is stored of its arrays against the layout of the learner's settings
+(`ouzel.layout`), before a model is made of them. A file stands for no more slots than the ids of its features make, and
+for no more memory than the machine has.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
 
+from ouzel import __version__
 from ouzel.errors import ImportNeededError, OuzelError
 from ouzel.files import write_atomically
-from ouzel.layout import flat, restored
+from ouzel.layout import flat
 from ouzel.learners.auto import standardisation
 from ouzel.learners.protocol import Checked
 from ouzel.model.description import describe, model_of
 from ouzel.model.model import Model
+from ouzel.model.model_file import FORMAT, UNREADABLE, WHOLE, read, read_some, write
+from ouzel.model.tensor_reader import TensorReader, check_room
+from ouzel.model.tensor_writer import TensorWriter
+from ouzel.rules import check, table, text
 from ouzel.streams.guard import reason_of
 
-FORMAT = 12  # 9: heaps of budgeted learners lay flat; 10: rare features reached no further; 11: features had no moments
-KEY = "ouzel"  # under which the metadata lie
 BESIDE = "beside."  # before the names of arrays that are not of the model
-UNREADABLE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
+LENGTHS, NAMES, NOTES = "names.lengths", "names.text", "notes"  # arrays: bytes of each name and 1, the names, JSON
+MOST_NAMES, MOST_TEXT, MOST_NOTES = 1 << 21, 1 << 28, 1 << 20  # names; bytes of them, and of notes that are packed
+FILE = {"version": text, "stored": table}  # in the metadata beside the description
 
 Built = TypeVar("Built")
 
 
+class Stored(NamedTuple):
+    """How a file stores a model."""
+
+    format: int
+    version: str | None  # of Ouzel; older formats do not say it
+    reading: TensorReader
+
+    def touched(self, layouts: Iterable[Any], slots: int) -> int | None:
+        """How many of the slots are stored, at most of all states; None if arrays are whole."""
+        most = 0
+        for place, layout in enumerate(layouts):
+            for name, part in flat(layout, f"state.{place}."):
+                if part.shape and part.shape[0] == slots:
+                    count = self.reading.count(name)
+                    if count is None:
+                        return None
+                    most = max(most, count)
+        return most
+
+
 def save(
-    model: Model, path: str | Path, notes: dict[str, Any] | None = None, beside: tuple[Any, ...] | None = None
+    model: Model,
+    path: str | Path,
+    notes: dict[str, Any] | None = None,
+    beside: tuple[Any, Any] | None = None,
+    whole: bool = False,
 ) -> None:
     """Write a model to one file. `notes` are JSON values that `load_notes` gives back: how the stream was read, say.
 
-    `beside` is a NamedTuple of further arrays, which `load_parts` gives back.
+    `beside` is a NamedTuple of further arrays and its layout, which `load_parts` gives back. Arrays are stored `whole`
+    for processes that map them.
     """
-    states = {f"state.{place}.": state for place, state in enumerate(model.states)}
-    states |= {f"{name}.": part for name, part in model.preparation.arrays().items()}
-    if beside is not None:
-        states[BESIDE] = beside
-    parts = [part for prefix, state in states.items() for part in flat(state, prefix)]
-    parts.sort(key=lambda part: (-part[1].itemsize, part[0]))  # each array begins where its numbers are aligned
-    arrays = {name: np.ascontiguousarray(array) for name, array in parts}
-    described = json.dumps(_describe(model, notes or {}), ensure_ascii=False)
+    described = describe(model, notes or {})
+    writer = TensorWriter(whole or not _is_bounded(model))
+    for layout, state, prefix in _states_of(model, beside):
+        writer.add_state(layout, state, prefix)
+    _add_names(writer, described.pop("names"))
+    writer.add_text(NOTES, json.dumps(described.pop("notes"), ensure_ascii=False).encode(), MOST_NOTES)
+    how, tensors = writer.finish()
+    described = {"format": FORMAT, "version": __version__, **described, "stored": how}
     with write_atomically(path) as file:
-        file.write(_header(arrays, {KEY: described, "digest": _digest(described, arrays)}))
-        for array in arrays.values():
-            file.write(_bytes_of(array))
+        write(file, described, tensors)
 
 
-def _header(arrays: dict[str, np.ndarray], metadata: dict[str, str]) -> bytes:
-    """The beginning of a safetensors file of arrays; the library takes a copy of all, and an order by chance."""
-    entries: dict[str, Any] = {"__metadata__": metadata}
-    end = 0
-    for name, array in arrays.items():
-        start, end = end, end + array.nbytes
-        kind = f"{array.dtype.kind.upper()}{8 * array.itemsize}"
-        entries[name] = {"dtype": kind, "shape": array.shape, "data_offsets": (start, end)}
-    header = json.dumps(entries, ensure_ascii=False, separators=(",", ":")).encode()
-    header += b" " * (-len(header) % 8)  # the arrays are aligned
-    return len(header).to_bytes(8, "little") + header
+def _states_of(model: Model, beside: tuple[Any, Any] | None) -> Iterable[tuple[Any, Any, str]]:
+    """The layouts, states and prefixes of all arrays of a file."""
+    for place, (layout, state) in enumerate(zip(model.layouts(), model.states, strict=True)):
+        yield layout, state, f"state.{place}."
+    layouts = model.preparation.layouts(model.capacity)
+    for name, part in model.preparation.arrays().items():
+        yield layouts[name], part, f"{name}."
+    if beside is not None:
+        yield beside[1], beside[0], BESIDE
+
+
+def _is_bounded(model: Model) -> bool:
+    """Whether the ids of a model's features make as many slots as it has room for: names, numbers or columns."""
+    space = model.space
+    ids = max((space.highest or 0) + 1, space.width or 0, 1 << model.bits if space.named or not space.known else 0)
+    return model.budgeted or model.dimension <= ids + 1
+
+
+def _add_names(writer: TensorWriter, pairs: list[Any]) -> None:
+    texts = [name.encode() for _, name in pairs]
+    slots = np.array([feature + 1 for feature, _ in pairs], np.uint32)
+    writer.add_rows(LENGTHS, slots, np.array([len(text) + 1 for text in texts], np.uint32))
+    writer.add_text(NAMES, b"".join(texts), MOST_TEXT)
+
+
+def _names_in(reading: TensorReader) -> list[Any]:
+    """The pairs of id and name of a file."""
+    slots, lengths = reading.rows(LENGTHS, np.uint32, MOST_NAMES)
+    slots, lengths = slots[lengths > 0], lengths[lengths > 0].astype(np.int64) - 1
+    ends = np.cumsum(lengths)
+    size = int(ends[-1]) if len(ends) else 0
+    if size > MOST_TEXT:
+        raise OuzelError(f"{NAMES} are {size} bytes, more than there can be")
+    data = reading.array(NAMES, (size,), np.uint8)
+    if data.shape != (size,) or data.dtype != np.uint8:
+        raise OuzelError(f"{NAMES} are {data.dtype} {data.shape}, but there are {size} bytes")
+    whole = data.tobytes()
+    return [
+        [slot - 1, whole[end - length : end].decode()]
+        for slot, length, end in zip(slots.tolist(), lengths.tolist(), ends.tolist(), strict=True)
+    ]
 
 
 def load_model(path: str | Path) -> Model:
@@ -78,117 +137,95 @@ def load_model(path: str | Path) -> Model:
 def load_notes(path: str | Path, mapped: bool = False) -> tuple[Model, dict[str, Any]]:
     """The model that `save` wrote, and the notes saved with it.
 
-    `mapped`: the arrays are those of the file, in memory once for all processes that map it, and copied where one
-    writes to them. The file may be replaced or removed then, but not written to.
+    `mapped`: arrays that are stored whole are those of the file, in memory once for all processes that map it, and
+    copied where one writes to them. The file may be replaced or removed then, but not written to.
     """
-    return load_parts(path, lambda model, notes, arrays: (model, notes), mapped)
+    return load_parts(path, lambda model, notes, reading: (model, notes), mapped)
+
+
+def load_description(path: str | Path) -> tuple[Model, dict[str, Any], Stored]:
+    """A model without states and names, its notes, and how its file stores arrays, of which none is read."""
+    described, tensors = read_some(Path(path), (NOTES,))
+    with _line_of(path):
+        format, version = described["format"], described.get("version")
+        reading = reading_of(described, tensors, named=False)
+        return model_of(described), described["notes"], Stored(format, version, reading)
+
+
+def is_whole(path: str | Path) -> bool:
+    """Whether the arrays of a model file stand there as in memory, so that they can be mapped."""
+    return not load_description(path)[2].reading.arrays - {LENGTHS, NAMES, NOTES}
 
 
 def load_parts(
     path: str | Path,
-    build: Callable[[Model, dict[str, Any], dict[str, np.ndarray]], Built],
+    build: Callable[[Model, dict[str, Any], TensorReader], Built],
     mapped: bool = False,
 ) -> Built:
-    """What is built of the model that `save` wrote, the notes saved with it, and the arrays beside it, by name."""
-    path = Path(path)
-    metadata, arrays = _read(path)
-    if mapped:
-        arrays = _mapped(path, arrays)
+    """What is built of the model that `save` wrote, the notes saved with it, and the arrays of the file."""
+    described, tensors = read(Path(path), mapped)
+    with _line_of(path):
+        parts = _rebuild(described, reading_of(described, tensors))
     try:
-        described = json.loads(metadata[KEY])
-        if described["format"] != FORMAT:
-            raise OuzelError(
-                f"is a model of format {reason_of(repr(described['format']))}, this version reads format {FORMAT}; "
-                "use the version of Ouzel that wrote it"
-            )
-        if _digest(metadata[KEY], arrays) != metadata["digest"]:
-            raise OuzelError("the model file is damaged (its digest does not match); copy or train it again")
+        return build(*parts)
+    except MemoryError:
+        raise OuzelError(f"{path}: its arrays are larger than the memory that is left") from None
     except OuzelError as error:
         raise OuzelError(f"{path}: {error}") from None
-    except UNREADABLE as error:
-        raise OuzelError(
-            f"{path}: not a model this version can use ({reason_of(repr(error))}); train it again"
-        ) from None
+
+
+@contextmanager
+def _line_of(path: str | Path) -> Iterator[None]:
+    """What may be wrong with a file as one line."""
     try:
-        del described["format"]
-        parts = _rebuild(described, arrays)
+        yield
     except ImportNeededError as error:
         raise OuzelError(f"{path}: {error}") from None
+    except MemoryError:
+        raise OuzelError(f"{path}: its state is larger than the memory that is left") from None
     except (OuzelError, *UNREADABLE) as error:
         said = str(error) if isinstance(error, OuzelError) else reason_of(repr(error))
         raise OuzelError(f"{path}: not a model this version can use: {said}; train it again") from None
-    try:
-        return build(*parts)
-    except OuzelError as error:
-        raise OuzelError(f"{path}: {error}") from None
 
 
-def _describe(model: Model, notes: dict[str, Any]) -> dict[str, Any]:
-    return {"format": FORMAT, **describe(model, notes)}
+def reading_of(described: dict[str, Any], tensors: Mapping[str, np.ndarray], named: bool = True) -> TensorReader:
+    """The tensors of a file; the description gets its notes and its names, and loses what is about the file."""
+    if described.pop("format") == WHOLE:
+        return TensorReader(tensors, {"lists": [], "tensors": {}})
+    about = {name: described.pop(name) for name in FILE}
+    check(about, FILE, "what the file says of itself")
+    if {"names", "notes"} & set(described):
+        raise OuzelError("names and notes stand in the description, and are tensors of their own")
+    reading = TensorReader(tensors, about["stored"])
+    described["notes"] = json.loads(reading.text(NOTES, MOST_NOTES))
+    described["names"] = _names_in(reading) if named else []
+    return reading
 
 
-def _rebuild(
-    described: dict[str, Any], arrays: dict[str, np.ndarray]
-) -> tuple[Model, dict[str, Any], dict[str, np.ndarray]]:
+def _rebuild(described: dict[str, Any], reading: TensorReader) -> tuple[Model, dict[str, Any], TensorReader]:
     """A model of checked parts: nothing is made, or taken for what it says it is, before it has been found sound."""
     model = model_of(described)
     layouts = {f"state.{place}.": layout for place, layout in enumerate(model.layouts())}
     prepared = model.preparation.layouts(model.capacity)
+    if "moments.sums" not in reading.names:  # a file of before there were any
+        prepared.pop("moments", None)
     layouts |= {f"{name}.": layout for name, layout in prepared.items()}
     expected = {name for prefix, layout in layouts.items() for name, _ in flat(layout, prefix)}
-    beside = {name: array for name, array in arrays.items() if name.startswith(BESIDE)}
-    known = expected | (set(beside) if "analysis" in described["notes"] else set())
-    for name in set(arrays) - known:
+    beside = {name for name in reading.names if name.startswith(BESIDE)}
+    known = {*expected, LENGTHS, NAMES, NOTES} | (beside if "analysis" in described["notes"] else set())
+    for name in reading.names - known:
         raise OuzelError(f"{name!r} is not an array of this learner")
-    states = [restored(layout, arrays, prefix) for prefix, layout in layouts.items()]
-    model.preparation.take(states[len(states) - len(prepared) :])
-    del states[len(states) - len(prepared) :]
+    if not _is_bounded(model) and not expected.isdisjoint(reading.how):
+        raise OuzelError(f"dimension is {model.dimension}, but the ids of its features make fewer slots")
+    check_room(layouts.values())
+    states = [reading.state(layout, prefix) for prefix, layout in layouts.items()]
+    count = len(states) - len(prepared)
+    model.preparation.begin(model.capacity)
+    model.preparation.take(dict(zip(prepared, states[count:], strict=True)))
+    del states[count:]
     if model.preparation.features is not None:
         standardisation.check(model.preparation.features)
     for state in states if isinstance(model.module, Checked) else []:
         model.module.check(state, model.settings)
     model.take(states)
-    return model, described["notes"], beside
-
-
-def _read(path: Path) -> tuple[dict[str, str], dict[str, np.ndarray]]:
-    try:
-        with safe_open(path, framework="np") as file:
-            metadata = file.metadata() or {}
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 not a dictionary
-    except FileNotFoundError:
-        raise OuzelError(f"{path}: there is no such model file; `ouzel train … --model {path}` makes one") from None
-    except OSError as error:
-        raise OuzelError(f"{path}: cannot be read ({error.strerror or error})") from None
-    except MemoryError:
-        raise OuzelError(f"{path}: is larger than the memory that is left") from None
-    except (SafetensorError, *UNREADABLE) as error:
-        raise OuzelError(f"{path}: not a model file, or one cut short ({error})") from None
-    if KEY not in metadata:
-        raise OuzelError(f"{path}: a safetensors file, but not one that Ouzel wrote")
-    return metadata, arrays
-
-
-def _mapped(path: Path, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The arrays of a file that was read, where they lie in it; those that hold nothing, as they are."""
-    with path.open("rb") as file:
-        start = 8 + int.from_bytes(file.read(8), "little")
-        header = json.loads(file.read(start - 8))
-    found = {}
-    for name, array in arrays.items():
-        place = start + header[name]["data_offsets"][0]
-        found[name] = np.asarray(np.memmap(path, array.dtype, "c", place, array.shape)) if array.size else array
-    return found
-
-
-def _digest(described: str, arrays: dict[str, np.ndarray]) -> str:
-    digest = hashlib.sha256(described.encode())
-    for name in sorted(arrays):
-        digest.update(name.encode())
-        digest.update(_bytes_of(np.ascontiguousarray(arrays[name])))
-    return digest.hexdigest()
-
-
-def _bytes_of(array: np.ndarray) -> Any:
-    """What an array holds, where it lies."""
-    return array.data.cast("B") if array.size else b""
+    return model, described["notes"], reading

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -71,9 +71,9 @@ class Preparation:
         """Its arrays, by the names of `layouts`."""
         return {name: part for name in ("features", "moments") if (part := getattr(self, name)) is not None}
 
-    def take(self, parts: Sequence[Any]) -> None:
-        """Have these arrays, in the order of `layouts`."""
-        for name, part in zip(self.layouts(1), parts, strict=True):
+    def take(self, parts: Mapping[str, Any]) -> None:
+        """Have these arrays, by the names of `layouts`."""
+        for name, part in parts.items():
             setattr(self, name, part)
 
     def emptied(self) -> Preparation:
@@ -85,7 +85,7 @@ class Preparation:
     def copied(self) -> Preparation:
         """The same with arrays of its own."""
         found = copy.copy(self)
-        found.take([copied(part) for part in self.arrays().values()])
+        found.take({name: copied(part) for name, part in self.arrays().items()})
         return found
 
     def merge(self, parts: list[Preparation]) -> None:

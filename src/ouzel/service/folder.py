@@ -3,6 +3,7 @@
     base.ouzel                  the model as it began, and how lines are read
     log.sqlite                  the examples learnt since, in order
     snapshot-000000120000.ouzel the model after so many of them; the last two are kept
+    readers/                    snapshots unpacked for processes that map them; they come and go with those
 
 The model is always `base` and the log; a snapshot saves reading the log from its beginning.
 """
@@ -24,7 +25,7 @@ from ouzel.service.owner import Owner
 from ouzel.service.reading import Line
 from ouzel.streams.block import ROWS
 
-BASE, LOG = "base.ouzel", "log.sqlite"
+BASE, LOG, READERS = "base.ouzel", "log.sqlite", "readers"
 SNAPSHOT = re.compile(r"snapshot-(\d{12})\.ouzel")
 KEPT = 2  # snapshots: one, and one before it should that be damaged
 
@@ -36,6 +37,7 @@ class Folder:
         self.path = path
         self.name = path.name
         self.base = path / BASE
+        self.readers = path / READERS
 
     @property
     def begun(self) -> bool:

@@ -30,7 +30,7 @@ class Snapshots:
     def __init__(self, address: str, name: str, place: Path, token: str | None = None) -> None:
         self.writer = address.rstrip("/")
         self.address = f"{address.rstrip('/')}/v1/models/{name}/snapshot"
-        self.place = place
+        self.place = self.mapped = place
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._tag = ""
 
@@ -65,6 +65,7 @@ class Source(Protocol):
 
     writer: str  # the service that learns
     place: Path  # of the newest snapshot
+    mapped: Path  # the file of the same model whose arrays are mapped
 
     def fetch(self) -> bool:
         """Whether there is another one than before."""
@@ -86,7 +87,7 @@ class Followed(Answering):
         metrics: Metrics | None = None,
     ) -> None:
         snapshots.fetch()
-        super().__init__(name, _owner_of(name, snapshots.place), limits, metrics)
+        super().__init__(name, _owner_of(name, snapshots.mapped), limits, metrics)
         self.snapshots = snapshots
         self.every = every
         self.say = say
@@ -118,7 +119,7 @@ class Followed(Answering):
         """Answer as the newest snapshot does. It is loaded beside the model that answers meanwhile."""
         if await asyncio.to_thread(self.snapshots.fetch):
             try:
-                self.owner = await asyncio.to_thread(_owner_of, self.name, self.snapshots.place)
+                self.owner = await asyncio.to_thread(_owner_of, self.name, self.snapshots.mapped)
             except OuzelError:
                 self.snapshots.forget()
                 raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -21,13 +22,14 @@ from ouzel.files import locked
 from ouzel.service.app import application
 from ouzel.service.connections import Connection, raise_open_files
 from ouzel.service.feed import Plan
-from ouzel.service.folder import Folder
+from ouzel.service.folder import READERS, Folder
 from ouzel.service.followed import Followed, Snapshots, Source
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.metrics import Metrics
 from ouzel.service.served import Served
 from ouzel.service.service import Service
 from ouzel.service.shadowing import Shadowing
+from ouzel.service.shared_snapshots import SharedSnapshots
 from ouzel.service.stderr_log import logger
 from ouzel.service.tokens import Tokens
 from ouzel.service.workers import Local, Refreshing, Workers, listening
@@ -103,8 +105,11 @@ def readers_of(folders: Sequence[Folder], place: Place) -> Iterator[None]:
         return [*reversed(folder.snapshots()), folder.base]
 
     def work() -> None:
-        _follow([(each.name, Local(partial(newest, each), writer)) for each in folders], place, shared)
+        local = [Local(partial(newest, each), writer, SharedSnapshots(each.readers)) for each in folders]
+        _follow([(each.name, source) for each, source in zip(folders, local, strict=True)], place, shared)
 
+    for each in folders:
+        shutil.rmtree(each.readers, ignore_errors=True)  # of a service that was killed
     supervisor = multiprocessing.get_context("fork").Process(target=Workers(place.workers, work).run)
     supervisor.start()
     shared.close()
@@ -113,6 +118,8 @@ def readers_of(folders: Sequence[Folder], place: Place) -> Iterator[None]:
     finally:
         supervisor.terminate()
         supervisor.join()
+        for each in folders:
+            shutil.rmtree(each.readers, ignore_errors=True)
 
 
 def follow(address: str, names: Sequence[str], place: Place, token: str | None) -> None:
@@ -126,10 +133,11 @@ def follow(address: str, names: Sequence[str], place: Place, token: str | None) 
             return
         for each in snapshots:
             each.fetch()
-        shared = listening(place.host, place.port)
+        shared, unpacked = listening(place.host, place.port), SharedSnapshots(Path(folder, READERS))
 
         def work() -> None:
-            _follow([(name, Local(partial(list, [file]), address)) for name, file in files.items()], place, shared)
+            local = [Local(partial(list, [file]), address, unpacked) for file in files.values()]
+            _follow(list(zip(names, local, strict=True)), place, shared)
 
         Workers(place.workers, work, Refreshing(snapshots, place.follow_every)).run()
 

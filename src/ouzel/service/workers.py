@@ -1,6 +1,7 @@
 """Readers side by side on one machine: processes that take requests from one port, and map one snapshot each time.
 
-What they map is shared memory: the pages of a snapshot are in memory once, however many processes answer from it.
+What they map is shared memory: the pages of a snapshot are in memory once, however many processes answer from it. A
+snapshot that is packed is unpacked once for all of them (`shared_snapshots`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 
 from ouzel.errors import OuzelError
 from ouzel.service.followed import Source
+from ouzel.service.shared_snapshots import SharedSnapshots
 
 TOUCH = 0.2  # seconds between two looks at the processes
 SOON = 5.0  # a process that ends within so many seconds is not begun again at once
@@ -26,10 +28,11 @@ PATIENCE = 15.0  # seconds that a process has to end
 class Local:
     """The snapshots of a model that a process of this machine writes: the newest of some files."""
 
-    def __init__(self, newest: Callable[[], Sequence[Path]], writer: str) -> None:
+    def __init__(self, newest: Callable[[], Sequence[Path]], writer: str, shared: SharedSnapshots) -> None:
         self.writer = writer
-        self.place = newest()[0]
+        self.place = self.mapped = newest()[0]
         self._newest = newest
+        self._shared = shared
         self._seen: Any = None
         self._parent = os.getppid()
 
@@ -43,8 +46,10 @@ class Local:
             raise OuzelError(trouble.read_text())
         found = self.place.stat()
         seen = (self.place, found.st_ino, found.st_mtime_ns, found.st_size)
-        other, self._seen = seen != self._seen, seen
-        return other
+        if seen == self._seen:
+            return False
+        self.mapped, self._seen = self._shared.unpacked(self.place), seen
+        return True
 
     def forget(self) -> None:
         """Take what is there for new."""

@@ -61,6 +61,44 @@ TOP = listed(
         },
     )
 )
+INFO = record(
+    {
+        "file": ("string", "as it was named"),
+        "bytes": ("integer", "of the file"),
+        "format": ("integer", "of model files"),
+        "version": ("string|null", "of the Ouzel that wrote it; null of older formats"),
+        "learner": ("string", "its name"),
+        "analysis": ("string|null", "what the model is the sketch of, if it is that of an analysis"),
+        "task": ("string", "classification, regression or ranking"),
+        "settings": ("object", "of the learner, all"),
+        "changed": ("object", "those that are not its defaults"),
+        "options": ("object", "intercept, bits, seed, …"),
+        "classes": (listed(LABEL), "in order"),
+        "classes_closed": ("boolean", "whether no other class is taken"),
+        "known_by": ("string|null", "what features are known by: name, number or column"),
+        "columns": (table("string"), "of a table, and what each holds"),
+        "derived": (table(listed("string")), "features made of others: crosses, ngrams, bins, hinges"),
+        "reading": ("object", "how the stream was read"),
+        "examples": ("integer", "learnt"),
+        "unlabelled": ("integer", "left out for want of a label"),
+        "figures": (record({}, KNOWN), "of progressive validation, if the file holds them"),
+        "sources": (
+            listed(
+                record(
+                    {
+                        "name": ("string", "without folders"),
+                        "examples": ("integer", "learnt of it"),
+                        "digest": ("string", "of these"),
+                    }
+                )
+            ),
+            "that were learnt",
+        ),
+        "memory": ("integer", "bytes of the states"),
+        "slots": ("integer|null", "that the states have room for; null within a byte budget"),
+        "touched": ("integer|null", "of these in the file; null if it holds them all"),
+    }
+)
 CHOSEN: dict[str, tuple[Any, str]] = {
     "learner": ("string", "its name"),
     "step": ("number|null", "of --step-sizes"),
@@ -229,9 +267,9 @@ REPRODUCE = either(
     record({"name": ("string", "of an experiment that was run"), "files": (listed("string"), "report and picture")}),
 )
 SCHEMAS: dict[str, Schema] = {
-    "train": TRAIN, "predict": PREDICTION, "test": TEST, "top": TOP, "compare": COMPARE, "convert": CONVERT,
-    "export": EXPORT, "compile": COMPILE, "learners": LEARNERS, "explain": EXPLAIN, "deltoids": DELTOIDS,
-    "pmi": PMI, "send": SEND, "demo": DEMO, "reproduce": REPRODUCE,
+    "train": TRAIN, "predict": PREDICTION, "test": TEST, "top": TOP, "info": INFO, "compare": COMPARE,
+    "convert": CONVERT, "export": EXPORT, "compile": COMPILE, "learners": LEARNERS, "explain": EXPLAIN,
+    "deltoids": DELTOIDS, "pmi": PMI, "send": SEND, "demo": DEMO, "reproduce": REPRODUCE,
 }  # fmt: skip
 OTHERWISE = {
     "serve": "speaks JSON over HTTP, of which `GET /openapi.json` has the schemas; "

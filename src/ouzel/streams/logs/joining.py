@@ -20,7 +20,7 @@ EVENTS, LABELS = 0, 1
 SIDES = ("events", "labels")
 
 
-MOST_BYTES = 64 << 20  # of the notes of a model file, which must stay below the 100 MB of a safetensors header
+MOST_BYTES = 64 << 20  # of the notes of a model file, which are written with every checkpoint
 ROW = 48  # bytes of a row but for its text
 
 

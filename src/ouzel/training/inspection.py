@@ -1,0 +1,188 @@
+"""What a model file says of itself: read from its header and its notes, while the arrays stay on disk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ouzel.errors import OuzelError
+from ouzel.evaluation.figures import WIDTH, figure, fitting, settings, size
+from ouzel.evaluation.progressive import Run
+from ouzel.evaluation.report import as_json
+from ouzel.layout import bytes_of
+from ouzel.model.model import Model
+from ouzel.model.persistence import load_description
+from ouzel.model.setting_names import in_words
+from ouzel.training.source_records import Record
+
+MOST_LINES = 8  # columns of a table that a person is shown
+FIGURES = (
+    *("error_rate", "mean_loss", "log_loss", "auc", "rmse", "mae", "r2"),
+    *("average_precision", "precision_at_1", "baseline"),
+)
+"""Figures that a person is shown."""
+
+
+@dataclass(frozen=True, repr=False)
+class ModelInfo:
+    """A model as its file describes it."""
+
+    file: str
+    bytes: int  # of the file
+    format: int
+    version: str | None  # of the Ouzel that wrote it; None of files of older formats
+    learner: str
+    analysis: str | None  # what it is the sketch of, if it is that of an analysis
+    task: str
+    settings: dict[str, Any]  # all, as a user gives them
+    changed: dict[str, Any]  # those that are not the learner's defaults
+    options: dict[str, Any]  # of the model: intercept, bits, seed, …
+    classes: list[Any]
+    classes_closed: bool  # whether no other class is taken
+    known_by: str | None  # what features are known by: name, number or column
+    columns: dict[str, str]  # of a table, and what each holds
+    derived: dict[str, list[str]]  # features made of others: crosses, ngrams, bins, hinges
+    reading: dict[str, Any]  # how the stream was read
+    examples: int
+    unlabelled: int
+    figures: dict[str, float]  # of progressive validation, if the file holds them
+    sources: list[dict[str, Any]]  # name, examples and digest of what was learnt
+    memory: int  # bytes of the states
+    slots: int | None  # that the states have room for; None within a byte budget
+    touched: int | None  # of these in the file; None if it holds them all
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values; a number that JSON cannot write becomes a string."""
+        return {name: as_json(value) for name, value in self.__dict__.items()}
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """The same for people: a name and a line of each."""
+        facts = [] if self.analysis is None else [("analysis", self.analysis)]
+        facts.append(("learner", "   ".join(filter(None, [self.learner, settings(self.changed)]))))
+        if self.analysis is None:  # else they are those of the sketch that it is made of
+            facts += [("task", self.task), *self._classes()]
+        facts.append(("examples", f"{self.examples:,}" + self._left_out()))
+        facts += self._figures()
+        if self.analysis is None:
+            facts.append(("features", self._features()))
+        columns = [f"{name} ({kind})" for name, kind in self.columns.items()]
+        for place, line in enumerate(_lines(columns)):
+            facts.append(("" if place else "columns", line))
+        facts += [(name, ", ".join(fitting(made, WIDTH - 18, ", "))) for name, made in self.derived.items() if made]
+        for record in self.sources[:MOST_LINES]:
+            facts.append(
+                ("learnt from", f"{record['name']}   {record['examples']:,} examples   {record['digest']:.16}")
+            )
+        facts.append(("file", f"{size(self.bytes)}   format {self.format}{self._version()}"))
+        facts.append(("memory", size(self.memory) + self._touched()))
+        return facts
+
+    def __repr__(self) -> str:
+        return "\n".join([self.file, *(f"  {name:<13}{value}" for name, value in self.facts)])
+
+    def _classes(self) -> list[tuple[str, str]]:
+        names = fitting(list(map(str, self.classes)), WIDTH - 25, ", ")
+        more = " …" if len(self.classes) > len(names) else ""
+        return [("classes", f"{len(self.classes)}: {', '.join(names)}{more}")] if self.classes else []
+
+    def _left_out(self) -> str:
+        return f"   {self.unlabelled:,} without a label" if self.unlabelled else ""
+
+    def _figures(self) -> list[tuple[str, str]]:
+        shown = [f"{name.replace('_', ' ')} {figure(self.figures[name])}" for name in FIGURES if name in self.figures]
+        return [("" if place else "progressive", line) for place, line in enumerate(_lines(shown, "   "))]
+
+    def _features(self) -> str:
+        hashed = f", hashed to {self.options['bits']} bits" if self.known_by == "name" else ""
+        return f"known by {self.known_by}{hashed}" if self.known_by else "none yet"
+
+    def _version(self) -> str:
+        return "" if self.version is None else f"   written by Ouzel {self.version}"
+
+    def _touched(self) -> str:
+        if self.slots is None:
+            return "   with hash functions and work space, which a budget does not count"
+        return f"   {self.slots:,} slots" + ("" if self.touched is None else f", {self.touched:,} of them touched")
+
+
+def info(path: str | Path) -> ModelInfo:
+    """What a model file says: its learner, settings, classes, columns, figures and sizes.
+
+    Only the header and the notes of the file are read: neither are arrays loaded, nor is their digest checked. Files of
+    analyses are model files, too. Anything else is refused in one line: OuzelError.
+
+    Examples
+    --------
+    >>> import ouzel, pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "model.ouzel")
+    >>> ouzel.OnlineClassifier("adagrad").fit([[1.0, 0.0], [0.0, 1.0]] * 5, ["dry", "wet"] * 5).save(path)
+    >>> found = ouzel.info(path)
+    >>> found.learner, found.classes, found.examples, found.touched
+    ('adagrad', ['dry', 'wet'], 10, 3)
+    """
+    model, notes, stored = load_description(path)
+    layouts = model.layouts()
+    slots = None if model.budgeted else model.capacity
+    given, defaults = in_words(model.settings), in_words(type(model.settings)())
+    options = ("intercept", "bits", "seed", "pairs", "scale_targets", "standardize", "forget")
+    return ModelInfo(
+        file=str(path),
+        bytes=Path(path).stat().st_size,
+        format=stored.format,
+        version=stored.version,
+        learner=model.learner.name,
+        analysis=notes.get("analysis"),
+        task=model.task.name,
+        settings=given,
+        changed={name: value for name, value in given.items() if value != defaults.get(name)},
+        options={name: getattr(model, name) for name in options},
+        classes=model.classes.in_order(),
+        classes_closed=model.classes.closed,
+        known_by=_known_by(model),
+        columns=dict(model.space.kinds),
+        derived={name: list(some) for name, some in model.space.derived._asdict().items()},
+        reading=notes.get("reading", {}),
+        examples=model.examples,
+        unlabelled=model.unlabelled,
+        figures=_figures_in(path, model, notes),
+        sources=_sources_in(notes),
+        memory=sum(map(bytes_of, layouts)) + model.preparation.nbytes(model.capacity),
+        slots=slots,
+        touched=None if slots is None else stored.touched(layouts, slots),
+    )
+
+
+def _known_by(model: Model) -> str | None:
+    space = model.space
+    return "column" if space.width is not None else "name" if space.named else "number" if space.numbered else None
+
+
+def _figures_in(path: str | Path, model: Model, notes: dict[str, Any]) -> dict[str, float]:
+    """The figures of the first pass that the notes of a training hold."""
+    noted = notes.get("run", {})
+    if not noted:
+        return {}
+    try:
+        run = Run(model, passes=noted["passes"], holdout_every=noted["holdout_every"])
+        run.restore(noted["progress"])
+    except (OuzelError, LookupError, TypeError, ValueError) as error:
+        raise OuzelError(f"{path}: what it notes of its run makes no sense ({error}); train it again") from None
+    return {name: value for name, value in run.scores.figures().items() if value is not None}
+
+
+def _sources_in(notes: dict[str, Any]) -> list[dict[str, Any]]:
+    noted = notes.get("run", {})
+    records = [record for kind in ("earlier", "sources") for record in Record.from_json(noted.get(kind, []))]
+    return [{name: getattr(record, name) for name in ("name", "examples", "digest")} for record in records]
+
+
+def _lines(parts: list[str], between: str = ", ") -> list[str]:
+    """Parts as lines of a screen, a few at most."""
+    lines: list[str] = []
+    while parts and len(lines) < MOST_LINES:
+        some = fitting(parts, WIDTH - 18, between)
+        parts = parts[len(some) :]
+        lines.append(between.join(some) + (f" and {len(parts)} more" if parts and len(lines) + 1 == MOST_LINES else ""))
+    return lines

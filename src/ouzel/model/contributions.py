@@ -15,16 +15,16 @@ from ouzel.streams.block import Block
 
 def explained(model: Model, block: Block) -> Iterator[list[dict[str, Any]]]:
     """What is added to the margins of each example of a block, see `contributions`."""
-    return contributions(model, model.raw_rows(block), model.margins(block))
+    return contributions(model, model.numbered_rows(block), model.margins(block))
 
 
 def contributions(model: Model, rows: Rows, margins: np.ndarray) -> Iterator[list[dict[str, Any]]]:
     """For each example, and each class or the one column of margins, its features and what they add, the most first.
 
-    `rows` hold the features as they came, the constant one included, and `margins` (n,) or (n, classes) what the model
-    says of them. Contributions and the remainder add up to the margin. The remainder is no more than rounding, but
-    where a learner cuts large values: at three standard deviations where features are standardised, as `auto` does, or
-    at the largest seen (`son-oja`). What is not known adds nothing.
+    `rows` hold the features as they came, by id + 1 and the constant one as 0, and `margins` (n,) or (n, classes) what
+    the model says of them. Contributions and the remainder add up to the margin. The remainder is no more than
+    rounding, but where a learner cuts large values: at three standard deviations where features are standardised, as
+    `auto` does, or at the largest seen (`son-oja`). What is not known adds nothing.
     """
     if not (model.task.numbers or model.task.groups or len(model.classes)):
         yield from ([] for _ in range(len(margins)))
@@ -65,8 +65,10 @@ def _weights(model: Model, rows: Rows) -> np.ndarray:
     """
     slots = rows.indices.astype(np.int64)
     if not model.budgeted:
-        table = model.weights()
-        inside = slots < table.shape[1]
+        table = model.slot_weights()
+        if model.slot_map is not None:
+            slots = np.where(slots > 0, model.slot_map.slots_of(slots - 1), 0)
+        inside = (slots >= 0) & (slots < table.shape[1])
         return np.where(inside, table[:, np.minimum(slots, table.shape[1] - 1)], 0.0)
     count = len(slots)
     offsets = np.concatenate([np.arange(count + 1), [count]]).astype(np.uint64)

@@ -53,6 +53,11 @@ class Preparation:
         if self.features is not None:
             self.features = feature_scaling.grow(self.features, slots)
 
+    def renumber(self, places: np.ndarray) -> None:
+        """Have what is known of slot k as that of slot `places[k]`."""
+        if self.features is not None:
+            self.features = standardisation.renumbered(self.features, places, len(places))
+
     def layout(self, slots: int) -> Any:
         """What the moments are made of; None if there are none."""
         return feature_scaling.layout(slots) if self.standardizes else None

@@ -21,7 +21,7 @@ from safetensors import SafetensorError, safe_open
 
 from ouzel.errors import ImportNeededError, OuzelError
 from ouzel.files import write_atomically
-from ouzel.layout import flat, restored
+from ouzel.layout import check_arrays, flat, restored
 from ouzel.learners.auto import standardisation
 from ouzel.learners.protocol import Checked
 from ouzel.model.description import describe, model_of
@@ -42,13 +42,14 @@ def save(
 ) -> None:
     """Write a model to one file. `notes` are JSON values that `load_notes` gives back: how the stream was read, say.
 
-    `beside` is a NamedTuple of further arrays, which `load_parts` gives back.
+    `beside` is a NamedTuple of further arrays, which `load_parts` gives back. What reading would refuse is not written.
     """
     states = {f"state.{place}.": state for place, state in enumerate(model.states)}
     if model.preparation.features is not None:
         states[FEATURES] = model.preparation.features
     if beside is not None:
         states[BESIDE] = beside
+    _check_readable(model, path)
     parts = [part for prefix, state in states.items() for part in flat(state, prefix)]
     parts.sort(key=lambda part: (-part[1].itemsize, part[0]))  # each array begins where its numbers are aligned
     arrays = {name: np.ascontiguousarray(array) for name, array in parts}
@@ -57,6 +58,29 @@ def save(
         file.write(_header(arrays, {KEY: described, "digest": _digest(described, arrays)}))
         for array in arrays.values():
             file.write(_bytes_of(array))
+
+
+def _check_readable(model: Model, path: str | Path) -> None:
+    """Refuse a model whose arrays would be refused when the file is read."""
+    try:
+        for layout, state in zip(model.layouts(), model.states, strict=True):
+            check_arrays(layout, dict(flat(state)))
+        if model.preparation.features is not None:
+            check_arrays(model.preparation.layout(model.capacity), dict(flat(model.preparation.features)))
+        _check_parts(model, model.states)
+    except OuzelError as error:
+        raise OuzelError(
+            f"{path}: not written, for it could not be read again: {error}; "
+            "train again with a smaller step, or on standardized features"
+        ) from None
+
+
+def _check_parts(model: Model, states: list[Any]) -> None:
+    """Refuse arrays that are sound, each by itself, and contradict each other."""
+    if model.preparation.features is not None:
+        standardisation.check(model.preparation.features)
+    for state in states if isinstance(model.module, Checked) else []:
+        model.module.check(state, model.settings)
 
 
 def _header(arrays: dict[str, np.ndarray], metadata: dict[str, str]) -> bytes:
@@ -145,9 +169,7 @@ def _rebuild(
     states = [restored(layout, arrays, prefix) for prefix, layout in layouts.items()]
     if model.preparation.standardizes:
         model.preparation.features = states.pop()
-        standardisation.check(model.preparation.features)
-    for state in states if isinstance(model.module, Checked) else []:
-        model.module.check(state, model.settings)
+    _check_parts(model, states)
     model.take(states)
     return model, described["notes"], beside
 

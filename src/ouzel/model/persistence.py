@@ -49,7 +49,7 @@ def save(
         states[FEATURES] = model.preparation.features
     if beside is not None:
         states[BESIDE] = beside
-    _check_readable(model, path)
+    check_readable(model, path)
     parts = [part for prefix, state in states.items() for part in flat(state, prefix)]
     parts.sort(key=lambda part: (-part[1].itemsize, part[0]))  # each array begins where its numbers are aligned
     arrays = {name: np.ascontiguousarray(array) for name, array in parts}
@@ -60,7 +60,7 @@ def save(
             file.write(_bytes_of(array))
 
 
-def _check_readable(model: Model, path: str | Path) -> None:
+def check_readable(model: Model, path: str | Path = "model") -> None:
     """Refuse a model whose arrays would be refused when the file is read."""
     try:
         for layout, state in zip(model.layouts(), model.states, strict=True):

@@ -58,7 +58,7 @@ def make_room_for(model: Any, block: Block) -> None:
         make_room(model, *_features_of(model, block))
 
 
-def make_room_for_one(model: Any, numbers: np.ndarray, importance: float) -> None:
+def make_room_for_one(model: Any, numbers: np.ndarray, importance: Any) -> None:
     """Have slots for the features of one example to learn, given as ids + 1, 0 for the constant."""
     if importance > 0.0 and not model.slot_map.knows(numbers):
         features = numbers[numbers > 0].astype(np.int64) - 1
@@ -103,5 +103,6 @@ def _features_of(model: Any, block: Block) -> tuple[int, np.ndarray]:
     largest = int(largest_id(block.indices, start, stop))
     if model.slot_map is None:
         return largest, NO_IDS
-    learnt = np.repeat(block.weights > 0.0, np.diff(block.offsets.astype(np.int64)))
+    counts: Any = np.diff(block.offsets.astype(np.int64))
+    learnt = np.repeat(block.weights > 0.0, counts)
     return largest, model.slot_map.new_ids(block.indices[int(start) : int(stop)][learnt])

@@ -18,7 +18,7 @@ from ouzel.learners.rows import Rows, to_rows
 from ouzel.model.answers import Answers, Named, shown_top
 from ouzel.model.label_encoder import Classes
 from ouzel.model.preparation import Preparation
-from ouzel.model.room import capacity_for, make_room, make_room_for, make_room_for_one
+from ouzel.model.room import capacity_for, make_room, make_room_for, slots_of_one
 from ouzel.model.settings import resolve_settings
 from ouzel.model.slot_map import SlotMap
 from ouzel.model.tasks.choose import choose_task, settings_for
@@ -197,8 +197,7 @@ class Model:
     def learn_one(self, slots: np.ndarray, values: np.ndarray, label: Any, importance: np.float32) -> list[float]:
         """Learn one example of ids + 1 (uint32, 0 for the constant) and sound values (float32); its margins before."""
         if self.slot_map is not None:
-            make_room_for_one(self, slots, importance)
-            slots, values = self.slot_map.one(slots, values, self.capacity)
+            slots, values = slots_of_one(self, slots, values, importance)
         slots, values = self.preparation.one(slots, values, importance)
         self.examples += 1
         margins = self.task.learn_one(self, slots, values, label, importance)

@@ -58,11 +58,16 @@ def make_room_for(model: Any, block: Block) -> None:
         make_room(model, *_features_of(model, block))
 
 
-def make_room_for_one(model: Any, numbers: np.ndarray, importance: Any) -> None:
-    """Have slots for the features of one example to learn, given as ids + 1, 0 for the constant."""
-    if importance > 0.0 and not model.slot_map.knows(numbers):
+def slots_of_one(model: Any, numbers: np.ndarray, values: np.ndarray, importance: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Slots and values of one example to learn, given as ids + 1, 0 for the constant: new ids get slots."""
+    known = model.slot_map.known(numbers)
+    if known is not None:
+        return known, values
+    if importance > 0.0:
         features = numbers[numbers > 0].astype(np.int64) - 1
         make_room(model, int(features.max()), model.slot_map.new_ids(features))
+    found: tuple[np.ndarray, np.ndarray] = model.slot_map.one(numbers, values, model.capacity)
+    return found
 
 
 def make_room(model: Any, largest: int, new: np.ndarray = NO_IDS) -> None:
@@ -99,10 +104,5 @@ def order_slots(model: Any, ids: tuple[int, ...]) -> None:
 
 def _features_of(model: Any, block: Block) -> tuple[int, np.ndarray]:
     """The largest feature id of a block, and the ids that are to get slots: of examples that change something."""
-    start, stop = block.offsets[0], block.offsets[-1]
-    largest = int(largest_id(block.indices, start, stop))
-    if model.slot_map is None:
-        return largest, NO_IDS
-    counts: Any = np.diff(block.offsets.astype(np.int64))
-    learnt = np.repeat(block.weights > 0.0, counts)
-    return largest, model.slot_map.new_ids(block.indices[int(start) : int(stop)][learnt])
+    largest = int(largest_id(block.indices, block.offsets[0], block.offsets[-1]))
+    return largest, NO_IDS if model.slot_map is None else model.slot_map.new_in(block)

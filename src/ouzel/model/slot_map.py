@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from ouzel.errors import OuzelError
-from ouzel.learners.rows import Rows
+from ouzel.learners.rows import Rows, any_unknown, to_mapped_rows
 from ouzel.ranges import memory
+from ouzel.streams.block import Block
 
 MOST = 1 << 16  # features of a map: a state with a number for every pair of more would be larger than any machine
 UNKNOWN = -1
@@ -35,6 +36,7 @@ class SlotMap:
         self.ids = np.array(ids if isinstance(ids, np.ndarray) else [*ids], np.int64)
         self._order = np.argsort(self.ids, kind="stable")
         self._sorted = self.ids[self._order]
+        self._last: tuple[bytes, np.ndarray] = (b"", np.empty(0, np.uint32))
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -53,6 +55,14 @@ class SlotMap:
         ids, first = np.unique(unknown, return_index=True)
         return ids[np.argsort(first)]
 
+    def new_in(self, block: Block) -> np.ndarray:
+        """The same of a block, of its examples whose importance is above 0."""
+        if not any_unknown(self._sorted, *block[:2], block.weights):
+            return self.ids[:0]
+        counts: Any = np.diff(block.offsets.astype(np.int64))
+        here = block.indices[int(block.offsets[0]) : int(block.offsets[-1])]
+        return self.new_ids(here[np.repeat(block.weights > 0.0, counts)])
+
     def with_ids(self, new: Iterable[int] | np.ndarray) -> SlotMap:
         """A map in which further ids, none of them known, have the next slots."""
         return SlotMap(np.concatenate([self.ids, np.array([*new], np.int64)]))
@@ -62,23 +72,13 @@ class SlotMap:
 
         Ids that have no slot are given, in each row, those that learning it would give them.
         """
-        start, end = int(offsets[0]), int(offsets[-1])
-        before = offsets.astype(np.int64) - start
-        slots, values = self.slots_of(indices[start:end]), values[start:end]
-        unknown = slots == UNKNOWN
-        if unknown.any():
-            count = np.concatenate([[0], np.cumsum(unknown)])
-            slots = np.where(unknown, len(self.ids) + count[1:] - np.repeat(count[before[:-1]], np.diff(before)), slots)
-            fits = slots < room
-            before = np.concatenate([[0], np.cumsum(fits)])[before]
-            slots, values = slots[fits], values[fits]
-        if constant:
-            slots, values = np.insert(slots, before[:-1], 0), np.insert(values, before[:-1], 1.0)
-            before = before + np.arange(len(before))
-        return Rows(before.astype(np.uint64), slots.astype(np.uint32), np.ascontiguousarray(values, np.float32))
+        return to_mapped_rows(self._sorted, self._order, offsets, indices, values, constant, np.int64(room))
 
     def one(self, numbers: np.ndarray, values: np.ndarray, room: int) -> tuple[np.ndarray, np.ndarray]:
         """The same of one example given as ids + 1 (n,), 0 for the constant: its slots and values."""
+        known = self.known(numbers)
+        if known is not None:
+            return known, values
         found, last = [], len(self.ids)
         for number in numbers.tolist():
             slot = self._by_number.get(number)
@@ -86,13 +86,19 @@ class SlotMap:
                 slot = last = last + 1
             found.append(slot)
         slots = np.array(found, np.uint32)
-        if last >= room:
-            slots, values = slots[slots < room], values[slots < room]
-        return slots, values
+        return slots[slots < room], values[slots < room]
 
-    def knows(self, numbers: np.ndarray) -> bool:
-        """Whether all of an example given as ids + 1 (n,) have slots."""
-        return self._by_number.keys() >= set(numbers.tolist())
+    def known(self, numbers: np.ndarray) -> np.ndarray | None:
+        """The slots (n,) of an example given as ids + 1 (n,), if all have one."""
+        key = numbers.tobytes()
+        if self._last[0] == key:  # of dense examples, each has the features of the one before
+            return self._last[1]
+        try:
+            slots = np.array([*map(self._by_number.__getitem__, numbers.tolist())], np.uint32)
+        except KeyError:
+            return None
+        self._last = key, slots
+        return slots
 
     @cached_property
     def _by_number(self) -> dict[int, int]:

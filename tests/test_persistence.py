@@ -61,6 +61,25 @@ def test_learning_after_loading_gives_the_bits_of_one_run(tmp_path, name, classe
     assert resumed.names.to_json() == whole.names.to_json()
 
 
+def test_a_model_that_could_not_be_read_again_is_not_written(tmp_path):
+    sound = learn(Model("adagrad", standardize=True), weather(20))
+    place = tmp_path / "m"
+    persistence.save(sound, place)
+    before = place.read_bytes()
+    broken = learn(Model("adagrad", standardize=True), weather(20))
+    broken.states[0].table[0, 0] = np.nan
+    contradicting = learn(Model("ons"), weather(20))
+    contradicting.states[0].place[1] = 3
+    uncounted = learn(Model("adagrad", standardize=True), weather(20))
+    uncounted.preparation.features.moments[1, 0] = np.inf
+
+    for model in (broken, contradicting, uncounted):
+        with pytest.raises(OuzelError, match=r"m: not written, for it could not be read again: .*; train again with"):
+            persistence.save(model, place)
+
+    assert place.read_bytes() == before
+
+
 def test_every_setting_comes_back(tmp_path):
     model = Model("ogd", loss="quantile", learning_rate=0.3, power=0.25, intercept=False, bits=12, seed=9)
     persistence.save(model, tmp_path / "m")

@@ -21,3 +21,11 @@ def settings_of(learner: str) -> dict[str, str]:
 
     fields = LEARNERS[learner].settings._fields
     return {"budget": "2KB"} if "budget" in fields else {}
+
+
+def switches_of(learner: str) -> list[str]:
+    """Settings that are on or off, such as `by_mass` of `son-oja`."""
+    from ouzel.learners.catalogue import LEARNERS
+
+    defaults = LEARNERS[learner].settings._field_defaults
+    return [name for name, default in defaults.items() if isinstance(default, bool) and name != "from_theory"]

@@ -150,7 +150,13 @@ def flat(state: Any, prefix: str = "") -> list[tuple[str, Any]]:
 
 
 def restored(layout: Any, arrays: Mapping[str, np.ndarray], prefix: str = "") -> Any:
-    """The state that named arrays are: all shapes and types are checked first, then what the arrays hold."""
+    """The state that named arrays are, which are checked first."""
+    check_arrays(layout, arrays, prefix)
+    return _taken(layout, arrays, prefix)
+
+
+def check_arrays(layout: Any, arrays: Mapping[str, np.ndarray], prefix: str = "") -> None:
+    """Refuse named arrays that are not a state of a layout: first shapes and types, then what they hold."""
     expected = flat(layout, prefix)
     for name, part in expected:
         if name not in arrays:
@@ -161,7 +167,6 @@ def restored(layout: Any, arrays: Mapping[str, np.ndarray], prefix: str = "") ->
             raise OuzelError(f"{name} is {stored.dtype} {stored.shape}, but the settings ask for {wanted}")
     for name, part in expected:
         _check_numbers(name, part, arrays[name])
-    return _taken(layout, arrays, prefix)
 
 
 def copied(state: Any) -> Any:

@@ -17,6 +17,7 @@ from ouzel.learners import catalogue
 from ouzel.learners.gradient import matrix_metric
 from ouzel.model import model
 from ouzel.model.model import Model
+from ouzel.model.persistence import check_readable
 from ouzel.streams.block import Block
 from ouzel.terms.losses import LOSSES, REGRESSION
 from tests.checks.laws import arrays_of
@@ -45,6 +46,9 @@ VARIANTS = (
     {"bound": "project", "largest": 1.0},
     {"diagonal": False, "eta": 1.0},
     {"sketch_size": 1.0, "sketch_every": 2.0},
+    {"by_mass": False},
+    {"by_mass": False, "diagonal": False},
+    {"by_mass": False, "diagonal": False, "sketch_every": 4.0},
     {"p": 5.0},
     {"block_size": 2.0},
     {"averaging": 1.0},
@@ -149,6 +153,15 @@ def unsound(model: Model) -> list[str]:
     return found
 
 
+def unreadable(model: Model) -> list[str]:
+    """What reading a model's file would refuse."""
+    try:
+        check_readable(model)
+    except OuzelError as error:
+        return [str(error)]
+    return []
+
+
 def offences(name: str, settings: dict, block: Block, classes: int = 2) -> list[str]:
     """What is not finite while and after a model learns the block in pieces; it must be able to go on."""
     model = Model(name, **settings)
@@ -166,7 +179,7 @@ def offences(name: str, settings: dict, block: Block, classes: int = 2) -> list[
             found.append("margins")
         if found:
             return found
-    return []
+    return unreadable(model)
 
 
 def cases(name: str, thorough: bool) -> Iterator[tuple[dict, str, Block, int]]:

@@ -17,7 +17,8 @@ from numba import config
 from ouzel.layout import flat
 from ouzel.learners import catalogue
 from ouzel.model import persistence
-from ouzel.model.model import SMALLEST_MATRIX, SMALLEST_TABLE, Model
+from ouzel.model.model import SMALLEST_TABLE, Model
+from ouzel.model.room import make_room_for
 from ouzel.streams.block import Block
 
 Law = Callable[[str], None]
@@ -156,10 +157,10 @@ def growing_early_is_growing_late(name: str) -> None:
         block = stream(rows=20, classes=classes)
         late = model_of(name, block)
         first = late.capacity
-        beyond = (SMALLEST_MATRIX if first <= SMALLEST_MATRIX + 1 else SMALLEST_TABLE) + 5
-        wide = block._replace(indices=np.where(block.indices == 3, np.uint32(beyond), block.indices))
+        wide = block._replace(indices=(SMALLEST_TABLE + 5 - np.arange(block.nonzeros)[::-1]).astype(np.uint32))
         early = Model(name)
-        early.make_room(beyond)
+        make_room_for(early, block)
+        make_room_for(early, wide)
         early.learn(block)
 
         for model in (early, late):

@@ -11,7 +11,10 @@ import numpy as np
 
 import ouzel
 from ouzel.model import persistence
+from ouzel.model.merge import slot_ids
 from ouzel.model.model import Model
+from ouzel.model.room import order_slots
+from ouzel.model.slot_map import common_ids
 from tests.checks.laws import ROWS, Law, assert_alike, assert_same, model_of, stream
 
 ROUNDING = {"rtol": 1e-4, "atol": 1e-5}  # of single precision, summed in another order
@@ -25,6 +28,11 @@ def workers(name: str, *rows: int, classes: int = 2) -> list[Model]:
 
 def merged_states(models: Sequence[Model]) -> Model:
     """A model whose states are what the learner's own `merge` makes of those of the models."""
+    ids = common_ids(map(slot_ids, models))
+    if ids is not None:
+        models = copy.deepcopy(list(models))
+        for model in models:
+            order_slots(model, ids)
     merged = copy.copy(models[0])
     pairs = zip(*(model.states for model in models), strict=True)
     merged.states = [merged.module.merge(list(alike), merged.settings) for alike in pairs]

@@ -11,11 +11,13 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 import zstandard
 
 from ouzel.layout import flat
 from ouzel.learners.catalogue import LEARNERS
+from ouzel.model.model import Model
 from ouzel.model.persistence import load_model, load_notes
 from ouzel.streams.converting import convert
 from ouzel.streams.read import read
@@ -25,6 +27,36 @@ from .conftest import lines_of
 
 def arrays(path):
     return [array.tobytes() for state in load_model(path).states for _, array in flat(state)]
+
+
+def test_a_training_whose_model_could_not_be_read_again_ends_in_one_line(ouzel, small, tmp_path, monkeypatch):
+    learn = Model.learn
+
+    def spoilt(self, block):
+        outcome = learn(self, block)
+        self.states[0].table[0, 0] = np.nan
+        return outcome
+
+    monkeypatch.setattr(Model, "learn", spoilt)
+
+    ran = ouzel("train", small, "--learner", "adagrad", "--model", tmp_path / "m")
+
+    assert ran.status == 2
+    assert "m: not written, for it could not be read again: table holds what is not a number" in ran.err
+    assert not (tmp_path / "m").exists()
+
+
+def test_the_steps_of_the_paper_learn_features_of_any_size(ouzel, tmp_path):
+    path, model = tmp_path / "large.svm", tmp_path / "m"
+    path.write_text("".join(f"{k % 2} 1:{1e5 + k % 7} 2:{3e5 * (k % 2)} 3:{k % 3}\n" for k in range(200)))
+    own = ["--set", "by_mass=no", "--set", "diagonal=no"]
+
+    for every in ("1", "4"):
+        ran = ouzel("train", path, "--learner", "son-oja", *own, "--set", f"sketch_every={every}", "--model", model)
+        assert ran.status == 0, ran.err
+        found = ouzel("predict", model, path, "--only", "margins")
+        assert found.status == 0, found.err
+        assert np.isfinite(np.array(found.out.split(), float)).all()
 
 
 def test_the_answer_names_the_figures_and_the_heaviest_features(ouzel, tmp_path):

@@ -5,6 +5,7 @@ import pytest
 
 import ouzel
 from ouzel.errors import OuzelError
+from ouzel.layout import copied, flat
 from ouzel.learners import protocol
 from ouzel.learners.auto import standardisation
 from ouzel.learners.catalogue import LEARNERS
@@ -14,7 +15,10 @@ from ouzel.model.model import Model
 from ouzel.model.preparation import STEPS
 
 FORGETFUL = [name for name, learner in LEARNERS.items() if isinstance(learner.module, protocol.Fading)]
-FAMILIES = ("ogd", "adagrad", "adagrad-rda", "ftrl-proximal", "son-oja", "arow", "arow-full")
+FAMILIES = ("ogd", "adagrad", "adagrad-rda", "ftrl-proximal", "son-oja", "son-fd", "arow", "arow-full")
+CONFIDENT = [name for name, learner in LEARNERS.items() if learner.module_name == "gaussian.rule"]
+FROZEN = ("arow", "arow-full", "scw1", "narow", "narow-full", "nherd", "nherd-full")
+"""Those of them that a turned rule, learnt before, keeps wrong for as many examples and more."""
 
 
 def flipped(rows=4000, classes=2, seed=0):
@@ -43,6 +47,73 @@ def test_after_a_change_it_is_sooner_right_again(learner):
 
     before = wrong[:2000].mean()
     assert forgetting[2000:].mean() - before < 0.8 * (wrong[2000:].mean() - before)
+
+
+def noisy_then_clean(rows=3000):
+    """X (rows, 10), and classes by a rule of which a first half says the opposite, with one label of five at random."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(rows, 10)).astype(np.float32)
+    y = X @ np.random.default_rng(7).normal(size=10) > 0.0
+    y[: rows // 2] = ~y[: rows // 2] ^ (rng.random(rows // 2) < 0.2)
+    return X, y.astype(float)
+
+
+@pytest.mark.parametrize("learner", CONFIDENT)
+def test_confidence_weighted_learners_recover_from_noise_as_they_forget(learner):
+    X, y = noisy_then_clean()
+
+    _, wrong = learnt(X, y, learner)
+    model, forgetting = learnt(X, y, learner, forget=50.0)
+
+    assert forgetting[2000:].mean() < 0.1
+    if learner in FROZEN:
+        assert wrong[1500:2000].mean() > 0.6
+        assert wrong[2000:].mean() > 3.0 * forgetting[2000:].mean()
+    assert all(np.isfinite(array).all() for _, array in flat(model.states[0]))
+
+
+@pytest.mark.parametrize("learner", ["wm", "awm"])
+@pytest.mark.parametrize("per_feature", [False, True])
+def test_steps_of_sketches_within_a_budget_stay_long_as_they_forget(learner, per_feature):
+    X, y = flipped()
+    how = {"schedule": "inverse-root", "learning_rate": 1.0, "per_feature": per_feature}
+
+    _, wrong = learnt(X, y, learner, **how)
+    model, forgetting = learnt(X, y, learner, forget=100.0, **how)
+
+    assert forgetting[2000:].mean() < wrong[2000:].mean()
+    assert model.states[0].scale[1] < 200.0
+    assert model.states[0].scale[0] > 0.0
+
+
+def test_the_mean_of_iterates_forgets_with_them():
+    X, y = flipped()
+    how = {"averaging": True, "learning_rate": 1.0}
+    model, _ = learnt(X, y, "wm", forget=100.0, **how)
+    whole, _ = learnt(X, y, "wm", **how)
+    late, _ = learnt(X[2000:], y[2000:], "wm", **how)
+
+    def weights(model):
+        return model.module.estimates(model.states[0], np.arange(1, 6, dtype=np.uint32), model.settings)
+
+    cosine = weights(model) @ weights(late) / np.linalg.norm(weights(model)) / np.linalg.norm(weights(late))
+    assert cosine > 0.95
+    assert np.linalg.norm(weights(whole)) < 0.5 * np.linalg.norm(weights(model))
+
+
+def test_a_sketch_of_frequent_directions_decays_and_keeps_its_weights():
+    X, y = flipped(300)
+    model, _ = learnt(X, y, "son-fd", sketch_size=3, diagonal=False)
+    state, before = model.states[0], model.weights()
+    settled = model.module.eigenvalues(type(state)(copied(state.sketch), *state[1:])) * state.sketch.counts[0]
+
+    model.module.fade(state, 0.25, model.settings)
+
+    np.testing.assert_allclose(model.weights(), before, rtol=1e-9)
+    masses = model.module.eigenvalues(state) * state.sketch.counts[0]
+    assert state.sketch.counts[0] == 75
+    assert (masses <= 0.25 * settled * (1.0 + 1e-9)).all()
+    assert masses[0] > 0.2 * settled[0]
 
 
 @pytest.mark.parametrize("learner", FORGETFUL)
@@ -127,7 +198,7 @@ def test_precisions_decay_towards_the_prior():
     np.testing.assert_allclose(faded_variances(np.array([0.1, 2.0, 0.0]), 0.9, 2.0), [1.0 / 9.05, 2.0, 0.0])
 
 
-@pytest.mark.parametrize("learner", ["perceptron", "pa", "awm", "son-fd"])
+@pytest.mark.parametrize("learner", ["perceptron", "pa", "truncation", "son-rp"])
 def test_learners_without_anything_to_forget_say_so(learner):
     with pytest.raises(OuzelError, match=f"{learner} has nothing that could be forgotten by half.*choose auto, ogd"):
         Model(learner, forget=100.0)

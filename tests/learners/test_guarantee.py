@@ -34,6 +34,19 @@ def test_epsilon_sizes_the_sketch():
     assert resolve_settings(find("wm"), settings._asdict()) == settings
 
 
-def test_an_epsilon_beyond_memory_is_one_line():
-    with pytest.raises(ouzel.OuzelError, match=r"depth for epsilon=0.1 must be a whole number from 0 to"):
+def test_an_epsilon_beyond_memory_is_one_line_that_advises_a_budget():
+    with pytest.raises(ouzel.OuzelError, match=r"depth for epsilon=0.1 must be a whole number from 0 to") as refused:
         resolve_settings(find("wm"), {"epsilon": 0.1})
+
+    assert "of theoretical use alone: leave out epsilon and give a budget" in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_sketch_larger_than_memory_is_refused_before_it_is_made():
+    with pytest.raises(ouzel.OuzelError, match=r"of theoretical use alone.*budget"):
+        resolve_settings(find("wm"), {"epsilon": 0.01, "l2": 1.0})
+
+
+def test_the_sizes_that_the_module_quotes_are_those_of_the_theorem():
+    assert size_for(0.3, l2=0.1).bytes / 2**20 == pytest.approx(175, abs=1)
+    assert 1e6 < size_for(0.1, l2=0.01).bytes / 2**20 < 2e6

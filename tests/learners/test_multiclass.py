@@ -128,5 +128,5 @@ def test_merging_with_a_worker_that_has_seen_nothing_changes_nothing(name):
 def test_a_full_matrix_refuses_more_features_than_it_can_hold(name):
     learner = catalogue.find(name)
 
-    with pytest.raises(ValueError, match="ids below 4096"):
+    with pytest.raises(ValueError, match="takes up to 4,096 of them; there are more"):
         learner.module.init(4098, 3, resolve_settings(learner, {}))

@@ -3,6 +3,8 @@
 Of Oja's sketch no theorem says how good its metric is; what the metric explains bounds its regret all the same.
 """
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -14,14 +16,24 @@ from ouzel.learners.newton.theory import curvature_of, lipschitz_of
 from ouzel.learners.rows import Rows
 from ouzel.model.settings import resolve_settings
 from ouzel.sketches.spectral import oja
-from ouzel.terms.losses import Hinge, Logistic, Squared, SquaredHinge, derivative, value
+from ouzel.terms.losses import (
+    REGRESSION,
+    Hinge,
+    Logistic,
+    Poisson,
+    SmoothedHinge,
+    Squared,
+    SquaredHinge,
+    derivative,
+    value,
+)
 
 DIMENSION = 8
 TIMES = (5, 20, 80, 300)
 
 
 @pytest.mark.parametrize("loss", [Logistic(), Squared(), Hinge(), SquaredHinge()], ids=lambda loss: type(loss).__name__)
-@pytest.mark.parametrize("largest", [0.3, 1.0, 4.0])
+@pytest.mark.parametrize("largest", [0.3, 1.0, 4.0, 12.0])
 def test_a_loss_has_the_curvature_and_the_slope_found(loss, largest):
     sigma, steepest = curvature_of(loss, largest), lipschitz_of(loss, largest)
     rng = np.random.default_rng(0)
@@ -31,7 +43,44 @@ def test_a_loss_has_the_curvature_and_the_slope_found(loss, largest):
 
         assert abs(slope) <= steepest + 1e-12
         least = value(loss, u, y) + slope * (z - u) + sigma / 2 * (slope * (z - u)) ** 2
-        assert value(loss, z, y) >= least - 1e-9 - 1e-3 * abs(least)
+        assert value(loss, z, y) >= least - 1e-9
+
+
+def ratios(places):
+    """What sigma is at most, for every u and z of the places (n,): of the logistic loss and the label 1."""
+    u, z = np.meshgrid(places, places, indexing="ij")
+    slope, gap = -1.0 / (1.0 + np.exp(u)), z - u
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = 2.0 * (np.log1p(-slope * np.expm1(-gap)) - slope * gap) / (slope * gap) ** 2
+    return np.where(np.abs(gap) > 1e-2, found, np.exp(u))  # the limit, where digits would cancel
+
+
+@pytest.mark.parametrize("largest", [0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0, 12.0])
+def test_the_logistic_loss_has_the_largest_curvature_that_assumption_2_allows(largest):
+    sigma = curvature_of(Logistic(), largest)
+    ends = np.geomspace(1e-9, 1.0, 300)
+    places = np.unique(np.concatenate([np.linspace(-largest, largest, 900), -largest + ends, largest - ends]))
+    places = places[np.abs(places) <= largest]
+
+    found = ratios(places)
+
+    assert found.min() >= sigma * (1.0 - 1e-9)
+    assert found.min() == pytest.approx(sigma, rel=1e-9)
+
+
+@pytest.mark.parametrize("largest", [0.5, 1.0, 3.0, 10.0])
+@pytest.mark.parametrize(
+    "loss", [Poisson(), SquaredHinge(), SmoothedHinge(), Squared()], ids=lambda loss: type(loss).__name__
+)
+def test_no_nearer_place_has_less_curvature_than_was_found(loss, largest):
+    sigma = curvature_of(loss, largest)
+    places = np.concatenate([np.linspace(-largest, largest, 90), largest - np.geomspace(1e-4, 0.5, 10) * largest])
+    targets = [-largest, 0.3 * largest] if isinstance(loss, REGRESSION) else [1.0]
+    for u, z, y in itertools.product(places, places, targets):
+        rise = derivative(loss, u, y) * (z - u)
+        if abs(z - u) > 1e-3 * largest and rise != 0.0:
+            least = 2.0 * (value(loss, z, y) - value(loss, u, y) - rise) / rise**2
+            assert least >= sigma * (1.0 - 1e-5) - 1e-9
 
 
 def test_the_squared_loss_has_the_papers_curvature():

@@ -225,7 +225,7 @@ def test_room_that_grows_changes_nothing(learner):
 
 
 def test_what_cannot_be_kept_or_learnt_is_refused():
-    with pytest.raises(OuzelError, match="ons keeps a matrix over all features and takes ids below 2048"):
+    with pytest.raises(OuzelError, match="ons keeps a matrix over all features and takes up to 2,048 of them"):
         ons.init(3000, ons.Settings())
     with pytest.raises(OuzelError, match="needs curvature or eta above 0; got 0 and 0"):
         invariant.init(3, invariant.Settings(curvature=0.0))

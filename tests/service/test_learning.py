@@ -201,3 +201,17 @@ def test_a_line_of_a_stream_that_is_more_than_an_example_may_be_is_refused_alone
 
     assert said.json()["learnt"] == 1
     assert [refusal["line"] for refusal in said.json()["refusals"]] == [2, 3]
+
+
+def test_a_learner_with_a_full_matrix_learns_named_columns_and_stands_after_a_restart(start):
+    client = start(learner="ons")
+    rows = [{"age": k % 7 - 3.0, "height": 1.0 + k % 3, "income": k % 5 - 2.0} for k in range(60)]
+    for row in rows:
+        said = client.post("/v1/learn", json={**row, "label": int(row["age"] > 0.0)})
+        assert said.status_code == 200, said.text
+
+    found = [client.post("/v1/predict", json=row).json() for row in rows]
+    again = start(learner="ons")
+
+    assert sum(one["prediction"] == int(row["age"] > 0.0) for one, row in zip(found, rows, strict=True)) > 50
+    assert [again.post("/v1/predict", json=dict(reversed(row.items()))).json() for row in rows] == found

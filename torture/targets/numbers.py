@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from contextlib import suppress
 from functools import cache
 from random import Random
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from torture.learners import chosen, settings_of
+from torture.learners import chosen, settings_of, switches_of
 from torture.targets.base import Target, check_finite, check_margins
 from torture.verdicts import Failure
 
@@ -43,6 +44,7 @@ class Numbers(Target):
             spec["loss"] = random.choice((*CLASS_LOSSES, *NUMBER_LOSSES))
         if random.random() < 0.15:
             spec["penalty"] = random.choice(("elastic-net", "l2-ball", "max-norm", "l1-ball", "l2-norm"))
+        spec["switches"] = {name: random.random() < 0.5 for name in switches_of(learner) if random.random() < 0.5}
         spec["classes"] = random.choice((2, 2, 3))
         spec["values"] = random.choice(("large", "small", "mixed", "mixed", "plain", "one outlier"))
         return json.dumps(spec).encode()
@@ -56,7 +58,7 @@ class Numbers(Target):
         spec = json.loads(data)
         random = Random(spec["seed"])
         settings: dict[str, Any] = settings_of(spec["learner"])
-        settings |= {name: spec[name] for name in ("loss", "penalty") if spec[name]}
+        settings |= {name: spec[name] for name in ("loss", "penalty") if spec[name]} | spec.get("switches", {})
         if spec["penalty"] in ("elastic-net", "max-norm", "l2-norm"):
             settings["l1"] = random.choice((1e-4, 1.0, 1e10))
         model = ouzel.Model(spec["learner"], **settings)
@@ -68,9 +70,24 @@ class Numbers(Target):
         for array, finite in zip(_floats(model.states), limits, strict=False):
             if np.isnan(array).any() or (finite and not np.isfinite(array).all()):
                 raise Failure("nan", f"a state of {spec['learner']}", data.decode())
+        _check_file(model, data.decode())
         for column in model.top(10):
             check_finite("a weight of the top", [weight for _, weight in column], data.decode())
         return f"{spec['learner']} {spec['loss']} {spec['penalty']}"
+
+
+def _check_file(model: Any, data: str) -> None:
+    """A model that has learnt finite numbers is written to a file that can be read."""
+    from ouzel.errors import OuzelError
+    from ouzel.model import persistence
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/model"
+        try:
+            persistence.save(model, path)
+            persistence.load_model(path)
+        except OuzelError as error:
+            raise Failure("nan", f"the file of a {model.learner.name}: {error}", data) from None
 
 
 @cache

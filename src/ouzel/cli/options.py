@@ -127,7 +127,9 @@ L1 = Annotated[str | None, typer.Option("--l1", help="Strength of the l1 penalty
 L2 = Annotated[str | None, typer.Option("--l2", help="Strength of the squared l2 penalty.")]
 Budget = Annotated[str | None, typer.Option(help="Bytes a learner may keep, such as 8KB.")]
 SketchSize = Annotated[str | None, typer.Option(help="Directions a sketch keeps.")]
-Epsilon = Annotated[str | None, typer.Option(help="Of wm: error, of ||w||_1, for which its theorem sizes the sketch.")]
+Epsilon = Annotated[
+    str | None, typer.Option(help="Of wm: error for which its theorem sizes the sketch, far too large in practice.")
+]
 Setting = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Any other setting of the learner; may be repeated."),

@@ -123,8 +123,8 @@ class Training:
 
     def _fits(self, own: Shape, shape: Shape) -> bool:
         """Whether gains of a shape have the arrays of another one."""
-        rooms = [capacity_for(self.model.smallest, found.dimension) for found in (own, shape)]
-        same_room = self.model.budgeted or rooms[0] == rooms[1]
+        rooms = [capacity_for(self.model.smallest, found.slots) for found in (own, shape)]
+        same_room = self.model.budgeted or (rooms[0] == rooms[1] and own.ids == shape.ids)
         return same_room and (own.labels, own.closed) == (shape.labels, shape.closed)
 
     def _take_note(self, said: dict[int, Any], shape: Shape) -> None:

@@ -19,7 +19,7 @@ from ouzel.errors import OuzelError
 from ouzel.estimators.data import OF_FRAMES, FromData
 from ouzel.estimators.river import RiverProtocol
 from ouzel.learners import catalogue
-from ouzel.model.answers import Feature, is_probabilistic
+from ouzel.model.answers import Feature, is_probabilistic, shown_weights
 from ouzel.model.model import Model
 from ouzel.model.settings import resolve_settings
 from ouzel.model.tasks.choose import settings_for
@@ -181,7 +181,7 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
     def _shown_weights(self) -> np.ndarray:
         """Weights (columns, 1 + features) in the order and with the signs of margins as shown."""
         check_is_fitted(self, "model_")
-        table, space = self.model_.shown_weights(), self.model_.space
+        table, space = shown_weights(self.model_.classes, self.model_.weights()), self.model_.space
         if space.closed and space.width is None and set(space.kinds.values()) == {NUMBER}:
             ids = [space.id_of(name, self.model_.seed, self.model_.bits) for name in space.kinds]
             slots = [0, *(feature + 1 for feature in ids if feature is not None)]

@@ -98,7 +98,7 @@ class WMSketchClassifier(_Budgeted):
     averaging : recover weights from the mean of the iterates (Theorem 2), for a second table
     radius : of the l2 ball that the sketch is kept in, 0 for none
     epsilon, delta, features : the size by Theorem 1: errors of epsilon ||w||_1 with probability 1 - delta, of so many
-        features; 0 for the size that the budget gives
+        features; of theoretical use alone, far too large in practice; 0 for the size that the budget gives
     heap_size, width, depth, l1, per_feature, cell_bits : see `AWMSketchClassifier`, and there for the others
 
     Examples

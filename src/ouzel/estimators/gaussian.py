@@ -33,7 +33,7 @@ class SecondOrderPerceptronClassifier(_Gaussian):
     Parameters
     ----------
     damping : the diagonal of the correlation matrix to begin with
-    covariance : "diagonal", or "full" for ids below 4,096 (names of features: bits of 12 or less)
+    covariance : "diagonal", or "full" for up to 4,096 features
     fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
 
     Examples
@@ -59,7 +59,7 @@ class ConfidenceWeightedClassifier(_Distribution):
     confidence : probability with which every example is to be right
     prior : variance of the weights before any example
     pairwise : whether a margin has the variance of a difference of two scores, 2 x'Sx, or LIBOL's x'Sx
-    covariance : "diagonal", or "full" for ids below 4,096 (names of features: bits of 12 or less)
+    covariance : "diagonal", or "full" for up to 4,096 features
     fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
 
     Examples
@@ -119,7 +119,7 @@ class AROWClassifier(_Distribution):
     regularization : r
     prior : variance of the weights before any example
     pairwise : whether a margin has the variance of a difference of two scores, 2 x'Sx, or LIBOL's x'Sx
-    covariance : "diagonal", or "full" for ids below 4,096 (names of features: bits of 12 or less)
+    covariance : "diagonal", or "full" for up to 4,096 features
     fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
 
     Examples
@@ -145,7 +145,7 @@ class NAROWClassifier(_Distribution):
     bound : b; once the variance of a margin is below 1 / b its examples are not learnt, late classes neither
     prior : variance of the weights before any example
     pairwise : whether a margin has the variance of a difference of two scores, 2 x'Sx, or LIBOL's x'Sx
-    covariance : "diagonal", or "full" for ids below 4,096 (names of features: bits of 12 or less)
+    covariance : "diagonal", or "full" for up to 4,096 features
     fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
 
     Examples
@@ -170,7 +170,7 @@ class NHERDClassifier(_Distribution):
     aggressiveness : C, the price of slack
     prior : variance of the weights before any example
     pairwise : whether a margin has the variance of a difference of two scores, 2 x'Sx, or LIBOL's x'Sx
-    covariance : "diagonal", or "full" for ids below 4,096 (names of features: bits of 12 or less)
+    covariance : "diagonal", or "full" for up to 4,096 features
     fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
 
     Examples
@@ -193,7 +193,7 @@ class IELLIPClassifier(_Gaussian):
     Parameters
     ----------
     shrinkage, decay : c and b; round t takes the share c b^t from the ellipsoid
-    covariance : "diagonal", or "full" for ids below 4,096 (names of features: bits of 12 or less)
+    covariance : "diagonal", or "full" for up to 4,096 features
     fit_intercept, passes, bits, seed : see `OnlineGradientClassifier`
 
     Examples

@@ -157,8 +157,8 @@ class RiverProtocol:
         slots.learning = False
         row, values = slots.row(x)
         model = slots.model
-        if slots.largest + 2 > model.dimension and slots.largest + 1 >= model.capacity and not model.budgeted:
-            known = row < model.capacity
+        if slots.largest + 2 > model.dimension and slots.largest + 1 >= model.reach:
+            known = row < model.reach
             row, values = row[known], values[known]
         return model.margins_one(row, values)
 

@@ -15,7 +15,7 @@ from ouzel.learners.auto.classification import weights_by_class
 from ouzel.learners.auto.regression import State as Numbers
 from ouzel.learners.auto.regression import weights_by_model
 from ouzel.learners.auto.several_classes import SeveralClasses
-from ouzel.learners.auto.standardisation import DENSE, Features
+from ouzel.learners.auto.standardisation import DENSE, Features, renumbered
 from ouzel.learners.auto.two_classes import TwoClasses
 from ouzel.learners.newton import sketched
 from ouzel.learners.rows import Rows
@@ -77,7 +77,12 @@ def form_of(model: Model) -> Form:
     if model.budgeted:
         return _restricted(_asked(model))
     form = _form(model)
-    weights = form.weights[: model.dimension].astype(float)
+    weights = form.weights[: model.slots].astype(float)
+    if model.slot_map is not None:  # the graph goes by ids
+        weights = model.slot_map.spread(weights.T, model.dimension).T
+        if form.features is not None:
+            numbers = model.slot_map.numbers
+            form = form._replace(features=renumbered(form.features, numbers, model.dimension))
     if not model.intercept:
         weights[0] = 0.0
     reach = None if form.reach is None else form.reach[: model.dimension].astype(float)

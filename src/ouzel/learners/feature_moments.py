@@ -76,6 +76,13 @@ def means_and_spreads(moments: FeatureMoments) -> tuple[np.ndarray, np.ndarray]:
     return mean, np.sqrt(np.maximum(square - mean**2, 0.0))
 
 
+def renumbered(moments: FeatureMoments, places: np.ndarray) -> FeatureMoments:
+    """The moments in which slot k is slot `places[k]`."""
+    sums = np.empty_like(moments.sums)
+    sums[places] = moments.sums
+    return moments._replace(sums=sums)
+
+
 def merged(parts: list[FeatureMoments]) -> FeatureMoments:
     """The moments of the samples of several models, which have room for the same slots."""
     sums = sum(part.sums.astype(np.float64) for part in parts)

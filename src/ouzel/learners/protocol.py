@@ -100,6 +100,14 @@ class Checked(Protocol):
 
 
 @runtime_checkable
+class Renumbered(Protocol):
+    """Its slots can have other numbers: where it keeps a number for every pair, ids get slots as they first appear."""
+
+    def renumber(self, state: State, places: np.ndarray) -> State:
+        """The state in which slot k of this one is slot `places[k]`."""
+
+
+@runtime_checkable
 class ChosenByTask(Protocol):
     """Another module learns some tasks, or by some losses or settings."""
 

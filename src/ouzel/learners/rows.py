@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import kernel
+from ouzel.kernels.jit import force_inline, kernel
 
 
 class Rows(NamedTuple):
@@ -57,6 +57,59 @@ def to_rows(offsets, indices, values, constant, limit):
                 slots[filled] = slot
                 row_values[filled] = values[k]
                 filled += one
+        row_offsets[i + 1] = filled
+    return Rows(row_offsets, slots[:filled], row_values[:filled])
+
+
+@force_inline
+def _place_of(ids, feature, guess):
+    """Where a feature stands among ascending ids, -1 if it does not; a guess that is right saves the search."""
+    if guess < len(ids) and ids[guess] == feature:
+        return guess
+    low, high = 0, len(ids)
+    while low < high:
+        middle = (low + high) // 2
+        if ids[middle] < feature:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < len(ids) and ids[low] == feature else -1
+
+
+@kernel
+def any_unknown(ids, offsets, indices, weights):
+    """Whether a row of a weight above 0 has a feature that is not among ascending ids."""
+    for i in range(len(offsets) - 1):
+        place = -1
+        for k in range(offsets[i], offsets[i + 1]):
+            place = _place_of(ids, np.int64(indices[k]), place + 1)
+            if place < 0 and weights[i] > 0.0:
+                return True
+    return False
+
+
+@kernel
+def to_mapped_rows(ids, order, offsets, indices, values, constant, room):
+    """Rows over slots, which are 1 + `order` of ascending ids; see `model.slot_map`."""
+    n = len(offsets) - 1
+    most = np.int64(offsets[n] - offsets[0]) + (n if constant else 0)
+    row_offsets, slots, row_values = np.zeros(n + 1, np.uint64), np.empty(most, np.uint32), np.empty(most, np.float32)
+    filled = 0
+    for i in range(n):
+        if constant:
+            slots[filled], row_values[filled] = 0, 1.0
+            filled += 1
+        place, last = -1, len(ids)
+        for k in range(offsets[i], offsets[i + 1]):
+            place = _place_of(ids, np.int64(indices[k]), place + 1)
+            if place >= 0:
+                slot = order[place] + 1
+            else:
+                last += 1
+                slot = last
+            if slot < room:
+                slots[filled], row_values[filled] = slot, values[k]
+                filled += 1
         row_offsets[i + 1] = filled
     return Rows(row_offsets, slots[:filled], row_values[:filled])
 

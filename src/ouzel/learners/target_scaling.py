@@ -105,7 +105,7 @@ class TargetScaling:
                 setattr(self, name, _of_learner(getattr(learner, name)))
         if hasattr(learner, "BUDGETED"):
             self.BUDGETED = learner.BUDGETED
-        for name in (*WEIGHED, "fade"):
+        for name in (*WEIGHED, "fade", "renumber"):
             if hasattr(learner, name):
                 setattr(self, name, getattr(self, f"_{name}"))
 
@@ -173,6 +173,10 @@ class TargetScaling:
         """Have the learner fade, and earlier targets count for less in their mean and spread."""
         self._learner.fade(state.learner, kept, settings)
         state.targets[[WEIGHT, SQUARES]] *= kept
+
+    def _renumber(self, state: State, places: np.ndarray) -> State:
+        """The state in which slot k of this one is slot `places[k]`."""
+        return state._replace(learner=self._learner.renumber(state.learner, places))
 
     def _weights(self, state: State, settings: Any) -> np.ndarray:
         """Weights (slots,) in the targets' unit; the constant's holds the mean."""

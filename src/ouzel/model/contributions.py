@@ -18,19 +18,19 @@ AVERAGE, ABSENT = "(average example)", "(other absent features)"
 
 def explained(model: Model, block: Block) -> Iterator[list[dict[str, Any]]]:
     """What is added to the margins of each example of a block, see `contributions`."""
-    return contributions(model, model.raw_rows(block), model.margins(block))
+    return contributions(model, model.numbered_rows(block), model.margins(block))
 
 
 def contributions(model: Model, rows: Rows, margins: np.ndarray) -> Iterator[list[dict[str, Any]]]:
     """For each example, and each class or the one column of margins, its features and what they add, the most first.
 
-    `rows` hold the features as they came, the constant one included, and `margins` (n,) or (n, classes) what the model
-    predicts of them. A feature adds weight × (value - mean), with its mean over the examples that were learnt: at its
-    usual value it adds nothing, and one that is absent takes away what it usually adds. The last entry is the margin of
-    an average example; the one before it may sum up absent features that are not listed. Contributions and the
-    remainder add up to the margin. The remainder is rounding, but where a learner cuts large values: at three standard
-    deviations where features are standardised, as `auto` does, or at the largest seen (`son-oja`). A learner of a byte
-    budget knows no means; there an example is compared with one that has no features.
+    `rows` hold the features as they came, by id + 1 and the constant one as 0, and `margins` (n,) or (n, classes) what
+    the model predicts of them. A feature adds weight × (value - mean), with its mean over the examples that were
+    learnt: at its usual value it adds nothing, and one that is absent takes away what it usually adds. The last entry
+    is the margin of an average example; the one before it may sum up absent features that are not listed. Contributions
+    and the remainder add up to the margin. The remainder is rounding, but where a learner cuts large values: at three
+    standard deviations where features are standardised, as `auto` does, or at the largest seen (`son-oja`). A learner
+    of a byte budget knows no means; there an example is compared with one that has no features.
     """
     if not (model.task.numbers or model.task.groups or len(model.classes)):
         yield from ([] for _ in range(len(margins)))
@@ -59,7 +59,7 @@ class _Column:
 def _explanation(
     model: Model, label: Any, margin: float, column: _Column, known: np.ndarray, row: np.ndarray, values: np.ndarray
 ) -> dict[str, Any]:
-    """What an example's features, of slots `row`, add to a margin; `known` are the slots of the column's weights."""
+    """What an example's features, `row`, add to a margin; `known` are those that the column has weights of."""
     places = np.minimum(np.searchsorted(known, row), len(known) - 1)
     found = known[places] == row
     weights, usual = (np.where(found, part[places], 0.0) for part in (column.weights, column.usual))
@@ -93,13 +93,17 @@ def _labels(model: Model) -> list[Any]:
 
 
 def _of_table(model: Model) -> tuple[np.ndarray, list[_Column]]:
-    """All slots, and their columns, of a learner that knows its weights."""
-    weights = shown_weights(model.classes, np.atleast_2d(model.weights()))
-    means = model.means_and_spreads()[0]
+    """All features by id + 1, rising, and their columns, of a learner that knows its weights."""
+    weights, means = np.atleast_2d(model.slot_weights()), model.means_and_spreads()[0]
     means[0] = 0.0
+    known = np.arange(model.slots)
+    if model.slot_map is not None:
+        order = np.argsort(model.slot_map.numbers)
+        known, weights, means = model.slot_map.numbers[order], weights[:, order], means[order]
+    weights = shown_weights(model.classes, weights)
     constant = weights[:, 0] * model.intercept
     columns = [_Column(row, float(row @ means + own), means) for row, own in zip(weights, constant, strict=True)]
-    return np.arange(weights.shape[1]), columns
+    return known, columns
 
 
 def _of_budget(model: Model, rows: Rows) -> tuple[np.ndarray, list[_Column]]:

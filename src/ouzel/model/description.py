@@ -11,6 +11,7 @@ from ouzel.learners import catalogue
 from ouzel.model.label_encoder import MOST_CLASSES, Classes
 from ouzel.model.model import SLOT_LIMIT, Model
 from ouzel.model.settings import resolve_settings
+from ouzel.model.slot_map import MOST, SlotMap
 from ouzel.model.tasks.choose import TASKS
 from ouzel.ranges import MOST_BITS, MOST_SEED
 from ouzel.rules import Rule, check, flag, label, list_of, number, one_of, pair_of, table, text, whole
@@ -47,11 +48,15 @@ RULES = {
     "notes": table,
 }
 """What stands in a model file beside the arrays."""
+SLOTS = {"slots": list_of(whole(0, MOST_ID), MOST)}
+"""The same, of a model whose feature ids get slots as they come: the ids, in order. Older files have id + 1 as slot."""
 
 
 def describe(model: Model, notes: dict[str, Any]) -> dict[str, Any]:
     """The description of a model but for the format of its file."""
+    slots = {} if model.slot_map is None else {"slots": model.slot_map.ids.tolist()}
     return {
+        **slots,
         "learner": model.learner.name,
         "settings": to_json(model.settings),
         "task": model.task.name,
@@ -76,7 +81,8 @@ def describe(model: Model, notes: dict[str, Any]) -> dict[str, Any]:
 
 def model_of(described: Any) -> Model:
     """The model that was described, without its states."""
-    check(described, RULES)
+    mapped = isinstance(described, dict) and "slots" in described
+    check(described, RULES | SLOTS if mapped else RULES)
     known = described["classes"]
     if len(set(known)) != len(known):
         raise OuzelError(f"classes are not different; got {reprlib.repr(known)}")
@@ -97,10 +103,21 @@ def model_of(described: Any) -> Model:
     model.classes = Classes(known, described["closed"])
     model.examples, model.unlabelled = described["examples"], described["unlabelled"]
     model.dimension = described["dimension"]
+    if mapped or model.slot_map is not None:
+        model.slot_map = _slot_map(model, described)
     model.names = FeatureNames.from_json(described["names"])
     model.space = space_of(described["features"])
     _check_reading(described["notes"].get("reading", {}))
     return model
+
+
+def _slot_map(model: Model, described: dict[str, Any]) -> SlotMap:
+    """The slots of a description's feature ids."""
+    features = described["dimension"] - 1
+    ids = described.get("slots", range(min(features, MOST + 1)))
+    if model.slot_map is None or len(ids) > MOST or len(set(ids)) < len(ids) or max(ids, default=-1) >= features:
+        raise OuzelError(f"slots are not those of {features} features of {model.learner.name}")
+    return SlotMap(ids)
 
 
 def _check_reading(stored: Any) -> None:

@@ -10,6 +10,8 @@ from typing import Any
 from ouzel.errors import OuzelError
 from ouzel.learners import protocol
 from ouzel.model.model import Model
+from ouzel.model.room import order_slots
+from ouzel.model.slot_map import common_ids
 from ouzel.streams.feature_space import FeatureSpace, meet
 from ouzel.terms.names import to_json
 
@@ -68,10 +70,11 @@ def _merge_models(models: Sequence[Model]) -> Model:
     labels = list(dict.fromkeys(label for model in models for label in model.classes.known))
     dimension = max(model.dimension for model in models)
     closed = all(model.classes.closed and len(model.classes) == len(labels) for model in models)
-    merged = prepared(first, labels, dimension, closed)
+    ids = common_ids(map(slot_ids, models))
+    merged = prepared(first, labels, dimension, closed, ids)
     merged.space = reduce(partial(meet, learning=True), of_one_width([model.space for model in models]))
     learnt = [model for model in models if model.examples] or [first]  # one that has learnt nothing says nothing
-    parts = [prepared(model, labels, dimension, closed) for model in learnt]
+    parts = [prepared(model, labels, dimension, closed, ids) for model in learnt]
     merged.preparation.merge([model.preparation for model in parts])
     states = [in_order(model, labels) for model in parts]
     alike = zip(*states, strict=True)
@@ -91,16 +94,26 @@ def of_one_width(spaces: list[FeatureSpace]) -> list[FeatureSpace]:
     return [space._replace(width=widest) if space.width in plain and not space.kinds else space for space in spaces]
 
 
-def prepared(model: Model, labels: list[Any], dimension: int, closed: bool) -> Model:
-    """A copy that knows all classes, and takes others too if not `closed`, and has room for all features."""
+def slot_ids(model: Model) -> tuple[int, ...] | None:
+    """The feature ids of a model's slots, in order, where ids get slots as they come."""
+    return None if model.slot_map is None else tuple(model.slot_map.ids.tolist())
+
+
+def prepared(model: Model, labels: list[Any], dimension: int, closed: bool, ids: tuple[int, ...] | None) -> Model:
+    """A copy that knows all classes, and takes others too if not `closed`, and has room for all features.
+
+    The `ids` are those of slots, where ids get slots as they come.
+    """
     model = copy.deepcopy(model)
     model.make_room(dimension - 2)
+    if ids is not None:
+        order_slots(model, ids)
     if not closed:
         model.task.open(model)
     for label in labels:
         if model.classes.find(label) < 0:
             model.classes.position(label)
-            model.make_states(len(model.classes))
+            model.task.make_states(model, len(model.classes))
     return model
 
 

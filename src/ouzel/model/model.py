@@ -12,17 +12,17 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ouzel.errors import OuzelError, RoomError
 from ouzel.kernels.jit import specialise
 from ouzel.layout import bytes_of, copied, flat
 from ouzel.learners import catalogue, feature_moments, feature_scaling, protocol
 from ouzel.learners.feature_moments import in_sample
-from ouzel.learners.rows import Rows, largest_id, to_rows
-from ouzel.model.answers import Answers, Feature, important_slots, shown_features, shown_weights
+from ouzel.learners.rows import Rows, to_rows
+from ouzel.model.answers import Answers, Feature, important_slots, shown_features
 from ouzel.model.label_encoder import Classes
 from ouzel.model.preparation import Preparation
-from ouzel.model.room import capacity_for, check_room
+from ouzel.model.room import capacity_for, make_room, make_room_for, slots_of_one
 from ouzel.model.settings import resolve_settings
+from ouzel.model.slot_map import SlotMap
 from ouzel.model.tasks.choose import choose_task, settings_for
 from ouzel.model.tasks.task import Outcome
 from ouzel.ranges import Bits, HalfLife, Range, Seed, ranged
@@ -88,13 +88,14 @@ class Model:
         self.names = FeatureNames()
         self.space = FeatureSpace()  # what the ids of features stand for
         self.examples = self.unlabelled = 0
-        self.dimension = 1  # slots that examples may have used so far; slot 0 is the constant feature
+        self.dimension = 1  # largest feature id so far + 2
+        self.slot_map = SlotMap() if self.keeps_pairs and isinstance(self.module, protocol.Renumbered) else None
         self.states: list[Any] = []
         self.standardize, self.forget = bool(standardize), forget
         self.preparation = Preparation(self.learner, self.module, self.standardize, forget, self.task.groups)
         if begin:
             self.preparation.begin(self.capacity)
-            self.make_states(len(self.classes))
+            self.task.make_states(self, len(self.classes))
 
     @cached_property
     def module(self) -> Any:
@@ -133,8 +134,18 @@ class Model:
 
     @property
     def capacity(self) -> int:
-        """Slots the state has room for: a function of `dimension` alone, however the stream was cut into blocks."""
-        return capacity_for(self.smallest, self.dimension)
+        """Slots the state has room for: a function of `slots` alone, however the stream was cut into blocks."""
+        return capacity_for(self.smallest, self.slots)
+
+    @property
+    def slots(self) -> int:
+        """Slots that examples may have used so far; slot 0 is the constant feature."""
+        return self.dimension if self.slot_map is None else len(self.slot_map) + 1
+
+    @property
+    def reach(self) -> int:
+        """Examples may have ids + 1 below this: all there are, unless an id's slot is the id + 1."""
+        return self.capacity if self.slot_map is None and not self.budgeted else SLOT_LIMIT
 
     @cached_property
     def smallest(self) -> int:
@@ -177,7 +188,7 @@ class Model:
         self.unlabelled += block.rows - labelled.rows
         block = labelled
         space = meet(self.space, block.space, learning=True)
-        self._make_room(block)
+        make_room_for(self, block)
         self.space = space
         learnt = self.task.learn(self, block)
         self.examples += block.rows
@@ -187,10 +198,9 @@ class Model:
         return learnt
 
     def learn_one(self, slots: np.ndarray, values: np.ndarray, label: Any, importance: np.float32) -> list[float]:
-        """Learn one example given as slots (uint32, the constant's included) and values (float32) known to be sound.
-
-        Returns its margins before that, one a column.
-        """
+        """Learn one example of ids + 1 (uint32, 0 for the constant) and sound values (float32); its margins before."""
+        if self.slot_map is not None:
+            slots, values = slots_of_one(self, slots, values, importance)
         if importance > 0.0 and in_sample(self.examples) and self.preparation.moments is not None:
             self._count_one(slots, values)
         slots, values = self.preparation.one(slots, values, importance)
@@ -217,7 +227,9 @@ class Model:
         return self.task.evaluate(self, _labelled(block))
 
     def margins_one(self, slots: np.ndarray, values: np.ndarray) -> list[float]:
-        """The margins of one example, one a column."""
+        """The margins of one example given as ids + 1, one a column."""
+        if self.slot_map is not None:
+            slots, values = self.slot_map.one(slots, values, self.capacity)
         return self.task.margins_one(self, *self.preparation.one(slots, values, None))
 
     def answer_one(self, margins: list[float]) -> Any:
@@ -225,37 +237,26 @@ class Model:
         return self.task.answer_one(self, margins)
 
     def make_room(self, largest: int) -> None:
-        """Have room for feature id `largest` and all below it."""
-        if largest + 2 <= self.dimension:
-            return
-        check_room(self, largest)
-        dimension, capacity = self.dimension, self.capacity
-        self.dimension = largest + 2
-        if self.budgeted or self.capacity == capacity:
-            return
-        try:
-            self.compiled.clear()  # it holds the states that are replaced
-            self.states = [self.module.grow(state, *self.task.shape(self), self.settings) for state in self.states]
-            self.preparation.grow(self.capacity)
-        except OuzelError as error:
-            self.dimension = dimension
-            raise RoomError(str(error)) from None
+        """Have room for feature id `largest` and all below it, where slots follow from ids."""
+        make_room(self, largest)
 
     def weights(self) -> np.ndarray:
-        """Weights (columns, dimension), slot 0 first; not for learners of a byte budget, which know only their top."""
+        """Weights (columns, dimension), the constant's first, then by id; of a learner without a byte budget."""
+        found = self.slot_weights()
+        return found if self.slot_map is None else self.slot_map.spread(found, self.dimension)
+
+    def slot_weights(self) -> np.ndarray:
+        """The same by slot, (columns, slots)."""
         found, features = self.task.weights(self), self.preparation.features
         return found if features is None else feature_scaling.weights_of_raw(features, found)
 
-    def shown_weights(self) -> np.ndarray:
-        """The same with the signs and in the order in which classes are shown."""
-        return shown_weights(self.classes, self.weights())
-
     def top(self, n: int) -> list[list[tuple[int, float]]]:
         """The n heaviest (feature id, weight) of each column, heaviest first; id -1 is the constant feature."""
-        return [
-            [(int(slot) - 1, float(weight)) for slot, weight in zip(slots, weights, strict=True)]
-            for slots, weights in self.task.top(self, n)
-        ]
+        found = self.task.top(self, n)
+        if self.slot_map is not None:
+            found = [(self.slot_map.numbers[slots], weights) for slots, weights in found]
+        columns = [zip(numbers.tolist(), weights.tolist(), strict=True) for numbers, weights in found]
+        return [[(number - 1, weight) for number, weight in column] for column in columns]
 
     def heaviest(self, n: int) -> list[tuple[Label | None, list[Feature]]]:
         """The same by names of features and of classes, with the signs and in the order in which classes are shown."""
@@ -263,7 +264,7 @@ class Model:
         return shown_features(self.classes, columns)
 
     def most_important(self, n: int) -> list[tuple[Label | None, list[Feature]]]:
-        """The n features of each class that move its margin most, most important first, and the intercept if there is room.
+        """The n features of each class that move its margin most, most important first; the intercept comes last.
 
         Importance is |weight| × spread: how far one standard deviation of the feature moves the margin. Learners of a
         byte budget do not know the spread of features, and name the heaviest.
@@ -272,32 +273,29 @@ class Model:
             return self.heaviest(n)
         spreads = self.means_and_spreads()[1]
         columns = []
-        for weights in self.weights():
+        for weights in self.slot_weights():
             slots = 1 + important_slots(weights[1:], spreads[1:], n)
             if len(slots) < n and self.intercept and weights[0] != 0.0:
                 slots = np.append(slots, 0)
             sizes = np.abs(weights[slots]) * spreads[slots]
-            names = [self.feature_name(slot - 1) for slot in slots.tolist()]
+            numbers = slots if self.slot_map is None else self.slot_map.numbers[slots]
+            names = [self.feature_name(number - 1) for number in numbers.tolist()]
             columns.append(
                 [Feature(*each) for each in zip(names, weights[slots].tolist(), sizes.tolist(), strict=True)]
             )
         return shown_features(self.classes, columns)
 
     def means_and_spreads(self) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and standard deviation (dimension,) of the features in the examples learnt, absent ones counting as 0.
+        """Mean and standard deviation (slots,) of the features in the examples learnt, absent ones counting as 0.
 
         Those of a sample; not known to learners of a byte budget.
         """
         mean, spread = feature_moments.means_and_spreads(self.preparation.moments)
-        return mean[: self.dimension], spread[: self.dimension]
+        return mean[: self.slots], spread[: self.slots]
 
     def feature_name(self, feature: int) -> str | int:
         """What a person calls a feature: its name, or its id where the stream had no names."""
         return "(intercept)" if feature == -1 else self.names.name(feature) or feature
-
-    def make_states(self, classes: int) -> None:
-        """Bring the states up to a number of classes."""
-        self.task.make_states(self, classes)
 
     def rows(self, block: Block) -> Rows:
         """A block to predict as rows over the slots that the states have room for, as the learner sees them."""
@@ -313,9 +311,13 @@ class Model:
                 self.preparation.fade(self.module, self.states, self.settings)
 
     def raw_rows(self, block: Block) -> Rows:
-        """A block as rows, all slots taken of a learner of a byte budget."""
-        limit = SLOT_LIMIT if self.budgeted else self.capacity
-        return to_rows(block.offsets, block.indices, block.values, self.intercept, np.uint64(limit))
+        """A block as rows over slots, all slots taken of a learner of a byte budget."""
+        mapped = self.slot_map
+        return self.numbered_rows(block) if mapped is None else mapped.rows(*block[:3], self.intercept, self.capacity)
+
+    def numbered_rows(self, block: Block) -> Rows:
+        """The same over ids + 1, whatever their slots."""
+        return to_rows(block.offsets, block.indices, block.values, self.intercept, np.uint64(self.reach))
 
     def _count_one(self, slots: np.ndarray, values: np.ndarray) -> None:
         """Count the features of one example."""
@@ -325,10 +327,6 @@ class Model:
             count = specialise(feature_moments.add_row, moments, slots, values)
             self.compiled["moments", 0] = moments, count
         count(moments, slots, values)
-
-    def _make_room(self, block: Block) -> None:
-        if block.nonzeros:
-            self.make_room(int(largest_id(block.indices, block.offsets[0], block.offsets[-1])))
 
     def _forget_names(self) -> None:
         """A budgeted learner keeps the names of its members only."""

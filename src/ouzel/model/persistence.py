@@ -23,7 +23,7 @@ import numpy as np
 from ouzel import __version__
 from ouzel.errors import ImportNeededError, OuzelError
 from ouzel.files import write_atomically
-from ouzel.layout import flat
+from ouzel.layout import check_arrays, flat
 from ouzel.learners.auto import standardisation
 from ouzel.learners.protocol import Checked
 from ouzel.model.description import describe, model_of
@@ -72,8 +72,9 @@ def save(
     """Write a model to one file. `notes` are JSON values that `load_notes` gives back: how the stream was read, say.
 
     `beside` is a NamedTuple of further arrays and its layout, which `load_parts` gives back. Arrays are stored `whole`
-    for processes that map them.
+    for processes that map them. What reading would refuse is not written.
     """
+    check_readable(model, path)
     described = describe(model, notes or {})
     writer = TensorWriter(whole or not _is_bounded(model))
     for layout, state, prefix in _states_of(model, beside):
@@ -127,6 +128,27 @@ def _names_in(reading: TensorReader) -> list[Any]:
         [slot - 1, whole[end - length : end].decode()]
         for slot, length, end in zip(slots.tolist(), lengths.tolist(), ends.tolist(), strict=True)
     ]
+
+
+def check_readable(model: Model, path: str | Path = "model") -> None:
+    """Refuse a model whose arrays would be refused when the file is read."""
+    try:
+        for layout, state, _ in _states_of(model, None):
+            check_arrays(layout, dict(flat(state)))
+        _check_parts(model, model.states)
+    except OuzelError as error:
+        raise OuzelError(
+            f"{path}: not written, for it could not be read again: {error}; "
+            "train again with a smaller step, or on standardized features"
+        ) from None
+
+
+def _check_parts(model: Model, states: list[Any]) -> None:
+    """Refuse arrays that are sound, each by itself, and contradict each other."""
+    if model.preparation.features is not None:
+        standardisation.check(model.preparation.features)
+    for state in states if isinstance(model.module, Checked) else []:
+        model.module.check(state, model.settings)
 
 
 def load_model(path: str | Path) -> Model:
@@ -223,9 +245,6 @@ def _rebuild(described: dict[str, Any], reading: TensorReader) -> tuple[Model, d
     model.preparation.begin(model.capacity)
     model.preparation.take(dict(zip(prepared, states[count:], strict=True)))
     del states[count:]
-    if model.preparation.features is not None:
-        standardisation.check(model.preparation.features)
-    for state in states if isinstance(model.module, Checked) else []:
-        model.module.check(state, model.settings)
+    _check_parts(model, states)
     model.take(states)
     return model, described["notes"], reading

@@ -110,6 +110,13 @@ class Preparation:
         if "moments" in gains:
             self.moments = stored_like(self.moments, feature_moments.onto(self.moments, gains["moments"]))
 
+    def renumber(self, places: np.ndarray) -> None:
+        """Have what is known of slot k as that of slot `places[k]`."""
+        if self.features is not None:
+            self.features = standardisation.renumbered(self.features, places, len(places))
+        if self.moments is not None:
+            self.moments = feature_moments.renumbered(self.moments, places)
+
     def nbytes(self, slots: int) -> int:
         """Bytes of its arrays for so many slots."""
         return sum(map(bytes_of, self.layouts(slots).values()))

@@ -1,8 +1,10 @@
-"""Whether a model would take a block, and has room for its features: asked beforehand, nothing is changed."""
+"""Room for a model's features: whether there is, asked beforehand, and states that grow."""
 
 from __future__ import annotations
 
 from typing import Any
+
+import numpy as np
 
 from ouzel.errors import OuzelError, RoomError
 from ouzel.layout import bytes_of
@@ -11,23 +13,30 @@ from ouzel.ranges import memory
 from ouzel.streams.block import Block
 from ouzel.streams.feature_space import meet
 
+NO_IDS = np.empty(0, np.int64)
 
-def capacity_for(smallest: int, dimension: int) -> int:
+
+def capacity_for(smallest: int, slots: int) -> int:
     """Slots that a state has room for where examples may have used so many."""
-    return max(smallest, 1 << max(dimension - 2, 0).bit_length()) + 1
+    return max(smallest, 1 << max(slots - 2, 0).bit_length()) + 1
 
 
 def check_block(model: Any, block: Block) -> None:
     """Raise the OuzelError that a model's learning of a labelled block would raise."""
     meet(model.space, block.space, learning=True)
     if block.nonzeros:
-        check_room(model, int(largest_id(block.indices, block.offsets[0], block.offsets[-1])))
+        largest, new = _features_of(model, block)
+        check_room(model, largest, len(new))
     model.task.check(model, block)
 
 
-def check_room(model: Any, largest: int) -> None:
-    """Refuse a feature id that a model's states cannot have, or not within this machine's memory: RoomError."""
-    capacity = capacity_for(model.smallest, max(model.dimension, largest + 2))
+def check_room(model: Any, largest: int, new: int = 0) -> None:
+    """Refuse feature ids that a model's states cannot have, or not within this machine's memory: RoomError.
+
+    They go up to `largest`; so many of them are `new`, where ids get slots as they come.
+    """
+    slots = max(model.dimension, largest + 2) if model.slot_map is None else model.slots + new
+    capacity = capacity_for(model.smallest, slots)
     if model.budgeted or capacity == model.capacity:
         return
     shape = (capacity, *model.task.shape(model)[1:])
@@ -41,3 +50,59 @@ def check_room(model: Any, largest: int) -> None:
             f"feature id {largest} needs {needed / 2**30:.0f} GiB of weights, more than this machine has; "
             "renumber the ids, or use a learner with a byte budget (awm), which takes any id"
         )
+
+
+def make_room_for(model: Any, block: Block) -> None:
+    """Have room for the features of a block to learn."""
+    if block.nonzeros:
+        make_room(model, *_features_of(model, block))
+
+
+def slots_of_one(model: Any, numbers: np.ndarray, values: np.ndarray, importance: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Slots and values of one example to learn, given as ids + 1, 0 for the constant: new ids get slots."""
+    known = model.slot_map.known(numbers)
+    if known is not None:
+        return known, values
+    if importance > 0.0:
+        features = numbers[numbers > 0].astype(np.int64) - 1
+        make_room(model, int(features.max()), model.slot_map.new_ids(features))
+    found: tuple[np.ndarray, np.ndarray] = model.slot_map.one(numbers, values, model.capacity)
+    return found
+
+
+def make_room(model: Any, largest: int, new: np.ndarray = NO_IDS) -> None:
+    """Have room for feature id `largest` and all below it; where ids get slots as they come, for `new` ones."""
+    if largest + 2 <= model.dimension and not len(new):
+        return
+    check_room(model, largest, len(new))
+    dimension, capacity, slot_map = model.dimension, model.capacity, model.slot_map
+    model.dimension = max(dimension, largest + 2)
+    if slot_map is not None and len(new):
+        model.slot_map = slot_map.with_ids(new)
+    if model.budgeted or model.capacity == capacity:
+        return
+    try:
+        model.compiled.clear()  # it holds the states that are replaced
+        model.states = [model.module.grow(state, *model.task.shape(model), model.settings) for state in model.states]
+        model.preparation.grow(model.capacity)
+    except OuzelError as error:
+        model.dimension, model.slot_map = dimension, slot_map
+        raise RoomError(str(error)) from None
+
+
+def order_slots(model: Any, ids: tuple[int, ...]) -> None:
+    """Have the slots of feature ids, all that the model knows among them, in this order."""
+    make_room(model, model.dimension - 2, model.slot_map.new_ids(np.array(ids, np.int64)))
+    if model.slot_map.ids.tolist() == [*ids]:
+        return
+    places = model.slot_map.places_in(ids, model.capacity)
+    model.compiled.clear()
+    model.states = [model.module.renumber(state, places) for state in model.states]
+    model.preparation.renumber(places)
+    model.slot_map = type(model.slot_map)(ids)
+
+
+def _features_of(model: Any, block: Block) -> tuple[int, np.ndarray]:
+    """The largest feature id of a block, and the ids that are to get slots: of examples that change something."""
+    largest = int(largest_id(block.indices, block.offsets[0], block.offsets[-1]))
+    return largest, NO_IDS if model.slot_map is None else model.slot_map.new_in(block)

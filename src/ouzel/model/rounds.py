@@ -17,8 +17,9 @@ from ouzel.errors import OuzelError
 from ouzel.layout import stored_like
 from ouzel.learners import protocol
 from ouzel.learners.gains.parts import Gains, sum_of
-from ouzel.model.merge import in_order, of_one_width, prepared
+from ouzel.model.merge import in_order, of_one_width, prepared, slot_ids
 from ouzel.model.model import Model
+from ouzel.model.slot_map import common_ids
 from ouzel.streams.feature_space import FeatureSpace, meet
 from ouzel.streams.label_values import Label
 
@@ -30,6 +31,12 @@ class Shape(NamedTuple):
     closed: bool  # whether no other class is taken
     dimension: int
     spaces: list[FeatureSpace]  # one
+    ids: tuple[int, ...] | None  # of the slots, in order, where ids get slots as they come
+
+    @property
+    def slots(self) -> int:
+        """Slots in use."""
+        return self.dimension if self.ids is None else len(self.ids) + 1
 
 
 def require_rounds(model: Model) -> None:
@@ -43,7 +50,7 @@ def require_rounds(model: Model) -> None:
 
 def shape_of(model: Model) -> Shape:
     """What a model has room for."""
-    return Shape(list(model.classes.known), model.classes.closed, model.dimension, [model.space])
+    return Shape(list(model.classes.known), model.classes.closed, model.dimension, [model.space], slot_ids(model))
 
 
 def common(shapes: Sequence[Shape]) -> Shape:
@@ -52,12 +59,13 @@ def common(shapes: Sequence[Shape]) -> Shape:
     closed = all(shape.closed and len(shape.labels) == len(labels) for shape in shapes)
     spaces = of_one_width([space for shape in shapes for space in shape.spaces])
     space = reduce(partial(meet, learning=True), spaces)
-    return Shape(labels, closed, max(shape.dimension for shape in shapes), [space])
+    ids = common_ids(shape.ids for shape in shapes)
+    return Shape(labels, closed, max(shape.dimension for shape in shapes), [space], ids)
 
 
 def shaped(model: Model, shape: Shape) -> Model:
     """A copy of a model that has room for all of a shape, classes in its order."""
-    found = prepared(model, shape.labels, shape.dimension, shape.closed)
+    found = prepared(model, shape.labels, shape.dimension, shape.closed, shape.ids)
     found.states = in_order(found, shape.labels)
     found.classes.rename(shape.labels)
     found.space = shape.spaces[0]
@@ -72,7 +80,8 @@ def begins_shaped(model: Model) -> bool:
 def _of_shape(model: Model, shape: Shape) -> Model:
     """A model that has room for all of a shape; itself if it has."""
     same = model.classes.known == shape.labels and model.classes.closed == shape.closed
-    return model if same and model.dimension == shape.dimension else shaped(model, shape)
+    same = same and model.dimension == shape.dimension and slot_ids(model) == shape.ids
+    return model if same else shaped(model, shape)
 
 
 def gains_of(base: Model, model: Model, shape: Shape) -> Gains:

@@ -18,6 +18,7 @@ from ouzel.evaluation.divergence import warnings_of
 from ouzel.evaluation.metrics import Scores
 from ouzel.learners.protocol import Multiclass
 from ouzel.model.model import Model
+from ouzel.model.room import make_room_for
 from ouzel.streams.block import Block
 
 PATIENCE = 1.0  # seconds
@@ -52,7 +53,7 @@ class Entry:
         """Weights that are not zero, the constant's left out; None for learners of a byte budget."""
         if self.model.learner.budgeted:
             return None
-        return int(np.count_nonzero(self.model.weights()[:, 1:]))
+        return int(np.count_nonzero(self.model.slot_weights()[:, 1:]))
 
     @property
     def warnings(self) -> list[str]:
@@ -66,6 +67,11 @@ class Entry:
         own = getattr(self.model.states[0], "updates", None) if isinstance(self.model.module, Multiclass) else None
         self.updates = int(own[0]) if own is not None else self.updates + int(np.count_nonzero(learnt.losses > 0.0))
         self.curve.add(learnt)
+
+    def make_room_for(self, block: Block) -> None:
+        """Have room for the features of a block; a learner that is not of Ouzel finds room by itself."""
+        if isinstance(self.model, Model):
+            make_room_for(self.model, block)
 
     def to_json(self) -> dict[str, Any]:
         """Settings and results as JSON values."""
@@ -144,12 +150,11 @@ def learn_side_by_side(
 
 def that_fit(entries: Sequence[Entry], block: Block, on_refusal: Callable[[str], None] | None = None) -> list[Entry]:
     """The entries that can hold a block's features; an error if none can."""
-    largest = int(block.indices[int(block.offsets[0]) : int(block.offsets[-1])].max(initial=0))
     left = []
     refusals: dict[str, list[str]] = {}
     for entry in entries:
         try:
-            entry.model.make_room(largest)
+            entry.make_room_for(block)
             left.append(entry)
         except OuzelError as error:
             names = refusals.setdefault(str(error), [])

@@ -89,9 +89,6 @@ class Contestant:
         self.fitted, self.width = 0, 0
         self.begun_with: set[Label] = set()
 
-    def make_room(self, largest: int) -> None:
-        """It finds room by itself."""
-
     def learn(self, block: Block) -> Outcome:
         """Predict and learn the labelled examples of a block."""
         block = block.select(np.flatnonzero(~np.isnan(block.labels)))

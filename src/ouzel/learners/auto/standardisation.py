@@ -247,6 +247,15 @@ def fade(features: Features, kept: float) -> float:
     return part
 
 
+def renumbered(features: Features, places: np.ndarray, slots: int) -> Features:
+    """The moments of so many slots, in which slot k of these, of the first `len(places)`, is slot `places[k]`."""
+    moments, dense = np.zeros((slots, features.moments.shape[1])), np.zeros(slots, features.dense.dtype)
+    count = int(features.totals[DENSE])
+    moments[places] = features.moments[: len(places)]
+    dense[:count] = places[features.dense[:count]]
+    return Features(moments, dense, features.totals.copy())
+
+
 def merged(parts: list[Features]) -> Features:
     """The moments of all workers' examples (Chan, Golub & LeVeque, 1983); dense is what most examples have so."""
     whole = Features(*(array.copy() for array in parts[0]))

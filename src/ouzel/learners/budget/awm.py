@@ -29,7 +29,7 @@ import numpy as np
 from ouzel.errors import OuzelError
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import made_from
-from ouzel.learners.budget.decaying_weights import product, pushing
+from ouzel.learners.budget.decaying_weights import fade, product, pushing
 from ouzel.learners.budget.extensions import CellBits, CellL1, PerFeature, cell_bytes, checked_extensions, choosing
 from ouzel.learners.budget.gains import kept, learnt, merging, unless_idle
 from ouzel.learners.budget.kept_rows import estimating
@@ -52,6 +52,8 @@ from ouzel.sketches.active_set import (
 from ouzel.sketches.top_k import RUN, find, insert, set_weight
 from ouzel.terms.losses import Logistic
 from ouzel.terms.schedules import InverseTime
+
+__all__ = ["fade"]
 
 BUDGETED = True
 

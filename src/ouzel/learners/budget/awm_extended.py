@@ -35,7 +35,7 @@ from ouzel.sketches.top_k import find, insert, replace, set_weight, smallest
 __all__ = ["Settings"]
 
 BUDGETED = True
-begin, check, members, swap_classes = ALIKE
+begin, check, members, swap_classes, fade = ALIKE
 
 
 class State(NamedTuple):

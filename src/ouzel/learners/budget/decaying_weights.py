@@ -64,6 +64,11 @@ def pushing(fold: Callable[..., Any]) -> Callable[..., Any]:
     return push
 
 
+def fade(state: Any, kept: float, settings: Any) -> None:
+    """Have examples until now count for a part of what they did in the size of steps."""
+    state.scale[1] *= kept
+
+
 def shares(states: list[Any]) -> np.ndarray:
     """The part (workers,) of all examples that each worker has learnt: what its weights count for in a merged model."""
     seen = np.array([state.scale[1] for state in states])

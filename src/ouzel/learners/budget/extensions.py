@@ -189,6 +189,13 @@ def gains_of_cells(base: Any, state: Any) -> Gains:
     }
 
 
+def fade(state: Any, kept: float, settings: Any) -> None:
+    """Have examples until now count for a part of what they did in the size of steps, the common and each feature's."""
+    state.scale[1] *= kept
+    for squares in (state.cells.squares, getattr(state, "sums", state.cells.squares[:0])):
+        squares *= np.float32(kept)
+
+
 def settle_cells(merged: Any, base: Any, gains: Gains) -> None:
     """Write what workers and their base come to to the cells of a fresh state."""
     cells.write(merged.cells, gains["counters"] / gains["examples"])
@@ -197,5 +204,5 @@ def settle_cells(merged: Any, base: Any, gains: Gains) -> None:
     merged.scale[1] = base.scale[1] + gains["examples"]
 
 
-ALIKE = begin, check, members, negating("heap.weights", "cells.numbers")
+ALIKE = begin, check, members, negating("heap.weights", "cells.numbers"), fade
 """What both do by the functions above."""

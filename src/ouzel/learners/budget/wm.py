@@ -267,6 +267,12 @@ def bytes_used(state: State) -> int:
 swap_classes = negating("heap.weights", "sketch.counters", "lags")
 
 
+def fade(state: State, kept: float, settings: Settings) -> None:
+    """Have examples until now count for a part of what they did in the size of steps, and in the mean of iterates."""
+    state.scale[[1, 3]] *= kept
+    state.lags[...] *= np.float32(kept)
+
+
 def gains(base: State, state: State, settings: Settings) -> Gains:
     """What a worker has learnt beyond its base: its counters, times its examples, and its sum of iterates."""
     examples, slots = learnt(base, state), top_k.keys(state.heap)

@@ -24,7 +24,7 @@ from ouzel.sketches.top_k import find, offer, set_weight
 __all__ = ["Settings"]
 
 BUDGETED = True
-begin, check, members, swap_classes = extensions.ALIKE
+begin, check, members, swap_classes, fade = extensions.ALIKE
 
 
 class State(NamedTuple):

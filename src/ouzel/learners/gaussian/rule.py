@@ -30,7 +30,7 @@ from ouzel.kernels.jit import dispatch, force_inline
 from ouzel.layout import float32, float64, int64, made_from
 from ouzel.learners.fading import faded_covariance, faded_variances
 from ouzel.learners.gaussian.gains import gains, onto
-from ouzel.learners.gaussian.states import SMALLEST_VARIANCE, Diagonal, Full
+from ouzel.learners.gaussian.states import SMALLEST_VARIANCE, Diagonal, Full, extent_in
 from ouzel.learners.limits import LIMIT, is_sound
 from ouzel.learners.loops import learning_scores
 from ouzel.learners.scores import learning_pairs, predict_by_table, score_row, weights_in_table
@@ -38,7 +38,7 @@ from ouzel.learners.scores import learning_pairs, predict_by_table, score_row, w
 __all__ = ["Diagonal", "Full", "gains", "onto"]
 
 MULTICLASS = True
-MOST_SLOTS = 4097  # of a full covariance: ids below 4,096 and the constant
+MOST_SLOTS = 4097  # of a full covariance: features and the constant
 
 
 class MarginStats(NamedTuple):
@@ -79,8 +79,8 @@ def layout(features: int, classes: int, settings: Any) -> Any:
         return Diagonal(table, variance=float32(features, fill=prior, least=0.0), seen=count, updates=count)
     if features > MOST_SLOTS:
         raise OuzelError(
-            f"a whole matrix over the features takes ids below {MOST_SLOTS - 1}; larger ones were met; use the learner "
-            "of the same name without -full, renumber the ids, or hash names to fewer (bits=12 or less)"
+            f"a whole matrix over the features takes up to {MOST_SLOTS - 1:,} of them; there are more; use the learner "
+            "of the same name without -full, or hash names to fewer (bits=12 or less)"
         )
     return Full(
         table,
@@ -175,6 +175,13 @@ def learn_pair(state, indices, values, scores, target, wrong, importance, settin
 learn_row = learning_pairs(predict_row, learn_pair)
 learn_rows = learning_scores(learn_row)
 predict_rows, weights = predict_by_table, weights_in_table
+
+
+def renumber(state: Any, places: np.ndarray) -> Any:
+    """The state of a full covariance in which slot k of this one is slot `places[k]`."""
+    table, covariance = np.empty_like(state.table), np.empty_like(state.covariance)
+    table[places], covariance[np.ix_(places, places)] = state.table, state.covariance
+    return state._replace(table=table, covariance=covariance, extent=extent_in(places, state.extent))
 
 
 def fade(state: Any, kept: float, settings: Any) -> None:

@@ -21,12 +21,13 @@ from ouzel.learners.fading import faded_covariance
 from ouzel.learners.gains.growth import grown, mean_move
 from ouzel.learners.gains.parts import Gains, Peak, dense, rows_of
 from ouzel.learners.gaussian.second_order_perceptron import Settings
+from ouzel.learners.gaussian.states import extent_in
 from ouzel.learners.limits import is_sound
 from ouzel.learners.loops import learning_scores, predicting_scores
 from ouzel.learners.scores import learning_pairs, pairwise_update
 
 MULTICLASS = True
-MOST_SLOTS = 4097  # ids below 4,096 and the constant
+MOST_SLOTS = 4097  # features and the constant
 
 
 class State(NamedTuple):
@@ -41,8 +42,8 @@ def layout(features: int, classes: int, settings: Settings) -> State:
     """What a state with room for so many slots and classes is made of."""
     if features > MOST_SLOTS:
         raise OuzelError(
-            f"a whole matrix over the features takes ids below {MOST_SLOTS - 1}; larger ones were met; use the learner "
-            "of the same name without -full, renumber the ids, or hash names to fewer (bits=12 or less)"
+            f"a whole matrix over the features takes up to {MOST_SLOTS - 1:,} of them; there are more; use the learner "
+            "of the same name without -full, or hash names to fewer (bits=12 or less)"
         )
     return State(
         table=float32(features, classes),
@@ -115,6 +116,13 @@ predict_rows = predicting_scores(predict_row)
 def weights(state: State, settings: Settings) -> np.ndarray:
     """Weights (slots, classes), before the example to be predicted counts in A."""
     return (state.inverse @ state.table).astype(np.float32)
+
+
+def renumber(state: State, places: np.ndarray) -> State:
+    """The state in which slot k of this one is slot `places[k]`."""
+    table, inverse = np.empty_like(state.table), np.empty_like(state.inverse)
+    table[places], inverse[np.ix_(places, places)] = state.table, state.inverse
+    return state._replace(table=table, inverse=inverse, extent=extent_in(places, state.extent))
 
 
 def fade(state: State, kept: float, settings: Settings) -> None:

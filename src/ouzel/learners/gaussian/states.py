@@ -9,6 +9,11 @@ import numpy as np
 SMALLEST_VARIANCE = 1e-12
 
 
+def extent_in(places: np.ndarray, extent: np.ndarray) -> np.ndarray:
+    """The slots (1,) from which on none has been learnt, of states whose slot k becomes slot `places[k]`."""
+    return np.max(places[: int(extent[0])] + 1, initial=0, keepdims=True).astype(extent.dtype)
+
+
 class Diagonal(NamedTuple):
     table: np.ndarray  # (d, classes) float32  w of each slot and class
     variance: np.ndarray  # (d,) float32  the diagonal of S

@@ -29,10 +29,10 @@ from ouzel.learners.gradient.domain_steps import from_domain
 from ouzel.learners.gradient.matrix_metric import decompose, require_solver, solve, times_metric
 from ouzel.learners.limits import LARGEST_SQUARE, bound_all
 from ouzel.learners.loops import learning_margins, predicting_margins
-from ouzel.learners.states import negating, place_all
+from ouzel.learners.states import negating, place_all, with_places_moved
 from ouzel.terms.penalties.l1_and_l2 import applies
 
-MOST_SLOTS = 2049  # ids below 2,048 and the constant
+MOST_SLOTS = 2049  # features and the constant
 
 
 class State(NamedTuple):
@@ -56,8 +56,8 @@ def layout(dimension: int, settings: Settings) -> State:
     require_solver(settings.penalty, "adagrad-full")
     if dimension > MOST_SLOTS:
         raise OuzelError(
-            f"adagrad-full keeps a matrix over all features and takes ids below {MOST_SLOTS - 1}; "
-            "larger ones were met; use adagrad-block or adagrad, or renumber the ids"
+            f"adagrad-full keeps a matrix over all features and takes up to {MOST_SLOTS - 1:,} of them; "
+            "there are more; use adagrad-block or adagrad"
         )
     return State(
         place=int64(dimension, most=dimension),
@@ -140,6 +140,7 @@ def weights(state: State, settings: Settings) -> np.ndarray:
 
 
 swap_classes = negating("weight", "gradient_sum")
+renumber = with_places_moved
 
 
 def fade(state: State, kept: float, settings: Settings) -> None:

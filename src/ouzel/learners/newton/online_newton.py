@@ -6,7 +6,7 @@ the gradient, A = alpha I + sum of (curvature + eta / sqrt(t)) g g', and C the l
 and before a prediction, to project w upon |w'x| <= C in the norm of A,
     w <- w - (w'x - clip(w'x, -C, C)) A^-1 x / (x' A^-1 x).
 A^-1 is kept, and changes by a matrix of rank one a gradient. An example costs the square of the number of slots seen so
-far, memory is the square of the room for them: for up to some thousand features; ids beyond the limit are refused.
+far, memory is the square of the room for them: for up to some thousand features; more are refused.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from ouzel.learners.limits import learnable
 from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.newton.theory import from_theorem
 from ouzel.learners.shared_settings import Bound, Curvature, Eta, Features, FromTheory, Largest, Loss, Rate
-from ouzel.learners.states import negating, place_all
+from ouzel.learners.states import negating, place_all, with_places_moved
 from ouzel.terms.bounds import Project, projects
 from ouzel.terms.losses import Logistic, derivative
 
-MOST_SLOTS = 2049  # ids below 2,048 and the constant
+MOST_SLOTS = 2049  # features and the constant
 
 
 class State(NamedTuple):
@@ -58,8 +58,8 @@ def check_room(dimension: int, learner: str) -> None:
     """Refuse a matrix too large."""
     if dimension > MOST_SLOTS:
         raise OuzelError(
-            f"{learner} keeps a matrix over all features and takes ids below {MOST_SLOTS - 1}; "
-            "larger ones were met; use son-oja or son-fd, renumber the ids, or hash names to few with",
+            f"{learner} keeps a matrix over all features and takes up to {MOST_SLOTS - 1:,} of them; "
+            "there are more; use son-oja or son-fd, or hash names to few with",
             bits=11,
         )
 
@@ -172,6 +172,7 @@ def condition_number(state: State, settings: Settings) -> float:
 
 
 swap_classes = negating("weight")
+renumber = with_places_moved
 
 
 def fade(state: State, kept: float, settings: Settings) -> None:

@@ -30,7 +30,7 @@ from ouzel.learners.loops import learning_margins, predicting_margins
 from ouzel.learners.newton.online_newton import check_room, clip, placed
 from ouzel.learners.newton.theory import from_theorem
 from ouzel.learners.shared_settings import Bound, Curvature, Eta, Features, FromTheory, Largest, Loss
-from ouzel.learners.states import negating, place_all
+from ouzel.learners.states import negating, place_all, with_places_moved
 from ouzel.terms.bounds import Project, projects
 from ouzel.terms.losses import Logistic, derivative
 
@@ -169,6 +169,7 @@ def weights(state: State, settings: Settings) -> np.ndarray:
 
 
 swap_classes = negating("weight")
+renumber = with_places_moved
 
 
 def fade(state: State, kept: float, settings: Settings) -> None:

@@ -19,10 +19,12 @@ current one too.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ouzel.kernels.jit import force_inline
-from ouzel.sketches.spectral.low_rank_table import square_of
+from ouzel.sketches.spectral.low_rank_table import LEAD, square_of
 
 
 @force_inline
@@ -113,3 +115,20 @@ def adapt(state, indices, values, slope, settings, work):
     if settings.diagonal:
         for k in range(len(indices)):
             table[indices[k], 1] = scales[k]
+
+
+def fade_scales(state: Any, kept: float, settings: Any) -> None:
+    """Decay D, no further than to where it began; weights of the features as they are stay."""
+    if not settings.diagonal:
+        return
+    sketch = state.sketch
+    table, before = sketch.table, sketch.table[:, 1].copy()
+    weight = table @ sketch.coefficients * before
+    ratio, first = kept ** (-0.25 if settings.normalised else -0.5), np.full(len(table), first_scale(settings))
+    if settings.normalised:
+        first = np.divide(first, state.largest, out=first, where=state.largest > 0.0)
+    table[:, 1] = np.where(before > 0.0, np.minimum(before * ratio, first), 0.0)
+    sketch.coefficients[LEAD:] /= ratio
+    table[:, 0] = 0.0
+    scaled = np.divide(weight, table[:, 1], out=np.zeros_like(weight), where=before > 0.0)
+    table[:, 0] = scaled - table @ sketch.coefficients

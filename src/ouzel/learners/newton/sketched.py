@@ -44,9 +44,11 @@ class Settings(NamedTuple):
     learning_rate: Annotated[Rate, "step size beyond the sketch, 1 / alpha"] = 4.0
     curvature: Curvature = 0.25
     eta: Eta = 0.0
-    sketch_every: Annotated[float, Range(1.0, 1e9, whole=True), "turn Oja's directions once for so many gradients"] = (
-        1.0
-    )
+    sketch_every: Annotated[
+        float,
+        Range(1.0, 1e9, whole=True),
+        "turn Oja's directions once for so many gradients: slower here than each time",
+    ] = 1.0
     diagonal: Annotated[bool, SWITCH, "scale features by their gradients"] = True
     normalised: Annotated[bool, SWITCH, "with `diagonal`: as D^-1/4 x / largest; otherwise D^-1/2 x (section 5.2)"] = (
         True

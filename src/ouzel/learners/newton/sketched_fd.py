@@ -6,7 +6,22 @@ s), m directions. See `sketched`.
 
 from __future__ import annotations
 
-from ouzel.learners.newton.sketched import by_sketch
+import numpy as np
+
+from ouzel.learners.newton.scaled_features import fade_scales
+from ouzel.learners.newton.sketched import Settings, State, by_sketch
 from ouzel.sketches.spectral import newton_frequent_directions
+from ouzel.sketches.spectral.newton_frequent_directions import settle
 
 globals().update(by_sketch(newton_frequent_directions, __name__)._asdict())
+
+
+def fade(state: State, kept: float, settings: Settings) -> None:
+    """Decay the sketch, whose epoch ends with it, and D; weights of the features as they are stay.
+
+    What an epoch's end takes off the sketch the guarantee of Frequent Directions allows for, as often as it comes.
+    """
+    settle(state.sketch)
+    state.sketch.counts[0] = np.floor(kept * state.sketch.counts[0])
+    state.sketch.mass[...] *= kept
+    fade_scales(state, kept, settings)

@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.learners.newton.scaled_features import first_scale
+from ouzel.learners.newton.scaled_features import fade_scales
 from ouzel.learners.newton.sketched import Settings, State, by_sketch
 from ouzel.sketches.spectral import oja
-from ouzel.sketches.spectral.low_rank_table import LEAD
 
 globals().update(by_sketch(oja, __name__)._asdict())
 
@@ -27,18 +26,6 @@ def module_for(task: str, loss: Any, settings: Any = None) -> Any:
 
 def fade(state: State, kept: float, settings: Settings) -> None:
     """Decay the masses and D, no further than to where it began; weights of the features as they are stay."""
-    sketch = state.sketch
-    sketch.counts[0] = np.floor(kept * sketch.counts[0])
-    sketch.mass[...] *= kept
-    if not settings.diagonal:
-        return
-    table, before = sketch.table, sketch.table[:, 1].copy()
-    weight = table @ sketch.coefficients * before
-    ratio, first = kept ** (-0.25 if settings.normalised else -0.5), np.full(len(table), first_scale(settings))
-    if settings.normalised:
-        first = np.divide(first, state.largest, out=first, where=state.largest > 0.0)
-    table[:, 1] = np.where(before > 0.0, np.minimum(before * ratio, first), 0.0)
-    sketch.coefficients[LEAD:] /= ratio
-    table[:, 0] = 0.0
-    scaled = np.divide(weight, table[:, 1], out=np.zeros_like(weight), where=before > 0.0)
-    table[:, 0] = scaled - table @ sketch.coefficients
+    state.sketch.counts[0] = np.floor(kept * state.sketch.counts[0])
+    state.sketch.mass[...] *= kept
+    fade_scales(state, kept, settings)

@@ -5,20 +5,25 @@ predict within [-C, C], |l'(z)| <= L there, and sigma the largest for which for 
     l(z) >= l(u) + l'(u) (z - u) + sigma / 2 (l'(u) (z - u))^2,
 the bounds are smallest with eta = 0 if sigma is above 0, and eta_t = sqrt(d / t) / (C L) otherwise. For a sketch of m
 directions d is m. Both constants are found here by trying numbers, so that a loss of one's own has them as well.
+
+Of the logistic loss sigma is e^-C. With p = 1 / (1 + e^-C), the steepest slope, e^-C p^2 = p (1 - p) is the least l''
+within [-C, C]; so what the bound leaves of l is convex in z, and it is 0 with its slope at z = u. No larger sigma does,
+for 2 (l(z) - l(u) - l'(u) (z - u)) / (l'(u) (z - u))^2 goes to l'' / l'^2 = e^-C as u and z go to the steepest end.
 """
 
 from __future__ import annotations
 
 from itertools import product
-from math import isfinite, sqrt
+from math import exp, isfinite, sqrt
 from typing import Any
 
 import numpy as np
 
 from ouzel.errors import OuzelError
-from ouzel.terms.losses import REGRESSION, derivative, value
+from ouzel.terms.losses import REGRESSION, Logistic, derivative, value
 
 TRIED = 33  # numbers within [-C, C]
+NEAR = 1e-6  # part of C by which z is beside u where the limit z -> u is tried
 LEAST = 1e-9  # a curvature that is rounding
 
 
@@ -40,12 +45,18 @@ def curvature_of(loss: Any, largest: float) -> float:
     >>> round(curvature_of(Squared(), 2.0), 6), curvature_of(Hinge(), 2.0)
     (0.0625, 0.0)
     """
+    if isinstance(loss, Logistic):
+        return exp(-largest)
     places = np.linspace(-largest, largest, TRIED).tolist()
     least = np.inf
     for u, z, y in product(places, places, _targets(loss, places)):
         rise = derivative(loss, u, y) * (z - u)
         if rise != 0.0:
             least = min(least, 2.0 * (value(loss, z, y) - value(loss, u, y) - rise) / rise**2)
+    for u, y in product(places, _targets(loss, places)):  # z -> u: l'' / l'^2
+        slope, beside = derivative(loss, u, y), u - NEAR * u
+        if slope != 0.0 and u != 0.0:
+            least = min(least, (derivative(loss, beside, y) - slope) / (beside - u) / slope**2)
     return float(least) if LEAST < least < np.inf else 0.0
 
 

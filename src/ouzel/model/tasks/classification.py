@@ -273,15 +273,15 @@ class SharedState(Classification):
         return scores.tolist() if len(model.classes) > 2 else [float(scores[1] - scores[0])]
 
     def weights(self, model: Host) -> np.ndarray:
-        """Weights (classes, dimension), or (1, dimension) of two classes: those of the second less the first's."""
-        table = model.module.weights(model.states[0], model.settings)[: model.dimension].T
+        """Weights (classes, slots), or (1, slots) of two classes: those of the second less the first's."""
+        table = model.module.weights(model.states[0], model.settings)[: model.slots].T
         return table if self.columns(len(model.classes)) > 1 else table[1:2] - table[0:1]
 
     def top(self, model: Host, n: int) -> list[tuple[np.ndarray, np.ndarray]]:
         """Slots and weights of the n heaviest of each class, or of the second of two."""
         if model.budgeted:
             return model.module.top(model.states[0], n, model.settings, len(model.classes))
-        return [heaviest_slots(row, n) for row in model.weights()]
+        return [heaviest_slots(row, n) for row in model.slot_weights()]
 
     def losses(self, scores: np.ndarray, positions: np.ndarray) -> np.ndarray:
         """The multinomial loss, or the hinge of the true class's lead over the best other."""

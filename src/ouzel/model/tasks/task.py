@@ -56,7 +56,7 @@ class Host(Protocol):
         """Whether the state keeps to a byte budget."""
 
     @property
-    def dimension(self) -> int:
+    def slots(self) -> int:
         """Slots that examples may have used so far."""
 
     @property
@@ -73,8 +73,8 @@ class Host(Protocol):
     def pieces(self, block: Block, start: int = 0, stop: int | None = None) -> Iterator[tuple[slice, Rows]]:
         """Examples of a block to learn: where they are in it, and as rows."""
 
-    def weights(self) -> np.ndarray:
-        """Weights (columns, dimension) of features as they are."""
+    def slot_weights(self) -> np.ndarray:
+        """Weights (columns, slots) of features as they are."""
 
 
 class Task(ABC):
@@ -156,14 +156,14 @@ class Task(ABC):
         return [call_one(model, "predict_row", k, slots, values, model.settings) for k in range(columns)]
 
     def weights(self, model: Host) -> np.ndarray:
-        """Weights (columns, dimension), slot 0 first."""
+        """Weights (columns, slots), slot 0 first."""
         states = model.states[: self.columns(len(model.classes))]
-        return np.stack([model.module.weights(state, model.settings)[: model.dimension] for state in states])
+        return np.stack([model.module.weights(state, model.settings)[: model.slots] for state in states])
 
     def top(self, model: Host, n: int) -> list[tuple[np.ndarray, np.ndarray]]:
         """Slots and weights of the n heaviest of each column."""
         if not model.budgeted:
-            return [heaviest_slots(row, n) for row in model.weights()]
+            return [heaviest_slots(row, n) for row in model.slot_weights()]
         states = model.states[: self.columns(len(model.classes))]
         return [model.module.top(state, n, model.settings) for state in states]
 

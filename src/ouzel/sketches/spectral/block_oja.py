@@ -22,7 +22,6 @@ from ouzel.ranges import Directions, Size
 from ouzel.sketches.spectral import oja
 from ouzel.sketches.spectral.low_rank_table import LEAD, add_outer, gather, multiply, width_of
 from ouzel.sketches.spectral.oja import (
-    LONGEST,
     begin,
     directions,
     eigenvalues,
@@ -35,6 +34,7 @@ from ouzel.sketches.spectral.oja import (
     vectors,
     welcome,
 )
+from ouzel.sketches.spectral.turning_steps import common_step, step_by_mass
 
 __all__ = ["begin", "directions", "eigenvalues", "extrapolate", "look_up", "margin_of", "reduction", "swap_sign"]
 __all__ += ["vectors", "welcome"]
@@ -137,12 +137,12 @@ def absorb(state, slots, values, size, square, rate, settings, work):
 @force_inline
 def _gain(state, size, square, settings, work):
     """`gains` becomes Gamma V g, and `step` what Y gains by it for 1 of x."""
-    m, common = len(state.mass), settings.gamma / max(state.counts[0], 1.0)
+    m, common = len(state.mass), common_step(settings.gamma, state.counts[0], square)
     for i in range(m):
         v = size * work.along[i]
         state.gathered[i] += v * v
-        mass = max(state.mass[i] + state.gathered[i], square / LONGEST)
-        work.gains[i] = v * (settings.gamma / mass if settings.by_mass else common)
+        mass = state.mass[i] + state.gathered[i]
+        work.gains[i] = v * (step_by_mass(settings.gamma, mass, square) if settings.by_mass else common)
         rest = work.gains[i]
         for j in range(i):
             rest -= state.basis[i, LEAD + j] * work.step[LEAD + m + j]

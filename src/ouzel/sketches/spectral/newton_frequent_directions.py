@@ -173,11 +173,16 @@ def directions(state: State) -> np.ndarray:
 def settled(state: State) -> State:
     """A copy with all of w in u and V, at the end of an epoch."""
     copy = copied(state)
-    if copy.counts[sketch.FILLED] > 0.0:
-        sketch.end_epoch(copy)
-    if len(copy.mass) > 0:
-        sketch.sweep(copy)
+    settle(copy)
     return copy
+
+
+def settle(state: State) -> None:
+    """End the epoch, and have all of w in u."""
+    if state.counts[sketch.FILLED] > 0.0:
+        sketch.end_epoch(state)
+    if len(state.mass) > 0:
+        sketch.sweep(state)
 
 
 def extrapolate(state: State, factor: float) -> None:

@@ -37,12 +37,12 @@ from ouzel.sketches.spectral.low_rank_table import (
     width_of,
 )
 from ouzel.sketches.spectral.starting_directions import begin_at, start_listed, start_new
+from ouzel.sketches.spectral.turning_steps import common_step, step_by_mass
 from ouzel.terms.starts import FirstSeen
 
 __all__ = ["margin_of"]
 
 MOST_GROWTH = 1e3  # of the rows of Z between two times that V is made orthonormal
-LONGEST = 1024.0  # a vector turns a direction towards itself by at most so many times its own length (c = 1)
 
 
 class State(NamedTuple):
@@ -193,11 +193,11 @@ def absorb(state, slots, values, size, square, rate, settings, work):
 def _gain(state, square, settings, work):
     """P gains (V g)^2; `gains` becomes Gamma V g and `step` what Z and u gain by it."""
     size, step = work.size[0], work.step
-    common = settings.gamma / max(state.counts[0], 1.0)
+    common = common_step(settings.gamma, state.counts[0], square)
     for i in range(len(work.along)):
         v = size * work.along[i]
         state.mass[i] += v * v
-        work.gains[i] = v * (settings.gamma / max(state.mass[i], square / LONGEST) if settings.by_mass else common)
+        work.gains[i] = v * (step_by_mass(settings.gamma, state.mass[i], square) if settings.by_mass else common)
     step[0] = 0.0
     for i in range(len(work.along)):
         if settings.by_mass:

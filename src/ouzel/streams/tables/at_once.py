@@ -14,7 +14,7 @@ import numpy as np
 from ouzel.streams.block import LARGEST, Names
 from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, own_name
 from ouzel.streams.options import Options
-from ouzel.streams.tables.arrow_types import filled, is_coded, is_number, numbers_of, types
+from ouzel.streams.tables.arrow_types import as_kind, filled, is_coded, is_number, numbers_of, types
 from ouzel.streams.tables.coded import Coded
 from ouzel.streams.tables.column_rows import ColumnRows
 from ouzel.streams.tables.cut_rows import CutRows
@@ -69,9 +69,9 @@ class AtOnce:
         words: dict[int, PlainWords | tuple[Coded, np.ndarray]] = {}
         numbers: dict[int, np.ndarray] = {}
         for place, kind in self._kinds.items():
-            column, array = self.names[place], batch.column(place)
-            sound = True
+            column, sound = self.names[place], True
             with converting(batch, column, name):
+                array = as_kind(batch.column(place), kind)
                 if kind == CATEGORY and is_coded(array):
                     words[place] = known, _ = decode(column, array)
                     sound = not known.cells.wrong.any()

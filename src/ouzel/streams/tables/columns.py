@@ -15,12 +15,13 @@ from ouzel.numerals import as_number
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import LARGEST, ROWS, Block
 from ouzel.streams.dates import EXPECTED, PARTS
-from ouzel.streams.feature_space import DATE
+from ouzel.streams.feature_space import DATE, NUMBER
 from ouzel.streams.guard import reason_of
 from ouzel.streams.label_values import Label
 from ouzel.streams.options import OF_COLUMNS, Options
 from ouzel.streams.patterns import is_pattern
 from ouzel.streams.tables.arrow_types import (
+    as_kind,
     cells_of,
     encoded,
     is_list,
@@ -214,7 +215,7 @@ class Columns:
         if self.weight is None:
             return np.ones(batch.num_rows)
         with converting(batch, self.weight, self.name, "weight"):
-            array = batch.column(self.weight)
+            array = as_kind(batch.column(self.weight), NUMBER)
             if is_number(array.type):
                 return numbers_of(array, math.nan)
             return np.array([as_number(str(cell)) for cell in cells_of(array)])

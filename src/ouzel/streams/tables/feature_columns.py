@@ -17,7 +17,7 @@ from ouzel.streams.derived.factors import Factors
 from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, FeatureSpace, own_name
 from ouzel.streams.missing import MARK
 from ouzel.streams.options import Options
-from ouzel.streams.tables.arrow_types import is_coded, is_empty, is_list, is_number, numbers_of
+from ouzel.streams.tables.arrow_types import as_kind, is_coded, is_empty, is_list, is_number, numbers_of
 from ouzel.streams.tables.at_once import AtOnce
 from ouzel.streams.tables.cells import (
     NOT_FINITE,
@@ -28,7 +28,7 @@ from ouzel.streams.tables.cells import (
     no_cells,
     read_cells,
     read_tokens,
-    words_of,
+    words_of_cells,
 )
 from ouzel.streams.tables.coded import Coded, Dictionaries
 from ouzel.streams.tables.cut_rows import as_arrow
@@ -87,7 +87,10 @@ class FeatureColumns:
     def decided(self, batch: Any) -> tuple[dict[str, str], FeatureSpace]:
         """What each column holds, and what the features of all of them are known by."""
         if self._decided is None:
-            kinds = {column: self.kinds.decide(column, batch.column(column), self.typed) for column in self.columns}
+            kinds = {
+                column: self.kinds.decide(column, batch.column(column), self.typed, self.name)
+                for column in self.columns
+            }
             self.kinds.tell()
             space = self._space({column: kind for column, kind in kinds.items() if column in self.kinds.known})
             if not batch.num_rows:
@@ -142,7 +145,7 @@ class FeatureColumns:
         refused: list[Refused] = []
         for column in plain:
             with converting(batch, column, self.name):
-                array = batch.column(column)
+                array = as_kind(batch.column(column), kinds[column])
                 wrong = np.zeros(n, np.uint8)
                 if kinds[column] == DATE:
                     array, parts = read_dates(array, wrong)
@@ -211,7 +214,7 @@ class FeatureColumns:
             known, codes = self._decode(column, array, own)
             text, cells, new = known.text, known.cells, known.pick(codes, self.mask, self._noted, ids, values)
         else:
-            codes, words = None, words_of(array)
+            codes, words = None, words_of_cells(array)
             text, (cells, new) = words.data, self._read_words(words, prefix, own, self._noted)
             ids[:], values[:] = cells.ids, cells.values
         found = [self._names(cells, new, text, prefix)]
@@ -270,7 +273,7 @@ class FeatureColumns:
         prefix = f"{column}=".encode() if is_list(array.type) or self.kinds.several_texts else b""
         if is_list(array.type):
             return self._items(array, column, prefix, wrong)
-        words = words_of(array)
+        words = words_of_cells(array)
         offsets, ids, *spans = read_tokens(words, np.frombuffer(prefix, np.uint8), longest, seed, self.hashed, wrong)
         if self._factors.wants(column, words=True):
             rows = np.repeat(np.arange(len(array)), np.diff(offsets))
@@ -286,7 +289,7 @@ class FeatureColumns:
         if is_empty(items.type):  # however many there are, they take no room in a file
             array = pyarrow.nulls(len(array), array.type)
             items = array.flatten()
-        words = words_of(items)
+        words = words_of_cells(items)
         offsets = list_rows(array, len(items))
         cells, new = self._read_words(words, prefix, noted=self._noted)
         names = self._names(cells, new, words.data, prefix)

@@ -11,24 +11,29 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from ouzel.errors import OuzelError, listed
+from ouzel.errors import DataError, OuzelError, listed
 from ouzel.kernels.jit import kernel
-from ouzel.streams.dates import are_dates
-from ouzel.streams.feature_space import CATEGORY, LIST, NUMBER, TEXT, own_name
-from ouzel.streams.missing import is_missing, says_nothing
+from ouzel.streams.dates import are_iso, is_iso
+from ouzel.streams.feature_space import CATEGORY, DATE, LIST, NUMBER, TEXT, own_name
+from ouzel.streams.missing import is_missing, is_number_mark, marks_no_number, says_nothing
 from ouzel.streams.options import SAMPLE, Options
-from ouzel.streams.tables.arrow_types import is_list, is_number, types
+from ouzel.streams.tables.arrow_types import cells_of, is_list, is_moment, is_number, is_text, types
 from ouzel.streams.tables.cells import Words, says_infinite, words_of
 from ouzel.streams.text.numbers import parse_number
 
 MOST_KNOWN = 4096  # members of objects that are decided on; others are what each value is
-MOST_DATES = 20  # cells by which dates are told
 AS_TOLD = "taken as categories; --numeric {0} reads numbers, --categorical {0} says so"
 MIXED = f"numbers and words, {AS_TOLD}"
 CODES = f"numbers written like codes, with zeros before them, {AS_TOLD}"
-DATED = "dates, each a word here; --dates {0} reads month, weekday, hour"
+DATED = "dates; --categorical {0} keeps them as words"
+OF_KINDS = {NUMBER: "numbers", DATE: "dates", CATEGORY: "words", LIST: "lists", TEXT: "text"}
+MISMATCH = "{}: column {!r} holds {}, and is known to hold {}; give those, or train a model on this table"
+
+
+class KindError(DataError):
+    """A column that holds something else than it is known to hold."""
 
 
 class ColumnKinds:
@@ -60,17 +65,22 @@ class ColumnKinds:
         if len(self.plain) < MOST_KNOWN:
             self.plain[name] = own_name(name)
 
-    def look(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Decide what the members of the first objects of a stream hold, whose values have types of their own."""
+    def look(self, rows: Sequence[Mapping[str, Any]], where: str | None = None) -> None:
+        """Decide what the members of the first objects of a stream hold, whose values have types of their own.
+
+        In a table, which is at the place `where`, a member that is known to hold something else is refused.
+        """
         self.plain.clear()
-        counts: dict[str, list[int]] = {}
+        counts: dict[str, Counts] = {}
         for row in rows[: self.options.sample]:
             for name, value in row.items():
                 if not (isinstance(value, list) or is_missing(value)) and (name in counts or len(counts) < MOST_KNOWN):
-                    counts.setdefault(name, [0, 0])[isinstance(value, str)] += 1
-        for name, (numbers, words) in counts.items():
+                    counts[name] = counts.get(name, Counts()).with_value(value)
+        for name, count in counts.items():
             if name not in self.known:
-                self.known[name] = self.options.kind_of(name) or self._by_counts(name, numbers, words, False)
+                self.known[name] = self.options.kind_of(name) or self._by_counts(name, count)
+            elif where is not None:
+                self._check(name, self.known[name], NUMBER if count.numbers else count.kind, where)
         self.tell()
 
     def known_ones(self, columns: Sequence[str], name: str) -> list[str]:
@@ -84,27 +94,50 @@ class ColumnKinds:
                 self.say(f"{name}: columns {listed(odd, 5)} {what}")
         return [column for column in columns if column in model]
 
-    def decide(self, column: str, array: Any, typed: bool) -> str:
-        """What a column holds, by its cells if nothing else tells; noted for the rest of the stream."""
+    def decide(self, column: str, array: Any, typed: bool, where: str) -> str:
+        """What a column holds, by its cells if nothing else tells; noted for the rest of the stream.
+
+        A column that is known to hold something else is refused; the table is the one at the place `where`.
+        """
         if is_list(array.type):
-            self.known.setdefault(column, LIST)
+            self._check(column, self.known.setdefault(column, LIST), LIST, where)
             return LIST
-        found = self.known.get(column) or self.options.kind_of(column)
-        if found == LIST:
+        known = self.known.get(column)
+        if known == LIST:
             return CATEGORY  # one word, where there may be several
+        if known == NUMBER or (known == DATE and types.is_boolean(array.type)):
+            self._check(column, known, self._kind_of_cells(column, array, typed, known), where)
+        found = known or self.options.kind_of(column)
         if found is None and types.is_null(array.type):
             return NUMBER  # for now
-        if found is None and is_number(array.type):
-            found = NUMBER
-        if found is None:
-            found = (
-                CATEGORY
-                if typed
-                else self._by_counts(column, *tell_cells(words_of(array.slice(0, self.options.sample or SAMPLE))))
-            )
-            if found == CATEGORY and not typed and are_dates(filter(None, array.slice(0, MOST_DATES).to_pylist())):
-                self._noticed.setdefault(DATED, []).append(column)
-        return self.known.setdefault(column, found)
+        return self.known.setdefault(column, found or self._kind_of_cells(column, array, typed, None))
+
+    def _kind_of_cells(self, column: str, array: Any, typed: bool, known: str | None) -> str:
+        """What a column holds by its type, or by its first cells where it is text. One of numbers may have words."""
+        if is_number(array.type) or (known == NUMBER and (types.is_boolean(array.type) or types.is_null(array.type))):
+            return NUMBER
+        if is_moment(array.type):
+            return DATE
+        if types.is_boolean(array.type):
+            return CATEGORY
+        first = array.slice(0, self.options.sample or SAMPLE)
+        count = Counts(*(int(number) for number in tell_cells(words_of(first))))
+        if count.words and not count.numbers and is_text(getattr(array.type, "value_type", array.type)):
+            cells = (cell for cell in cells_of(first) if not is_missing(cell))
+            count = count._replace(dates=count.words if are_iso(cells) else 0)
+        if known == NUMBER:
+            return NUMBER if count.numbers else count.kind
+        if typed:
+            return self._by_counts(column, count) if count.dates else CATEGORY
+        return self._by_counts(column, count)
+
+    def _check(self, column: str, known: str, given: str | None, where: str) -> None:
+        """Refuse a column that is known to hold numbers, or dates, and holds something else."""
+        if given is None or known == given or known not in (NUMBER, DATE):
+            return
+        if known == DATE and given == NUMBER:  # of seconds
+            return
+        raise KindError(MISMATCH.format(where, column, OF_KINDS[given], OF_KINDS[known]))
 
     def tell(self) -> None:
         """Say what has been decided against first sight, of all columns alike in one line."""
@@ -114,14 +147,38 @@ class ColumnKinds:
             self.say(f"{names}: {what.format(shlex.quote(columns[0]) if one else 'NAME')}")
         self._noticed.clear()
 
-    def _by_counts(self, column: str, numbers: int, words: int, coded: bool) -> str:
-        """What a column holds in which so many cells are numbers and words, and whether the numbers are codes."""
-        if not numbers:
-            return CATEGORY if words else NUMBER
-        if not (words or coded):
-            return NUMBER
-        self._noticed.setdefault(MIXED if words else CODES, []).append(column)
-        return CATEGORY
+    def _by_counts(self, column: str, count: Counts) -> str:
+        """What a column holds in which there are so many cells of each sort; what may surprise is noted."""
+        remark = {DATE: DATED, CATEGORY: MIXED if count.words else CODES}.get(count.kind)
+        if remark is not None and (count.kind == DATE or count.numbers):
+            self._noticed.setdefault(remark, []).append(column)
+        return count.kind
+
+
+class Counts(NamedTuple):
+    """How many cells of a column, or values of a member, are of which sort; what is missing is none of them."""
+
+    numbers: int = 0
+    words: int = 0  # truth values and dates, too
+    marks: int = 0  # words that say nothing in a column of numbers
+    coded: int = 0  # whether all numbers are written like codes
+    dates: int = 0  # words that are dates
+
+    @property
+    def kind(self) -> str:
+        """What the column holds: words, unless all of its cells are numbers or dates."""
+        if self.words and self.dates == self.words + self.marks and not self.numbers:
+            return DATE
+        return CATEGORY if self.words or self.coded or (self.marks and not self.numbers) else NUMBER
+
+    def with_value(self, value: Any) -> Counts:
+        """These with one value more of an object, which is not missing."""
+        if not isinstance(value, (str, bool)):
+            return self._replace(numbers=self.numbers + 1)
+        word = value.strip(" ") if isinstance(value, str) else ""
+        if is_number_mark(word):
+            return self._replace(marks=self.marks + 1)
+        return self._replace(words=self.words + 1, dates=self.dates + is_iso(word))
 
 
 def check_kinds(options: Options, known: Mapping[str, str]) -> None:
@@ -134,8 +191,10 @@ def check_kinds(options: Options, known: Mapping[str, str]) -> None:
 
 @kernel
 def tell_cells(words: Words):
-    """(numbers, words, coded) of cells that are not missing: how many are which, and whether the numbers are codes."""
-    numbers = others = padded = plain = 0
+    """(numbers, words, marks, coded) of cells that are not missing: how many are numbers, words, and words that say
+    nothing among numbers, and whether the numbers are codes.
+    """
+    numbers = others = marks = padded = plain = 0
     for i in range(len(words.valid)):
         start, stop = words.offsets[i], words.offsets[i + 1]
         while start < stop and words.data[start] == 32:
@@ -146,7 +205,10 @@ def tell_cells(words: Words):
             continue
         _, end = parse_number(words.data, start, stop)
         if end != stop and not says_infinite(words.data, start, stop):
-            others += not says_nothing(words.data, start, stop)
+            if marks_no_number(words.data, start, stop):
+                marks += 1
+            elif not says_nothing(words.data, start, stop):
+                others += 1
             continue
         numbers += 1
         digits = 0
@@ -156,4 +218,4 @@ def tell_cells(words: Words):
         if digits == stop - start:
             plain += 1
             padded += digits > 1 and words.data[start] == 48
-    return numbers, others, padded > 0 and plain == numbers
+    return numbers, others, marks, padded > 0 and plain == numbers

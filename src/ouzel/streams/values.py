@@ -51,7 +51,9 @@ def plain_value(value: Any) -> Any:
     >>> [plain_value(value) for value in (" True ", "NA", float("nan"), b"Rome", (1, 2), timedelta(minutes=1))]
     [True, None, None, 'Rome', [1, 2], 60.0]
     """
-    if isinstance(value, (list, tuple, set, frozenset, np.ndarray)) and np.ndim(value) > 0:
+    if isinstance(value, np.ndarray):
+        value = list(value) if value.ndim else value[()]
+    if isinstance(value, (list, tuple, set, frozenset)):
         return list(value)
     if isinstance(value, (bytes, bytearray, memoryview)):
         try:

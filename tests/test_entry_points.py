@@ -1,4 +1,4 @@
-"""A value means one thing at every entry point: the same table gives the same ids, values and probabilities, to the bit."""
+"""A value means one thing at every entry point: one table gives the same ids, values and probabilities, to the bit."""
 
 import datetime as dt
 import json
@@ -12,11 +12,9 @@ import pyarrow.parquet
 import pytest
 
 import ouzel
-from ouzel.cli.app import run
 from ouzel.model.model import Model
-from ouzel.service.packed_rows import packed, rows_as_json
+from ouzel.service.packed_rows import rows_as_json
 from ouzel.service.reading import Line, Reading
-from ouzel.sketches.hashing import feature_id
 from ouzel.streams.logs.decode import Decoder
 from ouzel.streams.logs.reading import Reading as LogReading
 from ouzel.streams.logs.stream import LogStream
@@ -29,7 +27,9 @@ ROME = dt.timezone(dt.timedelta(hours=1))
 
 
 def moment(rng, zone=None):
-    return dt.datetime(2024, 1, 1, tzinfo=zone) + dt.timedelta(seconds=int(rng.integers(0, 10**8)), microseconds=250_000)
+    return dt.datetime(2024, 1, 1, tzinfo=zone) + dt.timedelta(
+        seconds=int(rng.integers(0, 10**8)), microseconds=250_000
+    )
 
 
 VALUES = {  # of a type of column: a value by chance, and its zero if it has one
@@ -49,7 +49,11 @@ VALUES = {  # of a type of column: a value by chance, and its zero if it has one
     "period": (lambda rng: pandas.Period(f"2024-{rng.integers(1, 13):02}", "M"), pandas.Period("1970-01", "M")),
     "list": (lambda rng: [str(word) for word in rng.choice(["a", "b", "True"], rng.integers(1, 4))], None),
 }
-TYPES = {"truths as words": pyarrow.string(), "amount": pyarrow.decimal128(7, 2), "moment elsewhere": pyarrow.timestamp("us", "+01:00")}
+TYPES = {
+    "truths as words": pyarrow.string(),
+    "amount": pyarrow.decimal128(7, 2),
+    "moment elsewhere": pyarrow.timestamp("us", "+01:00"),
+}
 VARIANTS = ("full", "zeros", "missing")
 WORDS_FOR_NOTHING = ("", "NA", "N/A", "null", "?", "-")
 FILES = ("csv", "tsv", "jsonl", "parquet", "feather")
@@ -153,7 +157,11 @@ def blocks_of(entry, kind, rows, labels, path, model):
     reading = Reading(model or Model("ogd"), stored)
     if entry == "http arrow":
         batches = arrow_table(kind, rows, labels).to_batches()
-        return [block for batch in batches for block in [reading.numbers.block(batch) or of_lines(reading, rows_as_json(batch))]]
+        return [
+            block
+            for batch in batches
+            for block in [reading.numbers.block(batch) or of_lines(reading, rows_as_json(batch))]
+        ]
     lines = json_lines(rows, labels)
     if entry == "http one by one":
         return [reading.block([reading.line(line).example]) for line in lines]

@@ -93,8 +93,8 @@ def read_cells(words, prefix, own_id, numeric, longest, seed, mask, bits, noted,
     """Read each cell into `cells`; return how many of the words are new, whose rows come first in `new` (n,) int64.
 
     A cell that reads as a number or a truth value (if `numeric`) is the value of feature `own_id`; any other is
-    `prefix` and the cell, hashed where it lies to the bits of `mask`, with value 1. Blanks around a cell do not count. `noted` has the ids
-    met so far, of so many `bits` (a mask), see `is_new`; where it is empty, no word is new.
+    `prefix` and the cell, hashed where it lies to the bits of `mask`, with value 1. Blanks around a cell do not count.
+    `noted` has the ids met so far, of so many `bits` (a mask), see `is_new`; where it is empty, no word is new.
     """
     before, held, filled = absorb_bytes(np.uint32(seed), ZERO, ZERO, prefix, 0, len(prefix))
     data = words.data

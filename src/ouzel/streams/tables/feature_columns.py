@@ -34,13 +34,13 @@ from ouzel.streams.tables.coded import Coded, Dictionaries
 from ouzel.streams.tables.cut_rows import as_arrow
 from ouzel.streams.tables.date_columns import read_dates
 from ouzel.streams.tables.kinds import ColumnKinds
-from ouzel.streams.tables.lanes import Lanes, Rows, in_order, rows_of_lanes, with_ones
+from ouzel.streams.tables.lanes import Lanes, Rows, rows_of_lanes, with_more
 from ouzel.streams.tables.lists import any_in_row, list_rows
 from ouzel.streams.tables.refusals import converting
 from ouzel.streams.telling import Telling
 
 NOTHING = np.empty(0, np.uint64)  # marks no words
-OF_ONE = (NUMBER, CATEGORY, DATE)  # kinds of columns whose cells are a feature each, or a fixed number of them
+OF_ONE = (NUMBER, CATEGORY)  # kinds of columns whose cells are a feature each
 Lane = tuple[np.ndarray, np.ndarray]  # ids (n,) and values (n,), 0 where there is no feature
 Refused = tuple[str, np.ndarray]  # a column, and what is wrong with each of its cells (n,) uint8, 0 if nothing
 Read = tuple[Rows, list[Names], list[Refused]]
@@ -115,12 +115,18 @@ class FeatureColumns:
         kinds, space = self.decided(batch)
         read = self._read_at_once(batch, kinds) if n else None
         rows, names, refused = read or self._by_columns(as_arrow(batch), kinds)
-        for column in [column for column in self.columns if kinds[column] not in OF_ONE]:
+        dates = [column for column in self.columns if kinds[column] == DATE]
+        if dates:
+            lanes, found, wrong_dates = self._read_lanes(batch, dates, kinds)
+            rows = with_more(rows, *rows_of_lanes(*lanes))
+            names += found
+            refused += wrong_dates
+        for column in [column for column in self.columns if kinds[column] not in (*OF_ONE, DATE)]:
             wrong = np.zeros(n, np.uint8)
             with converting(batch, column, self.name):
-                offsets, tokens, found = self._tokens(batch.column(column), column, wrong)
-            rows = in_order(with_ones(rows, offsets, tokens))
-            names.append(found)
+                offsets, tokens, words = self._tokens(batch.column(column), column, wrong)
+            rows = with_more(rows, offsets, tokens, np.ones(len(tokens), np.float32))
+            names.append(words)
             if wrong.any():
                 refused.append((column, wrong))
         return Features(rows, Names.joined(names), space, self._factors.factors(n)), refused
@@ -134,16 +140,23 @@ class FeatureColumns:
         return None if found is None else (*found, [])
 
     def _by_columns(self, batch: Any, kinds: dict[str, str]) -> Read:
-        """The columns that have a feature in each cell, or a fixed number of them."""
+        """Numbers and categories, column by column."""
         self._noted = self._telling.begin()
-        n = batch.num_rows
         plain = [column for column in self.columns if kinds[column] in OF_ONE]
-        room = len(plain) + len(PARTS) * [kinds[column] for column in plain].count(DATE)
+        lanes, names, refused = self._read_lanes(batch, plain, kinds)
+        return rows_of_lanes(*lanes), names, refused
+
+    def _read_lanes(
+        self, batch: Any, columns: Sequence[str], kinds: dict[str, str]
+    ) -> tuple[tuple[np.ndarray, np.ndarray], list[Names], list[Refused]]:
+        """Columns that have a feature in each cell, or a fixed number of them: ids and values of each feature."""
+        n = batch.num_rows
+        room = len(columns) + len(PARTS) * [kinds[column] for column in columns].count(DATE)
         ids, values = self._lanes.room(room, n)
         free = zip(ids, values, strict=True)
         names: list[Names] = []
         refused: list[Refused] = []
-        for column in plain:
+        for column in columns:
             with converting(batch, column, self.name):
                 array = as_kind(batch.column(column), kinds[column])
                 wrong = np.zeros(n, np.uint8)
@@ -158,7 +171,7 @@ class FeatureColumns:
                     names += self._read_cells(array, column, own, next(free), wrong, self.options.indicator)
             if wrong.any():
                 refused.append((column, wrong))
-        return rows_of_lanes(ids, values), names, refused
+        return (ids, values), names, refused
 
     def _read_numbers(self, array: Any, column: str, lane: Lane, wrong: np.ndarray) -> list[Names]:
         """Numbers by value; what is null, or not a number, is missing."""
@@ -234,7 +247,7 @@ class FeatureColumns:
                 ids[named] &= self.mask
             if own is not None:
                 self._take_numbers(column, values, ~(named | of_rows(cells.missing) | (wrong != 0)))
-                found += self._own_name(column) if ((values != 0.0) & ~named).any() else []
+                found += self._own_name(column) if not (named | of_rows(cells.missing) | (wrong != 0)).all() else []
             if self.options.space.places():
                 wrong[named] = NOT_FINITE  # the model's array had no features but its columns
         return found + (self._mark(column, lane, of_rows(cells.missing)) if indicator else [])

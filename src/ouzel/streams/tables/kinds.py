@@ -11,7 +11,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from ouzel.errors import DataError, OuzelError, listed
 from ouzel.kernels.jit import kernel
@@ -19,11 +22,12 @@ from ouzel.streams.dates import are_iso, is_iso
 from ouzel.streams.feature_space import CATEGORY, DATE, LIST, NUMBER, TEXT, own_name
 from ouzel.streams.missing import is_missing, is_number_mark, marks_no_number, says_nothing
 from ouzel.streams.options import SAMPLE, Options
-from ouzel.streams.tables.arrow_types import cells_of, is_list, is_moment, is_number, is_text, types
+from ouzel.streams.tables.arrow_types import as_text, is_coded, is_list, is_moment, is_number, is_text, types
 from ouzel.streams.tables.cells import Words, says_infinite, words_of
 from ouzel.streams.text.numbers import parse_number
 
 MOST_KNOWN = 4096  # members of objects that are decided on; others are what each value is
+MOST_DATE = 64  # bytes that a date takes at most
 AS_TOLD = "taken as categories; --numeric {0} reads numbers, --categorical {0} says so"
 MIXED = f"numbers and words, {AS_TOLD}"
 CODES = f"numbers written like codes, with zeros before them, {AS_TOLD}"
@@ -79,8 +83,8 @@ class ColumnKinds:
         for name, count in counts.items():
             if name not in self.known:
                 self.known[name] = self.options.kind_of(name) or self._by_counts(name, count)
-            elif where is not None:
-                self._check(name, self.known[name], NUMBER if count.numbers else count.kind, where)
+            elif where is not None and name in self.options.space.kinds:
+                self._check(name, self.known[name], count.kind_among_numbers, where)
         self.tell()
 
     def known_ones(self, columns: Sequence[str], name: str) -> list[str]:
@@ -120,13 +124,16 @@ class ColumnKinds:
             return DATE
         if types.is_boolean(array.type):
             return CATEGORY
-        first = array.slice(0, self.options.sample or SAMPLE)
-        count = Counts(*(int(number) for number in tell_cells(words_of(first))))
-        if count.words and not count.numbers and is_text(getattr(array.type, "value_type", array.type)):
-            cells = (cell for cell in cells_of(first) if not is_missing(cell))
-            count = count._replace(dates=count.words if are_iso(cells) else 0)
+        if not is_text(array.type.value_type if is_coded(array) else array.type):
+            return CATEGORY
+        words = words_of(_different(array.slice(0, self.options.sample or SAMPLE)))
+        count = Counts(*(int(number) for number in tell_cells(words)))
+        if count.words and not count.numbers and np.diff(words.offsets).max() <= MOST_DATE:
+            cells = (words.data[start:stop].tobytes() for start, stop in pairwise(words.offsets.tolist()))
+            texts = (cell.decode("utf-8", "replace") for cell in cells)
+            count = count._replace(dates=count.words if are_iso(cell for cell in texts if not is_missing(cell)) else 0)
         if known == NUMBER:
-            return NUMBER if count.numbers else count.kind
+            return count.kind_among_numbers if column in self.options.space.kinds else NUMBER
         if typed:
             return self._by_counts(column, count) if count.dates else CATEGORY
         return self._by_counts(column, count)
@@ -171,6 +178,11 @@ class Counts(NamedTuple):
             return DATE
         return CATEGORY if self.words or self.coded or (self.marks and not self.numbers) else NUMBER
 
+    @property
+    def kind_among_numbers(self) -> str:
+        """What a column holds that should hold numbers: some other cells do not matter, if there are numbers at all."""
+        return NUMBER if self.numbers or not self.words else self.kind
+
     def with_value(self, value: Any) -> Counts:
         """These with one value more of an object, which is not missing."""
         if not isinstance(value, (str, bool)):
@@ -187,6 +199,11 @@ def check_kinds(options: Options, known: Mapping[str, str]) -> None:
         given = options.kind_of(column)
         if given is not None and given != kind and LIST not in (given, kind):
             raise OuzelError(f"column {column!r} was learnt as {kind}, not as {given}; leave the option out")
+
+
+def _different(array: Any) -> Any:
+    """The cells of a column, those of a dictionary once each: one of them may be long and stand in many rows."""
+    return as_text(array.dictionary).take(array.indices.unique().drop_null()) if is_coded(array) else array
 
 
 @kernel

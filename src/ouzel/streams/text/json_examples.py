@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ouzel.streams.block import LARGEST
@@ -14,7 +14,7 @@ from ouzel.streams.options import Options
 from ouzel.streams.patterns import matches
 from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.tables.labels import INFINITE, as_sign, group_id, is_infinite, label_of
-from ouzel.streams.values import BadValueError, features_of, members_in
+from ouzel.streams.values import LEAST, BadValueError, features_of, members_in
 
 
 class LongWordError(ValueError):
@@ -31,6 +31,7 @@ class Example(NamedTuple):
     tag: str | None
     number: int  # of objects before it, bad ones counted
     members: Sequence[Member] = ()  # of which each feature is made, if others are to be made of them
+    zeros: Mapping[Any, float] = {}  # numbers that are 0 and so no features, by name
 
 
 def example_of(row: dict[str, Any], label: str | None, options: Options, kinds: ColumnKinds, number: int) -> Example:
@@ -59,14 +60,19 @@ def example_of(row: dict[str, Any], label: str | None, options: Options, kinds: 
         found = row.pop(options.id, None)
         tag = None if found is None else text_of(found)
     members: list[Member] = []
-    features = _features(row, options, kinds, members if options.derived else None)
-    return Example(features, target, weight, group, tag, number, members)
+    zeros: dict[Any, float] = {}
+    features = _features(row, options, kinds, zeros, members if options.derived else None)
+    return Example(features, target, weight, group, tag, number, members, zeros)
 
 
 def _features(
-    row: dict[str, Any], options: Options, kinds: ColumnKinds, members: list[Member] | None
+    row: dict[str, Any],
+    options: Options,
+    kinds: ColumnKinds,
+    zeros: dict[Any, float],
+    members: list[Member] | None,
 ) -> dict[Any, float]:
-    """Names and numbers of the features that members are; a number that is 0 has its name there, and is none.
+    """Names and numbers of the features that members are; a number that is 0 is none, and comes to `zeros`.
 
     Where others are made of them, they come to `members`, too.
     """
@@ -75,7 +81,7 @@ def _features(
     features: dict[Any, float] = {}
     for name, value in row.items():
         if name in plain and ((kind_of := type(value)) is float or kind_of is int) and -LARGEST <= value <= LARGEST:
-            features[plain[name]] = value
+            (features if value > LEAST or value < -LEAST else zeros)[plain[name]] = value
             if members is not None:
                 members += members_of(name, {plain[name]: value})
             continue
@@ -100,7 +106,10 @@ def _features(
         if members is not None and made:
             members += members_in(name, value, kind, prefix, made)
         for feature, number in made.items():
-            features[feature] = features.get(feature, 0.0) + number if isinstance(feature, Token) else number
+            if abs(number) <= LEAST:
+                zeros[feature] = number
+            else:
+                features[feature] = features.get(feature, 0.0) + number if isinstance(feature, Token) else number
     return features
 
 

@@ -67,7 +67,10 @@ class JsonExamples:
         """Examples as blocks."""
         given = 0
         options = self.options
-        for block in blocks_of_dictionaries([example[:3] for example in examples], options, plain=True, ids=self._ids):
+        rows = [
+            ({**one.features, **one.zeros} if one.zeros else one.features, one.label, one.weight) for one in examples
+        ]
+        for block in blocks_of_dictionaries(rows, options, plain=True, ids=self._ids):
             if block.space.width is None:
                 block = block._replace(space=block.space._replace(kinds=dict(self.kinds.known)))
             here = examples[given : given + block.rows]

@@ -16,6 +16,13 @@ def _letter(data, at):
 
 
 @force_inline
+def may_be_truth(data, start, size):
+    """Whether `size` bytes from `data[start]` on may be such a word, by their number and the first of them."""
+    letter = data[start] | LOWER
+    return ((letter == 116) | (letter == 102)) and (size == 4 or size == 5)
+
+
+@force_inline
 def truth_of(data, start, size):
     """TRUE or FALSE if `size` bytes from `data[start]` (uint8) on are such a word, NEITHER if they are not."""
     if size != 4 and size != 5:

@@ -31,8 +31,6 @@ from ouzel.streams.label_values import tidy
 from ouzel.streams.missing import MARK, is_missing, is_number_mark
 from ouzel.streams.tokens import tokens
 
-LEAST = 2.0**-150
-"""Numbers no further from 0 than this are 0 in single precision."""
 TRUTHS = {"true": True, "false": False}
 MOMENTS = (date, time)  # a datetime is a date, too
 WORD = "expected a number, a word, or nothing"

@@ -17,9 +17,7 @@ from ouzel.streams.text.hashing_together import hash_names, put_name, room_to_ha
 from ouzel.streams.text.numbers import parse_number
 from ouzel.streams.text.plain_features import plain_decimal
 from ouzel.streams.text.spans import BLANK, ONE, ZERO, is_new, trimmed
-from ouzel.streams.truth_values import NEITHER, lower, truth_of
-
-FIVE = np.uint64(5)
+from ouzel.streams.truth_values import NEITHER, lower, may_be_truth, truth_of
 
 
 @force_inline
@@ -72,7 +70,7 @@ def _read(data, starts, sizes, layout, longest, mask, noted, offsets, ids, value
                     continue
             if says_nothing(data, np.int64(start), np.int64(start + size)):
                 continue
-            if (size | ONE) == FIVE:
+            if may_be_truth(data, start, size):
                 truth = truth_of(data, np.int64(start), np.int64(size))
                 if truth != NEITHER and layout.kinds[k] == IS_NUMBER:
                     ids[filled], values[filled] = layout.own[k], np.float32(truth)

@@ -27,7 +27,7 @@ from ouzel.streams.tables.cells import Words, says_infinite, words_of
 from ouzel.streams.text.numbers import parse_number
 
 MOST_KNOWN = 4096  # members of objects that are decided on; others are what each value is
-MOST_DATE = 64  # bytes that a date takes at most
+MOST_DATE, SHORT = 64, 4  # bytes that a date takes at most; those of a mark are fewer, with blanks
 AS_TOLD = "taken as categories; --numeric {0} reads numbers, --categorical {0} says so"
 MIXED = f"numbers and words, {AS_TOLD}"
 CODES = f"numbers written like codes, with zeros before them, {AS_TOLD}"
@@ -75,12 +75,13 @@ class ColumnKinds:
         In a table, which is at the place `where`, a member that is known to hold something else is refused.
         """
         self.plain.clear()
-        counts: dict[str, Counts] = {}
+        counts: dict[str, list[int]] = {}
         for row in rows[: self.options.sample]:
             for name, value in row.items():
                 if not (isinstance(value, list) or is_missing(value)) and (name in counts or len(counts) < MOST_KNOWN):
-                    counts[name] = counts.get(name, Counts()).with_value(value)
-        for name, count in counts.items():
+                    _count_value(value, counts.setdefault(name, [0] * len(Counts._fields)))
+        for name, found in counts.items():
+            count = Counts(*found)
             if name not in self.known:
                 self.known[name] = self.options.kind_of(name) or self._by_counts(name, count)
             elif where is not None and name in self.options.space.kinds:
@@ -183,14 +184,16 @@ class Counts(NamedTuple):
         """What a column holds that should hold numbers: some other cells do not matter, if there are numbers at all."""
         return NUMBER if self.numbers or not self.words else self.kind
 
-    def with_value(self, value: Any) -> Counts:
-        """These with one value more of an object, which is not missing."""
-        if not isinstance(value, (str, bool)):
-            return self._replace(numbers=self.numbers + 1)
-        word = value.strip(" ") if isinstance(value, str) else ""
-        if is_number_mark(word):
-            return self._replace(marks=self.marks + 1)
-        return self._replace(words=self.words + 1, dates=self.dates + is_iso(word))
+
+def _count_value(value: Any, counts: list[int]) -> None:
+    """Count one value of an object, which is not missing, among the `Counts` of its member."""
+    if not isinstance(value, (str, bool)):
+        counts[0] += 1
+        return
+    if counts[4] == counts[1]:  # those are dates of which all words are
+        counts[4] += isinstance(value, str) and is_iso(value.strip(" "))
+    is_mark = isinstance(value, str) and len(value) < SHORT and is_number_mark(value.strip(" "))
+    counts[2 if is_mark else 1] += 1
 
 
 def check_kinds(options: Options, known: Mapping[str, str]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ouzel.kernels.bytes import eight_bytes
 from ouzel.kernels.jit import force_inline
-from ouzel.streams.block import LARGEST
+from ouzel.streams.block import LARGEST, LEAST
 from ouzel.streams.missing import LENGTHS, TEXT
 from ouzel.streams.text.json_keys import (
     CATEGORIES,
@@ -92,8 +92,6 @@ def read_alike(data, at, marks, mark, keys, key, stamp, longest, gathered, count
             word, word_end = value_at + ONE, marks[mark + THREE]
             tail = eight_bytes(data, word_end - ONE) >> EIGHT
             odd = may_say_nothing(data, word, word_end)
-            if role == PLAIN:
-                odd |= may_be_date(data, word, word_end)
             if odd or word_end - word > longest or role not in (PLAIN, CATEGORIES):
                 break
             going_on = tail & TWO_BYTES == MORE
@@ -115,7 +113,7 @@ def read_alike(data, at, marks, mark, keys, key, stamp, longest, gathered, count
                 if table[following, MET] == ZERO:
                     break
                 put_number(gathered, count, keys, following, value)
-                count += np.uint64(gathered.values[count] != 0.0)
+                count += np.uint64(abs(value) > LEAST)
             elif role == LABEL:
                 targets[row] = value
             elif role != IGNORED:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ouzel.streams.block import LARGEST
+from ouzel.streams.block import LARGEST, LEAST
 from ouzel.streams.derived.members import Member, members_of
 from ouzel.streams.feature_space import NUMBER, Token, own_name
 from ouzel.streams.label_values import Label, text_of
@@ -14,7 +14,7 @@ from ouzel.streams.options import Options
 from ouzel.streams.patterns import matches
 from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.tables.labels import INFINITE, as_sign, group_id, is_infinite, label_of
-from ouzel.streams.values import LEAST, BadValueError, features_of, members_in
+from ouzel.streams.values import BadValueError, features_of, members_in
 
 
 class LongWordError(ValueError):

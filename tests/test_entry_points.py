@@ -10,16 +10,22 @@ import pyarrow
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
+import scipy.sparse as sparse
 
 import ouzel
+from ouzel.cli.app import run
 from ouzel.model.model import Model
 from ouzel.service.packed_rows import rows_as_json
 from ouzel.service.reading import Line, Reading
+from ouzel.sketches.hashing import feature_id
 from ouzel.streams.logs.decode import Decoder
 from ouzel.streams.logs.reading import Reading as LogReading
 from ouzel.streams.logs.stream import LogStream
 from ouzel.streams.options import make_options
 from tests.logs.memory_log import MemoryLog
+from tests.service.conftest import start
+
+__all__ = ["start"]  # a fixture
 
 pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
 COUNT = 24
@@ -260,3 +266,221 @@ def test_a_model_gives_the_same_probabilities_at_every_entry_point(kind, variant
             continue
         found = probabilities(model, blocks_of(entry, kind, rows, labels, path, model))
         np.testing.assert_array_equal(found, expected, entry)
+
+
+SPARSE = [{1: 2.5, 4: 0.0, 7: -1.0}, {2: 0.0}, {1: 1e-46, 3: 0.5}, {9: 0.0, 3: 1.0}]
+
+
+def sparse_blocks(entry, path):
+    """The rows of SPARSE, which are numbered features of which some are 0."""
+    pairs = [" ".join(f"{name}:{value!r}" for name, value in row.items()) for row in SPARSE]
+    labels = [1, 0, 1, 0]
+    if entry == "svmlight":
+        (path / "t.svm").write_text("".join(f"{y} {row}\n" for y, row in zip(labels, pairs, strict=True)))
+        return list(ouzel.read(path / "t.svm"))
+    if entry == "svmlight in disorder":
+        turned = [" ".join(reversed(row.split())) for row in pairs]
+        (path / "u.svm").write_text("".join(f"{y} {row}\n" for y, row in zip(labels, turned, strict=True)))
+        return list(ouzel.read(path / "u.svm"))
+    if entry == "vw":
+        (path / "t.vw").write_text("".join(f"{y} | {row}\n" for y, row in zip(labels, pairs, strict=True)))
+        return list(ouzel.read(path / "t.vw"))
+    if entry == "lists":
+        columns = {
+            "indices": [[*row] for row in SPARSE],
+            "values": [[*row.values()] for row in SPARSE],
+            "label": labels,
+        }
+        pyarrow.parquet.write_table(pyarrow.table(columns), path / "lists.parquet")
+        return list(ouzel.read(path / "lists.parquet"))
+    if entry == "converted":
+        sparse_blocks("vw", path)
+        ouzel.convert(ouzel.read(path / "t.vw"), path / "t.arrow")
+        return list(ouzel.read(path / "t.arrow"))
+    if entry == "sparse matrix":
+        rows, columns, values = zip(*[(k, i, v) for k, row in enumerate(SPARSE) for i, v in row.items()], strict=True)
+        return list(ouzel.blocks_from(sparse.csr_matrix((values, (rows, columns)), shape=(4, 10)), labels))
+    if entry == "array":
+        array = np.zeros((4, 10))
+        for k, row in enumerate(SPARSE):
+            array[k, [*row]] = [*row.values()]
+        return list(ouzel.blocks_from(array, labels))
+    if entry == "json":
+        lines = [json.dumps({"label": y, **row}) + "\n" for y, row in zip(labels, SPARSE, strict=True)]
+        (path / "n.jsonl").write_text("".join(lines))
+        return list(ouzel.read(path / "n.jsonl"))
+    return list(ouzel.blocks_from(list(zip(SPARSE, labels, strict=True))))
+
+
+@pytest.mark.parametrize(
+    "entry",
+    ["svmlight", "svmlight in disorder", "vw", "lists", "converted", "sparse matrix", "array", "json", "dictionaries"],
+)
+def test_a_zero_is_no_feature_in_any_format_of_numbered_features_and_its_id_is_known(entry, path):
+    blocks = sparse_blocks(entry, path)
+
+    found = rows_of(blocks)
+    kept = [{name: value for name, value in row.items() if np.float32(value)} for row in SPARSE]
+    expected = [(sorted(row), np.array([row[name] for name in sorted(row)], np.float32).tobytes()) for row in kept]
+    assert found == expected
+    if entry not in ("sparse matrix", "array"):  # whose columns say what there is
+        assert blocks[-1].space.highest == 9
+
+
+def test_single_examples_with_zeros_learn_what_tables_with_them_do():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 6)).round(2)
+    X[rng.random(X.shape) < 0.5] = 0.0
+    y = (X.sum(axis=1) > 0).astype(int)
+    frame = pandas.DataFrame(X, columns=list("abcdef"))
+    for learner in ("son-oja", "awm"):
+        table = ouzel.OnlineClassifier(learner).fit(frame, y)
+        single = ouzel.OnlineClassifier(learner)
+        for row, label in zip(frame.to_dict("records"), y.tolist(), strict=True):
+            single.learn_one(row, label)
+        np.testing.assert_array_equal(table.decision_function(frame), single.decision_function(frame))
+
+
+def test_names_in_vw_text_with_the_value_0_are_no_features(path):
+    (path / "names.vw").write_text("1 |n a:0 b:2 |m:0 c |k:1e-30 d:1e-30\n0 |n b:1 a:0\n")
+
+    (block,) = ouzel.read(path / "names.vw")
+
+    assert rows_of([block]) == [
+        ([feature_id("n^b")], np.float32([2]).tobytes()),
+        ([feature_id("n^b")], np.float32([1]).tobytes()),
+    ]
+    assert names_in([block]) == {"n^a", "n^b", "m^c", "k^d"}
+    assert not block.space.numbered
+
+
+@pytest.mark.parametrize("word", WORDS_FOR_NOTHING)
+def test_words_for_nothing_are_missing_in_a_column_of_numbers_at_every_entry_point(word, path):
+    rows = [{"x": float(k) if k % 3 else word, "c": "red"} for k in range(1, 10)]
+    labels = ["yes", "no", "no"] * 3
+    plain = [{**row, "x": None if row["x"] == word else row["x"]} for row in rows]
+    model = Model("adagrad")
+    for block in blocks_of("arrow", "number", plain, labels, path, None):
+        model.learn(block)
+    expected = rows_of(blocks_of("arrow", "number", plain, labels, path, model))
+
+    texts = [{**row, "x": str(row["x"])} for row in rows]
+    for entry in ("csv", "tsv", "jsonl"):
+        assert rows_of(blocks_of(entry, "number", rows, labels, path, None)) == expected, entry
+    for entry in ("csv", "jsonl", "dictionaries", "http", "http one by one", "log"):
+        assert rows_of(blocks_of(entry, "number", rows, labels, path, model)) == expected, entry
+    for entry in ("parquet", "pandas", "polars", "arrow", "arrow log", "http arrow"):
+        assert rows_of(blocks_of(entry, "number", texts, labels, path, model)) == expected, entry
+    estimator = ouzel.OnlineClassifier("adagrad")
+    estimator.model_ = model
+    estimator.predict_one(rows[0])
+    assert single_rows(estimator, rows) == expected
+
+
+def test_marks_of_nothing_are_words_in_a_column_of_categories(path):
+    (path / "marks.csv").write_text("y,x\n1,?\n0,a\n1,-\n")
+
+    (block,) = ouzel.read(path / "marks.csv")
+
+    assert names_in([block]) == {"x=?", "x=a", "x=-"}
+
+
+@pytest.mark.parametrize(
+    ("known", "given", "said"),
+    [
+        ([1.5, 2.0], ["old", "new"], "column 'x' holds words, and is known to hold numbers"),
+        (
+            [1.5, 2.0],
+            [dt.date(2024, 1, 1), dt.date(2024, 1, 2)],
+            "column 'x' holds dates, and is known to hold numbers",
+        ),
+        ([1.5, 2.0], [["a"], ["b"]], "column 'x' holds lists, and is known to hold numbers"),
+        (
+            [dt.date(2024, 1, 1), dt.date(2024, 1, 2)],
+            [True, False],
+            "column 'x' holds words, and is known to hold dates",
+        ),
+    ],
+)
+def test_a_model_refuses_a_table_whose_column_is_of_another_kind_in_one_line(known, given, said, path):
+    model = ouzel.OnlineClassifier("adagrad").fit(pyarrow.table({"x": known}), ["yes", "no"])
+    pyarrow.parquet.write_table(pyarrow.table({"x": given}), path / "other.parquet")
+    (path / "other.jsonl").write_bytes(b"".join(line + b"\n" for line in json_lines([{"x": cell} for cell in given])))
+    asked = {"space": model.model_.space, "unlabelled": True}
+
+    with pytest.raises(ouzel.OuzelError, match=f"^table: {said}; give those, or train a model on this table$"):
+        model.predict(pyarrow.table({"x": given}))
+    with pytest.raises(ouzel.OuzelError, match=rf"other\.parquet: {said}; [^\n]*$"):
+        list(ouzel.read(path / "other.parquet", **asked))
+    if not isinstance(given[0], (list, bool)):
+        with pytest.raises(ouzel.OuzelError, match=rf"other\.jsonl: {said}; [^\n]*$"):
+            list(ouzel.read(path / "other.jsonl", **asked))
+
+
+def test_single_examples_take_a_timestamp_and_refuse_one_for_a_number():
+    stamp = pandas.Timestamp("2024-03-01T12:30")
+    model = ouzel.OnlineClassifier("adagrad")
+    for value in (stamp, np.datetime64("2024-03-01T12:30", "ns"), "2024-03-01T12:30", stamp.to_pydatetime()):
+        model.learn_one({"when": value}, "yes")
+        slots, _ = model._slots.row({"when": value})
+        expected = {feature_id(name) + 1 for name in ("when", "when.month=3", "when.weekday=Fri", "when.hour=12")}
+        assert set(slots.tolist()) == {0, *expected}
+    known = ouzel.OnlineClassifier("adagrad").fit(pandas.DataFrame({"when": [1.0, 2.0]}), ["yes", "no"])
+    for ask in (known.predict_one, lambda x: known.learn_one(x, "yes")):
+        with pytest.raises(ouzel.OuzelError, match=r"^feature 'when' is Timestamp.*; expected a number, as the column"):
+            ask({"when": stamp})
+
+
+@pytest.mark.parametrize(
+    ("american", "iso"),
+    [
+        ("3/1/2024", "2024-03-01"),
+        ("03/01/2024 12:30", "2024-03-01T12:30"),
+        ("3/1/2024 1:05:09 PM", "2024-03-01T13:05:09"),
+        ("3/1/2024 12:00 AM", "2024-03-01T00:00"),
+    ],
+)
+def test_american_dates_with_times_are_read_as_dates_where_dates_are_said(american, iso, path):
+    for name, text in (("a.csv", american), ("b.csv", iso)):
+        (path / name).write_text(f"y,when\n1,{text}\n0,\n")
+
+    found, expected = (rows_of(ouzel.read(path / name, dates="when")) for name in ("a.csv", "b.csv"))
+
+    assert found == expected
+    assert names_in(ouzel.read(path / "a.csv")) == {f"when={american}"}
+    assert rows_of(ouzel.blocks_from([({"when": american}, 1), ({"when": None}, 0)], dates="when")) == expected
+
+
+def test_categories_said_of_dates_and_truth_values_are_words_at_every_entry_point(path):
+    rows = [{"x": dt.date(2024, 1, 1 + k), "n": 1.0, "c": bool(k % 2)} for k in range(4)]
+    for entry in ("jsonl", "parquet"):
+        wrote(path / f"c.{entry}", entry, "day", rows, ["yes", "no"] * 2)
+        names = names_in(ouzel.read(path / f"c.{entry}", label="y", categorical="x"))
+        assert names == {"n", "c=true", "c=false", *(f"x=2024-01-0{1 + k}" for k in range(4))}
+    assert names_in(ouzel.blocks_from([(row, 1) for row in rows], categorical="x")) == names
+
+
+def test_one_row_is_predicted_alike_by_the_command_the_service_and_a_dictionary(path, tmp_path, start, capsys):
+    rows, labels = table("truth", "missing")
+    wrote(tmp_path / "t.csv", "csv", "truth", rows, labels)
+    wrote(tmp_path / "t.jsonl", "jsonl", "truth", rows, labels)
+    assert (
+        run(["train", str(tmp_path / "t.csv"), "--learner", "adagrad", "--label", "y", "--model", str(tmp_path / "m")])
+        == 0
+    )
+    found = []
+    for name in ("t.csv", "t.jsonl"):
+        capsys.readouterr()
+        assert run(["predict", str(tmp_path / "m"), str(tmp_path / name), "--json"]) == 0
+        found.append([json.loads(line)["probability"] for line in capsys.readouterr().out.splitlines()])
+    model = ouzel.load(tmp_path / "m")
+    found.append([model.predict_proba_one(row)[model.classes_[1]] for row in rows])
+    client = start(reading={"label": "y"})
+    lines = b"".join(line + b"\n" for line in json_lines(rows, labels))
+    assert client.post("/v1/learn", content=lines, headers={"Content-Type": "application/x-ndjson"}).status_code == 200
+    asked = client.post(
+        "/v1/predict", content=b"\n".join(json_lines(rows)), headers={"Content-Type": "application/x-ndjson"}
+    )
+    found.append([json.loads(line)["probability"] for line in asked.text.splitlines()])
+
+    assert found[0] == found[1] == found[2] == found[3]

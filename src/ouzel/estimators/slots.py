@@ -63,7 +63,7 @@ class Slots(dict[Any, int]):
         try:
             pack_for(count)(packed, 0, *self.constant, *map(self.__getitem__, x), *self.constant_value, *x.values())
             slots, values = np.frombuffer(packed, np.uint32, count), np.frombuffer(packed, np.float32, count, 4 * count)
-            end = tidy_row(slots, values, len(self.constant))
+            end = tidy_row(slots, values)
         except (struct.error, TypeError, OverflowError):
             end = -1
         if end == count:

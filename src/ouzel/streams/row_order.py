@@ -161,18 +161,16 @@ ONES = 1 << 32
 
 
 @kernel
-def tidy_row(ids, values, own):
+def tidy_row(ids, values):
     """Put one row in canonical order, in place; return its length, -1 if a value is not finite.
 
-    ONES is added if a value behind the first `own` is 1, which may have been a truth value.
+    ONES is added if a value is 1, which may have been a truth value, but for that of the id 0, which is the constant's.
     """
     total = np.float32(0.0)
-    ones = 0
+    ones = np.uint32(0)
     for k in range(len(values)):
         total += values[k]
-        ones += values[k] == 1.0
-    for k in range(own):
-        ones -= values[k] == 1.0
+        ones += np.uint32((values[k] == np.float32(1.0)) & (ids[k] != 0))
     if not np.isfinite(total):
         return -1
     return sort_row(ids, values, 0, len(ids)) + (ONES if ones else 0)

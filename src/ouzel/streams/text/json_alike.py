@@ -92,6 +92,8 @@ def read_alike(data, at, marks, mark, keys, key, stamp, longest, gathered, count
             word, word_end = value_at + ONE, marks[mark + THREE]
             tail = eight_bytes(data, word_end - ONE) >> EIGHT
             odd = may_say_nothing(data, word, word_end)
+            if role == PLAIN:
+                odd |= may_be_date(data, word, word_end)
             if odd or word_end - word > longest or role not in (PLAIN, CATEGORIES):
                 break
             going_on = tail & TWO_BYTES == MORE

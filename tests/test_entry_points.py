@@ -481,6 +481,6 @@ def test_one_row_is_predicted_alike_by_the_command_the_service_and_a_dictionary(
     asked = client.post(
         "/v1/predict", content=b"\n".join(json_lines(rows)), headers={"Content-Type": "application/x-ndjson"}
     )
-    found.append([json.loads(line)["probability"] for line in asked.text.splitlines()])
+    found.append([json.loads(line)["probabilities"]["yes"] for line in asked.text.splitlines()])
 
     assert found[0] == found[1] == found[2] == found[3]

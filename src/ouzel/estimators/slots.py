@@ -55,7 +55,8 @@ class Slots(dict[Any, int]):
         self.plain = plain
         if not isinstance(x, dict):
             x = as_dictionary(x)
-        self.given = x
+        if not plain:
+            self.given = x
         if self.derived and not plain:
             return self._row_with_derived(x)
         count = len(x) + len(self.constant)
@@ -116,7 +117,8 @@ class Slots(dict[Any, int]):
             self.clear()
         model, space = self.model, self.model.space
         kind = self._kind(name)
-        if not self.plain and (kind not in (None, NUMBER) or not _is_number(self.given[name])):
+        by_value = name in self.given and not _is_number(self.given[name])
+        if not self.plain and (kind not in (None, NUMBER) or by_value):
             return NOT_BY_VALUE
         feature = space.id_of(name, model.seed, model.bits)
         if feature is None and space.kinds:
@@ -130,7 +132,7 @@ class Slots(dict[Any, int]):
             model.names.remember(feature, name)
         self.largest = max(self.largest, feature)
         met = self.learning or (space.named if isinstance(name, str) else feature <= (space.highest or -1))
-        if met and kind in (None, NUMBER):
+        if met and kind in (None, NUMBER) and not by_value:
             self[name] = feature + 1
         return feature + 1
 

@@ -181,9 +181,19 @@ def _is_word(byte):
     return 97 <= byte <= 122 or 65 <= byte <= 90 or 48 <= byte <= 57 or byte == 39 or byte >= 128
 
 
+@force_inline
+def _is_nothing(data, start, stop):
+    """Whether a text, without the blanks around it, is empty or a word for nothing."""
+    while start < stop and data[start] == 32:
+        start += 1
+    while stop > start and data[stop - 1] == 32:
+        stop -= 1
+    return start == stop or says_nothing(data, start, stop)
+
+
 @kernel
 def read_tokens(words, prefix, longest, seed, mask, refused):
-    """Tokens of each cell, in lower case: (offsets (n + 1,), ids, starts, ends, text).
+    """Tokens of each cell that is not missing, in lower case: (offsets (n + 1,), ids, starts, ends, text).
 
     `refused` (n,) uint8 becomes TOO_LONG where one has more than `longest` bytes.
     """
@@ -198,7 +208,8 @@ def read_tokens(words, prefix, longest, seed, mask, refused):
     filled = count = 0
     for i in range(len(words.valid)):
         at = words.offsets[i]
-        while words.valid[i] and at < words.offsets[i + 1]:
+        present = words.valid[i] and not _is_nothing(words.data, at, words.offsets[i + 1])
+        while present and at < words.offsets[i + 1]:
             if not _is_word(words.data[at]):
                 at += 1
                 continue

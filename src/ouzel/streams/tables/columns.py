@@ -34,9 +34,10 @@ from ouzel.streams.tables.arrow_types import (
 from ouzel.streams.tables.cells import NOT_A_DATE, NOT_FINITE, TOO_LONG
 from ouzel.streams.tables.csv_text import Uneven
 from ouzel.streams.tables.cut_rows import CutRows, as_arrow
-from ouzel.streams.tables.feature_columns import FeatureColumns, Features
+from ouzel.streams.tables.feature_columns import FeatureColumns
 from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.tables.labels import INFINITE, as_sign, group_id, is_infinite, label_of
+from ouzel.streams.tables.lanes import Features
 from ouzel.streams.tables.lists import read_sparse
 from ouzel.streams.tables.parts import parts
 from ouzel.streams.tables.refusals import converting

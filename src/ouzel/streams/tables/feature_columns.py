@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow
@@ -13,7 +13,6 @@ from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import LARGEST, Names
 from ouzel.streams.dates import PARTS
 from ouzel.streams.derived.collecting import Collector
-from ouzel.streams.derived.factors import Factors
 from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, FeatureSpace, own_name
 from ouzel.streams.missing import MARK
 from ouzel.streams.options import Options
@@ -34,7 +33,7 @@ from ouzel.streams.tables.coded import Coded, Dictionaries
 from ouzel.streams.tables.cut_rows import as_arrow
 from ouzel.streams.tables.date_columns import read_dates
 from ouzel.streams.tables.kinds import ColumnKinds
-from ouzel.streams.tables.lanes import Lanes, Rows, rows_of_lanes, with_more
+from ouzel.streams.tables.lanes import Features, Lanes, Rows, rows_of_lanes, with_more
 from ouzel.streams.tables.lists import any_in_row, list_rows
 from ouzel.streams.tables.refusals import converting
 from ouzel.streams.telling import Telling
@@ -44,15 +43,6 @@ OF_ONE = (NUMBER, CATEGORY)  # kinds of columns whose cells are a feature each
 Lane = tuple[np.ndarray, np.ndarray]  # ids (n,) and values (n,), 0 where there is no feature
 Refused = tuple[str, np.ndarray]  # a column, and what is wrong with each of its cells (n,) uint8, 0 if nothing
 Read = tuple[Rows, list[Names], list[Refused]]
-
-
-class Features(NamedTuple):
-    """The features of a batch, in canonical order, and what they are called."""
-
-    rows: Rows
-    names: Names | None
-    space: FeatureSpace
-    factors: Factors | None = None  # of what is to be made
 
 
 class FeatureColumns:
@@ -117,10 +107,8 @@ class FeatureColumns:
         rows, names, refused = read or self._by_columns(as_arrow(batch), kinds)
         dates = [column for column in self.columns if kinds[column] == DATE]
         if dates:
-            lanes, found, wrong_dates = self._read_lanes(batch, dates, kinds)
-            rows = with_more(rows, *rows_of_lanes(*lanes))
-            names += found
-            refused += wrong_dates
+            more, found, bad = self._read_columns(batch, dates, kinds)
+            rows, names, refused = with_more(rows, *more), names + found, refused + bad
         for column in [column for column in self.columns if kinds[column] not in (*OF_ONE, DATE)]:
             wrong = np.zeros(n, np.uint8)
             with converting(batch, column, self.name):
@@ -142,14 +130,10 @@ class FeatureColumns:
     def _by_columns(self, batch: Any, kinds: dict[str, str]) -> Read:
         """Numbers and categories, column by column."""
         self._noted = self._telling.begin()
-        plain = [column for column in self.columns if kinds[column] in OF_ONE]
-        lanes, names, refused = self._read_lanes(batch, plain, kinds)
-        return rows_of_lanes(*lanes), names, refused
+        return self._read_columns(batch, [column for column in self.columns if kinds[column] in OF_ONE], kinds)
 
-    def _read_lanes(
-        self, batch: Any, columns: Sequence[str], kinds: dict[str, str]
-    ) -> tuple[tuple[np.ndarray, np.ndarray], list[Names], list[Refused]]:
-        """Columns that have a feature in each cell, or a fixed number of them: ids and values of each feature."""
+    def _read_columns(self, batch: Any, columns: Sequence[str], kinds: dict[str, str]) -> Read:
+        """Columns that have a feature in each cell, or a fixed number of them."""
         n = batch.num_rows
         room = len(columns) + len(PARTS) * [kinds[column] for column in columns].count(DATE)
         ids, values = self._lanes.room(room, n)
@@ -171,7 +155,7 @@ class FeatureColumns:
                     names += self._read_cells(array, column, own, next(free), wrong, self.options.indicator)
             if wrong.any():
                 refused.append((column, wrong))
-        return (ids, values), names, refused
+        return rows_of_lanes(ids, values), names, refused
 
     def _read_numbers(self, array: Any, column: str, lane: Lane, wrong: np.ndarray) -> list[Names]:
         """Numbers by value; what is null, or not a number, is missing."""

@@ -7,6 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import kernel
+from ouzel.streams.block import Names
+from ouzel.streams.derived.factors import Factors
+from ouzel.streams.feature_space import FeatureSpace
 from ouzel.streams.row_order import RANKED, canonical_rows, rank_row, ranking_room, sort_row
 
 TILE = np.int64(1 << 13)  # features
@@ -19,6 +22,15 @@ class Rows(NamedTuple):
     offsets: np.ndarray  # (n + 1,) uint64
     ids: np.ndarray  # (features,) uint32
     values: np.ndarray  # (features,) float32
+
+
+class Features(NamedTuple):
+    """The features of a batch, in canonical order, and what they are called."""
+
+    rows: Rows
+    names: Names | None
+    space: FeatureSpace
+    factors: Factors | None = None  # of what is to be made
 
 
 class Lanes:

@@ -49,14 +49,14 @@ def plain_features(features: Mapping[Any, Any], space: FeatureSpace, options: Op
     if options.choosy:
         features = {name: value for name, value in features.items() if options.wants(str(name))}
         kinds = {**kinds_said(features, options), **kinds}
-    indicator, prefixed = space.indicator or options.indicator, several_texts(kinds)
+    indicator = space.indicator or options.indicator
     for name, value in features.items():
         kind = kinds.get(name)
         if ((of := type(value)) is float or of is int) and value == value and kind in (None, NUMBER):
             found[name] = value
             continue
         try:
-            found |= features_of(name, value, kind, f"{name}=" if prefixed else "", indicator)
+            found |= features_of(name, value, kind, _prefix(name, kind, kinds), indicator)
         except BadValueError as error:
             raise DataError(f"feature {name!r} is {value!r}; {error.expected}") from None
     return found
@@ -77,13 +77,14 @@ def plain_members(
         made = plain_features({name: value}, space._replace(kinds=kinds), options)
         found |= made
         if made:
-            members += members_in(name, value, kinds.get(name), f"{name}=" if several_texts(kinds) else "", made)
+            kind = kinds.get(name)
+            members += members_in(name, value, kind, _prefix(name, kind, kinds), made)
     return found, members
 
 
-def several_texts(kinds: Mapping[Any, str]) -> bool:
-    """Whether there is more than one column of text, so that words tell which they stand in."""
-    return list(kinds.values()).count(TEXT) > 1
+def _prefix(name: Any, kind: str | None, kinds: Mapping[Any, str]) -> str:
+    """What stands before the words of a text: nothing, unless there are other texts."""
+    return f"{name}=" if kind == TEXT and list(kinds.values()).count(TEXT) > 1 else ""
 
 
 def kinds_said(names: Iterable[Any], options: Options) -> dict[Any, str]:

@@ -84,7 +84,7 @@ class ColumnKinds:
             count = Counts(*found)
             if name not in self.known:
                 self.known[name] = self.options.kind_of(name) or self._by_counts(name, count)
-            elif where is not None and name in self.options.space.kinds:
+            elif where is not None and self.known[name] == NUMBER and name in self.options.space.kinds:
                 self._check(name, self.known[name], count.kind_among_numbers, where)
         self.tell()
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ouzel.streams.block import LARGEST, LEAST
 from ouzel.streams.derived.members import Member, members_of
-from ouzel.streams.feature_space import NUMBER, Token, own_name
+from ouzel.streams.feature_space import NUMBER, TEXT, Token, own_name
 from ouzel.streams.label_values import Label, text_of
 from ouzel.streams.options import Options
 from ouzel.streams.patterns import matches
@@ -89,7 +89,7 @@ def _features(
         if keep and not matches(name, keep):
             continue
         kind = known.get(name) or (options.kind_of(name) if said else None)
-        prefix = f"{name}=" if kinds.several_texts else ""
+        prefix = f"{name}=" if kind == TEXT and kinds.several_texts else ""
         if isinstance(value, list):
             _check_items(name, value)
         try:

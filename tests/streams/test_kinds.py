@@ -90,16 +90,17 @@ def test_columns_alike_are_told_of_in_one_line(tmp_path):
     ]
 
 
-def test_a_column_of_dates_is_told_with_the_option_that_reads_them(tmp_path):
+def test_a_column_of_dates_is_known_by_its_content_and_a_line_says_so_with_the_option_for_words(tmp_path):
     (tmp_path / "t.csv").write_text("y,when due,where\n" + "".join(f"1,2024-01-{10 + k},Rome\n" for k in range(9)))
     with ouzel.read(tmp_path / "t.csv") as stream:
-        list(stream)
-        assert stream.remarks == [
-            "column 'when due': dates, each a word here; --dates 'when due' reads month, weekday, hour"
-        ]
-    with ouzel.read(tmp_path / "t.csv", dates=["when due"]) as stream:
-        list(stream)
-        assert stream.remarks == []
+        (block,) = stream
+        assert stream.remarks == ["column 'when due': dates; --categorical 'when due' keeps them as words"]
+        assert block.space.kinds == {"when due": "date", "where": "category"}
+    for said, kind in (("dates", "date"), ("categorical", "category")):
+        with ouzel.read(tmp_path / "t.csv", **{said: ["when due"]}) as stream:
+            (block,) = stream
+            assert stream.remarks == []
+            assert block.space.kinds["when due"] == kind
 
 
 def test_what_a_column_holds_is_said_by_name_by_pattern_or_for_all_and_the_particular_counts(tmp_path):

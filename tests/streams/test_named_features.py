@@ -52,7 +52,7 @@ def text_of(lines):
 
 
 def features_of(groups):
-    """What a line holds by the definition: sums of values by id."""
+    """What a line holds by the definition: sums of values by id, but for those that are 0, and names."""
     features, names = {}, {}
     for space, pairs, _ in groups:
         namespace, _, scale = space.partition(":")
@@ -64,7 +64,7 @@ def features_of(groups):
             features[identity] = np.float32(features.get(identity, np.float32(0)) + number)
             if not plain:
                 names.setdefault(identity, full)
-    return features, names
+    return {identity: value for identity, value in features.items() if value != 0}, names
 
 
 def parse(text, room=0, behind=b"x"):

@@ -193,11 +193,12 @@ def test_cells_of_every_kind_become_features(tmp_path):
     }
     (_, _, first), (_, _, second) = examples(wrote(tmp_path, "t.parquet", table))[0]
 
-    words = ["word=a", "list=p", "list=q", "day=1970-01-01"]
+    words = ["word=a", "list=p", "list=q", "day.month=1", "day.weekday=Thu"]
     assert {feature_id(word): 1.0 for word in words}.items() <= first.items()
     assert {feature_id("number"): 2.5, 7: 1.0, feature_id("object.inner"): 4.0}.items() <= first.items()
-    assert len(first) == 8
-    assert second == {7: 3.0, feature_id("bytes=b"): 1.0, feature_id("day=1970-01-02"): 1.0}
+    assert len(first) == 9
+    parts = {feature_id(word): 1.0 for word in ("day.month=1", "day.weekday=Fri")}
+    assert second == {7: 3.0, feature_id("bytes=b"): 1.0, feature_id("day"): 86400.0, **parts}
 
 
 def test_json_has_the_features_that_parquet_has(tmp_path):

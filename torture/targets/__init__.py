@@ -16,13 +16,14 @@ from torture.targets.models import Models
 from torture.targets.numbers import Numbers
 from torture.targets.packed import Packed
 from torture.targets.svmlight import Svmlight
+from torture.targets.values import Values
 from torture.targets.vw import VowpalWabbit
 
 TARGETS: dict[str, type[Target]] = {
     target.name: target
     for target in (
     Svmlight, VowpalWabbit, Csv, Tsv, JsonLines, Parquet, Arrow, Idx, Packed, Bombs, Models, Arrays, Numbers,
-    Commands,
+    Values, Commands,
         Analyses, Kills,
     )
 }  # fmt: skip

@@ -28,7 +28,7 @@ from ouzel.streams.frames import as_table, is_table, table_blocks
 from ouzel.streams.limits import UNLIMITED
 from ouzel.streams.memory import check_sparse, to_block
 from ouzel.streams.options import OF_COLUMNS, Options, make_options
-from ouzel.streams.tables.arrow_types import is_number
+from ouzel.streams.tables.arrow_types import is_number, types
 
 TYPES = [np.float32, np.float64]
 OF_FRAMES = (*OF_COLUMNS, "dates", *Derived._fields)
@@ -160,8 +160,10 @@ def first_space(table: Any, model: Model, options: Options) -> FeatureSpace:
     A number for every pair of ids is too much for hashed names; columns of numbers have their places then.
     """
     columns = [name for name in table.column_names if options.wants(name)]
+    types_of = [table.schema.field(name).type for name in columns]
     numbers = all(
-        is_number(table.schema.field(name).type) and options.kind_of(name) in (None, NUMBER) for name in columns
+        (is_number(kind) or types.is_boolean(kind)) and options.kind_of(name) in (None, NUMBER)
+        for name, kind in zip(columns, types_of, strict=True)
     )
     if model.keeps_pairs and numbers:
         return FeatureSpace(width=len(columns), kinds=dict.fromkeys(columns, NUMBER))

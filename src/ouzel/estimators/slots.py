@@ -13,16 +13,19 @@ import numpy as np
 from ouzel.errors import DataError
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
+from ouzel.streams.dates import PARTS
 from ouzel.streams.derived.asked import Derived
 from ouzel.streams.derived.members import factors_of
 from ouzel.streams.deriving import Deriver
 from ouzel.streams.dictionaries import kinds_said, plain_features, plain_members
-from ouzel.streams.feature_space import NOTHING_KNOWN, NUMBER, FeatureSpace, meet, own_id
+from ouzel.streams.feature_space import DATE, NOTHING_KNOWN, NUMBER, FeatureSpace, meet, own_id
 from ouzel.streams.options import Options
-from ouzel.streams.row_order import tidy_row
+from ouzel.streams.row_order import ONES, tidy_row
 
 MOST_CACHED = 1 << 20  # names whose slots are remembered
 LEFT_OUT = "left out"
+TRUTHS = frozenset((bool, np.bool_))
+NUMBERS, NO_NUMBERS = (float, int, np.integer, np.floating), (bool, np.timedelta64)
 NOT_BY_VALUE = -1  # the slot of what is not a number of a feature of its own: a category, or a column not known
 
 
@@ -34,6 +37,7 @@ class Slots(dict[Any, int]):
         self.model = model
         self.options = options  # what is said of features
         self.plain = False  # whether all are names and numbers
+        self.given: Mapping[Any, Any] = {}  # the example whose slots are found
         self.largest = 0  # feature id
         self.learning = False
         self._deriver: Deriver | None = None
@@ -51,6 +55,8 @@ class Slots(dict[Any, int]):
         self.plain = plain
         if not isinstance(x, dict):
             x = as_dictionary(x)
+        if not plain:
+            self.given = x
         if self.derived and not plain:
             return self._row_with_derived(x)
         count = len(x) + len(self.constant)
@@ -63,6 +69,9 @@ class Slots(dict[Any, int]):
             end = -1
         if end == count:
             return slots, values
+        ones, end = divmod(end, ONES) if end >= 0 else (0, end)
+        if (ones or end < count) and not plain and not TRUTHS.isdisjoint(map(type, x.values())):
+            end = -1
         if end < 0:
             if plain:
                 raise DataError(f"feature values must be finite numbers below 1e37; got {x}")
@@ -108,7 +117,8 @@ class Slots(dict[Any, int]):
             self.clear()
         model, space = self.model, self.model.space
         kind = self._kind(name)
-        if not self.plain and kind not in (None, NUMBER):
+        by_value = name in self.given and not _is_number(self.given[name])
+        if not self.plain and (kind not in (None, NUMBER) or by_value):
             return NOT_BY_VALUE
         feature = space.id_of(name, model.seed, model.bits)
         if feature is None and space.kinds:
@@ -122,7 +132,7 @@ class Slots(dict[Any, int]):
             model.names.remember(feature, name)
         self.largest = max(self.largest, feature)
         met = self.learning or (space.named if isinstance(name, str) else feature <= (space.highest or -1))
-        if met and kind in (None, NUMBER):
+        if met and kind in (None, NUMBER) and not by_value:
             self[name] = feature + 1
         return feature + 1
 
@@ -141,6 +151,9 @@ class Slots(dict[Any, int]):
             named = isinstance(name, str) and space.width is None  # written in digits it is a name as well
             return FeatureSpace(named, 0, feature, loose=True)
         column = name if name in space.kinds else str(name).partition("=")[0]
+        date, _, part = column.rpartition(".")
+        if part in PARTS and space.kinds.get(date) == DATE:
+            column = date
         return FeatureSpace(named=True, loose=not space.closed or column not in space.kinds)
 
     def _by_value(self, x: Mapping[Any, Any]) -> dict[Any, float]:
@@ -154,6 +167,11 @@ class Slots(dict[Any, int]):
         if space.width is None:
             return found
         return {name: value for name, value in found.items() if not (isinstance(name, str) and name not in space.kinds)}
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is a number of Python or NumPy, whose type says so."""
+    return isinstance(value, NUMBERS) and not isinstance(value, NO_NUMBERS)
 
 
 def as_dictionary(x: Any) -> dict[Any, Any]:

@@ -9,10 +9,11 @@ import numpy as np
 import pyarrow
 
 from ouzel.errors import DataError
+from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import Block
 from ouzel.streams.feature_space import NUMBER, FeatureSpace, own_name
 from ouzel.streams.options import Options
-from ouzel.streams.tables.arrow_types import is_text, types
+from ouzel.streams.tables.arrow_types import is_text, numbers_of, types
 from ouzel.streams.tables.columns import Columns
 from ouzel.streams.tables.kinds import ColumnKinds
 
@@ -45,7 +46,10 @@ class NumberColumns:
         assert block.names is not None
         if np.isnan(block.labels).any() or len(np.unique(block.names.ids)) < len(block.names.ids):
             return None
-        met = np.isin(block.names.ids, block.indices)  # of a column of zeros nothing is known yet
+        some = [
+            feature_id(name, self._plain.seed, self._plain.bits) for name in batch.schema.names if _any(batch, name)
+        ]
+        met = np.isin(block.names.ids, some)  # of a column in which all is missing nothing is known yet
         ids, starts, ends = (part[met] for part in block.names[:3])
         space = FeatureSpace(named=bool(len(ids)), loose=True, kinds=dict(self.options.space.kinds))
         return block._replace(names=block.names._replace(ids=ids, starts=starts, ends=ends), space=space)
@@ -83,6 +87,12 @@ class NumberColumns:
         """Whether a column is the values of a feature of its name."""
         kind = self.options.space.kinds.get(field.name) or self.options.kind_of(field.name)
         return _is_number(field.type) and kind in (None, NUMBER) and isinstance(own_name(field.name), str)
+
+
+def _any(batch: Any, column: str) -> bool:
+    """Whether a column has a number."""
+    array = batch.column(column)
+    return bool(_is_number(array.type) and not np.isnan(numbers_of(array, np.nan)).all())
 
 
 def _is_number(kind: Any) -> bool:

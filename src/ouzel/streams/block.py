@@ -13,6 +13,7 @@ from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace
 ROWS = 4096  # of a block made of what lies in memory, or of a table
 MOST_ROWS, MOST_CELLS = 1 << 16, 1 << 20  # of a table that are read together
 LARGEST = float(np.finfo(np.float32).max)  # of a feature's value, or of a weight
+LEAST = 2.0**-150  # numbers no further from 0 are 0 in single precision
 
 # A block's arrays are made and freed a hundred times a second. The C library of Linux returns arrays of their size to
 # the system, which then fetches the next one page by page, until it has seen a larger one freed.

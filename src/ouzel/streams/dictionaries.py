@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
@@ -10,17 +9,13 @@ from typing import Any
 import numpy as np
 
 from ouzel.errors import DataError
-from ouzel.numerals import is_number
 from ouzel.streams.block import LARGEST, ROWS, Block, Names
-from ouzel.streams.dates import EXPECTED, date_parts
-from ouzel.streams.derived.members import Member, factors_of, members_of, words_of_member
-from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, TEXT, FeatureSpace, Token, own_id
-from ouzel.streams.label_values import tidy
-from ouzel.streams.missing import MARK, is_missing
+from ouzel.streams.derived.members import Member, factors_of
+from ouzel.streams.feature_space import NUMBER, TEXT, FeatureSpace, own_id
 from ouzel.streams.options import Options
 from ouzel.streams.row_order import canonical_rows
 from ouzel.streams.targets import as_weights, encode_labels
-from ouzel.streams.tokens import tokens
+from ouzel.streams.values import BadValueError, features_of, members_in
 
 MOST_IDS = 1 << 18  # names whose ids are kept from block to block
 USUAL = Options()
@@ -41,11 +36,10 @@ def blocks_of_dictionaries(
 
 
 def plain_features(features: Mapping[Any, Any], space: FeatureSpace, options: Options = USUAL) -> dict[Any, float]:
-    """Names and numbers of a dictionary's features, as a table of the same columns has them.
+    """Names and numbers of a dictionary's features, as a table of the same columns has them: `values.features_of`.
 
-    A word `v` is the feature `name=v`, a list one for each of its items, and what is missing is none. What the model
-    knows of columns, by its space, counts, and then what the options say: a number may be a category, a word a number,
-    a date, or a text of many words.
+    What the model knows of columns, by its space, counts, and then what the options say: a number may be a category, a
+    word a number, a date, or a text of many words. A number that is 0 is there with its name, and is left out of rows.
 
     >>> plain_features({"price": 2.5, "city": "Rome", "age": None}, FeatureSpace())
     {'price': 2.5, 'city=Rome': 1.0}
@@ -58,31 +52,13 @@ def plain_features(features: Mapping[Any, Any], space: FeatureSpace, options: Op
     indicator = space.indicator or options.indicator
     for name, value in features.items():
         kind = kinds.get(name)
-        if isinstance(value, (int, float)) and value == value and kind in (None, NUMBER):
+        if ((of := type(value)) is float or of is int) and value == value and kind in (None, NUMBER):
             found[name] = value
-        elif kind == TEXT and isinstance(value, str):
-            prefix = _prefix(name, kinds)
-            for word in tokens(value):
-                found[Token(prefix + word)] = found.get(prefix + word, 0.0) + 1.0
-        elif isinstance(value, (list, tuple)):
-            found |= dict.fromkeys((f"{name}={word}" for word in _items(value)), 1.0)
-        elif is_missing(value):
-            if indicator:
-                found[f"{name}={MARK}"] = 1.0
-        elif kind == DATE:
-            try:
-                found |= date_features(name, value)
-            except ValueError:
-                raise DataError(f"feature {name!r} is {value!r}; {EXPECTED}") from None
-        elif isinstance(value, str) and not (kind == NUMBER and is_number(value)):
-            found[f"{name}={value.strip(' ')}"] = 1.0
-        elif kind == CATEGORY:
-            found[f"{name}={word_of(value)}"] = 1.0
-        else:
-            try:
-                found[name] = float(value)
-            except (TypeError, ValueError):
-                raise DataError(f"feature {name!r} is {value!r}; expected a number, a word, or nothing") from None
+            continue
+        try:
+            found |= features_of(name, value, kind, _prefix(name, kind, kinds), indicator)
+        except BadValueError as error:
+            raise DataError(f"feature {name!r} is {value!r}; {error.expected}") from None
     return found
 
 
@@ -100,46 +76,21 @@ def plain_members(
     for name, value in features.items():
         made = plain_features({name: value}, space._replace(kinds=kinds), options)
         found |= made
-        kind = kinds.get(name)
-        if kind == TEXT and isinstance(value, str) and made:
-            members += words_of_member(name, tokens(value), _prefix(name, kinds))
-        elif isinstance(value, (list, tuple)) and made:
-            members += words_of_member(name, _items(value), f"{name}=")
-        else:
-            members += members_of(name, kind, made)
+        if made:
+            kind = kinds.get(name)
+            members += members_in(name, value, kind, _prefix(name, kind, kinds), made)
     return found, members
 
 
-def _items(given: Iterable[Any]) -> Iterator[str]:
-    """The words that a list holds."""
-    return (word_of(item) for item in given if not is_missing(item))
-
-
-def _prefix(name: str, kinds: Mapping[Any, str]) -> str:
+def _prefix(name: Any, kind: str | None, kinds: Mapping[Any, str]) -> str:
     """What stands before the words of a text: nothing, unless there are other texts."""
-    return f"{name}=" if list(kinds.values()).count(TEXT) > 1 else ""
+    return f"{name}=" if kind == TEXT and list(kinds.values()).count(TEXT) > 1 else ""
 
 
 def kinds_said(names: Iterable[Any], options: Options) -> dict[Any, str]:
     """What the options say that some features hold, of those of which they say it."""
     said = {name: options.kind_of(name) for name in names if isinstance(name, str)}
     return {name: kind for name, kind in said.items() if kind is not None}
-
-
-def date_features(name: str, value: Any) -> dict[Any, float]:
-    """The features of a date: its seconds, and its calendar parts as words; ValueError if it is not one."""
-    seconds, parts = date_parts(value)
-    return {name: seconds, **dict.fromkeys((f"{name}.{part}={word}" for part, word in parts.items()), 1.0)}
-
-
-def word_of(value: Any) -> str:
-    """A value as the word that files have for it."""
-    if isinstance(value, str):
-        return value.strip(" ")
-    value = value.item() if isinstance(value, np.generic) else value
-    if isinstance(value, bool):
-        return str(value).lower()
-    return str(tidy(value) if isinstance(value, float) and math.isfinite(value) else value)
 
 
 class Ids(dict[Any, Any]):

@@ -7,7 +7,7 @@ that are not the model's own would look like any other.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -108,11 +108,16 @@ def own_name(column: str) -> str | int:
     return int(column)
 
 
-def numbered(ids: np.ndarray, loose: bool = False) -> FeatureSpace:
-    """The space of ids (k,) that are numbers of a stream's own."""
-    if not len(ids):
-        return NOTHING_KNOWN
-    return FeatureSpace(lowest=int(ids.min()), highest=int(ids.max()), loose=loose)
+def numbered(ids: np.ndarray, loose: bool = False, zeros: Sequence[int] | np.ndarray = ()) -> FeatureSpace:
+    """The space of ids (k,) that are numbers of a stream's own, with the lowest and the highest id that was 0, if any.
+
+    >>> numbered(np.array([3, 5]), zeros=(1, 1)).lowest
+    1
+    """
+    some = [int(end) for end in (ids.min(), ids.max())] if len(ids) else []
+    if len(zeros) and zeros[1] >= 0:
+        some += [int(zeros[0]), int(zeros[1])]
+    return FeatureSpace(lowest=min(some), highest=max(some), loose=loose) if some else NOTHING_KNOWN
 
 
 def columns_of_array(width: int, ids: np.ndarray) -> FeatureSpace:

@@ -7,11 +7,11 @@ from typing import Any
 
 from ouzel.streams.block import ROWS, Block, rows_at_once
 from ouzel.streams.deriving import Deriver
-from ouzel.streams.dictionaries import word_of
 from ouzel.streams.guard import one_line
 from ouzel.streams.missing import is_missing
 from ouzel.streams.options import Options
 from ouzel.streams.targets import as_weights, encode_labels
+from ouzel.streams.values import word_of
 
 
 def is_table(data: Any) -> bool:

@@ -24,6 +24,20 @@ def tidy(number: float) -> int | float:
     return int(number) if float(number).is_integer() else float(number)
 
 
+def text_of(value: Any) -> str:
+    """What a row is called, as text: words as they are but for blanks around them, whole numbers without a point.
+
+    >>> text_of(" a "), text_of(2.0), text_of(True)
+    ('a', '2', 'true')
+    """
+    if isinstance(value, str):
+        return value.strip(" ")
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(tidy(value) if isinstance(value, float) and math.isfinite(value) else value)
+
+
 def labels_in(block: Block) -> list[Label | None]:
     """The label of each example of a block; None of one that has none."""
     names = block.label_names

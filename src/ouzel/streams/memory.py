@@ -19,6 +19,7 @@ from ouzel.streams.guard import one_line
 from ouzel.streams.label_values import Label
 from ouzel.streams.limits import UNLIMITED
 from ouzel.streams.options import make_options
+from ouzel.streams.row_order import without_zeros
 from ouzel.streams.targets import as_weights, encode_labels
 
 
@@ -29,7 +30,7 @@ def to_block(
     label_names: Sequence[Label] | None = None,
     weights: np.ndarray | None = None,
 ) -> Block:
-    """One block of an array (n, d), zeros left out, or of a SciPy matrix; ids are column numbers.
+    """One block of an array (n, d) or of a SciPy matrix, zeros left out; ids are column numbers.
 
     `labels` (n,) are numbers, NaN for none, or positions in `label_names`.
     """
@@ -50,20 +51,23 @@ def to_block(
         indices = np.broadcast_to(np.arange(X.shape[1], dtype=np.uint32), X.shape)[mask]
         data = X[mask]
     with np.errstate(over="ignore"):
-        values = data.astype(np.float32)
+        values = data.astype(np.float32)  # a copy
     if not np.isfinite(values).all():
         k = int(np.flatnonzero(~np.isfinite(values))[0])
         row = int(np.searchsorted(offsets, k, side="right")) - 1
         raise DataError(f"row {row}, column {indices[k]}: found {data[k]}; expected a finite number below 3.4e38")
     n = X.shape[0]
+    offsets, ids = offsets.astype(np.uint64), indices.astype(np.uint32)
+    space = columns_of_array(X.shape[1], ids)
+    end = without_zeros(offsets, ids, values)  # those of a sparse matrix, or too small for single precision
     return Block(
-        offsets.astype(np.uint64),
-        indices.astype(np.uint32),
-        values,
+        offsets,
+        ids[:end],
+        values[:end],
         np.full(n, np.nan) if labels is None else np.asarray(labels, np.float64),
         as_weights(weights, n),
         label_names=label_names,
-        space=columns_of_array(X.shape[1], indices),
+        space=space,
     )
 
 

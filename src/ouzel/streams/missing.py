@@ -16,6 +16,8 @@ WORDS = (
     *("NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "None", "NULL", "null"),
     *("NaN", "-NaN", "nan", "-nan", "NaT", "-1.#IND", "-1.#QNAN", "1.#IND", "1.#QNAN"),
 )
+NUMBER_MARKS = ("?", "-")
+"""More words that say nothing, but only in a column of numbers; in one of categories they are words."""
 MARK = "(missing)"
 """What a missing value is called where it is a feature of its own."""
 
@@ -40,6 +42,17 @@ def is_missing(value: Any) -> bool:
         word = value.strip(" ")
         return not word or word in NOTHING
     return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
+
+
+def is_number_mark(word: str) -> bool:
+    """Whether a word says nothing in a column of numbers, though it is a word elsewhere."""
+    return word in NUMBER_MARKS
+
+
+@force_inline
+def marks_no_number(data, start, stop):
+    """`is_number_mark` of the bytes `data[start:stop]` (uint8)."""
+    return stop - start == 1 and (data[start] == 63 or data[start] == 45)
 
 
 @force_inline

@@ -1,4 +1,6 @@
-"""Rows in canonical order: ids ascending, each once, so that every format of the same data gives the same bits."""
+"""Rows in canonical order: ids ascending, each once, no value 0, so that every format of the same data gives the same
+bits.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,7 @@ import numpy as np
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.kernels.ranks import TURN, count_smaller_among
 from ouzel.kernels.sort import sort
+from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import LARGEST
 
 RANKED = 128  # features of a row that are sorted by counting
@@ -17,7 +20,10 @@ ZERO, ONE, TWO = (np.uint64(number) for number in (0, 1, 2))
 
 @kernel
 def sort_row(ids, values, start, stop):
-    """Sort one row by id, in place and stably; add up repeated ids, to no more than fits; return where it ends now."""
+    """Sort one row by id, in place and stably; add up repeated ids, to no more than fits, and leave out what is 0 then.
+
+    Returns where the row ends now.
+    """
     if stop - start > RANKED:
         keys, before = np.empty(stop - start, np.uint64), np.empty(stop - start, np.float32)
         for k in range(stop - start):
@@ -42,9 +48,11 @@ def sort_row(ids, values, start, stop):
         if end > start and ids[end - 1] == ids[k]:
             values[end - 1] = min(max(values[end - 1] + values[k], -MOST), MOST)
         else:
+            end -= end > start and values[end - 1] == 0.0
             ids[end] = ids[k]
             values[end] = values[k]
             end += 1
+    end -= end > start and values[end - 1] == 0.0
     return end
 
 
@@ -80,9 +88,13 @@ def rank_row(ids, values, start, stop, room):
         return sort_row(ids, values, start, stop)
     spare_ids, spare_values, ranks = room
     first, count = np.uint64(start), np.uint64(stop - start)
+    zeros = ZERO
     for k in range(count):
         spare_ids[k] = ids[first + k] ^ TURN
         spare_values[k] = values[first + k]
+        zeros += np.uint64(spare_values[k] == 0.0)
+    if zeros:
+        return sort_row(ids, values, start, stop)
     if rank_into(spare_ids, spare_values, ZERO, count, ranks, ids, values, first):
         return stop
     for k in range(count):  # an id is there more than once
@@ -99,8 +111,8 @@ def canonical_rows(offsets, ids, values):
         start, stop = np.int64(offsets[i]), np.int64(offsets[i + 1])
         offsets[i] = end
         sorted_stop = stop
-        for k in range(start + 1, stop):
-            if ids[k] <= ids[k - 1]:
+        for k in range(start, stop):
+            if values[k] == 0.0 or (k > start and ids[k] <= ids[k - 1]):
                 sorted_stop = sort_row(ids, values, start, stop)
                 break
         if end != start:
@@ -112,10 +124,53 @@ def canonical_rows(offsets, ids, values):
     return end
 
 
+@force_inline
+def note_zeros(ids, values, start, stop, zeros):
+    """Note the lowest and the highest id whose value is 0 in a row: it is no feature, and yet known; see `no_zeros`."""
+    for k in range(start, stop):
+        if values[k] == 0.0:
+            zeros[0] = min(zeros[0], np.int64(ids[k]))
+            zeros[1] = max(zeros[1], np.int64(ids[k]))
+
+
+def no_zeros() -> np.ndarray:
+    """Room (3,) int64 for the lowest and the highest id of a 0, and for how many entries rows have lost."""
+    return np.array([MOST_ID + 1, -1, 0], np.int64)
+
+
+@kernel
+def without_zeros(offsets, ids, values):
+    """Leave out what is 0, in place and in the order that there is; return the number of entries left."""
+    zeros = np.uint32(0)
+    for k in range(len(values)):
+        zeros += np.uint32(values[k] == 0.0)
+    if zeros == 0:
+        return np.int64(offsets[len(offsets) - 1])
+    end = np.int64(0)
+    for i in range(len(offsets) - 1):
+        start, stop = np.int64(offsets[i]), np.int64(offsets[i + 1])
+        offsets[i] = end
+        for k in range(start, stop):
+            ids[end], values[end] = ids[k], values[k]
+            end += np.int64(values[end] != 0.0)
+    offsets[len(offsets) - 1] = end
+    return end
+
+
+ONES = 1 << 32
+
+
 @kernel
 def tidy_row(ids, values):
-    """Put one row in canonical order, in place; return its length, -1 if a value is not finite."""
+    """Put one row in canonical order, in place; return its length, -1 if a value is not finite.
+
+    ONES is added if a value is 1, which may have been a truth value, but for that of the id 0, which is the constant's.
+    """
     total = np.float32(0.0)
+    ones = np.uint32(0)
     for k in range(len(values)):
         total += values[k]
-    return sort_row(ids, values, 0, len(ids)) if np.isfinite(total) else -1
+        ones += np.uint32((values[k] == np.float32(1.0)) & (ids[k] != 0))
+    if not np.isfinite(total):
+        return -1
+    return sort_row(ids, values, 0, len(ids)) + (ONES if ones else 0)

@@ -13,6 +13,7 @@ from ouzel.streams.block import Block, Names
 from ouzel.streams.derived.factors import Entries, Factors
 from ouzel.streams.derived.naming import Told, names_of
 from ouzel.streams.options import Options
+from ouzel.streams.row_order import without_zeros
 
 FEW, SHORT = 8, 256  # features that are added to a row, and those it has in all, where it is looked through for them
 AT_ONCE = 1 << 18  # features that are made at a time: what fits a cache
@@ -108,6 +109,7 @@ class Maker(ABC):
             named = int(self.make(plan, factors, given, made))
             self.told.count += named
             end = int(made.offsets[-1])
+            end = int(without_zeros(made.offsets, made.ids[:end], made.values[:end]))
             names = self.names(plan, factors, made, named)
             yield block.slice(start, stop)._replace(
                 offsets=made.offsets,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel.streams.derived.factors import Entries, Factors
-from ouzel.streams.feature_space import DATE, Token
+from ouzel.streams.feature_space import Token
 from ouzel.streams.options import Options
 from ouzel.streams.patterns import matches
 
@@ -22,14 +22,12 @@ class Member(NamedTuple):
     prefix: str = ""  # of the name, which a text's own words stand behind
 
 
-def members_of(name: Any, kind: str | None, made: Mapping[Any, float]) -> list[Member]:
-    """The features that one member makes.
+def members_of(name: Any, made: Mapping[Any, float]) -> list[Member]:
+    """The features that one member makes; of a date, `name.part=word` too.
 
-    >>> members_of("city", None, {"city=Rome": 1.0})
+    >>> members_of("city", {"city=Rome": 1.0})
     [Member(field='city', name='city=Rome', value=1.0, prefix='')]
     """
-    if kind != DATE:
-        return [Member(str(name), feature, number) for feature, number in made.items()]
     start = f"{name}."
     return [
         Member(start + str(feature)[len(start) :].partition("=")[0], feature, number)

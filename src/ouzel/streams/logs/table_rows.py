@@ -11,7 +11,7 @@ from ouzel.errors import DataError
 from ouzel.streams.block import Block
 from ouzel.streams.options import Options
 from ouzel.streams.tables.columns import Columns
-from ouzel.streams.tables.kinds import ColumnKinds
+from ouzel.streams.tables.kinds import ColumnKinds, KindError
 from ouzel.streams.tables.labels import find_label
 
 MOST_KEPT = 64  # schemas
@@ -29,7 +29,10 @@ class TableRows:
         """The examples of a record batch, and which of its rows (n,) they are."""
         columns = self.columns_of(rows)
         before = columns.rows
-        blocks = [block for block in columns.blocks(rows, lambda count: None) if block.rows]
+        try:
+            blocks = [block for block in columns.blocks(rows, lambda count: None) if block.rows]
+        except KindError:  # which `reason` says of each row
+            return [], np.empty(0, np.int64)
         numbers = [block.numbers for block in blocks if block.numbers is not None]
         return blocks, np.concatenate(numbers) - before if numbers else np.empty(0, np.int64)
 

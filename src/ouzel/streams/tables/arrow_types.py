@@ -8,14 +8,23 @@ import numpy as np
 import pyarrow
 import pyarrow.compute as compute
 
-from ouzel.streams.dictionaries import word_of
+from ouzel.streams.feature_space import CATEGORY, NUMBER
+from ouzel.streams.label_values import text_of
+from ouzel.streams.values import plain_value, word_of
 
 types = pyarrow.types
+PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+"""How many of a unit of time a second has."""
 
 
 def is_number(kind: Any) -> bool:
-    """Whether an Arrow type holds numbers (or truth values, which count 0 and 1)."""
-    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_boolean(kind))
+    """Whether an Arrow type holds numbers; a duration is the number of its seconds."""
+    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_duration(kind))
+
+
+def is_moment(kind: Any) -> bool:
+    """Whether an Arrow type holds dates, or times of a day."""
+    return bool(types.is_date(kind) or types.is_timestamp(kind) or types.is_time(kind))
 
 
 def is_list(kind: Any) -> bool:
@@ -66,6 +75,41 @@ def as_text(array: Any) -> Any:
     return array.cast(pyarrow.large_binary())
 
 
+def as_words(array: Any) -> Any:
+    """A column as text or as positions in a dictionary of text, a cell the word that it is in a column of categories.
+
+    Whole numbers, whose text is their word, and text stay what they are; letters of truth values do, too.
+    """
+    kind = array.type
+    if is_coded(array):
+        cells = array.dictionary
+        if is_text(cells.type) or types.is_integer(cells.type):
+            return array
+        return pyarrow.DictionaryArray.from_arrays(array.indices, _as_word_texts(cells))
+    if is_text(kind) or types.is_integer(kind) or is_empty(kind) or is_list(kind):
+        return array
+    if types.is_boolean(kind):
+        return pyarrow.DictionaryArray.from_arrays(array.cast(pyarrow.int8()), pyarrow.array(["false", "true"]))
+    coded = array.dictionary_encode()
+    return pyarrow.DictionaryArray.from_arrays(coded.indices, _as_word_texts(coded.dictionary))
+
+
+def _as_word_texts(cells: Any) -> Any:
+    """Each cell of an array as its word; numbers of single precision by the digits that they need."""
+    if types.is_floating(cells.type):
+        found = [None if text is None else word_of(float(text)) for text in cells.cast(pyarrow.string()).to_pylist()]
+    else:
+        found = [None if cell is None else word_of(cell) for cell in cells_of(cells)]
+    return pyarrow.array([None if word == "None" else word for word in found], pyarrow.large_string())
+
+
+def as_kind(array: Any, kind: str) -> Any:
+    """A column of which it is known what it holds as what readers take: truth values are words, or else 1 and 0."""
+    if kind == CATEGORY:
+        return as_words(array)
+    return array.cast(pyarrow.uint8()) if kind == NUMBER and types.is_boolean(array.type) else array
+
+
 def encoded(array: Any) -> tuple[np.ndarray, list[Any]]:
     """A column as positions (n,) in a list of its different cells, -1 where there is nothing."""
     encoded = as_text(array).dictionary_encode() if is_view(array.type) else array.dictionary_encode()
@@ -106,7 +150,7 @@ def tags_of(array: Any) -> Any:
     """What a column calls its rows: whole numbers as they are, all else as text."""
     if types.is_integer(array.type):
         return array
-    texts = [None if cell is None else word_of(cell) for cell in cells_of(array)]
+    texts = [None if cell is None else text_of(cell) for cell in cells_of(array)]
     return pyarrow.array(texts, pyarrow.large_string())
 
 
@@ -114,6 +158,9 @@ def numbers_of(array: Any, null: float) -> np.ndarray:
     """A numeric column (n,) float64, whole numbers beyond 2^53 rounded; float32 as it is where nothing is null."""
     if types.is_float32(array.type) and not array.null_count:
         return filled(array, null)
+    if types.is_duration(array.type):
+        whole = array.cast(pyarrow.int64())
+        return np.where(is_there(array), filled(whole, 0) / PER_SECOND[array.type.unit], null)
     return filled(array.cast(pyarrow.float64(), safe=False), null)
 
 
@@ -152,8 +199,12 @@ def flat(table: Any) -> Any:
 
 
 def _as_stored(column: Any) -> Any:
-    """A column of an extension's type as what it is made of; a UUID as its text."""
-    if getattr(column.type, "extension_name", "") == "arrow.uuid":
+    """A column of an extension's type as what it is made of; a UUID as its text, a period of pandas as its start."""
+    name = getattr(column.type, "extension_name", "")
+    if name == "arrow.uuid":
         texts = [None if cell is None else str(cell) for cell in column.to_pylist()]
         return pyarrow.chunked_array([texts], pyarrow.string())
+    if name == "pandas.period":
+        starts = [plain_value(period) for period in column.to_pandas()]
+        return pyarrow.chunked_array([starts])
     return column.cast(column.type.storage_type)

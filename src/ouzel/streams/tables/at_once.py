@@ -1,6 +1,6 @@
 """Numbers and categories read for all columns at once, where nothing is made of them and there is nothing to refuse.
 
-Columns one by one, in `feature_columns`, come to the same features, and do all else: tell what is wrong, part dates,
+Columns one by one, in `feature_columns`, come to the same features, and do all else: tell what is wrong, read dates,
 mark what is missing, collect what crosses are made of. Of names that share an id another may be the first there.
 """
 
@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from ouzel.streams.block import LARGEST, Names
-from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, own_name
+from ouzel.streams.feature_space import CATEGORY, NUMBER, own_name
 from ouzel.streams.options import Options
-from ouzel.streams.tables.arrow_types import filled, is_coded, is_number, numbers_of, types
+from ouzel.streams.tables.arrow_types import as_kind, filled, is_coded, is_number, numbers_of, types
 from ouzel.streams.tables.coded import Coded
 from ouzel.streams.tables.column_rows import ColumnRows
 from ouzel.streams.tables.cut_rows import CutRows
@@ -34,7 +34,7 @@ class AtOnce:
         self._kinds = {place: kinds[name] for place, name in enumerate(names) if kinds.get(name) in (NUMBER, CATEGORY)}
         self.names = names
         self._options = options
-        self._able = not (options.derived or options.indicator or options.space.places() or DATE in kinds.values())
+        self._able = not (options.derived or options.indicator or options.space.places())
         self._layout = layout_of(names, kinds, ids, options.seed)
         self._mask = np.uint32((1 << options.bits) - 1)
         self._rows = ColumnRows(self._layout, options.limits.word, self._mask)
@@ -69,9 +69,9 @@ class AtOnce:
         words: dict[int, PlainWords | tuple[Coded, np.ndarray]] = {}
         numbers: dict[int, np.ndarray] = {}
         for place, kind in self._kinds.items():
-            column, array = self.names[place], batch.column(place)
-            sound = True
+            column, sound = self.names[place], True
             with converting(batch, column, name):
+                array = as_kind(batch.column(place), kind)
                 if kind == CATEGORY and is_coded(array):
                     words[place] = known, _ = decode(column, array)
                     sound = not known.cells.wrong.any()

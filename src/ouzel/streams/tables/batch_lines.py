@@ -10,7 +10,17 @@ import pyarrow
 import pyarrow.compute as compute
 
 from ouzel.kernels.jit import kernel
-from ouzel.streams.tables.arrow_types import as_text, cells_of, filled, flat, is_text, types
+from ouzel.streams.tables.arrow_types import (
+    as_text,
+    as_words,
+    cells_of,
+    filled,
+    flat,
+    is_moment,
+    is_text,
+    numbers_of,
+    types,
+)
 
 Encode = Callable[[Any], bytes]
 TEXT = pyarrow.large_binary()
@@ -46,6 +56,8 @@ def _as_json(column: Any, encode: Encode) -> Any:
     kind = column.type
     if types.is_decimal(kind) or types.is_floating(kind):
         return _numbers(column.cast(pyarrow.float64(), safe=False))
+    if types.is_duration(kind):
+        return _numbers(pyarrow.array(numbers_of(column, np.nan)))
     if types.is_integer(kind) or types.is_boolean(kind):
         return column.cast(pyarrow.large_string()).cast(TEXT).fill_null(b"")
     if types.is_dictionary(kind):
@@ -53,8 +65,8 @@ def _as_json(column: Any, encode: Encode) -> Any:
     if is_text(kind):
         coded = as_text(column).dictionary_encode()
         return _encoded(cells_of(coded.dictionary), encode).take(coded.indices).fill_null(b"")
-    if types.is_temporal(kind):
-        return _encoded(cells_of(as_text(column)), encode)
+    if is_moment(kind):
+        return _as_json(as_words(column), encode)
     return _encoded(column.to_pylist(), encode)
 
 

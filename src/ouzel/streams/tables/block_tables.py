@@ -28,6 +28,7 @@ from ouzel.streams.feature_names import FILTER_BITS, find_new
 from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace
 from ouzel.streams.guard import reason_of
 from ouzel.streams.options import Options, check_format
+from ouzel.streams.row_order import without_zeros
 from ouzel.streams.stored_space import described, space_of
 from ouzel.streams.tables.arrow_types import filled, is_there, tags_of
 from ouzel.streams.tables.cells import check_offsets, words_of
@@ -179,12 +180,19 @@ class BlockReader:
         labels, weights = (filled(batch.column(column), np.nan) for column in ("label", "weight"))
         names_of_labels = self._told["labels"]
         classes = -1 if names_of_labels is None else len(names_of_labels)
-        if not _are_sound(offsets, same, indices[entries], numbers[others], labels, weights, classes):
+        indices, numbers = indices[entries], numbers[others]
+        sound, zeros = _are_sound(offsets, same, indices, numbers, labels, weights, classes)
+        if not sound:
             raise self._damaged("its ids, values, labels or weights are not those of examples")
+        starts = (offsets - offsets[0]).astype(np.uint64)
+        if zeros:  # of a version that kept them
+            indices, numbers = indices.copy(), numbers.copy()
+            end = without_zeros(starts, indices, numbers)
+            indices, numbers = indices[:end], numbers[:end]
         return Block(
-            (offsets - offsets[0]).astype(np.uint64),
-            indices[entries],
-            numbers[others],
+            starts,
+            indices,
+            numbers,
             labels,
             weights,
             groups=filled(batch.column("group"), 0) if self._grouped else None,
@@ -208,16 +216,20 @@ class BlockReader:
 
 @kernel
 def _are_sound(offsets, others, ids, values, labels, weights, classes):
-    """Whether these can be examples: labels are positions among so many classes, or -1 says that they are numbers."""
-    sound = True
+    """Whether these can be examples, and whether a value is 0.
+
+    Labels are positions among so many classes, or -1 says that they are numbers.
+    """
+    sound, zeros = True, False
     for i in range(len(offsets)):
         sound &= offsets[i] - offsets[0] == others[i] - others[0]
     for k in range(len(ids)):
         sound &= ids[k] <= np.uint32(MOST_ID)
     for k in range(len(values)):
         sound &= abs(values[k]) <= np.float32(LARGEST)
+        zeros |= values[k] == 0.0
     for i in range(len(labels)):
         sound &= 0.0 <= weights[i] <= LARGEST
         if not isnan(labels[i]):
             sound &= isfinite(labels[i]) if classes < 0 else 0.0 <= labels[i] < classes and labels[i] == int(labels[i])
-    return sound
+    return sound, zeros

@@ -9,10 +9,11 @@ import numpy as np
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.sketches.hashing import finish_hash, murmur3_32
 from ouzel.streams.block import LARGEST, Names
-from ouzel.streams.missing import says_nothing
-from ouzel.streams.tables.arrow_types import as_text, is_there
+from ouzel.streams.missing import marks_no_number, says_nothing
+from ouzel.streams.tables.arrow_types import as_text, as_words, is_there
 from ouzel.streams.text.numbers import parse_number
 from ouzel.streams.text.spans import ROOM, ZERO, absorb, absorb_bytes, is_new
+from ouzel.streams.truth_values import NEITHER, find_large, make_small, truth_of
 
 NOT_FINITE, TOO_LONG, NOT_A_DATE = np.uint8(1), np.uint8(2), np.uint8(3)  # what is wrong with a cell
 INFINITY = np.frombuffer(b"infinity", np.uint8)
@@ -55,6 +56,18 @@ def words_of(array: Any) -> Words:
     return Words(here, text, is_there(array))
 
 
+def words_of_cells(array: Any) -> Words:
+    """The text of an Arrow array whose cells are words, truth values among them in small letters."""
+    words = words_of(as_words(array))
+    found = np.empty((len(words.valid), 2), np.int64)
+    found = found[: find_large(*words, found)]
+    if not len(found):
+        return words
+    data = words.data.copy()
+    make_small(data, found)
+    return words._replace(data=data)
+
+
 def check_offsets(offsets: np.ndarray, rows: int, size: int) -> None:
     """Raise ValueError unless offsets (rows + 1,) ascend within `size` entries: kernels have no checks of bounds."""
     sound = len(offsets) == rows + 1 and offsets[0] >= 0 and offsets[-1] <= size and (offsets[1:] >= offsets[:-1]).all()
@@ -79,9 +92,9 @@ def says_infinite(data, start, stop):
 def read_cells(words, prefix, own_id, numeric, longest, seed, mask, bits, noted, cells, new):
     """Read each cell into `cells`; return how many of the words are new, whose rows come first in `new` (n,) int64.
 
-    A cell that reads as a number (if `numeric`) is the value of feature `own_id`; any other is `prefix` and the cell,
-    hashed where it lies to the bits of `mask`, with value 1. Blanks around a cell do not count. `noted` has the ids
-    met so far, of so many `bits` (a mask), see `is_new`; where it is empty, no word is new.
+    A cell that reads as a number or a truth value (if `numeric`) is the value of feature `own_id`; any other is
+    `prefix` and the cell, hashed where it lies to the bits of `mask`, with value 1. Blanks around a cell do not count.
+    `noted` has the ids met so far, of so many `bits` (a mask), see `is_new`; where it is empty, no word is new.
     """
     before, held, filled = absorb_bytes(np.uint32(seed), ZERO, ZERO, prefix, 0, len(prefix))
     data = words.data
@@ -106,8 +119,13 @@ def read_cells(words, prefix, own_id, numeric, longest, seed, mask, bits, noted,
             if end == stop or says_infinite(data, start, stop):
                 cells.wrong[i] = NOT_FINITE
                 continue
-        if says_nothing(data, start, stop):
+        if says_nothing(data, start, stop) or (numeric and marks_no_number(data, start, stop)):
             cells.missing[i] = True
+            continue
+        truth = truth_of(data, start, stop - start)
+        if numeric and truth != NEITHER:
+            cells.ids[i] = own_id
+            cells.values[i] = truth
             continue
         size = stop - start
         if size > longest:
@@ -163,9 +181,19 @@ def _is_word(byte):
     return 97 <= byte <= 122 or 65 <= byte <= 90 or 48 <= byte <= 57 or byte == 39 or byte >= 128
 
 
+@force_inline
+def _is_nothing(data, start, stop):
+    """Whether a text, without the blanks around it, is empty or a word for nothing."""
+    while start < stop and data[start] == 32:
+        start += 1
+    while stop > start and data[stop - 1] == 32:
+        stop -= 1
+    return start == stop or says_nothing(data, start, stop)
+
+
 @kernel
 def read_tokens(words, prefix, longest, seed, mask, refused):
-    """Tokens of each cell, in lower case: (offsets (n + 1,), ids, starts, ends, text).
+    """Tokens of each cell that is not missing, in lower case: (offsets (n + 1,), ids, starts, ends, text).
 
     `refused` (n,) uint8 becomes TOO_LONG where one has more than `longest` bytes.
     """
@@ -180,7 +208,8 @@ def read_tokens(words, prefix, longest, seed, mask, refused):
     filled = count = 0
     for i in range(len(words.valid)):
         at = words.offsets[i]
-        while words.valid[i] and at < words.offsets[i + 1]:
+        present = words.valid[i] and not _is_nothing(words.data, at, words.offsets[i + 1])
+        while present and at < words.offsets[i + 1]:
             if not _is_word(words.data[at]):
                 at += 1
                 continue

@@ -11,7 +11,7 @@ import pyarrow.compute as compute
 
 from ouzel.kernels.jit import kernel
 from ouzel.streams.tables.arrow_types import as_text, filled, is_coded, types
-from ouzel.streams.tables.cells import Cells, Words, words_of
+from ouzel.streams.tables.cells import Cells, Words, words_of_cells
 from ouzel.streams.text.spans import is_new
 
 POSITIONS = pyarrow.int32(), pyarrow.int64()
@@ -48,7 +48,7 @@ class Coded(NamedTuple):
     @classmethod
     def of(cls, dictionary: Any, read: Callable[[Words], Cells]) -> Coded:
         """A dictionary with its cells read."""
-        words = words_of(dictionary)
+        words = words_of_cells(dictionary)
         words = Words(np.append(words.offsets, words.offsets[-1:]), words.data, np.append(words.valid, False))
         return cls(dictionary, words.data, read(words))
 

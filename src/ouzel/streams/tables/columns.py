@@ -15,12 +15,13 @@ from ouzel.numerals import as_number
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import LARGEST, ROWS, Block
 from ouzel.streams.dates import EXPECTED, PARTS
-from ouzel.streams.feature_space import DATE
+from ouzel.streams.feature_space import DATE, NUMBER
 from ouzel.streams.guard import reason_of
 from ouzel.streams.label_values import Label
 from ouzel.streams.options import OF_COLUMNS, Options
 from ouzel.streams.patterns import is_pattern
 from ouzel.streams.tables.arrow_types import (
+    as_kind,
     cells_of,
     encoded,
     is_list,
@@ -33,9 +34,10 @@ from ouzel.streams.tables.arrow_types import (
 from ouzel.streams.tables.cells import NOT_A_DATE, NOT_FINITE, TOO_LONG
 from ouzel.streams.tables.csv_text import Uneven
 from ouzel.streams.tables.cut_rows import CutRows, as_arrow
-from ouzel.streams.tables.feature_columns import FeatureColumns, Features
+from ouzel.streams.tables.feature_columns import FeatureColumns
 from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.tables.labels import INFINITE, as_sign, group_id, is_infinite, label_of
+from ouzel.streams.tables.lanes import Features
 from ouzel.streams.tables.lists import read_sparse
 from ouzel.streams.tables.parts import parts
 from ouzel.streams.tables.refusals import converting
@@ -214,7 +216,7 @@ class Columns:
         if self.weight is None:
             return np.ones(batch.num_rows)
         with converting(batch, self.weight, self.name, "weight"):
-            array = batch.column(self.weight)
+            array = as_kind(batch.column(self.weight), NUMBER)
             if is_number(array.type):
                 return numbers_of(array, math.nan)
             return np.array([as_number(str(cell)) for cell in cells_of(array)])

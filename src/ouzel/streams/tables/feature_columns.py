@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow
@@ -13,11 +13,10 @@ from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import LARGEST, Names
 from ouzel.streams.dates import PARTS
 from ouzel.streams.derived.collecting import Collector
-from ouzel.streams.derived.factors import Factors
 from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, FeatureSpace, own_name
 from ouzel.streams.missing import MARK
 from ouzel.streams.options import Options
-from ouzel.streams.tables.arrow_types import is_coded, is_empty, is_list, is_number, numbers_of
+from ouzel.streams.tables.arrow_types import as_kind, is_coded, is_empty, is_list, is_number, numbers_of
 from ouzel.streams.tables.at_once import AtOnce
 from ouzel.streams.tables.cells import (
     NOT_FINITE,
@@ -28,31 +27,22 @@ from ouzel.streams.tables.cells import (
     no_cells,
     read_cells,
     read_tokens,
-    words_of,
+    words_of_cells,
 )
 from ouzel.streams.tables.coded import Coded, Dictionaries
 from ouzel.streams.tables.cut_rows import as_arrow
 from ouzel.streams.tables.date_columns import read_dates
 from ouzel.streams.tables.kinds import ColumnKinds
-from ouzel.streams.tables.lanes import Lanes, Rows, in_order, rows_of_lanes, with_ones
+from ouzel.streams.tables.lanes import Features, Lanes, Rows, rows_of_lanes, with_more
 from ouzel.streams.tables.lists import any_in_row, list_rows
 from ouzel.streams.tables.refusals import converting
 from ouzel.streams.telling import Telling
 
 NOTHING = np.empty(0, np.uint64)  # marks no words
-OF_ONE = (NUMBER, CATEGORY, DATE)  # kinds of columns whose cells are a feature each, or a fixed number of them
+OF_ONE = (NUMBER, CATEGORY)  # kinds of columns whose cells are a feature each
 Lane = tuple[np.ndarray, np.ndarray]  # ids (n,) and values (n,), 0 where there is no feature
 Refused = tuple[str, np.ndarray]  # a column, and what is wrong with each of its cells (n,) uint8, 0 if nothing
 Read = tuple[Rows, list[Names], list[Refused]]
-
-
-class Features(NamedTuple):
-    """The features of a batch, in canonical order, and what they are called."""
-
-    rows: Rows
-    names: Names | None
-    space: FeatureSpace
-    factors: Factors | None = None  # of what is to be made
 
 
 class FeatureColumns:
@@ -87,7 +77,10 @@ class FeatureColumns:
     def decided(self, batch: Any) -> tuple[dict[str, str], FeatureSpace]:
         """What each column holds, and what the features of all of them are known by."""
         if self._decided is None:
-            kinds = {column: self.kinds.decide(column, batch.column(column), self.typed) for column in self.columns}
+            kinds = {
+                column: self.kinds.decide(column, batch.column(column), self.typed, self.name)
+                for column in self.columns
+            }
             self.kinds.tell()
             space = self._space({column: kind for column, kind in kinds.items() if column in self.kinds.known})
             if not batch.num_rows:
@@ -112,12 +105,16 @@ class FeatureColumns:
         kinds, space = self.decided(batch)
         read = self._read_at_once(batch, kinds) if n else None
         rows, names, refused = read or self._by_columns(as_arrow(batch), kinds)
-        for column in [column for column in self.columns if kinds[column] not in OF_ONE]:
+        dates = [column for column in self.columns if kinds[column] == DATE]
+        if dates:
+            more, found, bad = self._read_columns(batch, dates, kinds)
+            rows, names, refused = with_more(rows, *more), names + found, refused + bad
+        for column in [column for column in self.columns if kinds[column] not in (*OF_ONE, DATE)]:
             wrong = np.zeros(n, np.uint8)
             with converting(batch, column, self.name):
-                offsets, tokens, found = self._tokens(batch.column(column), column, wrong)
-            rows = in_order(with_ones(rows, offsets, tokens))
-            names.append(found)
+                offsets, tokens, words = self._tokens(batch.column(column), column, wrong)
+            rows = with_more(rows, offsets, tokens, np.ones(len(tokens), np.float32))
+            names.append(words)
             if wrong.any():
                 refused.append((column, wrong))
         return Features(rows, Names.joined(names), space, self._factors.factors(n)), refused
@@ -131,18 +128,21 @@ class FeatureColumns:
         return None if found is None else (*found, [])
 
     def _by_columns(self, batch: Any, kinds: dict[str, str]) -> Read:
-        """The columns that have a feature in each cell, or a fixed number of them."""
+        """Numbers and categories, column by column."""
         self._noted = self._telling.begin()
+        return self._read_columns(batch, [column for column in self.columns if kinds[column] in OF_ONE], kinds)
+
+    def _read_columns(self, batch: Any, columns: Sequence[str], kinds: dict[str, str]) -> Read:
+        """Columns that have a feature in each cell, or a fixed number of them."""
         n = batch.num_rows
-        plain = [column for column in self.columns if kinds[column] in OF_ONE]
-        room = len(plain) + len(PARTS) * [kinds[column] for column in plain].count(DATE)
+        room = len(columns) + len(PARTS) * [kinds[column] for column in columns].count(DATE)
         ids, values = self._lanes.room(room, n)
         free = zip(ids, values, strict=True)
         names: list[Names] = []
         refused: list[Refused] = []
-        for column in plain:
+        for column in columns:
             with converting(batch, column, self.name):
-                array = batch.column(column)
+                array = as_kind(batch.column(column), kinds[column])
                 wrong = np.zeros(n, np.uint8)
                 if kinds[column] == DATE:
                     array, parts = read_dates(array, wrong)
@@ -211,7 +211,7 @@ class FeatureColumns:
             known, codes = self._decode(column, array, own)
             text, cells, new = known.text, known.cells, known.pick(codes, self.mask, self._noted, ids, values)
         else:
-            codes, words = None, words_of(array)
+            codes, words = None, words_of_cells(array)
             text, (cells, new) = words.data, self._read_words(words, prefix, own, self._noted)
             ids[:], values[:] = cells.ids, cells.values
         found = [self._names(cells, new, text, prefix)]
@@ -231,7 +231,7 @@ class FeatureColumns:
                 ids[named] &= self.mask
             if own is not None:
                 self._take_numbers(column, values, ~(named | of_rows(cells.missing) | (wrong != 0)))
-                found += self._own_name(column) if ((values != 0.0) & ~named).any() else []
+                found += self._own_name(column) if not (named | of_rows(cells.missing) | (wrong != 0)).all() else []
             if self.options.space.places():
                 wrong[named] = NOT_FINITE  # the model's array had no features but its columns
         return found + (self._mark(column, lane, of_rows(cells.missing)) if indicator else [])
@@ -270,7 +270,7 @@ class FeatureColumns:
         prefix = f"{column}=".encode() if is_list(array.type) or self.kinds.several_texts else b""
         if is_list(array.type):
             return self._items(array, column, prefix, wrong)
-        words = words_of(array)
+        words = words_of_cells(array)
         offsets, ids, *spans = read_tokens(words, np.frombuffer(prefix, np.uint8), longest, seed, self.hashed, wrong)
         if self._factors.wants(column, words=True):
             rows = np.repeat(np.arange(len(array)), np.diff(offsets))
@@ -286,7 +286,7 @@ class FeatureColumns:
         if is_empty(items.type):  # however many there are, they take no room in a file
             array = pyarrow.nulls(len(array), array.type)
             items = array.flatten()
-        words = words_of(items)
+        words = words_of_cells(items)
         offsets = list_rows(array, len(items))
         cells, new = self._read_words(words, prefix, noted=self._noted)
         names = self._names(cells, new, words.data, prefix)

@@ -7,7 +7,7 @@ import numpy as np
 from ouzel.kernels.bytes import not_digits
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.streams.block import LARGEST, Names
-from ouzel.streams.missing import says_nothing
+from ouzel.streams.missing import marks_no_number, says_nothing
 from ouzel.streams.row_order import rank_row, ranking_room
 from ouzel.streams.tables.cells import says_infinite
 from ouzel.streams.tables.cut_rows import DOUBLED, CutRows
@@ -17,6 +17,7 @@ from ouzel.streams.text.hashing_together import hash_names, put_name, room_to_ha
 from ouzel.streams.text.numbers import parse_number
 from ouzel.streams.text.plain_features import plain_decimal
 from ouzel.streams.text.spans import BLANK, ONE, ZERO, is_new, trimmed
+from ouzel.streams.truth_values import NEITHER, lower, may_be_truth, truth_of
 
 
 @force_inline
@@ -31,11 +32,11 @@ def _number(data, start, size):
 
 @kernel
 def _read(data, starts, sizes, layout, longest, mask, noted, offsets, ids, values, told):
-    """Rows of features in canonical order: (features, words not yet noted, which columns have numbers but 0).
+    """Rows of features in canonical order: (features, words not yet noted, which columns have numbers).
 
-    -1 features if a cell is not finite or too long, or has quotation marks written twice. `starts` and `sizes` are
-    those of all cells, row after row. `noted` has the ids of words met so far, see `is_new`; others come to `told`.
-    The words of a row are hashed together.
+    Truth values are written in small letters where they lie. -1 features if a cell is not finite or too long, or has
+    quotation marks written twice. `starts` and `sizes` are those of all cells, row after row. `noted` has the ids of
+    words met so far, see `is_new`; others come to `told`. The words of a row are hashed together.
     """
     columns = np.uint64(len(layout.kinds))
     ranking, numbered = ranking_room(), np.zeros(len(layout.kinds), np.bool_)
@@ -62,12 +63,22 @@ def _read(data, starts, sizes, layout, longest, mask, noted, offsets, ids, value
                     return np.int64(-1), count, numbered
                 if is_number:
                     ids[filled], values[filled] = layout.own[k], np.float32(number)
-                    present = values[filled] != 0.0
-                    numbered[k] |= present
-                    filled += np.uint64(present)
+                    numbered[k] = True
+                    filled += np.uint64(values[filled] != 0.0)
+                    continue
+                if marks_no_number(data, start, start + size):
                     continue
             if says_nothing(data, np.int64(start), np.int64(start + size)):
                 continue
+            if may_be_truth(data, start, size):
+                truth = truth_of(data, np.int64(start), np.int64(size))
+                if truth != NEITHER and layout.kinds[k] == IS_NUMBER:
+                    ids[filled], values[filled] = layout.own[k], np.float32(truth)
+                    numbered[k] = True
+                    filled += np.uint64(truth)
+                    continue
+                if truth != NEITHER:
+                    lower(data, np.int64(start), np.int64(size))
             infinite = layout.kinds[k] == IS_NUMBER and says_infinite(data, np.int64(start), np.int64(start + size))
             if infinite or size > longest:
                 return np.int64(-1), count, numbered
@@ -92,7 +103,7 @@ def _read(data, starts, sizes, layout, longest, mask, noted, offsets, ids, value
 def read_in_place(
     rows: CutRows, layout: Layout, longest: int, mask: np.uint32, noted: np.ndarray, told: np.ndarray
 ) -> tuple[Rows, Names, np.ndarray] | None:
-    """The features of rows, the names of words that are not yet `noted`, and which columns have numbers but 0.
+    """The features of rows, the names of words that are not yet `noted`, and which columns have numbers.
 
     A word has `longest` bytes at most. None if there is a cell to complain of, or one that does not lie in the text as
     it is. `told` (cells, TOLD) is room.

@@ -7,6 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import kernel
+from ouzel.streams.block import Names
+from ouzel.streams.derived.factors import Factors
+from ouzel.streams.feature_space import FeatureSpace
 from ouzel.streams.row_order import RANKED, canonical_rows, rank_row, ranking_room, sort_row
 
 TILE = np.int64(1 << 13)  # features
@@ -19,6 +22,15 @@ class Rows(NamedTuple):
     offsets: np.ndarray  # (n + 1,) uint64
     ids: np.ndarray  # (features,) uint32
     values: np.ndarray  # (features,) float32
+
+
+class Features(NamedTuple):
+    """The features of a batch, in canonical order, and what they are called."""
+
+    rows: Rows
+    names: Names | None
+    space: FeatureSpace
+    factors: Factors | None = None  # of what is to be made
 
 
 class Lanes:
@@ -87,7 +99,7 @@ def rows_of_lanes(ids: np.ndarray, values: np.ndarray) -> Rows:
 
 
 @kernel
-def _join(offsets, ids, values, more_offsets, more_ids, joined_offsets, joined_ids, joined_values):
+def _join(offsets, ids, values, more_offsets, more_ids, more_values, joined_offsets, joined_ids, joined_values):
     filled = 0
     for i in range(len(offsets) - 1):
         joined_offsets[i] = filled
@@ -97,17 +109,17 @@ def _join(offsets, ids, values, more_offsets, more_ids, joined_offsets, joined_i
             filled += 1
         for k in range(more_offsets[i], more_offsets[i + 1]):
             joined_ids[filled] = more_ids[k]
-            joined_values[filled] = 1.0
+            joined_values[filled] = more_values[k]
             filled += 1
     joined_offsets[len(offsets) - 1] = filled
 
 
-def with_ones(rows: Rows, offsets: np.ndarray, ids: np.ndarray) -> Rows:
-    """Rows that also have the features `ids[offsets[i]:offsets[i + 1]]`, with the value 1; not in canonical order."""
+def with_more(rows: Rows, offsets: np.ndarray, ids: np.ndarray, values: np.ndarray) -> Rows:
+    """Rows that also have the features `ids[offsets[i]:offsets[i + 1]]` and their values, in canonical order."""
     room = len(rows.ids) + len(ids)
     joined = Rows(np.empty(len(offsets), np.uint64), np.empty(room, np.uint32), np.empty(room, np.float32))
-    _join(*rows, offsets, ids, *joined)
-    return joined
+    _join(*rows, offsets, ids, values, *joined)
+    return in_order(joined)
 
 
 def in_order(rows: Rows) -> Rows:

@@ -14,14 +14,15 @@ from ouzel.streams.tables.row_layout import Layout
 from ouzel.streams.tables.told_names import Told
 from ouzel.streams.text.hashing_together import Unhashed, hash_names, put_name, room_to_hash
 from ouzel.streams.text.spans import BLANK, ONE, ZERO, absorb_bytes, first_met, trimmed
+from ouzel.streams.truth_values import is_large_truth
 
 NONE = np.uint32(MOST_ID + 1)  # the id of nothing
 SOME = np.uint64(512)  # cells whose hashes are worked out together, in the nearest cache
 BEHIND = np.uint64(24)  # bytes from the beginning of a word on that must be there to gather it without a loop
-OF_NOTHING = np.uint8(1)  # what a byte may be: itself, or that of a word for nothing
+OF_NOTHING = np.uint8(1)  # what a byte may be: itself, or that of a word for nothing or a truth value
 ODD_FIRST, ODD_LAST = np.zeros((2, 256), np.uint8)
 for _bytes, _place in ((ODD_FIRST, 0), (ODD_LAST, -1)):
-    _bytes[[ord(word[_place]) for word in NOTHING]] = OF_NOTHING
+    _bytes[[ord(word[_place]) for word in (*NOTHING, "true", "TRUE", "false", "FALSE")]] = OF_NOTHING
     _bytes[BLANK] = BLANK
 EMPTY = np.frombuffer(bytes(1), np.uint8)[:0]
 UNSOUND = np.int64(-1)
@@ -56,7 +57,8 @@ def _says_word(data, start, stop):
 def _hash_words(words, layout, column, longest, mask, noted, unhashed, ids, new):
     """Write the id of each word, or NONE, to `ids` (n,); return how many of them are not yet noted.
 
-    Their cells come first in `new` (n,). UNSOUND if a word has more than `longest` bytes, or lies outside of the text.
+    Their cells come first in `new` (n,). UNSOUND if a word has more than `longest` bytes, lies outside of the text, or
+    is a truth value with large letters.
     """
     offsets, data, valid = words
     some_are_null = len(valid) > 0
@@ -82,6 +84,8 @@ def _hash_words(words, layout, column, longest, mask, noted, unhashed, ids, new)
             if start >= near_end or is_odd:
                 start, stop = trimmed(data, start, stop)
                 present &= np.uint64(_says_word(data, start, stop))
+                if present and is_large_truth(data, start, stop):
+                    return UNSOUND
             size = stop - start
             if start < near_end:
                 put_name(unhashed, k, word, held, bits, data, start, max(size, ONE), before + size)

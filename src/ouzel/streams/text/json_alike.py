@@ -9,7 +9,7 @@ import numpy as np
 
 from ouzel.kernels.bytes import eight_bytes
 from ouzel.kernels.jit import force_inline
-from ouzel.streams.block import LARGEST
+from ouzel.streams.block import LARGEST, LEAST
 from ouzel.streams.missing import LENGTHS, TEXT
 from ouzel.streams.text.json_keys import (
     CATEGORIES,
@@ -31,23 +31,35 @@ from ouzel.streams.text.json_names import put_word
 from ouzel.streams.text.json_numbers import read_number
 from ouzel.streams.text.json_rows import put_number
 
-ZERO, ONE, TWO, THREE, FOUR, SIX, EIGHT, SIXTY_THREE = (np.uint64(number) for number in (0, 1, 2, 3, 4, 6, 8, 63))
+ZERO, ONE, TWO, THREE, FOUR, FIVE, SIX, SEVEN, EIGHT, TEN, SIXTY_THREE = (
+    np.uint64(number) for number in (0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 63)
+)
 SHORT, MIDDLING = np.uint64(5), np.uint64(13)  # bytes of a key that HEAD and TAIL hold all of
 MORE, LAST_ONE = (np.uint64(int.from_bytes(word, "little")) for word in (b'",', b'"}'))
 TWO_BYTES = np.uint64(2**16 - 1)
 
 NOTHING = np.zeros(256, np.uint64)
-"""By a word's first byte bits of the sizes, modulo 64, of which a word may say nothing."""
+"""By a word's first byte bits of the sizes, modulo 64, of which a word may say nothing, or be a truth value."""
 for _size, _text in zip(LENGTHS, TEXT, strict=True):
     NOTHING[_text[0]] |= np.uint64(1 << int(_size))
+for _word in ("true", "TRUE", "false", "FALSE"):
+    NOTHING[ord(_word[0])] |= np.uint64(1 << len(_word))
 NOTHING[[32, 34]] = 2**64 - 1  # a blank before it, or no word at all
 
 
 @force_inline
 def may_say_nothing(data, start, stop):
-    """Whether a word, a quotation mark behind it, may be nothing, or has blanks around it; if so 1, else 0."""
+    """1 if a word, a quotation mark behind it, may be nothing or a truth value, or has blanks around it; else 0."""
     size = (stop - start) & SIXTY_THREE
     return ((NOTHING[data[start]] >> size) & ONE) | np.uint64(data[stop - ONE] == 32)
+
+
+@force_inline
+def may_be_date(data, start, stop):
+    """Whether a word may be a date or a time of ISO 8601; 1 if so, else 0."""
+    size = stop - start
+    day = (data[start + FOUR] == 45) & (data[start + SEVEN] == 45) & (size >= TEN)
+    return np.uint64(day | ((data[start + TWO] == 58) & (data[start + FIVE] == 58) & (size >= EIGHT)))
 
 
 @force_inline
@@ -80,6 +92,8 @@ def read_alike(data, at, marks, mark, keys, key, stamp, longest, gathered, count
             word, word_end = value_at + ONE, marks[mark + THREE]
             tail = eight_bytes(data, word_end - ONE) >> EIGHT
             odd = may_say_nothing(data, word, word_end)
+            if role == PLAIN:
+                odd |= may_be_date(data, word, word_end)
             if odd or word_end - word > longest or role not in (PLAIN, CATEGORIES):
                 break
             going_on = tail & TWO_BYTES == MORE
@@ -101,7 +115,7 @@ def read_alike(data, at, marks, mark, keys, key, stamp, longest, gathered, count
                 if table[following, MET] == ZERO:
                     break
                 put_number(gathered, count, keys, following, value)
-                count += np.uint64(value != 0.0)
+                count += np.uint64(abs(value) > LEAST)
             elif role == LABEL:
                 targets[row] = value
             elif role != IGNORED:

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ouzel.numerals import is_number
-from ouzel.streams.block import LARGEST
-from ouzel.streams.dates import EXPECTED
-from ouzel.streams.derived.members import Member, members_of, words_of_member
-from ouzel.streams.dictionaries import date_features, word_of
-from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, TEXT, Token, own_name
-from ouzel.streams.label_values import Label, tidy
-from ouzel.streams.missing import MARK, NOTHING, is_missing
+from ouzel.streams.block import LARGEST, LEAST
+from ouzel.streams.derived.members import Member, members_of
+from ouzel.streams.feature_space import NUMBER, TEXT, Token, own_name
+from ouzel.streams.label_values import Label, text_of
 from ouzel.streams.options import Options
 from ouzel.streams.patterns import matches
 from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.tables.labels import INFINITE, as_sign, group_id, is_infinite, label_of
-from ouzel.streams.tokens import tokens
+from ouzel.streams.values import BadValueError, features_of, members_in
 
 
 class LongWordError(ValueError):
@@ -36,6 +31,7 @@ class Example(NamedTuple):
     tag: str | None
     number: int  # of objects before it, bad ones counted
     members: Sequence[Member] = ()  # of which each feature is made, if others are to be made of them
+    zeros: Mapping[Any, float] = {}  # numbers that are 0 and so no features, by name
 
 
 def example_of(row: dict[str, Any], label: str | None, options: Options, kinds: ColumnKinds, number: int) -> Example:
@@ -62,83 +58,59 @@ def example_of(row: dict[str, Any], label: str | None, options: Options, kinds: 
     tag = None
     if options.id is not None:
         found = row.pop(options.id, None)
-        tag = None if found is None else word_of(found)
-    if not options.derived:
-        return Example(_features(row, options, kinds), target, weight, group, tag, number)
-    features: dict[Any, float] = {}
+        tag = None if found is None else text_of(found)
     members: list[Member] = []
-    for name, value in row.items():
-        made = _features({name: value}, options, kinds)
-        features |= made
-        kind = kinds.known.get(name) or options.kind_of(name)
-        if isinstance(value, list) and made:
-            members += words_of_member(name, _words(name, value, options.limits.word), f"{name}=")
-        elif kind == TEXT and made:
-            members += words_of_member(name, tokens(str(value)), f"{name}=" if kinds.several_texts else "")
-        else:
-            members += members_of(name, kind, made if made or not _is_zero(value) else {own_name(name): 0.0})
-    return Example(features, target, weight, group, tag, number, members)
+    zeros: dict[Any, float] = {}
+    features = _features(row, options, kinds, zeros, members if options.derived else None)
+    return Example(features, target, weight, group, tag, number, members, zeros)
 
 
-def _features(row: dict[str, Any], options: Options, kinds: ColumnKinds) -> dict[Any, float]:
-    """Names and numbers of the features that members are; what is 0, or missing, is none."""
+def _features(
+    row: dict[str, Any],
+    options: Options,
+    kinds: ColumnKinds,
+    zeros: dict[Any, float],
+    members: list[Member] | None,
+) -> dict[Any, float]:
+    """Names and numbers of the features that members are; a number that is 0 is none, and comes to `zeros`.
+
+    Where others are made of them, they come to `members`, too.
+    """
     longest, indicator, keep, known = options.limits.word, options.indicator, options.keep, kinds.known
-    said = options.choosy
+    said, plain = options.choosy, kinds.plain
     features: dict[Any, float] = {}
-    plain = kinds.plain
     for name, value in row.items():
         if name in plain and ((kind_of := type(value)) is float or kind_of is int) and -LARGEST <= value <= LARGEST:
-            if value:
-                features[plain[name]] = value
+            (features if value > LEAST or value < -LEAST else zeros)[plain[name]] = value
+            if members is not None:
+                members += members_of(name, {plain[name]: value})
             continue
-        if len(name) > longest:
-            _check_length(name, name, longest)
+        _check_length(name, name, longest)
         if keep and not matches(name, keep):
             continue
         kind = known.get(name) or (options.kind_of(name) if said else None)
+        prefix = f"{name}=" if kind == TEXT and kinds.several_texts else ""
         if isinstance(value, list):
-            features |= dict.fromkeys((f"{name}={word}" for word in _words(name, value, longest)), 1.0)
-            continue
-        if kind == DATE and not is_missing(value):
-            features |= _date_features(name, value)
-            continue
-        if kind == TEXT and value is not None:
-            prefix = f"{name}=" if kinds.several_texts else ""
-            for word in tokens(str(value)):
-                _check_length(name, word, longest)
-                features[Token(prefix + word)] = features.get(prefix + word, 0.0) + 1.0
-            continue
-        if isinstance(value, str):
-            word = value.strip(" ")
-            if word and word not in NOTHING and not (kind == NUMBER and is_number(word)):
-                if len(word) > longest:
-                    _check_length(name, word, longest)
-                features[f"{name}={word}"] = 1.0
-                continue
-            value = float(word) if word and word not in NOTHING else None
-        if value is None or value != value:
-            if indicator:
-                features[f"{name}={MARK}"] = 1.0
-        elif kind == CATEGORY:
-            features[f"{name}={_number_word(value)}"] = 1.0
-        elif not abs(value) <= LARGEST:
-            raise ValueError(f"{name!r}: {value}; expected a finite number that fits 32-bit floating point")
-        elif value:
-            features[own_name(name)] = value
-            kinds.take_plain(name)
+            _check_items(name, value)
+        try:
+            made = features_of(name, value, kind, prefix, indicator)
+        except BadValueError as error:
+            raise ValueError(f"{name!r}: {json.dumps(value)}; {error.expected}") from None
+        if name in made:
+            made = {own_name(name): made.pop(name), **made}
+            _check_number(name, made[own_name(name)], "")
+            if kind in (None, NUMBER):
+                kinds.take_plain(name)
+        for feature in made:
+            _check_word(name, feature, longest)
+        if members is not None and made:
+            members += members_in(name, value, kind, prefix, made)
+        for feature, number in made.items():
+            if abs(number) <= LEAST:
+                zeros[feature] = number
+            else:
+                features[feature] = features.get(feature, 0.0) + number if isinstance(feature, Token) else number
     return features
-
-
-def _is_zero(value: Any) -> bool:
-    """Whether a value is the number 0, which is not a feature, and yet has a place among numbers."""
-    if isinstance(value, str):
-        return is_number(value.strip(" ")) and float(value) == 0.0
-    return isinstance(value, (int, float)) and value == 0
-
-
-def _number_word(value: float | bool) -> str:
-    """A number, or true or false, as the word that it is in a column of categories."""
-    return json.dumps(tidy(value) if isinstance(value, float) and math.isfinite(value) else value)
 
 
 def _group(row: dict[str, Any], options: Options) -> int:
@@ -148,31 +120,26 @@ def _group(row: dict[str, Any], options: Options) -> int:
     return group_id(group, options.seed)
 
 
-def _date_features(name: str, value: Any) -> dict[Any, float]:
-    try:
-        return date_features(name, value)
-    except ValueError:
-        raise ValueError(f"{name!r}: {json.dumps(value)}; {EXPECTED}") from None
-
-
 def _check_length(name: str | None, word: Any, longest: int) -> None:
     if isinstance(word, (str, bytes)) and len(word) > longest:
         raise LongWordError(f"{name!r}: {word!r}; ")
 
 
-def _words(name: str, items: list[Any], longest: int) -> Iterator[str]:
-    """The items of a list as the words that other tables have for them."""
+def _check_word(name: str, feature: Any, longest: int) -> None:
+    """Refuse a feature whose word, behind the name of its member, is too long."""
+    if isinstance(feature, str) and len(feature) > longest:
+        _check_length(name, feature.removeprefix(f"{name}="), longest)
+
+
+def _check_number(name: str, number: float, where: str) -> None:
+    if not abs(number) <= LARGEST:
+        raise ValueError(f"{name!r}: {number}{where}; expected a finite number that fits 32-bit floating point")
+
+
+def _check_items(name: str, items: list[Any]) -> None:
+    """Refuse a list that holds more than words and numbers."""
     for item in items:
-        if is_missing(item):
-            continue
         if isinstance(item, (dict, list)):
             raise ValueError(f"{name!r}: {json.dumps(item)} in a list; expected words and numbers there")
-        if isinstance(item, (int, float)):
-            if not abs(item) <= LARGEST:
-                raise ValueError(
-                    f"{name!r}: {item} in a list; expected a finite number that fits 32-bit floating point"
-                )
-            item = item if isinstance(item, int) else tidy(item)
-        word = item.strip(" ") if isinstance(item, str) else json.dumps(item)
-        _check_length(name, word, longest)
-        yield word
+        if isinstance(item, (int, float)) and item == item:
+            _check_number(name, item, " in a list")

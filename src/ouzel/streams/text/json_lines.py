@@ -79,7 +79,7 @@ def read_json_lines(
     lines = JsonLines(options, skipped, kinds, source.name, telling)
     for number, chunk in enumerate(chunks_of(source, options.limits)):
         if not number:
-            lines.look(lines_at(*chunk, options.sample)[0])
+            lines.look(lines_at(*chunk, options.sample)[0], source.name)
         yield from lines.blocks(*chunk)
 
 
@@ -104,9 +104,9 @@ class JsonLines:
         """Objects read so far, those left out with them."""
         return self.examples.sound + self.examples.bad
 
-    def look(self, lines: list[bytes]) -> None:
-        """Decide by the first lines what their members hold."""
-        self.examples.look(_sound_objects(lines))
+    def look(self, lines: list[bytes], where: str | None = None) -> None:
+        """Decide by the first lines what their members hold; those of a file, `where`, what is known of them."""
+        self.examples.look(_sound_objects(lines), where)
 
     def blocks(self, data: np.ndarray, start: int, stop: int) -> Iterator[Block]:
         """Blocks of whole lines of text, `data[start:stop]` (uint8)."""

@@ -42,14 +42,17 @@ class JsonExamples:
         self.sound = self.bad = 0  # objects so far
         self._ids = Ids(options)
 
-    def look(self, rows: list[dict[str, Any]]) -> None:
-        """Decide by the first objects which member is the label, if that can be told, and what the others hold."""
+    def look(self, rows: list[dict[str, Any]], where: str | None = None) -> None:
+        """Decide by the first objects which member is the label, if that can be told, and what the others hold.
+
+        Those of a table at the place `where` must hold what is known of them.
+        """
         options = self.options
         aside = (options.label, options.weight, options.group, options.id)
         seen = [flattened(row, options.ignore) for row in rows]
         if seen and self.label is None:
             self.label = find_label(options, list(seen[0]), self.name)
-        self.kinds.look([{name: row[name] for name in row if name not in (*aside, self.label)} for row in seen])
+        self.kinds.look([{name: row[name] for name in row if name not in (*aside, self.label)} for row in seen], where)
 
     def example(self, row: dict[str, Any], place: str) -> Example:
         """One object, met at a place (`file:line`), as an example; ValueError("found; expected") if it is not one."""
@@ -64,7 +67,10 @@ class JsonExamples:
         """Examples as blocks."""
         given = 0
         options = self.options
-        for block in blocks_of_dictionaries([example[:3] for example in examples], options, plain=True, ids=self._ids):
+        rows = [
+            ({**one.features, **one.zeros} if one.zeros else one.features, one.label, one.weight) for one in examples
+        ]
+        for block in blocks_of_dictionaries(rows, options, plain=True, ids=self._ids):
             if block.space.width is None:
                 block = block._replace(space=block.space._replace(kinds=dict(self.kinds.known)))
             here = examples[given : given + block.rows]

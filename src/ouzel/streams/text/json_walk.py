@@ -14,8 +14,8 @@ import numpy as np
 from ouzel.kernels.bytes import eight_bytes
 from ouzel.kernels.jit import kernel
 from ouzel.streams.block import LARGEST
-from ouzel.streams.missing import says_nothing
-from ouzel.streams.text.json_alike import may_say_nothing, read_alike
+from ouzel.streams.missing import marks_no_number, says_nothing
+from ouzel.streams.text.json_alike import may_be_date, may_say_nothing, read_alike
 from ouzel.streams.text.json_keys import (
     CATEGORIES,
     FIELD,
@@ -26,6 +26,7 @@ from ouzel.streams.text.json_keys import (
     NEXT,
     NUMBERS,
     ODD,
+    PLAIN,
     ROLE,
     WEIGHT,
     find_key,
@@ -51,6 +52,7 @@ from ouzel.streams.text.json_rows import (
     put_number,
 )
 from ouzel.streams.text.spans import trimmed
+from ouzel.streams.truth_values import is_large_truth
 
 ROOM = 96  # bytes behind the text that must be there
 DONE, ODD_LINE, NEW_KEY, NEW_LABEL = 0, 1, 2, 3  # why the walk ended
@@ -204,7 +206,11 @@ def read_objects(
                     if may_say_nothing(data, word, word_end):
                         word, word_end = trimmed(data, word, word_end)
                         missing = word == word_end or says_nothing(data, word, word_end)
-                    if role == NUMBERS and not missing:
+                        if is_large_truth(data, word, word_end):
+                            break
+                    if role == NUMBERS:
+                        missing |= marks_no_number(data, word, word_end)
+                    if (role == NUMBERS and not missing) or (role == PLAIN and may_be_date(data, word, word_end)):
                         break
                 elif role == LABEL:
                     size = word_end - word
@@ -240,7 +246,7 @@ def read_objects(
                 if role == WEIGHT or (role == LABEL and not missing):
                     break
                 value = 1.0 if four == TRUE else 0.0
-                if role == CATEGORIES:
+                if role in (CATEGORIES, PLAIN):
                     word, word_end = at, at + size
                 at += size
             if role <= CATEGORIES:
@@ -258,14 +264,16 @@ def read_objects(
                         named += ONE
                         name = named
                         count += ONE
-                    elif value != 0.0:
+                    else:
                         put_number(gathered, count, keys, key, value)
+                        present = np.uint64(gathered.values[count] != 0.0)
                         if keys.table[key, MET] == ZERO:
                             keys.table[key, MET] = stamp
                             if keys.table[key, NAMED]:
-                                put_own_name(gathered.names, named, count, seed, data, start, end)
+                                place = count if present else np.uint64(len(gathered.ids) - 1)  # which no row has
+                                put_own_name(gathered.names, named, place, seed, data, start, end)
                                 named += ONE
-                        count += ONE
+                        count += present
                     if keys.table[key, FIELD]:
                         if word_end == ZERO:
                             word, word_end = start, end

@@ -135,7 +135,7 @@ def named_features(
             if is_new(noted, identity):
                 keep_note(spans, names, noting + k, identity)
             ids[nnz] = identity
-            ordered &= np.int64(identity) > previous
+            ordered &= (np.int64(identity) > previous) & (values[nnz] != 0.0)
             previous = np.int64(identity)
             nnz += 1
         names[3] += count

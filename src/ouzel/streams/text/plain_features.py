@@ -82,7 +82,8 @@ def plain_feature(data, at):
 def plain_features(data, at, stop, ids, values, nnz, ordered, previous):
     """Read plain features from `data[at:stop]` into `ids[nnz:]` and `values[nnz:]` up to the first that is not.
 
-    Returns (at, nnz, ordered, previous): `ordered` stays true as long as every id is larger than the one before it.
+    Returns (at, nnz, ordered, previous): `ordered` stays true as long as every id is larger than the one before it,
+    and no value is 0.
     """
     at, stop = np.uint64(at), np.uint64(stop)
     while at < stop and at + WINDOW <= np.uint64(len(data)):
@@ -95,7 +96,7 @@ def plain_features(data, at, stop, ids, values, nnz, ordered, previous):
         at = end
         ids[nnz] = identity
         values[nnz] = value
-        ordered &= np.int64(identity) > previous
+        ordered &= (np.int64(identity) > previous) & (values[nnz] != 0.0)
         previous = np.int64(identity)
         nnz += 1
     return at, nnz, ordered, previous

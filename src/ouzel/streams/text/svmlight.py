@@ -17,7 +17,7 @@ from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import LARGEST, Block
 from ouzel.streams.feature_space import numbered
 from ouzel.streams.options import Options
-from ouzel.streams.row_order import sort_row
+from ouzel.streams.row_order import no_zeros, note_zeros, sort_row
 from ouzel.streams.text.lines import Parsed, problem_at, too_long
 from ouzel.streams.text.numbers import ONE, parse_number
 from ouzel.streams.text.plain_features import plain_features
@@ -50,11 +50,11 @@ def _at_qid(data, at, stop):
 
 
 @force_inline
-def _parse(data, start, stop, skip, offsets, ids, values, labels, groups, label_spans, numbers):
+def _parse(data, start, stop, skip, offsets, ids, values, labels, groups, label_spans, numbers, zeros):
     """Fill the arrays from the text; return (rows, nonzeros, lines, skipped, error, where).
 
     A label that is not a number leaves its span in `label_spans` (rows, 2), others -1; so do groups without a qid.
-    Bad lines count in the `numbers` (rows,) of the others.
+    Bad lines count in the `numbers` (rows,) of the others. Ids whose value is 0 are noted in `zeros`.
     """
     at = np.uint64(start)
     stop = np.uint64(stop)
@@ -144,7 +144,7 @@ def _parse(data, start, stop, skip, offsets, ids, values, labels, groups, label_
             at = end
             ids[nnz] = identity
             values[nnz] = value
-            ordered &= identity > previous
+            ordered &= identity > previous and values[nnz] != 0.0
             previous = identity
             nnz += 1
         if error:
@@ -157,6 +157,7 @@ def _parse(data, start, stop, skip, offsets, ids, values, labels, groups, label_
                 at += ONE
             continue
         if not ordered:
+            note_zeros(ids, values, row_start, nnz, zeros)
             nnz = sort_row(ids, values, row_start, nnz)
             for k in range(row_start, nnz):
                 values[k] = min(max(values[k], np.float32(-LARGEST)), np.float32(LARGEST))
@@ -181,8 +182,9 @@ def parse_svmlight(data: np.ndarray, start: int, stop: int, options: Options) ->
     spans = np.empty((lines + 1, 2), np.int64)
     numbers = np.empty(lines + 1, np.int64)
     skip = options.on_error == "skip"
+    zeros = no_zeros()
     rows, nonzeros, seen, skipped, error, where = _parse(
-        data, start, stop, skip, offsets, ids, values, labels, groups, spans, numbers
+        data, start, stop, skip, offsets, ids, values, labels, groups, spans, numbers, zeros
     )
     block = Block(
         offsets[: rows + 1],
@@ -191,7 +193,7 @@ def parse_svmlight(data: np.ndarray, start: int, stop: int, options: Options) ->
         labels[:rows],
         np.ones(rows, np.float32),
         groups=groups[:rows] if rows and (groups[:rows] >= 0).any() else None,
-        space=numbered(ids[:nonzeros]),
+        space=numbered(ids[:nonzeros], zeros=zeros),
         numbers=numbers[:rows],
     )
     problem = problem_at(data, start, where, ADVICE[error]) if error else None

@@ -14,7 +14,7 @@ from ouzel.streams.block import LARGEST, Block
 from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace, numbered
 from ouzel.streams.limits import in_units
 from ouzel.streams.options import Options
-from ouzel.streams.row_order import rank_row, ranking_room
+from ouzel.streams.row_order import no_zeros, note_zeros, rank_row, ranking_room
 from ouzel.streams.telling import Telling
 from ouzel.streams.text.hashing_together import room_to_hash
 from ouzel.streams.text.lines import Parsed, problem_at, too_long
@@ -57,13 +57,14 @@ def _parse(
     spans,
     crossing,
     crossed,
+    zeros,
 ):
     """Fill the arrays of the `room` from the text; return (rows, nonzeros, names, lines, skipped, error, where).
 
     `head_spans` (rows, 4) are those of labels that are not numbers, and of tags. Bad lines count in the `numbers`
     (rows,) of the others. A name has at most `longest` bytes, all names of a line with their namespaces `most`. What is
     not written plainly is read byte by byte. `names` (4,) are how many are noted in `spans`, their bytes, those of the
-    names of the last line, and how many features have names.
+    names of the last line, and how many features have names. `zeros` has what rows lose, see `no_zeros`.
     """
     offsets, ids, values, labels, weights, head_spans, numbers = room
     at = np.int64(start)
@@ -183,7 +184,7 @@ def _parse(
             values[nnz] = value
             if crossed and crossing.state[2]:
                 put_factor(crossing, crossing.state[2], hashed, value, at, colon)
-            ordered &= identity > previous
+            ordered &= identity > previous and values[nnz] != 0.0
             previous = identity
             nnz += 1
             at = stopped
@@ -197,7 +198,10 @@ def _parse(
                 at += 1
             continue
         if not ordered:
+            note_zeros(ids, values, row_start, nnz, zeros)
+            zeros[2] += nnz
             nnz = rank_row(ids, values, row_start, nnz, ranking)
+            zeros[2] -= nnz
         labels[row], weights[row], numbers[row] = label, importance, row + skipped
         if crossed:
             crossing.entries.bounds[row, 0], crossing.entries.bounds[row, 1] = factors, crossing.state[0]
@@ -217,7 +221,7 @@ def parse_vw(data: np.ndarray, start: int, stop: int, options: Options, telling:
     head_spans, numbers = np.empty((lines, 4), np.int64), np.empty(lines, np.int64)
     spans = working_room("spans", 5 * room).reshape(room, 5)
     limits = options.limits
-    crossing = room_for(options, data, lines, room)
+    crossing, zeros = room_for(options, data, lines, room), no_zeros()
     rows, nonzeros, names, seen, skipped, error, where = _parse(
         data,
         start,
@@ -233,10 +237,11 @@ def parse_vw(data: np.ndarray, start: int, stop: int, options: Options, telling:
         spans,
         crossing,
         bool(options.derived),
+        zeros,
     )
     noted, size = int(names[0]), int(names[1])
     block = Block(offsets[: rows + 1], ids[:nonzeros], values[:nonzeros], labels[:rows], weights[:rows])
-    space = _space_of(ids[:nonzeros], int(names[3]), rows)
+    space = _space_of(ids[:nonzeros], int(names[3]), rows, zeros)
     block = block._replace(names=names_of(data, spans[:noted], size), space=space, numbers=numbers[:rows])
     if options.derived:
         block = block._replace(factors=factors_in(crossing, rows))
@@ -253,12 +258,14 @@ def parse_vw(data: np.ndarray, start: int, stop: int, options: Options, telling:
     )
 
 
-def _space_of(ids: np.ndarray, names: int, rows: int) -> FeatureSpace:
+def _space_of(ids: np.ndarray, names: int, rows: int, zeros: np.ndarray) -> FeatureSpace:
     """What the features of a chunk are known by; numbers of a single line say nothing, as names may stand in the next.
 
-    Where there are fewer names than features, others are numbers.
+    Where there are fewer names than features, those of `zeros` counted, others are numbers.
     """
     if names == 0:
-        return numbered(ids, loose=True) if rows > 1 else NOTHING_KNOWN
+        return numbered(ids, loose=True, zeros=zeros) if rows > 1 else NOTHING_KNOWN
     space = FeatureSpace(named=True, loose=True)
-    return space._replace(lowest=0, highest=int(ids.max())) if names < len(ids) else space
+    if names >= len(ids) + zeros[2]:
+        return space
+    return space._replace(lowest=0, highest=numbered(ids, zeros=zeros).highest)

@@ -1,0 +1,188 @@
+"""What a value is: the one rule for members of JSON objects, values of dictionaries, and cells of columns.
+
+A value is first made plain: nothing, a truth value, a number, a word, a date or a time, or a list of those. Then the
+kind of its column, if one is known, says which features it is; else its own type does, and of a word its content:
+
+- a number is the value of the feature of its column's name, and 0 is no feature;
+- a truth value is the feature `column=true` or `column=false`, also as the word `True`; 1 or 0 in a column of numbers;
+- a word is the feature `column=word`, without blanks around it;
+- a date or a time, also as a word of ISO 8601, is its seconds and its calendar parts (`ouzel.streams.dates`);
+- a duration is its seconds, a period the date that it begins with, bytes are text in UTF-8;
+- a list is the features of its items, each a word.
+
+Columns of Arrow and cells of text have fast readers of their own, which come to the same features.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from datetime import date, time, timedelta
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from ouzel.numerals import is_number
+from ouzel.streams.dates import EXPECTED, date_parts, is_iso
+from ouzel.streams.derived.members import Member, members_of, words_of_member
+from ouzel.streams.feature_space import CATEGORY, DATE, LIST, NUMBER, TEXT, Token
+from ouzel.streams.label_values import tidy
+from ouzel.streams.missing import MARK, is_missing, is_number_mark
+from ouzel.streams.tokens import tokens
+
+TRUTHS = {"true": True, "false": False}
+MOMENTS = (date, time)  # a datetime is a date, too
+WORD = "expected a number, a word, or nothing"
+KNOWN = "expected {0}, as the column is known to hold; give that, or train a model on this data"
+
+
+class BadValueError(ValueError):
+    """A value that its column cannot have; `expected` says what it can."""
+
+    def __init__(self, expected: str) -> None:
+        super().__init__(expected)
+        self.expected = expected
+
+
+def plain_value(value: Any) -> Any:
+    """A value as None, a bool, an int or a float, a str, a date, a datetime or a time, or a list.
+
+    >>> [plain_value(value) for value in (" True ", "NA", float("nan"), b"Rome", (1, 2), timedelta(minutes=1))]
+    [True, None, None, 'Rome', [1, 2], 60.0]
+    """
+    if isinstance(value, np.ndarray):
+        value = list(value) if value.ndim else value[()]
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return list(value)
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        try:
+            value = bytes(value).decode()
+        except UnicodeDecodeError:
+            raise BadValueError("expected text in UTF-8") from None
+    if isinstance(value, str):
+        word = value.strip(" ")
+        return None if is_missing(word) else TRUTHS.get(word.lower(), word) if len(word) in (4, 5) else word
+    if value is None or isinstance(value, (bool, int, float)):
+        return None if value != value else value
+    if isinstance(value, np.generic):
+        return plain_value(_of_numpy(value))
+    if is_missing(value):
+        return None
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    if isinstance(value, MOMENTS):
+        return value
+    if type(value).__name__ == "Period":
+        start, stop = value.start_time, value.end_time
+        return start.date() if stop - start > timedelta(hours=23) else start.to_pydatetime()
+    if isinstance(value, Real) or (hasattr(value, "__float__") and not hasattr(value, "__len__")):
+        return plain_value(float(value))
+    raise BadValueError(WORD)
+
+
+def _of_numpy(value: Any) -> Any:
+    """A scalar of NumPy as what Python has for it."""
+    if isinstance(value, np.datetime64):
+        day = np.datetime_data(value.dtype)[0] in ("Y", "M", "W", "D")
+        return value.astype("datetime64[D]" if day else "datetime64[us]").item()
+    if isinstance(value, np.timedelta64):
+        return None if np.isnat(value) else value / np.timedelta64(1, "s")
+    return value.item()
+
+
+def word_of(value: Any) -> str:
+    """A value as the word that it is in a column of categories.
+
+    >>> [word_of(value) for value in (True, "TRUE", 2.0, 0.5, " Rome ", date(2024, 1, 31))]
+    ['true', 'true', '2', '0.5', 'Rome', '2024-01-31']
+    """
+    if isinstance(value, np.floating):
+        value = float(str(value))
+    found = plain_value(value)
+    if isinstance(found, bool):
+        return str(found).lower()
+    if isinstance(found, float) and math.isfinite(found):
+        return str(tidy(found))
+    return str(found)
+
+
+def by_content(value: Any) -> str | None:
+    """The kind of a plain value in a column of which nothing is known: DATE, NUMBER or CATEGORY; None of nothing.
+
+    >>> [by_content(value) for value in (1.5, "Rome", "2024-01-31", True, None)]
+    ['number', 'category', 'date', 'category', None]
+    """
+    if value is None:
+        return None
+    if isinstance(value, MOMENTS) or (isinstance(value, str) and is_iso(value)):
+        return DATE
+    return CATEGORY if isinstance(value, (str, bool)) else NUMBER
+
+
+def features_of(
+    name: Any, value: Any, kind: str | None = None, prefix: str = "", indicator: bool = False
+) -> dict[Any, float]:
+    """The features that a value is in the column `name`, which holds a `kind` of values if that is known.
+
+    A number that is 0 is among them, with its value: whoever makes rows leaves it out, and knows the name. Words of a
+    text have a `prefix`. What is missing is none, or with `indicator` one of its own. Raises BadValueError.
+
+    >>> features_of("day", "2024-01-31"), features_of("open", "True"), features_of("rooms", "3", NUMBER)
+    ({'day': 1706659200.0, 'day.month=1': 1.0, 'day.weekday=Wed': 1.0}, {'open=true': 1.0}, {'rooms': 3.0})
+    """
+    plain = plain_value(value)
+    words = _words(name, value, plain, kind, prefix)
+    if words is not None:
+        before, several = words
+        found: dict[Any, float] = {}
+        for word in several:
+            feature = Token(before + word)
+            found[feature] = found.get(feature, 0.0) + 1.0
+        return found
+    if kind == NUMBER and isinstance(plain, str) and is_number_mark(plain):
+        plain = None
+    if plain is None:
+        return {f"{name}={MARK}": 1.0} if indicator else {}
+    if kind in (CATEGORY, LIST):
+        return {f"{name}={word_of(value)}": 1.0}
+    if kind == NUMBER:
+        return _number(name, plain)
+    if kind == DATE or by_content(plain) == DATE:
+        return _date(name, plain)
+    return {name: plain} if by_content(plain) == NUMBER else {f"{name}={word_of(plain)}": 1.0}
+
+
+def _number(name: Any, plain: Any) -> dict[Any, float]:
+    """The feature of a value in a column of numbers; another word is a feature of its own."""
+    if isinstance(plain, MOMENTS):
+        raise BadValueError(KNOWN.format("a number"))
+    if isinstance(plain, str) and not (is_number(plain) and "_" not in plain):
+        return {f"{name}={plain}": 1.0}
+    return {name: float(plain) if isinstance(plain, (str, bool)) else plain}
+
+
+def _date(name: Any, plain: Any) -> dict[Any, float]:
+    """The features of a value in a column of dates."""
+    try:
+        if isinstance(plain, bool):
+            raise ValueError
+        seconds, parts = date_parts(plain)
+    except ValueError:
+        raise BadValueError(EXPECTED) from None
+    return {name: seconds, **dict.fromkeys((f"{name}.{part}={word}" for part, word in parts.items()), 1.0)}
+
+
+def _words(name: Any, value: Any, plain: Any, kind: str | None, prefix: str) -> tuple[str, list[str]] | None:
+    """The words that a list or a text holds, in their order, and what stands before each; None of what is neither."""
+    if isinstance(plain, list):
+        return f"{name}=", [word_of(item) for item in plain if plain_value(item) is not None]
+    if kind != TEXT or plain is None:
+        return None
+    return prefix, tokens(value if isinstance(value, str) else word_of(value))
+
+
+def members_in(name: Any, value: Any, kind: str | None, prefix: str, made: Mapping[Any, float]) -> list[Member]:
+    """The features `made` of a value as members of their row, of which others may be made in turn."""
+    words = _words(name, value, plain_value(value), kind, prefix)
+    return members_of(name, made) if words is None else words_of_member(name, words[1], words[0])

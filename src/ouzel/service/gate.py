@@ -1,7 +1,8 @@
 """The gate that every request passes: who asks, how much, how long; and what is noted of it.
 
 Without tokens a service listens on this machine alone. With tokens a request needs one whose scopes hold that of the
-route; one that is wrong and one that is missing are answered alike.
+route; one that is wrong and one that is missing are answered alike. With or without, a browser that shows a page of
+another site changes nothing here: it says with every request which site the page is of.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from ipaddress import ip_address
 from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
@@ -35,14 +37,72 @@ SECURITY = [
 ]
 
 
-def check_host(request: Request, tokens: Tokens | None) -> None:
+SAFE = ("GET", "HEAD", "OPTIONS")  # methods that change nothing
+PORTS = {"http": "80", "https": "443"}  # where a host has none
+
+
+def admit(request: Request, tokens: Tokens | None, scope: str | None) -> None:
+    """Refuse a request that may not come in, or may not do what needs a scope; nothing of its body is read yet."""
+    _check_host(request, tokens)
+    _check_site(request)
+    _check_token(request, tokens, scope)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine by a name that no other has.
+
+    >>> [is_loopback(host) for host in ("LOCALHOST", "127.0.0.1", "::1", "[::1]", "0.0.0.0", "shop.example")]
+    [True, True, True, True, False, False]
+    """
+    try:
+        return host.lower() == "localhost" or ip_address(host.removeprefix("[").removesuffix("]")).is_loopback
+    except ValueError:
+        return False
+
+
+def split_host(text: str, port: str = "") -> tuple[str, str]:
+    """The name of a host, which has no case, and its port; another one where it says none.
+
+    >>> split_host("Localhost:8000"), split_host("[::1]", "80"), split_host("[::1]:8000")
+    (('localhost', '8000'), ('[::1]', '80'), ('[::1]', '8000'))
+    """
+    name, colon, found = text.rpartition(":")
+    return (name.lower(), found) if colon and not found.endswith("]") else (text.lower(), port)
+
+
+def _check_host(request: Request, tokens: Tokens | None) -> None:
     """Without tokens, answer only what asks for this machine: another site cannot come in by a name of its own."""
-    host = request.headers.get("host", "").rsplit(":", 1)[0] if tokens is None else "localhost"
-    if host not in ("localhost", "127.0.0.1", "[::1]"):
+    if tokens is None and not is_loopback(split_host(request.headers.get("host", ""))[0]):
         raise ProblemError(421, "a service without tokens answers for localhost alone")
 
 
-def check_token(request: Request, tokens: Tokens | None, scope: str | None) -> None:
+def _check_site(request: Request) -> None:
+    """Refuse what a page of another site would change.
+
+    A browser says where a request comes from, and no page can say it otherwise: `Sec-Fetch-Site` names the relation,
+    whatever a proxy makes of names; older browsers, and those without TLS, send the page's `Origin` alone, which has
+    the host of this service. Clients that are not browsers send neither.
+    """
+    if request.method in SAFE:
+        return
+    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+    if site is not None:
+        other = site not in ("same-origin", "none")
+    elif origin is not None:
+        scheme, _, host = origin.partition("://")
+        port = PORTS.get(scheme.lower(), "")
+        other = split_host(host, port) != split_host(request.headers.get("host", ""), port)
+    else:
+        return
+    if other:
+        raise ProblemError(
+            403,
+            f"a page of another site ({origin or site!r:.200}) changes nothing here; if it is this service's own, have "
+            "the proxy pass on the Host that the browser asks for",
+        )
+
+
+def _check_token(request: Request, tokens: Tokens | None, scope: str | None) -> None:
     """Refuse a request that may not do what needs a scope: 401 without a known token, 403 with one of other scopes."""
     if tokens is None or scope is None:
         return

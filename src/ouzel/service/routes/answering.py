@@ -11,7 +11,7 @@ from starlette.responses import Response
 from ouzel.service.gate import body_of
 from ouzel.service.problems import json_response, refused
 from ouzel.service.reading import Refused
-from ouzel.service.routes.bodies import JSON, LINES, LINES_TOO, kind_of, objects_of, plain, wrong_kind
+from ouzel.service.routes.bodies import JSON, LINES, LINES_TOO, check_json, kind_of, objects_of, plain, wrong_kind
 from ouzel.service.served import Served
 from ouzel.service.submission import Result
 from ouzel.streams.block import ROWS
@@ -39,9 +39,7 @@ async def predict(request: Request, served: Served) -> Response:
 
 async def explain(request: Request, served: Served) -> Response:
     """One object: what each of its features adds to the margin of each class."""
-    kind = kind_of(request)
-    if kind != JSON:
-        raise wrong_kind(kind, JSON)
+    check_json(request)
     line = served.asked(await body_of(request, served.limits))
     if isinstance(line, Refused):
         raise refused(line)

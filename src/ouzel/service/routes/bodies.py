@@ -22,13 +22,20 @@ AT_ONCE = 1 << 16  # bytes of a body that are asked for
 
 
 def kind_of(request: Request) -> str:
-    """The media type of the body, without parameters. It must be given: other sites cannot send one of ours unasked."""
+    """The media type of the body, without parameters."""
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def wrong_kind(kind: str, *known: str) -> ProblemError:
     """The problem of a media type that is not read here."""
     return ProblemError(415, f"the body's Content-Type is {kind[:100]!r}; expected {' or '.join(known)}")
+
+
+def check_json(request: Request) -> None:
+    """Refuse a body that is not called JSON."""
+    kind = kind_of(request)
+    if kind != JSON:
+        raise wrong_kind(kind, JSON)
 
 
 def objects_of(body: bytes) -> list[bytes] | None:

@@ -16,7 +16,7 @@ from ouzel.service.gate import body_of
 from ouzel.service.problems import ProblemError, json_response
 from ouzel.service.reading import Refused
 from ouzel.service.routes.answering import predicted
-from ouzel.service.routes.bodies import json_of
+from ouzel.service.routes.bodies import check_json, json_of, kind_of
 from ouzel.service.served import Served
 
 NUMBERS = ("BOOL", "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16", "INT32", "INT64", "FP16", "FP32", "FP64")
@@ -25,6 +25,8 @@ MOST = 4096  # examples of one request
 
 async def infer(request: Request, served: Served) -> Response:
     """Predict the examples that tensors hold."""
+    if kind_of(request):  # clients of the protocol may leave it out
+        check_json(request)
     asked = json_of(await body_of(request, served.limits))
     if not isinstance(asked, dict) or not isinstance(asked.get("inputs"), list) or not asked["inputs"]:
         raise ProblemError(422, 'expected {"inputs": [{"name": …, "shape": […], "datatype": …, "data": […]}]}')

@@ -9,7 +9,7 @@ from ouzel.service.formats import ARROW, OF_LINES
 from ouzel.service.gate import body_of
 from ouzel.service.problems import ProblemError, json_response, refused
 from ouzel.service.reading import MOST_KEY, Refused
-from ouzel.service.routes.bodies import JSON, LINES, LINES_TOO, json_of, kind_of, objects_of, plain, wrong_kind
+from ouzel.service.routes.bodies import JSON, LINES, LINES_TOO, check_json, json_of, kind_of, objects_of, plain, wrong_kind
 from ouzel.service.routes.streaming import AT_ONCE, LearnedLines, numbered
 from ouzel.service.served import Served
 from ouzel.service.submission import Given
@@ -37,6 +37,7 @@ async def learn(request: Request, served: Served) -> Response:
 
 async def label(request: Request, served: Served) -> Response:
     """The label of an example that was predicted with an id: it is learnt now."""
+    check_json(request)
     asked = json_of(await body_of(request, served.limits))
     if not isinstance(asked, dict) or set(asked) != {"id", "label"}:
         raise ProblemError(422, 'expected {"id": …, "label": …}: the id it was predicted with, and its label')

@@ -123,6 +123,12 @@ class Log:
                 found.update({row[1]: Entry(*row) for row in rows})
         return found
 
+    def entry(self, key: str) -> Entry | None:
+        """The entry of a key, if it is on disk; for any thread, whatever is being written."""
+        with self._speaking(), closing(self._connect()) as connection:
+            found = connection.execute("SELECT number, key, line FROM examples WHERE key = ?", (key,)).fetchone()
+        return found and Entry(*found)
+
     def entries(self, after: int = 0) -> Iterator[Entry]:
         """The entries behind a number, in order; OuzelError at the first that is damaged or missing."""
         number = after

@@ -81,14 +81,14 @@ class Reading:
         self.numbers = NumberColumns(self.options, self.label, ID)
 
     def line(self, text: bytes, key: str | None = None, asked: bool = False) -> Line | Refused:
-        """The example of a line, to learn or `asked` about, or why it is not one; its key is that given, or its id."""
+        """The example of a line, to learn or `asked` about, or why it is not one; its key is its id, or that given."""
         text = line_of(text)
         limits = self.options.limits
         if len(text) > limits.line:
             return Refused(f"found {len(text):,} bytes; expected at most {limits.line:,}")
         try:
             row = object_of(text)
-            key = key or _key_of(row.get(ID))
+            key = _key_of(row.get(ID)) or key
             return Line(text, (self._asked if asked else self._labelled).example(row, "example"), key)
         except OuzelError as error:
             return Refused(str(error))

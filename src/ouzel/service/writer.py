@@ -183,6 +183,8 @@ class Writer:
         read = iter(owner.reading.lines([one.text for one in sound], [one.key for one in sound]))
         for place, one in enumerate(given):
             line = one.refused or next(read)
+            if isinstance(line, Line):
+                line = one.keyed(line)
             refused = (
                 line if isinstance(line, Refused) else self.limits.exceeded(line) or owner.reading.unlabelled(line)
             )

@@ -12,7 +12,7 @@ from ouzel.service.reading import MOST_KEY, Refused
 from ouzel.service.routes.bodies import JSON, LINES, LINES_TOO, check_json, json_of, kind_of, objects_of, plain, wrong_kind
 from ouzel.service.routes.streaming import AT_ONCE, LearnedLines, numbered
 from ouzel.service.served import Served
-from ouzel.service.submission import Given
+from ouzel.service.submission import Given, KeyOf
 
 
 async def learn(request: Request, served: Served) -> Response:
@@ -29,7 +29,7 @@ async def learn(request: Request, served: Served) -> Response:
             raise ProblemError(413, f"expected at most {AT_ONCE} examples in an array; send more as lines, {LINES}")
         given = [Given(text, numbered(key, number)) for number, text in enumerate(objects, 1)]
         return json_response([plain(result) for result in await served.learn(given)] if given else [])
-    (result,) = await served.learn([Given(body, key)])
+    (result,) = await served.learn([Given(body, key, key_of=KeyOf.EXAMPLE)])
     if isinstance(result, Refused):
         raise refused(result)
     return json_response(result)

@@ -4,6 +4,7 @@ import json
 import sqlite3
 from contextlib import closing
 
+from ouzel.cli.app import run
 from ouzel.service.limits import ServiceLimits
 
 LINES = {"Content-Type": "application/x-ndjson"}
@@ -169,6 +170,20 @@ def test_the_key_of_a_stream_is_for_its_lines_without_an_id(client):
 
     assert said == [{"line": 1, "number": 1, "repeated": True}, {"line": 2, "number": 3, **said[1]}]
     assert "repeated" not in said[1]
+
+
+def test_a_service_whose_third_class_comes_late_is_the_model_of_its_log(client, tmp_path):
+    labels = ["ab"[k % 2] for k in range(20)] + ["abc"[k % 3] for k in range(20)]
+    lines = [b'{"label": "%s", "x": %d}' % (label.encode(), k % 7) for k, label in enumerate(labels)]
+    client.post("/v1/learn", content=b"\n".join(lines[:10]), headers=LINES)
+    for line in lines[10:]:
+        client.post("/v1/learn", content=line, headers={"Content-Type": "application/json"})
+    client.post("/v1/snapshot")
+    (tmp_path / "model.jsonl").write_bytes(client.get("/v1/log").content)
+    trained, base = str(tmp_path / "trained.ouzel"), str(tmp_path / "model" / "base.ouzel")
+    assert run(["train", str(tmp_path / "model.jsonl"), "--resume", base, "--again", "-m", trained, "--json"]) == 0
+
+    assert client.get("/v1/snapshot").content == (tmp_path / "trained.ouzel").read_bytes()
 
 
 def test_only_so_many_examples_wait_for_their_labels(start):

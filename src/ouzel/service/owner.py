@@ -101,7 +101,8 @@ class Owner:
             known = len(self.model.classes)
             outcome = self.run.learn(block)
             self.record.extend(self.digest, block)
-            self.drift.add(errors_of(self.model, outcome, self.run.scores.mae))
+            for part in self.model.task.parts(outcome):
+                self.drift.add(errors_of(self.model, part, self.run.scores.mae))
             return answers_before(self.model, outcome, known) if told else []
 
     def predict(self, examples: Sequence[Example | Row]) -> list[Answer]:

@@ -8,6 +8,7 @@ from.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,20 @@ class Classification(Task):
             start = stop
         margins = scores if self.columns(len(model.classes)) > 1 else self.margin(scores)
         return Outcome(margins, positions, block.weights, losses)
+
+    def parts(self, outcome: Outcome) -> Iterator[Outcome]:
+        """Examples by the classes known when they were predicted; those of two have one column."""
+        margins, targets = outcome.margins, outcome.targets
+        if margins.ndim == 1 or not len(margins) or margins[:, -1].min() > -np.inf:
+            yield outcome
+            return
+        unknown = np.cumprod(margins[:, ::-1] == -np.inf, axis=1).sum(axis=1)  # columns behind the last known one
+        counts = np.maximum(margins.shape[1] - unknown, np.maximum(targets + 1, 2))
+        ends = [*(np.flatnonzero(np.diff(counts)) + 1).tolist(), len(margins)]
+        for start, stop in zip([0, *ends], ends, strict=False):
+            known = np.ascontiguousarray(margins[start:stop, : counts[start]])
+            columns = self.margin(known) if self.columns(known.shape[1]) == 1 else known
+            yield Outcome(columns, *(part[start:stop] for part in outcome[1:4]))
 
     def check(self, model: Host, block: Block) -> None:
         """Refuse labels that are classes too many, or were not declared."""

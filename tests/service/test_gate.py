@@ -206,6 +206,23 @@ def test_a_line_beyond_the_limit_is_passed_over_whatever_its_length(start):
     assert (last["summary"]["learnt"], last["summary"]["refused"]) == (2, 1)
 
 
+def test_the_name_of_a_class_has_a_limit(start):
+    client = start(limits=ServiceLimits(line=4 << 20))
+    for size in (5000, 1 << 20, 3 << 20):
+        label = "a" * size
+        single = client.post("/v1/learn", json={"label": label, "x": 1})
+        several = client.post("/v1/learn", content=b'{"label": "%s", "x": 1}\n' % label.encode() * 2, headers=LINES)
+        client.post("/v1/predict", json={"_id": "late", "x": 1})
+        late = client.post("/v1/label", json={"id": "late", "label": label})
+
+        assert (single.status_code, late.status_code) == (422, 422)
+        for said in (single.json()["detail"], late.json()["detail"], json.loads(several.text.splitlines()[0])["error"]):
+            assert "of at most" in said
+            assert "\n" not in said
+            assert len(said) < 600
+    assert client.get("/v1/model").json()["examples"] == 0
+
+
 def test_a_full_queue_says_when_to_come_again(start):
     client = start(limits=ServiceLimits(queue=2))
     response = client.post("/v1/learn", json=[{"label": 1, "x": 1}] * 3)

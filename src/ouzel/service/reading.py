@@ -95,7 +95,7 @@ class Reading:
         except (ValueError, RecursionError) as error:
             found, expected = said_of(error)
             if isinstance(error, LongWordError):
-                expected = limits.of_words
+                expected = limits.expected(error.limit)
             field = FIELD.match(found)
             column = error.colno if isinstance(error, json.JSONDecodeError) else None
             return Refused(f"found {found}; {expected}", field and (field[1] or field[2]), column)

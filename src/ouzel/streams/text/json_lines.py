@@ -68,7 +68,8 @@ def _made(
                 continue
             column = error.colno if isinstance(error, json.JSONDecodeError) else 1
             problem = Problem(number, column, *said_of(error))
-            return made, too_long(problem, options.limits) if isinstance(error, LongWordError) else problem
+            long = isinstance(error, LongWordError)
+            return made, too_long(problem, options.limits, error.limit) if long else problem
     return made, None
 
 

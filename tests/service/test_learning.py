@@ -135,7 +135,9 @@ def test_a_label_that_comes_late_is_learnt_with_the_features_that_were_predicted
 
 def test_another_label_of_an_example_is_refused_and_the_same_may_come_again(client):
     client.post("/v1/predict", json={"_id": "order-7", "x": 1})
-    said = [client.post("/v1/label", json={"id": "order-7", "label": label}) for label in ("in time", "late", "in time")]
+    said = [
+        client.post("/v1/label", json={"id": "order-7", "label": label}) for label in ("in time", "late", "in time")
+    ]
 
     assert [response.status_code for response in said] == [200, 422, 200]
     assert said[1].json()["field"] == "label"

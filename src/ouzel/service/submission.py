@@ -41,7 +41,8 @@ class Given(NamedTuple):
         if self.key_of is KeyOf.PLACE:
             return line._replace(key=self.key)
         return Refused(
-            f"found the Idempotency-Key {self.key!r} and {ID!r}: {line.key!r}; expected one of them, or both the same", ID
+            f"found the Idempotency-Key {self.key!r} and {ID!r}: {line.key!r}; expected one of them, or both the same",
+            ID,
         )
 
 
@@ -51,6 +52,11 @@ class Text(NamedTuple):
     text: bytes  # each line with its newline
     lines: int  # how many, blank ones too
     told: bool
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of memory that they take."""
+        return len(self.text)
 
     def numbers(self) -> list[int]:
         """The numbers of the lines that are not blank, from 1."""
@@ -83,6 +89,11 @@ class Rows(NamedTuple):
     def lines(self) -> int:
         """How many."""
         return int(self.batch.num_rows)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of memory that they take."""
+        return int(self.batch.nbytes)
 
     def numbers(self) -> list[int]:
         """The numbers of the rows, from 1."""
@@ -130,6 +141,11 @@ class Submission(NamedTuple):
     def size(self) -> int:
         """How many examples at most."""
         return len(self.lines) if self.whole is None else self.whole.lines
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of memory that it takes while it waits."""
+        return sum(len(line.text) for line in self.lines) if self.whole is None else self.whole.bytes
 
 
 def text_of(group: Sequence[Submission]) -> Text | None:

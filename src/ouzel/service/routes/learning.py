@@ -9,7 +9,17 @@ from ouzel.service.formats import ARROW, OF_LINES
 from ouzel.service.gate import body_of
 from ouzel.service.problems import ProblemError, json_response, refused
 from ouzel.service.reading import MOST_KEY, Refused
-from ouzel.service.routes.bodies import JSON, LINES, LINES_TOO, check_json, json_of, kind_of, objects_of, plain, wrong_kind
+from ouzel.service.routes.bodies import (
+    JSON,
+    LINES,
+    LINES_TOO,
+    check_json,
+    json_of,
+    kind_of,
+    objects_of,
+    plain,
+    wrong_kind,
+)
 from ouzel.service.routes.streaming import AT_ONCE, LearnedLines, numbered
 from ouzel.service.served import Served
 from ouzel.service.submission import Given, KeyOf

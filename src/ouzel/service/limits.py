@@ -16,6 +16,10 @@ from ouzel.service.reading import Line, Refused
 from ouzel.streams.block import Block
 
 
+class BusyError(OuzelError):
+    """More waits than there is room for."""
+
+
 @dataclass(frozen=True)
 class ServiceLimits:
     """Limits of one service; those of a model are its own even if a service has several."""

@@ -77,7 +77,7 @@ class Reading:
         ignored = (*self.options.ignore, *([self.options.weight] if self.options.weight else []))
         self._asked = JsonExamples(replace(self.options, weight=None, ignore=ignored, unlabelled=True), kinds, "")
         self._plain = PlainObjects(self._labelled), PlainObjects(self._asked)
-        self._lock = Lock()
+        self._locks = Lock(), Lock()  # so that what is asked waits for nothing that is learnt
         self.numbers = NumberColumns(self.options, self.label, ID)
 
     def line(self, text: bytes, key: str | None = None, asked: bool = False) -> Line | Refused:
@@ -108,7 +108,7 @@ class Reading:
         places = [k for k, text in enumerate(texts) if text and len(text) <= most and not _may_have_id(text)]
         if len(places) >= FEWEST:
             data = np.frombuffer(b"\n".join([*(texts[place] for place in places), b""]), np.uint8)
-            with self._lock:
+            with self._locks[asked]:
                 for place, row in self._rows(Chunk(data, 0, len(data), self.options), places, texts, asked):
                     found[place] = Line(texts[place], row, keys[place])
         return [
@@ -136,7 +136,7 @@ class Reading:
         if longest_line(text, options.limits.line) > options.limits.line:
             return None
         chunk = Chunk(np.frombuffer(text, np.uint8), 0, len(text), options)
-        with self._lock:
+        with self._locks[asked]:
             plain = self._plain[asked]
             block = plain.read(chunk).block if plain.able(chunk) else None
         if block is None or block.rows != lines:
@@ -165,7 +165,7 @@ class Reading:
         if not self.options.derived:
             return block
         deriver = self._derivers[asked]
-        with self._lock:
+        with self._locks[asked]:
             if not asked:
                 deriver.look(block)
             deriver.tell_again()  # a block may be made, and not learnt

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,7 @@ class Served(Answering):
             await self.snapshot()
         except OuzelError as error:
             self.say(str(error))
+        self.aside.end()
         self.log.close()
 
     async def stop_feeds(self) -> None:
@@ -118,22 +120,22 @@ class Served(Answering):
         if entry is not None:
             line = with_members(entry.line, {self.owner.reading.label: label})
             return (await self.writer.submit([Given(line, id, waited=True)]))[0]
-        return await asyncio.to_thread(self._labelled_before, id, label)
+        return await self.aside.run(0, partial(self._labelled_before, id, label))
 
     def _labelled_before(self, id: str, label: Any) -> Result:
         """What is said of the label of an example that is learnt already: the same may come again, and no other."""
         found = self.log.entry(id)
         if found is None:
             raise UnknownExampleError(f"no example {id!r} waits for its label; predict it with that id first")
-        reading = self.owner.reading
+        reading = self.owner.reading_aside
         first, again = reading.line(found.line), reading.line(with_members(found.line, {reading.label: label}))
         if isinstance(again, Refused):
             return again
         learnt = first.example[1] if isinstance(first, Line) else None
         if again.example[1] != learnt:
             return Refused(
-                f"found another label than {learnt!r:.100}, with which the example {id!r} was learnt; expected that, or "
-                "the id of another example",
+                f"found another label than {learnt!r:.100}, with which the example {id!r} was learnt; expected that "
+                "one, or the id of another example",
                 "label",
             )
         return {"number": found.number, "repeated": True}

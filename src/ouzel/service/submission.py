@@ -54,7 +54,7 @@ class Text(NamedTuple):
     told: bool
 
     @property
-    def bytes(self) -> int:
+    def nbytes(self) -> int:
         """Bytes of memory that they take."""
         return len(self.text)
 
@@ -91,7 +91,7 @@ class Rows(NamedTuple):
         return int(self.batch.num_rows)
 
     @property
-    def bytes(self) -> int:
+    def nbytes(self) -> int:
         """Bytes of memory that they take."""
         return int(self.batch.nbytes)
 
@@ -143,9 +143,9 @@ class Submission(NamedTuple):
         return len(self.lines) if self.whole is None else self.whole.lines
 
     @property
-    def bytes(self) -> int:
+    def nbytes(self) -> int:
         """Bytes of memory that it takes while it waits."""
-        return sum(len(line.text) for line in self.lines) if self.whole is None else self.whole.bytes
+        return sum(len(line.text) for line in self.lines) if self.whole is None else self.whole.nbytes
 
 
 def text_of(group: Sequence[Submission]) -> Text | None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from ouzel.errors import OuzelError
 from ouzel.service.example_log import MOST_ROW, Entry, Feed, Log
-from ouzel.service.limits import ServiceLimits
+from ouzel.service.limits import BusyError, ServiceLimits
 from ouzel.service.owner import Owner
 from ouzel.service.reading import Line, Refused
 from ouzel.service.submission import Given, Result, Rows, Source, Submission, Text, text_of
@@ -23,10 +23,6 @@ from ouzel.streams.block import ROWS
 
 Learnt = Callable[[Sequence[Given], Sequence[Result], int], None]
 """Called in the loop with the lines of a group, what was said of them, and how many more were learnt as they are."""
-
-
-class BusyError(OuzelError):
-    """More waits to be learnt than there is room for."""
 
 
 class StoppedError(OuzelError):
@@ -82,7 +78,7 @@ class Writer:
     def _submit(self, submission: Submission, patient: bool) -> asyncio.Future[Any]:
         if self._ending or self._broken:
             raise StoppedError(self.failure or "the service is ending; send it again in a moment")
-        size = submission.bytes
+        size = submission.nbytes
         if not patient and (self.waiting + submission.size > self.limits.queue or self._is_full(size)):
             raise BusyError(f"{self.waiting:,} examples wait to be learnt; send it again in a moment")
         self.waiting += submission.size
@@ -123,11 +119,11 @@ class Writer:
     def _group(self) -> bool:
         """Learn what waits, as much as is one block; whether that went well."""
         group: list[Submission] = []
-        size = bytes = 0
-        while self._queue and (not group or self._fits(size, bytes)):
+        size = nbytes = 0
+        while self._queue and (not group or self._fits(size, nbytes)):
             group.append(self._queue.popleft())
             size += group[-1].size
-            bytes += group[-1].bytes
+            nbytes += group[-1].nbytes
             if group[-1].whole is not None:
                 break
         noted = self.unlabelled.changes()
@@ -142,18 +138,18 @@ class Writer:
             self._broken = True
             self.failure = f"learning failed ({error!r}); the log has every acknowledged example: start it again"
             found = StoppedError(self.failure)
-        self._loop.call_soon_threadsafe(self._answer, group, size, bytes, found)
+        self._loop.call_soon_threadsafe(self._answer, group, size, nbytes, found)
         return not isinstance(found, OuzelError)
 
-    def _fits(self, size: int, bytes: int) -> bool:
+    def _fits(self, size: int, nbytes: int) -> bool:
         """Whether what is next is learnt with so many examples, which hold up predictions together."""
         following = self._queue[0]
-        return following.whole is None and size + following.size <= ROWS and bytes + following.bytes <= MOST_ROW
+        return following.whole is None and size + following.size <= ROWS and nbytes + following.nbytes <= MOST_ROW
 
-    def _answer(self, group: list[Submission], size: int, bytes: int, found: list[Result] | int | OuzelError) -> None:
+    def _answer(self, group: list[Submission], size: int, nbytes: int, found: list[Result] | int | OuzelError) -> None:
         """In the loop: tell everybody of a group."""
         self.waiting -= size
-        self.waiting_bytes -= bytes
+        self.waiting_bytes -= nbytes
         start = 0
         for submission in group:
             stop = start + len(submission.lines)

@@ -59,9 +59,10 @@ class Classification(Task):
         counts = np.maximum(margins.shape[1] - unknown, np.maximum(targets + 1, 2))
         ends = [*(np.flatnonzero(np.diff(counts)) + 1).tolist(), len(margins)]
         for start, stop in zip([0, *ends], ends, strict=False):
-            known = np.ascontiguousarray(margins[start:stop, : counts[start]])
+            here = slice(start, stop)
+            known = np.ascontiguousarray(margins[here, : counts[start]])
             columns = self.margin(known) if self.columns(known.shape[1]) == 1 else known
-            yield Outcome(columns, *(part[start:stop] for part in outcome[1:4]))
+            yield Outcome(columns, targets[here], outcome.importances[here], outcome.losses[here])
 
     def check(self, model: Host, block: Block) -> None:
         """Refuse labels that are classes too many, or were not declared."""

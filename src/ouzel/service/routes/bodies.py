@@ -38,10 +38,13 @@ def check_json(request: Request) -> None:
         raise wrong_kind(kind, JSON)
 
 
-def objects_of(body: bytes) -> list[bytes] | None:
-    """The parts of a JSON array as they are written; None of anything else."""
-    if not body.lstrip(b" \t\r\n").startswith(b"["):
-        return None
+def is_array(body: bytes) -> bool:
+    """Whether a body begins as a JSON array does."""
+    return body[:1] == b"[" or body.lstrip(b" \t\r\n")[:1] == b"["
+
+
+def objects_of(body: bytes) -> list[bytes]:
+    """The parts of a JSON array as they are written."""
     try:
         return [bytes(part) for part in msgspec.json.decode(body, type=list[msgspec.Raw])]
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:

@@ -14,6 +14,7 @@ from ouzel.service.routes.bodies import (
     LINES,
     LINES_TOO,
     check_json,
+    is_array,
     json_of,
     kind_of,
     objects_of,
@@ -33,8 +34,8 @@ async def learn(request: Request, served: Served) -> Response:
     if kind != JSON:
         raise wrong_kind(kind, JSON, LINES, *OF_LINES, ARROW)
     body = await body_of(request, served.limits)
-    objects = objects_of(body)
-    if objects is not None:
+    if is_array(body):
+        objects = await served.answer(len(body), lambda now: objects_of(body))
         if len(objects) > AT_ONCE:
             raise ProblemError(413, f"expected at most {AT_ONCE} examples in an array; send more as lines, {LINES}")
         given = [Given(text, numbered(key, number)) for number, text in enumerate(objects, 1)]
@@ -48,7 +49,8 @@ async def learn(request: Request, served: Served) -> Response:
 async def label(request: Request, served: Served) -> Response:
     """The label of an example that was predicted with an id: it is learnt now."""
     check_json(request)
-    asked = json_of(await body_of(request, served.limits))
+    body = await body_of(request, served.limits)
+    asked = await served.answer(len(body), lambda now: json_of(body))
     if not isinstance(asked, dict) or set(asked) != {"id", "label"}:
         raise ProblemError(422, 'expected {"id": …, "label": …}: the id it was predicted with, and its label')
     id = asked["id"]

@@ -68,8 +68,9 @@ def _made(
                 continue
             column = error.colno if isinstance(error, json.JSONDecodeError) else 1
             problem = Problem(number, column, *said_of(error))
-            long = isinstance(error, LongWordError)
-            return made, too_long(problem, options.limits, error.limit) if long else problem
+            if isinstance(error, LongWordError):
+                problem = too_long(problem, options.limits, error.limit)
+            return made, problem
     return made, None
 
 

@@ -22,6 +22,7 @@ from ouzel.service.problems import ProblemError
 from ouzel.service.tokens import Tokens
 
 WHOLE = "ouzel.whole"  # in the scope of a request that came to its end before anybody asked for its body
+WAITING, PATIENCE = "ouzel.waiting", "ouzel.patience"  # the timeout of its next part, and seconds for those that follow
 SECURITY = [
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
@@ -116,18 +117,31 @@ def _check_token(request: Request, tokens: Tokens | None, scope: str | None) -> 
 
 async def chunks_of_body(request: Request, limits: ServiceLimits) -> AsyncIterator[bytes]:
     """The body of a request as it comes, each part within the time that a client may take."""
-    stream = request.stream()
+    stream, scope = request.stream(), request.scope
     while True:
+        patience = scope.get(PATIENCE, limits.seconds)
         try:
-            async with asyncio.timeout(limits.seconds):
+            async with asyncio.timeout(patience) as scope[WAITING]:
                 chunk = await anext(stream, None)
         except TimeoutError:
-            headers = {"Connection": "close"}
-            raise ProblemError(408, f"nothing came for {limits.seconds:g} seconds", headers) from None
+            said = (
+                "the service ends, and nothing more came" if PATIENCE in scope else f"nothing came for {patience:g} s"
+            )
+            raise ProblemError(408, said, {"Connection": "close"}) from None
+        finally:
+            del scope[WAITING]
         if chunk is None:
             return
         if chunk:
             yield chunk
+
+
+def hurry(scope: Scope, seconds: float) -> None:
+    """Have a client that is silent in the middle of a body be waited for no longer than this from now on."""
+    scope[PATIENCE] = seconds
+    waiting: asyncio.Timeout | None = scope.get(WAITING)
+    if waiting is not None and not waiting.expired():
+        waiting.reschedule(asyncio.get_running_loop().time() + seconds)
 
 
 async def body_of(request: Request, limits: ServiceLimits) -> bytes:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from functools import lru_cache
 from ipaddress import ip_address
 from typing import Any
 
@@ -44,11 +45,16 @@ PORTS = {"http": "80", "https": "443"}  # where a host has none
 
 def admit(request: Request, tokens: Tokens | None, scope: str | None) -> None:
     """Refuse a request that may not come in, or may not do what needs a scope; nothing of its body is read yet."""
-    _check_host(request, tokens)
-    _check_site(request)
+    headers = dict(reversed(request.scope["headers"]))  # the first of a name counts; these are bytes
+    host = headers.get(b"host", b"").decode("latin-1")
+    if tokens is None:
+        _check_host(host)
+    if request.scope["method"] not in SAFE:
+        _check_site(host, headers.get(b"sec-fetch-site"), headers.get(b"origin"))
     _check_token(request, tokens, scope)
 
 
+@lru_cache(64)
 def is_loopback(host: str) -> bool:
     """Whether a host is this machine by a name that no other has.
 
@@ -71,34 +77,32 @@ def split_host(text: str, port: str = "") -> tuple[str, str]:
     return (name.lower(), found) if colon and not found.endswith("]") else (text.lower(), port)
 
 
-def _check_host(request: Request, tokens: Tokens | None) -> None:
+def _check_host(host: str) -> None:
     """Without tokens, answer only what asks for this machine: another site cannot come in by a name of its own."""
-    if tokens is None and not is_loopback(split_host(request.headers.get("host", ""))[0]):
+    if not is_loopback(split_host(host)[0]):
         raise ProblemError(421, "a service without tokens answers for localhost alone")
 
 
-def _check_site(request: Request) -> None:
+def _check_site(host: str, site: bytes | None, origin: bytes | None) -> None:
     """Refuse what a page of another site would change.
 
     A browser says where a request comes from, and no page can say it otherwise: `Sec-Fetch-Site` names the relation,
     whatever a proxy makes of names; older browsers, and those without TLS, send the page's `Origin` alone, which has
     the host of this service. Clients that are not browsers send neither.
     """
-    if request.method in SAFE:
-        return
-    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
     if site is not None:
-        other = site not in ("same-origin", "none")
+        other = site not in (b"same-origin", b"none")
     elif origin is not None:
-        scheme, _, host = origin.partition("://")
+        scheme, _, page = origin.decode("latin-1").partition("://")
         port = PORTS.get(scheme.lower(), "")
-        other = split_host(host, port) != split_host(request.headers.get("host", ""), port)
+        other = split_host(page, port) != split_host(host, port)
     else:
         return
     if other:
+        found = (origin or site or b"").decode("latin-1")
         raise ProblemError(
             403,
-            f"a page of another site ({origin or site!r:.200}) changes nothing here; if it is this service's own, have "
+            f"a page of another site ({found!r:.200}) changes nothing here; if it is this service's own, have "
             "the proxy pass on the Host that the browser asks for",
         )
 

@@ -13,6 +13,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from ouzel.errors import OuzelError
+from ouzel.service.example_log import MOST_ROW
 from ouzel.service.formats import ARROW, OF_LINES, as_json, rows_of_stream
 from ouzel.service.packed_rows import rows_as_json
 from ouzel.service.problems import ProblemError
@@ -156,7 +157,9 @@ class LearnedLines(Response):
         file = file_of(self.request, self.served.limits)
         rows = rows_of_stream(file, self.served.owner.reading.options.limits)
         while (batch := await asyncio.to_thread(next, rows, None)) is not None:
-            yield batch
+            most = max(1, batch.num_rows * MOST_ROW // max(1, batch.nbytes))  # of wide rows few, for predictions wait
+            for start in range(0, batch.num_rows, most):
+                yield batch.slice(start, most)
 
     async def _lines(self) -> AsyncIterator[list[bytes]]:
         """The lines of the body, some at a time."""

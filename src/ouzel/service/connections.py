@@ -102,7 +102,7 @@ class Connection(HttpToolsProtocol):
         if self._silent is not None:
             self._linger()
         if self.cycle is not None and not self.cycle.response_complete:
-            hurry(self.cycle.scope, LAST)
+            hurry(self.cycle.scope, LAST)  # type: ignore[arg-type]
         if self.flow.write_paused and self._stalled is not None:
             self._stalled.cancel()
             self._stalled = self.loop.call_later(LAST, self.transport.abort)

@@ -20,6 +20,7 @@ from ouzel.learners.rows import Rows
 from ouzel.model.answers import Answers, heaviest_slots, is_probabilistic, label_of, labels_of, probabilities, shown
 from ouzel.model.label_encoder import Classes
 from ouzel.model.losses import multiclass_hinge_losses, multinomial_losses, one_vs_rest_losses
+from ouzel.model.tasks.known_classes import by_known_classes
 from ouzel.model.tasks.task import Host, Outcome, State, Task, call_one, losses_against
 from ouzel.ranges import memory
 from ouzel.streams.block import Block
@@ -50,19 +51,8 @@ class Classification(Task):
         return Outcome(margins, positions, block.weights, losses)
 
     def parts(self, outcome: Outcome) -> Iterator[Outcome]:
-        """Examples by the classes known when they were predicted; those of two have one column."""
-        margins, targets = outcome.margins, outcome.targets
-        if margins.ndim == 1 or not len(margins) or margins[:, -1].min() > -np.inf:
-            yield outcome
-            return
-        unknown = np.cumprod(margins[:, ::-1] == -np.inf, axis=1).sum(axis=1)  # columns behind the last known one
-        counts = np.maximum(margins.shape[1] - unknown, np.maximum(targets + 1, 2))
-        ends = [*(np.flatnonzero(np.diff(counts)) + 1).tolist(), len(margins)]
-        for start, stop in zip([0, *ends], ends, strict=False):
-            here = slice(start, stop)
-            known = np.ascontiguousarray(margins[here, : counts[start]])
-            columns = self.margin(known) if self.columns(known.shape[1]) == 1 else known
-            yield Outcome(columns, targets[here], outcome.importances[here], outcome.losses[here])
+        """Examples by the classes known when they were predicted."""
+        return by_known_classes(outcome, self.margin)
 
     def check(self, model: Host, block: Block) -> None:
         """Refuse labels that are classes too many, or were not declared."""

@@ -53,9 +53,7 @@ class Owner:
         earlier = [Record.from_json(stored.get(kind, [])) for kind in ("earlier", "sources")]
         self.stored_reading: dict[str, Any] = notes.get("reading", {})
         self.reading = Reading(self.model, self.stored_reading)
-        self.reading_aside = Reading(
-            self.model, self.stored_reading
-        )  # of what is long: no short line waits for its turn
+        self.reading_aside = Reading(self.model, self.stored_reading, like=self.reading)  # of what is long
         self.logs = stored.get("logs", [])  # those that the file of a training says it has read
         self.ledger = Ledger(earlier=[*earlier[0], *earlier[1]], recognising=False)
         self.record = self.ledger.claim(0, None, self.file)

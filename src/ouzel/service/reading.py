@@ -63,15 +63,18 @@ SPACES = bytes.maketrans(b"\r\n", b"  ")
 
 
 class Reading:
-    """How a service reads lines, as its model file says: what a value is, is what its type says."""
+    """How a service reads lines, as its model file says: what a value is, is what its type says.
 
-    def __init__(self, model: Model, stored: dict[str, Any]) -> None:
+    Each is for one thread that learns and one that asks; one for another thread is made `like` it.
+    """
+
+    def __init__(self, model: Model, stored: dict[str, Any], like: Reading | None = None) -> None:
         given = {**stored, "bits": model.bits, "seed": model.seed, "space": model.space, "inherited": tuple(stored)}
         self.options = make_options(given)
         self.label = self.options.label or "label"
         kinds = ColumnKinds(self.options)
-        learnt = Deriver(self.options)
-        self._derivers = learnt, Deriver(self.options, like=learnt)
+        learnt = Deriver(self.options) if like is None else like._derivers[False]
+        self._derivers: tuple[Deriver, Deriver] = learnt, Deriver(self.options, like=learnt)
         self._labelled = JsonExamples(self.options, kinds, "the stream")
         self._labelled.label = self.options.label
         ignored = (*self.options.ignore, *([self.options.weight] if self.options.weight else []))

@@ -25,6 +25,9 @@ class Changes(NamedTuple):
     waiting: list[Waiting]
     gone: list[str]
 
+    def __bool__(self) -> bool:
+        return bool(self.waiting or self.gone)
+
 
 class Unlabelled:
     """The lines of examples by their ids, the oldest first; any thread may ask.

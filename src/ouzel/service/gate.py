@@ -24,6 +24,8 @@ from ouzel.service.tokens import Tokens
 
 WHOLE = "ouzel.whole"  # in the scope of a request that came to its end before anybody asked for its body
 WAITING, PATIENCE = "ouzel.waiting", "ouzel.patience"  # the timeout of its next part, and seconds for those that follow
+SAFE = ("GET", "HEAD", "OPTIONS")  # methods that change nothing
+PORTS = {"http": "80", "https": "443"}  # where a host has none
 SECURITY = [
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
@@ -39,22 +41,18 @@ SECURITY = [
 ]
 
 
-SAFE = ("GET", "HEAD", "OPTIONS")  # methods that change nothing
-PORTS = {"http": "80", "https": "443"}  # where a host has none
-
-
 def admit(request: Request, tokens: Tokens | None, scope: str | None) -> None:
     """Refuse a request that may not come in, or may not do what needs a scope; nothing of its body is read yet."""
     headers = dict(reversed(request.scope["headers"]))  # the first of a name counts; these are bytes
-    host = headers.get(b"host", b"").decode("latin-1")
-    if tokens is None:
-        _check_host(host)
-    if request.scope["method"] not in SAFE:
-        _check_site(host, headers.get(b"sec-fetch-site"), headers.get(b"origin"))
-    _check_token(request, tokens, scope)
+    host, site, origin = headers.get(b"host", b""), headers.get(b"sec-fetch-site"), headers.get(b"origin")
+    if tokens is None and not _is_here(host):  # another site cannot come in by a name of its own
+        raise ProblemError(421, "a service without tokens answers for localhost alone")
+    if (site is not None or origin is not None) and request.scope["method"] not in SAFE:
+        _check_site(host, site, origin)
+    if tokens is not None and scope is not None:
+        _check_token(request, tokens, scope)
 
 
-@lru_cache(64)
 def is_loopback(host: str) -> bool:
     """Whether a host is this machine by a name that no other has.
 
@@ -77,13 +75,13 @@ def split_host(text: str, port: str = "") -> tuple[str, str]:
     return (name.lower(), found) if colon and not found.endswith("]") else (text.lower(), port)
 
 
-def _check_host(host: str) -> None:
-    """Without tokens, answer only what asks for this machine: another site cannot come in by a name of its own."""
-    if not is_loopback(split_host(host)[0]):
-        raise ProblemError(421, "a service without tokens answers for localhost alone")
+@lru_cache(64)
+def _is_here(host: bytes) -> bool:
+    """Whether a `Host` is this machine."""
+    return is_loopback(split_host(host.decode("latin-1"))[0])
 
 
-def _check_site(host: str, site: bytes | None, origin: bytes | None) -> None:
+def _check_site(host: bytes, site: bytes | None, origin: bytes | None) -> None:
     """Refuse what a page of another site would change.
 
     A browser says where a request comes from, and no page can say it otherwise: `Sec-Fetch-Site` names the relation,
@@ -92,12 +90,10 @@ def _check_site(host: str, site: bytes | None, origin: bytes | None) -> None:
     """
     if site is not None:
         other = site not in (b"same-origin", b"none")
-    elif origin is not None:
-        scheme, _, page = origin.decode("latin-1").partition("://")
-        port = PORTS.get(scheme.lower(), "")
-        other = split_host(page, port) != split_host(host, port)
     else:
-        return
+        scheme, _, page = (origin or b"").decode("latin-1").partition("://")
+        port = PORTS.get(scheme.lower(), "")
+        other = split_host(page, port) != split_host(host.decode("latin-1"), port)
     if other:
         found = (origin or site or b"").decode("latin-1")
         raise ProblemError(
@@ -107,10 +103,8 @@ def _check_site(host: str, site: bytes | None, origin: bytes | None) -> None:
         )
 
 
-def _check_token(request: Request, tokens: Tokens | None, scope: str | None) -> None:
+def _check_token(request: Request, tokens: Tokens, scope: str) -> None:
     """Refuse a request that may not do what needs a scope: 401 without a known token, 403 with one of other scopes."""
-    if tokens is None or scope is None:
-        return
     kind, _, token = request.headers.get("authorization", "").partition(" ")
     scopes = tokens.scopes_of(token.strip() if kind.lower() == "bearer" else "")
     if not scopes:

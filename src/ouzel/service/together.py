@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from ouzel.service.aside import NotNowError
 from ouzel.service.submission import Result
 
-MOST, MOST_BYTES = 64, 1 << 16  # lines, and bytes, that hold up the loop together
+MOST, MOST_BYTES = 64, 1 << 17  # lines, and bytes, that hold up the loop together
 Asked = list[tuple[bytes, asyncio.Future[Result]]]
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn import metrics as theirs
 
 from ouzel.evaluation.metrics import Scores, bin_of
-from ouzel.model.tasks.classification import OneAgainstRest
+from ouzel.model.tasks.classification import OneAgainstRest, SharedState
 from ouzel.model.tasks.regression import Regression
 from ouzel.model.tasks.task import Outcome
 from ouzel.terms.losses import Hinge, Logistic, Poisson, Squared
@@ -101,8 +101,34 @@ def test_ties_and_nan_are_mistakes():
     assert scored(two, loss=Hinge()).log_loss is None
 
 
+def growing_classes(n, classes=9, seed=0):
+    """Classes that are met one by one: no margin is known of those to come."""
+    random = np.random.default_rng(seed)
+    known = np.maximum(2, np.arange(n) * classes // n + 1)
+    targets = random.integers(0, known)
+    margins = random.standard_normal((n, classes)) + np.eye(classes)[targets]
+    margins[np.arange(classes) >= known[:, None]] = -np.inf
+    margins[known == 2, 0] = -margins[known == 2, 1]
+    return Outcome(margins, targets, np.ones(n, np.float32), random.random(n))
+
+
+@pytest.mark.parametrize("joint", [False, True])
+def test_two_classes_are_counted_as_two_up_to_the_row_where_a_third_comes(joint):
+    task = SharedState if joint else OneAgainstRest
+    whole = growing_classes(300, classes=3)
+    third = int(np.argmax(whole.margins[:, 2] > -np.inf))
+    two = whole.margins[:third, :2]
+    margins = two[:, 1] - two[:, 0] if joint else two[:, 1]
+    scores = scored(Outcome(margins, *(part[:third] for part in whole[1:4])), task)
+    scores.add(Outcome(*(part[third:] for part in whole[:4])))
+
+    assert 0 < third < 300
+    assert scored(whole, task).to_json() == scores.to_json()
+    assert scored(whole, task).histogram.sum() == third
+
+
 @settings(max_examples=30)
-@given(st.lists(st.integers(0, 300), max_size=5), st.sampled_from([two_classes, many_classes]))
+@given(st.lists(st.integers(0, 300), max_size=5), st.sampled_from([two_classes, many_classes, growing_classes]))
 def test_every_cut_gives_the_same_bits(cuts, make):
     learnt = make(300)
 

@@ -39,6 +39,22 @@ def test_the_report_does_not_depend_on_the_blocks(classes):
     assert reports[0] == reports[1]
 
 
+@pytest.mark.parametrize("learner", ["ogd", "auto"])
+def test_what_is_counted_of_classes_that_come_late_does_not_depend_on_the_blocks(learner):
+    rng = np.random.default_rng(0)
+    examples = [({"x": rng.normal(), "y": rng.normal()}, rng.choice(list("abcd"[: 2 + k // 150]))) for k in range(450)]
+    counted = []
+    for rows in (1, 100, 450):
+        run = Run(Model(learner))
+        for start in range(0, 450, rows):
+            for block in blocks_from(examples[start : start + rows]):
+                run.learn(block)
+        counted.append(run.to_json())
+
+    assert counted[0] == counted[1] == counted[2]
+    assert sum(counted[0]["by_pass"][0]["histogram"][1]) >= 150
+
+
 def test_the_curve_has_powers_of_two_and_regular_points():
     report = progressive_validation(Model("ogd"), stream(3000))
     examples = [point.examples for point in report.curve]

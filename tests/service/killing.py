@@ -69,8 +69,9 @@ class Running:
         self.process.join()
 
     def end(self) -> None:
-        """End it as a system does."""
-        os.kill(self.process.pid, signal.SIGTERM)
+        """End it as a system does, unless it has ended."""
+        if self.process.is_alive():
+            os.kill(self.process.pid, signal.SIGTERM)
         self.process.join(60)
         assert self.process.exitcode is not None
 

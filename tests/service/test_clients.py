@@ -49,6 +49,15 @@ def test_a_client_learns_predicts_and_explains(client, tmp_path):
     assert ouzel.load(tmp_path / "model.ouzel").predict_one({"x": 1.0}) == "b"
 
 
+def test_an_example_with_an_id_is_learnt_once_by_a_client(client):
+    first = client.learn({"label": "a", "x": 1.0, "_id": "by member"})
+
+    assert client.learn({"label": "a", "x": 1.0, "_id": "by member"}) == {"number": first["number"], "repeated": True}
+    assert client.learn({"label": "a", "x": 1.0, "_id": "by member"}, id="by member")["repeated"]
+    with pytest.raises(ouzel.OuzelError, match="expected one of them, or both the same"):
+        client.learn({"label": "a", "x": 1.0, "_id": "by member"}, id="another")
+
+
 def test_what_a_service_refuses_is_one_line(client):
     with pytest.raises(ouzel.OuzelError, match="found 'x': 1e\\+99; expected a finite number"):
         client.learn({"label": "a", "x": 1e99})

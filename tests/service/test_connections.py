@@ -18,6 +18,7 @@ import httpx
 import pytest
 
 from ouzel.service.beginning import begin
+from ouzel.service.example_log import Log
 from ouzel.service.folder import Folder
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.server import Place
@@ -195,6 +196,31 @@ def test_more_connections_than_there_may_be_are_told_so_and_health_is_answered(t
             made.close()
         time.sleep(0.2)
         assert httpx.get(f"{running.address}/v1/model").status_code == 200
+
+
+def test_clients_that_are_silent_do_not_hold_up_the_end(tmp_path):
+    with serving(tmp_path) as running:
+        httpx.post(f"{running.address}/v1/learn?answers=summary", content=LINE * 100_000, headers=LINES, timeout=60)
+        events = connect(running, b"GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        unread = connect(running, b"GET /v1/log HTTP/1.1\r\nHost: localhost\r\n\r\n", room=1 << 16)
+        head = HEAD[:40]
+        stream = connect(running, HEAD + b"Content-Length: 100000\r\n\r\n" + LINE * 3)
+        single = connect(running, HEAD.replace(b"x-ndjson", b"json") + b"Content-Length: 100\r\n\r\n" + b'{"label": 1,')
+        refused = connect(running, HEAD.replace(b"x-ndjson", b"png") + b"Content-Length: 100\r\n\r\n")
+        silent = [connect(running), connect(running, head), events, unread, refused]
+        time.sleep(0.5)
+        begun = time.monotonic()
+        running.end()
+        took = time.monotonic() - begun
+        said = ended(stream, 5), ended(single, 5)
+        for made in silent:
+            made.close()
+
+    assert took < 6.0  # 2 s without other work
+    assert b'"learnt":3' in said[0]
+    assert b'"stopped":"the service ends, and nothing more came"' in said[0]
+    assert said[1].startswith(b"HTTP/1.1 408 ")
+    assert Log(tmp_path / "model" / "log.sqlite").last() == 100_003
 
 
 @pytest.mark.parametrize(

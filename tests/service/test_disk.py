@@ -207,3 +207,17 @@ def test_a_changed_byte_anywhere_is_found_or_does_not_matter(tmp_path, damaged):
             other.write_bytes(before)
 
     assert found > 5 or damaged == "snapshot"
+
+
+@pytest.mark.parametrize("more", [(), ("--check",)])
+def test_a_log_without_the_model_where_it_began_is_not_begun_anew(tmp_path, capsys, more):
+    folder = Folder(tmp_path / "model")
+    begin(folder, None, "adagrad", {}, {})
+    folder.open()[1].close()
+    folder.base.unlink()
+    capsys.readouterr()
+
+    assert run(["serve", "--data", str(tmp_path), *more]) == 2
+    said = capsys.readouterr()
+    assert said.out.count("a new model") == 0
+    assert "has a log and no base.ouzel, where it began; put that file back" in said.err

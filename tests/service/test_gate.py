@@ -100,6 +100,83 @@ def test_other_sites_cannot_ask_a_service_without_tokens(client):
     assert client.post("/v1/learn", content=example).status_code == 415
 
 
+OTHERS = (
+    {"Origin": "http://evil.example"},
+    {"Origin": "null"},
+    {"Origin": "http://localhost:3000"},
+    {"Sec-Fetch-Site": "cross-site"},
+    {"Sec-Fetch-Site": "same-site"},
+    {"Origin": "http://evil.example", "Sec-Fetch-Site": "cross-site", "Content-Type": "text/plain"},
+)
+
+
+def test_a_page_of_another_site_changes_nothing(start):
+    client = start(names=("model", "next"), shadow=True)
+    client.post("/v1/learn", json=[{"label": k % 2, "x": k} for k in range(4)])
+    client.post("/v1/predict", json={"_id": "order-7", "x": 1})
+    tensors = {"inputs": [{"name": "x", "shape": [1], "datatype": "FP32", "data": [1]}]}
+    for headers in OTHERS:
+        for path, body in (
+            ("/v1/learn", {"label": 1, "x": 1}),
+            ("/v1/label", {"id": "order-7", "label": 1}),
+            ("/v1/predict", {"_id": "order-8", "x": 1}),
+            ("/v1/explain", {"x": 1}),
+            ("/v1/snapshot", None),
+            ("/v1/models/model/snapshot", None),
+            ("/v1/models/next/promote", None),
+            ("/v2/models/model/infer", tensors),
+        ):
+            response = client.post(path, json=body, headers=headers)
+            assert (response.status_code, "another site" in response.text) == (403, True), (path, headers)
+    status = client.get("/v1/model").json()
+
+    assert (status["examples"], status["waiting_for_labels"]) == (4, 1)
+    assert [entry["first"] for entry in client.get("/v1/models").json()] == [True, False]
+
+
+def test_a_token_does_not_open_the_gate_to_another_site(guarded):
+    client, headers = guarded
+    response = client.post("/v1/snapshot", headers={**headers["admin"], "Origin": "https://evil.example"})
+
+    assert response.status_code == 403
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://localhost"},
+        {"Origin": "http://LocalHost:80"},
+        {"Origin": "http://localhost:8000", "Host": "LOCALHOST:8000"},
+        {"Origin": "http://[::1]", "Host": "[::1]:80"},
+        {"Sec-Fetch-Site": "same-origin", "Origin": "http://localhost"},
+        {"Sec-Fetch-Site": "same-origin", "Origin": "https://shop.example"},  # a proxy that asks for localhost
+        {"Sec-Fetch-Site": "none"},
+    ],
+)
+def test_the_page_of_the_service_itself_may_ask(client, headers):
+    assert client.post("/v1/learn", json={"label": 1, "x": 1}, headers=headers).status_code == 200
+
+
+def test_a_link_on_another_site_leads_to_the_page(client):
+    assert client.get("/", headers={"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/v1/label", "/v1/explain", "/v2/models/model/infer"])
+def test_what_takes_json_alone_says_so(client, path):
+    for kind in ("text/plain", "application/x-www-form-urlencoded", "application/x-ndjson"):
+        assert client.post(path, content=b"{}", headers={"Content-Type": kind}).status_code == 415
+
+
+@pytest.mark.parametrize("host", ["LOCALHOST", "LocalHost:8000", "[::1]", "[::1]:8000", "127.0.0.1", "127.0.0.2:1"])
+def test_this_machine_is_answered_by_each_of_its_names(client, host):
+    assert client.get("/v1/model", headers={"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "[::2]", "127.0.0.1.evil.example:80", ""])
+def test_no_other_name_is(client, host):
+    assert client.get("/v1/model", headers={"Host": host}).status_code == 421
+
+
 def test_headers_keep_browsers_safe(client):
     headers = client.get("/health").headers
 
@@ -127,6 +204,23 @@ def test_a_line_beyond_the_limit_is_passed_over_whatever_its_length(start):
     assert [entry["line"] for entry in said] == [1, 2, 3]
     assert "error" in said[1]
     assert (last["summary"]["learnt"], last["summary"]["refused"]) == (2, 1)
+
+
+def test_the_name_of_a_class_has_a_limit(start):
+    client = start(limits=ServiceLimits(line=4 << 20))
+    for size in (5000, 1 << 20, 3 << 20):
+        label = "a" * size
+        single = client.post("/v1/learn", json={"label": label, "x": 1})
+        several = client.post("/v1/learn", content=b'{"label": "%s", "x": 1}\n' % label.encode() * 2, headers=LINES)
+        client.post("/v1/predict", json={"_id": "late", "x": 1})
+        late = client.post("/v1/label", json={"id": "late", "label": label})
+
+        assert (single.status_code, late.status_code) == (422, 422)
+        for said in (single.json()["detail"], late.json()["detail"], json.loads(several.text.splitlines()[0])["error"]):
+            assert "of at most" in said
+            assert "\n" not in said
+            assert len(said) < 600
+    assert client.get("/v1/model").json()["examples"] == 0
 
 
 def test_a_full_queue_says_when_to_come_again(start):

@@ -4,6 +4,7 @@ import json
 import sqlite3
 from contextlib import closing
 
+from ouzel.cli.app import run
 from ouzel.service.limits import ServiceLimits
 
 LINES = {"Content-Type": "application/x-ndjson"}
@@ -130,6 +131,61 @@ def test_a_label_that_comes_late_is_learnt_with_the_features_that_were_predicted
     assert (labelled["number"], again) == (1, {"number": 1, "repeated": True})
     assert client.get("/v1/log").json() == {"_id": "order-7", "x": 2.0, "word": "red", "label": "good"}
     assert client.post("/v1/label", json={"id": "order-8", "label": 1}).status_code == 404
+
+
+def test_another_label_of_an_example_is_refused_and_the_same_may_come_again(client):
+    client.post("/v1/predict", json={"_id": "order-7", "x": 1})
+    said = [
+        client.post("/v1/label", json={"id": "order-7", "label": label}) for label in ("in time", "late", "in time")
+    ]
+
+    assert [response.status_code for response in said] == [200, 422, 200]
+    assert said[1].json()["field"] == "label"
+    assert "found another label than 'in time'" in said[1].json()["detail"]
+    assert said[2].json() == {"number": 1, "repeated": True}
+    assert client.get("/v1/model").json()["examples"] == 1
+
+
+def test_a_number_is_the_same_label_however_it_is_written(client):
+    client.post("/v1/predict", json={"_id": 7, "x": 1})
+    said = [client.post("/v1/label", json={"id": "7", "label": label}).status_code for label in (1, 1.0, "1", 2, [1])]
+
+    assert said == [200, 200, 200, 422, 422]
+
+
+def test_an_id_and_a_key_of_one_example_agree(client):
+    example = {"label": 1, "x": 1, "_id": "a"}
+    both = client.post("/v1/learn", json=example, headers={"Idempotency-Key": "a"})
+    other = client.post("/v1/learn", json=example, headers={"Idempotency-Key": "b"})
+    single = client.post("/v1/learn", json=example)
+
+    assert (both.json()["number"], single.json()) == (1, {"number": 1, "repeated": True})
+    assert (other.status_code, other.json()["field"]) == (422, "_id")
+    assert "found the Idempotency-Key 'b' and '_id': 'a'; expected one of them" in other.json()["detail"]
+    assert client.get("/v1/model").json()["examples"] == 1
+
+
+def test_the_key_of_a_stream_is_for_its_lines_without_an_id(client):
+    body = b'{"label": 1, "x": 1, "_id": "a"}\n{"label": 0, "x": 2}\n'
+    for key in ("monday", "tuesday"):
+        *said, _ = answers(client.post("/v1/learn", content=body, headers={**LINES, "Idempotency-Key": key}))
+
+    assert said == [{"line": 1, "number": 1, "repeated": True}, {"line": 2, "number": 3, **said[1]}]
+    assert "repeated" not in said[1]
+
+
+def test_a_service_whose_third_class_comes_late_is_the_model_of_its_log(client, tmp_path):
+    labels = ["ab"[k % 2] for k in range(20)] + ["abc"[k % 3] for k in range(20)]
+    lines = [b'{"label": "%s", "x": %d}' % (label.encode(), k % 7) for k, label in enumerate(labels)]
+    client.post("/v1/learn", content=b"\n".join(lines[:10]), headers=LINES)
+    for line in lines[10:]:
+        client.post("/v1/learn", content=line, headers={"Content-Type": "application/json"})
+    client.post("/v1/snapshot")
+    (tmp_path / "model.jsonl").write_bytes(client.get("/v1/log").content)
+    trained, base = str(tmp_path / "trained.ouzel"), str(tmp_path / "model" / "base.ouzel")
+    assert run(["train", str(tmp_path / "model.jsonl"), "--resume", base, "--again", "-m", trained, "--json"]) == 0
+
+    assert client.get("/v1/snapshot").content == (tmp_path / "trained.ouzel").read_bytes()
 
 
 def test_only_so_many_examples_wait_for_their_labels(start):

@@ -68,6 +68,39 @@ def test_a_word_beyond_the_limit_is_a_bad_row_that_can_be_let_pass(tmp_path, kin
         assert sum(block.rows for block in ouzel.read(path, limits={"word": "2KB"}, on_error="skip")) == before
 
 
+@pytest.mark.parametrize("kind", [kind for kind in LONG if "label" in kind])
+@pytest.mark.parametrize("size", [5000, 1 << 20])
+def test_the_name_of_a_class_has_a_limit_of_its_own(tmp_path, kind, size):
+    name, content, before, says = LONG[kind]
+    path = tmp_path / name
+    path.write_text(content.replace(WORD, "a" * size))
+    more = "8KB" if size == 5000 else "1MB"
+
+    found, error = rows_until(ouzel.read(path), "expected a label of at most 4KB")
+
+    assert found == before
+    assert says in str(error)
+    assert len(str(error)) < 600
+    assert "--limit label=8KB" in error.on_command_line
+    assert sum(block.rows for block in ouzel.read(path, limits={"label": more})) == before + 1
+    assert sum(block.rows for block in ouzel.read(path, on_error="skip")) == before
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.arrow"])
+def test_the_name_of_a_class_has_its_limit_in_columns_too(tmp_path, name):
+    path = tmp_path / name
+    table = pa.table({"y": ["a", "b", "a" * 5000], "x": [1.0, 2.0, 3.0]})
+    if name == "t.arrow":
+        path.write_bytes(arrow(table, None))
+    else:
+        pyarrow.parquet.write_table(table, path)
+
+    found, error = rows_until(ouzel.read(path), "expected a label of at most 4KB")
+
+    assert found == 2
+    assert "column 'y'" in str(error)
+
+
 @pytest.mark.parametrize("text", ["text", ()])
 def test_words_of_text_have_the_limit_too(tmp_path, text):
     path = tmp_path / "t.csv"

@@ -104,7 +104,8 @@ Limit = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME=SIZE",
-        help="What a piece of a file may take: line=32MB, word=1MB, unpacked=1GB, batch=1GB; may be repeated.",
+        help="What a piece of a file may take: line=32MB, word=1MB, label=4KB, unpacked=1GB, batch=1GB; may be "
+        "repeated.",
     ),
 ]
 WithKey = Annotated[

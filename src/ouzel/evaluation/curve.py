@@ -65,6 +65,10 @@ class Curve:
 
     def add(self, learnt: Outcome) -> None:
         """Count a block, stopping at every point on the way."""
+        for part in self.scores.task.parts(learnt):
+            self._add(part)
+
+    def _add(self, learnt: Outcome) -> None:
         self.scores.follow(learnt)
         start, rows = 0, len(learnt.targets)
         while start < rows:

@@ -118,18 +118,19 @@ class Scores:
 
     def add(self, learnt: Outcome) -> None:
         """Count a block's predictions."""
-        self.follow(learnt)
-        self.score(*learnt[:4])
+        for part in self.task.parts(learnt):
+            self.follow(part)
+            self.score(*part[:4])
 
     def follow(self, learnt: Outcome) -> None:
-        """Count of a block what no point of a curve shows: baseline, ranks, calibration."""
+        """Count of a part of a block, one of its task's `parts`, what no point of a curve shows."""
         self._constant.add(learnt)
         self.ranks.add(learnt.groups)
         if not self.task.numbers and not self.task.groups and is_probabilistic(self.task.loss):
             self.calibration.add(self.task.loss, *learnt[:3], self.task.joint)
 
     def score(self, margins: np.ndarray, targets: np.ndarray, importances: np.ndarray, losses: np.ndarray) -> None:
-        """Count all else, of a block or of a part of it."""
+        """Count all else, of a part or of some of its examples."""
         self.examples += len(targets)
         if self.task.numbers:
             score_numbers(estimates(self.task.loss, margins), targets, importances, losses, self.sums)

@@ -27,7 +27,7 @@ KEY = {
     "name": "Idempotency-Key",
     "in": "header",
     "schema": {"type": "string", "pattern": "^[!-~]{1,200}$"},
-    "description": "With a key a request is learnt once, however often it is sent.",
+    "description": "With a key a request is learnt once, however often it is sent. A single example has no other _id.",
 }
 ANSWERS = query("answers", {"enum": ["all", "summary"]}, "Of a stream: an answer a line, or counts at the end.")
 AFTER = query("after", {"type": "integer", "minimum": 0, "maximum": 10**17}, "Only the examples behind this one.")

@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 from ouzel.errors import OuzelError
 from ouzel.service.all_doors import DOORS
 from ouzel.service.doors import Door
-from ouzel.service.gate import Gate, check_host, check_token
+from ouzel.service.gate import Gate, admit
 from ouzel.service.openapi import document
 from ouzel.service.problems import ProblemError, answer_problem, json_response, problem_response
 from ouzel.service.routes.page import page_routes
@@ -94,8 +94,7 @@ def _endpoint(door: Door, service: Service, tokens: Tokens | None) -> Endpoint:
 
     async def endpoint(request: Request) -> Response:
         request.scope.setdefault("state", {})["route"] = door.path
-        check_host(request, tokens)
-        check_token(request, tokens, door.scope)
+        admit(request, tokens, door.scope)
         if not door.of_model:
             return await door.handle(request, service)
         name = request.path_params.get("model")

@@ -39,7 +39,9 @@ def check_all(
             owner, examples = folder.open()
             yield f"{folder.path}: sound, {owner.learnt:,} examples in the log, {owner.model.examples:,} learnt in all"
             examples.close()
-        elif file is not None:
+            continue
+        folder.check_new()
+        if file is not None:
             yield f"{file}: sound, {persistence.load_model(file).examples:,} examples learnt"
         else:
             yield f"{folder.path}: a new model, {Model(learner or 'auto', **settings).learner.name}"

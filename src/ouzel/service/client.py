@@ -57,8 +57,13 @@ class Client:
         self._client.close()
 
     def learn(self, example: Example, *, id: str | None = None) -> dict[str, Any]:
-        """Learn one example, with its label; what was predicted of it before. One of the same id is learnt once."""
-        return self._json("POST", "learn", json=example, headers={"Idempotency-Key": id or uuid.uuid4().hex})
+        """Learn one example, with its label; what was predicted of it before.
+
+        One of the same id is learnt once; the id may be its member `_id` as well.
+        """
+        key = id if id is not None or "_id" in example else uuid.uuid4().hex
+        headers = {} if key is None else {"Idempotency-Key": key}
+        return self._json("POST", "learn", json=example, headers=headers)
 
     def learn_many(self, examples: Iterable[Example]) -> Iterator[dict[str, Any]]:
         """Learn examples as they come; a summary of every so many: what was learnt, repeated, refused, and why."""

@@ -8,13 +8,14 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from ouzel.service.gate import WHOLE
+from ouzel.service.gate import WHOLE, hurry
 from ouzel.service.wire import Wire
 
 MOST_HEAD = 1 << 16  # bytes of a request before its body
 SPARE = 64  # connections beyond the limit, which are told so; those beyond these are closed
 ALWAYS = (b"/health", b"/v2/health/live")  # answered however many connections there are
 LINGER = 5.0  # seconds that a client may be silent who still sends what will not be read
+LAST = 0.75  # seconds that any client may be silent, or not read, once the service ends
 
 
 class Connection(HttpToolsProtocol):
@@ -31,6 +32,7 @@ class Connection(HttpToolsProtocol):
     _late: asyncio.TimerHandle | None = None  # what ends a head that does not come
     _stalled: asyncio.TimerHandle | None = None  # what ends an answer that is not read
     _silent: asyncio.TimerHandle | None = None  # what ends a connection on which nothing is answered any more
+    _lingers = LINGER
 
     def connection_made(self, transport: Any) -> None:
         """A client has come; one too many is sent away."""
@@ -94,6 +96,18 @@ class Connection(HttpToolsProtocol):
             self._stalled.cancel()
         super().resume_writing()
 
+    def shutdown(self) -> None:
+        """The service ends: what is under way may go on, but not be silent."""
+        self._lingers = LAST
+        if self._silent is not None:
+            self._linger()
+        if self.cycle is not None and not self.cycle.response_complete:
+            hurry(self.cycle.scope, LAST)  # type: ignore[arg-type]
+        if self.flow.write_paused and self._stalled is not None:
+            self._stalled.cancel()
+            self._stalled = self.loop.call_later(LAST, self.transport.abort)
+        super().shutdown()
+
     def _await_head(self) -> None:
         if self._late is None:
             self._late = self.loop.call_later(self.timeout_keep_alive, self.timeout_keep_alive_handler)
@@ -114,7 +128,7 @@ class Connection(HttpToolsProtocol):
         """Wait for the client to end it: a moment after what came last, and not longer than a client may take."""
         if self._silent is not None:
             self._silent.cancel()
-        at = min(self.loop.time() + LINGER, self._ending)
+        at = min(self.loop.time() + self._lingers, self._ending)
         self._silent = self.loop.call_at(at, self.transport.abort)
 
 

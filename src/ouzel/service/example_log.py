@@ -30,6 +30,15 @@ CREATE UNIQUE INDEX IF NOT EXISTS keys ON examples (key) WHERE key IS NOT NULL;
 CREATE TABLE IF NOT EXISTS waiting (id TEXT PRIMARY KEY, line BLOB NOT NULL, at REAL NOT NULL);
 CREATE TABLE IF NOT EXISTS feeds (name TEXT PRIMARY KEY, stood TEXT NOT NULL);
 """
+EACH = 256  # bytes that an example which waits for its label takes beside its line
+BEYOND = f"""
+DELETE FROM waiting WHERE rowid IN (
+    SELECT rowid FROM (
+        SELECT rowid, sum({EACH} + length(id) + length(line)) OVER newest AS size, count(*) OVER newest AS place
+        FROM waiting WINDOW newest AS (ORDER BY at DESC, rowid DESC ROWS UNBOUNDED PRECEDING)
+    ) WHERE size > ? OR place > ?
+)
+"""
 AT_ONCE = 500  # keys in one question
 PAGE = 1 << 13  # bytes that are written together
 MOST_ROW = 1 << 22  # bytes of a row, but for one long line
@@ -63,6 +72,11 @@ class Waiting(NamedTuple):
     id: str
     line: bytes
     at: float  # seconds since the epoch
+
+    @property
+    def size(self) -> int:
+        """Bytes that it takes."""
+        return len(self.line) + len(self.id) + EACH
 
 
 class LogFullError(OuzelError):
@@ -123,6 +137,12 @@ class Log:
                 found.update({row[1]: Entry(*row) for row in rows})
         return found
 
+    def entry(self, key: str) -> Entry | None:
+        """The entry of a key, if it is on disk; for any thread, whatever is being written."""
+        with self._speaking(), closing(self._connect()) as connection:
+            found = connection.execute("SELECT number, key, line FROM examples WHERE key = ?", (key,)).fetchone()
+        return found and Entry(*found)
+
     def entries(self, after: int = 0) -> Iterator[Entry]:
         """The entries behind a number, in order; OuzelError at the first that is damaged or missing."""
         number = after
@@ -164,12 +184,18 @@ class Log:
                 end = min(number + FORGOTTEN - 1, up_to)
                 connection.execute("DELETE FROM examples WHERE number <= ?", (end,))
 
-    def waiting(self, since: float) -> list[Waiting]:
-        """Examples that wait for labels, the oldest first; those from before `since` are forgotten."""
+    def waiting(self, since: float, most: int = 1 << 62, size: int = 1 << 62) -> list[Waiting]:
+        """Examples that wait for labels, the oldest first.
+
+        Those from before `since` are forgotten, and so are the oldest where there are more than `most`, or they take
+        more than `size` bytes.
+        """
         with self._speaking():
             with self._transaction() as connection:
                 connection.execute("DELETE FROM waiting WHERE at < ?", (since,))
-            return [Waiting(*row) for row in self._connection.execute("SELECT id, line, at FROM waiting ORDER BY at")]
+                connection.execute(BEYOND, (size, most))
+            rows = self._connection.execute("SELECT id, line, at FROM waiting ORDER BY at, rowid")
+            return [Waiting(*row) for row in rows]
 
     def feeds(self) -> list[Feed]:
         """How far each log was read that examples came from."""

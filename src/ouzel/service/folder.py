@@ -44,14 +44,18 @@ class Folder:
         """Whether there is a model."""
         return self.base.exists()
 
+    def check_new(self) -> None:
+        """OuzelError if a model cannot begin here: there is a log of one whose beginning is missing."""
+        if (self.path / LOG).exists():
+            raise OuzelError(f"{self.path}: has a log and no {BASE}, where it began; put that file back")
+
     def begin(self, model: Model, notes: dict[str, Any]) -> None:
         """Take a model to begin with; its notes say how lines are read."""
+        self.check_new()
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise OuzelError(f"{self.path}: cannot be made ({error.strerror}); name a folder with --data") from None
-        if (self.path / LOG).exists():
-            raise OuzelError(f"{self.path}: has a log and no {BASE}, where it began; put that file back")
         persistence.save(model, self.base, notes)
 
     def open(self, say: Callable[[str], None] = lambda line: None) -> tuple[Owner, Log]:

@@ -105,6 +105,7 @@ class Followed(Answering):
             self._task.cancel()
             with suppress(asyncio.CancelledError):
                 await self._task
+        self.aside.end()
 
     @property
     def failure(self) -> str | None:

@@ -1,7 +1,8 @@
 """The gate that every request passes: who asks, how much, how long; and what is noted of it.
 
 Without tokens a service listens on this machine alone. With tokens a request needs one whose scopes hold that of the
-route; one that is wrong and one that is missing are answered alike.
+route; one that is wrong and one that is missing are answered alike. With or without, a browser that shows a page of
+another site changes nothing here: it says with every request which site the page is of.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from functools import lru_cache
+from ipaddress import ip_address
 from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
@@ -20,6 +23,9 @@ from ouzel.service.problems import ProblemError
 from ouzel.service.tokens import Tokens
 
 WHOLE = "ouzel.whole"  # in the scope of a request that came to its end before anybody asked for its body
+WAITING, PATIENCE = "ouzel.waiting", "ouzel.patience"  # the timeout of its next part, and seconds for those that follow
+SAFE = ("GET", "HEAD", "OPTIONS")  # methods that change nothing
+PORTS = {"http": "80", "https": "443"}  # where a host has none
 SECURITY = [
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
@@ -35,17 +41,70 @@ SECURITY = [
 ]
 
 
-def check_host(request: Request, tokens: Tokens | None) -> None:
-    """Without tokens, answer only what asks for this machine: another site cannot come in by a name of its own."""
-    host = request.headers.get("host", "").rsplit(":", 1)[0] if tokens is None else "localhost"
-    if host not in ("localhost", "127.0.0.1", "[::1]"):
+def admit(request: Request, tokens: Tokens | None, scope: str | None) -> None:
+    """Refuse a request that may not come in, or may not do what needs a scope; nothing of its body is read yet."""
+    headers = dict(reversed(request.scope["headers"]))  # the first of a name counts; these are bytes
+    host, site, origin = headers.get(b"host", b""), headers.get(b"sec-fetch-site"), headers.get(b"origin")
+    if tokens is None and not _is_here(host):  # another site cannot come in by a name of its own
         raise ProblemError(421, "a service without tokens answers for localhost alone")
+    if (site is not None or origin is not None) and request.scope["method"] not in SAFE:
+        _check_site(host, site, origin)
+    if tokens is not None and scope is not None:
+        _check_token(request, tokens, scope)
 
 
-def check_token(request: Request, tokens: Tokens | None, scope: str | None) -> None:
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine by a name that no other has.
+
+    >>> [is_loopback(host) for host in ("LOCALHOST", "127.0.0.1", "::1", "[::1]", "0.0.0.0", "shop.example")]
+    [True, True, True, True, False, False]
+    """
+    try:
+        return host.lower() == "localhost" or ip_address(host.removeprefix("[").removesuffix("]")).is_loopback
+    except ValueError:
+        return False
+
+
+def split_host(text: str, port: str = "") -> tuple[str, str]:
+    """The name of a host, which has no case, and its port; another one where it says none.
+
+    >>> split_host("Localhost:8000"), split_host("[::1]", "80"), split_host("[::1]:8000")
+    (('localhost', '8000'), ('[::1]', '80'), ('[::1]', '8000'))
+    """
+    name, colon, found = text.rpartition(":")
+    return (name.lower(), found) if colon and not found.endswith("]") else (text.lower(), port)
+
+
+@lru_cache(64)
+def _is_here(host: bytes) -> bool:
+    """Whether a `Host` is this machine."""
+    return is_loopback(split_host(host.decode("latin-1"))[0])
+
+
+def _check_site(host: bytes, site: bytes | None, origin: bytes | None) -> None:
+    """Refuse what a page of another site would change.
+
+    A browser says where a request comes from, and no page can say it otherwise: `Sec-Fetch-Site` names the relation,
+    whatever a proxy makes of names; older browsers, and those without TLS, send the page's `Origin` alone, which has
+    the host of this service. Clients that are not browsers send neither.
+    """
+    if site is not None:
+        other = site not in (b"same-origin", b"none")
+    else:
+        scheme, _, page = (origin or b"").decode("latin-1").partition("://")
+        port = PORTS.get(scheme.lower(), "")
+        other = split_host(page, port) != split_host(host.decode("latin-1"), port)
+    if other:
+        found = (origin or site or b"").decode("latin-1")
+        raise ProblemError(
+            403,
+            f"a page of another site ({found!r:.200}) changes nothing here; if it is this service's own, have "
+            "the proxy pass on the Host that the browser asks for",
+        )
+
+
+def _check_token(request: Request, tokens: Tokens, scope: str) -> None:
     """Refuse a request that may not do what needs a scope: 401 without a known token, 403 with one of other scopes."""
-    if tokens is None or scope is None:
-        return
     kind, _, token = request.headers.get("authorization", "").partition(" ")
     scopes = tokens.scopes_of(token.strip() if kind.lower() == "bearer" else "")
     if not scopes:
@@ -56,18 +115,31 @@ def check_token(request: Request, tokens: Tokens | None, scope: str | None) -> N
 
 async def chunks_of_body(request: Request, limits: ServiceLimits) -> AsyncIterator[bytes]:
     """The body of a request as it comes, each part within the time that a client may take."""
-    stream = request.stream()
+    stream, scope = request.stream(), request.scope
     while True:
+        patience = scope.get(PATIENCE, limits.seconds)
         try:
-            async with asyncio.timeout(limits.seconds):
+            async with asyncio.timeout(patience) as scope[WAITING]:
                 chunk = await anext(stream, None)
         except TimeoutError:
-            headers = {"Connection": "close"}
-            raise ProblemError(408, f"nothing came for {limits.seconds:g} seconds", headers) from None
+            said = (
+                "the service ends, and nothing more came" if PATIENCE in scope else f"nothing came for {patience:g} s"
+            )
+            raise ProblemError(408, said, {"Connection": "close"}) from None
+        finally:
+            del scope[WAITING]
         if chunk is None:
             return
         if chunk:
             yield chunk
+
+
+def hurry(scope: Scope, seconds: float) -> None:
+    """Have a client that is silent in the middle of a body be waited for no longer than this from now on."""
+    scope[PATIENCE] = seconds
+    waiting: asyncio.Timeout | None = scope.get(WAITING)
+    if waiting is not None and not waiting.expired():
+        waiting.reschedule(asyncio.get_running_loop().time() + seconds)
 
 
 async def body_of(request: Request, limits: ServiceLimits) -> bytes:

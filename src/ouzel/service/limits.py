@@ -16,6 +16,10 @@ from ouzel.service.reading import Line, Refused
 from ouzel.streams.block import Block
 
 
+class BusyError(OuzelError):
+    """More waits than there is room for."""
+
+
 @dataclass(frozen=True)
 class ServiceLimits:
     """Limits of one service; those of a model are its own even if a service has several."""
@@ -25,9 +29,11 @@ class ServiceLimits:
     features: int = 100_000  # of one example
     largest_id: int = (1 << 24) - 1  # of a feature that is a number, unless the model knows larger ones
     queue: int = 20_000  # examples that may wait to be learnt
+    queue_bytes: int = 256 << 20  # of them, and of long requests that wait to be answered
     connections: int = 1_000
     seconds: float = 30.0  # that a client may take for the next part of a body
     unlabelled: int = 100_000  # examples that wait for their labels
+    unlabelled_bytes: int = 256 << 20  # that they take, in memory and on disk
     unlabelled_hours: float = 168.0
     quarantine: int = 100  # refused lines that are kept to look at
 

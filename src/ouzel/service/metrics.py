@@ -57,6 +57,12 @@ class Metrics:
         self.label_lag = Histogram(
             "ouzel_label_lag_seconds", "Seconds from prediction to label", ["model"], buckets=HOURS, registry=registry
         )
+        self.dropped = Counter(
+            "ouzel_unlabelled_dropped",
+            "Examples that were dropped before their label came, by the limit that they made room for",
+            ["model", "limit"],
+            registry=registry,
+        )
         self.state = Gauge(
             "ouzel_model", "What a model is at, by name of the figure", ["model", "figure"], registry=registry
         )

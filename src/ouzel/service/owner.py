@@ -24,6 +24,7 @@ from ouzel.model.answers import as_json
 from ouzel.model.contributions import explained
 from ouzel.model.room import check_block
 from ouzel.service.answers import Answer, answers_before, answers_of, errors_of
+from ouzel.service.aside import MOMENT, NotNowError
 from ouzel.service.drift import PageHinkley
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.reading import Line, Reading, Row
@@ -53,6 +54,7 @@ class Owner:
         earlier = [Record.from_json(stored.get(kind, [])) for kind in ("earlier", "sources")]
         self.stored_reading: dict[str, Any] = notes.get("reading", {})
         self.reading = Reading(self.model, self.stored_reading)
+        self.reading_aside = Reading(self.model, self.stored_reading, like=self.reading)  # of what is long
         self.logs = stored.get("logs", [])  # those that the file of a training says it has read
         self.ledger = Ledger(earlier=[*earlier[0], *earlier[1]], recognising=False)
         self.record = self.ledger.claim(0, None, self.file)
@@ -102,21 +104,26 @@ class Owner:
             known = len(self.model.classes)
             outcome = self.run.learn(block)
             self.record.extend(self.digest, block)
-            self.drift.add(errors_of(self.model, outcome, self.run.scores.mae))
+            for part in self.model.task.parts(outcome):
+                self.drift.add(errors_of(self.model, part, self.run.scores.mae))
             return answers_before(self.model, outcome, known) if told else []
 
-    def predict(self, examples: Sequence[Example | Row]) -> list[Answer]:
-        """What the model says of examples."""
-        return self.predict_block(self.reading.block(examples, asked=True))
+    def predict(self, examples: Sequence[Example | Row], now: bool = False) -> list[Answer]:
+        """What the model says of examples; `now`, NotNowError if it learns for longer than a moment."""
+        return self.predict_block((self.reading if now else self.reading_aside).block(examples, asked=True), now)
 
-    def predict_block(self, block: Block) -> list[Answer]:
+    def predict_block(self, block: Block, now: bool = False) -> list[Answer]:
         """The same of a block."""
-        with self.lock:
+        if not self.lock.acquire(timeout=MOMENT if now else -1):
+            raise NotNowError
+        try:
             return answers_of(self.model, self.model.margins(block))
+        finally:
+            self.lock.release()
 
     def explain(self, example: Example | Row) -> list[dict[str, Any]]:
         """What each feature of an example adds to its margins."""
-        block = self.reading.block([example], asked=True)
+        block = self.reading_aside.block([example], asked=True)
         with self.lock:
             return next(explained(self.model, block))
 

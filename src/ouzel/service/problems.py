@@ -11,9 +11,10 @@ from starlette.responses import Response
 
 from ouzel.errors import OuzelError
 from ouzel.service.followed import FollowingError
+from ouzel.service.limits import BusyError
 from ouzel.service.reading import Refused
 from ouzel.service.served import UnknownExampleError
-from ouzel.service.writer import BusyError, StoppedError
+from ouzel.service.writer import StoppedError
 
 TYPE = "application/problem+json"
 

@@ -63,39 +63,42 @@ SPACES = bytes.maketrans(b"\r\n", b"  ")
 
 
 class Reading:
-    """How a service reads lines, as its model file says: what a value is, is what its type says."""
+    """How a service reads lines, as its model file says: what a value is, is what its type says.
 
-    def __init__(self, model: Model, stored: dict[str, Any]) -> None:
+    Each is for one thread that learns and one that asks; one for another thread is made `like` it.
+    """
+
+    def __init__(self, model: Model, stored: dict[str, Any], like: Reading | None = None) -> None:
         given = {**stored, "bits": model.bits, "seed": model.seed, "space": model.space, "inherited": tuple(stored)}
         self.options = make_options(given)
         self.label = self.options.label or "label"
         kinds = ColumnKinds(self.options)
-        learnt = Deriver(self.options)
-        self._derivers = learnt, Deriver(self.options, like=learnt)
+        learnt = Deriver(self.options) if like is None else like._derivers[False]
+        self._derivers: tuple[Deriver, Deriver] = learnt, Deriver(self.options, like=learnt)
         self._labelled = JsonExamples(self.options, kinds, "the stream")
         self._labelled.label = self.options.label
         ignored = (*self.options.ignore, *([self.options.weight] if self.options.weight else []))
         self._asked = JsonExamples(replace(self.options, weight=None, ignore=ignored, unlabelled=True), kinds, "")
         self._plain = PlainObjects(self._labelled), PlainObjects(self._asked)
-        self._lock = Lock()
+        self._locks = Lock(), Lock()  # so that what is asked waits for nothing that is learnt
         self.numbers = NumberColumns(self.options, self.label, ID)
 
     def line(self, text: bytes, key: str | None = None, asked: bool = False) -> Line | Refused:
-        """The example of a line, to learn or `asked` about, or why it is not one; its key is that given, or its id."""
+        """The example of a line, to learn or `asked` about, or why it is not one; its key is its id, or that given."""
         text = line_of(text)
         limits = self.options.limits
         if len(text) > limits.line:
             return Refused(f"found {len(text):,} bytes; expected at most {limits.line:,}")
         try:
             row = object_of(text)
-            key = key or _key_of(row.get(ID))
+            key = _key_of(row.get(ID)) or key
             return Line(text, (self._asked if asked else self._labelled).example(row, "example"), key)
         except OuzelError as error:
             return Refused(str(error))
         except (ValueError, RecursionError) as error:
             found, expected = said_of(error)
             if isinstance(error, LongWordError):
-                expected = limits.of_words
+                expected = limits.expected(error.limit)
             field = FIELD.match(found)
             column = error.colno if isinstance(error, json.JSONDecodeError) else None
             return Refused(f"found {found}; {expected}", field and (field[1] or field[2]), column)
@@ -108,7 +111,7 @@ class Reading:
         places = [k for k, text in enumerate(texts) if text and len(text) <= most and not _may_have_id(text)]
         if len(places) >= FEWEST:
             data = np.frombuffer(b"\n".join([*(texts[place] for place in places), b""]), np.uint8)
-            with self._lock:
+            with self._locks[asked]:
                 for place, row in self._rows(Chunk(data, 0, len(data), self.options), places, texts, asked):
                     found[place] = Line(texts[place], row, keys[place])
         return [
@@ -136,7 +139,7 @@ class Reading:
         if longest_line(text, options.limits.line) > options.limits.line:
             return None
         chunk = Chunk(np.frombuffer(text, np.uint8), 0, len(text), options)
-        with self._lock:
+        with self._locks[asked]:
             plain = self._plain[asked]
             block = plain.read(chunk).block if plain.able(chunk) else None
         if block is None or block.rows != lines:
@@ -165,7 +168,7 @@ class Reading:
         if not self.options.derived:
             return block
         deriver = self._derivers[asked]
-        with self._lock:
+        with self._locks[asked]:
             if not asked:
                 deriver.look(block)
             deriver.tell_again()  # a block may be made, and not learnt

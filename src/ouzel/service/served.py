@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +48,9 @@ class Served(Answering):
         self.snapshot_every = snapshot_every
         self.keep_log = keep_log  # examples behind the last; None for all
         self.say = say
-        self.unlabelled = Unlabelled(limits, self.log.waiting(oldest(limits)))
-        self.writer = Writer(self.owner, self.log, limits, self._learnt)
+        waiting = self.log.waiting(oldest(limits), limits.unlabelled, limits.unlabelled_bytes)
+        self.unlabelled = Unlabelled(limits, waiting, lambda limit: self.metrics.dropped.labels(self.name, limit).inc())
+        self.writer = Writer(self.owner, self.log, limits, self.unlabelled, self._learnt)
         self.snapshot_failure: str | None = None
         self._snapshots = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
@@ -72,6 +74,7 @@ class Served(Answering):
             await self.snapshot()
         except OuzelError as error:
             self.say(str(error))
+        self.aside.end()
         self.log.close()
 
     async def stop_feeds(self) -> None:
@@ -108,7 +111,7 @@ class Served(Answering):
 
     async def room(self) -> None:
         """Wait until not too much waits to be learnt."""
-        while self.writer.waiting > self.limits.queue:
+        while not self.writer.has_room:
             await asyncio.sleep(WAIT)
 
     async def label(self, id: str, label: Any) -> Result:
@@ -117,9 +120,24 @@ class Served(Answering):
         if entry is not None:
             line = with_members(entry.line, {self.owner.reading.label: label})
             return (await self.writer.submit([Given(line, id, waited=True)]))[0]
-        found = (await asyncio.to_thread(self.log.find, [id])).get(id)
+        return await self.aside.run(0, partial(self._labelled_before, id, label))
+
+    def _labelled_before(self, id: str, label: Any) -> Result:
+        """What is said of the label of an example that is learnt already: the same may come again, and no other."""
+        found = self.log.entry(id)
         if found is None:
             raise UnknownExampleError(f"no example {id!r} waits for its label; predict it with that id first")
+        reading = self.owner.reading_aside
+        first, again = reading.line(found.line), reading.line(with_members(found.line, {reading.label: label}))
+        if isinstance(again, Refused):
+            return again
+        learnt = first.example[1] if isinstance(first, Line) else None
+        if again.example[1] != learnt:
+            return Refused(
+                f"found another label than {learnt!r:.100}, with which the example {id!r} was learnt; expected that "
+                "one, or the id of another example",
+                "label",
+            )
         return {"number": found.number, "repeated": True}
 
     async def snapshot(self) -> Path:
@@ -137,13 +155,20 @@ class Served(Answering):
 
     def figures(self) -> dict[str, float]:
         """What the model is at, for counters."""
-        waiting = {"queue": self.writer.waiting, "waiting_for_labels": len(self.unlabelled)}
+        waiting = {
+            "queue": self.writer.waiting,
+            "queue_bytes": self.writer.waiting_bytes,
+            "waiting_for_labels": len(self.unlabelled),
+            "waiting_for_labels_bytes": self.unlabelled.bytes,
+        }
         return {**super().figures(), **waiting, "log_bytes": self.log.bytes_used()}
 
     def told(self, line: Line, answer: Answer) -> Answer:
         """The answer to a line, which waits for its label from now on if it has an id."""
         if line.key is not None:
-            self.writer.note(self.unlabelled.add(line.key, line.text))
+            self.unlabelled.add(line.key, line.text)
+            if self.unlabelled.much_to_write:
+                self.writer.hurry()
         return super().told(line, answer)
 
     def _learnt(self, given: Sequence[Given], results: Sequence[Result], more: int) -> None:

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from ipaddress import ip_address
 from pathlib import Path
 from socket import socket
 from tempfile import TemporaryDirectory
@@ -24,6 +23,7 @@ from ouzel.service.connections import Connection, raise_open_files
 from ouzel.service.feed import Plan
 from ouzel.service.folder import READERS, Folder
 from ouzel.service.followed import Followed, Snapshots, Source
+from ouzel.service.gate import is_loopback
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.metrics import Metrics
 from ouzel.service.served import Served
@@ -63,7 +63,7 @@ class Place:
         for path in (self.certificate, self.key):
             if path is not None and not Path(path).is_file():
                 raise OuzelError(f"{path}: there is no such file")
-        if self.tokens is None and not _is_loopback(self.host):
+        if self.tokens is None and not is_loopback(self.host):
             raise OuzelError(
                 f"--host {self.host} lets other machines in: give --tokens FILE; `ouzel serve --new-token NAME` makes "
                 "a line of it"
@@ -218,10 +218,3 @@ def _configuration(app: Any, place: Place) -> uvicorn.Config:
         ssl_keyfile=place.key,
         lifespan="on",
     )
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False

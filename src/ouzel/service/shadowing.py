@@ -15,7 +15,7 @@ from ouzel.errors import OuzelError
 from ouzel.files import write_atomically
 from ouzel.service.example_log import Entry
 from ouzel.service.served import Served
-from ouzel.service.submission import Given
+from ouzel.service.submission import Given, KeyOf
 
 AT_ONCE = 512  # examples
 IDLE = 0.25  # seconds between two looks at a log with nothing new
@@ -59,7 +59,7 @@ class Shadowing:
 
     async def _learn(self, entries: list[Entry]) -> None:
         await self.shadow.room()
-        given = [Given(entry.line, self._key(entry.number)) for entry in entries]
+        given = [Given(entry.line, self._key(entry.number), key_of=KeyOf.PLACE) for entry in entries]
         await self.shadow.learn(given, patient=True)
 
     def _next(self, position: int) -> list[Entry]:

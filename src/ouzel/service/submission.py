@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from enum import Enum
 from typing import Any, NamedTuple
 
 from ouzel.service.answers import Answer
 from ouzel.service.example_log import Feed
 from ouzel.service.packed_rows import packed, rows_as_json
-from ouzel.service.reading import Reading, Refused, line_of, longest_line
+from ouzel.service.reading import ID, Line, Reading, Refused, line_of, longest_line
 from ouzel.streams.block import Block
 from ouzel.streams.logs.protocol import Position
 
 Result = Answer | Refused
+
+
+class KeyOf(Enum):
+    """What the key that comes with a line is the key of."""
+
+    REQUEST = "a request of several, for those of its lines that have no id"
+    EXAMPLE = "the line itself, whose id is the same if it has one"
+    PLACE = "the line's place in another log, whatever its id"
 
 
 class Given(NamedTuple):
@@ -23,6 +32,18 @@ class Given(NamedTuple):
     key: str | None = None
     waited: bool = False
     refused: Refused | None = None  # why it is not even a line of JSON
+    key_of: KeyOf = KeyOf.REQUEST
+
+    def keyed(self, line: Line) -> Line | Refused:
+        """What was read of the line, with the key that counts; refused if it has two."""
+        if self.key is None or line.key == self.key or self.key_of is KeyOf.REQUEST:
+            return line
+        if self.key_of is KeyOf.PLACE:
+            return line._replace(key=self.key)
+        return Refused(
+            f"found the Idempotency-Key {self.key!r} and {ID!r}: {line.key!r}; expected one of them, or both the same",
+            ID,
+        )
 
 
 class Text(NamedTuple):
@@ -31,6 +52,11 @@ class Text(NamedTuple):
     text: bytes  # each line with its newline
     lines: int  # how many, blank ones too
     told: bool
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory that they take."""
+        return len(self.text)
 
     def numbers(self) -> list[int]:
         """The numbers of the lines that are not blank, from 1."""
@@ -63,6 +89,11 @@ class Rows(NamedTuple):
     def lines(self) -> int:
         """How many."""
         return int(self.batch.num_rows)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory that they take."""
+        return int(self.batch.nbytes)
 
     def numbers(self) -> list[int]:
         """The numbers of the rows, from 1."""
@@ -110,6 +141,11 @@ class Submission(NamedTuple):
     def size(self) -> int:
         """How many examples at most."""
         return len(self.lines) if self.whole is None else self.whole.lines
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory that it takes while it waits."""
+        return sum(len(line.text) for line in self.lines) if self.whole is None else self.whole.nbytes
 
 
 def text_of(group: Sequence[Submission]) -> Text | None:

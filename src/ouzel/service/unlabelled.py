@@ -1,33 +1,80 @@
-"""Examples that were predicted and wait for their labels: bounded in number and in time."""
+"""Examples that were predicted and wait for their labels: bounded in number, in bytes and in time.
+
+The bounds hold in memory and on disk: an example that is dropped to make room for a newer one is removed from the disk
+by the next commit, and one that is dropped before it was written never is.
+"""
 
 from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from threading import Lock
+from typing import NamedTuple
 
 from ouzel.service.example_log import Waiting
 from ouzel.service.limits import ServiceLimits
+from ouzel.streams.block import ROWS
+
+ENOUGH = 1 << 22  # bytes that are written without waiting for more
+
+
+class Changes(NamedTuple):
+    """What the disk does not know yet: examples that wait, and ids of those that do so no longer."""
+
+    waiting: list[Waiting]
+    gone: list[str]
+
+    def __bool__(self) -> bool:
+        return bool(self.waiting or self.gone)
 
 
 class Unlabelled:
-    """The lines of examples by their ids, the oldest first; it is asked from the loop alone."""
+    """The lines of examples by their ids, the oldest first; any thread may ask.
 
-    def __init__(self, limits: ServiceLimits, waiting: Iterable[Waiting] = ()) -> None:
-        self._most = limits.unlabelled
+    `dropped` is called with the name of the limit for each that is dropped before its label came.
+    """
+
+    def __init__(
+        self,
+        limits: ServiceLimits,
+        waiting: Iterable[Waiting] = (),
+        dropped: Callable[[str], None] = lambda limit: None,
+    ) -> None:
         self._limits = limits
+        self._dropped = dropped
+        self._lock = Lock()
         self._waiting = OrderedDict((entry.id, entry) for entry in waiting)
+        self.bytes = sum(entry.size for entry in self._waiting.values())
+        self._stored = set(self._waiting)  # ids on disk
+        self._new: dict[str, Waiting] = {}  # entries that are not on disk
+        self._new_bytes = 0
+        self._gone: set[str] = set()  # ids on disk of what waits no longer
 
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def add(self, id: str, line: bytes) -> Waiting:
-        """Keep an example; one of the same id is replaced."""
-        self._waiting.pop(id, None)
-        entry = self._waiting[id] = Waiting(id, line, time.time())
-        while len(self._waiting) > self._most or next(iter(self._waiting.values())).at < oldest(self._limits):
-            self._waiting.popitem(last=False)
-        return entry
+    @property
+    def changed(self) -> bool:
+        """Whether there is anything to write."""
+        return bool(self._new or self._gone)
+
+    @property
+    def much_to_write(self) -> bool:
+        """Whether the disk is so far behind that it is not to wait for more."""
+        return len(self._new) >= ROWS or self._new_bytes >= ENOUGH
+
+    def add(self, id: str, line: bytes) -> None:
+        """Keep an example; one of the same id is replaced, and the oldest make room."""
+        with self._lock:
+            self._take_out(id)
+            entry = self._waiting[id] = self._new[id] = Waiting(id, line, time.time())
+            self._gone.discard(id)  # it is written over
+            self.bytes += entry.size
+            self._new_bytes += entry.size
+            while self._waiting and (limit := self._exceeded()):
+                self._take_out(next(iter(self._waiting)))
+                self._dropped(limit)
 
     def find(self, id: str) -> Waiting | None:
         """The example of an id, unless it is too old."""
@@ -36,7 +83,48 @@ class Unlabelled:
 
     def remove(self, id: str) -> None:
         """Keep an example no longer: it is learnt."""
-        self._waiting.pop(id, None)
+        with self._lock:
+            self._take_out(id)
+
+    def changes(self) -> Changes:
+        """What is to be written."""
+        with self._lock:
+            return Changes(list(self._new.values()), list(self._gone))
+
+    def written(self, changes: Changes, labelled: Sequence[str]) -> None:
+        """Changes are on disk now, and so is that these ids have their labels."""
+        with self._lock:
+            for entry in changes.waiting:
+                if self._new.get(entry.id) is entry:
+                    del self._new[entry.id]
+                    self._new_bytes -= entry.size
+                self._stored.add(entry.id)
+            removed = {*changes.gone, *labelled}
+            self._stored -= removed
+            self._gone -= removed
+            self._gone.update(entry.id for entry in changes.waiting if self._is_left_over(entry.id))
+
+    def _is_left_over(self, id: str) -> bool:
+        """Whether an example is on disk that was dropped while it was written."""
+        return id in self._stored and id not in self._waiting
+
+    def _take_out(self, id: str) -> None:
+        entry = self._waiting.pop(id, None)
+        if entry is not None:
+            self.bytes -= entry.size
+        if self._new.pop(id, None) is not None and entry is not None:
+            self._new_bytes -= entry.size
+        if id in self._stored:
+            self._gone.add(id)
+
+    def _exceeded(self) -> str:
+        """The limit that there is too much for; "" if none."""
+        limits = self._limits
+        if len(self._waiting) > limits.unlabelled:
+            return "unlabelled"
+        if self.bytes > limits.unlabelled_bytes:
+            return "unlabelled_bytes"
+        return "unlabelled_hours" if next(iter(self._waiting.values())).at < oldest(limits) else ""
 
 
 def oldest(limits: ServiceLimits) -> float:

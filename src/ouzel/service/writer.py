@@ -13,19 +13,16 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ouzel.errors import OuzelError
-from ouzel.service.example_log import Entry, Feed, Log, Waiting
-from ouzel.service.limits import ServiceLimits
+from ouzel.service.example_log import MOST_ROW, Entry, Feed, Log
+from ouzel.service.limits import BusyError, ServiceLimits
 from ouzel.service.owner import Owner
 from ouzel.service.reading import Line, Refused
 from ouzel.service.submission import Given, Result, Rows, Source, Submission, Text, text_of
+from ouzel.service.unlabelled import Changes, Unlabelled
 from ouzel.streams.block import ROWS
 
 Learnt = Callable[[Sequence[Given], Sequence[Result], int], None]
 """Called in the loop with the lines of a group, what was said of them, and how many more were learnt as they are."""
-
-
-class BusyError(OuzelError):
-    """More waits to be learnt than there is room for."""
 
 
 class StoppedError(OuzelError):
@@ -36,16 +33,21 @@ class Writer:
     """Learns what is submitted, in the order in which it came."""
 
     def __init__(
-        self, owner: Owner, log: Log, limits: ServiceLimits, learnt: Learnt = lambda given, results, more: None
+        self,
+        owner: Owner,
+        log: Log,
+        limits: ServiceLimits,
+        unlabelled: Unlabelled,
+        learnt: Learnt = lambda given, results, more: None,
     ) -> None:
         self.owner = owner
         self.log = log
         self.limits = limits
+        self.unlabelled = unlabelled
         self.learnt = learnt
         self.failure: str | None = None  # why nothing is learnt any more, or for now
-        self.waiting = 0  # examples
+        self.waiting = self.waiting_bytes = 0  # examples
         self._queue: deque[Submission] = deque()
-        self._noted: list[Waiting] = []
         self._wake = threading.Event()
         self._waking = False
         self._ending = False
@@ -76,44 +78,55 @@ class Writer:
     def _submit(self, submission: Submission, patient: bool) -> asyncio.Future[Any]:
         if self._ending or self._broken:
             raise StoppedError(self.failure or "the service is ending; send it again in a moment")
-        if self.waiting + submission.size > self.limits.queue and not patient:
+        size = submission.nbytes
+        if not patient and (self.waiting + submission.size > self.limits.queue or self._is_full(size)):
             raise BusyError(f"{self.waiting:,} examples wait to be learnt; send it again in a moment")
         self.waiting += submission.size
+        self.waiting_bytes += size
         self._queue.append(submission)
         if not self._waking:
             self._waking = True
             self._loop.call_soon(self._awake)  # when all who ask in this turn of the loop have done so
         return submission.answered
 
+    def _is_full(self, more: int) -> bool:
+        """Whether more bytes are too many beside those that wait; what is alone may take any number."""
+        return self.waiting > 0 and self.waiting_bytes + more > self.limits.queue_bytes
+
+    @property
+    def has_room(self) -> bool:
+        """Whether those who are patient may submit more."""
+        return self.waiting <= self.limits.queue and self.waiting_bytes <= self.limits.queue_bytes
+
     def _awake(self) -> None:
         self._waking = False
         self._wake.set()
 
-    def note(self, waiting: Waiting) -> None:
-        """Have an example that waits for its label on disk with the next group."""
-        self._noted.append(waiting)
-        if len(self._noted) >= ROWS:
-            self._wake.set()
+    def hurry(self) -> None:
+        """Have examples that wait for their labels on disk without waiting for what is learnt next."""
+        self._wake.set()
 
     def _work(self) -> None:
         while True:
             self._wake.wait(1.0)
             self._wake.clear()
-            while self._queue or self._noted:
-                self._group()
+            while self._queue or self.unlabelled.changed:
+                if not (self._group() or self._queue):
+                    break  # the disk is full, say; it is tried again in a moment
             if self._ending and not self._queue:
                 return
 
-    def _group(self) -> None:
-        """Learn what waits, as much as is one block."""
+    def _group(self) -> bool:
+        """Learn what waits, as much as is one block; whether that went well."""
         group: list[Submission] = []
-        size = 0
-        while self._queue and (not group or (self._queue[0].whole is None and size + self._queue[0].size <= ROWS)):
+        size = nbytes = 0
+        while self._queue and (not group or self._fits(size, nbytes)):
             group.append(self._queue.popleft())
             size += group[-1].size
+            nbytes += group[-1].nbytes
             if group[-1].whole is not None:
                 break
-        noted, self._noted = self._noted, []
+        noted = self.unlabelled.changes()
         found: list[Result] | int | OuzelError
         try:
             found = self._found(group, noted)
@@ -125,11 +138,18 @@ class Writer:
             self._broken = True
             self.failure = f"learning failed ({error!r}); the log has every acknowledged example: start it again"
             found = StoppedError(self.failure)
-        self._loop.call_soon_threadsafe(self._answer, group, size, found)
+        self._loop.call_soon_threadsafe(self._answer, group, size, nbytes, found)
+        return not isinstance(found, OuzelError)
 
-    def _answer(self, group: list[Submission], size: int, found: list[Result] | int | OuzelError) -> None:
+    def _fits(self, size: int, nbytes: int) -> bool:
+        """Whether what is next is learnt with so many examples, which hold up predictions together."""
+        following = self._queue[0]
+        return following.whole is None and size + following.size <= ROWS and nbytes + following.nbytes <= MOST_ROW
+
+    def _answer(self, group: list[Submission], size: int, nbytes: int, found: list[Result] | int | OuzelError) -> None:
         """In the loop: tell everybody of a group."""
         self.waiting -= size
+        self.waiting_bytes -= nbytes
         start = 0
         for submission in group:
             stop = start + len(submission.lines)
@@ -149,7 +169,7 @@ class Writer:
         else:
             self.learnt((), (), found if isinstance(found, int) else len(found))
 
-    def _found(self, group: list[Submission], noted: Sequence[Waiting]) -> list[Result] | int:
+    def _found(self, group: list[Submission], noted: Changes) -> list[Result] | int:
         """What is said of a group: of its lines as a whole if that can be, else of each."""
         whole = group[0].whole if group else None
         together = whole or text_of(group)
@@ -160,7 +180,7 @@ class Writer:
             group[0] = group[0]._replace(lines=whole.given())
         return self._learn(group, noted)
 
-    def _learn_whole(self, whole: Text | Rows, noted: Sequence[Waiting]) -> list[Result] | int | None:
+    def _learn_whole(self, whole: Text | Rows, noted: Changes) -> list[Result] | int | None:
         """Read, write and learn lines together; None if they are not all plain, and nothing is done."""
         owner = self.owner
         block = whole.block(owner.reading)
@@ -169,11 +189,11 @@ class Writer:
         if self.limits.exceeds(whole.longest(owner.reading, self.limits.line), block):
             return None
         first = owner.learnt + 1
-        self.log.append([Entry(owner.learnt + block.rows, None, whole.kept())], noted)
+        self._append([Entry(owner.learnt + block.rows, None, whole.kept())], noted)
         answers = owner.learn_block(block, whole.told)
         return [{"number": k, **answer} for k, answer in enumerate(answers, first)] if whole.told else block.rows
 
-    def _learn(self, group: Sequence[Submission], noted: Sequence[Waiting]) -> list[Result]:
+    def _learn(self, group: Sequence[Submission], noted: Changes) -> list[Result]:
         """Results of lines: those that are new and sound are in the log and learnt."""
         owner = self.owner
         given = [one for submission in group for one in submission.lines]
@@ -183,6 +203,8 @@ class Writer:
         read = iter(owner.reading.lines([one.text for one in sound], [one.key for one in sound]))
         for place, one in enumerate(given):
             line = one.refused or next(read)
+            if isinstance(line, Line):
+                line = one.keyed(line)
             refused = (
                 line if isinstance(line, Refused) else self.limits.exceeded(line) or owner.reading.unlabelled(line)
             )
@@ -196,7 +218,7 @@ class Writer:
         labelled = [one.key for one in given if one.waited and one.key is not None]
         read_up_to = _counted(group, results)
         if entries or noted or labelled or read_up_to:
-            self.log.append(entries, noted, labelled, read_up_to)
+            self._append(entries, noted, labelled, read_up_to)
         if entries:
             answers = owner.learn([line.example for line in lines.values()])
             for place, entry, answer in zip(lines, entries, answers, strict=True):
@@ -206,6 +228,13 @@ class Writer:
             if found is not None:
                 results[place] = {**found, "repeated": True} if isinstance(found, dict) else found
         return [result for result in results if result is not None]
+
+    def _append(
+        self, entries: Sequence[Entry], noted: Changes, labelled: Sequence[str] = (), read_up_to: Sequence[Feed] = ()
+    ) -> None:
+        """Have on disk, all or none, what is to be learnt and what has changed beside it."""
+        self.log.append(entries, noted.waiting, [*labelled, *noted.gone], read_up_to)
+        self.unlabelled.written(noted, labelled)
 
     def _repeated(self, lines: dict[int, Line], results: list[Result | None]) -> dict[int, int]:
         """Take out the lines whose key was met before; of those met in this very group, the place where."""

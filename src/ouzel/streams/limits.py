@@ -24,6 +24,7 @@ class Limits:
     word: int = 1 << 20  # a label, the name of a feature or a column, a word
     unpacked: int = 1 << 30  # a file that must be unpacked, or copied from a pipe, before it can be read
     batch: int = 1 << 30  # a record batch of an Arrow file, a row group of a Parquet file as it is stored
+    label: int = 4 << 10  # a label, for it is the name of a class: models, reports and answers repeat it
 
     @classmethod
     def of(cls, given: Mapping[str, Any] | Limits | None) -> Limits:
@@ -39,9 +40,18 @@ class Limits:
         return cls(**sizes)
 
     @property
-    def of_words(self) -> str:
-        """What is expected of a word, a name or a label."""
-        return f"expected a label, a name or a word of at most {in_units(self.word)}"
+    def longest_label(self) -> int:
+        """What a label may take, which is a word, too."""
+        return min(self.word, self.label)
+
+    def passed_by(self, size: int) -> str:
+        """The limit that a label of this size passes, "" if none."""
+        return "word" if size > self.word else "label" if size > self.label else ""
+
+    def expected(self, limit: str) -> str:
+        """What is expected where there is more than the limit of a word, or that of a label."""
+        kinds = {"word": "a label, a name or a word", "label": "a label"}
+        return f"expected {kinds[limit]} of at most {in_units(getattr(self, limit))}"
 
     def longer(self, limit: str) -> dict[str, str]:
         """A limit of twice the size, as the option that raises it is given."""
@@ -55,7 +65,7 @@ class Limits:
 
 
 USUAL = Limits()
-UNLIMITED = Limits(line=MOST, word=MOST, unpacked=MOST, batch=MOST)
+UNLIMITED = Limits(line=MOST, word=MOST, unpacked=MOST, batch=MOST, label=MOST)
 """For what lies in memory already."""
 
 

@@ -8,6 +8,7 @@ from.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from ouzel.learners.rows import Rows
 from ouzel.model.answers import Answers, heaviest_slots, is_probabilistic, label_of, labels_of, probabilities, shown
 from ouzel.model.label_encoder import Classes
 from ouzel.model.losses import multiclass_hinge_losses, multinomial_losses, one_vs_rest_losses
+from ouzel.model.tasks.known_classes import by_known_classes
 from ouzel.model.tasks.task import Host, Outcome, State, Task, call_one, losses_against
 from ouzel.ranges import memory
 from ouzel.streams.block import Block
@@ -47,6 +49,10 @@ class Classification(Task):
             start = stop
         margins = scores if self.columns(len(model.classes)) > 1 else self.margin(scores)
         return Outcome(margins, positions, block.weights, losses)
+
+    def parts(self, outcome: Outcome) -> Iterator[Outcome]:
+        """Examples by the classes known when they were predicted."""
+        return by_known_classes(outcome, self.margin)
 
     def check(self, model: Host, block: Block) -> None:
         """Refuse labels that are classes too many, or were not declared."""

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-import asyncio
+from functools import partial
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from ouzel.service.aside import SMALL, NotNowError
 from ouzel.service.gate import body_of
 from ouzel.service.problems import json_response, refused
 from ouzel.service.reading import Refused
-from ouzel.service.routes.bodies import JSON, LINES, LINES_TOO, kind_of, objects_of, plain, wrong_kind
+from ouzel.service.routes.bodies import (
+    JSON,
+    LINES,
+    LINES_TOO,
+    check_json,
+    is_array,
+    kind_of,
+    objects_of,
+    plain,
+    wrong_kind,
+)
 from ouzel.service.served import Served
 from ouzel.service.submission import Result
 from ouzel.streams.block import ROWS
 
-FEW = 16  # examples that are predicted where they came in; more go to a thread
+FEW = 16  # examples that are predicted in the loop
 
 
 async def predict(request: Request, served: Served) -> Response:
@@ -26,12 +37,13 @@ async def predict(request: Request, served: Served) -> Response:
         raise wrong_kind(kind, JSON, LINES)
     body = await body_of(request, served.limits)
     if kind in LINES_TOO:
-        results = await predicted(served, [line for line in body.split(b"\n") if line.strip()])
-        return Response(b"".join(msgspec.json.encode(plain(result)) + b"\n" for result in results), media_type=LINES)
-    objects = objects_of(body)
-    if objects is not None:
-        return json_response([plain(result) for result in await predicted(served, objects)])
-    result = await served.asked_of.ask(body)
+        return await served.answer(len(body), partial(_predict_lines, served, body))
+    if is_array(body):
+        return await served.answer(len(body), partial(_predict_array, served, body))
+    if len(body) > SMALL:
+        (result,) = await served.answer(len(body), partial(predict_all, served, [body]))
+    else:
+        result = await served.asked_of.ask(body)
     if isinstance(result, Refused):
         raise refused(result)
     return json_response(result)
@@ -39,23 +51,35 @@ async def predict(request: Request, served: Served) -> Response:
 
 async def explain(request: Request, served: Served) -> Response:
     """One object: what each of its features adds to the margin of each class."""
-    kind = kind_of(request)
-    if kind != JSON:
-        raise wrong_kind(kind, JSON)
-    line = served.asked(await body_of(request, served.limits))
+    check_json(request)
+    body = await body_of(request, served.limits)
+    return await served.aside.run(len(body), partial(_explain, served, body))
+
+
+def predict_all(served: Served, texts: list[bytes], now: bool) -> list[Result]:
+    """Predictions of lines, as many at a time as are one block; NotNowError if they are many and it is to be now."""
+    if now and len(texts) > FEW:
+        raise NotNowError
+    results: list[Result] = []
+    for start in range(0, len(texts), ROWS):
+        results += served.predict(texts[start : start + ROWS], now)
+    return results
+
+
+def _predict_lines(served: Served, body: bytes, now: bool) -> Response:
+    results = predict_all(served, [line for line in body.split(b"\n") if line.strip()], now)
+    return Response(b"".join(msgspec.json.encode(plain(result)) + b"\n" for result in results), media_type=LINES)
+
+
+def _predict_array(served: Served, body: bytes, now: bool) -> Response:
+    return json_response([plain(result) for result in predict_all(served, objects_of(body), now)])
+
+
+def _explain(served: Served, body: bytes) -> Response:
+    line = served.asked(body)
     if isinstance(line, Refused):
         raise refused(line)
     (answer,) = served.predict([line.text])
     if isinstance(answer, Refused):
         raise refused(answer)
-    return json_response({**answer, "classes": await asyncio.to_thread(served.owner.explain, line.example)})
-
-
-async def predicted(served: Served, texts: list[bytes]) -> list[Result]:
-    """Predictions of lines, as many at a time as are one block."""
-    if len(texts) <= FEW:
-        return served.predict(texts)
-    results = []
-    for start in range(0, len(texts), ROWS):
-        results += await asyncio.to_thread(served.predict, texts[start : start + ROWS])
-    return results
+    return json_response({**answer, "classes": served.owner.explain(line.example)})

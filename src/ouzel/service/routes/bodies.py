@@ -22,7 +22,7 @@ AT_ONCE = 1 << 16  # bytes of a body that are asked for
 
 
 def kind_of(request: Request) -> str:
-    """The media type of the body, without parameters. It must be given: other sites cannot send one of ours unasked."""
+    """The media type of the body, without parameters."""
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
@@ -31,10 +31,20 @@ def wrong_kind(kind: str, *known: str) -> ProblemError:
     return ProblemError(415, f"the body's Content-Type is {kind[:100]!r}; expected {' or '.join(known)}")
 
 
-def objects_of(body: bytes) -> list[bytes] | None:
-    """The parts of a JSON array as they are written; None of anything else."""
-    if not body.lstrip(b" \t\r\n").startswith(b"["):
-        return None
+def check_json(request: Request) -> None:
+    """Refuse a body that is not called JSON."""
+    kind = kind_of(request)
+    if kind != JSON:
+        raise wrong_kind(kind, JSON)
+
+
+def is_array(body: bytes) -> bool:
+    """Whether a body begins as a JSON array does."""
+    return body[:1] == b"[" or body.lstrip(b" \t\r\n")[:1] == b"["
+
+
+def objects_of(body: bytes) -> list[bytes]:
+    """The parts of a JSON array as they are written."""
     try:
         return [bytes(part) for part in msgspec.json.decode(body, type=list[msgspec.Raw])]
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:

@@ -6,6 +6,7 @@ d - 1, which are numbers of the stream's own.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -15,8 +16,8 @@ from starlette.responses import Response
 from ouzel.service.gate import body_of
 from ouzel.service.problems import ProblemError, json_response
 from ouzel.service.reading import Refused
-from ouzel.service.routes.answering import predicted
-from ouzel.service.routes.bodies import json_of
+from ouzel.service.routes.answering import predict_all
+from ouzel.service.routes.bodies import check_json, json_of, kind_of
 from ouzel.service.served import Served
 
 NUMBERS = ("BOOL", "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16", "INT32", "INT64", "FP16", "FP32", "FP64")
@@ -25,7 +26,14 @@ MOST = 4096  # examples of one request
 
 async def infer(request: Request, served: Served) -> Response:
     """Predict the examples that tensors hold."""
-    asked = json_of(await body_of(request, served.limits))
+    if kind_of(request):  # clients of the protocol may leave it out
+        check_json(request)
+    body = await body_of(request, served.limits)
+    return await served.answer(len(body), partial(_infer, served, body))
+
+
+def _infer(served: Served, body: bytes, now: bool) -> Response:
+    asked = json_of(body)
     if not isinstance(asked, dict) or not isinstance(asked.get("inputs"), list) or not asked["inputs"]:
         raise ProblemError(422, 'expected {"inputs": [{"name": …, "shape": […], "datatype": …, "data": […]}]}')
     columns: dict[str, list[Any]] = {}
@@ -35,7 +43,7 @@ async def infer(request: Request, served: Served) -> Response:
     if len(counts) != 1:
         raise ProblemError(422, "expected inputs of one number of examples, their first dimension", field="inputs")
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    results = await predicted(served, [msgspec.json.encode(row) for row in rows])
+    results = predict_all(served, [msgspec.json.encode(row) for row in rows], now)
     for place, result in enumerate(results):
         if isinstance(result, Refused):
             raise ProblemError(422, f"example {place}: {result.error}", field=result.field)

@@ -9,10 +9,21 @@ from ouzel.service.formats import ARROW, OF_LINES
 from ouzel.service.gate import body_of
 from ouzel.service.problems import ProblemError, json_response, refused
 from ouzel.service.reading import MOST_KEY, Refused
-from ouzel.service.routes.bodies import JSON, LINES, LINES_TOO, json_of, kind_of, objects_of, plain, wrong_kind
+from ouzel.service.routes.bodies import (
+    JSON,
+    LINES,
+    LINES_TOO,
+    check_json,
+    is_array,
+    json_of,
+    kind_of,
+    objects_of,
+    plain,
+    wrong_kind,
+)
 from ouzel.service.routes.streaming import AT_ONCE, LearnedLines, numbered
 from ouzel.service.served import Served
-from ouzel.service.submission import Given
+from ouzel.service.submission import Given, KeyOf
 
 
 async def learn(request: Request, served: Served) -> Response:
@@ -23,13 +34,13 @@ async def learn(request: Request, served: Served) -> Response:
     if kind != JSON:
         raise wrong_kind(kind, JSON, LINES, *OF_LINES, ARROW)
     body = await body_of(request, served.limits)
-    objects = objects_of(body)
-    if objects is not None:
+    if is_array(body):
+        objects = await served.answer(len(body), lambda now: objects_of(body))
         if len(objects) > AT_ONCE:
             raise ProblemError(413, f"expected at most {AT_ONCE} examples in an array; send more as lines, {LINES}")
         given = [Given(text, numbered(key, number)) for number, text in enumerate(objects, 1)]
         return json_response([plain(result) for result in await served.learn(given)] if given else [])
-    (result,) = await served.learn([Given(body, key)])
+    (result,) = await served.learn([Given(body, key, key_of=KeyOf.EXAMPLE)])
     if isinstance(result, Refused):
         raise refused(result)
     return json_response(result)
@@ -37,7 +48,9 @@ async def learn(request: Request, served: Served) -> Response:
 
 async def label(request: Request, served: Served) -> Response:
     """The label of an example that was predicted with an id: it is learnt now."""
-    asked = json_of(await body_of(request, served.limits))
+    check_json(request)
+    body = await body_of(request, served.limits)
+    asked = await served.answer(len(body), lambda now: json_of(body))
     if not isinstance(asked, dict) or set(asked) != {"id", "label"}:
         raise ProblemError(422, 'expected {"id": …, "label": …}: the id it was predicted with, and its label')
     id = asked["id"]

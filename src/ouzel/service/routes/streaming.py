@@ -13,6 +13,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from ouzel.errors import OuzelError
+from ouzel.service.example_log import MOST_ROW
 from ouzel.service.formats import ARROW, OF_LINES, as_json, rows_of_stream
 from ouzel.service.packed_rows import rows_as_json
 from ouzel.service.problems import ProblemError
@@ -78,12 +79,12 @@ class LearnedLines(Response):
                 async for batch in self._batches():
                     under_way.append(batch)
                     while under_way and (len(under_way) > AHEAD or under_way[0].results.done()):
-                        yield self._told(under_way[0].numbers, await under_way[0].results)
+                        yield await self._told(under_way[0].numbers, await under_way[0].results)
                         under_way.popleft()
             except (OuzelError, ProblemError) as error:  # what came before it is learnt all the same
                 stopped = error
             while under_way:
-                yield self._told(under_way[0].numbers, await under_way[0].results)
+                yield await self._told(under_way[0].numbers, await under_way[0].results)
                 under_way.popleft()
         except OuzelError as error:
             stopped = stopped or error
@@ -99,7 +100,7 @@ class LearnedLines(Response):
         """The lines of the body under way; as wholes where each line need not be known by itself."""
         if self.kind in OF_LINES or self.key is not None:
             async for lines in self._lines():
-                numbers, given = self._given(lines, self.lines)
+                numbers, given = await self._given(lines, self.lines)
                 self.lines += len(lines)
                 await self.served.room()
                 if given:
@@ -156,7 +157,9 @@ class LearnedLines(Response):
         file = file_of(self.request, self.served.limits)
         rows = rows_of_stream(file, self.served.owner.reading.options.limits)
         while (batch := await asyncio.to_thread(next, rows, None)) is not None:
-            yield batch
+            most = max(1, batch.num_rows * MOST_ROW // max(1, batch.nbytes))  # of wide rows few, for predictions wait
+            for start in range(0, batch.num_rows, most):
+                yield batch.slice(start, most)
 
     async def _lines(self) -> AsyncIterator[list[bytes]]:
         """The lines of the body, some at a time."""
@@ -168,7 +171,7 @@ class LearnedLines(Response):
             for start in range(0, batch.num_rows, AT_ONCE):
                 yield await asyncio.to_thread(rows_as_json, batch.slice(start, AT_ONCE))
 
-    def _given(self, lines: list[bytes], before: int) -> tuple[list[int], list[Given]]:
+    async def _given(self, lines: list[bytes], before: int) -> tuple[list[int], list[Given]]:
         """The lines that are not blank, their numbers first, as they are to be learnt."""
         comment = b"#" if self.kind in OF_LINES else b"\n"
         kept = [(before + k, line) for k, line in enumerate(lines, 1) if line.strip() and not line.startswith(comment)]
@@ -178,17 +181,21 @@ class LearnedLines(Response):
             return numbers, [Given(text, key) for text, key in zip(texts, keys, strict=True)]
         reading = self.served.owner.reading
         given = []
-        for text, key, found in zip(
-            texts, keys, as_json(texts, self.kind, reading.options, reading.label), strict=True
-        ):
+        read = await asyncio.to_thread(as_json, texts, self.kind, reading.options, reading.label)
+        for text, key, found in zip(texts, keys, read, strict=True):
             given.append(Given(text, key, refused=found) if isinstance(found, Refused) else Given(found, key))
         return numbers, given
 
-    def _told(self, numbers: Sequence[int] | Numbered, results: list[Result] | int) -> bytes:
+    async def _told(self, numbers: Sequence[int] | Numbered, results: list[Result] | int) -> bytes:
         """What is said of some lines."""
         if isinstance(results, int):
             self.counts["learnt"] += results
             return b""
+        if len(results) <= AT_ONCE:
+            return self._said(numbers, results)
+        return await asyncio.to_thread(self._said, numbers, results)
+
+    def _said(self, numbers: Sequence[int] | Numbered, results: list[Result]) -> bytes:
         said = []
         for number, result in zip(
             numbers.numbers() if isinstance(numbers, Numbered) else numbers, results, strict=True

@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 from ouzel.errors import DataError, OuzelError
 from ouzel.streams.logs.address import Address
 from ouzel.streams.logs.beside import Members
-from ouzel.streams.logs.jetstream_pull import Pull
 from ouzel.streams.logs.protocol import TOUCH, Batch, Pause, Place, Position, gap
 from ouzel.streams.logs.reading import Reading
 from ouzel.streams.logs.topic import Topic
@@ -25,6 +24,8 @@ try:
     from nats.errors import Error as NatsError
     from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
     from nats.js.errors import NotFoundError
+
+    from ouzel.streams.logs.jetstream_pull import Pull
 except ImportError:
     raise OuzelError('NATS is read with nats-py: pip install "ouzel[nats]"') from None
 

@@ -76,7 +76,7 @@ class Columns:
         self.above = above  # lines above the first row, which messages count
         self.rows = 0  # rows seen
         self.uneven = uneven  # rows that the parser has left out
-        self.too_long = options.limits.of_words
+        self.too_long = {limit: options.limits.expected(limit) for limit in ("word", "label")}
         self._encoded: Encoded = np.empty(0, np.int64), []  # labels of the batch that was read
         names = [column for column in schema.names if is_named(column)]
         self._check_names(names)
@@ -150,7 +150,8 @@ class Columns:
             cell = batch.column(column)[row].as_py()
             found = "nothing" if cell is None else reason_of(repr(cell))
             place = f"{self.name}: row {self.above + self.rows + row + 1}, column {column!r}"
-            limits = self.options.limits.longer("word") if advice is self.too_long else None
+            passed = next((limit for limit, text in self.too_long.items() if text is advice), None)
+            limits = None if passed is None else self.options.limits.longer(passed)
             raise bad_line(f"{place}: found {found}; {advice}", "rows", limits)
         self.rows += batch.num_rows
 
@@ -172,16 +173,17 @@ class Columns:
             features, found = self.features.read(batch)
             for column, cells in found:
                 refuse(cells == NOT_FINITE, column, FINITE)
-                refuse(cells == TOO_LONG, column, self.too_long)
+                refuse(cells == TOO_LONG, column, self.too_long["word"])
                 refuse(cells == NOT_A_DATE, column, EXPECTED)
         if self.label is not None:
             with converting(batch, self.label, self.name, "label"):
                 self._encoded = _encoded(batch, self.label)
                 kind = batch.schema.field(self.label).type
                 numbers = numbers_of(batch.column(self.label), 0.0) if is_number(kind) else None
-                infinite, long = _bad_labels(numbers, self._encoded, self.options.limits.word)
+                infinite, sizes = _infinite_and_sizes(numbers, self._encoded)
             refuse(infinite, self.label, INFINITE)
-            refuse(long, self.label, self.too_long)
+            for limit, advice in self.too_long.items():
+                refuse(sizes > getattr(self.options.limits, limit), self.label, advice)
         if self.weight is not None:
             weights = self._weights(batch)
             refuse(~((weights >= 0.0) & (weights <= LARGEST)), self.weight, WEIGHT)
@@ -263,13 +265,13 @@ def _encoded(batch: Any, column: str) -> Encoded:
     return encoded(batch.column(column)) if found is None else found
 
 
-def _bad_labels(numbers: np.ndarray | None, encoded: Encoded, longest: int) -> tuple[np.ndarray, np.ndarray]:
-    """Which labels (n,), of numbers these, are infinite, and which have more than `longest` characters."""
+def _infinite_and_sizes(numbers: np.ndarray | None, encoded: Encoded) -> tuple[np.ndarray, np.ndarray]:
+    """Which labels (n,), of numbers these, are infinite, and how many characters each has that is a word."""
     if numbers is not None:
-        return np.isinf(numbers), np.zeros(len(numbers), np.bool_)
+        return np.isinf(numbers), np.zeros(len(numbers), np.int64)
     codes, known = encoded
-    long = [isinstance(cell, str) and len(cell) > longest for cell in known]
-    return np.array([*map(is_infinite, known), False])[codes], np.array([*long, False])[codes]
+    sizes = [len(cell) if isinstance(cell, str) else 0 for cell in known]
+    return np.array([*map(is_infinite, known), False])[codes], np.array([*sizes, 0], np.int64)[codes]
 
 
 def is_named(column: str) -> bool:

@@ -18,7 +18,11 @@ from ouzel.streams.values import BadValueError, features_of, members_in
 
 
 class LongWordError(ValueError):
-    """A label, a name or a word beyond the limit."""
+    """A name, a word or a label beyond a limit, that of a word or that of a label."""
+
+    def __init__(self, found: str, limit: str) -> None:
+        super().__init__(found)
+        self.limit = limit
 
 
 class Example(NamedTuple):
@@ -41,9 +45,10 @@ def example_of(row: dict[str, Any], label: str | None, options: Options, kinds: 
         raise ValueError(f"{label!r}: {given}; expected a label, a number or a name")
     if is_infinite(given):
         raise ValueError(f"{label!r}: {given}; {INFINITE}")
-    longest = options.limits.word
     target = label_of(given)
-    _check_length(label, target, longest)
+    passed = options.limits.passed_by(len(target)) if isinstance(target, str) else ""
+    if passed:
+        raise LongWordError(f"{label!r}: {target!r}; ", passed)
     if options.label_positive is not None:
         target = as_sign(target, options.label_positive)
     weight = 1.0
@@ -122,7 +127,7 @@ def _group(row: dict[str, Any], options: Options) -> int:
 
 def _check_length(name: str | None, word: Any, longest: int) -> None:
     if isinstance(word, (str, bytes)) and len(word) > longest:
-        raise LongWordError(f"{name!r}: {word!r}; ")
+        raise LongWordError(f"{name!r}: {word!r}; ", "word")
 
 
 def _check_word(name: str, feature: Any, longest: int) -> None:

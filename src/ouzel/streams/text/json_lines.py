@@ -68,7 +68,9 @@ def _made(
                 continue
             column = error.colno if isinstance(error, json.JSONDecodeError) else 1
             problem = Problem(number, column, *said_of(error))
-            return made, too_long(problem, options.limits) if isinstance(error, LongWordError) else problem
+            if isinstance(error, LongWordError):
+                problem = too_long(problem, options.limits, error.limit)
+            return made, problem
     return made, None
 
 

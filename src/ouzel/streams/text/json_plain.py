@@ -200,7 +200,7 @@ class PlainObjects:
     def _with_label(self, word: bytes) -> Keys:
         text, options = word.decode(), self.reader.options
         value = label_of(text)
-        sound = not is_infinite(text) and len(word) <= options.limits.word
+        sound = not is_infinite(text) and len(word) <= options.limits.longest_label
         if sound and options.label_positive is not None:
             value = as_sign(value, options.label_positive)
         self._values.append(value)

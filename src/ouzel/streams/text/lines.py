@@ -41,9 +41,9 @@ class Parsed(NamedTuple):
     problem: Problem | None
 
 
-def too_long(problem: Problem, limits: Limits) -> Problem:
-    """The problem with a label or a name that takes more than the limit of a word."""
-    return problem._replace(advice=limits.of_words, limits=limits.longer("word"))
+def too_long(problem: Problem, limits: Limits, limit: str = "word") -> Problem:
+    """The problem with a label or a name that takes more than the limit of a word, or of a label."""
+    return problem._replace(advice=limits.expected(limit), limits=limits.longer(limit))
 
 
 def problem_at(data: np.ndarray, start: int, position: int, advice: str) -> Problem:

@@ -221,8 +221,9 @@ def with_labels(
         return parsed._replace(block=block, skipped=parsed.skipped + len(wrong))
     first = wrong[0]
     span = spans[first]
-    if span[1] - span[0] > options.limits.word:
-        problem = too_long(problem_at(data, start, int(span[0]), ""), options.limits)
+    passed = options.limits.passed_by(int(span[1] - span[0]))
+    if passed:
+        problem = too_long(problem_at(data, start, int(span[0]), ""), options.limits, passed)
     else:
         problem = problem_at(data, start, int(span[0]), advice(data, span))
     return parsed._replace(block=block.slice(0, int(first)), problem=problem)
@@ -240,7 +241,7 @@ def name_labels(
     wrong: list[int] = []
     codes: dict[str, int] = {}
     for row in named:
-        if spans[row, 1] - spans[row, 0] > options.limits.word:
+        if spans[row, 1] - spans[row, 0] > options.limits.longest_label:
             wrong.append(int(row))
             continue
         word = bytes(data[spans[row, 0] : spans[row, 1]]).decode("utf-8", "replace")

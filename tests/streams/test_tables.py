@@ -247,14 +247,13 @@ def test_what_parts_the_cells_is_seen_in_the_header(tmp_path, delimiter):
     assert examples(path)[0] == [(1.0, 1.0, {feature_id("price"): 2.5, feature_id("city=Rome"): 1.0})]
 
 
-def test_cells_with_newlines_quotes_and_odd_bytes_are_read(tmp_path):
-    path = wrote(tmp_path, "t.csv", b'y,x\r\n1,"a\nb"\r\n\r\n0,"c ""d"""\r\n1,\xff\r\n')
+def test_cells_with_newlines_and_quotes_are_read(tmp_path):
+    path = wrote(tmp_path, "t.csv", b'y,x\r\n1,"a\nb"\r\n\r\n0,"c ""d"""\r\n')
 
     found, error, _ = examples(path)
 
     assert error is None
-    assert [next(iter(features)) for _, _, features in found[:2]] == [feature_id("x=a\nb"), feature_id('x=c "d"')]
-    assert len(found) == 3
+    assert [next(iter(features)) for _, _, features in found] == [feature_id("x=a\nb"), feature_id('x=c "d"')]
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from ouzel.streams.patterns import is_pattern, matches
 from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.tables.labels import find_label
 from ouzel.streams.text.json_examples import Example, example_of
+from ouzel.streams.text.utf8 import NOT_UTF8, SAVE_AS_UTF8
 
 SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # half a character, which is none unless the other half follows
 EXAMPLE = 'expected an object such as {"label": 1, "price": 2.5}'
@@ -93,7 +94,7 @@ def said_of(error: Exception) -> tuple[str, str]:
     if isinstance(error, json.JSONDecodeError):
         return f"no JSON ({error.msg})", EXAMPLE
     if isinstance(error, UnicodeDecodeError):
-        return "bytes that are no UTF-8", "expected JSON text; save the file as UTF-8"
+        return NOT_UTF8, SAVE_AS_UTF8
     if isinstance(error, UnicodeEncodeError):
         return "half of a surrogate pair", "expected text whose characters are whole"
     if isinstance(error, RecursionError):

@@ -23,6 +23,7 @@ from ouzel.streams.text.json_rows import room_for
 from ouzel.streams.text.json_walk import NEW_KEY, NEW_LABEL, ROOM, read_objects
 from ouzel.streams.text.marks import SPARE, lines_of
 from ouzel.streams.text.spans import names_of, nothing_noted
+from ouzel.streams.text.utf8 import is_utf8
 
 EQUALS = np.uint8(61)  # between a key and a word
 MOST_BYTES = 2**32 - 1  # of a chunk: where its words are takes 32 bits
@@ -41,7 +42,7 @@ class Chunk:
             start, stop = 0, stop - start
         self.data, self.at, self.stop = data, start, stop
         ended, ascii = lines_of(data, start, stop)
-        self.is_text = ascii or _is_text(data[start:stop])
+        self.is_text = ascii or is_utf8(data, start, stop)
         self.marks = np.empty(stop - start + SPARE, np.uint64)
         room = (stop - start) // FEWEST + 1
         lines = int(ended) + 2
@@ -268,11 +269,3 @@ def lines_at(data: np.ndarray, start: int, stop: int, count: int) -> tuple[list[
         lines += found
         start += sum(map(len, found)) + len(found)
     return lines, min(start, stop)
-
-
-def _is_text(data: np.ndarray) -> bool:
-    """Whether bytes are UTF-8."""
-    try:
-        return bool(data.tobytes().decode() or True)
-    except UnicodeDecodeError:
-        return False

@@ -425,3 +425,20 @@ def test_of_a_parquet_file_no_more_is_held_than_is_being_read(tmp_path, afar):
     before = pyarrow.total_allocated_bytes()
     held = max(pyarrow.total_allocated_bytes() - before for _ in ouzel.read(path))
     assert held < values.nbytes / 2
+
+
+@pytest.mark.parametrize("column", [1, 2])
+def test_a_quotation_that_does_not_end_says_how_many_lines_it_takes(tmp_path, column):
+    rows = [[str(k % 2), f"w{k}", "x"] for k in range(200)]
+    rows[50][column] = f'"{rows[50][column]}'
+    path = wrote(tmp_path, "t.csv", "y,a,b\n" + "".join(",".join(row) + "\n" for row in rows))
+
+    found, error, _ = examples(path)
+    assert len(found) == (50 if column == 1 else 51)
+    assert " 150 lines" in str(error)
+
+    stream = ouzel.read(path, on_error="skip")
+    assert sum(block.rows for block in stream) == 50
+    assert stream.skipped == 1
+    said = "t.csv: the row that is left out takes 150 lines; look for a quotation that does not end"
+    assert [line.endswith(said) for line in stream.remarks] == [True]

@@ -44,7 +44,7 @@ def read_table(
     columns: Columns | None = None
     blocks: BlockReader | None = None
     batches: Iterator[Any] = (
-        delimited_batches(source, options, format, skipped, uneven)
+        delimited_batches(source, options, format, skipped, uneven, kinds.say)
         if delimited
         else record_batches(source, options, format, skipped)
     )

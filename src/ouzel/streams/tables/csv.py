@@ -19,7 +19,7 @@ from ouzel.streams.options import Options
 from ouzel.streams.sources.formats import DELIMITERS
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.csv_cells import Cutter, can_cut
-from ouzel.streams.tables.csv_text import MARK, CellText, Uneven
+from ouzel.streams.tables.csv_text import MARK, CellText, Uneven, lines_in
 from ouzel.streams.tables.cut_rows import CutRows, as_arrow
 from ouzel.streams.text.utf8 import NOT_UTF8, SAVE_AS_UTF8
 
@@ -34,12 +34,17 @@ def lines_above(options: Options) -> int:
 
 
 def delimited_batches(
-    source: Source, options: Options, format: str, skipped: Callable[[int], None], uneven: Uneven
+    source: Source,
+    options: Options,
+    format: str,
+    skipped: Callable[[int], None],
+    uneven: Uneven,
+    say: Callable[[str], None] = lambda line: None,
 ) -> Iterator[pyarrow.RecordBatch | CutRows]:
     """The rows of a CSV or TSV file, every cell as text, the names of its columns in its header.
 
     A row of more or fewer cells is noted in `uneven`; it is left out if the options say so, else DataError follows the
-    rows before it.
+    rows before it. `say` is told in a line if those left out take more lines than they are rows.
     """
     text = CellText(source, options.limits)
     for _ in range(options.skip_lines):
@@ -51,7 +56,7 @@ def delimited_batches(
         names, delimiter = _header(text, delimiter, options.skip_lines + 1)
     even, ended = 0, False  # rows given out
     last = None  # the last batch of any rows
-    parsed = _whole_rows(_parsed(text, names, delimiter, uneven), text)
+    parsed = _whole_rows(_parsed(text, names, delimiter, uneven), text, options.on_error == "skip")
     for batch in chain(_plain(text, names, delimiter, uneven) if can_cut(delimiter) else (), parsed):
         if options.on_error != "skip" and uneven and uneven.first.number - 1 - even <= batch.num_rows:
             batch, ended = batch.slice(0, uneven.first.number - 1 - even), True  # Arrow reads ahead
@@ -76,23 +81,28 @@ def delimited_batches(
         even += batch.num_rows
         last = batch if batch.num_rows else last
     if options.on_error == "skip":
+        if text.left_open:
+            uneven.leave_out(uneven.counted(np.array([even])), lines_in(text.left_open))
         skipped(len(uneven))
+        if uneven.lines > len(uneven):
+            rows = f"{len(uneven)} rows that are left out take" if len(uneven) > 1 else "the row that is left out takes"
+            say(f"{source.name}: {rows} {uneven.lines:,} lines; look for a quotation that does not end")
     elif uneven:
         row = uneven.first
+        lines = lines_in(row.text)
         raise bad_line(
             f"{source.name}: row {lines_above(options) + row.number}: found {row.actual_columns} cells "
-            f"({_beginning(row.text)}); expected {row.expected_columns}, as there are columns",
+            f"{f'in {lines:,} lines ' if lines > 1 else ''}({_beginning(row.text)}); "
+            f"expected {row.expected_columns}, as there are columns",
             "rows",
         )
     if text.damage is not None:
         raise source.broken(text.damage)
-    if options.on_error != "skip" and text.quotes % 2 and last is not None:
-        cell = as_arrow(last).column(-1)[-1].as_py()
-        if cell is not None and "\n" in cell:
-            raise DataError(
-                f"{source.name}: row {lines_above(options) + even}: found a quotation that does not end "
-                f"({_beginning(cell)}); close it, or take the mark out"
-            )
+    if options.on_error != "skip" and text.quotes % 2 and (cell := _last_cell(last)):
+        raise DataError(
+            f"{source.name}: row {lines_above(options) + even}: found a quotation that does not end "
+            f"({_beginning(cell)}: {lines_in(cell):,} lines); close it, or take the mark out"
+        )
 
 
 def _plain(text: CellText, names: list[str], delimiter: str, uneven: Uneven) -> Iterator[CutRows]:
@@ -136,17 +146,25 @@ def _parsed(text: CellText, names: list[str], delimiter: str, uneven: Uneven) ->
         text.end()
 
 
-def _whole_rows(batches: Iterator[Any], text: CellText) -> Iterator[Any]:
-    """The batches, but for the last row where a damaged archive ends within a quotation."""
-    kept: list[Any] = []  # Arrow reads ahead: the damage is known before the last batch is given out
+def _whole_rows(batches: Iterator[Any], text: CellText, skip: bool) -> Iterator[Any]:
+    """The batches, but for the last row where a damaged archive ends within a quotation, or the text, if to `skip`."""
+    held = None  # Arrow reads ahead: an end is known before the last batch is given out
     for batch in batches:
-        if text.damage is not None and text.quotes % 2:
-            kept.append(batch)
-        else:
+        if held is not None:
+            yield held
+        within = text.quotes % 2 and (text.damage is not None or (skip and _last_cell(batch)))
+        held = batch if within else None
+        if held is None:
             yield batch
-    yield from kept[:-1]
-    for batch in kept[-1:]:
-        yield batch.slice(0, max(0, batch.num_rows - 1))
+    if held is not None:
+        text.left_open = _last_cell(held) if text.damage is None else ""
+        yield held.slice(0, max(0, held.num_rows - 1))
+
+
+def _last_cell(batch: pyarrow.RecordBatch | CutRows | None) -> str:
+    """The last cell of the last row, if it has several lines; else nothing."""
+    cell = None if batch is None or not batch.num_rows else as_arrow(batch).column(-1)[-1].as_py()
+    return cell if cell is not None and "\n" in cell else ""
 
 
 def _marked_rows(batch: pyarrow.RecordBatch | CutRows) -> dict[int, int]:

@@ -29,6 +29,7 @@ class Uneven:
     def __init__(self) -> None:
         self.above = 0  # rows above the first that PyArrow's parser has seen
         self.first: Any = None
+        self.lines = 0  # of the text that such rows are, with those within quotation marks
         self._places = array("q")  # of each among all rows, from 0
 
     def __len__(self) -> int:
@@ -38,11 +39,13 @@ class Uneven:
         """Note a row that PyArrow asks about."""
         row = row._replace(number=row.number + self.above)
         self.first = self.first or row
+        self.lines += lines_in(row.text)
         self._places.append(row.number - 1)
         return "skip"
 
-    def leave_out(self, places: np.ndarray) -> None:
+    def leave_out(self, places: np.ndarray, lines: int = 0) -> None:
         """Note rows that are left out for another reason, by their places (n,) among all rows, ascending."""
+        self.lines += lines or len(places)
         for place in places.tolist():
             bisect.insort(self._places, place)
 
@@ -51,6 +54,11 @@ class Uneven:
         places = np.array(self._places)
         before = places - np.arange(len(places))  # even rows before each
         return rows + np.searchsorted(before, rows, side="right")
+
+
+def lines_in(text: str) -> int:
+    """The lines of a row, or of a cell."""
+    return text.strip("\r\n").count("\n") + 1
 
 
 class CellText:
@@ -65,6 +73,7 @@ class CellText:
         self.name = source.name
         self.quotes = 0  # quotation marks that a parser has read
         self.damage: OSError | None = None
+        self.left_open = ""  # the cell of a quotation that does not end, where its row is left out
         self._file: Any = source.open()
         self._arriving = source.size is None
         self._limits = limits

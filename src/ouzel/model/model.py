@@ -17,6 +17,7 @@ from ouzel.layout import bytes_of, copied, flat
 from ouzel.learners import catalogue, feature_scaling, protocol
 from ouzel.learners.rows import Rows, largest_id, to_rows
 from ouzel.model.answers import Answers, Named, shown_top, shown_weights
+from ouzel.model.changing import changing
 from ouzel.model.label_encoder import Classes
 from ouzel.model.preparation import Preparation
 from ouzel.model.room import capacity_for, check_room
@@ -223,18 +224,20 @@ class Model:
         """Have room for feature id `largest` and all below it."""
         if largest + 2 <= self.dimension:
             return
-        check_room(self, largest)
-        dimension, capacity = self.dimension, self.capacity
-        self.dimension = largest + 2
-        if self.budgeted or self.capacity == capacity:
-            return
-        try:
-            self.compiled.clear()  # it holds the states that are replaced
-            self.states = [self.module.grow(state, *self.task.shape(self), self.settings) for state in self.states]
-            self.preparation.grow(self.capacity)
-        except OuzelError as error:
-            self.dimension = dimension
-            raise RoomError(str(error)) from None
+        with changing(self):
+            dimension = max(largest + 2, self.dimension)
+            check_room(self, dimension - 2)
+            capacity = capacity_for(self.smallest, dimension)
+            if not self.budgeted and capacity != self.capacity:
+                shape = capacity, *self.task.shape(self)[1:]
+                try:
+                    states = [self.module.grow(state, *shape, self.settings) for state in self.states]
+                    self.preparation.grow(capacity)
+                except OuzelError as error:
+                    raise RoomError(str(error)) from None
+                self.compiled.clear()  # it holds the states that are replaced
+                self.states = states
+            self.dimension = dimension  # last, for other threads go by it
 
     def weights(self) -> np.ndarray:
         """Weights (columns, dimension), slot 0 first; not for learners of a byte budget, which know only their top."""

@@ -2,6 +2,7 @@
 
 import pickle
 import threading
+from functools import partial
 
 import numpy as np
 import pytest
@@ -36,7 +37,7 @@ def test_first_examples_are_taught_to_one_model(learner):
     for _ in range(10):
         model = ouzel.OnlineClassifier(learner)
 
-        at_once(*(lambda k=k: model.learn_one({f"name {k}": 1.0}, f"class {k % 4}") for k in range(MANY)))
+        at_once(*(partial(model.learn_one, {f"name {k}": 1.0}, f"class {k % 4}") for k in range(MANY)))
 
         assert model.model_.examples == MANY
         assert sorted(model.classes_) == [f"class {k}" for k in range(4)]
@@ -49,7 +50,7 @@ def test_first_parts_are_taught_to_one_model():
         kind("adagrad").partial_fit(X, y)
         model = kind("adagrad")
 
-        at_once(*[lambda: model.partial_fit(X, y)] * MANY)  # noqa: B023
+        at_once(*[partial(model.partial_fit, X, y)] * MANY)
 
         assert model.model_.examples == MANY * len(y)
 

@@ -12,7 +12,6 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ouzel.errors import OuzelError, RoomError
 from ouzel.layout import bytes_of, copied, flat
 from ouzel.learners import catalogue, feature_scaling, protocol
 from ouzel.learners.rows import Rows, largest_id, to_rows
@@ -20,7 +19,7 @@ from ouzel.model.answers import Answers, Named, shown_top, shown_weights
 from ouzel.model.changing import changing
 from ouzel.model.label_encoder import Classes
 from ouzel.model.preparation import Preparation
-from ouzel.model.room import capacity_for, check_room
+from ouzel.model.room import capacity_for, check_room, grown_states
 from ouzel.model.settings import resolve_settings
 from ouzel.model.tasks.choose import choose_task, settings_for
 from ouzel.model.tasks.task import Outcome
@@ -229,12 +228,7 @@ class Model:
             check_room(self, dimension - 2)
             capacity = capacity_for(self.smallest, dimension)
             if not self.budgeted and capacity != self.capacity:
-                shape = capacity, *self.task.shape(self)[1:]
-                try:
-                    states = [self.module.grow(state, *shape, self.settings) for state in self.states]
-                    self.preparation.grow(capacity)
-                except OuzelError as error:
-                    raise RoomError(str(error)) from None
+                states = grown_states(self, capacity)
                 self.compiled.clear()  # it holds the states that are replaced
                 self.states = states
             self.dimension = dimension  # last, for other threads go by it

@@ -1,4 +1,4 @@
-"""Whether a model would take a block, and has room for its features: asked beforehand, nothing is changed."""
+"""Whether a model would take a block, and has room for its features; and states that have more of it."""
 
 from __future__ import annotations
 
@@ -41,3 +41,14 @@ def check_room(model: Any, largest: int) -> None:
             f"feature id {largest} needs {needed / 2**30:.0f} GiB of weights, more than this machine has; "
             "renumber the ids, or use a learner with a byte budget (awm), which takes any id"
         )
+
+
+def grown_states(model: Any, capacity: int) -> list[Any]:
+    """A model's states with room for so many slots, and its preparation with it; RoomError if they do not fit."""
+    shape = capacity, *model.task.shape(model)[1:]
+    try:
+        states = [model.module.grow(state, *shape, model.settings) for state in model.states]
+        model.preparation.grow(capacity)
+    except OuzelError as error:
+        raise RoomError(str(error)) from None
+    return states

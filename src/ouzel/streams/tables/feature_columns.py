@@ -98,7 +98,8 @@ class FeatureColumns:
     def _space(self, kinds: dict[str, str]) -> FeatureSpace:
         places = self.options.space.places()
         if places:
-            return FeatureSpace(width=len(places), lowest=0, highest=len(places) - 1, kinds=self.options.space.kinds)
+            whole = {"width": len(places), "lowest": 0, "highest": len(places) - 1, "indicator": self.options.indicator}
+            return FeatureSpace(**whole, kinds=self.options.space.kinds)
         own = [own_name(column) for column in self.columns]
         numbers = [name for name in own if isinstance(name, int)]
         named = len(numbers) < len(own) or set(kinds.values()) - {NUMBER} != set()
@@ -180,7 +181,8 @@ class FeatureColumns:
         ids, values = lane
         name = f"{column}={MARK}"
         hashed = feature_id(name, self.options.seed, 32)
-        ids[missing] = mark = hashed & int(self.mask)
+        place = self.options.space._replace(indicator=True).place_of_missing(column)
+        ids[missing] = mark = hashed & int(self.mask) if place is None else place
         values[missing] = 1.0
         if self._factors.wants(column):
             rows = np.flatnonzero(missing)

@@ -54,7 +54,7 @@ def read_table(
             yield from blocks.blocks(batch) if batch.num_rows else ()
             continue
         if columns is None:
-            label = find_label(options, batch.schema.names, source.name)
+            label = find_label(options, batch.schema.names, source.name, kinds.say_once)
             asked = options, batch.schema, label, not delimited, source.name, kinds, above, uneven
             columns = Columns(*asked, telling)
         if batch.num_rows:

@@ -49,14 +49,14 @@ class JsonExamples:
         aside = (options.label, options.weight, options.group, options.id)
         seen = [flattened(row, options.ignore) for row in rows]
         if seen and self.label is None:
-            self.label = find_label(options, list(seen[0]), self.name)
+            self.label = find_label(options, list(seen[0]), self.name, self.kinds.say_once)
         self.kinds.look([{name: row[name] for name in row if name not in (*aside, self.label)} for row in seen])
 
     def example(self, row: dict[str, Any], place: str) -> Example:
         """One object, met at a place (`file:line`), as an example; ValueError("found; expected") if it is not one."""
         flat = flattened(row, self.options.ignore)
         if self.label is None:
-            self.label = find_label(self.options, list(flat), place)
+            self.label = find_label(self.options, list(flat), place, self.kinds.say_once)
         example = example_of(flat, self.label, self.options, self.kinds, self.sound + self.bad)
         self.sound += 1
         return example

@@ -1,4 +1,4 @@
-"""A column called label, target, class or y is the label where none is named, and the model knows it not as a feature."""
+"""A column called label, target, class or y is the label where none is named, unless the model knows it as a feature."""
 
 import json
 
@@ -61,7 +61,7 @@ def test_what_the_model_knows_as_a_feature_is_no_label(format, unlabelled, tmp_p
     assert labels_of(stream) == [5, 6, 7]
     assert [line for line in stream.remarks if "label" in line] == ["label: y (by its name)"]
 
-    known = read(path, space=space._replace(kinds={name: NUMBER for name in ROWS[0]}), unlabelled=unlabelled)
+    known = read(path, space=space._replace(kinds=dict.fromkeys(ROWS[0], NUMBER)), unlabelled=unlabelled)
     if unlabelled:
         assert labels_of(known) == [None] * 3
     else:

@@ -442,3 +442,18 @@ def test_a_quotation_that_does_not_end_says_how_many_lines_it_takes(tmp_path, co
     assert stream.skipped == 1
     said = "t.csv: the row that is left out takes 150 lines; look for a quotation that does not end"
     assert [line.endswith(said) for line in stream.remarks] == [True]
+
+
+@pytest.mark.parametrize("line", ['{"y": 1, "a": {"b": 2}, "a.b": 5}', '{"y": 1, "a.b": 5, "a": {"b": 2}}'])
+def test_two_members_of_one_name_are_refused_as_two_columns_are(tmp_path, line):
+    path = wrote(tmp_path, "t.jsonl", f'{{"y": 0, "c": 1}}\n{line}\n{{"y": 1, "a": {{"b": 3}}}}\n')
+
+    found, error, _ = examples(path)
+    assert len(found) == 1
+    assert "t.jsonl:2:1: found two members 'a.b'; give each a name of its own" in str(error)
+
+    found, error, skipped = examples(path, on_error="skip")
+    assert (len(found), error, skipped) == (2, None, 1)
+    assert "two columns are named 'a.b'" in str(
+        examples(wrote(tmp_path, "t.parquet", {"y": [1], "a": [{"b": 2}], "a.b": [5]}))[1]
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,10 @@ class JsonExamples:
         """Decide by the first objects which member is the label, if that can be told, and what the others hold."""
         options = self.options
         aside = (options.label, options.weight, options.group, options.id)
-        seen = [flattened(row, options.ignore) for row in rows]
+        seen = []
+        for row in rows:
+            with suppress(ValueError):  # of which more is said when it is the row's turn
+                seen.append(flattened(row, options.ignore))
         if seen and self.label is None:
             self.label = find_label(options, list(seen[0]), self.name, self.kinds.say_once)
         self.kinds.look([{name: row[name] for name in row if name not in (*aside, self.label)} for row in seen])
@@ -106,6 +110,8 @@ def said_of(error: Exception) -> tuple[str, str]:
 def flattened(row: dict[str, Any], ignored: Sequence[str] = (), outer: str = "") -> dict[str, Any]:
     """The members of an object, those of objects inside it as `outer.inner`, but for those to be ignored.
 
+    ValueError("found; expected") where two of them have one name, as `{"a": {"b": 1}, "a.b": 2}` has.
+
     >>> flattened({"a": {"b": 1, "c": {"d": 2}}, "e": 3}, ignored=["e"])
     {'a.b': 1, 'a.c.d': 2}
     """
@@ -118,8 +124,9 @@ def flattened(row: dict[str, Any], ignored: Sequence[str] = (), outer: str = "")
     for name, value in row.items():
         if ignored and matches(outer + name, tuple(ignored)):
             continue
-        if isinstance(value, dict):
-            found |= flattened(value, ignored, f"{outer}{name}.")
-        else:
-            found[outer + name] = value
+        inner = flattened(value, ignored, f"{outer}{name}.") if isinstance(value, dict) else {outer + name: value}
+        twice = next((member for member in inner if member in found), None)
+        if twice is not None:
+            raise ValueError(f"two members {twice!r}; give each a name of its own")
+        found |= inner
     return found

@@ -1,4 +1,4 @@
-"""A column called label, target, class or y is the label where none is named, unless the model knows it as a feature."""
+"""A column called label, target, class or y is the label where none is named, unless it is a feature of the model."""
 
 import json
 

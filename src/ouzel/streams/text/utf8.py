@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.jit import force_inline, kernel
+from ouzel.kernels.ascii import not_utf8
+from ouzel.kernels.bytes import LOOKED_AT
+from ouzel.kernels.jit import kernel
 from ouzel.streams.options import Options
 from ouzel.streams.text.lines import Problem
 from ouzel.streams.text.marks import lines_of
@@ -15,44 +17,34 @@ from ouzel.streams.text.marks import lines_of
 NOT_UTF8 = "bytes that are no UTF-8"
 SAVE_AS_UTF8 = "save the file as UTF-8"
 NO_EXAMPLE = ord(":")  # a line of these alone is no example of svmlight or Vowpal Wabbit text
-ONE, TWO, THREE = np.uint64(1), np.uint64(2), np.uint64(3)
-
-
-@force_inline
-def _is_wrong(third, second, first, byte):
-    """Whether a byte cannot follow the three before it, `first` the nearest (RFC 3629, section 4).
-
-    Behind a first byte of two, three or four come one, two or three of 80 to BF, and nowhere else. Of those, the first
-    is bounded where a character would be written longer than need be, be half of a surrogate pair, or be too large.
-    """
-    follows = (first >= 0xC0) | (second >= 0xE0) | (third >= 0xF0)
-    wrong = follows != ((byte & 0xC0) == 0x80)
-    wrong |= (byte == 0xC0) | (byte == 0xC1) | (byte >= 0xF5)
-    wrong |= ((first == 0xE0) & (byte < 0xA0)) | ((first == 0xED) & (byte >= 0xA0))
-    return wrong | ((first == 0xF0) & (byte < 0x90)) | ((first == 0xF4) & (byte >= 0x90))
+FIRST_BYTES = np.array([0xC0, 0xE0, 0xF0], np.uint8)  # of two, three and four, from which on more must follow
+ZERO, ONE, THREE, SIXTY_FOUR = np.uint64(0), np.uint64(1), np.uint64(3), np.uint64(LOOKED_AT)
 
 
 @kernel
 def is_utf8(data, start, stop):
     """Whether `data[start:stop]` (uint8) is UTF-8: whole characters, each written as short as can be."""
     at, stop = np.uint64(start), np.uint64(stop)
-    wrong = np.uint32(0)
-    third = second = first = np.uint8(0)
-    head = min(at + THREE, stop)
-    while at < head:
-        wrong |= np.uint32(_is_wrong(third, second, first, data[at]))
-        third, second, first = second, first, data[at]
-        at += ONE
-    for k in range(at, stop):  # no byte waits for the one before it
-        wrong |= np.uint32(_is_wrong(data[k - THREE], data[k - TWO], data[k - ONE], data[k]))
-    size = stop - np.uint64(start)
-    if size >= ONE:
-        wrong |= np.uint32(data[stop - ONE] >= 0xC0)
-    if size >= TWO:
-        wrong |= np.uint32(data[stop - TWO] >= 0xE0)
-    if size >= THREE:
-        wrong |= np.uint32(data[stop - THREE] >= 0xF0)
-    return wrong == 0
+    wrong = ZERO
+    begin = np.zeros(SIXTY_FOUR + SIXTY_FOUR, np.uint8)  # the first bytes, and three before them
+    size = min(stop - at, SIXTY_FOUR)
+    for k in range(size):
+        begin[THREE + k] = data[at + k]
+    wrong |= not_utf8(begin, THREE)
+    at += size
+    while at + SIXTY_FOUR <= stop:
+        wrong |= not_utf8(data, at)
+        at += SIXTY_FOUR
+    if at < stop:
+        end = np.zeros(SIXTY_FOUR + SIXTY_FOUR, np.uint8)
+        for k in range(stop - at + THREE):
+            end[k] = data[at - THREE + k]
+        wrong |= not_utf8(end, THREE)
+    if stop > np.uint64(start):  # a character may be cut short at the end
+        last = min(stop - np.uint64(start), THREE)
+        for k in range(last):
+            wrong |= np.uint64(data[stop - ONE - k] >= FIRST_BYTES[k])
+    return wrong == ZERO
 
 
 class CheckedText(NamedTuple):

@@ -15,6 +15,7 @@ from ouzel.streams.options import Options
 from ouzel.streams.read import read
 from ouzel.streams.sources import chunks
 from ouzel.streams.sources.source import Source
+from ouzel.streams.tables import csv
 from ouzel.streams.text.utf8 import NOT_UTF8, SAVE_AS_UTF8, checked_text, is_utf8, odd_lines
 
 LATIN = "Köln".encode("latin-1")
@@ -92,9 +93,11 @@ def test_two_halves_of_a_character_in_two_rows_are_not_one(name, tmp_path):
     assert stream.skipped == 2
 
 
-@pytest.mark.parametrize("name", ["label.svm", "name.vw", "name.jsonl", "word.csv", "not-plain.csv"])
-def test_where_chunks_end_does_not_matter(name, tmp_path, monkeypatch):
-    monkeypatch.setattr(chunks, "CHUNK", 5)
+@pytest.mark.parametrize("size", [5, 20])
+@pytest.mark.parametrize("name", FILES)
+def test_where_chunks_end_does_not_matter(name, size, tmp_path, monkeypatch):
+    monkeypatch.setattr(chunks, "CHUNK", size)
+    monkeypatch.setattr(csv, "PIECE", size)
     path = written(tmp_path, name, LATIN)
 
     stream = read(path, on_error="skip")

@@ -3,11 +3,12 @@
 import math
 import pickle
 
-import pandas
 import pytest
 from sklearn.base import clone
 
 import ouzel
+
+pandas = pytest.importorskip("pandas")
 
 ROWS = [{"fare": fare, "age": age} for fare, age in [(1.0, 2.0), (math.nan, 3.0), (4.0, math.nan), (math.nan, 1.0)]] * 3
 LABELS = [0, 1, 0, 1] * 3

@@ -9,6 +9,8 @@ True
 import importlib
 from typing import Any
 
+import ouzel.kernels.forks  # noqa: F401  (from now on, forks wait for imports)
+
 __version__ = "0.1.0"
 
 _HOME = {

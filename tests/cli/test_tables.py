@@ -59,3 +59,42 @@ def test_models_that_have_no_room_beside_each_other_stand_below_with_the_names_o
     assert lines[4] == ["third.ouzel"]
     assert lines[2] == ["1", "2", "calibration", "error"]
     assert lines[6] == ["3", "calibration", "error"]
+
+
+def test_every_command_says_which_label_it_takes_by_its_name(ouzel, tmp_path):
+    table, model, plain = tmp_path / "t.csv", tmp_path / "m", tmp_path / "n.csv"
+    table.write_text("a,class\n" + "".join(f"{k % 7},{'pq'[k % 2]}\n" for k in range(60)))
+    plain.write_text("a,class\n" + "".join(f"{k % 7},{k % 2}\n" for k in range(60)))
+    train = ["train", table, "--learner", "adagrad"]
+    said = "label: class (by its name)"
+
+    assert ouzel(*train, "--model", model).err.count(said) == 1
+    for arguments in (
+        ["train", table, "--resume", model, "--again"],
+        [*train, "--workers", 0],
+        ["compare", table, "--learners", "adagrad"],
+        ["compare", table, "--learners", "adagrad", "--shuffles", 2],
+        ["test", model, table, "--against", model],
+        ["predict", model, table, "--output", tmp_path / "p.csv"],
+        ["convert", table, tmp_path / "t.arrow"],
+    ):
+        ran = ouzel(*arguments)
+        assert (ran.status, ran.err.count(said)) == (0, 1), arguments
+    assert said not in ouzel(*train, "--label", "class").err
+    assert "taken as" not in ouzel("train", plain, "--learner", "adagrad").err
+
+
+def test_ratings_say_what_they_are_taken_for(ouzel, tmp_path):
+    table, model = tmp_path / "t.csv", tmp_path / "m"
+    table.write_text("a,stars\n" + "".join(f"{k % 7},{k % 5 + 1}\n" for k in range(60)))
+    label = ["--label", "stars"]
+    train = ["train", table, *label, "--learner", "adagrad"]
+    said = "labels 1, 2, 3, 4, 5: taken as 5 classes; --task regression predicts numbers"
+
+    assert ouzel(*train, "--model", model).err.count(said) == 1
+    assert ouzel(*train, "--workers", 0).err.count(said) == 1
+    assert ouzel("compare", table, *label, "--learners", "adagrad").err.count(said) == 1
+    assert ouzel("test", model, table).err.count("taken as 5 classes; train with --task regression") == 1
+    for arguments in ([*train, "--task", "regression"], [*train, "--loss", "logistic"], [*train[:-1], "arow"]):
+        ran = ouzel(*arguments)
+        assert (ran.status, ran.err.count("taken as")) == (0, 0)

@@ -114,10 +114,14 @@ def test_rows_behind_a_quotation_that_does_not_end_are_left():
 @pytest.mark.parametrize("text", [b"1\n0\n1\xe2", b"1\n0\xff\n1\xe2\x82", b"1\n0\n1\xe2\n"])
 def test_a_letter_that_is_cut_short_is_part_of_its_row(tmp_path, monkeypatch, text):
     path = wrote(tmp_path, "t.csv", b"y\n" + text)
-    found = examples(path)
+    found, error, _ = examples(path)
+    skipping = examples(path, on_error="skip")
     monkeypatch.setattr(csv, "can_cut", lambda delimiter: False)
 
-    assert found == examples(path)
+    assert (found, str(error)) == (examples(path)[0], str(examples(path)[1]))
+    assert "bytes that are no UTF-8" in str(error)
+    assert skipping == examples(path, on_error="skip")
+    assert skipping[2] == text.count(b"\xe2") + text.count(b"\xff")
 
 
 def test_what_a_column_holds_does_not_go_by_a_mark_within_a_cell(tmp_path):

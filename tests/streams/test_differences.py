@@ -14,11 +14,11 @@ def remarks(tmp_path, *texts, suffix="csv", **options):
 
 
 def test_files_alike_need_no_words(tmp_path):
-    assert remarks(tmp_path, "x,y\n1,0\n2,1\n", "y,x\n1,3\n", "x,y\n9,\n") == []
+    assert remarks(tmp_path, "x,y\n1,0\n2,1\n", "y,x\n1,3\n", "x,y\n9,\n", label="y") == []
 
 
 def test_other_columns_are_named(tmp_path):
-    assert remarks(tmp_path, "x,z,y\n1,1,0\n2,1,1\n", "x,w,y\n1,1,0\n") == [
+    assert remarks(tmp_path, "x,z,y\n1,1,0\n2,1,1\n", "x,w,y\n1,1,0\n", label="y") == [
         "b.csv: has other columns than a.csv, with w and without z; they are read as one stream"
     ]
 

@@ -14,7 +14,7 @@ from ouzel.model.model import Model
 from ouzel.streams.label_values import labels_in
 from ouzel.streams.read import read
 from ouzel.streams.sources import chunks
-from ouzel.streams.text import json_keys
+from ouzel.streams.text import json_keys, json_plain
 from ouzel.streams.text.json_objects import JsonExamples
 from ouzel.streams.text.json_plain import PlainObjects
 from ouzel.streams.text.marks import lines_of
@@ -250,10 +250,11 @@ def test_a_kernel_does_what_the_plain_bodies_say():
 
 
 def test_keys_are_found_by_name():
-    keys = json_keys.no_keys()
+    table = json_keys.KeyTable()
     words = [b"k" * size + bytes([97 + size % 26]) for size in range(40)]
     for word in words:
-        keys = json_keys.with_key(keys, word, json_keys.PLAIN)
+        table.add(word, json_keys.PLAIN)
+    keys = table.arrays
     text = np.frombuffer(b"".join(words) + bytes(8), np.uint8)
     starts = np.cumsum([0] + [len(word) for word in words]).astype(np.uint64)
 
@@ -263,3 +264,58 @@ def test_keys_are_found_by_name():
 
     assert found == list(range(1, 41))
     assert json_keys.find_key(keys, text, np.uint64(0), np.uint64(7)) == 0
+
+
+def walked(lines, monkeypatch, tmp_path):
+    """How often the walk was begun to read lines, and how many rows of tables of keys were copied on the way."""
+    begun, made = [], []
+    walk, grow = json_plain.read_objects, json_keys.KeyTable._make_room
+
+    def grown(table):
+        before = len(table.arrays.table)
+        grow(table)
+        made.append(len(table.arrays.table) if len(table.arrays.table) > before else 0)
+
+    monkeypatch.setattr(json_plain, "read_objects", lambda *given: (begun.append(given), walk(*given))[1])
+    monkeypatch.setattr(json_keys.KeyTable, "_make_room", grown)
+    path = tmp_path / "t.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert sum(block.rows for block in read(path, label="y")) == len(lines)
+    return len(begun), sum(made)
+
+
+def test_the_work_for_an_object_of_many_members_grows_with_their_number(tmp_path, monkeypatch):
+    walks, copied = walked([{"y": 0, **{f"k{k}": 1 for k in range(3000)}}], monkeypatch, tmp_path)
+
+    assert walks <= 3
+    assert copied <= 4 * 3000
+
+
+def test_the_work_for_many_new_members_grows_with_their_number(tmp_path, monkeypatch):
+    lines = [{"y": 0, **{f"k{start + k}": 1 for k in range(10)}} for start in range(0, 3000, 10)]
+    walks, copied = walked(lines, monkeypatch, tmp_path)
+
+    assert walks <= len(lines) + 2
+    assert copied <= 4 * 3000
+
+
+def test_an_object_that_is_no_json_leaves_its_keys_unknown(tmp_path, monkeypatch):
+    walks = []
+    walk = json_plain.read_objects
+    monkeypatch.setattr(json_plain, "read_objects", lambda *given: (walks.append(given), walk(*given))[1])
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"y": 0}\n{"y": 1, ' + ", ".join(f'"k{k}": 1' for k in range(500)) + ", oops}\n")
+
+    with pytest.raises(DataError, match=r"t\.jsonl:2:\d+: found no JSON"):
+        list(read(path, label="y"))
+
+    assert len(walks) <= 4
+
+
+def test_two_members_whose_ids_are_equal_by_chance_are_two_features_of_any_large_object(tmp_path, monkeypatch):
+    path = tmp_path / "t.jsonl"
+    path.write_text(json.dumps({"y": 1, **{f"k{k}": k % 7 + 1 for k in range(2000)}}) + "\n")
+
+    fast, slow = outcome(path, True, monkeypatch, bits=10), outcome(path, False, monkeypatch, bits=10)
+
+    assert fast == slow

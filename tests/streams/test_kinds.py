@@ -68,7 +68,7 @@ def test_hashes_of_which_some_read_as_numbers_are_categories_in_every_format(tmp
 )
 def test_a_column_of_text_holds_what_its_first_cells_are(tmp_path, cells, kind, said):
     (tmp_path / "t.csv").write_text("y,x\n" + "".join(f"1,{cell}\n" for cell in cells))
-    stream = ouzel.read(tmp_path / "t.csv", on_error="skip")
+    stream = ouzel.read(tmp_path / "t.csv", label="y", on_error="skip")
 
     spaces = [block.space for block in stream]
 
@@ -81,7 +81,7 @@ def test_columns_alike_are_told_of_in_one_line(tmp_path):
     names = [f"C{k}" for k in range(26)]
     (tmp_path / "t.csv").write_text(f"y,{','.join(names)}\n1,{','.join('1' * 26)}\n1,{','.join('a' * 26)}\n")
 
-    with ouzel.read(tmp_path / "t.csv") as stream:
+    with ouzel.read(tmp_path / "t.csv", label="y") as stream:
         list(stream)
 
     assert stream.remarks == [
@@ -92,12 +92,12 @@ def test_columns_alike_are_told_of_in_one_line(tmp_path):
 
 def test_a_column_of_dates_is_known_by_its_content_and_a_line_says_so_with_the_option_for_words(tmp_path):
     (tmp_path / "t.csv").write_text("y,when due,where\n" + "".join(f"1,2024-01-{10 + k},Rome\n" for k in range(9)))
-    with ouzel.read(tmp_path / "t.csv") as stream:
+    with ouzel.read(tmp_path / "t.csv", label="y") as stream:
         (block,) = stream
         assert stream.remarks == ["column 'when due': dates; --categorical 'when due' keeps them as words"]
         assert block.space.kinds == {"when due": "date", "where": "category"}
     for said, kind in (("dates", "date"), ("categorical", "category")):
-        with ouzel.read(tmp_path / "t.csv", **{said: ["when due"]}) as stream:
+        with ouzel.read(tmp_path / "t.csv", label="y", **{said: ["when due"]}) as stream:
             (block,) = stream
             assert stream.remarks == []
             assert block.space.kinds["when due"] == kind

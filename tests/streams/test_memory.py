@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sparse
 
 import ouzel
-from ouzel.errors import DataError
+from ouzel.errors import DataError, OuzelError
 from ouzel.streams.memory import blocks_from, to_block
 from ouzel.streams.read import read
 
@@ -158,3 +158,71 @@ def test_sparse_matrices_whose_offsets_or_ids_are_out_of_order_are_refused(indpt
 def test_an_array_of_too_many_columns_is_refused():
     with pytest.raises(DataError, match="the array has 4294967296 columns"):
         to_block(np.broadcast_to(np.zeros(1), (0, 2**32)))
+
+
+LABELLED = pd.DataFrame({"price": [1.0, 2.0, 3.0], "label": [7.0, 9.0, None], "w": [3.0, 4.0, 1.0], "q": [5, 5, 6]})
+
+
+def test_a_frame_has_columns_of_labels_weights_and_groups():
+    given = {"label": "label", "weight": "w", "group": "q", "id": "price"}
+    (block,) = blocks_from(LABELLED, **given)
+
+    assert block.labels.tolist()[:2] == [7.0, 9.0]
+    assert np.isnan(block.labels[2])
+    assert block.weights.tolist() == [3.0, 4.0, 1.0]
+    assert block.groups.tolist() == [5, 5, 6]
+    assert block.tags.to_pylist() == ["1", "2", "3"]
+    assert block.nonzeros == 0
+
+    words = LABELLED.assign(label=["spam", "ham", "spam"])
+    (block,) = blocks_from(words, label="label", keep="price")
+    assert [block.label_names[int(code)] for code in block.labels] == ["spam", "ham", "spam"]
+    (block,) = blocks_from(words, label="label", label_positive="ham")
+    assert block.labels.tolist() == [-1.0, 1.0, -1.0]
+
+
+def test_a_column_that_is_no_label_is_a_feature():
+    (block,) = blocks_from(LABELLED[["price", "label"]], [0, 1, 0])
+
+    assert block.labels.tolist() == [0.0, 1.0, 0.0]
+    assert block.nonzeros == 5
+
+
+def test_labels_beside_a_frame_stay_with_their_rows_where_bad_rows_are_skipped():
+    frame = pd.DataFrame({"price": [1.0, np.inf, 3.0]})
+    blocks = list(blocks_from(frame, ["a", "b", "c"], weights=[1.0, 2.0, 3.0], on_error="skip"))
+
+    assert [block.label_names[int(code)] for block in blocks for code in block.labels] == ["a", "c"]
+    assert [weight for block in blocks for weight in block.weights.tolist()] == [1.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "says"),
+    [
+        (LABELLED, {"label": "no"}, "table: has no column 'no'"),
+        (LABELLED, {"delimiter": ";"}, "a data frame has no use for the option; leave out delimiter=';'"),
+        (LABELLED, {"columns": ["a"]}, "a data frame has no use for the option; leave out columns="),
+        (LABELLED, {"skip_lines": 1}, "leave out skip_lines=1"),
+        (LABELLED, {"query": "q.txt"}, "leave out query='q.txt'"),
+        (LABELLED, {"sample": 5}, "leave out sample=5"),
+        (LABELLED, {"with_key": True}, "leave out with_key=True"),
+        (LABELLED, {"limits": {"line": "1GB"}}, "leave out limits="),
+        (LABELLED, {"labels": [1, 2, 3], "label": "label"}, "labels are given already; leave out label='label'"),
+        (LABELLED, {"weights": [1, 2, 3], "weight": "w"}, "weights are given already; leave out weight='w'"),
+        (
+            LABELLED,
+            {"labels": [1, 2, 3], "label_positive": "1"},
+            "labels are given as they are; leave out label_positive=",
+        ),
+        ([({"a": 1.0}, 0)], {"label": "a"}, "examples given as dictionaries has no use"),
+        ([({"a": 1.0}, 0)], {"on_error": "skip"}, "leave out on_error='skip'"),
+        (np.eye(2), {"label": "a"}, "an array has no use for the option; leave out label='a'"),
+        (np.eye(2), {"text": "a"}, "leave out text="),
+        (np.eye(2), {"missing": "indicator"}, "leave out missing='indicator'"),
+    ],
+)
+def test_an_option_without_use_is_refused(data, options, says):
+    with pytest.raises(OuzelError) as error:
+        list(blocks_from(data, **options))
+
+    assert says in str(error.value)

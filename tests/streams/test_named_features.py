@@ -11,7 +11,7 @@ from ouzel.sketches.hashing import feature_id, finish_hash, murmur3_32
 from ouzel.streams.options import Options
 from ouzel.streams.row_order import RANKED, rank_row, ranking_room, sort_row
 from ouzel.streams.text.hashing_together import hash_names, put_name, room_to_hash
-from ouzel.streams.text.marks import SPARE, newlines
+from ouzel.streams.text.marks import SPARE, lines_of
 from ouzel.streams.text.named_features import find_ends
 from ouzel.streams.text.spans import absorb, absorb_bytes, prefix_of
 from ouzel.streams.text.vw import parse_vw
@@ -217,4 +217,4 @@ def test_a_kernel_finds_in_many_bytes_what_the_plain_body_says():
 def test_lines_are_counted(text, start, stop):
     start, stop = sorted((min(start, len(text)), min(stop, len(text))))
 
-    assert newlines(np.frombuffer(text + b"\n" * 64, np.uint8), start, stop) == text[start:stop].count(b"\n")
+    assert lines_of(np.frombuffer(text + b"\n" * 64, np.uint8), start, stop)[0] == text[start:stop].count(b"\n")

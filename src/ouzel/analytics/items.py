@@ -22,6 +22,7 @@ from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.arrow_types import as_text
 from ouzel.streams.tables.batches import record_batches, rows_stored
 from ouzel.streams.tables.cells import words_of
+from ouzel.streams.text.utf8 import checked_text
 
 LINES = "lines"
 
@@ -141,13 +142,18 @@ def _cells(source: Source, format: str, columns: list[list[str]], options: Optio
 
 def lines_of(source: Source, limits: Limits = USUAL) -> Iterator[list[str]]:
     """The lines of a text by blocks, trimmed; blank ones are left out."""
+    before = 0  # lines
     for data, start, stop in chunks_of(source, limits):
-        text = bytes(data[start:stop]).decode("utf-8", "replace")
+        checked = checked_text(data, start, stop, Options())
+        text = bytes(checked.data[start : checked.stop]).decode()
         if "\0" in text:
             raise DataError(
                 f"{source.name}: holds zero bytes; expected lines of text: name its format with", format="NAME"
             )
         yield [line for line in map(str.strip, text.split("\n")) if line]
+        if checked.problem is not None:
+            raise DataError(checked.problem.message(source.name, before))
+        before += checked.lines
 
 
 def _lines(source: Source, options: Options) -> Iterator[Items]:

@@ -14,7 +14,7 @@ from ouzel.model import persistence
 from ouzel.model.model import Model
 from ouzel.model.tasks.choose import learns_numbers
 from ouzel.ranges import Count, ranged
-from ouzel.streams.label_values import why_numbers
+from ouzel.streams.label_values import AS_NUMBERS, classes_in, why_numbers
 from ouzel.streams.options import make_options
 from ouzel.streams.read import read
 
@@ -40,6 +40,7 @@ def train(
     most_classes: int | None = None,
     on_begin: Callable[[Training], None] | None = None,
     on_round: Callable[[Training], None] | None = None,
+    say: Callable[[str], None] = lambda line: None,
     **options: Any,
 ) -> Training:
     """Learn files in rounds, spread over processes or machines; the model is `.model`, the figures `.report()`.
@@ -59,6 +60,7 @@ def train(
     resume : go on from this file, if it is there, with the round after the last that was written: to the same bits
     most_classes : classes that labels may be
     on_begin, on_round : called with the training before the first round, and after every one
+    say : called with lines for people, on what was decided of columns and labels
     options : of `ouzel.model.model.Model`: settings of the learner, `forget`, `standardize`, …
 
     Examples
@@ -74,7 +76,7 @@ def train(
     reading = dict(reading or {})
     if "-" in paths:
         raise OuzelError(ONCE)
-    model, notes, nonzeros = _beginning(learner, resume, options, reading, paths, format, most_classes)
+    model, notes, nonzeros = _beginning(learner, resume, options, reading, paths, format, most_classes, say)
     every = interval_for(model, nonzeros, merge_every, notes)
     read_options = make_options({**reading, "space": model.space})
     with engine_for(cluster, workers) as engine:
@@ -122,6 +124,7 @@ def _beginning(
     paths: list[str],
     format: str | None,
     most_classes: int | None,
+    say: Callable[[str], None],
 ) -> tuple[Model, dict[str, Any] | None, float]:
     """The model to begin with, which knows what features stand for; or the one to go on with, and its notes."""
     if resume is not None and Path(resume).exists():
@@ -134,9 +137,15 @@ def _beginning(
     model = Model(learner, **made)
     with read(paths, format=format, **reading) as stream:
         block = stream.first()
+        remarks = list(stream.remarks)
     asked = "loss" in options or options.get("task") is not None
-    if not asked and learns_numbers(model.learner) and why_numbers(block):
-        model = Model(learner, **{**made, "loss": "squared"})
+    if not asked and learns_numbers(model.learner):
+        numbers = why_numbers(block)
+        if numbers:
+            model = Model(learner, **{**made, "loss": "squared"})
+        remarks += [AS_NUMBERS.format(numbers)] if numbers else classes_in(block)
+    for line in remarks:
+        say(line)
     model.classes.allow(most_classes)
     model.space = block.space
     return model, None, block.nonzeros / max(block.rows, 1)

@@ -61,6 +61,7 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
     ngrams: Any = None
     bins: Any = None
     hinges: Any = None
+    missing: Any = "absent"
 
     def top_weights(self, n: int = 20, feature_names: Any = None) -> Any:
         """The n heaviest (feature, weight), heaviest first; features are names where names are known.
@@ -187,8 +188,8 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
             slots = [0, *(feature + 1 for feature in ids if feature is not None)]
             table = np.pad(table, ((0, 0), (0, max(0, max(slots) + 1 - table.shape[1]))))
             return table[:, slots]
-        width = 1 + (space.width or table.shape[1] - 1)
-        return np.pad(table, ((0, 0), (0, max(0, width - table.shape[1]))))
+        width = 1 + (space.width or table.shape[1] - 1)  # what says that a column is missing stands behind
+        return np.pad(table, ((0, 0), (0, max(0, width - table.shape[1]))))[:, :width]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from ouzel.errors import OuzelError
 from ouzel.estimators.base import Estimator
 from ouzel.model.answers import labels_of, probabilities, shown
+from ouzel.model.changing import beginning
 from ouzel.streams.guard import one_line
 
 
@@ -35,7 +36,8 @@ class Classifier(ClassifierMixin, Estimator):
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn more examples. `classes`, on the first call, declares all there will be; others are refused then."""
-        return self._learn(X, y, classes, sample_weight, passes=1)
+        with beginning(self):
+            return self._learn(X, y, classes, sample_weight, passes=1)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Margins (n,), positive for `classes_[1]`; with more than two classes (n, classes)."""

@@ -31,7 +31,7 @@ from ouzel.streams.options import OF_COLUMNS, Options, make_options
 from ouzel.streams.tables.arrow_types import is_number, types
 
 TYPES = [np.float32, np.float64]
-OF_FRAMES = (*OF_COLUMNS, "dates", *Derived._fields)
+OF_FRAMES = (*OF_COLUMNS, "dates", *Derived._fields, "missing")
 """Parameters that say what the columns of data frames, and the features of dictionaries, hold."""
 
 
@@ -66,11 +66,11 @@ class FromData:
             raise AttributeError("nothing was learnt yet")
         return self.model_.space
 
-    def columns_said(self) -> dict[str, tuple[str, ...]]:
-        """What the parameters say of columns, by parameter: names and patterns."""
+    def columns_said(self) -> dict[str, Any]:
+        """What the parameters say of columns, by parameter: names and patterns, and what is missing."""
         given = {name: getattr(self, name) for name in OF_FRAMES}
         options = make_options({name: value for name, value in given.items() if value is not None})
-        return {name: getattr(options, name) for name in OF_FRAMES if getattr(options, name)}
+        return {name: said for name in OF_FRAMES if (said := getattr(options, name)) != getattr(Options, name)}
 
     def _refuse_names(self) -> None:
         """Refuse an array where columns are called by name: they would be taken without effect."""

@@ -48,11 +48,12 @@ class Online(Estimator):
         ngrams: Any = None,
         bins: Any = None,
         hinges: Any = None,
+        missing: Any = "absent",
         **settings: Any,
     ) -> None:
         said: dict[str, Any] = {"categorical": categorical, "numeric": numeric, "text": text, "dates": dates}
         said |= {"ignore": ignore, "keep": keep, "crosses": crosses, "ngrams": ngrams}
-        said |= {"bins": bins, "hinges": hinges, "standardize": standardize, "forget": forget}
+        said |= {"bins": bins, "hinges": hinges, "missing": missing, "standardize": standardize, "forget": forget}
         super().__init__(fit_intercept=fit_intercept, passes=passes, bits=bits, seed=seed, **said)
         self.learner = learner
         self._given = {}
@@ -133,6 +134,7 @@ class OnlineClassifier(Online, Classifier):
     ngrams : words of texts joined with those that follow, up to so many: 2, or {"review": "3+1"} with a word left out
     bins : columns whose numbers are categories, by bins of like size that the first examples tell: {"price": 16}
     hinges : columns beside whose numbers stand how far they are above so many edges: {"price": 8}
+    missing : "absent", or "indicator": what is missing of a data frame or a dictionary is a feature, `fare=(missing)`
     settings : settings of the learner by name, see docs/settings.md; a name that it does not have is an OuzelError
 
     Examples
@@ -185,11 +187,12 @@ class OnlineRegressor(Online, Regressor):
         ngrams: Any = None,
         bins: Any = None,
         hinges: Any = None,
+        missing: Any = "absent",
         **settings: Any,
     ) -> None:
         said: dict[str, Any] = {"categorical": categorical, "numeric": numeric, "text": text, "dates": dates}
         said |= {"ignore": ignore, "keep": keep, "crosses": crosses, "ngrams": ngrams}
-        said |= {"bins": bins, "hinges": hinges, "standardize": standardize, "forget": forget}
+        said |= {"bins": bins, "hinges": hinges, "missing": missing, "standardize": standardize, "forget": forget}
         given = {"passes": passes, "bits": bits, "seed": seed, **said, **settings}
         super().__init__(learner, fit_intercept=fit_intercept, **given)
         self.scale_targets = scale_targets
@@ -231,11 +234,12 @@ class OnlineRanker(Online, Ranker):
         ngrams: Any = None,
         bins: Any = None,
         hinges: Any = None,
+        missing: Any = "absent",
         **settings: Any,
     ) -> None:
         said: dict[str, Any] = {"categorical": categorical, "numeric": numeric, "text": text, "dates": dates}
         said |= {"ignore": ignore, "keep": keep, "crosses": crosses, "ngrams": ngrams}
-        said |= {"bins": bins, "hinges": hinges, "standardize": standardize, "forget": forget}
+        said |= {"bins": bins, "hinges": hinges, "missing": missing, "standardize": standardize, "forget": forget}
         given = {"passes": passes, "bits": bits, "seed": seed, **said, **settings}
         super().__init__(learner, fit_intercept=False, **given)
         self.pairs = pairs

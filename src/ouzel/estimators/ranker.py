@@ -11,6 +11,7 @@ from ouzel.errors import OuzelError
 from ouzel.estimators.adagrad import AdaGrad
 from ouzel.estimators.base import Estimator, as_numbers
 from ouzel.evaluation.ranking import average_precision
+from ouzel.model.changing import beginning
 from ouzel.model.tasks.ranking import groups_of
 from ouzel.streams.concatenation import concatenate
 
@@ -35,7 +36,8 @@ class Ranker(Estimator):
 
     def partial_fit(self, X: Any, y: Any, qid: Any = None) -> Self:
         """Learn more groups."""
-        return self._learn(X, y, qid, 1)
+        with beginning(self):
+            return self._learn(X, y, qid, 1)
 
     def predict(self, X: Any) -> np.ndarray:
         """Scores (n,): the higher, the better."""

@@ -10,6 +10,7 @@ from sklearn.base import RegressorMixin
 
 from ouzel.estimators.base import Estimator, as_numbers
 from ouzel.model.answers import estimates
+from ouzel.model.changing import beginning
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -28,7 +29,8 @@ class Regressor(RegressorMixin, Estimator):
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn more examples."""
-        return self._learn(X, y, sample_weight, passes=1)
+        with beginning(self):
+            return self._learn(X, y, sample_weight, passes=1)
 
     def predict(self, X: Any) -> np.ndarray:
         """What the margins estimate (n,): themselves, or a rate under the Poisson loss."""

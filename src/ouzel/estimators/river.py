@@ -16,6 +16,7 @@ import numpy as np
 from ouzel.estimators.slots import Slots
 from ouzel.learners.rows import Rows
 from ouzel.model.answers import Answers, probabilities_one
+from ouzel.model.changing import changing
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
 from ouzel.streams.feature_space import NOTHING_KNOWN
@@ -147,9 +148,12 @@ class RiverProtocol:
         """The slots of the model, new ones if it is new."""
         slots = self.__dict__.get("_slots")
         if slots is None or slots.model is not self.__dict__.get("model_"):
-            if not hasattr(self, "model_"):
-                self.model_ = self._new_model()
-            self._slots = slots = Slots(self.model_, self._reading(self.model_, NOTHING_KNOWN))
+            with changing(self):
+                slots = self.__dict__.get("_slots")  # another thread may have been here
+                if slots is None or slots.model is not self.__dict__.get("model_"):
+                    if not hasattr(self, "model_"):
+                        self.model_ = self._new_model()
+                    self._slots = slots = Slots(self.model_, self._reading(self.model_, NOTHING_KNOWN))
         return slots
 
     def _margins_one(self, x: dict[Any, Any]) -> list[float]:

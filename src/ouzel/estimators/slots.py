@@ -149,12 +149,13 @@ class Slots(dict[Any, int]):
         space = self.model.space
         if feature is not None and (space.width is not None or isinstance(own_id(name), int)):
             named = isinstance(name, str) and space.width is None  # written in digits it is a name as well
-            return FeatureSpace(named, 0, feature, loose=True)
+            return FeatureSpace(named, 0, feature, loose=True, indicator=self.options.indicator)
         column = name if name in space.kinds else str(name).partition("=")[0]
         date, _, part = column.rpartition(".")
         if part in PARTS and space.kinds.get(date) == DATE:
             column = date
-        return FeatureSpace(named=True, loose=not space.closed or column not in space.kinds)
+        loose = not space.closed or column not in space.kinds
+        return FeatureSpace(named=True, loose=loose, indicator=self.options.indicator)
 
     def _by_value(self, x: Mapping[Any, Any]) -> dict[Any, float]:
         """Features by name and number of what also has words, missing values or columns that are not known."""
@@ -166,7 +167,11 @@ class Slots(dict[Any, int]):
         found = plain_features(x, space, self.options)
         if space.width is None:
             return found
-        return {name: value for name, value in found.items() if not (isinstance(name, str) and name not in space.kinds)}
+        return {
+            name: value
+            for name, value in found.items()
+            if not isinstance(name, str) or space.id_of(name, self.model.seed, self.model.bits) is not None
+        }
 
 
 def _is_number(value: Any) -> bool:

@@ -13,10 +13,12 @@ from typing import Any, TypeVar
 import numpy as np
 from numba import njit, typeof
 from numba.core import config, event
+from numba.core.compiler_lock import global_compiler_lock
 from numba.extending import overload
 from numba.np import linalg
 
 from ouzel.kernels.cache import KernelCache, registries
+from ouzel.kernels.forks import hold_in_forks
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -51,6 +53,7 @@ def _spare_linear_algebra() -> None:
 
 
 _spare_linear_algebra()
+hold_in_forks(global_compiler_lock)
 _silent = threading.local()
 _stopwatch = _Stopwatch()
 event.register("numba:compile", _stopwatch)

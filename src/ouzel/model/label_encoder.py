@@ -46,10 +46,14 @@ class Classes:
         if place is not None:
             return place
         label = label.item() if isinstance(label, np.generic) else label
-        self._check_new(label, len(self.known))
+        self.check_new(label)
         self._position[label] = len(self.known)
         self.known.append(label)
         return len(self.known) - 1
+
+    def check_new(self, label: Label) -> None:
+        """Refuse a label that cannot be one more class."""
+        self._check_new(label.item() if isinstance(label, np.generic) else label, len(self.known))
 
     def allow(self, most: int | None) -> None:
         """Have at most so many classes; by default 1,000, unless there are more already."""

@@ -9,6 +9,7 @@ import numpy as np
 from ouzel.errors import OuzelError, RoomError
 from ouzel.layout import bytes_of
 from ouzel.learners.rows import largest_id
+from ouzel.model.changing import changing
 from ouzel.ranges import memory
 from ouzel.streams.block import Block
 from ouzel.streams.feature_space import meet
@@ -74,20 +75,18 @@ def make_room(model: Any, largest: int, new: np.ndarray = NO_IDS) -> None:
     """Have room for feature id `largest` and all below it; where ids get slots as they come, for `new` ones."""
     if largest + 2 <= model.dimension and not len(new):
         return
-    check_room(model, largest, len(new))
-    dimension, capacity, slot_map = model.dimension, model.capacity, model.slot_map
-    model.dimension = max(dimension, largest + 2)
-    if slot_map is not None and len(new):
-        model.slot_map = slot_map.with_ids(new)
-    if model.budgeted or model.capacity == capacity:
-        return
-    try:
-        model.compiled.clear()  # it holds the states that are replaced
-        model.states = [model.module.grow(state, *model.task.shape(model), model.settings) for state in model.states]
-        model.preparation.grow(model.capacity)
-    except OuzelError as error:
-        model.dimension, model.slot_map = dimension, slot_map
-        raise RoomError(str(error)) from None
+    with changing(model):
+        dimension, slot_map = max(model.dimension, largest + 2), model.slot_map
+        new = NO_IDS if slot_map is None else slot_map.new_ids(new)
+        check_room(model, largest, len(new))
+        if len(new):
+            slot_map = slot_map.with_ids(new)
+        capacity = capacity_for(model.smallest, dimension if slot_map is None else len(slot_map) + 1)
+        if not model.budgeted and capacity != model.capacity:
+            states = grown_states(model, capacity)
+            model.compiled.clear()  # it holds the states that are replaced
+            model.states = states
+        model.dimension, model.slot_map = dimension, slot_map  # last, for other threads go by it
 
 
 def order_slots(model: Any, ids: tuple[int, ...]) -> None:
@@ -106,3 +105,14 @@ def _features_of(model: Any, block: Block) -> tuple[int, np.ndarray]:
     """The largest feature id of a block, and the ids that are to get slots: of examples that change something."""
     largest = int(largest_id(block.indices, block.offsets[0], block.offsets[-1]))
     return largest, NO_IDS if model.slot_map is None else model.slot_map.new_in(block)
+
+
+def grown_states(model: Any, capacity: int) -> list[Any]:
+    """A model's states with room for so many slots, and its preparation with it; RoomError if they do not fit."""
+    shape = capacity, *model.task.shape(model)[1:]
+    try:
+        states = [model.module.grow(state, *shape, model.settings) for state in model.states]
+        model.preparation.grow(capacity)
+    except OuzelError as error:
+        raise RoomError(str(error)) from None
+    return states

@@ -16,6 +16,7 @@ import numpy as np
 from ouzel.errors import DataError
 from ouzel.sketches.hashing import MOST_ID, feature_id
 from ouzel.streams.derived.asked import Derived
+from ouzel.streams.missing import MARK
 
 NUMBER, CATEGORY, TEXT, LIST, DATE = "number", "category", "text", "list", "date"
 KINDS = (NUMBER, CATEGORY, TEXT, LIST, DATE)
@@ -68,8 +69,14 @@ class FeatureSpace(NamedTuple):
         (229902, 1)
         """
         if self.width is not None and isinstance(name, str):
-            return (self.places() or {}).get(name)
+            places = self.places() or {}
+            return places.get(name, self.place_of_missing(name.removesuffix(f"={MARK}")))
         return feature_id(own_id(name), seed, bits)
+
+    def place_of_missing(self, column: str) -> int | None:
+        """The id, behind those of an array's columns, that says that one is missing; None if none does."""
+        place = (self.places() or {}).get(column)
+        return place + self.width if self.indicator and place is not None and self.width is not None else None
 
 
 NOTHING_KNOWN = FeatureSpace()
@@ -231,7 +238,7 @@ def _check_against_columns(known: FeatureSpace, given: FeatureSpace) -> None:
             f"the model was learnt from arrays of {width} columns without names, and this data has names; "
             f"give an array of {width} columns, or train the model on data with names"
         )
-    elif given.highest is not None and given.highest >= width:
+    elif given.highest is not None and given.highest >= (2 * width if known.indicator else width):
         if given.loose:
             raise DataError(f"there is no feature {given.highest}: the model was learnt from arrays of {width} columns")
         raise DataError(

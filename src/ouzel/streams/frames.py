@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ouzel.errors import OuzelError
 from ouzel.streams.block import ROWS, Block, rows_at_once
 from ouzel.streams.deriving import Deriver
 from ouzel.streams.guard import one_line
@@ -67,13 +68,22 @@ def table_blocks(
     say: Callable[[str], None] = lambda line: None,
     block_rows: int = ROWS,
 ) -> Iterator[Block]:
-    """Blocks of an Arrow table, with labels given beside it; `say` is told what is odd about its columns."""
+    """Blocks of an Arrow table, with labels and weights given beside it, or those of columns that the options name.
+
+    `say` is told what is odd about its columns.
+    """
     from ouzel.streams.tables.columns import Columns
     from ouzel.streams.tables.kinds import ColumnKinds
 
+    for given, option in ((labels, "label"), (weights, "weight")):
+        if given is not None and getattr(options, option) is not None:
+            raise OuzelError(f"{option}s are given already; leave out", **{option: getattr(options, option)})
+    if labels is not None and options.label_positive is not None:
+        raise OuzelError("labels are given as they are; leave out", label_positive=options.label_positive)
     codes, names = labels if isinstance(labels, tuple) else encode_labels(labels, table.num_rows)
     importances = as_weights(weights, table.num_rows)
-    columns = Columns(options, table.schema, None, kinds=ColumnKinds(options, say))
+    label = None if options.unlabelled and options.label not in table.column_names else options.label
+    columns = Columns(options, table.schema, label, kinds=ColumnKinds(options, say))
     deriver = Deriver(options)
     start = 0
     with one_line("table"):
@@ -81,6 +91,10 @@ def table_blocks(
         for block in deriver.all(
             block for batch in batches for block in columns.blocks(batch, lambda _: None, block_rows)
         ):
-            here = slice(start, start + block.rows)
-            yield block._replace(labels=codes[here], label_names=names, weights=importances[here])
+            here = slice(start, start + block.rows) if block.numbers is None else block.numbers  # some may be skipped
+            if label is None:
+                block = block._replace(labels=codes[here], label_names=names)
+            if weights is not None:
+                block = block._replace(weights=importances[here])
+            yield block
             start += block.rows

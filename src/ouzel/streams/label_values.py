@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.errors import OuzelError
+from ouzel.errors import OuzelError, listed
 from ouzel.numerals import is_number
 from ouzel.streams.block import Block
 
@@ -16,6 +16,7 @@ Label = int | float | str | bool
 MOST_WHOLE = 100  # different whole numbers that may be classes, however few examples each has
 FEWEST_AMOUNTS = 10  # different words for numbers
 FEWEST_EACH = 20  # examples of a class, in the mean, where there are more
+MOST_LISTED = 10  # of them, in a line that says what they are taken for
 AS_NUMBERS = "labels are numbers ({}): learning to predict them; --loss logistic learns classes"
 
 
@@ -62,6 +63,22 @@ def why_numbers(block: Block) -> str:
     if different > MOST_WHOLE and different * FEWEST_EACH > len(labels):
         return f"{different:,} different ones in {len(labels):,} examples"
     return ""
+
+
+def classes_in(block: Block, otherwise: str = "--task regression predicts numbers") -> list[str]:
+    """What to say of labels that are three whole numbers or more, and are taken as classes: a line or none.
+
+    They may be ratings, counts or ages.
+
+    >>> from ouzel.streams.memory import blocks_from
+    >>> classes_in(next(blocks_from([({"a": 1.0}, rating) for rating in (3, 1, 5)])))
+    ['labels 1, 3, 5: taken as 3 classes; --task regression predicts numbers']
+    """
+    labels = np.unique(block.labels[~np.isnan(block.labels)])
+    if block.label_names is not None or len(labels) <= 2 or (labels != np.floor(labels)).any():
+        return []
+    found = listed([f"{label:g}" for label in labels.tolist()], MOST_LISTED)
+    return [f"labels {found}: taken as {len(labels)} classes; {otherwise}"]
 
 
 def amounts_in(block: Block) -> list[str]:

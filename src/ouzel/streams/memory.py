@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from ouzel.streams.frames import as_table, is_table, table_blocks
 from ouzel.streams.guard import one_line
 from ouzel.streams.label_values import Label
 from ouzel.streams.limits import UNLIMITED
-from ouzel.streams.options import make_options
+from ouzel.streams.options import OF_COLUMNS_BY_NAME, OF_EXAMPLES, OF_FILES, check_in_memory, make_options
 from ouzel.streams.row_order import without_zeros
 from ouzel.streams.targets import as_weights, encode_labels
 
@@ -121,8 +122,9 @@ def blocks_from(
 
     Columns of tables have the features that files with such columns have: `column` for numbers, `column=value` for
     words. Features given as dictionaries likewise. Labels are numbers, or names of any kind. `options` are those of
-    `ouzel.streams.options.Options` that tell what columns hold, and `bits` and `seed` of the hash; for a `model` or an
-    estimator, which has learnt something, columns are read as it knows them.
+    `ouzel.streams.options.Options` that tell what columns hold, and `bits` and `seed` of the hash; those of a table may
+    name its columns of labels, weights, groups and ids: `label="clicked"`. For a `model` or an estimator, which has
+    learnt something, columns are read as it knows them.
 
     Examples
     --------
@@ -133,11 +135,16 @@ def blocks_from(
     if model is not None:
         model = getattr(model, "model_", model)
         options = {"bits": model.bits, "seed": model.seed, "space": model.space, **options}
-    given = make_options({**options, "limits": UNLIMITED})
+    given = make_options(options)
+    by_name = not (sparse.issparse(data) or isinstance(data, np.ndarray))
+    frame = by_name and is_table(data)
+    kind = "a data frame" if frame else "examples given as dictionaries" if by_name else "an array"
+    check_in_memory(given, kind, [*OF_FILES, *(() if frame else OF_EXAMPLES), *(() if by_name else OF_COLUMNS_BY_NAME)])
+    given = replace(given, limits=UNLIMITED)
     deriver = Deriver(given)
-    if is_table(data):
+    if frame:
         yield from table_blocks(as_table(data), labels, weights, given, block_rows=block_rows)
-    elif sparse.issparse(data) or isinstance(data, np.ndarray):
+    elif not by_name:
         X = _sound(data) if sparse.issparse(data) else data
         codes, names = encode_labels(labels, X.shape[0])
         weights = None if weights is None else as_weights(weights, X.shape[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Annotated, Any
@@ -22,6 +23,9 @@ OF_NAMED = (*OF_COLUMNS, "crosses", "ngrams")
 OF_TABLES = ("label", "weight", "group", "id", "dates", "missing", "bins", "hinges")
 OF_MESSAGES = ("with_key", "with_headers")
 OF_DELIMITED = ("columns", "skip_lines", "delimiter")
+OF_FILES = (*OF_DELIMITED, *OF_MESSAGES, "query", "sample", "limits")
+OF_EXAMPLES = ("label", "label_positive", "weight", "group", "id", "on_error")  # dictionaries come with theirs
+OF_COLUMNS_BY_NAME = (*OF_NAMED, *OF_TABLES[4:])
 LISTS = ("inherited", "columns", "dates", *OF_COLUMNS)
 
 
@@ -184,6 +188,18 @@ def check_format(options: Options, name: str, format: str) -> None:
                     f"{name}: is {format}, and the option is for {', '.join(formats)} alone; leave out",
                     **{option: value},
                 )
+
+
+def check_in_memory(options: Options, kind: str, without_use: Sequence[str]) -> None:
+    """Refuse an option that data in memory, of this kind, has no use for.
+
+    >>> check_in_memory(Options(delimiter=";"), "a data frame", OF_FILES)
+    Traceback (most recent call last):
+    ouzel.errors.OuzelError: a data frame has no use for the option; leave out delimiter=';'
+    """
+    for option in without_use:
+        if getattr(options, option) != getattr(Options, option):
+            raise OuzelError(f"{kind} has no use for the option; leave out", **{option: getattr(options, option)})
 
 
 def names_in(option: str, value: Any) -> tuple[str, ...]:

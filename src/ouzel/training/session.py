@@ -24,7 +24,7 @@ from ouzel.rules import check
 from ouzel.streams.block import Block
 from ouzel.streams.groups import Groups
 from ouzel.streams.keeping import Kept
-from ouzel.streams.label_values import AS_NUMBERS, amounts_in, why_numbers
+from ouzel.streams.label_values import AS_NUMBERS, amounts_in, classes_in, why_numbers
 from ouzel.streams.logs.stream import LogStream
 from ouzel.training.agreement import ContradictionError, check_agreement, contradiction
 from ouzel.training.log_records import LogRecords, check_log
@@ -184,12 +184,12 @@ class Session:
         if self.make_for_numbers is None:
             return
         self.stream = self._open()
-        found = why_numbers(self.stream.first())
-        self.remarks += amounts_in(self.stream.first())
+        block = self.stream.first()
+        found = why_numbers(block)
+        self.remarks += amounts_in(block) + ([AS_NUMBERS.format(found)] if found else classes_in(block))
         if found:
             self.model = self.make_for_numbers()
             self.run = Run(self.model, passes=self.run.passes, holdout_every=self.run.holdout_every)
-            self.remarks.append(AS_NUMBERS.format(found))
 
     def open(self) -> Any:
         """The files as a stream, from the beginning, or from where the run stands if there is a ledger of it."""

@@ -17,6 +17,7 @@ from ouzel.evaluation.figures import figure
 from ouzel.learners import catalogue
 from ouzel.plotting.comparisons import draw_comparison
 from ouzel.streams.groups import Groups
+from ouzel.streams.label_values import classes_in
 from ouzel.streams.read import read
 
 
@@ -32,6 +33,7 @@ def compare_once(contest: Contest, top: int, reference: str, given: dict[str, An
         read(contest.files, format=contest.format, **contest.reading) as stream,
     ):
         screen.stream = stream
+        taken = classes_in(stream.first()) if contest.labels_tell else []
         found = compare(
             [*standard, *contest.chosen],
             Groups(stream) if contest.model.get("task") == "ranking" else stream,
@@ -41,7 +43,7 @@ def compare_once(contest: Contest, top: int, reference: str, given: dict[str, An
             on_refusal=screen.say,
             **contest.model,
         )
-        for line in stream.remarks:
+        for line in [*stream.remarks, *taken]:
             screen.say(line)
     if top and found[0].candidate is not standard[0]:
         raise OuzelError(f"--reference {reference} cannot hold the features of this stream; name another")

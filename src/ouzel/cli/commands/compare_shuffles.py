@@ -11,6 +11,7 @@ from ouzel.evaluation.comparison.results import name_of, table_of_orders
 from ouzel.evaluation.comparison.shuffles import compare_orders, join
 from ouzel.evaluation.comparison.tables import write_table
 from ouzel.plotting.curves import draw_cumulative
+from ouzel.streams.label_values import classes_in
 from ouzel.streams.read import read
 
 
@@ -19,6 +20,8 @@ def compare_in_orders(contest: Contest, orders: int) -> list[dict[str, Any]]:
     with Screen(f"{orders} orders", quiet=contest.quiet) as screen:
         with read(contest.files, format=contest.format, **contest.reading) as stream:
             block = join(stream)
+        for line in [*stream.remarks, *(classes_in(block) if contest.labels_tell else [])]:
+            screen.say(line)
         found = compare_orders(
             contest.chosen,
             block,

@@ -9,7 +9,9 @@ from typing import Any
 from ouzel.cli.commands.analysis import titled
 from ouzel.errors import OuzelError
 from ouzel.evaluation.comparison.grid import Candidate
+from ouzel.learners.catalogue import LEARNERS
 from ouzel.model.model import Model
+from ouzel.model.tasks.choose import learns_numbers
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,12 @@ class Contest:
     def title(self) -> str:
         """The files by their names, for a picture."""
         return titled(self.files)
+
+    @property
+    def labels_tell(self) -> bool:
+        """Whether labels alone could tell that numbers are to be predicted: neither a task is named nor a loss."""
+        learners = [LEARNERS.get(entry.learner) for entry in self.chosen if "loss" not in entry.settings]
+        return "task" not in self.model and any(found is not None and learns_numbers(found) for found in learners)
 
     def save(self, model: Any) -> None:
         """Write the best model, with how its columns were read; OuzelError if it is another library's."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -42,6 +43,8 @@ def run_test(
     from ouzel.cli.ui.table_rows import added_to, check_to
     from ouzel.evaluation.testing import evaluate
     from ouzel.model import persistence
+    from ouzel.model.tasks.choose import learns_numbers
+    from ouzel.streams.label_values import classes_in
     from ouzel.streams.read import read
 
     options.check_plot(plot)
@@ -51,13 +54,20 @@ def run_test(
     if "-" in files and len(models) > 1:
         raise OuzelError("standard input can be read once only; test models beside each other on a file")
     found: dict[str, TestReport] = {}
+    remarks: list[str] = []
     for path in models:
         learnt, notes = persistence.load_notes(path)
         given = options.reading_options(
             lines, label=label, weight=weight, group=group, bits=learnt.bits, seed=learnt.seed
         )
         with read(files, format=format, **options.reading_as_learnt(learnt, notes, given)) as stream:
+            if learns_numbers(learnt.learner) and not (learnt.task.numbers or learnt.task.groups):
+                remarks += classes_in(stream.first(), "train with --task regression to predict numbers")
             found[path] = evaluate(learnt, stream)
+            remarks += stream.remarks
+
+    for line in dict.fromkeys(remarks):
+        print(line, file=sys.stderr)
 
     def draw(path: str) -> None:
         from ouzel.plotting.testing import draw_tests

@@ -51,7 +51,7 @@ def _train(files: list[str], learner: str, output: str | None, quiet: bool, opti
             screen.tell(_standing(training), sum(training.ended), len(training.ended))
 
         try:
-            training = train(files, learner, output=output, on_begin=begun, on_round=show, **options)
+            training = train(files, learner, output=output, on_begin=begun, on_round=show, say=screen.say, **options)
         except KeyboardInterrupt:
             raise Interrupted(_on_disk(last, output)) from None
         screen.finish(training.run)

@@ -18,6 +18,7 @@ from ouzel.layout import bytes_of, copied
 from ouzel.learners.protocol import Background
 from ouzel.learners.rows import Rows
 from ouzel.model.answers import Answers, heaviest_slots, is_probabilistic, label_of, labels_of, probabilities, shown
+from ouzel.model.changing import changing
 from ouzel.model.label_encoder import Classes
 from ouzel.model.losses import multiclass_hinge_losses, multinomial_losses, one_vs_rest_losses
 from ouzel.model.tasks.known_classes import by_known_classes
@@ -71,12 +72,19 @@ class Classification(Task):
         self, model: Host, slots: np.ndarray, values: np.ndarray, label: Any, importance: np.float32
     ) -> list[float]:
         """Learn one example; return its margins before that, one a column."""
-        classes = model.classes
-        known = len(classes.known)
-        place = classes.position(label)
-        if place == known:
-            self.make_states(model, known + 1)
+        place = model.classes.find(label)
+        if place < 0:
+            place = self._new_class(model, label)
         return self.learn_at(model, slots, values, place, importance)
+
+    def _new_class(self, model: Host, label: Any) -> int:
+        """The position of a new class; there are states for it before other threads can find it."""
+        classes = model.classes
+        with changing(model):
+            if classes.find(label) < 0:
+                classes.check_new(label)
+                self.make_states(model, len(classes) + 1)
+            return classes.position(label)
 
     def answers(self, model: Host, margins: np.ndarray) -> Answers:
         """Labels, and probabilities where the loss gives them, of margins (n,) or (n, classes)."""

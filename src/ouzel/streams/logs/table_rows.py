@@ -54,5 +54,5 @@ class TableRows:
         return DataError(f"{where}: is not an example")
 
     def _made(self, rows: Any, on_error: str, name: str) -> Columns:
-        label = find_label(self.options, rows.schema.names, self.name)
+        label = find_label(self.options, rows.schema.names, self.name, self._kinds.say_once)
         return Columns(replace(self.options, on_error=on_error), rows.schema, label, True, name, self._kinds)

@@ -110,8 +110,11 @@ def as_kind(array: Any, kind: str) -> Any:
     return array.cast(pyarrow.uint8()) if kind == NUMBER and types.is_boolean(array.type) else array
 
 
-def encoded(array: Any) -> tuple[np.ndarray, list[Any]]:
-    """A column as positions (n,) in a list of its different cells, -1 where there is nothing."""
+def encoded(array: Any, errors: str = "replace") -> tuple[np.ndarray, list[Any]]:
+    """A column as positions (n,) in a list of its different cells, -1 where there is nothing.
+
+    Bytes that are not UTF-8 are an error if `errors` is "strict", so that no two different cells become one.
+    """
     encoded = as_text(array).dictionary_encode() if is_view(array.type) else array.dictionary_encode()
     codes = filled(encoded.indices.cast(pyarrow.int64()), -1)
     cells = encoded.dictionary
@@ -119,13 +122,13 @@ def encoded(array: Any) -> tuple[np.ndarray, list[Any]]:
         used = np.unique(codes[codes >= 0])
         codes = np.where(codes < 0, codes, np.searchsorted(used, codes))
         cells = cells.take(pyarrow.array(used))
-    return codes, cells_of(cells)
+    return codes, cells_of(cells, errors)
 
 
-def cells_of(array: Any) -> list[Any]:
-    """The values of a column; text that is not UTF-8 is read as well as may be."""
+def cells_of(array: Any, errors: str = "replace") -> list[Any]:
+    """The values of a column; bytes that are not UTF-8 are read as well as may be, unless `errors` is "strict"."""
     if is_text(array.type):
-        return [cell and cell.decode("utf-8", "replace") for cell in as_text(array).to_pylist()]
+        return [cell and cell.decode("utf-8", errors) for cell in as_text(array).to_pylist()]
     return list(array.to_pylist())
 
 

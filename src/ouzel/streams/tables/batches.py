@@ -44,7 +44,7 @@ def read_table(
     columns: Columns | None = None
     blocks: BlockReader | None = None
     batches: Iterator[Any] = (
-        delimited_batches(source, options, format, skipped, uneven)
+        delimited_batches(source, options, format, skipped, uneven, kinds.say)
         if delimited
         else record_batches(source, options, format, skipped)
     )
@@ -54,7 +54,7 @@ def read_table(
             yield from blocks.blocks(batch) if batch.num_rows else ()
             continue
         if columns is None:
-            label = find_label(options, batch.schema.names, source.name)
+            label = find_label(options, batch.schema.names, source.name, kinds.say_once)
             asked = options, batch.schema, label, not delimited, source.name, kinds, above, uneven
             columns = Columns(*asked, telling)
         if batch.num_rows:

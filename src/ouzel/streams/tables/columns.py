@@ -228,7 +228,7 @@ class Columns:
         if self.options.group is None:
             return None
         with converting(batch, self.options.group, self.name, "group"):
-            codes, known = encoded(batch.column(self.options.group))
+            codes, known = encoded(batch.column(self.options.group), "strict")
         return np.array([*(group_id(cell, self.options.seed) for cell in known), 0], np.int64)[codes]
 
     def _labels(self, batch: Any) -> tuple[np.ndarray, list[Label] | None]:
@@ -262,7 +262,7 @@ def _is_part_of_date(column: str, options: Options) -> bool:
 def _encoded(batch: Any, column: str) -> Encoded:
     """A column as positions (n,) in a list of its different cells."""
     found = batch.encoded(column) if isinstance(batch, CutRows) else None
-    return encoded(batch.column(column)) if found is None else found
+    return encoded(batch.column(column), "strict") if found is None else found
 
 
 def _infinite_and_sizes(numbers: np.ndarray | None, encoded: Encoded) -> tuple[np.ndarray, np.ndarray]:

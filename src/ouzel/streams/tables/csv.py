@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any
 
+import numpy as np
 import pyarrow
+import pyarrow.compute as compute
 import pyarrow.csv
 
 from ouzel.errors import DataError, bad_line
@@ -17,8 +19,9 @@ from ouzel.streams.options import Options
 from ouzel.streams.sources.formats import DELIMITERS
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.csv_cells import Cutter, can_cut
-from ouzel.streams.tables.csv_text import CellText, Uneven
+from ouzel.streams.tables.csv_text import MARK, CellText, Uneven, lines_in
 from ouzel.streams.tables.cut_rows import CutRows, as_arrow
+from ouzel.streams.text.utf8 import NOT_UTF8, SAVE_AS_UTF8
 
 BLOCK = 4 << 20  # bytes that PyArrow parses at a time
 PIECE = 2 << 20  # bytes of plain text that are read at a time: what a near cache holds
@@ -31,49 +34,75 @@ def lines_above(options: Options) -> int:
 
 
 def delimited_batches(
-    source: Source, options: Options, format: str, skipped: Callable[[int], None], uneven: Uneven
+    source: Source,
+    options: Options,
+    format: str,
+    skipped: Callable[[int], None],
+    uneven: Uneven,
+    say: Callable[[str], None] = lambda line: None,
 ) -> Iterator[pyarrow.RecordBatch | CutRows]:
     """The rows of a CSV or TSV file, every cell as text, the names of its columns in its header.
 
     A row of more or fewer cells is noted in `uneven`; it is left out if the options say so, else DataError follows the
-    rows before it.
+    rows before it. `say` is told in a line if those left out take more lines than they are rows.
     """
     text = CellText(source, options.limits)
     for _ in range(options.skip_lines):
-        text.line()
+        text.skip_line()
     delimiter = options.delimiter or ("\t" if format == "tsv" else None)
     if options.columns:
         names, delimiter = list(options.columns), delimiter or ","
     else:
-        names, delimiter = _header(text, delimiter)
-    even = 0  # rows given out
+        names, delimiter = _header(text, delimiter, options.skip_lines + 1)
+    even, ended = 0, False  # rows given out
     last = None  # the last batch of any rows
-    parsed = _whole_rows(_parsed(text, names, delimiter, uneven), text)
+    parsed = _whole_rows(_parsed(text, names, delimiter, uneven), text, options.on_error == "skip")
     for batch in chain(_plain(text, names, delimiter, uneven) if can_cut(delimiter) else (), parsed):
         if options.on_error != "skip" and uneven and uneven.first.number - 1 - even <= batch.num_rows:
-            yield batch.slice(0, uneven.first.number - 1 - even)  # Arrow reads ahead
-            break
+            batch, ended = batch.slice(0, uneven.first.number - 1 - even), True  # Arrow reads ahead
+        marked = _marked_rows(batch) if text.marked else {}
+        if marked and options.on_error != "skip":
+            batch = as_arrow(batch)
+            row = min(marked)
+            yield batch.slice(0, row)
+            cell = batch.column(marked[row])[row].as_py()
+            raise bad_line(
+                f"{source.name}: row {lines_above(options) + even + row + 1}, column {names[marked[row]]!r}: "
+                f"found {NOT_UTF8} ({_beginning(cell)}); {SAVE_AS_UTF8}",
+                "rows",
+            )
+        if marked:
+            batch, places = as_arrow(batch), uneven.counted(even + np.arange(batch.num_rows))
+            batch = batch.filter(pyarrow.array([row not in marked for row in range(batch.num_rows)]))
+            uneven.leave_out(places[sorted(marked)])
         yield batch
+        if ended:
+            break
         even += batch.num_rows
         last = batch if batch.num_rows else last
     if options.on_error == "skip":
+        if text.left_open:
+            uneven.leave_out(uneven.counted(np.array([even])), lines_in(text.left_open))
         skipped(len(uneven))
+        if uneven.lines > len(uneven):
+            rows = f"{len(uneven)} rows that are left out take" if len(uneven) > 1 else "the row that is left out takes"
+            say(f"{source.name}: {rows} {uneven.lines:,} lines; look for a quotation that does not end")
     elif uneven:
         row = uneven.first
+        lines = lines_in(row.text)
         raise bad_line(
             f"{source.name}: row {lines_above(options) + row.number}: found {row.actual_columns} cells "
-            f"({_beginning(row.text)}); expected {row.expected_columns}, as there are columns",
+            f"{f'in {lines:,} lines ' if lines > 1 else ''}({_beginning(row.text)}); "
+            f"expected {row.expected_columns}, as there are columns",
             "rows",
         )
     if text.damage is not None:
         raise source.broken(text.damage)
-    if options.on_error != "skip" and text.quotes % 2 and last is not None:
-        cell = as_arrow(last).column(-1)[-1].as_py()
-        if cell is not None and "\n" in cell:
-            raise DataError(
-                f"{source.name}: row {lines_above(options) + even}: found a quotation that does not end "
-                f"({_beginning(cell)}); close it, or take the mark out"
-            )
+    if options.on_error != "skip" and text.quotes % 2 and (cell := _last_cell(last)):
+        raise DataError(
+            f"{source.name}: row {lines_above(options) + even}: found a quotation that does not end "
+            f"({_beginning(cell)}: {lines_in(cell):,} lines); close it, or take the mark out"
+        )
 
 
 def _plain(text: CellText, names: list[str], delimiter: str, uneven: Uneven) -> Iterator[CutRows]:
@@ -83,8 +112,6 @@ def _plain(text: CellText, names: list[str], delimiter: str, uneven: Uneven) -> 
     while data and len(rest) < PIECE:
         data = text.lines(3 * PIECE)
         rest += data
-        if data and not data.endswith(b"\n"):
-            continue  # what is left of a letter may follow
         found = cutter.cut(rest if rest.endswith(b"\n") else rest + b"\n")
         if found is None:
             break
@@ -119,29 +146,46 @@ def _parsed(text: CellText, names: list[str], delimiter: str, uneven: Uneven) ->
         text.end()
 
 
-def _whole_rows(batches: Iterator[Any], text: CellText) -> Iterator[Any]:
-    """The batches, but for the last row where a damaged archive ends within a quotation."""
-    kept: list[Any] = []  # Arrow reads ahead: the damage is known before the last batch is given out
+def _whole_rows(batches: Iterator[Any], text: CellText, skip: bool) -> Iterator[Any]:
+    """The batches, but for the last row where a damaged archive ends within a quotation, or the text, if to `skip`."""
+    held = None  # Arrow reads ahead: an end is known before the last batch is given out
     for batch in batches:
-        if text.damage is not None and text.quotes % 2:
-            kept.append(batch)
-        else:
+        if held is not None:
+            yield held
+        within = text.quotes % 2 and (text.damage is not None or (skip and _last_cell(batch)))
+        held = batch if within else None
+        if held is None:
             yield batch
-    yield from kept[:-1]
-    for batch in kept[-1:]:
-        yield batch.slice(0, max(0, batch.num_rows - 1))
+    if held is not None:
+        text.left_open = _last_cell(held) if text.damage is None else ""
+        yield held.slice(0, max(0, held.num_rows - 1))
+
+
+def _last_cell(batch: pyarrow.RecordBatch | CutRows | None) -> str:
+    """The last cell of the last row, if it has several lines; else nothing."""
+    cell = None if batch is None or not batch.num_rows else as_arrow(batch).column(-1)[-1].as_py()
+    return cell if cell is not None and "\n" in cell else ""
+
+
+def _marked_rows(batch: pyarrow.RecordBatch | CutRows) -> dict[int, int]:
+    """The rows with bytes that are not UTF-8, each with the first column that has some."""
+    found: dict[int, int] = {}
+    for place, column in enumerate(as_arrow(batch).columns):
+        for row in compute.indices_nonzero(compute.match_substring(column, MARK)).to_pylist():
+            found.setdefault(row, place)
+    return found
 
 
 def _beginning(text: str) -> str:
     """So much of a text as fits a message."""
-    text = " ".join(text.split())
+    text = " ".join(text.replace(MARK, "\ufffd").split())
     return text if len(text) <= 40 else f"{text[:40]}…"
 
 
-def _header(text: CellText, delimiter: str | None) -> tuple[list[str], str]:
-    """Names of columns, and what parts them: what parts the header outside of quotation marks."""
+def _header(text: CellText, delimiter: str | None, number: int) -> tuple[list[str], str]:
+    """Names of columns, in the line of this number, and what parts them outside of quotation marks."""
     name = text.name
-    lines = _lines(text)
+    lines = _lines(text, number)
     first = next((line for line in lines if line.strip("\r\n")), None)
     if first is None:
         raise DataError(f"{name}: is empty; there is nothing to learn from")
@@ -161,10 +205,11 @@ def _header(text: CellText, delimiter: str | None) -> tuple[list[str], str]:
     return [word.strip() for word in names], delimiter
 
 
-def _lines(text: CellText) -> Iterator[str]:
-    """The lines of a header."""
+def _lines(text: CellText, number: int) -> Iterator[str]:
+    """The lines of a header, from the one of this number on."""
     size = 0
-    while line := text.line():
+    while line := text.line(number):
+        number += 1
         size += len(line)
         text.check_line(size)
         yield line

@@ -1,7 +1,11 @@
-"""The text of a CSV file as PyArrow's parser takes it: UTF-8, whole lines, within limits, up to where it is damaged."""
+"""The text of a CSV file as PyArrow's parser takes it: UTF-8, whole lines, within limits, up to where it is damaged.
+
+Bytes that are not UTF-8 are marked in it, for the parser would stop at them: rows with a mark are refused afterwards.
+"""
 
 from __future__ import annotations
 
+import bisect
 import codecs
 import threading
 from array import array
@@ -9,18 +13,23 @@ from typing import Any
 
 import numpy as np
 
+from ouzel.errors import DataError
 from ouzel.streams.limits import Limits
 from ouzel.streams.sources.source import Source
+from ouzel.streams.text.utf8 import NOT_UTF8, SAVE_AS_UTF8, is_utf8
 
+MARK = "\ufdd0"  # in place of bytes that are not UTF-8: Unicode keeps this one for use within programs
+codecs.register_error("ouzel.mark", lambda error: (MARK, getattr(error, "end", 0)))
 LONGEST_WAIT = 0.5  # seconds, for a pipe that brings nothing
 
 
 class Uneven:
-    """Rows of more or fewer cells than there are columns, which PyArrow's parser leaves out."""
+    """Rows that are left out: of more or fewer cells than there are columns, or with bytes that are not UTF-8."""
 
     def __init__(self) -> None:
         self.above = 0  # rows above the first that PyArrow's parser has seen
         self.first: Any = None
+        self.lines = 0  # of the text that such rows are, with those within quotation marks
         self._places = array("q")  # of each among all rows, from 0
 
     def __len__(self) -> int:
@@ -30,20 +39,32 @@ class Uneven:
         """Note a row that PyArrow asks about."""
         row = row._replace(number=row.number + self.above)
         self.first = self.first or row
+        self.lines += lines_in(row.text)
         self._places.append(row.number - 1)
         return "skip"
 
+    def leave_out(self, places: np.ndarray, lines: int = 0) -> None:
+        """Note rows that are left out for another reason, by their places (n,) among all rows, ascending."""
+        self.lines += lines or len(places)
+        for place in places.tolist():
+            bisect.insort(self._places, place)
+
     def counted(self, rows: np.ndarray) -> np.ndarray:
         """The places (n,) among all rows of those that have these places (n,) among the even ones."""
-        before = np.array(self._places) - np.arange(len(self._places))  # even rows before each
+        places = np.array(self._places)
+        before = places - np.arange(len(places))  # even rows before each
         return rows + np.searchsorted(before, rows, side="right")
+
+
+def lines_in(text: str) -> int:
+    """The lines of a row, or of a cell."""
+    return text.strip("\r\n").count("\n") + 1
 
 
 class CellText:
     """A source as a file for PyArrow's parser: what has arrived, in pieces of whole lines, however long those are.
 
-    What is not UTF-8 is replaced, for the parser would stop at it. Where an archive is damaged the text ends, and the
-    error is kept.
+    Where an archive is damaged the text ends, and the error is kept.
     """
 
     closed = False
@@ -52,20 +73,32 @@ class CellText:
         self.name = source.name
         self.quotes = 0  # quotation marks that a parser has read
         self.damage: OSError | None = None
+        self.left_open = ""  # the cell of a quotation that does not end, where its row is left out
         self._file: Any = source.open()
         self._arriving = source.size is None
         self._limits = limits
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self.marked = False  # whether there were bytes that are not UTF-8
+        self._parsing = False  # whether PyArrow's parser has read any
         self._rest: list[bytes] = []  # the beginning of a line
         self._back = b""
         self._ended = False
         self._at_work = threading.Lock()
 
-    def line(self) -> str:
-        """The next line; nothing at the end of the text."""
-        data = self._file.readline(self._limits.line + 1)
+    def skip_line(self) -> None:
+        """Leave out the next line."""
+        self._line()
+
+    def line(self, number: int) -> str:
+        """The next line, which has this number in messages; nothing at the end of the text."""
+        try:
+            return self._line().decode()
+        except UnicodeDecodeError:
+            raise DataError(f"{self.name}:{number}: found {NOT_UTF8}; {SAVE_AS_UTF8}") from None
+
+    def _line(self) -> bytes:
+        data: bytes = self._file.readline(self._limits.line + 1)
         self.check_line(len(data))
-        return str(data.decode("utf-8", "replace"))
+        return data
 
     def check_line(self, size: int) -> None:
         """Refuse a line, or a header of several, that is too long."""
@@ -78,6 +111,9 @@ class CellText:
             if self._ended:
                 return b""
             data = self.lines(size)
+            if not self._parsing and (data or self._back):
+                self._parsing = True
+                self._back = codecs.BOM_UTF8 + self._back  # that PyArrow takes off, not one that begins the first cell
             if self._back:  # a quotation may begin in it, and must not take three pieces
                 data = self._back + data
                 data, self._back = data[:size], data[size:]
@@ -95,13 +131,12 @@ class CellText:
             self._at_work.release()
 
     def lines(self, size: int) -> bytes:
-        """The next lines, of `size` bytes at most unless one is longer; a byte that is replaced becomes three."""
-        while data := self._lines(size // 3):
-            if data.isascii() and not self._decoder.getstate()[0]:
-                return data
-            if text := self._decoder.decode(data):
-                return text.encode()
-        return self._decoder.decode(b"", final=True).encode()
+        """The next lines, of `size` bytes at most unless one is longer; a byte that is marked becomes three."""
+        data = self._lines(size // 3)
+        if not data.isascii() and not is_utf8(np.frombuffer(data, np.uint8), 0, len(data)):
+            self.marked = True
+            data = data.decode("utf-8", "ouzel.mark").encode()
+        return data
 
     def _lines(self, size: int) -> bytes:
         """Whole lines; at the end of the text what is left, unless it is cut short there."""

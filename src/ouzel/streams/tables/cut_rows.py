@@ -123,7 +123,7 @@ class CutRows:
         known = [cell for cell in found if cell and cell not in NULLS]
         if len(known) < count:
             codes = np.array([known.index(cell) if cell in known else -1 for cell in found])[codes]
-        return codes, [cell.decode("utf-8", "replace") for cell in known]
+        return codes, [cell.decode() for cell in known]
 
     def to_arrow(self) -> pyarrow.RecordBatch:
         """The rows as a record batch."""

@@ -91,7 +91,8 @@ class FeatureColumns:
     def _space(self, kinds: dict[str, str]) -> FeatureSpace:
         places = self.options.space.places()
         if places:
-            return FeatureSpace(width=len(places), lowest=0, highest=len(places) - 1, kinds=self.options.space.kinds)
+            width = len(places)
+            return FeatureSpace(False, 0, width - 1, width, self.options.space.kinds, False, self.options.indicator)
         own = [own_name(column) for column in self.columns]
         numbers = [name for name in own if isinstance(name, int)]
         named = len(numbers) < len(own) or set(kinds.values()) - {NUMBER} != set()
@@ -177,15 +178,14 @@ class FeatureColumns:
         """Have the rows where a column is missing (n,) bool say so."""
         if not missing.any():
             return []
-        ids, values = lane
-        name = f"{column}={MARK}"
+        (ids, values), name = lane, f"{column}={MARK}"
         hashed = feature_id(name, self.options.seed, 32)
-        ids[missing] = mark = hashed & int(self.mask)
-        values[missing] = 1.0
+        place = self.options.space._replace(indicator=True).place_of_missing(column)
+        ids[missing], values[missing] = hashed & int(self.mask) if place is None else place, 1.0
         if self._factors.wants(column):
             rows = np.flatnonzero(missing)
             self._factors.add_one(column, rows, hashed, np.ones(len(rows), np.float32), name)
-        return [Names.of_one(mark, name)]
+        return [Names.of_one(int(ids[missing][0]), name)]
 
     def _take_numbers(self, column: str, values: np.ndarray, present: np.ndarray) -> None:
         """Have others made of the numbers of a column, if that is asked for."""

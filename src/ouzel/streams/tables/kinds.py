@@ -48,8 +48,15 @@ class ColumnKinds:
         self.say = say
         self.known: dict[str, str] = dict(options.space.kinds)
         self.plain: dict[str, str | int] = {}  # members of objects whose numbers are the values of these features
+        self._said: set[str] = set()  # lines that are said once
         self._noticed: dict[str, list[str]] = {}  # columns of which there is something to say
         check_kinds(options, self.known)
+
+    def say_once(self, line: str) -> None:
+        """Say a line, unless it has been said of this stream."""
+        if line not in self._said:
+            self._said.add(line)
+            self.say(line)
 
     def wanted(self, columns: Sequence[str]) -> list[str]:
         """The columns that are not to be left out."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from ouzel.errors import DataError, listed
@@ -17,8 +18,18 @@ INFINITE = "expected a finite number or a name as label, or nothing"
 MOST_GROUP = 2**63
 
 
-def find_label(options: Options, columns: list[str], name: str) -> str | None:
-    """The label's column: the one named, or the first with a usual name; there must be one unless to predict."""
+def find_label(
+    options: Options, columns: list[str], name: str, say: Callable[[str], None] = lambda line: None
+) -> str | None:
+    """The label's column: the one named, or one with a usual name; there must be one unless to predict.
+
+    A column that the model knows as a feature is none. Of several the name counts that comes first among LABELS, and
+    then the place. `say` is told in a line which is taken by its name.
+
+    >>> find_label(Options(), ["y", "class", "a"], "t.csv", print)
+    label: class (by its name; y is a feature)
+    'class'
+    """
     if options.label is not None:
         return options.label if options.label in columns or not options.unlabelled else None
     others = (
@@ -30,10 +41,14 @@ def find_label(options: Options, columns: list[str], name: str) -> str | None:
         *options.numeric,
         *options.dates,
     )
-    for candidate in LABELS:
-        for column in columns:
-            if column.lower() == candidate and column not in others and not matches(column, options.ignore):
-                return column
+    free = [column for column in columns if column not in others and column not in options.space.kinds]
+    found = [column for candidate in LABELS for column in free if column.lower() == candidate]
+    found = [column for column in found if not matches(column, options.ignore)]
+    if found:
+        left = [column for column in found[1:] if options.wants(column)]
+        features = f"; {listed(left)} {'are features' if len(left) > 1 else 'is a feature'}" if left else ""
+        say(f"label: {found[0]} (by its name{features})")
+        return found[0]
     if options.unlabelled:
         return None
     if any(_reads_as_number(column) for column in columns):

@@ -36,6 +36,7 @@ MET = 13  # the first object since it was last asked of which a number was a fea
 NAMED = 14  # whether that feature has a name, and not a number of its own
 FIELD = 15  # its number among those with a part in crosses, from 1 on; else 0
 START = 16  # where it begins in the text
+JOURNAL = 17  # row j: the j-th key that has MET; row 0: the number of those keys
 COLUMNS = 24
 
 
@@ -68,6 +69,25 @@ def is_key(keys, key, data, at, size):
 
 
 @force_inline
+def note_met(keys, key, stamp):
+    """Note that a number of the key is a feature of this object, the first since it was last asked."""
+    count = keys.table[0, JOURNAL] + ONE
+    keys.table[key, MET] = stamp
+    keys.table[count, JOURNAL] = key
+    keys.table[0, JOURNAL] = count
+
+
+@kernel
+def forget_met(keys, stamp):
+    """Forget the keys noted from an object on that is not read here after all."""
+    count = keys.table[0, JOURNAL]
+    while count > ZERO and keys.table[keys.table[count, JOURNAL], MET] >= stamp:
+        keys.table[keys.table[count, JOURNAL], MET] = ZERO
+        count -= ONE
+    keys.table[0, JOURNAL] = count
+
+
+@force_inline
 def find_key(keys, data, at, size):
     """The key that `data[at:at + size]` is, 0 if it is not known.
 
@@ -89,44 +109,77 @@ def _begin(text, seed, begun):
     begun[0], begun[1], begun[2] = word, held, bits
 
 
-def no_keys() -> Keys:
-    """None but the beginning of an object."""
-    table = np.zeros((1, COLUMNS), np.uint64)
-    table[0, HEAD_BITS] = ALL  # no key has eight zeros
-    return Keys(np.zeros(2 * GAP, np.uint8), table, np.zeros(64, np.uint32))
+@kernel
+def _place(keys, first, stop):
+    """Enter the keys from `first` to `stop` in the table of places."""
+    mask = np.uint64(len(keys.places) - 1)
+    for key in range(np.uint64(first), np.uint64(stop)):
+        start = keys.table[key, START]
+        place = np.uint64(murmur3_32(keys.text, start, start + keys.table[key, SIZE], 0)) & mask
+        while keys.places[place]:
+            place = (place + ONE) & mask
+        keys.places[place] = key
 
 
-def with_key(
-    keys: Keys,
-    name: bytes,
-    role: np.uint8,
-    feature: int = 0,
-    hashed: int = 0,
-    named: bool = False,
-    seed: int = 0,
-    field: int = 0,
-) -> Keys:
-    """The keys with one more."""
-    row, written = np.zeros(COLUMNS, np.uint64), b'"' + name + b'":'
-    row[START], row[SIZE], row[ROLE], row[QUICK] = len(keys.text), len(name), role, ODD if field else role
-    row[HEAD], row[HEAD_BITS] = (int.from_bytes(word[:8], "little") for word in (written, b"\xff" * len(written)))
-    row[TAIL] = int.from_bytes(written[-8:], "little")
-    row[ID], row[HASH], row[NAMED], row[FIELD] = feature, hashed, named, field
-    _begin(np.frombuffer(name + b"=", np.uint8), seed, row[STATE : BITS + 1])
-    text = np.concatenate([keys.text, np.frombuffer(name + bytes(GAP), np.uint8)])
-    joined = Keys(text, np.vstack([keys.table, row]), keys.places)
-    if 4 * len(joined.table) > len(keys.places):
-        joined = joined._replace(places=np.zeros(2 * len(keys.places), np.uint32))
-        for key in range(1, len(joined.table)):
-            _place(joined, key)
-    else:
-        _place(joined, len(joined.table) - 1)
-    return joined
+class KeyTable:
+    """The keys of a stream, in arrays that double in size where one more does not fit."""
 
+    def __init__(self) -> None:
+        table = np.zeros((16, COLUMNS), np.uint64)
+        table[0, HEAD_BITS] = ALL  # no key has eight zeros
+        self.arrays = Keys(np.zeros(256, np.uint8), table, np.zeros(64, np.uint32))
+        self._count = 1  # rows of the table, that of the beginning of an object among them
+        self._filled = 2 * GAP  # bytes of the text
 
-def _place(keys: Keys, key: int) -> None:
-    start, mask = int(keys.table[key, START]), len(keys.places) - 1
-    place = int(murmur3_32(keys.text, start, start + int(keys.table[key, SIZE]), 0)) & mask
-    while keys.places[place]:
-        place = (place + 1) & mask
-    keys.places[place] = key
+    def __len__(self) -> int:
+        return self._count - 1
+
+    def add(
+        self,
+        name: bytes,
+        role: np.uint8,
+        feature: int = 0,
+        hashed: int = 0,
+        named: bool = False,
+        seed: int = 0,
+        field: int = 0,
+    ) -> None:
+        """Enter one more key."""
+        key, start, text = self._count, self._filled, np.frombuffer(name, np.uint8)
+        self._count += 1
+        self._filled += len(name) + GAP
+        self._make_room()
+        row, written = self.arrays.table[key], b'"' + name + b'":'
+        row[START], row[SIZE], row[ROLE], row[QUICK] = start, len(name), role, ODD if field else role
+        row[HEAD], row[HEAD_BITS] = (int.from_bytes(word[:8], "little") for word in (written, b"\xff" * len(written)))
+        row[TAIL] = int.from_bytes(written[-8:], "little")
+        row[ID], row[HASH], row[NAMED], row[FIELD] = feature, hashed, named, field
+        _begin(np.frombuffer(name + b"=", np.uint8), seed, row[STATE : BITS + 1])
+        self.arrays.text[start : start + len(name)] = text
+        _place(self.arrays, key, key + 1)
+
+    def _make_room(self) -> None:
+        """Double the arrays that are too small."""
+        text, table, places = self.arrays
+        if self._filled > len(text):
+            text = np.concatenate([text, np.zeros(max(len(text), self._filled - len(text)), np.uint8)])
+        if self._count > len(table):
+            table = np.concatenate([table, np.zeros_like(table)])
+        self.arrays = Keys(text, table, places)
+        if 4 * self._count > len(places):
+            self.arrays = Keys(text, table, np.zeros(2 * len(places), np.uint32))
+            _place(self.arrays, 1, self._count - 1)
+
+    def forget_all_met(self) -> None:
+        """Note that no number was a feature since it was last asked."""
+        table = self.arrays.table
+        table[self._met(), MET] = 0
+        table[0, JOURNAL] = 0
+
+    def met(self) -> np.ndarray:
+        """The rows (k, COLUMNS) of keys of which a number was a feature since it was last asked."""
+        return self.arrays.table[self._met()]
+
+    def _met(self) -> np.ndarray:
+        count = int(self.arrays.table[0, JOURNAL])
+        return self.arrays.table[1 : count + 1, JOURNAL].astype(np.int64)

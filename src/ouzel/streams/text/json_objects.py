@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from ouzel.streams.patterns import is_pattern, matches
 from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.tables.labels import find_label
 from ouzel.streams.text.json_examples import Example, example_of
+from ouzel.streams.text.utf8 import NOT_UTF8, SAVE_AS_UTF8
 
 SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # half a character, which is none unless the other half follows
 EXAMPLE = 'expected an object such as {"label": 1, "price": 2.5}'
@@ -49,16 +51,19 @@ class JsonExamples:
         """
         options = self.options
         aside = (options.label, options.weight, options.group, options.id)
-        seen = [flattened(row, options.ignore) for row in rows]
+        seen = []
+        for row in rows:
+            with suppress(ValueError):  # of which more is said when it is the row's turn
+                seen.append(flattened(row, options.ignore))
         if seen and self.label is None:
-            self.label = find_label(options, list(seen[0]), self.name)
+            self.label = find_label(options, list(seen[0]), self.name, self.kinds.say_once)
         self.kinds.look([{name: row[name] for name in row if name not in (*aside, self.label)} for row in seen], where)
 
     def example(self, row: dict[str, Any], place: str) -> Example:
         """One object, met at a place (`file:line`), as an example; ValueError("found; expected") if it is not one."""
         flat = flattened(row, self.options.ignore)
         if self.label is None:
-            self.label = find_label(self.options, list(flat), place)
+            self.label = find_label(self.options, list(flat), place, self.kinds.say_once)
         example = example_of(flat, self.label, self.options, self.kinds, self.sound + self.bad)
         self.sound += 1
         return example
@@ -99,7 +104,7 @@ def said_of(error: Exception) -> tuple[str, str]:
     if isinstance(error, json.JSONDecodeError):
         return f"no JSON ({error.msg})", EXAMPLE
     if isinstance(error, UnicodeDecodeError):
-        return "bytes that are no UTF-8", "expected JSON text; save the file as UTF-8"
+        return NOT_UTF8, SAVE_AS_UTF8
     if isinstance(error, UnicodeEncodeError):
         return "half of a surrogate pair", "expected text whose characters are whole"
     if isinstance(error, RecursionError):
@@ -110,6 +115,8 @@ def said_of(error: Exception) -> tuple[str, str]:
 
 def flattened(row: dict[str, Any], ignored: Sequence[str] = (), outer: str = "") -> dict[str, Any]:
     """The members of an object, those of objects inside it as `outer.inner`, but for those to be ignored.
+
+    ValueError("found; expected") where two of them have one name, as `{"a": {"b": 1}, "a.b": 2}` has.
 
     >>> flattened({"a": {"b": 1, "c": {"d": 2}}, "e": 3}, ignored=["e"])
     {'a.b': 1, 'a.c.d': 2}
@@ -123,8 +130,9 @@ def flattened(row: dict[str, Any], ignored: Sequence[str] = (), outer: str = "")
     for name, value in row.items():
         if ignored and matches(outer + name, tuple(ignored)):
             continue
-        if isinstance(value, dict):
-            found |= flattened(value, ignored, f"{outer}{name}.")
-        else:
-            found[outer + name] = value
+        inner = flattened(value, ignored, f"{outer}{name}.") if isinstance(value, dict) else {outer + name: value}
+        twice = next((member for member in inner if member in found), None)
+        if twice is not None:
+            raise ValueError(f"two members {twice!r}; give each a name of its own")
+        found |= inner
     return found

@@ -17,12 +17,13 @@ from ouzel.streams.patterns import matches
 from ouzel.streams.tables.labels import as_sign, find_label, is_infinite, label_of
 from ouzel.streams.targets import encode_labels
 from ouzel.streams.text import json_keys
-from ouzel.streams.text.json_keys import ID, MET, NAMED, Keys, no_keys, with_key
-from ouzel.streams.text.json_objects import JsonExamples
+from ouzel.streams.text.json_keys import ID, NAMED, KeyTable
+from ouzel.streams.text.json_objects import JsonExamples, object_of
 from ouzel.streams.text.json_rows import room_for
 from ouzel.streams.text.json_walk import NEW_KEY, NEW_LABEL, ROOM, read_objects
 from ouzel.streams.text.marks import SPARE, lines_of
 from ouzel.streams.text.spans import names_of, nothing_noted
+from ouzel.streams.text.utf8 import is_utf8
 
 EQUALS = np.uint8(61)  # between a key and a word
 MOST_BYTES = 2**32 - 1  # of a chunk: where its words are takes 32 bits
@@ -41,7 +42,7 @@ class Chunk:
             start, stop = 0, stop - start
         self.data, self.at, self.stop = data, start, stop
         ended, ascii = lines_of(data, start, stop)
-        self.is_text = ascii or _is_text(data[start:stop])
+        self.is_text = ascii or is_utf8(data, start, stop)
         self.marks = np.empty(stop - start + SPARE, np.uint64)
         room = (stop - start) // FEWEST + 1
         lines = int(ended) + 2
@@ -75,7 +76,8 @@ class PlainObjects:
             options.group is None and options.id is None and options.space.width is None and sys.byteorder == "little"
         )
         self._label = reader.label
-        self._keys, self._labels = no_keys(), no_keys()
+        self._keys, self._labels = KeyTable(), KeyTable()
+        self._names: set[str] = set()  # of the keys
         self._fields: list[str] = []  # that others are made of
         self._values: list[Label | None] = [None]  # of the words that are labels
 
@@ -92,10 +94,10 @@ class PlainObjects:
         """The objects of a chunk up to one that is not plain, or to its end."""
         options, reader = self.reader.options, self.reader
         if reader.label != self._label:
-            self._label, self._keys, self._fields = reader.label, no_keys(), []
+            self._label, self._keys, self._names, self._fields = reader.label, KeyTable(), set(), []
         names = np.zeros(3, np.uint64)
         first, taken, lines = chunk.rows, int(chunk.taken[0]), 0
-        self._keys.table[:, MET] = 0
+        self._keys.forget_all_met()
         mask = np.uint32((1 << options.bits) - 1)
         settings = np.uint64(options.limits.word), options.weight is not None, options.indicator, mask, options.seed
         while True:
@@ -106,8 +108,8 @@ class PlainObjects:
                 chunk.marks,
                 chunk.mark,
                 chunk.found,
-                self._keys,
-                self._labels,
+                self._keys.arrays,
+                self._labels.arrays,
                 *settings,
                 chunk.noted,
                 chunk.rows,
@@ -128,11 +130,9 @@ class PlainObjects:
             chunk.at, chunk.mark, chunk.found = int(at), int(mark), int(found)
             lines += int(more)
             word = chunk.data[start:end].tobytes()
-            if why == NEW_KEY and len(self._keys.table) < json_keys.MOST:
-                self._keys = self._with_key(word)
-            elif why == NEW_LABEL and len(self._labels.table) < json_keys.MOST:
-                self._labels = self._with_label(word)
-            else:
+            if not (why == NEW_KEY and self._add_keys(word, chunk)) and not (
+                why == NEW_LABEL and self._add_label(word)
+            ):
                 break
         here = slice(first, chunk.rows)
         labels, label_names = self._encoded(chunk.targets[here], chunk.codes[here])
@@ -160,19 +160,34 @@ class PlainObjects:
         kept = Entries._make([entries.bounds[rows] - start, *parts, entries.text])
         return Factors(kept, tuple(self._fields), tuple(name.encode() + b"=" for name in self._fields))
 
-    def _with_key(self, word: bytes) -> Keys:
-        name = word.decode()
-        options = self.reader.options
+    def _add_keys(self, word: bytes, chunk: Chunk) -> bool:
+        """Enter the new keys of the object that a chunk goes on with, all together, for it is begun again.
+
+        Returns whether this one, which is one of them, is known now.
+        """
+        (line,), _ = lines_at(chunk.data, chunk.at, chunk.stop, 1)
+        try:
+            names = [name for name in object_of(line) if name not in self._names]
+        except (ValueError, RecursionError):
+            return False
+        for name in names[: max(0, json_keys.MOST - 1 - len(self._keys))]:
+            self._add_key(name)
+        return word.decode() in self._names
+
+    def _add_key(self, name: str) -> None:
+        options, word = self.reader.options, name.encode()
+        self._names.add(name)
         role = self._role(name)
         if role > json_keys.CATEGORIES:
-            return with_key(self._keys, word, role)
+            self._keys.add(word, role)
+            return
         own = own_name(name)
         whole, hashed = (feature_id(own, options.seed, bits) for bits in (options.bits, 32))
         field = 0
         if matches(name, options.derived.fields):
             self._fields.append(name)
             field = len(self._fields)
-        return with_key(self._keys, word, role, whole, hashed, isinstance(own, str), options.seed, field)
+        self._keys.add(word, role, whole, hashed, isinstance(own, str), options.seed, field)
 
     def _role(self, name: str) -> np.uint8:
         options, known = self.reader.options, self.reader.kinds.known
@@ -197,14 +212,18 @@ class PlainObjects:
             kind, json_keys.ODD
         )
 
-    def _with_label(self, word: bytes) -> Keys:
+    def _add_label(self, word: bytes) -> bool:
+        """Enter a word that is a label; returns whether there is room for it."""
+        if len(self._labels) >= json_keys.MOST - 1:
+            return False
         text, options = word.decode(), self.reader.options
         value = label_of(text)
         sound = not is_infinite(text) and len(word) <= options.limits.longest_label
         if sound and options.label_positive is not None:
             value = as_sign(value, options.label_positive)
         self._values.append(value)
-        return with_key(self._labels, word, json_keys.PLAIN if sound else json_keys.ODD)
+        self._labels.add(word, json_keys.PLAIN if sound else json_keys.ODD)
+        return True
 
     def _encoded(self, targets: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, list[Label] | None]:
         """Labels as a block has them, of numbers (n,) and of the places of words among those that are labels (n,)."""
@@ -228,8 +247,7 @@ class PlainObjects:
 
     def _space(self, words: bool) -> FeatureSpace:
         """What the features since it was last asked are known by."""
-        keys, reader = self._keys.table, self.reader
-        met = keys[keys[:, MET] > 0]
+        reader, met = self.reader, self._keys.met()
         numbers = met[met[:, NAMED] == 0, ID]
         named = words or bool(met[:, NAMED].any())
         space = FeatureSpace(
@@ -251,11 +269,3 @@ def lines_at(data: np.ndarray, start: int, stop: int, count: int) -> tuple[list[
         lines += found
         start += sum(map(len, found)) + len(found)
     return lines, min(start, stop)
-
-
-def _is_text(data: np.ndarray) -> bool:
-    """Whether bytes are UTF-8."""
-    try:
-        return bool(data.tobytes().decode() or True)
-    except UnicodeDecodeError:
-        return False

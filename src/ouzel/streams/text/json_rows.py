@@ -77,13 +77,9 @@ def put_factor(factors, taken, keys, key, value, start, end, whole):
 
 
 @kernel
-def any_twice(hashes, first, count):
-    """Whether one feature stands in a row twice: not two whose ids are equal by chance."""
-    for k in range(first, first + count):
-        for j in range(first, k):
-            if hashes[k] == hashes[j]:
-                return True
-    return False
+def any_twice(hashes, values, first, count):
+    """Whether one feature stands in a row twice: not two whose ids are equal by chance. Both arrays are used up."""
+    return sort_row(hashes, values, np.int64(first), np.int64(first + count)) < np.int64(first + count)
 
 
 @force_inline
@@ -127,7 +123,7 @@ def finish_rows(gathered, count, features, named, mask, ids, values, offsets, ro
         numbers = rows[k, NAMES] == rows[k + ONE, NAMES]
         ordered = (numbers or many > MOST) and _ascending(gathered.ids, first, many)
         end = _put_in_order(gathered, first, many, ordered, ids, values, nnz)
-        if end != nnz + many and any_twice(gathered.hashes, first, many):
+        if end != nnz + many and any_twice(gathered.hashes, gathered.values, first, many):
             return k, nnz
         nnz = end
         offsets[row + k + ONE] = nnz

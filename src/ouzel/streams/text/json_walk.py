@@ -30,7 +30,9 @@ from ouzel.streams.text.json_keys import (
     ROLE,
     WEIGHT,
     find_key,
+    forget_met,
     is_key,
+    note_met,
 )
 from ouzel.streams.text.json_names import note_names, put_odd_word, put_own_name
 from ouzel.streams.text.json_numbers import is_whole, read_number
@@ -59,14 +61,6 @@ DONE, ODD_LINE, NEW_KEY, NEW_LABEL = 0, 1, 2, 3  # why the walk ended
 ZERO, ONE, TWO, FOUR, LOW = (np.uint64(number) for number in (0, 1, 2, 4, 2**32 - 1))
 TRUE, FALS, NULL = (np.uint64(int.from_bytes(word, "little")) for word in (b"true", b"fals", b"null"))
 COLON, TWO_BYTES = np.uint64(int.from_bytes(b'":', "little")), np.uint64(2**16 - 1)
-
-
-@kernel
-def _forget(keys, stamp):
-    """Forget what was met from an object on that is not read here after all."""
-    for k in range(len(keys.table)):
-        if keys.table[k, MET] >= stamp:
-            keys.table[k, MET] = ZERO
 
 
 @kernel
@@ -124,7 +118,7 @@ def read_objects(
                 why, line, line_mark, lines = ODD_LINE, rows[kept, LINE], rows[kept, MARK], rows[kept, LINES]
                 stamp, first_taken = rows[kept, OBJECT], rows[kept, TAKEN]
             if why != DONE:
-                _forget(keys, stamp)
+                forget_met(keys, stamp)
                 taken[0] = first_taken
             named = rows[kept, NAMES]
             names[2] += named
@@ -268,7 +262,7 @@ def read_objects(
                         put_number(gathered, count, keys, key, value)
                         present = np.uint64(gathered.values[count] != 0.0)
                         if keys.table[key, MET] == ZERO:
-                            keys.table[key, MET] = stamp
+                            note_met(keys, key, stamp)
                             if keys.table[key, NAMED]:
                                 place = count if present else np.uint64(len(gathered.ids) - 1)  # which no row has
                                 put_own_name(gathered.names, named, place, seed, data, start, end)

@@ -51,19 +51,6 @@ def finding(owner: str, marks: Callable[..., Any], is_mark: Callable[..., Any]) 
 
 
 @kernel
-def newlines(data, start, stop):
-    """How many lines end in `data[start:stop]` (uint8)."""
-    count, at, stop = ZERO, np.uint64(start), np.uint64(stop)
-    while at + np.uint64(LOOKED_AT) <= stop:
-        count += ones(equal_to(data, at, NEWLINE))
-        at += np.uint64(LOOKED_AT)
-    while at < stop:
-        count += np.uint64(data[at] == NEWLINE)
-        at += ONE
-    return count
-
-
-@kernel
 def lines_of(data, start, stop):
     """How many lines end in `data[start:stop]` (uint8), and whether all of it is ASCII."""
     count, odd, at, stop = ZERO, ZERO, np.uint64(start), np.uint64(stop)

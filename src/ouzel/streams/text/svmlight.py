@@ -21,6 +21,7 @@ from ouzel.streams.row_order import no_zeros, note_zeros, sort_row
 from ouzel.streams.text.lines import Parsed, problem_at, too_long
 from ouzel.streams.text.numbers import ONE, parse_number
 from ouzel.streams.text.plain_features import plain_features
+from ouzel.streams.text.utf8 import checked_text
 
 ADVICE = {
     1: "expected a feature id:value (or is this another format?)",
@@ -30,15 +31,6 @@ ADVICE = {
     5: "expected a whole number after qid:",
     6: "expected a finite label",
 }
-
-
-@force_inline
-def _count_lines(data, start, stop):
-    """Newlines in a chunk."""
-    lines = np.uint32(0)
-    for k in range(np.uint64(start), np.uint64(stop)):
-        lines += np.uint32(data[k] == 10)
-    return lines
 
 
 @force_inline
@@ -172,7 +164,7 @@ def _parse(data, start, stop, skip, offsets, ids, values, labels, groups, label_
 
 def parse_svmlight(data: np.ndarray, start: int, stop: int, options: Options) -> Parsed:
     """The examples in whole lines of text, `data[start:stop]` (uint8)."""
-    lines = int(_count_lines(data, start, stop))
+    data, start, stop, lines, not_utf8 = checked_text(data, start, stop, options)
     room = (stop - start) // 3 + 1  # a feature takes three bytes or more; what is not written costs no memory
     offsets = np.empty(lines + 2, np.uint64)
     ids = np.empty(room, np.uint32)
@@ -196,7 +188,7 @@ def parse_svmlight(data: np.ndarray, start: int, stop: int, options: Options) ->
         space=numbered(ids[:nonzeros], zeros=zeros),
         numbers=numbers[:rows],
     )
-    problem = problem_at(data, start, where, ADVICE[error]) if error else None
+    problem = problem_at(data, start, where, ADVICE[error]) if error else not_utf8
     return with_labels(Parsed(block, seen, skipped, problem), data, start, spans[:rows], options, _label_advice)
 
 
@@ -244,7 +236,7 @@ def name_labels(
         if spans[row, 1] - spans[row, 0] > options.limits.longest_label:
             wrong.append(int(row))
             continue
-        word = bytes(data[spans[row, 0] : spans[row, 1]]).decode("utf-8", "replace")
+        word = bytes(data[spans[row, 0] : spans[row, 1]]).decode()
         if foreign(word):
             wrong.append(int(row))
         elif positive is not None:

@@ -18,12 +18,13 @@ from ouzel.streams.row_order import no_zeros, note_zeros, rank_row, ranking_room
 from ouzel.streams.telling import Telling
 from ouzel.streams.text.hashing_together import room_to_hash
 from ouzel.streams.text.lines import Parsed, problem_at, too_long
-from ouzel.streams.text.marks import SPARE, newlines
+from ouzel.streams.text.marks import SPARE
 from ouzel.streams.text.named_features import AT_ONCE, find_ends, named_features
 from ouzel.streams.text.numbers import parse_number
 from ouzel.streams.text.plain_features import plain_features
 from ouzel.streams.text.spans import absorb_bytes, is_new, names_of, note, nothing_noted, prefix_of
 from ouzel.streams.text.svmlight import with_labels
+from ouzel.streams.text.utf8 import checked_text
 from ouzel.streams.text.vw_factors import MOST_SPACES, begin_line, enter, factors_in, put_factor, room_for
 from ouzel.streams.text.vw_header import plain_header, read_header, tags_at, word_end
 from ouzel.streams.text.vw_labels import is_foreign, label_advice
@@ -212,9 +213,10 @@ def _parse(
 
 def parse_vw(data: np.ndarray, start: int, stop: int, options: Options, telling: Telling | None = None) -> Parsed:
     """The examples in whole lines of text, `data[start:stop]` (uint8), and the names to tell."""
+    data, start, stop, lines, not_utf8 = checked_text(data, start, stop, options)
     ends = working_room("ends", stop - start + SPARE)
     room = int(find_ends(data, start, stop, ends)) + 2
-    lines = int(newlines(data, start, stop)) + 1
+    lines += 1
     offsets = np.empty(lines + 1, np.uint64)
     ids, values = np.empty(room, np.uint32), np.empty(room, np.float32)
     labels, weights = np.empty(lines), np.empty(lines, np.float32)
@@ -247,7 +249,7 @@ def parse_vw(data: np.ndarray, start: int, stop: int, options: Options, telling:
         block = block._replace(factors=factors_in(crossing, rows))
     if options.unlabelled:
         block = block._replace(tags=tags_at(data, head_spans[:rows, 2:]))
-    problem = problem_at(data, start, where, ADVICE.get(error, "")) if error else None
+    problem = problem_at(data, start, where, ADVICE.get(error, "")) if error else not_utf8
     if problem is not None and error == 8:
         problem = too_long(problem, limits)
     elif problem is not None and error == 9:

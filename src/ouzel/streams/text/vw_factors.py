@@ -132,6 +132,6 @@ def factors_in(crossing: Crossing, rows: int) -> Factors:
     kept = Entries._make([entries.bounds[:rows], *(array[:count] for array in entries[1:-1]), entries.text])
     return Factors(
         kept,
-        tuple(name.decode("utf-8", "replace") or UNNAMED for name in names),
+        tuple(name.decode() or UNNAMED for name in names),
         tuple(name and name + b"^" for name in names),
     )

@@ -74,5 +74,5 @@ def tags_at(data: np.ndarray, spans: np.ndarray) -> np.ndarray | None:
     """The tags (n,) at some spans (n, 2), None of lines that have none; None if no line has one."""
     if (spans[:, 0] == spans[:, 1]).all():
         return None
-    texts = [bytes(data[start:end]).decode("utf-8", "replace") or None for start, end in spans.tolist()]
+    texts = [bytes(data[start:end]).decode() or None for start, end in spans.tolist()]
     return np.array(texts, object)

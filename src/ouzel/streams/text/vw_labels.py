@@ -20,7 +20,7 @@ def is_foreign(word: str) -> bool:
 
 def label_advice(data: np.ndarray, span: np.ndarray) -> str:
     """What is expected in the place of the label at a span."""
-    if is_foreign(bytes(data[span[0] : span[1]]).decode("utf-8", "replace")):
+    if is_foreign(bytes(data[span[0] : span[1]]).decode()):
         return (
             "expected one label: lines of contextual bandits (action:cost:probability), with costs of labels, or "
             "`shared` are another task, which Ouzel does not learn; give each example a label of its own"

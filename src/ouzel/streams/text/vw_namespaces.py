@@ -16,6 +16,7 @@ from ouzel.streams.options import OF_COLUMNS, Options
 from ouzel.streams.patterns import is_pattern
 from ouzel.streams.telling import Telling
 from ouzel.streams.text.lines import Parsed
+from ouzel.streams.text.utf8 import checked_text
 from ouzel.streams.text.vw import parse_vw
 
 NAMESPACE = re.compile(rb"\|([^\s|:]*)(:[^\s|]*)?([^|\n]*)")
@@ -42,8 +43,10 @@ class Namespaces:
 
     def parse(self, data: np.ndarray, start: int, stop: int, options: Options) -> Parsed:
         """The examples in whole lines of text, `data[start:stop]` (uint8)."""
+        data, start, stop, _, not_utf8 = checked_text(data, start, stop, options)
         text = np.array(bytearray(self.changed(bytes(data[start:stop]))), np.uint8)
-        return parse_vw(text, 0, len(text), options, self._telling)
+        parsed = parse_vw(text, 0, len(text), options, self._telling)
+        return parsed if parsed.problem is not None else parsed._replace(problem=not_utf8)
 
     def changed(self, text: bytes) -> bytes:
         """The text as it is to be parsed, of the same length."""
@@ -56,7 +59,7 @@ class Namespaces:
         return [f"{name}: has no namespace {listed(odd)}; it has {listed(sorted(self.met))}"] if odd else []
 
     def _changed(self, found: re.Match[bytes]) -> bytes:
-        name = found[1].decode("utf-8", "replace") or " "
+        name = found[1].decode() or " "
         self.met.add(name)
         if not self.options.wants(name):
             return b"|" + found[1] + b" " * (len(found[0]) - 1 - len(found[1]))

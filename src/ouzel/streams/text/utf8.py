@@ -1,0 +1,89 @@
+"""The check that text is UTF-8, a chunk of whole lines at a time: one rule for every format of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from ouzel.kernels.ascii import not_utf8
+from ouzel.kernels.bytes import LOOKED_AT
+from ouzel.kernels.jit import kernel
+from ouzel.streams.options import Options
+from ouzel.streams.text.lines import Problem
+from ouzel.streams.text.marks import lines_of
+
+NOT_UTF8 = "bytes that are no UTF-8"
+SAVE_AS_UTF8 = "save the file as UTF-8"
+NO_EXAMPLE = ord(":")  # a line of these alone is no example of svmlight or Vowpal Wabbit text
+FIRST_BYTES = np.array([0xC0, 0xE0, 0xF0], np.uint8)  # of two, three and four, from which on more must follow
+ZERO, ONE, THREE, SIXTY_FOUR = np.uint64(0), np.uint64(1), np.uint64(3), np.uint64(LOOKED_AT)
+
+
+@kernel
+def is_utf8(data, start, stop):
+    """Whether `data[start:stop]` (uint8) is UTF-8: whole characters, each written as short as can be."""
+    at, stop = np.uint64(start), np.uint64(stop)
+    wrong = ZERO
+    begin = np.zeros(SIXTY_FOUR + SIXTY_FOUR, np.uint8)  # the first bytes, and three before them
+    size = min(stop - at, SIXTY_FOUR)
+    for k in range(size):
+        begin[THREE + k] = data[at + k]
+    wrong |= not_utf8(begin, THREE)
+    at += size
+    while at + SIXTY_FOUR <= stop:
+        wrong |= not_utf8(data, at)
+        at += SIXTY_FOUR
+    if at < stop:
+        end = np.zeros(SIXTY_FOUR + SIXTY_FOUR, np.uint8)
+        for k in range(stop - at + THREE):
+            end[k] = data[at - THREE + k]
+        wrong |= not_utf8(end, THREE)
+    if stop > np.uint64(start):  # a character may be cut short at the end
+        last = min(stop - np.uint64(start), THREE)
+        for k in range(last):
+            wrong |= np.uint64(data[stop - ONE - k] >= FIRST_BYTES[k])
+    return wrong == ZERO
+
+
+class CheckedText(NamedTuple):
+    """Whole lines of a chunk, `data[start:stop]`, that are UTF-8, and the line behind them that is not."""
+
+    data: np.ndarray  # (bytes) uint8
+    start: int
+    stop: int
+    lines: int  # newlines in it
+    problem: Problem | None
+
+
+def checked_text(data: np.ndarray, start: int, stop: int, options: Options) -> CheckedText:
+    """The lines of `data[start:stop]` up to the first that is not UTF-8; where such lines are skipped, all lines.
+
+    Those to be skipped are written over, in a copy, so that a parser takes none of them for an example.
+    """
+    lines, ascii = lines_of(data, start, stop)
+    if ascii or is_utf8(data, start, stop):
+        return CheckedText(data, start, stop, int(lines), None)
+    if options.on_error != "skip":
+        line, first, column = next(odd_lines(data, start, stop))
+        return CheckedText(data, start, first, line, Problem(line, column, NOT_UTF8, SAVE_AS_UTF8))
+    text = data.copy()
+    for _, first, _ in odd_lines(data, start, stop):
+        length = int(np.argmax(np.append(data[first:stop], 10) == 10))
+        text[first : first + length] = NO_EXAMPLE
+    return CheckedText(text, start, stop, int(lines), None)
+
+
+def odd_lines(data: np.ndarray, start: int, stop: int) -> Iterator[tuple[int, int, int]]:
+    """Each line of `data[start:stop]` that is not UTF-8: its number from 0, where it begins, and the column from 1.
+
+    >>> list(odd_lines(np.frombuffer(b"a\\nb\\xf6\\nc\\n", np.uint8), 0, 6))
+    [(1, 2, 2)]
+    """
+    for number, line in enumerate(bytes(data[start:stop]).split(b"\n")):
+        try:
+            line.decode()
+        except UnicodeDecodeError as error:
+            yield number, start, error.start + 1
+        start += len(line) + 1

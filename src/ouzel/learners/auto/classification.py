@@ -32,7 +32,7 @@ from ouzel.learners.auto.several_classes import SeveralClasses
 from ouzel.learners.auto.two_classes import MEAN, ROOT, VARIANCE, WEIGHT, TwoClasses
 from ouzel.learners.fading import faded_variances
 from ouzel.learners.rows import Rows
-from ouzel.terms.losses import Logistic, Squared
+from ouzel.terms.losses import REGRESSION, Logistic, Squared
 
 MULTICLASS = True
 STANDARDIZES = True  # by itself
@@ -47,8 +47,10 @@ def module_for(task: str, loss: Any, settings: Any = None) -> Any:
     """The module that learns such a task by this loss."""
     if task == "classification" and isinstance(loss, Logistic):
         name = "classification"
+    elif task == "regression" and isinstance(loss, REGRESSION):
+        name = "regression" if isinstance(loss, Squared) else "other_numbers"
     else:
-        name = "regression" if task == "regression" and isinstance(loss, Squared) else "other_losses"
+        name = "other_losses"
     return importlib.import_module(f"ouzel.learners.auto.{name}")
 
 

@@ -1,9 +1,9 @@
 """Numbers by another loss than the squared one: medians and other quantiles, rates of counts.
 
-`regression.py` learns the stream by the squared loss, with all it has; m is its prediction. Five experts stand on it:
+`regression.py` learns the stream by the squared loss, with all it has; m is its prediction. The experts are
 - c, the constant that the loss wants: of logarithms that of the labels' mean, else one that goes a part of 1 / t down
   the loss's slopes, and never past a label: c <- c - 3 / 2 sigma g / (t root mean square of g);
-- m itself;
+- m, and what each of the three models says that it is weighed of;
 - m + q, where q does to what the labels are beyond m what c does to the labels;
 - c + w.z and m + w.z, by normalised AdaGrad (`two_classes.py` has its terms) of the loss itself in safe steps.
 All are cut to the range of the labels seen, and weighed by the loss (`regrets.py`). The unit of steps is the spread of
@@ -24,7 +24,7 @@ import numpy as np
 from ouzel.kernels.jit import dispatch, force_inline, inline_source
 from ouzel.kernels.vectors import dot
 from ouzel.layout import float64, made_from
-from ouzel.learners.auto import number_gains, regrets, regression, standardisation
+from ouzel.learners.auto import number_gains, regression, regrets, standardisation
 from ouzel.learners.auto.mixing import Mixture
 from ouzel.learners.auto.newton_block import Block
 from ouzel.learners.auto.number_gains import BOLD, HIGH, LOW, MEAN, SAFE, WEIGHT
@@ -41,13 +41,14 @@ from ouzel.terms.importance_aware import importance_aware_step
 from ouzel.terms.losses import Poisson, derivative
 
 SCALES_TARGETS = STANDARDIZES = True  # by itself
-RATES = (0.3, 0.2)  # from the constant, from the squared loss's prediction
+RATES = (0.3, 0.2)  # from c, from m
 MOVE = 1.5  # parts of a unit that constants go at first
 FLOORS = (0.05, 0.2)  # parts of the mean of which a logarithm is taken at least
 FARTHEST, MOST_LOGARITHM = exp(-5.0), 30.0
 LEAST = 0.5  # of the sum of labels, in a mean that a logarithm is taken of
 FROM_CONSTANT, FROM_CONSTANT_SQUARES, FROM_SQUARED, FROM_SQUARED_SQUARES = range(4, 8)  # columns of `table`
-CONSTANT, SQUARED, SHIFTED, NEAR_CONSTANT, NEAR_SQUARED = range(5)  # experts
+CONSTANT, SQUARED, SHIFTED, NEAR_CONSTANT, NEAR_SQUARED, BY_MODEL = range(6)  # experts
+MANY = BY_MODEL + MODELS
 LEVEL, SHIFT, COUNTED, GAPS, LEVEL_SLOPES, SHIFT_SLOPES = range(6)  # places of `constants`
 EXPERTS, WEIGHTS = range(ROOT + MODELS, ROOT + MODELS + 2)  # rows of the numbers to work with
 
@@ -67,9 +68,9 @@ class State(NamedTuple):
 
 def layout(dimension: int, settings: Settings) -> Any:
     """What a state with room for `dimension` slots is made of."""
-    numbers = regression.layout(dimension, settings, models=4)
+    numbers = regression.layout(dimension, settings, models=4)._asdict()
     constants = float64(6, least=(-inf, -inf, 0.0, 0.0, 0.0, 0.0))
-    return State(*numbers, constants=constants, regrets=regrets.layout(5))
+    return State(**numbers, constants=constants, regrets=regrets.layout(MANY))
 
 
 init, grow = made_from(layout)
@@ -92,7 +93,7 @@ def _(loss):
 
 
 @force_inline
-def mean_of(labels):
+def mean_for_logarithms(labels):
     """The mean that logarithms are about, above 0."""
     return max(labels[MEAN], LEAST / (labels[WEIGHT] + LEAST))
 
@@ -104,26 +105,28 @@ def margin_of(loss, number, mean, floor):
 
 
 @inline_source
-def _experts(state, loss, slots, z, squared, centred, out):
-    """Write what the experts say to `out` (5,)."""
+def _experts(state, loss, slots, z, margins, centred, out):
+    """Write what the experts say to `out` (8,), of the models' predictions of the residual; return m."""
+    middle = state.labels[MEAN] if centred else 0.0
+    squared = regression.combined(state, margins, middle)
     near_constant = near_squared = 0.0
     for k in range(len(slots)):
         row, x = state.table[slots[k]], np.float64(z[k])
         near_constant += x * row[FROM_CONSTANT]
         near_squared += x * row[FROM_SQUARED]
-    labels, mean = state.labels, mean_of(state.labels)
-    if of_logarithms(loss):
-        constant = margin_of(loss, mean, mean, 1.0)
-    else:
-        constant = state.constants[LEVEL]
+    labels, mean = state.labels, mean_for_logarithms(state.labels)
+    constant = margin_of(loss, mean, mean, 1.0) if of_logarithms(loss) else state.constants[LEVEL]
     constant = constant if centred else 0.0
     first = margin_of(loss, squared, mean, FLOORS[0])
     out[CONSTANT], out[SQUARED] = constant, first
     out[SHIFTED] = margin_of(loss, squared, mean, FLOORS[1]) + state.constants[SHIFT]
     out[NEAR_CONSTANT], out[NEAR_SQUARED] = constant + near_constant, first + near_squared
+    for e in range(MODELS):
+        out[BY_MODEL + e] = margin_of(loss, middle + margins[e], mean, FLOORS[0])
     low, high = margin_of(loss, labels[LOW], mean, FARTHEST), margin_of(loss, labels[HIGH], mean, 1.0)
     for k in range(len(out)):
         out[k] = min(max(out[k], low), high)
+    return squared
 
 
 @inline_source
@@ -140,9 +143,9 @@ def _predict(state, rows, settings, predictions, work):
         _, _, centred, count = standardisation.view_example(state.features, rows, i, work)
         mean, margins = state.labels[MEAN] if centred else 0.0, work.numbers[MARGINS, :MODELS]
         slots, z = work.slots[:count], work.values[:count]
-        experts, weights = work.numbers[EXPERTS, :5], work.numbers[WEIGHTS, :5]
+        experts, weights = work.numbers[EXPERTS, :MANY], work.numbers[WEIGHTS, :MANY]
         regression.margins_of(state, slots, z, mean, margins)
-        _experts(state, settings.loss, slots, z, regression.combined(state, margins, mean), centred, experts)
+        _experts(state, settings.loss, slots, z, margins, centred, experts)
         predictions[i] = _found(state, experts, weights)
 
 
@@ -154,17 +157,15 @@ def _learn(state, rows, start, targets, importances, settings, predictions, work
         indices, values, centred, count = standardisation.view_example(features, rows, i, work)
         mean, margins, target = state.labels[MEAN] if centred else 0.0, numbers[MARGINS, :MODELS], targets[i]
         slots, z = work.slots[:count], work.values[:count]
-        experts, weights = numbers[EXPERTS, :5], numbers[WEIGHTS, :5]
+        experts, weights = numbers[EXPERTS, :MANY], numbers[WEIGHTS, :MANY]
         found = regression.margins_of(state, slots, z, mean, margins)
-        squared = regression.combined(state, margins, mean)
-        _experts(state, settings.loss, slots, z, squared, centred, experts)
+        squared = _experts(state, settings.loss, slots, z, margins, centred, experts)
         predictions[i] = _found(state, experts, weights)
         if weight > 0.0:
             present, turn = note_example(state, work, indices, values, count)
             spread = regression.note_label(state, target, weight, centred)
             if state.constants[COUNTED] > 0.0:  # before the first label experts say nothing
-                slope = weight * derivative(settings.loss, predictions[i], target)
-                learn_regrets(state.regrets, experts, predictions[i], slope)
+                learn_regrets(state.regrets, settings.loss, experts, predictions[i], target, weight)
             _learn_constants(state, settings.loss, experts, target, squared, weight, spread, centred)
             if regression.ready(state, found, spread):
                 _learn_adagrad(state, slots, z, experts, target, weight, spread, settings)
@@ -246,17 +247,17 @@ def weights(state: State, settings: Settings) -> np.ndarray:
     those about the labels' mean.
     """
     slopes, shifts = standardisation.units(state.features, reaching=True)
-    parts, labels, mean = regrets.weights_of(state.regrets), state.labels, float(mean_of(state.labels))
+    parts, labels, mean = regrets.weights_of(state.regrets), state.labels, float(mean_for_logarithms(state.labels))
     centred = state.features.moments[0, standardisation.COUNT] > 0.0
     unit, middle, level = 1.0, float(labels[MEAN]) * centred, float(state.constants[LEVEL])
     if of_logarithms(settings.loss):
         unit, middle, level = 1.0 / mean, min(log(mean), MOST_LOGARITHM), min(log(mean), MOST_LOGARITHM) * centred
-    by_squares = regression.weights_by_model(state) @ state.mixture.weights * unit
-    found = by_squares * (parts[SQUARED] + parts[SHIFTED] + parts[NEAR_SQUARED])
+    mixed = parts[SQUARED] + parts[SHIFTED] + parts[NEAR_SQUARED]
+    found = regression.weights_by_model(state) @ (mixed * state.mixture.weights + parts[BY_MODEL:]) * unit
     found += state.table[:, [FROM_CONSTANT, FROM_SQUARED]] @ parts[[NEAR_CONSTANT, NEAR_SQUARED]]
     found[0] -= shifts @ found
     slopes[0] = 1.0
-    bases = np.array([level, middle, middle + state.constants[SHIFT], level, middle])
+    bases = np.array([level, middle, middle + state.constants[SHIFT], level, middle, *(middle,) * MODELS])
     found[0] += parts @ bases
     return found * slopes
 
@@ -269,7 +270,8 @@ def merge(states: list[State], settings: Settings) -> State:
     if counted.sum() > 0.0:
         constants[:COUNTED] = counted @ np.stack([state.constants[:COUNTED] for state in heard]) / counted.sum()
     together = regrets.merged([state.regrets for state in heard])
-    return regression.merge(states, settings)._replace(constants=constants, regrets=together)
+    merged: State = regression.merge(states, settings)._replace(constants=constants, regrets=together)
+    return merged
 
 
 def gains(base: State, state: State, settings: Settings) -> Gains:

@@ -216,7 +216,7 @@ def _learn_newton(state, slots, z, numbers, error, weight):
     newton_block.shrink(block, v, weight, s, prior)
 
 
-def fade(state: State, kept: float, settings: Settings) -> None:
+def fade(state: Any, kept: float, settings: Settings) -> None:
     """Decay sums of squares, precisions and moments, those of the labels too; the mixture forgets by itself."""
     state.table[:, SQUARES] *= kept
     state.labels[[WEIGHT, DEVIATIONS]] *= kept
@@ -228,7 +228,7 @@ def bytes_used(state: State) -> int:
     return sum(array.nbytes for _, array in flat(state))
 
 
-def weights_by_model(state: State) -> np.ndarray:
+def weights_by_model(state: Any) -> np.ndarray:
     """The models' weights (d, 3) in units of z."""
     second, members = np.zeros(len(state.places)), np.flatnonzero(state.places)
     if newton_block.is_worthwhile(state.block.totals):
@@ -251,7 +251,7 @@ def weights(state: State, settings: Settings) -> np.ndarray:
     return found * slopes
 
 
-def merge(states: list[State], settings: Settings) -> State:
+def merge(states: list[Any], settings: Settings) -> Any:
     """Average the models' weights by the examples of each worker; sums of squares, precisions and moments add up."""
     heard = [state for state in states if state.labels[WEIGHT] > 0.0] or states[:1]
     labels = heard[0].labels.copy()

@@ -1,10 +1,11 @@
-"""Which of several predictions to believe, by any convex loss: polynomial weights of regrets, with nothing to tune.
+"""Weights of several predictions by their regrets, for any convex loss: nothing to tune.
 
 Gaillard, Stoltz & van Erven (2014), "A Second-order Bound with Excess Losses", COLT: ML-Poly. The prediction is
-f = sum_k p_k f_k. With g the slope of the loss at f, expert k is regretted by r_k = g (f - f_k), which is as much as the
-loss of f exceeds its own, or more. With R_k the sum of these, V_k that of their squares, and B the largest square,
+f = sum_k p_k f_k. With g the slope of the loss at f, the regret of not having followed expert k is r_k = g (f - f_k),
+which is at least what the loss of f exceeds that of f_k by; where g is 0, as where a median is just the label, it is
+that. With R_k the sum of r_k, V_k that of their squares, and B the largest square of all,
     p_k = max(R_k, 0) / (B + V_k), over their sum.
-As long as no expert is regretted the first one is believed alone.
+While no R_k is above 0 the first expert has all the weight.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 
 from ouzel.kernels.jit import inline_source
 from ouzel.layout import float64
+from ouzel.terms.losses import derivative, value
 
 FURTHEST = 1e100  # no regret goes further: ratios stay finite
 LEAST = 1e-200  # of what a regret is divided by
@@ -44,10 +46,11 @@ def weigh(regrets, weights):
 
 
 @inline_source
-def learn_regrets(regrets, experts, found, slope):
-    """Learn what the experts (E,) said, where `found` was predicted and had this slope of the loss."""
+def learn_regrets(regrets, loss, experts, found, target, weight):
+    """Learn what the experts (E,) said, where `found` was predicted."""
+    slope, before = derivative(loss, found, target), value(loss, found, target)
     for k in range(len(experts)):
-        regret = slope * (found - experts[k])
+        regret = weight * (slope * (found - experts[k]) if slope != 0.0 else before - value(loss, experts[k], target))
         square = regret * regret
         if square < FURTHEST:
             regrets.sums[k] = min(max(regrets.sums[k] + regret, -FURTHEST), FURTHEST)

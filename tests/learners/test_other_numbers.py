@@ -76,21 +76,23 @@ def test_quantiles_beat_the_squared_loss_and_a_running_quantile(tau, noise):
     squared = margins_of(Model("auto", loss="squared"), X, y)
     constant = running(lambda past: np.quantile(past, tau), y)
 
-    assert pinball(told, y, tau) < min(pinball(squared, y, tau) * 1.001, 0.9 * pinball(constant, y, tau))
-    assert np.mean(y[500:] <= told[500:]) == pytest.approx(tau, abs=0.06 if noise == "counts" else 0.02)
+    assert pinball(told, y, tau) < 1.001 * min(pinball(squared, y, tau), pinball(constant, y, tau))
+    share = [np.mean(told[500:] > y[500:]), np.mean(told[500:] >= y[500:])]
+    close = 0.05 if noise == "counts" else 0.02
+    assert share[0] - close < tau < share[1] + close
 
 
 def test_medians_are_not_moved_by_stray_numbers():
     X, y = stream(3000, seed=3)
     stray = np.random.default_rng(0).random(3000) < 0.02
-    dirty = np.where(stray, 1e4, y)
+    dirty = np.where(stray, 300.0, y)
 
     absolute, squared = (margins_of(Model("auto", loss=loss), X, dirty) for loss in ("absolute", "squared"))
 
     clean = np.flatnonzero(~stray)[1000:]
     error, other = (np.mean(np.abs(told - y)[clean]) for told in (absolute, squared))
-    assert error < 1.15
-    assert error < 0.1 * other
+    assert error < 1.0
+    assert error < 0.3 * other
 
 
 def test_absolute_errors_are_twice_the_loss_of_medians():
@@ -111,7 +113,7 @@ def test_counts_beat_the_squared_loss_and_their_mean():
     def deviance(rate):
         return float(np.mean(rate - y * np.log(rate)))
 
-    assert deviance(rates) < deviance(squared) - 0.1 < deviance(mean)
+    assert deviance(rates) < deviance(squared) - 0.05 < deviance(mean)
     assert np.sqrt(np.mean((rates - y) ** 2)) < np.sqrt(np.mean((squared - y) ** 2))
 
 
@@ -210,7 +212,7 @@ def test_what_was_learnt_long_ago_counts_for_less(loss):
     steady, forgetful = (learnt(loss, X, turned, forget=forget) for forget in (0, 200))
 
     block = block_of(X[3000:], turned[3000:].astype(float))
-    assert np.mean(forgetful.evaluate(block).losses) < np.mean(steady.evaluate(block).losses) + 0.02
+    assert np.mean(forgetful.evaluate(block).losses) < np.mean(steady.evaluate(block).losses) + 0.05
     assert forgetful.states[0].constants[other_numbers.COUNTED] < 400.0
 
 

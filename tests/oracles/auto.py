@@ -396,7 +396,7 @@ class OtherNumbers(Regression):
         super().__init__(dimension)
         self.value, self.slope, self.logarithms = value, slope, logarithms
         self.more = [Near(dimension, 0.3), Near(dimension, 0.2)]
-        self.c, self.q, self.gaps, self.squares = 0.0, 0.0, 0.0, np.zeros(2)
+        self.c, self.q, self.gaps, self.squares = 0.0, 0.0, np.zeros(2), np.zeros(2)
         self.R, self.V, self.B = np.zeros(8), np.zeros(8), 0.0
 
     def level(self, number, floor):
@@ -425,8 +425,8 @@ class OtherNumbers(Regression):
         slope = self.slope(f, y)
         r = slope * (f - experts) if slope != 0 else self.value(f, y) - np.array([self.value(e, y) for e in experts])
         self.R, self.V, self.B = self.R + r, self.V + r**2, max(self.B, np.max(r**2))
-        self.gaps += abs(y - prediction)
-        units = np.array([1.0, 1.0]) if self.logarithms else np.array([spread, self.gaps / t])
+        self.gaps += np.abs([y - self.c, y - prediction])
+        units = np.array([1.0, 1.0]) if self.logarithms else self.gaps / t
         if not self.logarithms:
             self.c = self._moved(0, self.c, experts[0], y, units[0], t)
             self.q = self._moved(1, self.q, experts[2], y, units[1], t)

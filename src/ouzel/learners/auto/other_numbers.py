@@ -2,12 +2,12 @@
 
 `regression.py` learns the stream by the squared loss, with all it has; m is its prediction. The experts are
 - c, the constant that the loss wants: of logarithms that of the labels' mean, else one that goes a part of 1 / t down
-  the loss's slopes, and never past a label: c <- c - 3 / 2 sigma g / (t root mean square of g);
+  the loss's slopes, and never past a label: c <- c - 3 / 2 d g / (t root mean square of g);
 - m, and what each of the three models says that it is weighed of;
 - m + q, where q does to what the labels are beyond m what c does to the labels;
 - c + w.z and m + w.z, by normalised AdaGrad (`two_classes.py` has its terms) of the loss itself in safe steps.
-All are cut to the range of the labels seen, and weighed by the loss (`regrets.py`). The unit of steps is the spread of
-labels for c, the mean size of the residuals y - m for m.
+All are cut to the range of the labels seen, and weighed by the loss (`regrets.py`). The unit of steps from c is d, the
+mean of |y - c|; that of steps from m is the mean of |y - m|.
 
 Where the loss takes the logarithm of what is predicted, as that of counts does, so do the experts, of m no less than a
 part of the mean, a twentieth or a fifth, in place of q; the mean is taken for no less than half a label of 1 would make
@@ -49,7 +49,7 @@ LEAST = 0.5  # of the sum of labels, in a mean that a logarithm is taken of
 FROM_CONSTANT, FROM_CONSTANT_SQUARES, FROM_SQUARED, FROM_SQUARED_SQUARES = range(4, 8)  # columns of `table`
 CONSTANT, SQUARED, SHIFTED, NEAR_CONSTANT, NEAR_SQUARED, BY_MODEL = range(6)  # experts
 MANY = BY_MODEL + MODELS
-LEVEL, SHIFT, COUNTED, GAPS, LEVEL_SLOPES, SHIFT_SLOPES = range(6)  # places of `constants`
+LEVEL, SHIFT, COUNTED, LEVEL_GAPS, SHIFT_GAPS, LEVEL_SLOPES, SHIFT_SLOPES = range(7)  # places of `constants`
 EXPERTS, WEIGHTS = range(ROOT + MODELS, ROOT + MODELS + 2)  # rows of the numbers to work with
 
 __all__ = ["Settings", "bytes_used"]
@@ -62,14 +62,14 @@ class State(NamedTuple):
     block: Block
     mixture: Mixture
     labels: np.ndarray  # (5,) float64  importance seen, mean, sum of squared deviations, smallest, largest
-    constants: np.ndarray  # (6,) float64  c, q, t, sum of |y - m|, sums of g^2 for c and for q
+    constants: np.ndarray  # (7,) float64  c, q, t, sums of |y - c| and of |y - m|, of g^2 for c and for q
     regrets: Regrets
 
 
 def layout(dimension: int, settings: Settings) -> Any:
     """What a state with room for `dimension` slots is made of."""
     numbers = regression.layout(dimension, settings, models=4)._asdict()
-    constants = float64(6, least=(-inf, -inf, 0.0, 0.0, 0.0, 0.0))
+    constants = float64(7, least=(-inf, -inf, *(0.0,) * 5))
     return State(**numbers, constants=constants, regrets=regrets.layout(MANY))
 
 
@@ -166,9 +166,9 @@ def _learn(state, rows, start, targets, importances, settings, predictions, work
             spread = regression.note_label(state, target, weight, centred)
             if state.constants[COUNTED] > 0.0:  # before the first label experts say nothing
                 learn_regrets(state.regrets, settings.loss, experts, predictions[i], target, weight)
-            _learn_constants(state, settings.loss, experts, target, squared, weight, spread, centred)
+            _learn_constants(state, settings.loss, experts, target, squared, weight, centred)
             if regression.ready(state, found, spread):
-                _learn_adagrad(state, slots, z, experts, target, weight, spread, settings)
+                _learn_adagrad(state, slots, z, experts, target, weight, settings)
                 residual = target - mean
                 regression.learn_models(state, slots, z, numbers, found, present, residual, weight, spread, settings)
             if turn:
@@ -181,7 +181,7 @@ predict_row, predict_rows = predicting_margins_of(make_room, _predict)
 
 
 @inline_source
-def _learn_constants(state, loss, experts, target, squared, weight, spread, centred):
+def _learn_constants(state, loss, experts, target, squared, weight, centred):
     """Move c and q; of the first label c is the label, and nothing is known of q."""
     constants = state.constants
     first = constants[COUNTED] == 0.0
@@ -189,25 +189,26 @@ def _learn_constants(state, loss, experts, target, squared, weight, spread, cent
     if first:
         constants[LEVEL] = target if centred else 0.0
     else:
-        constants[GAPS] += weight * abs(target - squared)
+        constants[LEVEL_GAPS] += weight * abs(target - constants[LEVEL])
+        constants[SHIFT_GAPS] += weight * abs(target - squared)
         if centred and not of_logarithms(loss):
-            _move(constants, LEVEL, LEVEL_SLOPES, loss, experts[CONSTANT], target, weight, spread)
-            unit = constants[GAPS] / constants[COUNTED]
-            _move(constants, SHIFT, SHIFT_SLOPES, loss, experts[SHIFTED], target, weight, unit)
+            _move(constants, LEVEL, LEVEL_GAPS, LEVEL_SLOPES, loss, experts[CONSTANT], target, weight)
+            _move(constants, SHIFT, SHIFT_GAPS, SHIFT_SLOPES, loss, experts[SHIFTED], target, weight)
 
 
 @inline_source
-def _move(constants, place, squares, loss, found, target, weight, unit):
+def _move(constants, place, gaps, squares, loss, found, target, weight):
     """Go down the slope of the loss, as far as the label."""
     slope, gap = derivative(loss, found, target), target - found
     constants[squares] += weight * slope * slope
     if constants[squares] > 0.0:
+        unit = constants[gaps] / constants[COUNTED]
         step = MOVE * weight * unit * slope / sqrt(constants[squares] * constants[COUNTED])
         constants[place] += gap if abs(step) > abs(gap) else -step
 
 
 @inline_source
-def _learn_adagrad(state, slots, z, experts, target, weight, spread, settings):
+def _learn_adagrad(state, slots, z, experts, target, weight, settings):
     """A step of the models from the constant and from the squared loss's prediction."""
     loss, totals = settings.loss, state.features.totals
     one, other = experts[NEAR_CONSTANT], experts[NEAR_SQUARED]
@@ -220,11 +221,10 @@ def _learn_adagrad(state, slots, z, experts, target, weight, spread, settings):
         push += x * x / sqrt(row[FROM_CONSTANT_SQUARES] + TINY)
         other_push += x * x / sqrt(row[FROM_SQUARED_SQUARES] + TINY)
     unit = settings.learning_rate * sqrt(totals[SEEN] / max(totals[NORMS], 1.0))
-    if of_logarithms(loss):
-        rate, other_rate = RATES[0] * unit, RATES[1] * unit
-    else:
-        gap = state.constants[GAPS] / state.constants[COUNTED]
-        rate, other_rate = RATES[0] * unit * spread, RATES[1] * unit * gap
+    rate, other_rate = RATES[0] * unit, RATES[1] * unit
+    if not of_logarithms(loss):
+        rate *= state.constants[LEVEL_GAPS] / state.constants[COUNTED]
+        other_rate *= state.constants[SHIFT_GAPS] / state.constants[COUNTED]
     first *= rate * importance_aware_step(loss, one, target, weight * rate * push)
     second *= other_rate * importance_aware_step(loss, other, target, weight * other_rate * other_push)
     for k in range(len(slots) if isfinite(first + second) else 0):

@@ -259,9 +259,11 @@ def test_every_loss_of_numbers_has_its_module():
     assert found == {"squared": "regression", **dict.fromkeys(KINDS, "other_numbers")}
 
 
-def test_the_first_expert_has_all_the_weight_until_another_is_regretted():
+def test_weights_follow_regrets_and_the_first_expert_is_ahead():
     fresh = regrets.Regrets(np.zeros(3), np.zeros(3), np.zeros(1))
-    known = regrets.Regrets(np.array([-1.0, 2.0, 1.0]), np.array([1.0, 3.0, 1.0]), np.ones(1))
+    even = regrets.Regrets(np.array([0.0, 2.0, 1.0]), np.array([1.0, 3.0, 1.0]), np.ones(1))
+    known = even._replace(sums=np.array([-1.0, 2.0, 1.0]))
 
     np.testing.assert_array_equal(regrets.weights_of(fresh), [1.0, 0.0, 0.0])
+    np.testing.assert_allclose(regrets.weights_of(even), [1 / 3, 1 / 3, 1 / 3])
     np.testing.assert_allclose(regrets.weights_of(known), [0.0, 0.5, 0.5])

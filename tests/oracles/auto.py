@@ -416,7 +416,8 @@ class OtherNumbers(Regression):
         shifted = self.level(prediction, 0.2) + self.q
         experts = np.array([c, first, shifted, c + near[0], first + near[1], *self.level(mean + m, 0.05)])
         experts = np.clip(experts, self.level(low, np.exp(-5)), self.level(high, 1.0))
-        p = np.maximum(self.R, 0) / np.maximum(self.B + self.V, 1e-200)
+        ahead = np.sqrt(self.B) * (np.arange(8) == 0)
+        p = np.maximum(self.R + ahead, 0) / np.maximum(self.B + self.V, 1e-200)
         f = experts @ p / p.sum() if p.sum() > 0 else experts[0]
         spread = np.std([*self.labels, y])
         if t == 1:

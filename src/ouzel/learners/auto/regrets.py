@@ -5,11 +5,12 @@ f = sum_k p_k f_k. With g the slope of the loss at f, the regret of not having f
 which is at least what the loss of f exceeds that of f_k by; where g is 0, as where a median is just the label, it is
 that. With R_k the sum of r_k, V_k that of their squares, and B the largest square of all,
     p_k = max(R_k, 0) / (B + V_k), over their sum.
-While no R_k is above 0 the first expert has all the weight.
+The R of the first expert has the root of B on top: it has all the weight at first, and the others must earn theirs.
 """
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,9 +38,10 @@ def layout(experts: int) -> Any:
 @inline_source
 def weigh(regrets, weights):
     """Write p to `weights` (E,)."""
-    total = 0.0
+    total, ahead = 0.0, sqrt(regrets.largest[0])
     for k in range(len(weights)):
-        weights[k] = max(regrets.sums[k], 0.0) / max(regrets.largest[0] + regrets.squares[k], LEAST)
+        regret = regrets.sums[k] + (ahead if k == 0 else 0.0)
+        weights[k] = max(regret, 0.0) / max(regrets.largest[0] + regrets.squares[k], LEAST)
         total += weights[k]
     for k in range(len(weights)):
         weights[k] = weights[k] / total if total > 0.0 else 1.0 * (k == 0)

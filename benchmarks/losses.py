@@ -23,7 +23,6 @@ from ouzel.streams.block import Block
 LOSSES = {
     "absolute": 0.5,
     "quantile(tau=0.1)": 0.1,
-    "quantile(tau=0.5)": 0.5,
     "quantile(tau=0.9)": 0.9,
     "poisson": None,
 }
@@ -89,23 +88,22 @@ def rows_of(one: Set, orders: range, rows: int) -> dict[str, list[Row]]:
     return found
 
 
-def table(loss: str, by_set: dict[str, Row]) -> Iterator[str]:
-    """A line a set, markdown, and what comes of them."""
-    yield f"| `{loss}` | `auto` | its squared loss | constant |"
-    yield "| --- | ---: | ---: | ---: |"
-    for name, row in by_set.items():
-        yield f"| {name} | {' | '.join(f'{figure:.4g}' for figure in row)} |"
-    yield ""
-    yield summary(by_set)
+def table(figures: dict[str, dict[str, Row]]) -> Iterator[str]:
+    """A line a set, markdown: the default by each loss, its squared loss, the constant."""
+    yield f"| set | {' | '.join(f'`{loss}`' for loss in figures)} |"
+    yield "| --- |" + " ---: |" * len(figures)
+    for name in figures["absolute"]:
+        rows = [by_set.get(name) for by_set in figures.values()]
+        cells = ["–" if row is None else " / ".join(f"{figure:.4g}" for figure in row) for row in rows]
+        yield f"| {name} | {' | '.join(cells)} |"
 
 
 def summary(by_set: dict[str, Row]) -> str:
-    """Sets won, even and lost, and the geometric mean and the worst of the ratios to the better of the two others."""
+    """Sets won and even, and the geometric mean and the worst of the ratios to the better of the two others."""
     ratios = {name: own / max(min(others), 1e-300) for name, (own, *others) in by_set.items()}
     mean, worst = np.exp(np.mean(np.log(list(ratios.values())))), max(ratios, key=lambda name: ratios[name])
     won, even = (sum(ratio < end for ratio in ratios.values()) for end in (1.0, 1.01))
-    counted = f"Won {won} of {len(ratios)}, even {even - won}"
-    return f"{counted}; geometric mean of the ratios {mean:.3f}, worst {ratios[worst]:.3f} ({worst})."
+    return f"{won} of {len(ratios)} | {even - won} | {mean:.3f} | {ratios[worst]:.3f} ({worst})"
 
 
 def main() -> None:
@@ -123,8 +121,13 @@ def main() -> None:
                 own[loss][one.name] = rows[0]
                 first, second, third = np.mean(rows[1:], axis=0).tolist()
                 shuffled[loss][one.name] = first, second, third
-    for loss, by_set in shuffled.items():
-        print(*table(loss, by_set), f"In the sets' own order: {summary(own[loss])}", "", sep="\n", flush=True)
+    print(*table(shuffled), "", sep="\n")
+    print(
+        "| loss | order | won | even | geometric mean | worst |", "| --- | --- | ---: | ---: | ---: | --- |", sep="\n"
+    )
+    for order, figures in (("shuffled", shuffled), ("own", own)):
+        for loss, by_set in figures.items():
+            print(f"| `{loss}` | {order} | {summary(by_set)} |")
 
 
 if __name__ == "__main__":

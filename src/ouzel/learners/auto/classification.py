@@ -4,8 +4,8 @@ What a stream asks of a loss, a step size and the scale of its features is seldo
 are standardised as they come where they are dense (`standardisation.py`); of each example models of the first and of
 the second order take their steps (`two_classes.py`, `several_classes.py`); their margins are weighed by online Newton
 steps that forget (`mixing.py`). A state of two classes has one margin, and becomes one of several as the third class
-appears. Ranking, and losses other than the logistic one, are learnt by the four models of `other_losses.py`; numbers by
-`regression.py`.
+appears. Ranking, and losses of classes other than the logistic one, are learnt by the four models of `other_losses.py`;
+numbers by `regression.py`, and by other losses than the squared one by `other_numbers.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The default by losses of numbers, each by its own measure, beside its squared loss and a running constant.
+"""The default by losses of numbers, each by its own measure, against its squared loss and a running constant.
 
 Predictions are those before learning; the first example, of which nobody knows the unit, is left out. The constant is
 the quantile of all labels so far, by sorting them, or their mean. A squared loss's prediction of a count is taken for

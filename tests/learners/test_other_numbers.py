@@ -72,12 +72,12 @@ def test_margins_are_those_of_a_slow_transcription(loss):
 def test_quantiles_beat_the_squared_loss_and_a_running_quantile(tau, noise):
     X, y = stream(3000, seed=2, noise=noise)
 
-    told = margins_of(Model("auto", loss=f"quantile(tau={tau})"), X, y)
+    predicted = margins_of(Model("auto", loss=f"quantile(tau={tau})"), X, y)
     squared = margins_of(Model("auto", loss="squared"), X, y)
     constant = running(lambda past: np.quantile(past, tau), y)
 
-    assert pinball(told, y, tau) < 1.001 * min(pinball(squared, y, tau), pinball(constant, y, tau))
-    share = [np.mean(told[500:] > y[500:]), np.mean(told[500:] >= y[500:])]
+    assert pinball(predicted, y, tau) < 1.001 * min(pinball(squared, y, tau), pinball(constant, y, tau))
+    share = [np.mean(predicted[500:] > y[500:]), np.mean(predicted[500:] >= y[500:])]
     close = 0.05 if noise == "counts" else 0.02
     assert share[0] - close < tau < share[1] + close
 
@@ -90,7 +90,7 @@ def test_medians_are_not_moved_by_stray_numbers():
     absolute, squared = (margins_of(Model("auto", loss=loss), X, dirty) for loss in ("absolute", "squared"))
 
     clean = np.flatnonzero(~stray)[1000:]
-    error, other = (np.mean(np.abs(told - y)[clean]) for told in (absolute, squared))
+    error, other = (np.mean(np.abs(each - y)[clean]) for each in (absolute, squared))
     assert error < 1.0
     assert error < 0.3 * other
 
@@ -237,9 +237,9 @@ def test_without_the_constant_feature_nothing_is_centred():
     y = y - 10.0
 
     model = Model("auto", loss="absolute", intercept=False)
-    told = margins_of(model, X, y)
+    predicted = margins_of(model, X, y)
 
-    assert np.mean(np.abs(told - y)[500:]) < np.mean(np.abs(y)[500:])
+    assert np.mean(np.abs(predicted - y)[500:]) < np.mean(np.abs(y)[500:])
     assert model.states[0].constants[other_numbers.LEVEL] == 0.0
 
 
@@ -249,9 +249,9 @@ def test_no_finite_label_makes_what_is_not_a_number(loss):
     y = np.where(np.arange(200) % 3 == 0, 3e38, np.where(np.arange(200) % 3 == 1, -3e38, 0.0))
 
     model = Model("auto", loss=loss)
-    told = margins_of(model, X, y)
+    predicted = margins_of(model, X, y)
 
-    assert np.isfinite(told).all()
+    assert np.isfinite(predicted).all()
     assert all(np.isfinite(array).all() for _, array in flat(model.states[0]))
     assert np.isfinite(model.weights()).all()
 

@@ -333,7 +333,7 @@ class Regression:
         low, high = (min(self.labels), max(self.labels)) if self.labels else (0.0, 0.0)
         f = np.array([*(model.score(z) for model in self.first), self.w @ z])
         m = np.clip(f, low - mean, high - mean)
-        prediction = self.told(z, y, mean, m, np.clip(mean + self.u @ m, low, high))
+        prediction = self.predicted(z, y, mean, m, np.clip(mean + self.u @ m, low, high))
         self.labels.append(y)
         self.present += members.sum()
         spread = np.std(self.labels)
@@ -348,7 +348,7 @@ class Regression:
             self.S[j], self.S[:, j] = 0.0, 0.0
         return prediction
 
-    def told(self, z, y, mean, m, prediction):
+    def predicted(self, z, y, mean, m, prediction):
         """What is said of an example, by the prediction of the squared loss and those of its models, less the mean."""
         return prediction
 
@@ -407,7 +407,7 @@ class OtherNumbers(Regression):
         mean = max(np.mean(self.labels) if t else 0.0, 0.5 / (t + 0.5))
         return np.log(np.maximum(number, floor * mean))
 
-    def told(self, z, y, mean, m, prediction):
+    def predicted(self, z, y, mean, m, prediction):
         t = len(self.labels) + 1
         low, high = (min(self.labels), max(self.labels)) if self.labels else (0.0, 0.0)
         c = self.level(0.0, 1.0) if self.logarithms else self.c

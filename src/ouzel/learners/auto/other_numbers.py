@@ -1,17 +1,17 @@
 """Numbers by another loss than the squared one: medians and other quantiles, rates of counts.
 
-`regression.py` learns the stream by the squared loss, with all it has; m is its prediction. The experts are
-- c, the constant that the loss wants: of logarithms that of the labels' mean, else one that goes a part of 1 / t down
-  the loss's slopes, and never past a label: c <- c - 3 / 2 d g / (t root mean square of g);
-- m, and what each of the three models says that it is weighed of;
-- m + q, where q does to what the labels are beyond m what c does to the labels;
-- c + w.z and m + w.z, by normalised AdaGrad (`two_classes.py` has its terms) of the loss itself in safe steps.
-All are cut to the range of the labels seen, and weighed by the loss (`regrets.py`). The unit of steps from c is d, the
-mean of |y - c|; that of steps from m is the mean of |y - m|.
+`regression.py` learns the stream by the squared loss, with all it has, and predicts m. The experts are
+- c, the constant that the loss wants. It goes down the loss's slopes g in steps that shrink by 1 / t, and never past a
+  label: c <- c - 3 / 2 d g / (t root mean square of g), where d is the mean of |y - c|;
+- m, and the prediction of each of its three models alone;
+- m + q, where q is to y - m what c is to y;
+- c + w.z and m + w.z, by normalised AdaGrad (`two_classes.py` has its terms) of the loss itself, in safe steps. Their
+  units are d, and the mean of |y - m|.
+All are cut to the range of the labels seen, and weighed by the loss (`regrets.py`).
 
-Where the loss takes the logarithm of what is predicted, as that of counts does, so do the experts, of m no less than a
-part of the mean, a twentieth or a fifth, in place of q; the mean is taken for no less than half a label of 1 would make
-it. No margin lies further than 5 below the mean's, or above both it and the largest label's. The unit of steps is 1.
+Margins of the Poisson loss are logarithms of rates, and so are its experts: c is the logarithm of the labels' mean, and m
+is taken for no less than a twentieth of that mean, or a fifth in place of q. The mean is at least 1 / (2 t + 1). Margins
+lie no further than 5 below its logarithm, nor above both that and the largest label's. Units of steps are 1.
 """
 
 from __future__ import annotations
@@ -264,12 +264,12 @@ def weights(state: State, settings: Settings) -> np.ndarray:
 
 def merge(states: list[State], settings: Settings) -> State:
     """Average the models' weights and the constants by the examples of each worker; sums and regrets add up."""
-    heard = [state for state in states if state.labels[WEIGHT] > 0.0] or states[:1]
-    counted = np.array([state.constants[COUNTED] for state in heard])
-    constants = np.sum([state.constants for state in heard], axis=0)
+    active = [state for state in states if state.labels[WEIGHT] > 0.0] or states[:1]
+    counted = np.array([state.constants[COUNTED] for state in active])
+    constants = np.sum([state.constants for state in active], axis=0)
     if counted.sum() > 0.0:
-        constants[:COUNTED] = counted @ np.stack([state.constants[:COUNTED] for state in heard]) / counted.sum()
-    together = regrets.merged([state.regrets for state in heard])
+        constants[:COUNTED] = counted @ np.stack([state.constants[:COUNTED] for state in active]) / counted.sum()
+    together = regrets.merged([state.regrets for state in active])
     merged: State = regression.merge(states, settings)._replace(constants=constants, regrets=together)
     return merged
 

@@ -142,9 +142,7 @@ def test_a_ranking_by_a_learner_of_classes_is_merged_and_saved(tmp_path):
 
 
 def test_a_budget_shared_by_classes_is_not_for_ranking():
-    with pytest.raises(
-        ouzel.OuzelError, match=r"ranking takes a learner that two classes are enough for .* got awm-nce"
-    ):
+    with pytest.raises(ouzel.OuzelError, match=r"ranking takes a learner of two classes .* got awm-nce"):
         ouzel.Model("awm-nce", task="ranking")
 
 

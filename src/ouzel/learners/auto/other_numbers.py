@@ -9,9 +9,9 @@
   units are d, and the mean of |y - m|.
 All are cut to the range of the labels seen, and weighed by the loss (`regrets.py`).
 
-Margins of the Poisson loss are logarithms of rates, and so are its experts: c is the logarithm of the labels' mean, and m
-is taken for no less than a twentieth of that mean, or a fifth in place of q. The mean is at least 1 / (2 t + 1). Margins
-lie no further than 5 below its logarithm, nor above both that and the largest label's. Units of steps are 1.
+Margins of the Poisson loss are logarithms of rates, and so are its experts: c is the logarithm of the labels' mean, and
+m is taken for no less than a twentieth of that mean, or a fifth in place of q. The mean is at least 1 / (2 t + 1).
+Margins lie no further than 5 below its logarithm, nor above both that and the largest label's. Units of steps are 1.
 """
 
 from __future__ import annotations

@@ -82,8 +82,8 @@ def choose_task(
     if name == "ranking":
         if isinstance(loss, REGRESSION) or (multiclass and learner.budgeted):
             raise OuzelError(
-                "ranking takes a learner that two classes are enough for and a loss of classes, such as adagrad and "
-                f"hinge; got {learner.name} and {name_of(loss)}"
+                "ranking takes a learner of two classes and a loss of classes, such as adagrad and hinge; "
+                f"got {learner.name} and {name_of(loss)}"
             )
         return Ranking(loss, pairs)
     raise OuzelError(f"task must be one of {', '.join(map(repr, TASKS))}; got {name!r}")

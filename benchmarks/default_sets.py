@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -46,6 +47,14 @@ RIVER = {
     "TrumpApproval": "numbers",
     "ChickWeights": "numbers",
 }
+MORE_NUMBERS = {  # columns of files that are predicted from the others, and the sets they make
+    "adult, age": ("adult.data.csv.xz", "c0"),
+    "adult, hours": ("adult.data.csv.xz", "c12"),
+    "census, age": ("census-income.data.csv.xz", "c0"),
+    "census, wage an hour": ("census-income.data.csv.xz", "c5"),
+    "census, weeks worked": ("census-income.data.csv.xz", "c39"),
+    "kdd, connections": ("kddcup99_10_percent.csv.xz", "c22"),
+}
 PERIOD = 5_000  # examples, after which a stream changes
 
 
@@ -63,6 +72,47 @@ def sets(folder: Path, chosen: list[str]) -> Iterator[Set]:
     for name, make in itertools.chain(_bundled(), _streams(), _of_folder(folder)):
         if not chosen or name in chosen:
             yield make()._replace(name=name)
+
+
+def number_sets(folder: Path, rows: int) -> Iterator[Set]:
+    """Sets of numbers: those of `sets`, more of River and of files, and made ones of so many examples."""
+    for name, make in itertools.chain(_bundled(), _of_folder(folder)):
+        if name.split(" ")[0] in (*NUMBERS, "TrumpApproval", "ChickWeights") or name == "diabetes (scikit-learn)":
+            yield make()._replace(name=name)
+    for name in ("AirlinePassengers", "SolarFlare", "WaterFlow"):
+        yield _of_river(name, "numbers")._replace(name=f"{name} (River)")
+    for name, (file, label) in MORE_NUMBERS.items():
+        if (folder / file).exists():
+            yield _of_numbers(list(read(folder / file, label=label, columns=FILES[file]["columns"])))._replace(
+                name=name
+            )
+    if (folder / "mq2008.test.svm.xz").exists():
+        yield _of_numbers(list(read(folder / "mq2008.test.svm.xz")))._replace(name="mq2008, relevance")
+    for name, (X, y) in _made(rows).items():
+        yield _of_numbers(list(blocks_from(X.astype(np.float32), y.astype(float))))._replace(name=name)
+
+
+def _made(rows: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Numbers of rules that are known: with even, uneven and heavy-tailed noise, and counts."""
+    from sklearn.datasets import make_friedman1
+
+    random = np.random.default_rng(0)
+    X, weights = random.normal(size=(rows, 8)), random.normal(size=8)
+    line, hours = X @ weights, np.arange(rows)
+    time = np.column_stack([hours % 24, hours // 24 % 7, random.normal(size=rows)])
+    daily = np.exp(2.5 + 1.2 * np.sin(2.0 * np.pi * (hours % 24 - 8) / 24) - 0.4 * (hours // 24 % 7 > 4))
+    return {
+        "Friedman": make_friedman1(rows, noise=1.0, random_state=1),
+        "normal noise": (X, line + random.normal(size=rows)),
+        "uneven noise": (X, line + np.exp(X[:, 0]) * random.normal(size=rows)),
+        "noise of Student's t, 2 degrees": (X, line + random.standard_t(2, rows)),
+        "Cauchy's noise": (X, line + random.standard_cauchy(rows)),
+        "log-normal": (X, np.exp(0.3 * line + random.normal(size=rows))),
+        "counts": (X, random.poisson(np.exp(0.3 * line + 0.5))),
+        "rare counts": (X, random.poisson(np.exp(0.4 * line - 3.0))),
+        "counts, overdispersed": (X, random.poisson(np.exp(0.3 * line + 2.0) * random.gamma(0.5, 2.0, rows))),
+        "counts by hour and weekday": (time, random.poisson(daily)),
+    }
 
 
 def _bundled() -> Iterator[tuple[str, Callable[[], Set]]]:
@@ -109,12 +159,14 @@ def _of_scikit_learn(name: str, task: str) -> Set:
 def _of_river(name: str, task: str) -> Set:
     from river import datasets
 
-    return _of_pairs(task, ((_numeric(x), y) for x, y in getattr(datasets, name)()))
+    pairs = getattr(datasets, name)()
+    return _of_pairs(task, ((_numeric(x), next(iter(y.values())) if isinstance(y, dict) else y) for x, y in pairs))
 
 
 def _numeric(x: dict[str, Any]) -> dict[str, float]:
-    """The columns of numbers; dates and words are left out."""
-    return {str(key): float(value) for key, value in x.items() if isinstance(value, (int, float))}
+    """The columns of numbers, dates as days; words are left out."""
+    days = {key: value.timestamp() / 86_400.0 for key, value in x.items() if isinstance(value, dt.datetime)}
+    return {str(key): float(value) for key, value in (x | days).items() if isinstance(value, (int, float))}
 
 
 def _of_pairs(task: str, pairs: Iterable[tuple[dict[str, float], Any]]) -> Set:

@@ -91,6 +91,16 @@ def test_a_graph_of_numbers_says_what_the_model_says(tmp_path, name):
     assert_same(tmp_path / "m.onnx", model, weather(300, seed=1, numbers=True))
 
 
+@pytest.mark.parametrize("loss", ["absolute", "quantile(tau=0.9)", "poisson"])
+def test_a_graph_of_the_defaults_other_losses_of_numbers_says_what_the_model_says(tmp_path, loss):
+    pairs = [(features, abs(number)) for features, number in weather(400, numbers=True)]
+    model = learnt("auto", pairs, loss=loss)
+
+    export(model, tmp_path / "m.onnx")
+
+    assert_same(tmp_path / "m.onnx", model, weather(300, seed=1, numbers=True))
+
+
 @pytest.mark.parametrize(
     ("name", "options"),
     [

@@ -173,6 +173,29 @@ def test_numbers_of_the_stack_too_large_to_predict_by_are_refused(tmp_path, arra
         persistence.load_model(path)
 
 
+@pytest.mark.parametrize(
+    ("array", "place", "value"),
+    [
+        ("regrets.sums", 0, 1e200),
+        ("regrets.squares", 1, -1.0),
+        ("regrets.largest", 0, -1.0),
+        ("constants", 2, -1.0),
+        ("table", (1, 5), -1.0),
+    ],
+)
+def test_experts_of_the_default_that_no_stream_gives_are_refused(tmp_path, array, place, value):
+    model, path = Model("auto", loss="absolute", bits=8), tmp_path / "m"
+    for block in blocks_from([({"a": 1.0}, 5.0), ({"b": 2.0}, 7.0)] * 9, bits=8):
+        model.learn(block)
+    persistence.save(model, path)
+    described, arrays = parts_of(path)
+    arrays[f"state.0.{array}"][place] = value
+    write(path, described, arrays)
+
+    with pytest.raises(OuzelError, match=f"{array.rpartition('.')[2]} lies outside of"):
+        persistence.load_model(path)
+
+
 def test_arrays_that_no_learner_has_are_refused(tmp_path):
     path = forged(tmp_path, "ogd", lambda described, arrays: arrays.update({"state.1.weight": np.zeros(2)}))
 

@@ -91,7 +91,7 @@ def test_groups_may_be_a_column_or_a_file_of_sizes(ouzel, queries, tmp_path):
         (["FILE", "--task", "ranking"], "has no groups to rank within.*--group NAME"),
         (["FILE", "--task", "sorting"], "--task takes classification, regression, ranking"),
         (["FILE", "--task", "ranking", "--loss", "squared"], "a loss of classes, such as adagrad and hinge"),
-        (["FILE", "--task", "ranking", "--learner", "arow"], "a learner of two classes"),
+        (["FILE", "--task", "ranking", "--learner", "awm-nce"], "a learner of two classes"),
         (["FILE", "--task", "ranking", "--holdout-every", "5"], "a ranking learns groups"),
     ],
 )
@@ -140,3 +140,10 @@ def test_rankings_are_compared(ouzel, queries):
     assert [entry["learner"] for entry in shown] == ["ogd", "adagrad"]
     assert shown[1]["error_rate"] == alone["error_rate"]
     assert shown[1]["average_precision"] == alone["average_precision"]
+
+
+def test_the_papers_rivals_of_adagrad_are_compared_by_ranking(ouzel, queries):
+    shown = ouzel("compare", queries[-1], "--task", "ranking", "--learners", "adagrad-rda,pa1,arow,rda", "--json").json
+
+    assert [entry["learner"] for entry in shown] == ["adagrad-rda", "pa1", "arow", "rda"]
+    assert all(entry["error_rate"] < 0.2 for entry in shown)

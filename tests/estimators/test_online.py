@@ -71,7 +71,7 @@ def test_none_is_the_learners_own_default():
         (ouzel.OnlineClassifier("ogd", passes=0), "passes must be a whole number"),
         (ouzel.OnlineRegressor("arow"), "the learner arow tells classes apart; for numbers choose auto, ogd"),
         (ouzel.OnlineRegressor("ogd", loss="hinge"), "predicted by the loss squared, .*; got hinge"),
-        (ouzel.OnlineRanker("arow"), "a learner of two classes"),
+        (ouzel.OnlineRanker("awm-nce"), "a learner of two classes"),
     ],
 )
 def test_what_cannot_be_is_one_line_when_the_model_is_made(model, message):

@@ -13,7 +13,8 @@ def block_of(count=60, classes=3, seed=0, y=None):
 
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize(
-    ("learner", "options"), [("adagrad", {}), ("auto", {}), ("arow", {}), ("adagrad", {"loss": "squared"})]
+    ("learner", "options"),
+    [("adagrad", {}), ("auto", {}), ("arow", {}), ("adagrad", {"loss": "squared", "task": "classification"})],
 )
 def test_evaluating_tells_what_learning_would_have_told(learner, options, classes):
     model = ouzel.Model(learner, classes=range(classes), **options)
@@ -68,3 +69,11 @@ def test_numbers_want_a_loss_of_numbers_and_have_one_by_default():
         ouzel.Model("adagrad", task="regression", loss="logistic")
     with pytest.raises(ouzel.OuzelError, match=r"task must be one of 'classification', .*; got 'sorting'"):
         ouzel.Model("adagrad", task="sorting")
+
+
+@pytest.mark.parametrize("settings", [{"loss": "squared"}, {"task": "regression"}, {"task": "ranking"}])
+def test_numbers_and_grades_have_no_classes(settings):
+    with pytest.raises(ouzel.OuzelError, match=r"^a (regression|ranking) by the loss .* has no classes; leave out .*$"):
+        ouzel.Model("adagrad", classes=[0, 1], **settings)
+
+    assert ouzel.Model("adagrad", loss="squared", task="classification", classes=[0, 1]).task.name == "classification"

@@ -319,6 +319,7 @@ class Regression:
     def __init__(self, dimension):
         self.view, self.labels = View(dimension), []
         self.first = [AdaGrad(dimension, lambda f, r: f - r, rate, rate < 1) for rate in (0.5, 8.0)]
+        self.more = []  # models of a loss of its own, that turn as the others do
         self.w, self.S = np.zeros(dimension), np.zeros((dimension, dimension))
         self.u, self.A = np.full(3, 1 / 3), np.eye(3)
         self.present, self.below = 0, False
@@ -332,7 +333,7 @@ class Regression:
         low, high = (min(self.labels), max(self.labels)) if self.labels else (0.0, 0.0)
         f = np.array([*(model.score(z) for model in self.first), self.w @ z])
         m = np.clip(f, low - mean, high - mean)
-        prediction = np.clip(mean + self.u @ m, low, high)
+        prediction = self.predicted(z, y, mean, m, np.clip(mean + self.u @ m, low, high))
         self.labels.append(y)
         self.present += members.sum()
         spread = np.std(self.labels)
@@ -340,11 +341,15 @@ class Regression:
             self._learn(z, y - mean, f, m / spread, spread, members)
         for turn in self.view.turns():
             j, factor, part = turn
-            for model in self.first:
+            for model in (*self.first, *self.more):
                 model.turn(*turn)
             self.w[0] += part * self.w[j]
             self.w[j] *= factor
             self.S[j], self.S[:, j] = 0.0, 0.0
+        return prediction
+
+    def predicted(self, z, y, mean, m, prediction):
+        """What is said of an example, by the prediction of the squared loss and those of its models, less the mean."""
         return prediction
 
     def _learn(self, z, r, f, m, spread, members):
@@ -362,3 +367,76 @@ class Regression:
         self.A = 0.9995 * self.A + 0.0005 * np.eye(len(self.u))
         self.A += np.outer(m, m)
         self.u -= np.linalg.solve(self.A, slope * m)
+
+
+class Near:
+    """Normalised AdaGrad by a loss in steps that do not overshoot, beside a prediction of something else."""
+
+    def __init__(self, dimension, rate):
+        self.rate, self.w, self.squares = rate, np.zeros(dimension), np.zeros(dimension)
+
+    def learn(self, z, f, slope_at, unit):
+        g = slope_at(f) * z
+        self.squares += g**2
+        if slope_at(f) != 0:
+            root = np.sqrt(np.where(self.squares > 0, self.squares, 1.0))
+            push = self.rate * unit * np.sum((z**2 / root)[self.squares > 0])
+            share = (f - arrived(lambda p, _: slope_at(p), f, None, push)) / (push * slope_at(f))
+            self.w -= share * self.rate * unit * g / root
+
+    def turn(self, j, factor, part):
+        self.w[0] += part * self.w[j]
+        self.w[j] *= factor
+
+
+class OtherNumbers(Regression):
+    """Margins of a stream of numbers by a loss, given by its value and its slope at a margin."""
+
+    def __init__(self, dimension, value, slope, logarithms=False):
+        super().__init__(dimension)
+        self.value, self.slope, self.logarithms = value, slope, logarithms
+        self.more = [Near(dimension, 0.3), Near(dimension, 0.2)]
+        self.c, self.q, self.gaps, self.squares = 0.0, 0.0, np.zeros(2), np.zeros(2)
+        self.R, self.V, self.B = np.zeros(8), np.zeros(8), 0.0
+
+    def level(self, number, floor):
+        """The margin that stands for a number."""
+        if not self.logarithms:
+            return number
+        t = len(self.labels)
+        mean = max(np.mean(self.labels) if t else 0.0, 0.5 / (t + 0.5))
+        return np.log(np.maximum(number, floor * mean))
+
+    def predicted(self, z, y, mean, m, prediction):
+        t = len(self.labels) + 1
+        low, high = (min(self.labels), max(self.labels)) if self.labels else (0.0, 0.0)
+        c = self.level(0.0, 1.0) if self.logarithms else self.c
+        first = self.level(prediction, 0.05)
+        near = [model.w @ z for model in self.more]
+        shifted = self.level(prediction, 0.2) + self.q
+        experts = np.array([c, first, shifted, c + near[0], first + near[1], *self.level(mean + m, 0.05)])
+        experts = np.clip(experts, self.level(low, np.exp(-5)), self.level(high, 1.0))
+        ahead = np.sqrt(self.B) * (np.arange(8) == 0)
+        p = np.maximum(self.R + ahead, 0) / np.maximum(self.B + self.V, 1e-200)
+        f = experts @ p / p.sum() if p.sum() > 0 else experts[0]
+        spread = np.std([*self.labels, y])
+        if t == 1:
+            self.c = y
+            return f
+        slope = self.slope(f, y)
+        r = slope * (f - experts) if slope != 0 else self.value(f, y) - np.array([self.value(e, y) for e in experts])
+        self.R, self.V, self.B = self.R + r, self.V + r**2, max(self.B, np.max(r**2))
+        self.gaps += np.abs([y - self.c, y - prediction])
+        units = np.array([1.0, 1.0]) if self.logarithms else self.gaps / t
+        if not self.logarithms:
+            self.c = self._moved(0, self.c, experts[0], y, units[0], t)
+            self.q = self._moved(1, self.q, experts[2], y, units[1], t)
+        for model, e, unit in zip(self.more, experts[3:5], units, strict=True) if spread > 0 else ():
+            model.learn(z, e, lambda margin: self.slope(margin, y), unit * np.sqrt(self.view.t / self.view.N))
+        return f
+
+    def _moved(self, place, constant, expert, y, unit, t):
+        slope, gap = self.slope(expert, y), y - expert
+        self.squares[place] += slope**2
+        step = 1.5 * unit * slope / np.sqrt(self.squares[place] * t) if slope != 0 else 0.0
+        return constant + gap if abs(step) > abs(gap) else constant - step

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.learners.auto import narrowing, number_gains, other_losses, stacking
+from ouzel.learners.auto import narrowing, number_gains, other_losses, other_numbers, stacking
 from ouzel.learners.auto.classification import weights_by_class
 from ouzel.learners.auto.regression import State as Numbers
 from ouzel.learners.auto.regression import weights_by_model
+from ouzel.learners.auto.regrets import weights_of
 from ouzel.learners.auto.several_classes import SeveralClasses
 from ouzel.learners.auto.standardisation import DENSE, Features, renumbered
 from ouzel.learners.auto.two_classes import TwoClasses
@@ -54,6 +55,18 @@ class Residuals(NamedTuple):
     mixture: np.ndarray  # (E,)
 
 
+class Experts(NamedTuple):
+    """What experts make of such residuals, and of two sums more, by their regrets (`auto/other_numbers.py`)."""
+
+    residuals: Residuals
+    floors: np.ndarray  # (2,) of the numbers of which logarithms are taken; minus infinity where none are
+    constant: float
+    shift: float
+    low: float
+    high: float
+    weights: np.ndarray  # (E,)
+
+
 class Stacks(NamedTuple):
     """Of each column several models' margins, cut and weighed (`auto/stacking.py`); sums are by column, then model."""
 
@@ -67,7 +80,7 @@ class Form(NamedTuple):
     features: Features | None  # standardised by these moments first
     reach: np.ndarray | None  # (d,) then cut to [-reach, reach], a slot its own
     weights: np.ndarray  # (d, sums) then multiplied by these and added up
-    combine: Linear | Odds | Residuals | Stacks
+    combine: Linear | Odds | Residuals | Experts | Stacks
     shift: np.ndarray | float = 0.0  # (columns,) or one number is added to what comes of that
     slots: np.ndarray | None = None  # (d,) int64, rising, which the rows are of; None of all from 0 on
 
@@ -120,6 +133,10 @@ def _form(model: Model) -> Form:
         return Form(state.features, None, by_model.reshape(len(by_model), -1), Chances(*_believed(state)))
     if isinstance(state, Numbers):
         return Form(state.features, None, weights_by_model(state), _residuals(state, model.intercept))
+    if isinstance(state, other_numbers.State):
+        others = state.table[:, [other_numbers.FROM_CONSTANT, other_numbers.FROM_SQUARED]]
+        weights = np.column_stack([weights_by_model(state), others])
+        return Form(state.features, None, weights, _experts(state, model.loss, model.intercept))
     features = model.preparation.features
     if isinstance(state, other_losses.State):
         models = slice(1, 1 + stacking.MODELS)
@@ -141,10 +158,25 @@ def _believed(state: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return state.shares.scales, state.mixture.weights, state.shares.weights
 
 
-def _residuals(state: Numbers, centred: bool) -> Residuals:
+def _residuals(state: Any, centred: bool) -> Residuals:
     low, high = float(state.labels[number_gains.LOW]), float(state.labels[number_gains.HIGH])
     mean = float(state.labels[number_gains.MEAN]) if centred else 0.0
     return Residuals(mean, low, high, state.mixture.weights)
+
+
+def _experts(state: other_numbers.State, loss: Any, centred: bool) -> Experts:
+    residuals, constants = _residuals(state, centred), state.constants
+    constant, floors = float(constants[other_numbers.LEVEL]), np.full(2, -np.inf)
+    low, high = residuals.low, residuals.high
+    if other_numbers.of_logarithms(loss):
+        mean = float(other_numbers.mean_for_logarithms(state.labels))
+        floors = mean * np.array(other_numbers.FLOORS)
+        constant, low, high = (
+            float(other_numbers.margin_of(loss, number, mean, floor))
+            for number, floor in ((mean, 1.0), (low, other_numbers.FARTHEST), (high, 1.0))
+        )
+    shift, weights = float(constants[other_numbers.SHIFT]), weights_of(state.regrets)
+    return Experts(residuals, floors, constant * centred, shift, low, high, weights)
 
 
 def _asked(model: Model) -> Form:

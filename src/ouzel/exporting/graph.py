@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.exporting.forms import Chances, Form, Linear, Odds, Residuals, Stacks
+from ouzel.exporting.forms import Chances, Experts, Form, Linear, Odds, Residuals, Stacks
+from ouzel.learners.auto.other_numbers import MOST_LOGARITHM
 from ouzel.learners.auto.several_classes import END as END_OF_SEVERAL
 from ouzel.learners.auto.sharing import LEAST
 from ouzel.learners.auto.standardisation import (
@@ -166,9 +167,41 @@ def _(combine: Chances, graph: Graph, sums: str) -> str:
 
 @combined.register
 def _(combine: Residuals, graph: Graph, sums: str) -> str:
-    cut = graph("Clip", sums, combine.low - combine.mean, combine.high - combine.mean)
+    return _mixed(combine, graph, _cut(combine, graph, sums))
+
+
+def _cut(combine: Residuals, graph: Graph, sums: str) -> str:
+    return graph("Clip", sums, combine.low - combine.mean, combine.high - combine.mean)
+
+
+def _mixed(combine: Residuals, graph: Graph, cut: str) -> str:
     found = graph("Add", graph("MatMul", cut, combine.mixture[:, None]), combine.mean)
     return graph("Clip", found, combine.low, combine.high)
+
+
+@combined.register
+def _(combine: Experts, graph: Graph, sums: str) -> str:
+    models = len(combine.residuals.mixture)
+    chosen = np.eye(models + 2)
+    cut = _cut(combine.residuals, graph, graph("MatMul", sums, chosen[:, :models]))
+    near_constant, near_squared = (graph("MatMul", sums, chosen[:, [models + k]]) for k in range(2))
+
+    def margin(number: str, floor: float) -> str:
+        return number if floor == -np.inf else graph("Min", graph("Log", graph("Max", number, floor)), MOST_LOGARITHM)
+
+    squared = _mixed(combine.residuals, graph, cut)
+    first, second = (margin(squared, floor) for floor in combine.floors)
+    experts = graph(
+        "Concat",
+        graph("Add", graph("Mul", near_constant, 0.0), combine.constant),
+        first,
+        graph("Add", second, combine.shift),
+        graph("Add", near_constant, combine.constant),
+        graph("Add", first, near_squared),
+        margin(graph("Add", cut, combine.residuals.mean), combine.floors[0]),
+        axis=1,
+    )
+    return graph("MatMul", graph("Clip", experts, combine.low, combine.high), combine.weights[:, None])
 
 
 @combined.register

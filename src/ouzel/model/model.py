@@ -79,9 +79,8 @@ class Model:
         self.learner = catalogue.find(learner)
         self.settings = resolve_settings(self.learner, settings_for(task, self.learner, settings, scale_targets))
         self.intercept = bool(intercept)
-        self.task = choose_task(
-            task, self.learner, self.settings, pairs, scale_targets=scale_targets, intercept=self.intercept
-        )
+        scaling = {"scale_targets": scale_targets, "intercept": self.intercept}
+        self.task = choose_task(task, self.learner, self.settings, pairs, classes, **scaling)
         self.scale_targets = bool(scale_targets)
         self.classes = Classes(classes or (), closed=classes is not None)
         self.bits, self.seed, self.pairs = bits, seed, pairs

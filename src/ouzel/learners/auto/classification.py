@@ -4,8 +4,8 @@ What a stream asks of a loss, a step size and the scale of its features is seldo
 are standardised as they come where they are dense (`standardisation.py`); of each example models of the first and of
 the second order take their steps (`two_classes.py`, `several_classes.py`); their margins are weighed by online Newton
 steps that forget (`mixing.py`). A state of two classes has one margin, and becomes one of several as the third class
-appears. Ranking, and losses other than the logistic one, are learnt by the four models of `other_losses.py`; numbers by
-`regression.py`.
+appears. Ranking, and losses of classes other than the logistic one, are learnt by the four models of `other_losses.py`;
+numbers by `regression.py`, and by other losses than the squared one by `other_numbers.py`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ouzel.learners.auto.several_classes import SeveralClasses
 from ouzel.learners.auto.two_classes import MEAN, ROOT, VARIANCE, WEIGHT, TwoClasses
 from ouzel.learners.fading import faded_variances
 from ouzel.learners.rows import Rows
-from ouzel.terms.losses import Logistic, Squared
+from ouzel.terms.losses import REGRESSION, Logistic, Squared
 
 MULTICLASS = True
 STANDARDIZES = True  # by itself
@@ -47,8 +47,10 @@ def module_for(task: str, loss: Any, settings: Any = None) -> Any:
     """The module that learns such a task by this loss."""
     if task == "classification" and isinstance(loss, Logistic):
         name = "classification"
+    elif task == "regression" and isinstance(loss, REGRESSION):
+        name = "regression" if isinstance(loss, Squared) else "other_numbers"
     else:
-        name = "regression" if task == "regression" and isinstance(loss, Squared) else "other_losses"
+        name = "other_losses"
     return importlib.import_module(f"ouzel.learners.auto.{name}")
 
 

@@ -25,6 +25,7 @@ from ouzel.learners.gains.narrowing import PAIR
 from ouzel.learners.gains.parts import Gains, Peak, Rows, dense, rows_of
 
 RIDGE = 1e-12
+Shift = float | np.ndarray  # one number, or that of each model (E, 1)
 
 
 class Linear(NamedTuple):
@@ -33,10 +34,10 @@ class Linear(NamedTuple):
     features: Any
     weights: np.ndarray  # (d, E, K) float64  in units of z
     squares: np.ndarray  # (d, E, K) float64  what weighs them: sums of squares, or precisions above the prior
-    shift: float  # of the constant's weights: the mean of the labels, where it is not in them
+    shift: Shift  # of the constant's weights: the mean of the labels, where it is not in them
 
 
-def _raw(features: Any, weights: np.ndarray, shift: float) -> np.ndarray:
+def _raw(features: Any, weights: np.ndarray, shift: Shift) -> np.ndarray:
     """Weights (d, ...) for features as they are; slot 0 has c."""
     scale, moved = standardisation.units(features)
     scale[0], moved[0] = 1.0, 0.0
@@ -46,7 +47,7 @@ def _raw(features: Any, weights: np.ndarray, shift: float) -> np.ndarray:
     return found
 
 
-def _in_units(features: Any, raw: np.ndarray, own: np.ndarray, shift: float) -> np.ndarray:
+def _in_units(features: Any, raw: np.ndarray, own: np.ndarray, shift: Shift) -> np.ndarray:
     """Weights (d, ...) in units of z: `raw` in the features' own, and `own` those that weigh the constant's means."""
     scale, moved = standardisation.units(features)
     scale[0], moved[0] = 1.0, 0.0
@@ -69,7 +70,7 @@ def gains_of_linear(base: Linear, state: Linear) -> Gains:
     return {"linear": rows_of(np.stack([growth, growth * growth, growth * moved, beside], axis=1))}
 
 
-def linear_onto(base: Linear, features: Any, gains: Gains, shift: float) -> tuple[np.ndarray, np.ndarray]:
+def linear_onto(base: Linear, features: Any, gains: Gains, shift: Shift) -> tuple[np.ndarray, np.ndarray]:
     """Weights (d, E, K) in the units of merged moments, and how the squares that weigh them have grown."""
     gained = dense(gains["linear"], len(base.weights))
     growth = gained[:, 0]

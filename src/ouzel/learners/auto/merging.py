@@ -53,7 +53,7 @@ def _columns(two: bool) -> tuple[list[int], list[int]]:
     return first, [several_classes.SOFTMAX_SQUARES, several_classes.HINGE_SQUARES, several_classes.BOLD_SQUARES]
 
 
-def in_units_of(features: Features, state: Any, columns: list[int]) -> Any:
+def in_units_of(features: Features, state: Any, columns: list[int] | slice) -> Any:
     """A copy of a worker's state whose weights mean the same to raw features in the units of other moments.
 
     Those of rare features are the largest |x| (`standardisation.units`).

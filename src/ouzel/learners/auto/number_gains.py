@@ -19,6 +19,7 @@ from ouzel.learners.gains.parts import Gains, Peak
 
 PRIOR = 10.0
 SAFE, SAFE_SQUARES, BOLD, BOLD_SQUARES = range(4)  # columns of `table`
+WEIGHTS, SQUARES = slice(0, None, 2), slice(1, None, 2)  # of these models, and of those behind them
 WEIGHT, MEAN, DEVIATIONS, LOW, HIGH = range(5)  # places of `labels`
 
 
@@ -27,9 +28,15 @@ def _shift(state: Any) -> float:
     return float(state.labels[MEAN]) if state.features.moments[0, COUNT] > 0.0 else 0.0
 
 
+def _shifts(shift: float, models: int) -> np.ndarray:
+    """What the constant's weights (models, 1) lack: models behind the first two learn what is beyond something else."""
+    return np.array([[shift], [shift], *[[0.0]] * (models - 2)])
+
+
 def _linear(state: Any) -> parts.Linear:
     table = state.table[:, :, None]
-    return parts.Linear(state.features, table[:, [SAFE, BOLD]], table[:, [SAFE_SQUARES, BOLD_SQUARES]], _shift(state))
+    weights = table[:, WEIGHTS]
+    return parts.Linear(state.features, weights, table[:, SQUARES], _shifts(_shift(state), weights.shape[1]))
 
 
 def _label_sums(labels: np.ndarray, origin: float) -> np.ndarray:
@@ -72,9 +79,8 @@ def onto(base: Any, gains: Gains) -> Any:
         labels[:] = weight, mean, max(squares - total**2 / weight, 0.0), low, high
     shift = float(labels[MEAN]) if features.moments[0, COUNT] > 0.0 else 0.0
     linear, table = _linear(base), base.table.copy()
-    weights, growth = parts.linear_onto(linear, features, gains, shift)
-    table[:, [SAFE, BOLD]] = weights[:, :, 0]
-    table[:, [SAFE_SQUARES, BOLD_SQUARES]] = (linear.squares + growth)[:, :, 0]
+    weights, growth = parts.linear_onto(linear, features, gains, _shifts(shift, linear.weights.shape[1]))
+    table[:, WEIGHTS], table[:, SQUARES] = weights[:, :, 0], (linear.squares + growth)[:, :, 0]
     block, places = parts.block_onto(base, features, gains["block"], examples, PRIOR, shift)
     mixture = parts.mixture_onto(base.mixture, gains["mixture"], examples)
     return base._replace(features=features, table=table, places=places, block=block, mixture=mixture, labels=labels)

@@ -13,8 +13,8 @@ w_j is first multiplied by n_j / |x_j|: what a value beyond all seen before adds
 would have added. That is so in predictions as well, which change no weight. A bold step has share 1;
 of a safe one, as much is taken as does not overshoot (`terms/importance_aware.py`, by Karampatziakis & Langford, 2011).
 
-This is what the default takes for groups to rank and for losses other than the logistic and the squared one; each of
-several classes has four models and a u of its own, one class against the rest.
+This is what the default takes for groups to rank, for losses of classes other than the logistic one, and for losses of
+one's own; each of several classes has four models and a u of its own, one class against the rest.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class State(NamedTuple):
 
 class Settings(NamedTuple):
     loss: Loss = Logistic()
-    second_loss: Annotated[Any, "of the second model, where pairs are ranked or the loss is not the default"] = (
+    second_loss: Annotated[Any, "of the second model, where pairs are ranked or classes learnt by another loss"] = (
         SquaredHinge()
     )
     third_loss: Annotated[Any, "of the third and fourth model, likewise"] = Hinge()

@@ -35,7 +35,9 @@ from ouzel.learners.auto.number_gains import (
     PRIOR,
     SAFE,
     SAFE_SQUARES,
+    SQUARES,
     WEIGHT,
+    WEIGHTS,
 )
 from ouzel.learners.auto.other_losses import Settings
 from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
@@ -64,11 +66,11 @@ class State(NamedTuple):
     labels: np.ndarray  # (5,) float64  importance seen, mean, sum of squared deviations, smallest, largest
 
 
-def layout(dimension: int, settings: Settings) -> Any:
-    """What a state with room for `dimension` slots is made of."""
+def layout(dimension: int, settings: Settings, models: int = 2) -> Any:
+    """What a state with room for `dimension` slots is made of, its table with room for so many models."""
     return State(
         features=standardisation.layout(dimension),
-        table=float64(dimension, 4, least=(-inf, 0.0, -inf, 0.0)),
+        table=float64(dimension, 2 * models, least=(-inf, 0.0) * models),
         places=uint32(dimension, most=newton_block.MOST),
         block=newton_block.layout(1, dimension),
         mixture=mixing.layout(MODELS),
@@ -89,7 +91,7 @@ def check(state: State, settings: Settings) -> None:
 
 
 @inline_source
-def _margins(state, slots, values, mean, out):
+def margins_of(state, slots, values, mean, out):
     """The models' predictions of the residual as they are; cut to the labels' range, they go to `out` (3,)."""
     safe = bold = newton = 0.0
     for k in range(len(slots)):
@@ -106,7 +108,7 @@ def _margins(state, slots, values, mean, out):
 
 
 @inline_source
-def _combined(state, margins, mean):
+def combined(state, margins, mean):
     """What the mixture predicts, within the range of the labels."""
     return min(max(mean + dot(state.mixture.weights, margins), state.labels[LOW]), state.labels[HIGH])
 
@@ -117,13 +119,13 @@ def _predict(state, rows, settings, predictions, work):
     for i in range(len(predictions)):
         _, _, centred, count = standardisation.view_example(state.features, rows, i, work)
         mean, margins = state.labels[MEAN] if centred else 0.0, work.numbers[MARGINS, :MODELS]
-        _margins(state, work.slots[:count], work.values[:count], mean, margins)
-        predictions[i] = _combined(state, margins, mean)
+        margins_of(state, work.slots[:count], work.values[:count], mean, margins)
+        predictions[i] = combined(state, margins, mean)
 
 
 @inline_source
-def _note(state, target, weight):
-    """Welford's update of the labels' moments and their range; the variance of the labels about their mean."""
+def note_label(state, target, weight, centred):
+    """Welford's update of the labels' moments and their range; the spread of the labels, about their mean or 0."""
     labels = state.labels
     first = labels[WEIGHT] == 0.0
     labels[LOW] = target if first else min(labels[LOW], target)
@@ -132,7 +134,27 @@ def _note(state, target, weight):
     change = target - labels[MEAN]
     labels[MEAN] = min(max(labels[MEAN] + change * (weight / labels[WEIGHT]), labels[LOW]), labels[HIGH])
     labels[DEVIATIONS] += max(weight * change * (target - labels[MEAN]), 0.0)
-    return labels[DEVIATIONS] / labels[WEIGHT]
+    variance = labels[DEVIATIONS] / labels[WEIGHT]
+    return sqrt(variance if centred else variance + labels[MEAN] ** 2)
+
+
+@inline_source
+def ready(state, found, spread):
+    """Whether there is anything to learn of, and a unit for it."""
+    return state.features.totals[NORMS] > 0.0 and spread > 0.0 and isfinite(found[0] + found[1] + found[2])
+
+
+@inline_source
+def learn_models(state, slots, z, numbers, found, present, residual, weight, spread, settings):
+    """A step of each model and of the mixture, which sees the margins of `numbers` in the unit of the labels."""
+    margins = numbers[MARGINS, :MODELS]
+    _learn_adagrad(state, slots, z, found, residual, weight, spread, settings)
+    if present > 0:
+        _learn_newton(state, slots, z, numbers, found[2] - residual, weight)
+    for e in range(MODELS):
+        margins[e] /= spread
+    slope, root = dot(state.mixture.weights, margins) - residual / spread, numbers[ROOT : ROOT + MODELS]
+    learn_mixture(state.mixture, margins, root, numbers[SOLVED], weight * slope, weight)
 
 
 @force_inline
@@ -143,20 +165,13 @@ def _learn(state, rows, start, targets, importances, settings, predictions, work
         indices, values, centred, count = standardisation.view_example(features, rows, i, work)
         mean, margins = state.labels[MEAN] if centred else 0.0, numbers[MARGINS, :MODELS]
         slots, z = work.slots[:count], work.values[:count]
-        found = _margins(state, slots, z, mean, margins)
-        predictions[i] = _combined(state, margins, mean)
+        found = margins_of(state, slots, z, mean, margins)
+        predictions[i] = combined(state, margins, mean)
         if weight > 0.0:
             present, turn = note_example(state, work, indices, values, count)
-            variance, residual = _note(state, targets[i], weight), targets[i] - mean
-            spread = sqrt(variance if centred else variance + state.labels[MEAN] ** 2)
-            if features.totals[NORMS] > 0.0 and spread > 0.0 and isfinite(found[0] + found[1] + found[2]):
-                _learn_adagrad(state, slots, z, found, residual, weight, spread, settings)
-                if present > 0:
-                    _learn_newton(state, slots, z, numbers, found[2] - residual, weight)
-                for e in range(MODELS):
-                    margins[e] /= spread
-                slope, root = dot(state.mixture.weights, margins) - residual / spread, numbers[ROOT : ROOT + MODELS]
-                learn_mixture(state.mixture, margins, root, numbers[SOLVED], weight * slope, weight)
+            spread = note_label(state, targets[i], weight, centred)
+            if ready(state, found, spread):
+                learn_models(state, slots, z, numbers, found, present, targets[i] - mean, weight, spread, settings)
             if turn:
                 return i
     return len(targets)
@@ -201,9 +216,9 @@ def _learn_newton(state, slots, z, numbers, error, weight):
     newton_block.shrink(block, v, weight, s, prior)
 
 
-def fade(state: State, kept: float, settings: Settings) -> None:
+def fade(state: Any, kept: float, settings: Settings) -> None:
     """Decay sums of squares, precisions and moments, those of the labels too; the mixture forgets by itself."""
-    state.table[:, [SAFE_SQUARES, BOLD_SQUARES]] *= kept
+    state.table[:, SQUARES] *= kept
     state.labels[[WEIGHT, DEVIATIONS]] *= kept
     newton_block.fade(state.block, kept, PRIOR, standardisation.fade(state.features, kept))
 
@@ -213,7 +228,7 @@ def bytes_used(state: State) -> int:
     return sum(array.nbytes for _, array in flat(state))
 
 
-def weights_by_model(state: State) -> np.ndarray:
+def weights_by_model(state: Any) -> np.ndarray:
     """The models' weights (d, 3) in units of z."""
     second, members = np.zeros(len(state.places)), np.flatnonzero(state.places)
     if newton_block.is_worthwhile(state.block.totals):
@@ -236,7 +251,7 @@ def weights(state: State, settings: Settings) -> np.ndarray:
     return found * slopes
 
 
-def merge(states: list[State], settings: Settings) -> State:
+def merge(states: list[Any], settings: Settings) -> Any:
     """Average the models' weights by the examples of each worker; sums of squares, precisions and moments add up."""
     heard = [state for state in states if state.labels[WEIGHT] > 0.0] or states[:1]
     labels = heard[0].labels.copy()
@@ -247,19 +262,17 @@ def merge(states: list[State], settings: Settings) -> State:
         labels[MEAN] += change * weight / total
         labels[WEIGHT] = total
         labels[LOW], labels[HIGH] = min(labels[LOW], low), max(labels[HIGH], high)
-    columns = [SAFE, BOLD]
     seen = np.array([state.features.totals[SEEN] for state in heard])
     share = seen / max(seen.sum(), 1.0)
     features = standardisation.merged([state.features for state in heard])
-    moved = [merging.in_units_of(features, state, columns) for state in heard]
+    moved = [merging.in_units_of(features, state, WEIGHTS) for state in heard]
     for state, old in zip(moved, heard, strict=True):  # a worker's residuals were about its own mean
         if old.features.moments[0, standardisation.COUNT] > 0.0:
-            state.table[0, columns] += old.labels[MEAN] - labels[MEAN]
+            state.table[0, [SAFE, BOLD]] += old.labels[MEAN] - labels[MEAN]
             if state.places[0]:
                 state.block.weights[state.places[0] - 1] += old.labels[MEAN] - labels[MEAN]
     table = np.tensordot(share, np.stack([state.table for state in moved]), 1)
-    sums = [SAFE_SQUARES, BOLD_SQUARES]
-    table[:, sums] = np.sum([state.table[:, sums] for state in heard], axis=0)
+    table[:, SQUARES] = np.sum([state.table[:, SQUARES] for state in heard], axis=0)
     block, places = merging.merged_blocks(moved, features, share, PRIOR)
     mixture = mixing.merged([state.mixture for state in heard], share)
     parts = {"features": features, "table": table, "places": places, "block": block, "mixture": mixture}

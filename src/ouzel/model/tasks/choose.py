@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from math import inf
 from typing import Any
 
@@ -49,6 +50,7 @@ def choose_task(
     learner: Learner,
     settings: Any,
     pairs: int = 0,
+    classes: Any = None,
     *,
     scale_targets: bool = True,
     intercept: bool = True,
@@ -62,6 +64,10 @@ def choose_task(
     """
     loss = getattr(settings, "loss", Hinge())
     name = name or ("regression" if isinstance(loss, REGRESSION) else "classification")
+    if classes is not None and name in ("regression", "ranking"):
+        raise OuzelError(
+            f"a {name} by the loss {name_of(loss)} has no classes; leave out classes={reprlib.repr(classes)}"
+        )
     multiclass = isinstance(learner.functions_for(name, loss), Multiclass)
     if name == "classification":
         return SharedState(loss) if multiclass else OneAgainstRest(loss)
@@ -74,7 +80,7 @@ def choose_task(
             raise OuzelError(f"numbers are predicted by the loss {', '.join(fitting)}; got {name_of(loss)}")
         return Regression(loss, scale_targets, intercept)
     if name == "ranking":
-        if multiclass or isinstance(loss, REGRESSION):
+        if isinstance(loss, REGRESSION) or (multiclass and learner.budgeted):
             raise OuzelError(
                 "ranking takes a learner of two classes and a loss of classes, such as adagrad and hinge; "
                 f"got {learner.name} and {name_of(loss)}"

@@ -2,7 +2,8 @@
 
 Duchi, Hazan & Singer (2011), section 6.2: on examples z1 above z2 the loss is [1 - <x, z1 - z2>]_+, which is the hinge
 loss of the difference z1 - z2 with target +1. So a group of examples becomes rows of differences, drawn with a seed,
-and any learner of the catalogue learns those; the logistic loss works as well. The constant feature cancels.
+and any learner of the catalogue learns those, one of several classes as one of two; the logistic loss works as well.
+The constant feature cancels.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import Any
 import numpy as np
 
 from ouzel.errors import OuzelError
+from ouzel.learners.binary import binary
+from ouzel.learners.protocol import Multiclass
 from ouzel.learners.rows import Rows
 from ouzel.model.answers import Answers
 from ouzel.model.tasks.task import Host, Module, Outcome, State, Task, losses_against, numbers_of
@@ -29,6 +32,11 @@ class Ranking(Task):
     def __init__(self, loss: Any, pairs: int = 0) -> None:
         super().__init__(loss)
         self.pairs = pairs
+
+    def functions(self, learner: Module) -> Module:
+        """A learner's functions for targets -1 and +1."""
+        of_classes: Any = isinstance(learner, Multiclass)
+        return binary(learner) if of_classes else learner
 
     def learn(self, model: Host, block: Block) -> Outcome:
         """Learn pairs of examples of a group, the one of higher label first; its margin should be above 0."""

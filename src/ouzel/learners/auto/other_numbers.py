@@ -1,0 +1,298 @@
+"""Numbers by another loss than the squared one: medians and other quantiles, rates of counts.
+
+`regression.py` learns the stream by the squared loss, with all it has, and predicts m. The experts are
+- c, the constant that the loss wants. It goes down the loss's slopes g in steps that shrink by 1 / t, and never past a
+  label: c <- c - 3 / 2 d g / (t root mean square of g), where d is the mean of |y - c|;
+- m, and the prediction of each of its three models alone;
+- m + q, where q is to y - m what c is to y;
+- c + w.z and m + w.z, by normalised AdaGrad (`two_classes.py` has its terms) of the loss itself, in safe steps. Their
+  units are d, and the mean of |y - m|.
+All are cut to the range of the labels seen, and weighed by the loss (`regrets.py`).
+
+Margins of the Poisson loss are logarithms of rates, and so are its experts: c is the logarithm of the labels' mean, and
+m is taken for no less than a twentieth of that mean, or a fifth in place of q. The mean is at least 1 / (2 t + 1).
+Margins lie no further than 5 below its logarithm, nor above both that and the largest label's. Units of steps are 1.
+"""
+
+from __future__ import annotations
+
+from math import exp, inf, isfinite, log, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ouzel.kernels.jit import dispatch, force_inline, inline_source
+from ouzel.kernels.vectors import dot
+from ouzel.layout import float64, made_from
+from ouzel.learners.auto import number_gains, regression, regrets, standardisation
+from ouzel.learners.auto.mixing import Mixture
+from ouzel.learners.auto.newton_block import Block
+from ouzel.learners.auto.number_gains import BOLD, HIGH, LOW, MEAN, SAFE, WEIGHT
+from ouzel.learners.auto.other_losses import Settings
+from ouzel.learners.auto.regression import MARGINS, MODELS, ROOT, TINY, bytes_used
+from ouzel.learners.auto.regrets import Regrets, learn_regrets, weigh
+from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
+from ouzel.learners.auto.turning import note_example, turning
+from ouzel.learners.auto.two_classes import MOST_IMPORTANCE
+from ouzel.learners.auto.work import make_room
+from ouzel.learners.blocks import learning_margins_of, predicting_margins_of
+from ouzel.learners.gains.parts import Gains, Peak
+from ouzel.terms.importance_aware import importance_aware_step
+from ouzel.terms.losses import Poisson, derivative
+
+SCALES_TARGETS = STANDARDIZES = True  # by itself
+RATES = (0.3, 0.2)  # from c, from m
+MOVE = 1.5  # parts of a unit that constants go at first
+FLOORS = (0.05, 0.2)  # parts of the mean of which a logarithm is taken at least
+FARTHEST, MOST_LOGARITHM = exp(-5.0), 30.0
+LEAST = 0.5  # of the sum of labels, in a mean that a logarithm is taken of
+FROM_CONSTANT, FROM_CONSTANT_SQUARES, FROM_SQUARED, FROM_SQUARED_SQUARES = range(4, 8)  # columns of `table`
+CONSTANT, SQUARED, SHIFTED, NEAR_CONSTANT, NEAR_SQUARED, BY_MODEL = range(6)  # experts
+MANY = BY_MODEL + MODELS
+LEVEL, SHIFT, COUNTED, LEVEL_GAPS, SHIFT_GAPS, LEVEL_SLOPES, SHIFT_SLOPES = range(7)  # places of `constants`
+EXPERTS, WEIGHTS = range(ROOT + MODELS, ROOT + MODELS + 2)  # rows of the numbers to work with
+
+__all__ = ["Settings", "bytes_used"]
+
+
+class State(NamedTuple):
+    features: Features
+    table: np.ndarray  # (d, 8) float64  w and s of the safe model, of the bold one, of that from c, of that from m
+    places: np.ndarray  # (d,) uint32  place in the block, 0 if none
+    block: Block
+    mixture: Mixture
+    labels: np.ndarray  # (5,) float64  importance seen, mean, sum of squared deviations, smallest, largest
+    constants: np.ndarray  # (7,) float64  c, q, t, sums of |y - c| and of |y - m|, of g^2 for c and for q
+    regrets: Regrets
+
+
+def layout(dimension: int, settings: Settings) -> Any:
+    """What a state with room for `dimension` slots is made of."""
+    numbers = regression.layout(dimension, settings, models=4)._asdict()
+    constants = float64(7, least=(-inf, -inf, *(0.0,) * 5))
+    return State(**numbers, constants=constants, regrets=regrets.layout(MANY))
+
+
+init, grow = made_from(layout)
+check = regression.check
+
+
+@dispatch
+def of_logarithms(loss: Any) -> bool:
+    """Whether margins are logarithms of the numbers predicted."""
+
+
+@of_logarithms.register(object)
+def _(loss):
+    return False
+
+
+@of_logarithms.register(Poisson)
+def _(loss):
+    return True
+
+
+@force_inline
+def mean_for_logarithms(labels):
+    """The mean that logarithms are about, above 0."""
+    return max(labels[MEAN], LEAST / (labels[WEIGHT] + LEAST))
+
+
+@inline_source
+def margin_of(loss, number, mean, floor):
+    """The margin that stands for a number, where the mean of labels is `mean`."""
+    return min(log(max(number, floor * mean)), MOST_LOGARITHM) if of_logarithms(loss) else number
+
+
+@inline_source
+def _experts(state, loss, slots, z, margins, centred, out):
+    """Write what the experts say to `out` (8,), of the models' predictions of the residual; return m."""
+    middle = state.labels[MEAN] if centred else 0.0
+    squared = regression.combined(state, margins, middle)
+    near_constant = near_squared = 0.0
+    for k in range(len(slots)):
+        row, x = state.table[slots[k]], np.float64(z[k])
+        near_constant += x * row[FROM_CONSTANT]
+        near_squared += x * row[FROM_SQUARED]
+    labels, mean = state.labels, mean_for_logarithms(state.labels)
+    constant = margin_of(loss, mean, mean, 1.0) if of_logarithms(loss) else state.constants[LEVEL]
+    constant = constant if centred else 0.0
+    first = margin_of(loss, squared, mean, FLOORS[0])
+    out[CONSTANT], out[SQUARED] = constant, first
+    out[SHIFTED] = margin_of(loss, squared, mean, FLOORS[1]) + state.constants[SHIFT]
+    out[NEAR_CONSTANT], out[NEAR_SQUARED] = constant + near_constant, first + near_squared
+    for e in range(MODELS):
+        out[BY_MODEL + e] = margin_of(loss, middle + margins[e], mean, FLOORS[0])
+    low, high = margin_of(loss, labels[LOW], mean, FARTHEST), margin_of(loss, labels[HIGH], mean, 1.0)
+    for k in range(len(out)):
+        out[k] = min(max(out[k], low), high)
+    return squared
+
+
+@inline_source
+def _found(state, experts, weights):
+    """What is predicted."""
+    weigh(state.regrets, weights)
+    return dot(weights, experts)
+
+
+@force_inline
+def _predict(state, rows, settings, predictions, work):
+    """Write the margins of a block."""
+    for i in range(len(predictions)):
+        _, _, centred, count = standardisation.view_example(state.features, rows, i, work)
+        mean, margins = state.labels[MEAN] if centred else 0.0, work.numbers[MARGINS, :MODELS]
+        slots, z = work.slots[:count], work.values[:count]
+        experts, weights = work.numbers[EXPERTS, :MANY], work.numbers[WEIGHTS, :MANY]
+        regression.margins_of(state, slots, z, mean, margins)
+        _experts(state, settings.loss, slots, z, margins, centred, experts)
+        predictions[i] = _found(state, experts, weights)
+
+
+@force_inline
+def _learn(state, rows, start, targets, importances, settings, predictions, work):
+    """Learn a block; `predictions` (n,) takes the margins before learning each example."""
+    for i in range(start, len(targets)):
+        features, numbers, weight = state.features, work.numbers, min(np.float64(importances[i]), MOST_IMPORTANCE)
+        indices, values, centred, count = standardisation.view_example(features, rows, i, work)
+        mean, margins, target = state.labels[MEAN] if centred else 0.0, numbers[MARGINS, :MODELS], targets[i]
+        slots, z = work.slots[:count], work.values[:count]
+        experts, weights = numbers[EXPERTS, :MANY], numbers[WEIGHTS, :MANY]
+        found = regression.margins_of(state, slots, z, mean, margins)
+        squared = _experts(state, settings.loss, slots, z, margins, centred, experts)
+        predictions[i] = _found(state, experts, weights)
+        if weight > 0.0:
+            present, turn = note_example(state, work, indices, values, count)
+            spread = regression.note_label(state, target, weight, centred)
+            if state.constants[COUNTED] > 0.0:  # before the first label experts say nothing
+                learn_regrets(state.regrets, settings.loss, experts, predictions[i], target, weight)
+            _learn_constants(state, settings.loss, experts, target, squared, weight, centred)
+            if regression.ready(state, found, spread):
+                _learn_adagrad(state, slots, z, experts, target, weight, settings)
+                residual = target - mean
+                regression.learn_models(state, slots, z, numbers, found, present, residual, weight, spread, settings)
+            if turn:
+                return i
+    return len(targets)
+
+
+learn_row, learn_rows = learning_margins_of(make_room, _learn, turning((SAFE, BOLD, FROM_CONSTANT, FROM_SQUARED)))
+predict_row, predict_rows = predicting_margins_of(make_room, _predict)
+
+
+@inline_source
+def _learn_constants(state, loss, experts, target, squared, weight, centred):
+    """Move c and q; of the first label c is the label, and nothing is known of q."""
+    constants = state.constants
+    first = constants[COUNTED] == 0.0
+    constants[COUNTED] += weight
+    if first:
+        constants[LEVEL] = target if centred else 0.0
+    else:
+        constants[LEVEL_GAPS] += weight * abs(target - constants[LEVEL])
+        constants[SHIFT_GAPS] += weight * abs(target - squared)
+        if centred and not of_logarithms(loss):
+            _move(constants, LEVEL, LEVEL_GAPS, LEVEL_SLOPES, loss, experts[CONSTANT], target, weight)
+            _move(constants, SHIFT, SHIFT_GAPS, SHIFT_SLOPES, loss, experts[SHIFTED], target, weight)
+
+
+@inline_source
+def _move(constants, place, gaps, squares, loss, found, target, weight):
+    """Go down the slope of the loss, as far as the label."""
+    slope, gap = derivative(loss, found, target), target - found
+    constants[squares] += weight * slope * slope
+    if constants[squares] > 0.0:
+        unit = constants[gaps] / constants[COUNTED]
+        step = MOVE * weight * unit * slope / sqrt(constants[squares] * constants[COUNTED])
+        constants[place] += gap if abs(step) > abs(gap) else -step
+
+
+@inline_source
+def _learn_adagrad(state, slots, z, experts, target, weight, settings):
+    """A step of the models from the constant and from the squared loss's prediction."""
+    loss, totals = settings.loss, state.features.totals
+    one, other = experts[NEAR_CONSTANT], experts[NEAR_SQUARED]
+    first, second = weight * derivative(loss, one, target), weight * derivative(loss, other, target)
+    push = other_push = 0.0
+    for k in range(len(slots)):
+        row, x = state.table[slots[k]], np.float64(z[k])
+        row[FROM_CONSTANT_SQUARES] += (first * x) ** 2
+        row[FROM_SQUARED_SQUARES] += (second * x) ** 2
+        push += x * x / sqrt(row[FROM_CONSTANT_SQUARES] + TINY)
+        other_push += x * x / sqrt(row[FROM_SQUARED_SQUARES] + TINY)
+    unit = settings.learning_rate * sqrt(totals[SEEN] / max(totals[NORMS], 1.0))
+    rate, other_rate = RATES[0] * unit, RATES[1] * unit
+    if not of_logarithms(loss):
+        rate *= state.constants[LEVEL_GAPS] / state.constants[COUNTED]
+        other_rate *= state.constants[SHIFT_GAPS] / state.constants[COUNTED]
+    first *= rate * importance_aware_step(loss, one, target, weight * rate * push)
+    second *= other_rate * importance_aware_step(loss, other, target, weight * other_rate * other_push)
+    for k in range(len(slots) if isfinite(first + second) else 0):
+        row, x = state.table[slots[k]], np.float64(z[k])
+        row[FROM_CONSTANT] -= first * x / sqrt(row[FROM_CONSTANT_SQUARES] + TINY)
+        row[FROM_SQUARED] -= second * x / sqrt(row[FROM_SQUARED_SQUARES] + TINY)
+
+
+def fade(state: State, kept: float, settings: Settings) -> None:
+    """Decay sums of squares, precisions and moments, those of the labels and the regrets too."""
+    regression.fade(state, kept, settings)
+    state.constants[COUNTED:] *= kept
+    regrets.fade(state.regrets, kept)
+
+
+def weights(state: State, settings: Settings) -> np.ndarray:
+    """The weights (d,) of the features as they are, in units of the margins; the constant's holds the means.
+
+    They predict what the model predicts as long as nothing is cut. Logarithms of what the squared loss predicts are
+    those about the labels' mean.
+    """
+    slopes, shifts = standardisation.units(state.features, reaching=True)
+    parts, labels, mean = regrets.weights_of(state.regrets), state.labels, float(mean_for_logarithms(state.labels))
+    centred = state.features.moments[0, standardisation.COUNT] > 0.0
+    unit, middle, level = 1.0, float(labels[MEAN]) * centred, float(state.constants[LEVEL])
+    if of_logarithms(settings.loss):
+        unit, middle, level = 1.0 / mean, min(log(mean), MOST_LOGARITHM), min(log(mean), MOST_LOGARITHM) * centred
+    mixed = parts[SQUARED] + parts[SHIFTED] + parts[NEAR_SQUARED]
+    found = regression.weights_by_model(state) @ (mixed * state.mixture.weights + parts[BY_MODEL:]) * unit
+    found += state.table[:, [FROM_CONSTANT, FROM_SQUARED]] @ parts[[NEAR_CONSTANT, NEAR_SQUARED]]
+    found[0] -= shifts @ found
+    slopes[0] = 1.0
+    bases = np.array([level, middle, middle + state.constants[SHIFT], level, middle, *(middle,) * MODELS])
+    found[0] += parts @ bases
+    return found * slopes
+
+
+def merge(states: list[State], settings: Settings) -> State:
+    """Average the models' weights and the constants by the examples of each worker; sums and regrets add up."""
+    active = [state for state in states if state.labels[WEIGHT] > 0.0] or states[:1]
+    counted = np.array([state.constants[COUNTED] for state in active])
+    constants = np.sum([state.constants for state in active], axis=0)
+    if counted.sum() > 0.0:
+        constants[:COUNTED] = counted @ np.stack([state.constants[:COUNTED] for state in active]) / counted.sum()
+    together = regrets.merged([state.regrets for state in active])
+    merged: State = regression.merge(states, settings)._replace(constants=constants, regrets=together)
+    return merged
+
+
+def gains(base: State, state: State, settings: Settings) -> Gains:
+    """What a worker has learnt beyond its base; see `number_gains`."""
+    found = number_gains.gains(base, state)
+    return {
+        **found,
+        "constants": found["examples"] * state.constants[:COUNTED],
+        "sums": state.constants[COUNTED:] - base.constants[COUNTED:],
+        "regrets": np.stack(state.regrets[:2]) - np.stack(base.regrets[:2]),
+        "largest": Peak(state.regrets.largest),
+    }
+
+
+def onto(base: State, gains: Gains, settings: Settings) -> State:
+    """The state of a base and of what workers have learnt beyond it."""
+    merged: State = number_gains.onto(base, gains)
+    if not gains["examples"] > 0.0:
+        return merged
+    averaged, sums = gains["constants"] / gains["examples"], base.constants[COUNTED:] + gains["sums"]
+    sums_of_regrets, squares = np.stack(base.regrets[:2]) + gains["regrets"]
+    largest = np.maximum(base.regrets.largest, gains["largest"].values)
+    constants = np.concatenate([averaged, np.maximum(sums, 0.0)])
+    return merged._replace(constants=constants, regrets=Regrets(sums_of_regrets, np.maximum(squares, 0.0), largest))

@@ -2,7 +2,7 @@
 `standardisation`).
 
 Sums are of x - m and of its square, m being the base's mean of a dense feature and 0 of another one, so that no digits
-are lost to large means. What is dense is what most examples have so.
+are lost to large means. What is dense is what most examples have so. Windows (`outliers.py`) begin anew.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ouzel.layout import copied
+from ouzel.learners.auto import outliers
 from ouzel.learners.auto.narrowing import MET
 from ouzel.learners.auto.standardisation import (
     COUNT,
@@ -20,12 +21,15 @@ from ouzel.learners.auto.standardisation import (
     MEAN,
     MOST_REACH,
     NORMS,
+    OUTLIER,
     REACH,
     SEEN,
+    SINCE,
     SQUARES,
     Features,
+    bounds_of,
 )
-from ouzel.learners.gains.parts import Gains, dense, peaks_of, rows_of
+from ouzel.learners.gains.parts import Gains, Peak, dense, peaks_of, rows_of
 
 
 def _dense(features: Features) -> np.ndarray:
@@ -61,6 +65,8 @@ def gains(base: Features, state: Features) -> Gains:
     return {
         "sums": rows_of(_sums(state, origin) - _sums(base, origin)),
         "sizes": peaks_of(_sizes(state)),
+        "bounds": peaks_of(bounds_of(state)),
+        "outlier": Peak(state.totals[[OUTLIER]]),
         "totals": state.totals - base.totals,
         "reach": state.totals[[SEEN]] * state.totals[[REACH]] - base.totals[[SEEN]] * base.totals[[REACH]],
     }
@@ -88,4 +94,8 @@ def onto(base: Features, gains: Gains) -> Features:
     merged.dense[:] = 0
     merged.dense[: len(slots)], merged.totals[DENSE] = slots, len(slots)
     merged.totals[KNOWN] = np.count_nonzero(count)
+    merged.totals[SINCE], merged.totals[OUTLIER] = 0.0, max(base.totals[OUTLIER], gains["outlier"].values[0])
+    bounds = np.maximum(bounds_of(base), dense(gains["bounds"], len(origin))[:, 0])
+    merged.window[:] = 0.0
+    merged.window[slots] = outliers.of_new_dense(bounds[slots])
     return merged

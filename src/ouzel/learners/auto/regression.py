@@ -10,6 +10,8 @@ ones:
   S <- S - v v' / (1 + v.z), prior 10 / the mean number of members in an example, forgetting by 0.999.
 Their predictions, cut to the range of the labels seen, are weighed by `mixing.py`, and so is the range kept by the
 outcome. Rows without the constant feature keep their labels where they are; the unit is then the root mean square.
+A label far outside of what has been seen counts, and is learnt, as the mean and 3 sigma more or less, by the rule for
+dense features (`outliers.py`). Where sigma and the range of the labels are set anew by it, models are in the new unit.
 """
 
 from __future__ import annotations
@@ -22,17 +24,20 @@ import numpy as np
 from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.kernels.vectors import dot
 from ouzel.layout import flat, float64, made_from, require, uint32
-from ouzel.learners.auto import merging, mixing, newton_block, number_gains, standardisation
+from ouzel.learners.auto import merging, mixing, newton_block, number_gains, outliers, standardisation
 from ouzel.learners.auto.mixing import Mixture, learn_mixture
 from ouzel.learners.auto.newton_block import Block
 from ouzel.learners.auto.number_gains import (
     BOLD,
     BOLD_SQUARES,
+    BOUND,
     DEVIATIONS,
     HIGH,
     LOW,
     MEAN,
+    NUMBERS,
     PRIOR,
+    RECORD,
     SAFE,
     SAFE_SQUARES,
     WEIGHT,
@@ -61,7 +66,7 @@ class State(NamedTuple):
     places: np.ndarray  # (d,) uint32  place in the block, 0 if none
     block: Block
     mixture: Mixture
-    labels: np.ndarray  # (5,) float64  importance seen, mean, sum of squared deviations, smallest, largest
+    labels: np.ndarray  # (11,) float64  importance seen, mean, sum of squared deviations, smallest, largest; a record
 
 
 def layout(dimension: int, settings: Settings) -> Any:
@@ -72,7 +77,7 @@ def layout(dimension: int, settings: Settings) -> Any:
         places=uint32(dimension, most=newton_block.MOST),
         block=newton_block.layout(1, dimension),
         mixture=mixing.layout(MODELS),
-        labels=float64(5, least=(0.0, -inf, 0.0, -inf, -inf)),
+        labels=float64(11, least=(0.0, -inf, 0.0, *(-inf,) * 2, 0.0, 0.0, *(-inf,) * 2, 0.0, 0.0)),
     )
 
 
@@ -123,16 +128,42 @@ def _predict(state, rows, settings, predictions, work):
 
 @inline_source
 def _note(state, target, weight):
-    """Welford's update of the labels' moments and their range; the variance of the labels about their mean."""
+    """Welford's update of the labels' moments and their range; the variance about their mean, and the label as it counts."""
     labels = state.labels
-    first = labels[WEIGHT] == 0.0
+    first, variance = labels[WEIGHT] == 0.0, labels[DEVIATIONS] / max(labels[WEIGHT], TINY)
+    gap = target - labels[MEAN]
+    sound = variance > standardisation.CONSTANT * labels[MEAN] * labels[MEAN]
+    counts = outliers.counted_gap(labels[RECORD:], target, gap, variance, sound)
+    if counts != gap:
+        target = labels[MEAN] + counts
     labels[LOW] = target if first else min(labels[LOW], target)
     labels[HIGH] = target if first else max(labels[HIGH], target)
     labels[WEIGHT] += weight
     change = target - labels[MEAN]
     labels[MEAN] = min(max(labels[MEAN] + change * (weight / labels[WEIGHT]), labels[LOW]), labels[HIGH])
     labels[DEVIATIONS] += max(weight * change * (target - labels[MEAN]), 0.0)
-    return labels[DEVIATIONS] / labels[WEIGHT]
+    return labels[DEVIATIONS] / labels[WEIGHT], target
+
+
+@inline_source
+def _review(state, centred):
+    """Look, where a window of labels ends, whether their spread is what it should be; bring the models to another unit."""
+    labels = state.labels
+    mean, before = labels[MEAN], labels[DEVIATIONS] / labels[WEIGHT]
+    low, high = labels[RECORD + outliers.WINDOW + outliers.LOW], labels[RECORD + outliers.WINDOW + outliers.HIGH]
+    moved, variance = outliers.reviewed_numbers(labels[RECORD:], mean, before)
+    if variance != before:
+        square = variance / before if centred else (variance + moved * moved) / (before + mean * mean)
+        labels[MEAN], labels[DEVIATIONS], labels[LOW], labels[HIGH] = moved, variance * labels[WEIGHT], low, high
+        unit = sqrt(square)
+        for slot in range(len(state.table)):
+            row = state.table[slot]
+            row[SAFE] *= unit
+            row[BOLD] *= unit
+            row[SAFE_SQUARES] *= square
+            row[BOLD_SQUARES] *= square
+        for place in range(len(state.block.weights)):
+            state.block.weights[place, 0] *= unit
 
 
 @force_inline
@@ -147,7 +178,8 @@ def _learn(state, rows, start, targets, importances, settings, predictions, work
         predictions[i] = _combined(state, margins, mean)
         if weight > 0.0:
             present, turn = note_example(state, work, indices, values, count)
-            variance, residual = _note(state, targets[i], weight), targets[i] - mean
+            variance, counts = _note(state, targets[i], weight)
+            residual = counts - mean
             spread = sqrt(variance if centred else variance + state.labels[MEAN] ** 2)
             if features.totals[NORMS] > 0.0 and spread > 0.0 and isfinite(found[0] + found[1] + found[2]):
                 _learn_adagrad(state, slots, z, found, residual, weight, spread, settings)
@@ -157,6 +189,7 @@ def _learn(state, rows, start, targets, importances, settings, predictions, work
                     margins[e] /= spread
                 slope, root = dot(state.mixture.weights, margins) - residual / spread, numbers[ROOT : ROOT + MODELS]
                 learn_mixture(state.mixture, margins, root, numbers[SOLVED], weight * slope, weight)
+            _review(state, centred)
             if turn:
                 return i
     return len(targets)
@@ -204,7 +237,7 @@ def _learn_newton(state, slots, z, numbers, error, weight):
 def fade(state: State, kept: float, settings: Settings) -> None:
     """Decay sums of squares, precisions and moments, those of the labels too; the mixture forgets by itself."""
     state.table[:, [SAFE_SQUARES, BOLD_SQUARES]] *= kept
-    state.labels[[WEIGHT, DEVIATIONS]] *= kept
+    state.labels[[WEIGHT, DEVIATIONS, NUMBERS]] *= kept
     newton_block.fade(state.block, kept, PRIOR, standardisation.fade(state.features, kept))
 
 
@@ -241,12 +274,15 @@ def merge(states: list[State], settings: Settings) -> State:
     heard = [state for state in states if state.labels[WEIGHT] > 0.0] or states[:1]
     labels = heard[0].labels.copy()
     for state in heard[1:]:
-        weight, mean, deviations, low, high = state.labels
+        weight, mean, deviations, low, high = state.labels[:RECORD]
         total, change = labels[WEIGHT] + weight, mean - labels[MEAN]
         labels[DEVIATIONS] += deviations + change**2 * labels[WEIGHT] * weight / total
         labels[MEAN] += change * weight / total
         labels[WEIGHT] = total
         labels[LOW], labels[HIGH] = min(labels[LOW], low), max(labels[HIGH], high)
+    if len(heard) > 1:
+        every = np.array([state.labels for state in heard])
+        labels[RECORD:] = outliers.of_numbers(every[:, NUMBERS].sum(), every[:, BOUND].max())
     columns = [SAFE, BOLD]
     seen = np.array([state.features.totals[SEEN] for state in heard])
     share = seen / max(seen.sum(), 1.0)

@@ -29,19 +29,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import inline_source
-from ouzel.layout import float64, require, uint32
+from ouzel.layout import float32, float64, require, uint32
+from ouzel.learners.auto import outliers
+from ouzel.learners.auto.outliers import BOUND, HIGH, LOW
 
 FURTHEST = 3.0  # standard deviations from the mean
 CONSTANT = 1e-10  # a variance below this part of the squared mean is rounding
 COUNT, MEAN, SQUARES, LARGEST = range(4)  # columns of `moments`
-SEEN, DENSE, NORMS, REACH, FOUND, KNOWN = range(6)  # places of `totals`
+SEEN, DENSE, NORMS, REACH, FOUND, KNOWN, SINCE, OUTLIER = range(8)  # places of `totals`
 MOST_REACH, SLOWLY = 7.0, 10.0  # of the rare features of tables; the examples that add 1 to its square
 
 
 class Features(NamedTuple):
     moments: np.ndarray  # (d, 4) float64  non-zeros; rare: sum, sum of squares, largest |x|; dense: mean, M2, -place
     dense: np.ndarray  # (d,) uint32  slots of the dense features; places count from 1
-    totals: np.ndarray  # (6,) float64  t, dense features, N = the sum of all z^2, r or 0 for 1, non-zeros, features met
+    totals: np.ndarray  # (8,) float64  t, dense features, N = the sum of all z^2, r or 0 for 1, non-zeros, features met,
+    # examples of the present window, slot of the first value of 1,000 times the usual size
+    window: np.ndarray  # (d, 4) float32  what `outliers.py` knows of the latest values
 
 
 def layout(dimension: int) -> Any:
@@ -49,7 +53,8 @@ def layout(dimension: int) -> Any:
     return Features(
         moments=float64(dimension, 4, least=(0.0, -inf, 0.0, -dimension)),
         dense=uint32(dimension, most=dimension - 1),
-        totals=float64(6, least=0.0, most=(inf, dimension, inf, MOST_REACH, inf, dimension)),
+        totals=float64(8, least=0.0, most=(inf, dimension, inf, MOST_REACH, inf, dimension, inf, dimension - 1)),
+        window=float32(dimension, 4, least=(-inf, -inf, 0.0, 0.0)),
     )
 
 
@@ -126,18 +131,75 @@ def view_row(features, work, indices, values, centred):
 
 
 @inline_source
+def _note_rare(features, slot, x):
+    """How much of a value of a rare feature counts (`outliers.py`), behind a look at its scale if a window ends."""
+    row, window = features.moments[slot], features.window[slot]
+    if outliers.ends(window[outliers.LENGTH], row[COUNT]):
+        largest = outliers.review_rare(window, row[LARGEST])
+        if largest != row[LARGEST]:
+            row[LARGEST], most = largest, largest * row[COUNT]
+            row[MEAN], row[SQUARES] = min(max(row[MEAN], -most), most), min(row[SQUARES], largest * most)
+    if abs(x) > outliers.STRIKING * row[LARGEST] and row[COUNT] >= outliers.KNOWN_FROM:
+        _note_striking(features, slot)
+    return outliers.counted_value(window, x, row[LARGEST], row[COUNT])
+
+
+@inline_source
+def _note_far_off(features, slot, x, change, before, known):
+    """How much of a deviation of a dense feature beyond 10 standard deviations counts (`outliers.py`)."""
+    row, window = features.moments[slot], features.window[slot]
+    variance, mean = row[SQUARES] / before, row[MEAN]
+    known = known and variance > CONSTANT * mean * mean
+    counts = outliers.counted_deviation(window, change, variance, known)
+    if counts == change:
+        window[LOW], window[HIGH] = min(window[LOW], x), max(window[HIGH], x)
+    elif abs(change) > outliers.STRIKING * sqrt(variance):
+        _note_striking(features, slot)
+    return counts
+
+
+@inline_source
+def _note_striking(features, slot):
+    """Remember the first feature that had a value of 1,000 times its usual size."""
+    if features.totals[OUTLIER] == 0.0:
+        features.totals[OUTLIER] = slot
+
+
+@inline_source
+def _review(features):
+    """Look at the scales of dense features behind a window, and begin the next."""
+    seen, length = features.totals[SEEN], features.totals[SINCE]
+    for place in range(np.int64(features.totals[DENSE])):
+        slot = features.dense[place]
+        row, window = features.moments[slot], features.window[slot]
+        if seen >= outliers.KNOWN_FROM:
+            mean, variance = row[MEAN], row[SQUARES] / seen
+            mean, changed = outliers.review_dense(window, mean, variance, length, seen)
+            if changed != variance:
+                if variance > outliers.STRIKING * outliers.STRIKING * changed:
+                    _note_striking(features, slot)
+                row[MEAN], row[SQUARES] = mean, changed * seen
+        outliers.begin_window(window, 0.5 * length)
+    features.totals[SINCE] = 0.0
+
+
+@inline_source
 def note_row(features, work, indices, values, count, enter, leave):
     """Have the moments take note of an example just viewed; return whether any feature is to turn.
 
     That is the case of a rare feature of the example in a share of `enter` of all examples or more, and of a dense one
     in less than `leave`.
     """
-    seen, dense = features.totals[SEEN] + 1.0, np.int64(features.totals[DENSE])
+    before, dense = features.totals[SEEN], np.int64(features.totals[DENSE])
+    seen = before + 1.0
     part, enough, turning, norm = 1.0 / seen, enough_of(seen, enter), False, 0.0
+    known, far = before >= outliers.KNOWN_FROM, (outliers.FAR * outliers.caution(before)) ** 2
     for k in range(len(indices)):
         x = np.float64(values[k])
         row = features.moments[indices[k]]
         if x != 0.0 and row[LARGEST] >= 0.0:
+            if row[COUNT] >= outliers.COUNTED_FROM:
+                x = _note_rare(features, indices[k], x)
             features.totals[KNOWN] += row[COUNT] == 0.0
             features.totals[FOUND] += 1.0
             row[COUNT] += 1.0
@@ -146,11 +208,17 @@ def note_row(features, work, indices, values, count, enter, leave):
             row[LARGEST] = max(abs(x), row[LARGEST])
             turning |= row[COUNT] >= enough and indices[k] != 0
     for place in range(dense):
-        x = np.float64(work.raw[place])
-        row = features.moments[features.dense[place]]
+        slot, x = features.dense[place], np.float64(work.raw[place])
+        row, window = features.moments[slot], features.window[slot]
         change = x - row[MEAN]
         row[COUNT] += x != 0.0
         features.totals[FOUND] += x != 0.0
+        if change * change * before > far * row[SQUARES]:
+            change = _note_far_off(features, slot, work.raw[place], change, before, known)
+            x = row[MEAN] + change
+        else:
+            window[LOW] = min(window[LOW], work.raw[place])
+            window[HIGH] = max(window[HIGH], work.raw[place])
         row[MEAN] += change * part
         row[SQUARES] += change * (x - row[MEAN])
         turning |= row[COUNT] < leave * seen
@@ -158,6 +226,9 @@ def note_row(features, work, indices, values, count, enter, leave):
         norm += np.float64(work.values[k]) * work.values[k]
     features.totals[SEEN] = seen
     features.totals[NORMS] += norm
+    features.totals[SINCE] += 1.0
+    if outliers.ends(features.totals[SINCE], seen):
+        _review(features)
     return turning
 
 
@@ -189,12 +260,13 @@ def rare_units(features: Features, squares: np.ndarray, largest: np.ndarray) -> 
 def turn_dense(features: Features, slots: np.ndarray, centred: bool) -> tuple[np.ndarray, np.ndarray]:
     """Turn features dense: the factors of their weights, and the parts of the old weights that the constant takes."""
     seen, before = features.totals[SEEN], int(features.totals[DENSE])
-    _, total, squares, largest = features.moments[slots].T
+    count, total, squares, largest = features.moments[slots].T.copy()
     mean, unit = total / seen, rare_units(features, squares, largest)
     squares = np.maximum(squares - mean * total, 0.0)
     after = before + len(slots)
     features.moments[slots, MEAN], features.moments[slots, SQUARES] = mean, squares
     features.moments[slots, LARGEST] = -np.arange(before + 1.0, after + 1.0)
+    features.window[slots] = outliers.of_new_dense(np.where(count < seen, largest + np.abs(mean), 0.0))
     features.dense[before:after], features.totals[DENSE] = slots, after
     factor = np.minimum(spreads(mean, squares / seen, centred) / unit, 1.0)  # more only of what a file made up
     return factor, np.clip(mean / unit, -1.0, 1.0) * centred
@@ -210,6 +282,7 @@ def turn_rare(features: Features, slots: np.ndarray, centred: bool) -> tuple[np.
     size = np.sqrt(total / np.maximum(count, 1.0))
     features.moments[slots, MEAN], features.moments[slots, SQUARES] = mean * seen, total
     features.moments[slots, LARGEST] = size
+    features.window[slots] = 0.0
     features.moments[kept, LARGEST] = -np.arange(1.0, len(kept) + 1.0)
     features.dense[: len(dense)] = 0
     features.dense[: len(kept)], features.totals[DENSE] = kept, len(kept)
@@ -247,6 +320,11 @@ def fade(features: Features, kept: float) -> float:
     return part
 
 
+def bounds_of(features: Features) -> np.ndarray:
+    """Up to which deviation values of dense features are believed (`outliers.py`); 0 of the others."""
+    return np.where(features.moments[:, LARGEST] < 0.0, features.window[:, BOUND], 0.0)
+
+
 def merged(parts: list[Features]) -> Features:
     """The moments of all workers' examples (Chan, Golub & LeVeque, 1983); dense is what most examples have so."""
     whole = Features(*(array.copy() for array in parts[0]))
@@ -279,5 +357,8 @@ def merged(parts: list[Features]) -> Features:
     whole.dense[: len(slots)] = slots
     norms, found = (sum(part.totals[place] for part in parts) for place in (NORMS, FOUND))
     reach = sum(part.totals[SEEN] * part.totals[REACH] for part in parts) / max(total, 1.0)
-    whole.totals[:] = total, len(slots), norms, reach, found, np.count_nonzero(moments[:, COUNT])
+    outlier = max(part.totals[OUTLIER] for part in parts)
+    whole.totals[:] = total, len(slots), norms, reach, found, np.count_nonzero(moments[:, COUNT]), 0.0, outlier
+    whole.window[:] = 0.0
+    whole.window[slots] = outliers.of_new_dense(np.max([bounds_of(part)[slots] for part in parts], axis=0))
     return whole

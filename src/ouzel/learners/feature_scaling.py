@@ -18,7 +18,7 @@ import numpy as np
 
 from ouzel.kernels.jit import kernel
 from ouzel.layout import made_from
-from ouzel.learners.auto import standardisation
+from ouzel.learners.auto import moments, standardisation
 from ouzel.learners.auto.standardisation import DENSE, Features
 from ouzel.learners.auto.turning import LEAVE_TABLE, TABLE, turn_features
 from ouzel.learners.rows import Rows
@@ -98,4 +98,4 @@ def merged(parts: list[Any]) -> Any:
     """The moments of all workers' examples; None if they have none."""
     if parts[0] is None or len(parts) == 1:
         return parts[0]
-    return standardisation.merged(parts)
+    return moments.merged(parts)

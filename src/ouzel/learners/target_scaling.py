@@ -33,7 +33,9 @@ NUMBERS, BOUND = RECORD + outliers.NUMBERS, RECORD + outliers.WINDOW + outliers.
 
 class State(NamedTuple):
     learner: Any  # the state of the learner inside
-    targets: np.ndarray  # (10,) float64  weight of the examples, mean, sum of squared deviations, is it centred; a record
+    targets: (
+        np.ndarray
+    )  # (10,) float64  weight of the examples, mean, sum of squared deviations, is it centred; a record
 
 
 @force_inline
@@ -137,7 +139,10 @@ class TargetScaling:
 
     def init(self, *sizes_and_settings: Any) -> State:
         """A state that has seen nothing."""
-        return State(self._learner.init(*sizes_and_settings), np.array([0.0, 0.0, 0.0, float(self._centred), *outliers.of_numbers()]))
+        return State(
+            self._learner.init(*sizes_and_settings),
+            np.array([0.0, 0.0, 0.0, float(self._centred), *outliers.of_numbers()]),
+        )
 
     def grow(self, state: State, *sizes_and_settings: Any) -> State:
         """The same state with room for more."""

@@ -86,9 +86,7 @@ def counted_value(window, x, largest, count):
 
 @inline_source
 def review_dense(window, mean, variance, length, seen):
-    """Look, behind a window, whether the scale of a known dense feature is what it should be; mean and variance then.
-
-    """
+    """Look, behind a window, whether the scale of a known dense feature is what it should be; mean and variance then."""
     low, high = np.float64(window[LOW]), np.float64(window[HIGH])
     wide = high - low
     limit = NARROWER * caution(length) * wide * seen / length

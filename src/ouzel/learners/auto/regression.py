@@ -24,7 +24,8 @@ import numpy as np
 from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.kernels.vectors import dot
 from ouzel.layout import flat, float64, made_from, require, uint32
-from ouzel.learners.auto import merging, mixing, newton_block, number_gains, outliers, standardisation
+from ouzel.learners.auto import merging, mixing, moments, newton_block, number_gains, outliers, standardisation
+from ouzel.learners.auto.labels import note_label, review_labels
 from ouzel.learners.auto.mixing import Mixture, learn_mixture
 from ouzel.learners.auto.newton_block import Block
 from ouzel.learners.auto.number_gains import (
@@ -126,46 +127,6 @@ def _predict(state, rows, settings, predictions, work):
         predictions[i] = _combined(state, margins, mean)
 
 
-@inline_source
-def _note(state, target, weight):
-    """Welford's update of the labels' moments and their range; the variance about their mean, and the label as it counts."""
-    labels = state.labels
-    first, variance = labels[WEIGHT] == 0.0, labels[DEVIATIONS] / max(labels[WEIGHT], TINY)
-    gap = target - labels[MEAN]
-    sound = variance > standardisation.CONSTANT * labels[MEAN] * labels[MEAN]
-    counts = outliers.counted_gap(labels[RECORD:], target, gap, variance, sound)
-    if counts != gap:
-        target = labels[MEAN] + counts
-    labels[LOW] = target if first else min(labels[LOW], target)
-    labels[HIGH] = target if first else max(labels[HIGH], target)
-    labels[WEIGHT] += weight
-    change = target - labels[MEAN]
-    labels[MEAN] = min(max(labels[MEAN] + change * (weight / labels[WEIGHT]), labels[LOW]), labels[HIGH])
-    labels[DEVIATIONS] += max(weight * change * (target - labels[MEAN]), 0.0)
-    return labels[DEVIATIONS] / labels[WEIGHT], target
-
-
-@inline_source
-def _review(state, centred):
-    """Look, where a window of labels ends, whether their spread is what it should be; bring the models to another unit."""
-    labels = state.labels
-    mean, before = labels[MEAN], labels[DEVIATIONS] / labels[WEIGHT]
-    low, high = labels[RECORD + outliers.WINDOW + outliers.LOW], labels[RECORD + outliers.WINDOW + outliers.HIGH]
-    moved, variance = outliers.reviewed_numbers(labels[RECORD:], mean, before)
-    if variance != before:
-        square = variance / before if centred else (variance + moved * moved) / (before + mean * mean)
-        labels[MEAN], labels[DEVIATIONS], labels[LOW], labels[HIGH] = moved, variance * labels[WEIGHT], low, high
-        unit = sqrt(square)
-        for slot in range(len(state.table)):
-            row = state.table[slot]
-            row[SAFE] *= unit
-            row[BOLD] *= unit
-            row[SAFE_SQUARES] *= square
-            row[BOLD_SQUARES] *= square
-        for place in range(len(state.block.weights)):
-            state.block.weights[place, 0] *= unit
-
-
 @force_inline
 def _learn(state, rows, start, targets, importances, settings, predictions, work):
     """Learn a block; `predictions` (n,) takes those made before learning each example."""
@@ -178,7 +139,7 @@ def _learn(state, rows, start, targets, importances, settings, predictions, work
         predictions[i] = _combined(state, margins, mean)
         if weight > 0.0:
             present, turn = note_example(state, work, indices, values, count)
-            variance, counts = _note(state, targets[i], weight)
+            variance, counts = note_label(state, targets[i], weight)
             residual = counts - mean
             spread = sqrt(variance if centred else variance + state.labels[MEAN] ** 2)
             if features.totals[NORMS] > 0.0 and spread > 0.0 and isfinite(found[0] + found[1] + found[2]):
@@ -189,7 +150,7 @@ def _learn(state, rows, start, targets, importances, settings, predictions, work
                     margins[e] /= spread
                 slope, root = dot(state.mixture.weights, margins) - residual / spread, numbers[ROOT : ROOT + MODELS]
                 learn_mixture(state.mixture, margins, root, numbers[SOLVED], weight * slope, weight)
-            _review(state, centred)
+            review_labels(state, centred)
             if turn:
                 return i
     return len(targets)
@@ -286,7 +247,7 @@ def merge(states: list[State], settings: Settings) -> State:
     columns = [SAFE, BOLD]
     seen = np.array([state.features.totals[SEEN] for state in heard])
     share = seen / max(seen.sum(), 1.0)
-    features = standardisation.merged([state.features for state in heard])
+    features = moments.merged([state.features for state in heard])
     moved = [merging.in_units_of(features, state, columns) for state in heard]
     for state, old in zip(moved, heard, strict=True):  # a worker's residuals were about its own mean
         if old.features.moments[0, standardisation.COUNT] > 0.0:

@@ -43,7 +43,9 @@ MOST_REACH, SLOWLY = 7.0, 10.0  # of the rare features of tables; the examples t
 class Features(NamedTuple):
     moments: np.ndarray  # (d, 4) float64  non-zeros; rare: sum, sum of squares, largest |x|; dense: mean, M2, -place
     dense: np.ndarray  # (d,) uint32  slots of the dense features; places count from 1
-    totals: np.ndarray  # (8,) float64  t, dense features, N = the sum of all z^2, r or 0 for 1, non-zeros, features met,
+    totals: (
+        np.ndarray
+    )  # (8,) float64  t, dense features, N = the sum of all z^2, r or 0 for 1, non-zeros, features met,
     # examples of the present window, slot of the first value of 1,000 times the usual size
     window: np.ndarray  # (d, 4) float32  what `outliers.py` knows of the latest values
 
@@ -257,39 +259,6 @@ def rare_units(features: Features, squares: np.ndarray, largest: np.ndarray) -> 
     return units
 
 
-def turn_dense(features: Features, slots: np.ndarray, centred: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Turn features dense: the factors of their weights, and the parts of the old weights that the constant takes."""
-    seen, before = features.totals[SEEN], int(features.totals[DENSE])
-    count, total, squares, largest = features.moments[slots].T.copy()
-    mean, unit = total / seen, rare_units(features, squares, largest)
-    squares = np.maximum(squares - mean * total, 0.0)
-    after = before + len(slots)
-    features.moments[slots, MEAN], features.moments[slots, SQUARES] = mean, squares
-    features.moments[slots, LARGEST] = -np.arange(before + 1.0, after + 1.0)
-    features.window[slots] = outliers.of_new_dense(np.where(count < seen, largest + np.abs(mean), 0.0))
-    features.dense[before:after], features.totals[DENSE] = slots, after
-    factor = np.minimum(spreads(mean, squares / seen, centred) / unit, 1.0)  # more only of what a file made up
-    return factor, np.clip(mean / unit, -1.0, 1.0) * centred
-
-
-def turn_rare(features: Features, slots: np.ndarray, centred: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Turn dense features rare: what `turn_dense` gives."""
-    seen, dense = features.totals[SEEN], features.dense[: int(features.totals[DENSE])]
-    kept = dense[~np.isin(dense, slots)]
-    count, mean, squares, _ = features.moments[slots].T
-    spread = spreads(mean, squares / seen, centred)
-    total = squares + seen * mean**2
-    size = np.sqrt(total / np.maximum(count, 1.0))
-    features.moments[slots, MEAN], features.moments[slots, SQUARES] = mean * seen, total
-    features.moments[slots, LARGEST] = size
-    features.window[slots] = 0.0
-    features.moments[kept, LARGEST] = -np.arange(1.0, len(kept) + 1.0)
-    features.dense[: len(dense)] = 0
-    features.dense[: len(kept)], features.totals[DENSE] = kept, len(kept)
-    unit = np.where(spread > 0.0, spread, inf)
-    return rare_units(features, total, size) / unit, -mean / unit * centred
-
-
 def units(features: Features, reaching: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """What z = a x - b is of every slot, while nothing is cut: a and b, both (d,); 0 for what is not known.
 
@@ -323,42 +292,3 @@ def fade(features: Features, kept: float) -> float:
 def bounds_of(features: Features) -> np.ndarray:
     """Up to which deviation values of dense features are believed (`outliers.py`); 0 of the others."""
     return np.where(features.moments[:, LARGEST] < 0.0, features.window[:, BOUND], 0.0)
-
-
-def merged(parts: list[Features]) -> Features:
-    """The moments of all workers' examples (Chan, Golub & LeVeque, 1983); dense is what most examples have so."""
-    whole = Features(*(array.copy() for array in parts[0]))
-    moments, total = np.zeros(parts[0].moments.shape), 0.0
-    dense_weight = np.zeros(len(moments))
-    for part in parts:
-        seen = part.totals[SEEN]
-        if seen == 0.0:
-            continue
-        dense = part.moments[:, LARGEST] < 0.0
-        count, first, second, size = part.moments.T
-        mean = np.where(dense, first, first / seen)
-        squares = np.where(dense, second, np.maximum(second - seen * mean**2, 0.0))
-        change = mean - moments[:, MEAN]
-        moments[:, MEAN] += change * (seen / (total + seen))
-        moments[:, SQUARES] += squares + change**2 * (total * seen / (total + seen))
-        moments[:, COUNT] += count
-        root = np.sqrt((squares + seen * mean**2) / np.maximum(count, 1.0))
-        moments[:, LARGEST] = np.maximum(moments[:, LARGEST], np.where(dense, root, size))
-        dense_weight += seen * dense
-        total += seen
-    dense = (2.0 * dense_weight >= total) & (dense_weight > 0.0)
-    rare = ~dense
-    moments[rare, SQUARES] += total * moments[rare, MEAN] ** 2
-    moments[rare, MEAN] *= total
-    slots = np.flatnonzero(dense)
-    moments[slots, LARGEST] = -np.arange(1.0, len(slots) + 1.0)
-    whole.moments[...] = moments
-    whole.dense[:] = 0
-    whole.dense[: len(slots)] = slots
-    norms, found = (sum(part.totals[place] for part in parts) for place in (NORMS, FOUND))
-    reach = sum(part.totals[SEEN] * part.totals[REACH] for part in parts) / max(total, 1.0)
-    outlier = max(part.totals[OUTLIER] for part in parts)
-    whole.totals[:] = total, len(slots), norms, reach, found, np.count_nonzero(moments[:, COUNT]), 0.0, outlier
-    whole.window[:] = 0.0
-    whole.window[slots] = outliers.of_new_dense(np.max([bounds_of(part)[slots] for part in parts], axis=0))
-    return whole

@@ -3,8 +3,7 @@
 Cells are planted in the column that says most of the label and in others chosen at random, with either sign, among the
 first ten rows, in the middle, late, and, where there are ten, all over. Rows that hold them are left out of both
 errors. A line a set and learner: mistakes without strays, the mean ratio of those with them, the worst ratio and what
-it is of, and in how many of the cases there are more mistakes than the bound allows (1 % for `auto`, 5 % for the others)
-and two.
+it is of, and in how many of the cases there are more mistakes than the bound (1 % for `auto`, 5 % for others) and two.
 """
 
 from __future__ import annotations
@@ -100,8 +99,8 @@ def main() -> None:
             worst = int(ratios.argmax())
             beyond = np.count_nonzero(after > before * (1.0 + most) + SLACK)
             print(
-                f"| {one.name} | {learner} | {plain.sum()} | {ratios.mean():.4f} | {ratios[worst]:.3f} | {planted[worst]} "
-                f"| {beyond} of {len(planted)} |",
+                f"| {one.name} | {learner} | {plain.sum()} | {ratios.mean():.4f} | {ratios[worst]:.3f} "
+                f"| {planted[worst]} | {beyond} of {len(planted)} |",
                 flush=True,
             )
 

@@ -5,8 +5,8 @@ With the weighted mean and standard deviation of the targets before an example (
 taught z = (y - m) / s' and predicts f; the prediction is m + s f. Its weights are in units of s: they follow what m and
 s tend to, and nothing is rescaled as these move. The first example teaches the mean alone. Settings that speak of
 predictions or weights (a bound, a penalty) speak of them in these units. A target far outside of what has been seen
-counts, and is learnt, as m + 3 s or m - 3 s, by the rule for dense features (`auto/outliers.py`): one wrong target is not
-the unit of all others.
+counts, and is learnt, as m + 3 s or m - 3 s, by the rule for dense features (`auto/outliers.py`): one wrong target does
+not set the unit of all others.
 
 Without an intercept nothing is centred: m stays 0, and s is the root of the mean square.
 """

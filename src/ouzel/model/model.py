@@ -45,7 +45,7 @@ class Model:
     hashed. A ranking model learns so many `pairs` of each group, 0 for all, drawn with the seed. Numbers to predict are
     learnt in units of their own spread unless `scale_targets` is false (see `learners/target_scaling.py`); with
     `standardize` the learner sees dense features centred and scaled as they come (`learners/feature_scaling.py`).
-    `forget` is a half-life in examples, 0 for never. A model that is not to `begin` has no states: they come from a file.
+    `forget` is a half-life in examples, 0 for none. A model not to `begin` has no states: they come from a file.
 
     Examples
     --------

@@ -28,7 +28,7 @@ from ouzel.model.description import describe, model_of
 from ouzel.model.model import Model
 from ouzel.streams.guard import reason_of
 
-FORMAT = 12  # 8: nothing was crossed; 9: heaps of budgeted learners lay flat; 10: rare features reached no further; 11: scales had no windows
+FORMAT = 12  # 9: heaps of budgeted learners lay flat; 10: rare features reached no further; 11: scales had no windows
 FEATURES = "features."  # before the names of the arrays of their moments
 KEY = "ouzel"  # under which the metadata lie
 BESIDE = "beside."  # before the names of arrays that are not of the model

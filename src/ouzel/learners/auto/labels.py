@@ -1,4 +1,4 @@
-"""The labels of numbers to predict: their moments and range, and what becomes of the models where these are set anew."""
+"""The labels of numbers to predict: their moments and range, and what setting these anew makes of the models."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TINY = 1e-300  # beside a number that is divided by
 
 @inline_source
 def note_label(state, target, weight):
-    """Welford's update of the labels' moments and their range; the variance about their mean, and the label as it counts."""
+    """Welford's update of the labels' moments and range; the variance about their mean, and the label as it counts."""
     labels = state.labels
     first, variance = labels[WEIGHT] == 0.0, labels[DEVIATIONS] / max(labels[WEIGHT], TINY)
     gap = target - labels[MEAN]
@@ -44,7 +44,7 @@ def note_label(state, target, weight):
 
 @inline_source
 def review_labels(state, centred):
-    """Look, where a window of labels ends, whether their spread is what it should be; bring the models to another unit."""
+    """Set mean and spread of the labels anew where a window shows that they are wrong; the models go along."""
     labels = state.labels
     mean, before = labels[MEAN], labels[DEVIATIONS] / labels[WEIGHT]
     low, high = labels[RECORD + outliers.WINDOW + outliers.LOW], labels[RECORD + outliers.WINDOW + outliers.HIGH]

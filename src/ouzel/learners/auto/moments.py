@@ -1,5 +1,5 @@
-"""The features' moments of several workers, and what workers have learnt of them beyond a base, as sums (see `learners.gains` and
-`standardisation`).
+"""The features' moments of several workers, and what workers have learnt of them beyond a base, as sums (see
+`learners.gains` and `standardisation`).
 
 Sums are of x - m and of its square, m being the base's mean of a dense feature and 0 of another one, so that no digits
 are lost to large means. What is dense is what most examples have so. Windows (`outliers.py`) begin anew.

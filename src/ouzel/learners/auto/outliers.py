@@ -1,25 +1,29 @@
-"""Values far outside what a feature has had, and how little they count in its mean, spread and largest value.
+"""Values far outside of what a feature has had, and how little they count in its mean, spread and largest value.
 
-A stray 999999 would otherwise be the unit of its column for good. What the models see of it is bounded anyway.
+A stray 999999 would otherwise set the unit of its column for good. What the models see of it is bounded by
+`standardisation.py`. Limits that few examples have set are wider by the factor c(n) = 1 + 144 / n^2.
 
-A feature is known once it has been in 16 examples: of a dense one, all examples count, and what is far off is told by
-the mean m and the variance v before the example, of a rare one by the largest |x|, n.
-- A value of a known dense feature is far off where |x - m| is above both 10 sqrt(v) and the feature's bound, unless
-  rounding is all that v comes from. It counts as m + 3 sqrt(v) or m - 3 sqrt(v). Where |x - m| is above 10 sqrt(v) and
-  the value is not far off, the bound becomes 4 |x - m|, if it was less: a column of ones with few zeros has none far off.
-- A value of a known rare feature is far off where |x| is above 10 n. It counts as n or -n.
+Dense features, of mean m and variance v after t >= 8 examples: a value is far off where |x - m| is above both
+20 c(t) sqrt(v) and the feature's bound, and |z| above 2.5 (which it is, if rows have the constant feature), unless
+rounding is all that v comes from. It counts as m + 3 sqrt(v) or m - 3 sqrt(v), in single precision. Where a value is not
+far off though |x - m| is above 20 c(t) sqrt(v), and |z| above 2.5, for any t, the bound becomes 4 |x - m| if it was less:
+in a column of ones, zeros are none. A feature that turns dense has the bound 0, or, if there were zeros among its
+values, the largest |x| + |m|. Whether scales are what they should be is looked at behind every window of examples,
+where m and v have taken note of the last: windows end at t = 4, 8, 16, and so on to 512, and then every 512 examples; where
+earlier examples fade or workers are merged, behind w examples where w >= min(max(t / 2, 4), 512). l and h are the smallest
+and largest of the values as they count, of each example up to t = 64, and then of those of which t is a multiple of 16.
+Where t >= 8 and h > l,
+    m becomes (l + h) / 2 and v becomes (h - l)^2 / 16, the bound 0,
+if sqrt(v) > c(w) (h - l) t / (2 w), or if all of the window was believed; and where more than half of a window was far off,
+all of the next is believed. So a scale that a stray value has set comes down, and a column that changes its unit is
+followed, up or down.
 
-Whether scales are still what they should be is looked at behind every window, which is as long as half of what came
-before it, and 1,024 long at most: behind examples 4, 8, 16 and so on to 2,048, 3,072, ... of all, or, of a rare feature
-that has been in 8 examples, 16, 32, ... of its own. So a scale that a stray value set comes down again where nothing like
-it follows, and a column that changes its unit is followed, whichever way. Of a known feature, with the window's
-length w of t examples, and l and h the smallest and largest of its values in the window that were not far off:
-- dense, where sqrt(v) is above 2 (h - l) t / w, or all was believed for a window: m becomes (l + h) / 2, sqrt(v)
-  becomes (h - l) / 4, the bound 0; not where h = l;
-- dense, where more than half of the window was far off: all is believed for the next window, and sets the scale then;
-- rare, where more than half was far off: n becomes the largest |x| of those;
-- rare, where n is above 10 times the largest |x| in the window, that becomes n.
-Where n changes, the sum of x and the sum of x^2 become no more than n and n^2 for each example that the feature was in.
+Rare features, of largest |x| n after being in k examples: a value is far above where k >= 8 and |x| > 20 c(k) n, and counts
+as n or -n; it is far below where 20 c(k) |x| < n. If values of a feature have been far above, or far below, in as many
+examples in a row (of those that it is in) as min(max(k / 2, 8), 512), n becomes the largest |x| of those, and before the
+present one counts the sum of x is cut to n k and that of x^2 to n^2 k, where n fell.
+
+Numbers to predict go by the rule for dense features, all of them in l and h (`counted_gap`, `reviewed_numbers`).
 """
 
 from __future__ import annotations
@@ -30,19 +34,21 @@ import numpy as np
 
 from ouzel.kernels.jit import inline_source
 
-FAR = 20.0  # standard deviations from the mean, or times the largest |x|: what is further out is far off
+FAR = 20.0  # standard deviations from the mean, or times the largest |x|
 WIDER = 4.0  # times the largest deviation beyond that which was believed: such deviations are believed again
+HIGH_Z = 2.5  # z, the example itself in the moments: of a value that is far off it is higher
 COUNTS_AS = 3.0  # standard deviations from the mean
 STRIKING = 1000.0  # times the usual size: people are told
 KNOWN_FROM = 8.0  # examples
-COUNTED_FROM = 8.0  # examples of a rare feature, from which on its windows are counted
 SHORTEST, LONGEST = 4.0, 512.0  # of a window
 CAUTION = 144.0  # squared examples, of which limits are twice as wide
 NARROWER = 0.5  # times the range of a window: a spread that is above it is too large
 EVERYTHING = 3.4e38  # a bound, above all differences of numbers of single precision
 
 LOW, HIGH, OUT, BOUND = range(4)  # columns of `window`, dense: l, h, values that were far off, the bound
-USUAL, BEYOND, OUT, LENGTH = range(4)  # rare: largest |x| of usual values, of others, how many others, examples
+NEXT, LENGTH, SIZE, SIDE = range(4)  # rare, a run: the count at which it goes on, its length, largest |x|, 1 or -1
+ROUND = 65536.0  # to which counts are told apart
+ALL_UNTIL, EVERY = 64.0, 16.0  # examples, of which all are samples of dense features, and then one in so many
 NUMBERS, SINCE, WINDOW = range(3)  # places of the record of numbers to predict: how many, in this window, and its row
 
 
@@ -59,6 +65,12 @@ def ends(length, seen):
 
 
 @inline_source
+def is_sample(seen):
+    """Whether the values of dense features in this example count in the range of a window."""
+    return seen <= ALL_UNTIL or seen % EVERY == 0.0
+
+
+@inline_source
 def counted_deviation(window, change, variance, known):
     """How much of a deviation far from the mean counts, of what has this row of `window`."""
     size, counts = abs(change), change
@@ -71,22 +83,22 @@ def counted_deviation(window, change, variance, known):
 
 
 @inline_source
-def counted_value(window, x, largest, count):
-    """How much of a value of a rare feature, in `count` examples before, counts."""
-    size, counts = abs(x), x
+def in_run(window, size, count, side):
+    """Whether a rare feature has had enough values in a row that are all far above its largest |x|, or far below.
+
+    `count` are the examples that it was in before, `side` is 1 or -1. `window[SIZE]` is then the largest |x| of the run.
+    """
+    here = np.float32(count % ROUND)
+    if window[NEXT] != here or window[SIDE] * side <= 0.0:
+        window[LENGTH], window[SIZE], window[SIDE] = np.float32(0.0), np.float32(0.0), np.float32(side)
     window[LENGTH] += np.float32(1.0)
-    if count >= KNOWN_FROM and size > FAR * caution(count) * largest:
-        window[OUT] += np.float32(1.0)
-        window[BEYOND] = max(window[BEYOND], np.float32(size))
-        counts = copysign(largest, x)
-    else:
-        window[USUAL] = max(window[USUAL], np.float32(size))
-    return counts
+    window[SIZE], window[NEXT] = max(window[SIZE], np.float32(size)), np.float32((count + 1.0) % ROUND)
+    return window[LENGTH] >= min(max(0.5 * count, KNOWN_FROM), LONGEST)
 
 
 @inline_source
 def review_dense(window, mean, variance, length, seen):
-    """Look, behind a window, whether the scale of a known dense feature is what it should be; mean and variance then."""
+    """Mean and variance of a known dense feature as they should be behind a window."""
     low, high = np.float64(window[LOW]), np.float64(window[HIGH])
     wide = high - low
     limit = NARROWER * caution(length) * wide * seen / length
@@ -97,23 +109,10 @@ def review_dense(window, mean, variance, length, seen):
 
 @inline_source
 def begin_window(window, crowd):
-    """Begin a window of a dense feature; all of it is believed where `crowd` values of the last were far off or more."""
+    """Begin a window of a dense feature; all of it is believed where more than `crowd` of the last were far off."""
     if window[OUT] > crowd:
         window[BOUND] = np.float32(EVERYTHING)
     window[LOW], window[HIGH], window[OUT] = np.float32(EVERYTHING), np.float32(-EVERYTHING), np.float32(0.0)
-
-
-@inline_source
-def review_rare(window, largest):
-    """The largest |x| of a rare feature as it should be behind a window, which begins anew."""
-    usual = np.float64(window[USUAL])
-    if 2.0 * window[OUT] > window[LENGTH]:
-        largest = np.float64(window[BEYOND])
-    elif usual > 0.0 and largest > FAR * caution(window[LENGTH]) * usual:
-        largest = usual
-    for k in range(len(window)):
-        window[k] = np.float32(0.0)
-    return largest
 
 
 @inline_source

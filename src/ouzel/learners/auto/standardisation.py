@@ -14,6 +14,9 @@ Each example of a table adds 1/10 to r^2, which is 1 at first and in text, 49 at
 of examples that features are in. So columns found in 2 % of the examples or more have a mean square of 1, and none is
 blown up by the little that is known of it: least of all ids, most of which come once or twice.
 
+Values far outside of what a feature has had count little in its moments, and moments that such values have set are set
+anew (`outliers.py`), so that one stray value does not spoil a column.
+
 Where a feature turns, after the example has been learnt, the models' weights turn with it so that predictions stay what
 they are: of w x / n comes w' = w s / n and, for the constant, w mean / n; back, w' = w n / s, where n is the root mean
 square of its non-zeros. While mean and variance move, nothing is done: weights live in units of z, and to keep
@@ -23,7 +26,7 @@ centred, for nothing could take up the means; their unit is the root mean square
 
 from __future__ import annotations
 
-from math import inf, sqrt
+from math import copysign, inf, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,7 +59,7 @@ def layout(dimension: int) -> Any:
         moments=float64(dimension, 4, least=(0.0, -inf, 0.0, -dimension)),
         dense=uint32(dimension, most=dimension - 1),
         totals=float64(8, least=0.0, most=(inf, dimension, inf, MOST_REACH, inf, dimension, inf, dimension - 1)),
-        window=float32(dimension, 4, least=(-inf, -inf, 0.0, 0.0)),
+        window=float32(dimension, 4, least=(-inf, -inf, 0.0, -1.0)),
     )
 
 
@@ -133,31 +136,62 @@ def view_row(features, work, indices, values, centred):
 
 
 @inline_source
-def _note_rare(features, slot, x):
-    """How much of a value of a rare feature counts (`outliers.py`), behind a look at its scale if a window ends."""
-    row, window = features.moments[slot], features.window[slot]
-    if outliers.ends(window[outliers.LENGTH], row[COUNT]):
-        largest = outliers.review_rare(window, row[LARGEST])
-        if largest != row[LARGEST]:
-            row[LARGEST], most = largest, largest * row[COUNT]
-            row[MEAN], row[SQUARES] = min(max(row[MEAN], -most), most), min(row[SQUARES], largest * most)
-    if abs(x) > outliers.STRIKING * row[LARGEST] and row[COUNT] >= outliers.KNOWN_FROM:
-        _note_striking(features, slot)
-    return outliers.counted_value(window, x, row[LARGEST], row[COUNT])
+def _note_unusual(features, slot, x):
+    """How much of a value of a rare feature that is far above the largest or far below counts (`outliers.py`)."""
+    row, window, size = features.moments[slot], features.window[slot], abs(x)
+    limit, counts, largest = outliers.FAR * outliers.caution(row[COUNT]), x, row[LARGEST]
+    if row[COUNT] >= outliers.KNOWN_FROM and size > limit * largest:
+        if size > outliers.STRIKING * largest:
+            _note_striking(features, slot)
+        if outliers.in_run(window, size, row[COUNT], 1.0):
+            row[LARGEST] = window[outliers.SIZE]
+        else:
+            counts = copysign(largest, x)
+    elif limit * size < largest and outliers.in_run(window, size, row[COUNT], -1.0):
+        largest = np.float64(window[outliers.SIZE])
+        most = largest * row[COUNT]
+        row[LARGEST], row[MEAN], row[SQUARES] = (
+            largest,
+            min(max(row[MEAN], -most), most),
+            min(row[SQUARES], largest * most),
+        )
+    return counts
 
 
 @inline_source
-def _note_far_off(features, slot, x, change, before, known):
-    """How much of a deviation of a dense feature beyond 10 standard deviations counts (`outliers.py`)."""
-    row, window = features.moments[slot], features.window[slot]
-    variance, mean = row[SQUARES] / before, row[MEAN]
-    known = known and variance > CONSTANT * mean * mean
-    counts = outliers.counted_deviation(window, change, variance, known)
-    if counts == change:
-        window[LOW], window[HIGH] = min(window[LOW], x), max(window[HIGH], x)
-    elif abs(change) > outliers.STRIKING * sqrt(variance):
-        _note_striking(features, slot)
-    return counts
+def _is_any_high(values, dense):
+    """Whether any dense feature of an example is so high or low that it may be far off."""
+    found = False
+    for place in range(dense):
+        found |= abs(values[place]) > outliers.HIGH_Z
+    return found
+
+
+@inline_source
+def _note_far_off(features, work):
+    """Have values of dense features that are far off count less, in `work.raw` (`outliers.py`)."""
+    for place in range(np.int64(features.totals[DENSE])):
+        if abs(work.values[place]) > outliers.HIGH_Z:
+            work.raw[place] = _counted(features, features.dense[place], np.float64(work.raw[place]))
+
+
+@inline_source
+def _counted(features, slot, x):
+    """A value of a dense feature as it counts in the moments."""
+    row, window, seen, counted = features.moments[slot], features.window[slot], features.totals[SEEN], x
+    variance, mean = row[SQUARES] / seen, row[MEAN]
+    change, limit = x - mean, outliers.FAR * outliers.caution(seen)
+    if change * change > limit * limit * variance:
+        known = seen >= outliers.KNOWN_FROM and variance > CONSTANT * mean * mean
+        counts = outliers.counted_deviation(window, change, variance, known)
+        if counts != change:
+            if abs(change) > outliers.STRIKING * sqrt(variance):
+                _note_striking(features, slot)
+            if x == 0.0:  # a zero stays one for the number of non-zeros
+                row[COUNT] -= 1.0
+                features.totals[FOUND] -= 1.0
+            counted = mean + counts
+    return counted
 
 
 @inline_source
@@ -165,6 +199,14 @@ def _note_striking(features, slot):
     """Remember the first feature that had a value of 1,000 times its usual size."""
     if features.totals[OUTLIER] == 0.0:
         features.totals[OUTLIER] = slot
+
+
+@inline_source
+def _sample(features, work):
+    """Have windows take note of how far the values of dense features reach, those that are far off as they count."""
+    for place in range(np.int64(features.totals[DENSE])):
+        window, x = features.window[features.dense[place]], work.raw[place]
+        window[LOW], window[HIGH] = min(window[LOW], x), max(window[HIGH], x)
 
 
 @inline_source
@@ -195,13 +237,18 @@ def note_row(features, work, indices, values, count, enter, leave):
     before, dense = features.totals[SEEN], np.int64(features.totals[DENSE])
     seen = before + 1.0
     part, enough, turning, norm = 1.0 / seen, enough_of(seen, enter), False, 0.0
-    known, far = before >= outliers.KNOWN_FROM, (outliers.FAR * outliers.caution(before)) ** 2
+    if _is_any_high(work.values, dense):
+        _note_far_off(features, work)
+    if outliers.is_sample(seen):
+        _sample(features, work)
     for k in range(len(indices)):
         x = np.float64(values[k])
         row = features.moments[indices[k]]
         if x != 0.0 and row[LARGEST] >= 0.0:
-            if row[COUNT] >= outliers.COUNTED_FROM:
-                x = _note_rare(features, indices[k], x)
+            size = abs(x)
+            if size > outliers.FAR * row[LARGEST] or outliers.FAR * size < row[LARGEST]:
+                if row[COUNT] > 0.0:
+                    x = _note_unusual(features, indices[k], x)
             features.totals[KNOWN] += row[COUNT] == 0.0
             features.totals[FOUND] += 1.0
             row[COUNT] += 1.0
@@ -210,17 +257,11 @@ def note_row(features, work, indices, values, count, enter, leave):
             row[LARGEST] = max(abs(x), row[LARGEST])
             turning |= row[COUNT] >= enough and indices[k] != 0
     for place in range(dense):
-        slot, x = features.dense[place], np.float64(work.raw[place])
-        row, window = features.moments[slot], features.window[slot]
+        x = np.float64(work.raw[place])
+        row = features.moments[features.dense[place]]
         change = x - row[MEAN]
         row[COUNT] += x != 0.0
         features.totals[FOUND] += x != 0.0
-        if change * change * before > far * row[SQUARES]:
-            change = _note_far_off(features, slot, work.raw[place], change, before, known)
-            x = row[MEAN] + change
-        else:
-            window[LOW] = min(window[LOW], work.raw[place])
-            window[HIGH] = max(window[HIGH], work.raw[place])
         row[MEAN] += change * part
         row[SQUARES] += change * (x - row[MEAN])
         turning |= row[COUNT] < leave * seen

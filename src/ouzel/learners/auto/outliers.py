@@ -3,25 +3,24 @@
 A stray 999999 would otherwise set the unit of its column for good. What the models see of it is bounded by
 `standardisation.py`. Limits that few examples have set are wider by the factor c(n) = 1 + 144 / n^2.
 
-Dense features, of mean m and variance v after t >= 8 examples: a value is far off where |x - m| is above both
-20 c(t) sqrt(v) and the feature's bound, and |z| above 2.5 (which it is, if rows have the constant feature), unless
-rounding is all that v comes from. It counts as m + 3 sqrt(v) or m - 3 sqrt(v), in single precision. Where a value is not
-far off though |x - m| is above 20 c(t) sqrt(v), and |z| above 2.5, for any t, the bound becomes 4 |x - m| if it was less:
-in a column of ones, zeros are none. A feature that turns dense has the bound 0, or, if there were zeros among its
-values, the largest |x| + |m|. Whether scales are what they should be is looked at behind every window of examples,
-where m and v have taken note of the last: windows end at t = 4, 8, 16, and so on to 512, and then every 512 examples; where
-earlier examples fade or workers are merged, behind w examples where w >= min(max(t / 2, 4), 512). l and h are the smallest
-and largest of the values as they count, of each example up to t = 64, and then of those of which t is a multiple of 16.
-Where t >= 8 and h > l,
-    m becomes (l + h) / 2 and v becomes (h - l)^2 / 16, the bound 0,
-if sqrt(v) > c(w) (h - l) t / (2 w), or if all of the window was believed; and where more than half of a window was far off,
-all of the next is believed. So a scale that a stray value has set comes down, and a column that changes its unit is
-followed, up or down.
+Dense features, of mean m and variance v after t >= 8 examples: a value is far off where |x - m| is above both 20
+c(t) sqrt(v) and the feature's bound, and |z| above 2.5 (which it is, if rows have the constant feature), unless
+rounding is all that v comes from. It counts as m + 3 sqrt(v) or m - 3 sqrt(v), in single precision. Where a value
+is not far off though |x - m| is above 20 c(t) sqrt(v), and |z| above 2.5, for any t, the bound becomes 4 |x - m| if
+it was less: in a column of ones, zeros are none. A feature that turns dense has the bound 0, or, if there were
+zeros among its values, the largest |x| + |m|. Whether scales are what they should be is looked at behind every
+window of examples, where m and v have taken note of the last: windows end at t = 4, 8, 16, and so on to 512, and
+then every 512 examples; where earlier examples fade or workers are merged, behind w examples where w >= min(max(t /
+2, 4), 512). l and h are the smallest and largest of the values as they count, of each example up to t = 64, and
+then of those of which t is a multiple of 16. Where t >= 8 and h > l, m becomes (l + h) / 2 and v becomes (h - l)^2
+/ 16, the bound 0, if sqrt(v) > c(w) (h - l) t / (2 w), or if all of the window was believed; and where more than
+half of a window was far off, all of the next is believed. So a scale that a stray value has set comes down, and a
+column that changes its unit is followed, up or down.
 
-Rare features, of largest |x| n after being in k examples: a value is far above where k >= 8 and |x| > 20 c(k) n, and counts
-as n or -n; it is far below where 20 c(k) |x| < n. If values of a feature have been far above, or far below, in as many
-examples in a row (of those that it is in) as min(max(k / 2, 8), 512), n becomes the largest |x| of those, and before the
-present one counts the sum of x is cut to n k and that of x^2 to n^2 k, where n fell.
+Rare features, of largest |x| n after being in k examples: a value is far above where k >= 8 and |x| > 20 c(k) n,
+and counts as n or -n; it is far below where 20 c(k) |x| < n. If values of a feature have been far above, or far
+below, in as many examples in a row (of those that it is in) as min(max(k / 2, 8), 512), n becomes the largest |x|
+of those, and before the present one counts the sum of x is cut to n k and that of x^2 to n^2 k, where n fell.
 
 Numbers to predict go by the rule for dense features, all of them in l and h (`counted_gap`, `reviewed_numbers`).
 """
@@ -84,9 +83,9 @@ def counted_deviation(window, change, variance, known):
 
 @inline_source
 def in_run(window, size, count, side):
-    """Whether a rare feature has had enough values in a row that are all far above its largest |x|, or far below.
+    """Whether a rare feature has had enough values in a row far above its largest |x|, or far below.
 
-    `count` are the examples that it was in before, `side` is 1 or -1. `window[SIZE]` is then the largest |x| of the run.
+    `count` are the examples that it was in before, `side` is 1 or -1; `window[SIZE]` is then the largest |x| of those.
     """
     here = np.float32(count % ROUND)
     if window[NEXT] != here or window[SIDE] * side <= 0.0:

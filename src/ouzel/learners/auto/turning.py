@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.kernels.jit import inline_source
-from ouzel.learners.auto import newton_block, outliers, standardisation
+from ouzel.learners.auto import newton_block, noting, outliers, standardisation
 from ouzel.learners.auto.simd import FURTHEST
 from ouzel.learners.auto.standardisation import (
     COUNT,
@@ -39,7 +39,7 @@ def note_example(state, work, indices, values, count):
     features, block = state.features, state.block
     tabular = newton_block.worthwhile(block.totals)
     enter, leave = (TABLE, LEAVE_TABLE) if tabular else (TEXT, LEAVE_TEXT)
-    turn, present = standardisation.note_row(features, work, indices, values, count, enter, leave), 0
+    turn, present = noting.note_row(features, work, indices, values, count, enter, leave), 0
     if tabular or features.totals[SEEN] % newton_block.RESTING == 0.0:
         slots = work.slots[:count]
         found, crowded = newton_block.admit(block, state.places, slots, features.moments, features.totals[SEEN])

@@ -47,7 +47,7 @@ def test_stray_cells_cost_a_few_mistakes_at_most(how, rows, size):
 
     before, after = mistakes(X, y, rows, learner, **standardize), mistakes(stray, y, rows, learner, **standardize)
 
-    assert after <= before + 10  # 200 to 700 more where scales follow every value
+    assert after <= before + 8 + 2 * len(rows)  # 200 to 700 more where scales follow every value
 
 
 @TIMES
@@ -83,7 +83,7 @@ def test_a_column_and_labels_that_change_their_unit_are_followed(factor):
     X[2500:, 0] *= np.float32(factor)
     numbers[2500:] *= factor
 
-    _, margins = learnt(X, y)
+    _, margins = learnt(X, y, classes=[0, 1])
     _, found = learnt(stream(5000)[0], numbers, loss="squared")
 
     assert np.mean(((margins > 0.0) != y)[4000:]) < 0.03
@@ -94,7 +94,7 @@ def test_a_code_for_unknown_values_in_one_row_of_fifty_never_becomes_the_scale()
     X, y, _ = stream(4000)
     X[np.random.default_rng(2).random(4000) < 0.02, 0] = 999999.0
 
-    model, margins = learnt(X, y)
+    model, margins = learnt(X, y, classes=[0, 1])
 
     moments, seen = model.states[0].features.moments[1], model.states[0].features.totals[SEEN]
     assert 0.9 < np.sqrt(moments[SQUARES] / seen) < 1.2
@@ -132,7 +132,8 @@ def test_margins_among_strays_are_those_of_a_slow_transcription(task):
     slow = {"two": oracle.TwoClasses, "numbers": oracle.Regression}[task](5)
 
     rows = np.column_stack([np.ones(len(X)), X.astype(float)])
-    expected = [slow.learn(x, label) for x, label in zip(rows, y, strict=True)]
+    labels = y if task == "numbers" else y.astype(int)
+    expected = [slow.learn(x, label) for x, label in zip(rows, labels, strict=True)]
     _, found = learnt(X, y, **({"loss": "squared"} if task == "numbers" else {"classes": [0, 1]}))
 
     np.testing.assert_allclose(found, expected, rtol=0.02, atol=0.02)
@@ -174,7 +175,7 @@ def test_scales_that_forget_follow_a_change_of_unit_too():
     X, y, _ = stream(3000)
     X[1500:, 0] *= np.float32(1e4)
 
-    _, margins = learnt(X, y, forget=100.0)
+    _, margins = learnt(X, y, classes=[0, 1], forget=100.0)
 
     assert np.mean(((margins > 0.0) != y)[2200:]) < 0.06
 

@@ -103,7 +103,7 @@ class Column:
         self.count += x != 0
         self.mean, self.variance = self._with(counts, t)
         t += 1
-        self.window.append(counts if t <= 64 or t % 16 == 0 else None)
+        self.window.append(counts if t <= 512 or t % 16 == 0 else None)
         if _is_end(t):
             self._review(t)
 
@@ -112,11 +112,15 @@ class Column:
         w = t // 2 if t <= 512 else 512
         values, crowded = [value for value in self.window if value is not None], self.out > w / 2
         wide = max(values) - min(values) if values else 0.0
-        if t >= 8 and wide > 0 and (self.believed or self.spread() > _caution(w) * wide * t / (2 * w)):
+        if t >= 8 and wide > 0 and (self.believed or self.spread() > _caution(self.samples(t, w)) * wide * t / (2 * w)):
             self.mean, self.variance, self.bound = (max(values) + min(values)) / 2, (wide / 4) ** 2, 0.0
             self.believed = False
         self.believed |= crowded
         self.window, self.out = [], 0
+
+    def samples(self, t, w):
+        """How many values of a window count in its range."""
+        return w if t <= 512 else w / 16
 
     def _note_rare(self, x):
         size, limit = abs(x), 20 * _caution(self.count) if self.count else np.inf
@@ -405,6 +409,9 @@ class Labels(Column):
     def __init__(self):
         super().__init__()
         self.t, self.low, self.high = 0, 0.0, 0.0
+
+    def samples(self, t, w):
+        return w
 
     def note(self, y):
         """Take note of a label; the label as it counts."""

@@ -104,12 +104,13 @@ def _sample(features, work):
 def _review(features):
     """Look at the scales of dense features behind a window, and begin the next."""
     seen, length = features.totals[SEEN], features.totals[SINCE]
+    samples = outliers.samples_of(length, seen)
     for place in range(np.int64(features.totals[DENSE])):
         slot = features.dense[place]
         row, window = features.moments[slot], features.window[slot]
         if seen >= outliers.KNOWN_FROM:
             mean, variance = row[MEAN], row[SQUARES] / seen
-            mean, changed = outliers.review_dense(window, mean, variance, length, seen)
+            mean, changed = outliers.review_dense(window, mean, variance, length, seen, samples)
             if changed != variance:
                 if variance > outliers.STRIKING * outliers.STRIKING * changed:
                     _note_striking(features, slot)

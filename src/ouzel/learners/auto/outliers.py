@@ -11,11 +11,11 @@ it was less: in a column of ones, zeros are none. A feature that turns dense has
 zeros among its values, the largest |x| + |m|. Whether scales are what they should be is looked at behind every
 window of examples, where m and v have taken note of the last: windows end at t = 4, 8, 16, and so on to 512, and
 then every 512 examples; where earlier examples fade or workers are merged, behind w examples where w >= min(max(t /
-2, 4), 512). l and h are the smallest and largest of the values as they count, of each example up to t = 64, and
+2, 4), 512). l and h are the smallest and largest of the values as they count, of each example up to t = 512, and
 then of those of which t is a multiple of 16. Where t >= 8 and h > l, m becomes (l + h) / 2 and v becomes (h - l)^2
-/ 16, the bound 0, if sqrt(v) > c(w) (h - l) t / (2 w), or if all of the window was believed; and where more than
-half of a window was far off, all of the next is believed. So a scale that a stray value has set comes down, and a
-column that changes its unit is followed, up or down.
+/ 16, the bound 0, if sqrt(v) > c(s) (h - l) t / (2 w), where s = w up to t = 512 and w / 16 then, or if all of the
+window was believed; and where more than half of a window was far off, all of the next is believed. So a scale that
+a stray value has set comes down, and a column that changes its unit is followed, up or down.
 
 Rare features, of largest |x| n after being in k examples: a value is far above where k >= 8 and |x| > 20 c(k) n,
 and counts as n or -n; it is far below where 20 c(k) |x| < n. If values of a feature have been far above, or far
@@ -47,7 +47,7 @@ EVERYTHING = 3.4e38  # a bound, above all differences of numbers of single preci
 LOW, HIGH, OUT, BOUND = range(4)  # columns of `window`, dense: l, h, values that were far off, the bound
 NEXT, LENGTH, SIZE, SIDE = range(4)  # rare, a run: the count at which it goes on, its length, largest |x|, 1 or -1
 ROUND = 65536.0  # to which counts are told apart
-ALL_UNTIL, EVERY = 64.0, 16.0  # examples, of which all are samples of dense features, and then one in so many
+ALL_UNTIL, EVERY = 512.0, 16.0  # examples, of which all are samples of dense features, and then one in so many
 NUMBERS, SINCE, WINDOW = range(3)  # places of the record of numbers to predict: how many, in this window, and its row
 
 
@@ -67,6 +67,12 @@ def ends(length, seen):
 def is_sample(seen):
     """Whether the values of dense features in this example count in the range of a window."""
     return seen <= ALL_UNTIL or seen % EVERY == 0.0
+
+
+@inline_source
+def samples_of(length, seen):
+    """How many examples of a window were samples."""
+    return length if seen <= ALL_UNTIL else length / EVERY
 
 
 @inline_source
@@ -96,11 +102,11 @@ def in_run(window, size, count, side):
 
 
 @inline_source
-def review_dense(window, mean, variance, length, seen):
+def review_dense(window, mean, variance, length, seen, samples):
     """Mean and variance of a known dense feature as they should be behind a window."""
     low, high = np.float64(window[LOW]), np.float64(window[HIGH])
     wide = high - low
-    limit = NARROWER * caution(length) * wide * seen / length
+    limit = NARROWER * caution(samples) * wide * seen / length
     if wide > 0.0 and (window[BOUND] >= EVERYTHING or variance > limit * limit):
         mean, variance, window[BOUND] = 0.5 * (low + high), wide * wide / 16.0, np.float32(0.0)
     return mean, variance
@@ -132,7 +138,9 @@ def reviewed_numbers(record, mean, variance):
     record[SINCE] += 1.0
     if ends(record[SINCE], record[NUMBERS]):
         if record[NUMBERS] >= KNOWN_FROM:
-            mean, variance = review_dense(record[WINDOW:], mean, variance, record[SINCE], record[NUMBERS])
+            mean, variance = review_dense(
+                record[WINDOW:], mean, variance, record[SINCE], record[NUMBERS], record[SINCE]
+            )
         begin_window(record[WINDOW:], 0.5 * record[SINCE])
         record[SINCE] = 0.0
     return mean, variance

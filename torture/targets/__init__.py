@@ -15,6 +15,7 @@ from torture.targets.kills import Kills
 from torture.targets.models import Models
 from torture.targets.numbers import Numbers
 from torture.targets.packed import Packed
+from torture.targets.strays import Strays
 from torture.targets.svmlight import Svmlight
 from torture.targets.vw import VowpalWabbit
 
@@ -22,7 +23,7 @@ TARGETS: dict[str, type[Target]] = {
     target.name: target
     for target in (
     Svmlight, VowpalWabbit, Csv, Tsv, JsonLines, Parquet, Arrow, Idx, Packed, Bombs, Models, Arrays, Numbers,
-    Commands,
+    Strays, Commands,
         Analyses, Kills,
     )
 }  # fmt: skip

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import ouzel
+from ouzel.learners.auto.outliers import of_numbers
 from ouzel.learners.catalogue import LEARNERS
 from ouzel.learners.target_scaling import pooled, scaled, unit_of
 from ouzel.model import persistence
@@ -109,7 +110,7 @@ def test_without_an_intercept_nothing_is_centred():
 
 
 def test_an_example_of_importance_0_does_not_count():
-    targets = np.array([3.0, 1.0, 2.0, 1.0])
+    targets = np.array([3.0, 1.0, 2.0, 1.0, *of_numbers(3.0)])
     before = targets.copy()
 
     scaled(targets, 1e6, 0.0)
@@ -121,7 +122,7 @@ def test_moments_of_parts_are_those_of_the_whole():
     y = np.random.default_rng(0).normal(size=50) * 3.0 + 1e3
     parts = []
     for part in (y[:20], y[20:], y[:0]):
-        parts.append(np.array([0.0, 0.0, 0.0, 1.0]))
+        parts.append(np.array([0.0, 0.0, 0.0, 1.0, *of_numbers()]))
         for target in part:
             scaled(parts[-1], target, 1.0)
 

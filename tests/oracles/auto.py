@@ -1,62 +1,154 @@
 """The default learner in dense, plain algebra: features standardised as they come, models on them, and a mixture."""
 
+import copy
+
 import numpy as np
 
 from tests.oracles.stacked_rates import arrived
+
+
+def _caution(examples):
+    return 1 + (12 / examples) ** 2
+
+
+def _is_end(t):
+    """Whether a window ends with example t."""
+    return t >= 4 and (t & (t - 1) == 0 if t <= 512 else t % 512 == 0)
 
 
 class View:
     """What models see of dense rows (d,), the constant first; `models` are told by `turn` where a feature turns."""
 
     def __init__(self, dimension):
-        self.rows = np.zeros((0, dimension))
-        self.dense = np.zeros(dimension, bool)
-        self.size = np.zeros(dimension)  # unit of the rare features
-        self.N = 0.0
+        self.columns = [Column() for _ in range(dimension)]
+        self.t, self.N, self.row = 0, 0.0, None
 
     @property
-    def t(self):
-        return len(self.rows)
+    def dense(self):
+        return np.array([column.dense for column in self.columns])
 
-    def moments(self):
-        """Mean and spread of every feature, 0 for constants."""
-        mean, spread = self.rows.mean(axis=0), self.rows.std(axis=0)
-        return mean, np.where(spread**2 > 1e-10 * mean**2, spread, 0.0)
-
-    def units(self, t):
-        """By what rare features are divided, after t examples: their root mean square, or the largest by the reach."""
-        count = np.count_nonzero(self.rows[:t], axis=0)
-        reach = np.sqrt(min(1 + t / 10, 49, 1 + count.sum() / max(np.count_nonzero(count), 1)))
-        return np.maximum(np.sqrt(np.mean(self.rows**2, axis=0)), self.size / reach)
+    def reach(self, t):
+        """How far rare features reach after t examples."""
+        count = np.array([column.count for column in self.columns])
+        return np.sqrt(min(1 + t / 10, 49, 1 + count.sum() / max(np.count_nonzero(count), 1)))
 
     def see(self, x):
-        self.rows = np.vstack([self.rows, x])
-        self.size = np.where(self.dense, 0.0, np.maximum(self.size, np.abs(x)))
-        mean, spread = self.moments()
-        unit = self.units(self.t - 1)
-        rare = np.divide(x, unit, out=np.zeros(len(x)), where=unit > 0)
-        standard = np.clip(np.divide(x - mean, spread, out=np.zeros(len(x)), where=spread > 0), -3, 3)
-        z = np.where(self.dense, standard, rare)
+        reach = self.reach(self.t)
+        z = np.array([column.seen(value, self.t, reach) for column, value in zip(self.columns, x, strict=True)])
+        for column, value, own in zip(self.columns, x, z, strict=True):
+            column.note(value, own, self.t)
+        self.t, self.row = self.t + 1, x
         self.N += z @ z
         return z
 
     def turns(self):
         """(slot, factor of its weight, part of it that the constant takes), one after the other."""
-        count = np.count_nonzero(self.rows, axis=0)
-        mean, spread = self.moments()
-        for j in range(1, len(self.dense)):
-            enough = self.t >= 2 and count[j] >= max(self.t / 2, min(self.t, 3))
-            if not self.dense[j] and self.rows[-1, j] != 0 and enough:
-                unit = self.units(self.t)[j]
-                yield j, min(spread[j] / unit, 1.0), np.clip(mean[j] / unit, -1.0, 1.0)
-                self.dense[j], self.size[j] = True, 0.0
-        for j in np.flatnonzero(self.dense & (count < self.t / 4)):
-            self.dense[j], self.size[j] = False, np.sqrt(np.sum(self.rows[:, j] ** 2) / count[j])
-            yield (
-                j,
-                self.units(self.t)[j] / spread[j] if spread[j] > 0 else 0.0,
-                -mean[j] / spread[j] if spread[j] > 0 else 0.0,
-            )
+        for j, column in enumerate(self.columns):
+            enough = self.t >= 2 and column.count >= max(self.t / 2, min(self.t, 3))
+            if j > 0 and not column.dense and self.row[j] != 0 and enough:
+                unit = column.unit(self.t, self.reach(self.t))
+                column.turn_dense(self.t)
+                yield j, min(column.spread() / unit, 1.0), np.clip(column.mean / unit, -1.0, 1.0)
+        for j, column in enumerate(self.columns):
+            if column.dense and column.count < self.t / 4:
+                mean, spread = column.mean, column.spread()
+                column.turn_rare(self.t)
+                unit = column.unit(self.t, self.reach(self.t))
+                yield j, unit / spread if spread > 0 else 0.0, -mean / spread if spread > 0 else 0.0
+
+
+class Column:
+    """One feature: mean and variance while it is dense, sums while it is rare; outliers count little."""
+
+    def __init__(self):
+        self.dense, self.count = False, 0
+        self.sum = self.squares = self.largest = 0.0
+        self.mean = self.variance = self.bound = 0.0
+        self.window, self.out, self.believed = [], 0, False
+        self.run, self.side = [], 0
+
+    def spread(self):
+        return np.sqrt(self.variance) if self.variance > 1e-10 * self.mean**2 else 0.0
+
+    def unit(self, t, reach):
+        """By what rare values are divided."""
+        return max(np.sqrt(self.squares / t), self.largest / reach)
+
+    def _with(self, x, t):
+        """Mean and variance of t examples and x."""
+        mean = self.mean + (x - self.mean) / (t + 1)
+        return mean, (self.variance * t + (x - self.mean) * (x - mean)) / (t + 1)
+
+    def seen(self, x, t, reach):
+        """z of a value after t examples."""
+        if self.dense:
+            mean, variance = self._with(x, t)
+            return np.clip((x - mean) / np.sqrt(variance), -3, 3) if variance > 1e-10 * mean**2 else 0.0
+        unit = max(np.sqrt((self.squares + x**2) / (t + 1)), max(abs(x), self.largest) / reach)
+        return x / unit if x != 0 else 0.0
+
+    def note(self, x, z, t):
+        """Take note of a value after t examples."""
+        if self.dense:
+            self._note_dense(x, z, t)
+        elif x != 0:
+            self._note_rare(x)
+
+    def _note_dense(self, x, z, t):
+        far, counts = abs(x - self.mean), x
+        if abs(z) > 2.5 and far > 20 * _caution(t) * np.sqrt(self.variance):
+            known = t >= 8 and self.variance > 1e-10 * self.mean**2
+            if known and not self.believed and far > self.bound:
+                self.out, counts = self.out + 1, self.mean + np.sign(x - self.mean) * 3 * np.sqrt(self.variance)
+            else:
+                self.bound = max(self.bound, 4 * far)
+        self.count += x != 0
+        self.mean, self.variance = self._with(counts, t)
+        t += 1
+        self.window.append(counts if t <= 512 or t % 16 == 0 else None)
+        if _is_end(t):
+            self._review(t)
+
+    def _review(self, t):
+        """Look at the scale behind a window."""
+        w = t // 2 if t <= 512 else 512
+        values, crowded = [value for value in self.window if value is not None], self.out > w / 2
+        wide = max(values) - min(values) if values else 0.0
+        if t >= 8 and wide > 0 and (self.believed or self.spread() > _caution(self.samples(t, w)) * wide * t / (2 * w)):
+            self.mean, self.variance, self.bound = (max(values) + min(values)) / 2, (wide / 4) ** 2, 0.0
+            self.believed = False
+        self.believed |= crowded
+        self.window, self.out = [], 0
+
+    def samples(self, t, w):
+        """How many values of a window count in its range."""
+        return w if t <= 512 else w / 16
+
+    def _note_rare(self, x):
+        size, limit = abs(x), 20 * _caution(self.count) if self.count else np.inf
+        side = 1 if self.count >= 8 and size > limit * self.largest else -1 if limit * size < self.largest else 0
+        self.run = [*(self.run if side == self.side else []), size] if side else []
+        self.side = side
+        if side and len(self.run) >= min(max(self.count / 2, 8), 512):
+            self.largest = max(self.run)
+            if side < 0:
+                self.sum = np.clip(self.sum, -self.largest * self.count, self.largest * self.count)
+                self.squares = min(self.squares, self.largest**2 * self.count)
+        elif side > 0:
+            x = np.sign(x) * self.largest
+        self.count, self.sum, self.squares = self.count + 1, self.sum + x, self.squares + x**2
+        self.largest = max(self.largest, abs(x))
+
+    def turn_dense(self, t):
+        self.dense, self.mean = True, self.sum / t
+        self.variance = max(self.squares / t - self.mean**2, 0.0)
+        self.bound = self.largest + abs(self.mean) if self.count < t else 0.0
+        self.window, self.out, self.believed = [], 0, False
+
+    def turn_rare(self, t):
+        self.dense, self.sum = False, self.mean * t
+        self.squares = (self.variance + self.mean**2) * t
+        self.largest, self.run, self.side = np.sqrt(self.squares / self.count), [], 0
 
 
 class AdaGrad:
@@ -313,11 +405,46 @@ class SeveralClasses:
         return scores
 
 
+class Labels(Column):
+    """Mean, variance and range of numbers to predict."""
+
+    def __init__(self):
+        super().__init__()
+        self.t, self.low, self.high = 0, 0.0, 0.0
+
+    def samples(self, t, w):
+        return w
+
+    def note(self, y):
+        """Take note of a label; the label as it counts."""
+        far, counts = abs(y - self.mean), y
+        if far > 20 * _caution(max(self.t, 1)) * np.sqrt(self.variance):
+            known = self.t >= 8 and self.variance > 1e-10 * self.mean**2
+            if known and not self.believed and far > self.bound:
+                self.out, counts = self.out + 1, self.mean + np.sign(y - self.mean) * 3 * np.sqrt(self.variance)
+            else:
+                self.bound = max(self.bound, 4 * far)
+        self.low, self.high = (min(self.low, counts), max(self.high, counts)) if self.t else (counts, counts)
+        self.mean, self.variance = self._with(counts, self.t)
+        self.window.append(y if counts == y else None)
+        self.t += 1
+        return counts
+
+    def review(self):
+        """By what the spread has changed where a window ends."""
+        before, values = self.variance, [value for value in self.window if value is not None]
+        if _is_end(self.t):
+            self._review(self.t)
+            if self.variance != before:
+                self.low, self.high = min(values), max(values)
+        return np.sqrt(self.variance / before) if before > 0 else 1.0
+
+
 class Regression:
     """Predictions of a stream of dense rows that hold the constant first."""
 
     def __init__(self, dimension):
-        self.view, self.labels = View(dimension), []
+        self.view, self.labels = View(dimension), Labels()
         self.first = [AdaGrad(dimension, lambda f, r: f - r, rate, rate < 1) for rate in (0.5, 8.0)]
         self.more = []  # models of a loss of its own, that turn as the others do
         self.w, self.S = np.zeros(dimension), np.zeros((dimension, dimension))
@@ -329,16 +456,19 @@ class Regression:
         dense = self.view.dense.copy()
         z = self.view.see(x)
         members = dense | (x != 0)
-        mean = np.mean(self.labels) if self.labels else 0.0
-        low, high = (min(self.labels), max(self.labels)) if self.labels else (0.0, 0.0)
+        mean, low, high = self.labels.mean, self.labels.low, self.labels.high
         f = np.array([*(model.score(z) for model in self.first), self.w @ z])
         m = np.clip(f, low - mean, high - mean)
-        prediction = self.predicted(z, y, mean, m, np.clip(mean + self.u @ m, low, high))
-        self.labels.append(y)
+        before, y = copy.copy(self.labels), self.labels.note(y)
+        prediction = self.predicted(z, y, before, m, np.clip(mean + self.u @ m, low, high))
         self.present += members.sum()
-        spread = np.std(self.labels)
+        spread = np.sqrt(self.labels.variance)
         if spread > 0:
             self._learn(z, y - mean, f, m / spread, spread, members)
+        unit = self.labels.review()
+        self.w *= unit
+        for model in self.first:
+            model.w, model.squares = model.w * unit, model.squares * unit**2
         for turn in self.view.turns():
             j, factor, part = turn
             for model in (*self.first, *self.more):
@@ -348,8 +478,8 @@ class Regression:
             self.S[j], self.S[:, j] = 0.0, 0.0
         return prediction
 
-    def predicted(self, z, y, mean, m, prediction):
-        """What is said of an example, by the prediction of the squared loss and those of its models, less the mean."""
+    def predicted(self, z, y, labels, m, prediction):
+        """What is predicted, by the prediction of the squared loss and those of its models, less the mean before."""
         return prediction
 
     def _learn(self, z, r, f, m, spread, members):
@@ -399,27 +529,25 @@ class OtherNumbers(Regression):
         self.c, self.q, self.gaps, self.squares = 0.0, 0.0, np.zeros(2), np.zeros(2)
         self.R, self.V, self.B = np.zeros(8), np.zeros(8), 0.0
 
-    def level(self, number, floor):
+    def level(self, number, floor, labels):
         """The margin that stands for a number."""
         if not self.logarithms:
             return number
-        t = len(self.labels)
-        mean = max(np.mean(self.labels) if t else 0.0, 0.5 / (t + 0.5))
-        return np.log(np.maximum(number, floor * mean))
+        return np.log(np.maximum(number, floor * max(labels.mean, 0.5 / (labels.t + 0.5))))
 
-    def predicted(self, z, y, mean, m, prediction):
-        t = len(self.labels) + 1
-        low, high = (min(self.labels), max(self.labels)) if self.labels else (0.0, 0.0)
-        c = self.level(0.0, 1.0) if self.logarithms else self.c
-        first = self.level(prediction, 0.05)
+    def predicted(self, z, y, labels, m, prediction):
+        t = labels.t + 1
+        c = self.level(0.0, 1.0, labels) if self.logarithms else self.c
+        first = self.level(prediction, 0.05, labels)
         near = [model.w @ z for model in self.more]
-        shifted = self.level(prediction, 0.2) + self.q
-        experts = np.array([c, first, shifted, c + near[0], first + near[1], *self.level(mean + m, 0.05)])
-        experts = np.clip(experts, self.level(low, np.exp(-5)), self.level(high, 1.0))
+        shifted = self.level(prediction, 0.2, labels) + self.q
+        singles = self.level(labels.mean + m, 0.05, labels)
+        experts = np.array([c, first, shifted, c + near[0], first + near[1], *singles])
+        experts = np.clip(experts, self.level(labels.low, np.exp(-5), labels), self.level(labels.high, 1.0, labels))
         ahead = np.sqrt(self.B) * (np.arange(8) == 0)
         p = np.maximum(self.R + ahead, 0) / np.maximum(self.B + self.V, 1e-200)
         f = experts @ p / p.sum() if p.sum() > 0 else experts[0]
-        spread = np.std([*self.labels, y])
+        spread = np.sqrt(self.labels.variance)
         if t == 1:
             self.c = y
             return f

@@ -15,6 +15,7 @@ from torture.targets.kills import Kills
 from torture.targets.models import Models
 from torture.targets.numbers import Numbers
 from torture.targets.packed import Packed
+from torture.targets.strays import Strays
 from torture.targets.svmlight import Svmlight
 from torture.targets.values import Values
 from torture.targets.vw import VowpalWabbit
@@ -23,7 +24,7 @@ TARGETS: dict[str, type[Target]] = {
     target.name: target
     for target in (
     Svmlight, VowpalWabbit, Csv, Tsv, JsonLines, Parquet, Arrow, Idx, Packed, Bombs, Models, Arrays, Numbers,
-    Values, Commands,
+    Values, Strays, Commands,
         Analyses, Kills,
     )
 }  # fmt: skip

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ouzel.errors import OuzelError
-from ouzel.estimators.data import OF_FRAMES, FromData
+from ouzel.estimators.data import OF_FRAMES, FromData, warn_of_remark
 from ouzel.estimators.river import RiverProtocol
 from ouzel.learners import catalogue
 from ouzel.model.answers import Feature, is_probabilistic, shown_weights
@@ -177,6 +177,7 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
             for block in blocks:
                 model.learn(block)
         self.model_ = model
+        warn_of_remark(model)
         return self
 
     def _shown_weights(self) -> np.ndarray:

@@ -177,3 +177,10 @@ def _check_rows(table: Any) -> None:
 
 def _warn(line: str) -> None:
     warnings.warn(line, stacklevel=2)
+
+
+def warn_of_remark(model: Model) -> None:
+    """Warn, once, of what the model has to say of the data."""
+    if model.remark is not None:
+        _warn(model.remark)
+        model.remark = None

@@ -18,7 +18,7 @@ import numpy as np
 
 from ouzel.kernels.jit import kernel
 from ouzel.layout import made_from
-from ouzel.learners.auto import standardisation
+from ouzel.learners.auto import moments, noting, standardisation
 from ouzel.learners.auto.standardisation import DENSE, Features
 from ouzel.learners.auto.turning import LEAVE_TABLE, TABLE, turn_features
 from ouzel.learners.rows import Rows
@@ -53,7 +53,7 @@ def _scale(features, room, rows, start, importances, scaled):
         if (
             len(importances) > 0
             and importances[i] > 0.0
-            and standardisation.note_row(features, room, indices, values, count, TABLE, LEAVE_TABLE)
+            and noting.note_row(features, room, indices, values, count, TABLE, LEAVE_TABLE)
         ):
             return i
     return len(rows.offsets) - 1
@@ -98,4 +98,4 @@ def merged(parts: list[Any]) -> Any:
     """The moments of all workers' examples; None if they have none."""
     if parts[0] is None or len(parts) == 1:
         return parts[0]
-    return standardisation.merged(parts)
+    return moments.merged(parts)

@@ -4,7 +4,9 @@ With the weighted mean and standard deviation of the targets before an example (
 1962, "Note on a Method for Calculating Corrected Sums of Squares and Products", Technometrics 4), the learner inside is
 taught z = (y - m) / s' and predicts f; the prediction is m + s f. Its weights are in units of s: they follow what m and
 s tend to, and nothing is rescaled as these move. The first example teaches the mean alone. Settings that speak of
-predictions or weights (a bound, a penalty) speak of them in these units.
+predictions or weights (a bound, a penalty) speak of them in these units. A target far outside of what has been seen
+counts, and is learnt, as m + 3 s or m - 3 s, by the rule for dense features (`auto/outliers.py`): one wrong target does
+not set the unit of all others.
 
 Without an intercept nothing is centred: m stays 0, and s is the root of the mean square.
 """
@@ -19,16 +21,21 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline, kernel, kernel_of
 from ouzel.layout import MOST_NUMBER, float64, require
-from ouzel.learners.gains.parts import Gains
+from ouzel.learners.auto import outliers
+from ouzel.learners.gains.parts import Gains, Peak
 from ouzel.learners.rows import Rows
 
-WEIGHT, MEAN, SQUARES, CENTRED = range(4)  # places of `targets`
+WEIGHT, MEAN, SQUARES, CENTRED, RECORD = range(5)  # places of `targets`
+TINY = 1e-300
 SAME = 1e-20  # part of the mean's square below which targets differ by rounding alone
+NUMBERS, BOUND = RECORD + outliers.NUMBERS, RECORD + outliers.WINDOW + outliers.BOUND
 
 
 class State(NamedTuple):
     learner: Any  # the state of the learner inside
-    targets: np.ndarray  # (4,) float64  weight of the examples, mean, sum of squared deviations, is it centred
+    targets: (
+        np.ndarray
+    )  # (10,) float64  weight of the examples, mean, sum of squared deviations, is it centred; a record
 
 
 @force_inline
@@ -41,19 +48,32 @@ def unit_of(targets):
 @force_inline
 def scaled(targets, target, importance):
     """Count a target; what the learner inside is taught."""
-    before, gap = targets[WEIGHT], target - targets[MEAN]
-    weight = before + importance
+    before, mean, gap = targets[WEIGHT], targets[MEAN], target - targets[MEAN]
+    weight, centred = before + importance, targets[CENTRED] > 0.0
     part = importance / weight if weight > 0.0 else 0.0
-    centred = targets[CENTRED] > 0.0
-    squares = targets[SQUARES] + importance * gap * gap * ((1.0 - part) if centred else 1.0)
+    squares = _squares(targets, gap, importance, part)
     if not (part > 0.0 and isfinite(squares) and isfinite(weight)):
         return gap / unit_of(targets)[1]
+    sound = targets[SQUARES] > SAME * mean * mean * before
+    gap = outliers.counted_gap(targets[RECORD:], target, gap, targets[SQUARES] / max(before, TINY), sound)
+    squares = _squares(targets, gap, importance, part)
+    variance = squares / weight
+    mean, changed = outliers.reviewed_numbers(targets[RECORD:], mean + part * gap if centred else 0.0, variance)
+    if changed != variance:
+        squares, most = (changed if centred else changed + mean * mean) * weight, outliers.COUNTS_AS * sqrt(changed)
+        gap = min(max(target - mean, -most), most) if centred else gap
     targets[WEIGHT], targets[SQUARES] = weight, squares
     if centred:
-        targets[MEAN] += part * gap
+        targets[MEAN] = mean
         if before == 0.0:
             return 0.0
     return gap / unit_of(targets)[1]
+
+
+@force_inline
+def _squares(targets, gap, importance, part):
+    """The sum of squared deviations with one more."""
+    return targets[SQUARES] + importance * gap * gap * ((1.0 - part) if targets[CENTRED] > 0.0 else 1.0)
 
 
 @kernel
@@ -66,16 +86,18 @@ def scale_block(targets, numbers, importances, taught, means, spreads):
 
 def pooled(targets: list[np.ndarray]) -> np.ndarray:
     """The moments of all workers' targets."""
-    weight, mean, squares, centred = np.array(targets).T
+    weight, mean, squares, centred = np.array(targets).T[:RECORD]
     total = weight.sum()
     middle = float(weight @ mean / total) if total > 0.0 else 0.0
-    return np.array([total, middle, squares.sum() + weight @ (mean - middle) ** 2, centred[0]])
+    numbers, bound = np.sum(targets, axis=0)[NUMBERS], np.max(targets, axis=0)[BOUND]
+    whole = [total, middle, squares.sum() + weight @ (mean - middle) ** 2, centred[0]]
+    return np.array([*whole, *outliers.of_numbers(numbers, bound)])
 
 
 def _sums(targets: np.ndarray, origin: float) -> np.ndarray:
-    """The weight of targets y, and the sums of y - m and of its square."""
-    weight, mean, squares, _ = targets
-    return np.array([weight, weight * (mean - origin), squares + weight * (mean - origin) ** 2])
+    """The weight of targets y, the sums of y - m and of its square, and how many they are."""
+    weight, mean, squares = targets[:CENTRED]
+    return np.array([weight, weight * (mean - origin), squares + weight * (mean - origin) ** 2, targets[NUMBERS]])
 
 
 class TargetScaling:
@@ -111,12 +133,16 @@ class TargetScaling:
 
     def layout(self, *sizes_and_settings: Any) -> State:
         """A `State` of descriptions in place of arrays."""
-        moments = float64(4, least=(0.0, -inf, 0.0, 0.0), most=(inf, inf, inf, 1.0))
+        least = (0.0, -inf, 0.0, 0.0, 0.0, 0.0, -inf, -inf, 0.0, 0.0)
+        moments = float64(10, least=least, most=(inf, inf, inf, 1.0, *(inf,) * 6))
         return State(self._learner.layout(*sizes_and_settings), moments)
 
     def init(self, *sizes_and_settings: Any) -> State:
         """A state that has seen nothing."""
-        return State(self._learner.init(*sizes_and_settings), np.array([0.0, 0.0, 0.0, float(self._centred)]))
+        return State(
+            self._learner.init(*sizes_and_settings),
+            np.array([0.0, 0.0, 0.0, float(self._centred), *outliers.of_numbers()]),
+        )
 
     def grow(self, state: State, *sizes_and_settings: Any) -> State:
         """The same state with room for more."""
@@ -158,21 +184,23 @@ class TargetScaling:
         """What a worker has learnt beyond its base, and the sums of its targets, about the base's mean."""
         origin = base.targets[MEAN]
         inside = self._learner.gains(base.learner, state.learner, settings)
-        return {"learner": inside, "targets": _sums(state.targets, origin) - _sums(base.targets, origin)}
+        sums = _sums(state.targets, origin) - _sums(base.targets, origin)
+        return {"learner": inside, "targets": sums, "bound": Peak(state.targets[[BOUND]])}
 
     def onto(self, base: State, gains: Gains, settings: Any) -> State:
         """The state of a base and of what workers have learnt beyond it, each worker's weights in its own unit."""
         inside, targets = self._learner.onto(base.learner, gains["learner"], settings), base.targets.copy()
-        weight, total, squares = _sums(base.targets, base.targets[MEAN]) + gains["targets"]
+        weight, total, squares, numbers = _sums(base.targets, base.targets[MEAN]) + gains["targets"]
         if weight > 0.0:
             change = total / weight if targets[CENTRED] > 0.0 else 0.0
             targets[:CENTRED] = weight, targets[MEAN] + change, max(squares - weight * change**2, 0.0)
+            targets[RECORD:] = outliers.of_numbers(numbers, max(base.targets[BOUND], gains["bound"].values[0]))
         return State(inside, targets)
 
     def _fade(self, state: State, kept: float, settings: Any) -> None:
         """Have the learner fade, and earlier targets count for less in their mean and spread."""
         self._learner.fade(state.learner, kept, settings)
-        state.targets[[WEIGHT, SQUARES]] *= kept
+        state.targets[[WEIGHT, SQUARES, NUMBERS]] *= kept
 
     def _renumber(self, state: State, places: np.ndarray) -> State:
         """The state in which slot k of this one is slot `places[k]`."""

@@ -20,6 +20,7 @@ from ouzel.learners.rows import Rows, to_rows
 from ouzel.model.answers import Answers, Feature, important_slots, shown_features
 from ouzel.model.label_encoder import Classes
 from ouzel.model.preparation import Preparation
+from ouzel.model.remarks import outlier_of, remark_on_outlier
 from ouzel.model.room import capacity_for, make_room, make_room_for, slots_of_one
 from ouzel.model.settings import resolve_settings
 from ouzel.model.slot_map import SlotMap
@@ -45,9 +46,8 @@ class Model:
     "ranking", by default which of the first two the loss is for. `bits` and `seed` say how the stream's names were
     hashed. A ranking model learns so many `pairs` of each group, 0 for all, drawn with the seed. Numbers to predict are
     learnt in units of their own spread unless `scale_targets` is false (see `learners/target_scaling.py`); with
-    `standardize` the learner sees dense features centred and scaled as they come (`learners/feature_scaling.py`). What
-    the learner has accumulated counts for half after so many examples as `forget` says; 0 for never. A model that is
-    not to `begin` has no states: they come from a file.
+    `standardize` the learner sees dense features centred and scaled as they come (`learners/feature_scaling.py`).
+    `forget` is a half-life in examples, 0 for none. A model not to `begin` has no states: they come from a file.
 
     Examples
     --------
@@ -87,6 +87,7 @@ class Model:
         self.names = FeatureNames()
         self.space = FeatureSpace()  # what the ids of features stand for
         self.examples = self.unlabelled = 0
+        self.remark: str | None = None  # on the data learnt: a line to be shown
         self.dimension = 1  # largest feature id so far + 2
         self.slot_map = SlotMap() if self.keeps_pairs and isinstance(self.module, protocol.Renumbered) else None
         self.states: list[Any] = []
@@ -183,17 +184,17 @@ class Model:
         With up to two classes a margin is positive for the second class seen. Examples without a label are left out.
         A ranking model gives an entry a pair of the block's groups, which are taken as whole.
         """
-        labelled = _labelled(block)
-        self.unlabelled += block.rows - labelled.rows
-        block = labelled
+        self.unlabelled += int(np.count_nonzero(np.isnan(block.labels)))
+        block = _labelled(block)
         space = meet(self.space, block.space, learning=True)
         make_room_for(self, block)
         self.space = space
-        learnt = self.task.learn(self, block)
+        outlier, learnt = outlier_of(self), self.task.learn(self, block)
         self.examples += block.rows
         if block.names is not None:
             self.names.add(block.names)
             self._forget_names()
+        self.remark = remark_on_outlier(self, block, outlier) or self.remark
         return learnt
 
     def learn_one(self, slots: np.ndarray, values: np.ndarray, label: Any, importance: np.float32) -> list[float]:

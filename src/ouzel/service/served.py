@@ -173,6 +173,9 @@ class Served(Answering):
 
     def _learnt(self, given: Sequence[Given], results: Sequence[Result], more: int) -> None:
         self.metrics.group(self.name, results, more)
+        if self.owner.model.remark is not None:
+            self.say(f"{self.name}: {self.owner.model.remark}")
+            self.owner.model.remark = None
         for one, result in zip(given, results, strict=True):
             if isinstance(result, Refused):
                 self.quarantine.append(

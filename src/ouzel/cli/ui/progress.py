@@ -38,6 +38,7 @@ class Screen:
         self.title = title
         self.last = ORIGIN
         self.doubted = False
+        self.remark: str | None = None  # the last one shown
         self.begun = time.perf_counter()
         self.progress: Progress | None = None
         self.task: TaskID | None = None
@@ -81,6 +82,9 @@ class Screen:
         if self.quiet:
             return
         self._doubt(run)
+        if run.model.remark not in (None, self.remark):
+            self.remark = run.model.remark
+            self.say(run.model.remark)
         for point in run.curve.powers_of_two():
             if point.examples > self.last.examples and point.examples & (point.examples - 1) == 0:
                 self._row(point, run.model.task)

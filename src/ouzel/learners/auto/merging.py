@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.learners.auto import mixing, newton_block, several_classes, sharing, standardisation
+from ouzel.learners.auto import mixing, moments, newton_block, several_classes, sharing, standardisation
 from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
 from ouzel.learners.auto.two_classes import MEAN, PRIOR, ROOT, VARIANCE, WEIGHT, TwoClasses
 
@@ -15,7 +15,7 @@ def merge(states: list[Any]) -> Any:
     """The state of all workers' examples (`classification.merge`)."""
     seen = np.array([state.features.totals[SEEN] for state in states])
     share = seen / seen.sum() if seen.any() else np.full(len(seen), 1.0 / len(seen))
-    features = standardisation.merged([state.features for state in states])
+    features = moments.merged([state.features for state in states])
     two = isinstance(states[0], TwoClasses)
     states = [in_units_of(features, state, _columns(two)[0]) for state in states]
     table = np.tensordot(share, np.stack([state.table for state in states]), 1).astype(np.float32)

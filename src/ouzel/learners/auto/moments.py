@@ -1,8 +1,8 @@
-"""What workers have learnt of the features' moments beyond a base, as sums (see `learners.gains` and
-`standardisation`).
+"""The features' moments of several workers, and what workers have learnt of them beyond a base, as sums (see
+`learners.gains` and `standardisation`).
 
 Sums are of x - m and of its square, m being the base's mean of a dense feature and 0 of another one, so that no digits
-are lost to large means. What is dense is what most examples have so.
+are lost to large means. What is dense is what most examples have so. Windows (`outliers.py`) begin anew.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ouzel.layout import copied
+from ouzel.learners.auto import outliers
 from ouzel.learners.auto.narrowing import MET
 from ouzel.learners.auto.standardisation import (
     COUNT,
@@ -20,12 +21,15 @@ from ouzel.learners.auto.standardisation import (
     MEAN,
     MOST_REACH,
     NORMS,
+    OUTLIER,
     REACH,
     SEEN,
+    SINCE,
     SQUARES,
     Features,
+    bounds_of,
 )
-from ouzel.learners.gains.parts import Gains, dense, peaks_of, rows_of
+from ouzel.learners.gains.parts import Gains, Peak, dense, peaks_of, rows_of
 
 
 def _dense(features: Features) -> np.ndarray:
@@ -54,6 +58,45 @@ def _sizes(features: Features) -> np.ndarray:
     return np.where(_dense(features), root, size)
 
 
+def merged(parts: list[Features]) -> Features:
+    """The moments of all workers' examples (Chan, Golub & LeVeque, 1983); dense is what most examples have so."""
+    whole = Features(*(array.copy() for array in parts[0]))
+    moments, total = np.zeros(parts[0].moments.shape), 0.0
+    dense_weight = np.zeros(len(moments))
+    for part in parts:
+        seen = part.totals[SEEN]
+        if seen == 0.0:
+            continue
+        dense = part.moments[:, LARGEST] < 0.0
+        count, first, second, size = part.moments.T
+        mean = np.where(dense, first, first / seen)
+        squares = np.where(dense, second, np.maximum(second - seen * mean**2, 0.0))
+        change = mean - moments[:, MEAN]
+        moments[:, MEAN] += change * (seen / (total + seen))
+        moments[:, SQUARES] += squares + change**2 * (total * seen / (total + seen))
+        moments[:, COUNT] += count
+        root = np.sqrt((squares + seen * mean**2) / np.maximum(count, 1.0))
+        moments[:, LARGEST] = np.maximum(moments[:, LARGEST], np.where(dense, root, size))
+        dense_weight += seen * dense
+        total += seen
+    dense = (2.0 * dense_weight >= total) & (dense_weight > 0.0)
+    rare = ~dense
+    moments[rare, SQUARES] += total * moments[rare, MEAN] ** 2
+    moments[rare, MEAN] *= total
+    slots = np.flatnonzero(dense)
+    moments[slots, LARGEST] = -np.arange(1.0, len(slots) + 1.0)
+    whole.moments[...] = moments
+    whole.dense[:] = 0
+    whole.dense[: len(slots)] = slots
+    norms, found = (sum(part.totals[place] for part in parts) for place in (NORMS, FOUND))
+    reach = sum(part.totals[SEEN] * part.totals[REACH] for part in parts) / max(total, 1.0)
+    outlier = max(part.totals[OUTLIER] for part in parts)
+    whole.totals[:] = total, len(slots), norms, reach, found, np.count_nonzero(moments[:, COUNT]), 0.0, outlier
+    whole.window[:] = 0.0
+    whole.window[slots] = outliers.of_new_dense(np.max([bounds_of(part)[slots] for part in parts], axis=0))
+    return whole
+
+
 @MET.gains
 def gains(base: Features, state: Features) -> Gains:
     """What a worker has learnt beyond its base."""
@@ -61,6 +104,8 @@ def gains(base: Features, state: Features) -> Gains:
     return {
         "sums": rows_of(_sums(state, origin) - _sums(base, origin)),
         "sizes": peaks_of(_sizes(state)),
+        "bounds": peaks_of(bounds_of(state)),
+        "outlier": Peak(state.totals[[OUTLIER]]),
         "totals": state.totals - base.totals,
         "reach": state.totals[[SEEN]] * state.totals[[REACH]] - base.totals[[SEEN]] * base.totals[[REACH]],
     }
@@ -88,4 +133,8 @@ def onto(base: Features, gains: Gains) -> Features:
     merged.dense[:] = 0
     merged.dense[: len(slots)], merged.totals[DENSE] = slots, len(slots)
     merged.totals[KNOWN] = np.count_nonzero(count)
+    merged.totals[SINCE], merged.totals[OUTLIER] = 0.0, max(base.totals[OUTLIER], gains["outlier"].values[0])
+    bounds = np.maximum(bounds_of(base), dense(gains["bounds"], len(origin))[:, 0])
+    merged.window[:] = 0.0
+    merged.window[slots] = outliers.of_new_dense(bounds[slots])
     return merged

@@ -25,7 +25,9 @@ def _features(state: Any) -> Features:
 def _narrowed(state: Any, slots: np.ndarray) -> Any:
     if isinstance(state, Features):
         dense = np.searchsorted(slots, state.dense[: len(slots)])
-        return state._replace(moments=state.moments[slots], dense=dense.astype(state.dense.dtype))
+        return state._replace(
+            moments=state.moments[slots], dense=dense.astype(state.dense.dtype), window=state.window[slots]
+        )
     members = np.searchsorted(slots, state.block.slots)
     return state._replace(
         features=_narrowed(state.features, slots),
@@ -39,6 +41,7 @@ def _widened(base: Any, narrow: Any, slots: np.ndarray) -> Any:
     if isinstance(base, Features):
         whole = copied(base)._replace(totals=narrow.totals)
         whole.moments[slots], whole.dense[: len(slots)] = narrow.moments, slots[narrow.dense]
+        whole.window[slots] = narrow.window
         return whole
     whole = narrow._replace(
         features=_widened(base.features, narrow.features, slots),

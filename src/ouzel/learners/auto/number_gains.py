@@ -12,7 +12,7 @@ import numpy as np
 
 from ouzel.layout import copied
 from ouzel.learners.auto import gains as parts
-from ouzel.learners.auto import moments
+from ouzel.learners.auto import moments, outliers
 from ouzel.learners.auto.narrowing import MET
 from ouzel.learners.auto.standardisation import COUNT, SEEN
 from ouzel.learners.gains.parts import Gains, Peak
@@ -20,7 +20,8 @@ from ouzel.learners.gains.parts import Gains, Peak
 PRIOR = 10.0
 SAFE, SAFE_SQUARES, BOLD, BOLD_SQUARES = range(4)  # columns of `table`
 WEIGHTS, SQUARES = slice(0, None, 2), slice(1, None, 2)  # of these models, and of those behind them
-WEIGHT, MEAN, DEVIATIONS, LOW, HIGH = range(5)  # places of `labels`
+WEIGHT, MEAN, DEVIATIONS, LOW, HIGH, RECORD = range(6)  # places of `labels`
+NUMBERS, BOUND = RECORD + outliers.NUMBERS, RECORD + outliers.WINDOW + outliers.BOUND
 
 
 def _shift(state: Any) -> float:
@@ -40,9 +41,9 @@ def _linear(state: Any) -> parts.Linear:
 
 
 def _label_sums(labels: np.ndarray, origin: float) -> np.ndarray:
-    """The weight of labels y, and the sums of y - m and of its square."""
+    """The weight of labels y, the sums of y - m and of its square, and how many they are."""
     weight, change = labels[WEIGHT], labels[MEAN] - origin
-    return np.array([weight, weight * change, labels[DEVIATIONS] + weight * change**2])
+    return np.array([weight, weight * change, labels[DEVIATIONS] + weight * change**2, labels[NUMBERS]])
 
 
 @MET.gains
@@ -58,6 +59,7 @@ def gains(base: Any, state: Any) -> Gains:
         "block": parts.gains_of_block(base, state, examples, _shift(state)),
         "mixture": parts.gains_of_mixture(state.mixture, examples),
         "labels": _label_sums(state.labels, origin) - _label_sums(base.labels, origin),
+        "bound": Peak(state.labels[[BOUND]]),
         "ends": Peak(np.array([-state.labels[LOW], state.labels[HIGH]] if heard else [-np.inf, -np.inf])),
     }
 
@@ -70,13 +72,14 @@ def onto(base: Any, gains: Gains) -> Any:
         return copied(base)
     features = moments.onto(base.features, gains["features"])
     labels, origin = base.labels.copy(), float(base.labels[MEAN])
-    weight, total, squares = _label_sums(base.labels, origin) + gains["labels"]
+    weight, total, squares, numbers = _label_sums(base.labels, origin) + gains["labels"]
     low, high = -gains["ends"].values[0], gains["ends"].values[1]
     if base.labels[WEIGHT] > 0.0:
         low, high = min(low, base.labels[LOW]), max(high, base.labels[HIGH])
     if weight > 0.0:
         mean = min(max(origin + total / weight, low), high)
-        labels[:] = weight, mean, max(squares - total**2 / weight, 0.0), low, high
+        labels[:RECORD] = weight, mean, max(squares - total**2 / weight, 0.0), low, high
+        labels[RECORD:] = outliers.of_numbers(numbers, max(base.labels[BOUND], gains["bound"].values[0]))
     shift = float(labels[MEAN]) if features.moments[0, COUNT] > 0.0 else 0.0
     linear, table = _linear(base), base.table.copy()
     weights, growth = parts.linear_onto(linear, features, gains, _shifts(shift, linear.weights.shape[1]))

@@ -25,6 +25,7 @@ from ouzel.kernels.jit import dispatch, force_inline, inline_source
 from ouzel.kernels.vectors import dot
 from ouzel.layout import float64, made_from
 from ouzel.learners.auto import number_gains, regression, regrets, standardisation
+from ouzel.learners.auto.labels import note_label, review_labels
 from ouzel.learners.auto.mixing import Mixture
 from ouzel.learners.auto.newton_block import Block
 from ouzel.learners.auto.number_gains import BOLD, HIGH, LOW, MEAN, SAFE, WEIGHT
@@ -61,7 +62,7 @@ class State(NamedTuple):
     places: np.ndarray  # (d,) uint32  place in the block, 0 if none
     block: Block
     mixture: Mixture
-    labels: np.ndarray  # (5,) float64  importance seen, mean, sum of squared deviations, smallest, largest
+    labels: np.ndarray  # (11,) float64  importance seen, mean, sum of squared deviations, smallest, largest; a record
     constants: np.ndarray  # (7,) float64  c, q, t, sums of |y - c| and of |y - m|, of g^2 for c and for q
     regrets: Regrets
 
@@ -163,7 +164,7 @@ def _learn(state, rows, start, targets, importances, settings, predictions, work
         predictions[i] = _found(state, experts, weights)
         if weight > 0.0:
             present, turn = note_example(state, work, indices, values, count)
-            spread = regression.note_label(state, target, weight, centred)
+            spread, target = note_label(state, target, weight, centred)
             if state.constants[COUNTED] > 0.0:  # before the first label experts say nothing
                 learn_regrets(state.regrets, settings.loss, experts, predictions[i], target, weight)
             _learn_constants(state, settings.loss, experts, target, squared, weight, centred)
@@ -171,6 +172,7 @@ def _learn(state, rows, start, targets, importances, settings, predictions, work
                 _learn_adagrad(state, slots, z, experts, target, weight, settings)
                 residual = target - mean
                 regression.learn_models(state, slots, z, numbers, found, present, residual, weight, spread, settings)
+            review_labels(state, centred)
             if turn:
                 return i
     return len(targets)

@@ -10,6 +10,8 @@ ones:
   S <- S - v v' / (1 + v.z), prior 10 / the mean number of members in an example, forgetting by 0.999.
 Their predictions, cut to the range of the labels seen, are weighed by `mixing.py`, and so is the range kept by the
 outcome. Rows without the constant feature keep their labels where they are; the unit is then the root mean square.
+A label far outside of what has been seen counts, and is learnt, as the mean and 3 sigma more or less, by the rule for
+dense features (`outliers.py`). Where sigma and the range of the labels are set anew by it, models are in the new unit.
 """
 
 from __future__ import annotations
@@ -22,17 +24,21 @@ import numpy as np
 from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.kernels.vectors import dot
 from ouzel.layout import flat, float64, made_from, require, uint32
-from ouzel.learners.auto import merging, mixing, newton_block, number_gains, standardisation
+from ouzel.learners.auto import merging, mixing, moments, newton_block, number_gains, outliers, standardisation
+from ouzel.learners.auto.labels import note_label, review_labels
 from ouzel.learners.auto.mixing import Mixture, learn_mixture
 from ouzel.learners.auto.newton_block import Block
 from ouzel.learners.auto.number_gains import (
     BOLD,
     BOLD_SQUARES,
+    BOUND,
     DEVIATIONS,
     HIGH,
     LOW,
     MEAN,
+    NUMBERS,
     PRIOR,
+    RECORD,
     SAFE,
     SAFE_SQUARES,
     SQUARES,
@@ -63,7 +69,7 @@ class State(NamedTuple):
     places: np.ndarray  # (d,) uint32  place in the block, 0 if none
     block: Block
     mixture: Mixture
-    labels: np.ndarray  # (5,) float64  importance seen, mean, sum of squared deviations, smallest, largest
+    labels: np.ndarray  # (11,) float64  importance seen, mean, sum of squared deviations, smallest, largest; a record
 
 
 def layout(dimension: int, settings: Settings, models: int = 2) -> Any:
@@ -74,7 +80,7 @@ def layout(dimension: int, settings: Settings, models: int = 2) -> Any:
         places=uint32(dimension, most=newton_block.MOST),
         block=newton_block.layout(1, dimension),
         mixture=mixing.layout(MODELS),
-        labels=float64(5, least=(0.0, -inf, 0.0, -inf, -inf)),
+        labels=float64(11, least=(0.0, -inf, 0.0, *(-inf,) * 2, 0.0, 0.0, *(-inf,) * 2, 0.0, 0.0)),
     )
 
 
@@ -124,21 +130,6 @@ def _predict(state, rows, settings, predictions, work):
 
 
 @inline_source
-def note_label(state, target, weight, centred):
-    """Welford's update of the labels' moments and their range; the spread of the labels, about their mean or 0."""
-    labels = state.labels
-    first = labels[WEIGHT] == 0.0
-    labels[LOW] = target if first else min(labels[LOW], target)
-    labels[HIGH] = target if first else max(labels[HIGH], target)
-    labels[WEIGHT] += weight
-    change = target - labels[MEAN]
-    labels[MEAN] = min(max(labels[MEAN] + change * (weight / labels[WEIGHT]), labels[LOW]), labels[HIGH])
-    labels[DEVIATIONS] += max(weight * change * (target - labels[MEAN]), 0.0)
-    variance = labels[DEVIATIONS] / labels[WEIGHT]
-    return sqrt(variance if centred else variance + labels[MEAN] ** 2)
-
-
-@inline_source
 def ready(state, found, spread):
     """Whether there is anything to learn of, and a unit for it."""
     return state.features.totals[NORMS] > 0.0 and spread > 0.0 and isfinite(found[0] + found[1] + found[2])
@@ -169,9 +160,10 @@ def _learn(state, rows, start, targets, importances, settings, predictions, work
         predictions[i] = combined(state, margins, mean)
         if weight > 0.0:
             present, turn = note_example(state, work, indices, values, count)
-            spread = note_label(state, targets[i], weight, centred)
+            spread, counts = note_label(state, targets[i], weight, centred)
             if ready(state, found, spread):
-                learn_models(state, slots, z, numbers, found, present, targets[i] - mean, weight, spread, settings)
+                learn_models(state, slots, z, numbers, found, present, counts - mean, weight, spread, settings)
+            review_labels(state, centred)
             if turn:
                 return i
     return len(targets)
@@ -219,7 +211,7 @@ def _learn_newton(state, slots, z, numbers, error, weight):
 def fade(state: Any, kept: float, settings: Settings) -> None:
     """Decay sums of squares, precisions and moments, those of the labels too; the mixture forgets by itself."""
     state.table[:, SQUARES] *= kept
-    state.labels[[WEIGHT, DEVIATIONS]] *= kept
+    state.labels[[WEIGHT, DEVIATIONS, NUMBERS]] *= kept
     newton_block.fade(state.block, kept, PRIOR, standardisation.fade(state.features, kept))
 
 
@@ -256,15 +248,18 @@ def merge(states: list[Any], settings: Settings) -> Any:
     heard = [state for state in states if state.labels[WEIGHT] > 0.0] or states[:1]
     labels = heard[0].labels.copy()
     for state in heard[1:]:
-        weight, mean, deviations, low, high = state.labels
+        weight, mean, deviations, low, high = state.labels[:RECORD]
         total, change = labels[WEIGHT] + weight, mean - labels[MEAN]
         labels[DEVIATIONS] += deviations + change**2 * labels[WEIGHT] * weight / total
         labels[MEAN] += change * weight / total
         labels[WEIGHT] = total
         labels[LOW], labels[HIGH] = min(labels[LOW], low), max(labels[HIGH], high)
+    if len(heard) > 1:
+        every = np.array([state.labels for state in heard])
+        labels[RECORD:] = outliers.of_numbers(every[:, NUMBERS].sum(), every[:, BOUND].max())
     seen = np.array([state.features.totals[SEEN] for state in heard])
     share = seen / max(seen.sum(), 1.0)
-    features = standardisation.merged([state.features for state in heard])
+    features = moments.merged([state.features for state in heard])
     moved = [merging.in_units_of(features, state, WEIGHTS) for state in heard]
     for state, old in zip(moved, heard, strict=True):  # a worker's residuals were about its own mean
         if old.features.moments[0, standardisation.COUNT] > 0.0:

@@ -14,6 +14,9 @@ Each example of a table adds 1/10 to r^2, which is 1 at first and in text, 49 at
 of examples that features are in. So columns found in 2 % of the examples or more have a mean square of 1, and none is
 blown up by the little that is known of it: least of all ids, most of which come once or twice.
 
+Values far outside of what a feature has had count little in its moments, and moments that such values have set are set
+anew (`outliers.py`), so that one stray value does not spoil a column.
+
 Where a feature turns, after the example has been learnt, the models' weights turn with it so that predictions stay what
 they are: of w x / n comes w' = w s / n and, for the constant, w mean / n; back, w' = w n / s, where n is the root mean
 square of its non-zeros. While mean and variance move, nothing is done: weights live in units of z, and to keep
@@ -29,19 +32,24 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel.kernels.jit import inline_source
-from ouzel.layout import float64, require, uint32
+from ouzel.layout import allocate, float32, float64, require, uint32
+from ouzel.learners.auto.outliers import BOUND
 
 FURTHEST = 3.0  # standard deviations from the mean
 CONSTANT = 1e-10  # a variance below this part of the squared mean is rounding
 COUNT, MEAN, SQUARES, LARGEST = range(4)  # columns of `moments`
-SEEN, DENSE, NORMS, REACH, FOUND, KNOWN = range(6)  # places of `totals`
+SEEN, DENSE, NORMS, REACH, FOUND, KNOWN, SINCE, OUTLIER = range(8)  # places of `totals`
 MOST_REACH, SLOWLY = 7.0, 10.0  # of the rare features of tables; the examples that add 1 to its square
 
 
 class Features(NamedTuple):
     moments: np.ndarray  # (d, 4) float64  non-zeros; rare: sum, sum of squares, largest |x|; dense: mean, M2, -place
     dense: np.ndarray  # (d,) uint32  slots of the dense features; places count from 1
-    totals: np.ndarray  # (6,) float64  t, dense features, N = the sum of all z^2, r or 0 for 1, non-zeros, features met
+    totals: (
+        np.ndarray
+    )  # (8,) float64  t, dense features, N = the sum of all z^2, r or 0 for 1, non-zeros, features met,
+    # examples of the present window, slot of the first value of 1,000 times the usual size
+    window: np.ndarray  # (d, 4) float32  what `outliers.py` knows of the latest values
 
 
 def layout(dimension: int) -> Any:
@@ -49,7 +57,8 @@ def layout(dimension: int) -> Any:
     return Features(
         moments=float64(dimension, 4, least=(0.0, -inf, 0.0, -dimension)),
         dense=uint32(dimension, most=dimension - 1),
-        totals=float64(6, least=0.0, most=(inf, dimension, inf, MOST_REACH, inf, dimension)),
+        totals=float64(8, least=0.0, most=(inf, dimension, inf, MOST_REACH, inf, dimension, inf, dimension - 1)),
+        window=float32(dimension, 4, least=(-inf, -inf, 0.0, -1.0)),
     )
 
 
@@ -95,7 +104,7 @@ def reach_of(totals):
 def view_row(features, work, indices, values, centred):
     """Write slots and z of an example to `work.slots` and `work.values`, the dense ones first; return their number.
 
-    z is by the moments with the example itself, though these take note of it in `note_row` alone. `work.raw` takes x of
+    z is by the moments with the example itself, though these take note of it in `noting.py`. `work.raw` takes x of
     the dense ones.
     """
     seen, dense = features.totals[SEEN] + 1.0, np.int64(features.totals[DENSE])
@@ -126,42 +135,6 @@ def view_row(features, work, indices, values, centred):
 
 
 @inline_source
-def note_row(features, work, indices, values, count, enter, leave):
-    """Have the moments take note of an example just viewed; return whether any feature is to turn.
-
-    That is the case of a rare feature of the example in a share of `enter` of all examples or more, and of a dense one
-    in less than `leave`.
-    """
-    seen, dense = features.totals[SEEN] + 1.0, np.int64(features.totals[DENSE])
-    part, enough, turning, norm = 1.0 / seen, enough_of(seen, enter), False, 0.0
-    for k in range(len(indices)):
-        x = np.float64(values[k])
-        row = features.moments[indices[k]]
-        if x != 0.0 and row[LARGEST] >= 0.0:
-            features.totals[KNOWN] += row[COUNT] == 0.0
-            features.totals[FOUND] += 1.0
-            row[COUNT] += 1.0
-            row[MEAN] += x
-            row[SQUARES] += x * x
-            row[LARGEST] = max(abs(x), row[LARGEST])
-            turning |= row[COUNT] >= enough and indices[k] != 0
-    for place in range(dense):
-        x = np.float64(work.raw[place])
-        row = features.moments[features.dense[place]]
-        change = x - row[MEAN]
-        row[COUNT] += x != 0.0
-        features.totals[FOUND] += x != 0.0
-        row[MEAN] += change * part
-        row[SQUARES] += change * (x - row[MEAN])
-        turning |= row[COUNT] < leave * seen
-    for k in range(count):
-        norm += np.float64(work.values[k]) * work.values[k]
-    features.totals[SEEN] = seen
-    features.totals[NORMS] += norm
-    return turning
-
-
-@inline_source
 def let_reach(features, tabular):
     """Have rare features reach a little further in a table, and no further than 1 in text, from the next example on."""
     before = max(features.totals[REACH], 1.0)
@@ -184,37 +157,6 @@ def rare_units(features: Features, squares: np.ndarray, largest: np.ndarray) -> 
     root, reach = np.sqrt(squares / max(features.totals[SEEN], 1.0)), reach_of(features.totals)
     units: np.ndarray = np.maximum(root, largest / reach) if reach > 1.0 else largest
     return units
-
-
-def turn_dense(features: Features, slots: np.ndarray, centred: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Turn features dense: the factors of their weights, and the parts of the old weights that the constant takes."""
-    seen, before = features.totals[SEEN], int(features.totals[DENSE])
-    _, total, squares, largest = features.moments[slots].T
-    mean, unit = total / seen, rare_units(features, squares, largest)
-    squares = np.maximum(squares - mean * total, 0.0)
-    after = before + len(slots)
-    features.moments[slots, MEAN], features.moments[slots, SQUARES] = mean, squares
-    features.moments[slots, LARGEST] = -np.arange(before + 1.0, after + 1.0)
-    features.dense[before:after], features.totals[DENSE] = slots, after
-    factor = np.minimum(spreads(mean, squares / seen, centred) / unit, 1.0)  # more only of what a file made up
-    return factor, np.clip(mean / unit, -1.0, 1.0) * centred
-
-
-def turn_rare(features: Features, slots: np.ndarray, centred: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Turn dense features rare: what `turn_dense` gives."""
-    seen, dense = features.totals[SEEN], features.dense[: int(features.totals[DENSE])]
-    kept = dense[~np.isin(dense, slots)]
-    count, mean, squares, _ = features.moments[slots].T
-    spread = spreads(mean, squares / seen, centred)
-    total = squares + seen * mean**2
-    size = np.sqrt(total / np.maximum(count, 1.0))
-    features.moments[slots, MEAN], features.moments[slots, SQUARES] = mean * seen, total
-    features.moments[slots, LARGEST] = size
-    features.moments[kept, LARGEST] = -np.arange(1.0, len(kept) + 1.0)
-    features.dense[: len(dense)] = 0
-    features.dense[: len(kept)], features.totals[DENSE] = kept, len(kept)
-    unit = np.where(spread > 0.0, spread, inf)
-    return rare_units(features, total, size) / unit, -mean / unit * centred
 
 
 def units(features: Features, reaching: bool = False) -> tuple[np.ndarray, np.ndarray]:
@@ -249,44 +191,15 @@ def fade(features: Features, kept: float) -> float:
 
 def renumbered(features: Features, places: np.ndarray, slots: int) -> Features:
     """The moments of so many slots, in which slot k of these, of the first `len(places)`, is slot `places[k]`."""
-    moments, dense = np.zeros((slots, features.moments.shape[1])), np.zeros(slots, features.dense.dtype)
-    count = int(features.totals[DENSE])
-    moments[places] = features.moments[: len(places)]
-    dense[:count] = places[features.dense[:count]]
-    return Features(moments, dense, features.totals.copy())
-
-
-def merged(parts: list[Features]) -> Features:
-    """The moments of all workers' examples (Chan, Golub & LeVeque, 1983); dense is what most examples have so."""
-    whole = Features(*(array.copy() for array in parts[0]))
-    moments, total = np.zeros(parts[0].moments.shape), 0.0
-    dense_weight = np.zeros(len(moments))
-    for part in parts:
-        seen = part.totals[SEEN]
-        if seen == 0.0:
-            continue
-        dense = part.moments[:, LARGEST] < 0.0
-        count, first, second, size = part.moments.T
-        mean = np.where(dense, first, first / seen)
-        squares = np.where(dense, second, np.maximum(second - seen * mean**2, 0.0))
-        change = mean - moments[:, MEAN]
-        moments[:, MEAN] += change * (seen / (total + seen))
-        moments[:, SQUARES] += squares + change**2 * (total * seen / (total + seen))
-        moments[:, COUNT] += count
-        root = np.sqrt((squares + seen * mean**2) / np.maximum(count, 1.0))
-        moments[:, LARGEST] = np.maximum(moments[:, LARGEST], np.where(dense, root, size))
-        dense_weight += seen * dense
-        total += seen
-    dense = (2.0 * dense_weight >= total) & (dense_weight > 0.0)
-    rare = ~dense
-    moments[rare, SQUARES] += total * moments[rare, MEAN] ** 2
-    moments[rare, MEAN] *= total
-    slots = np.flatnonzero(dense)
-    moments[slots, LARGEST] = -np.arange(1.0, len(slots) + 1.0)
-    whole.moments[...] = moments
-    whole.dense[:] = 0
-    whole.dense[: len(slots)] = slots
-    norms, found = (sum(part.totals[place] for part in parts) for place in (NORMS, FOUND))
-    reach = sum(part.totals[SEEN] * part.totals[REACH] for part in parts) / max(total, 1.0)
-    whole.totals[:] = total, len(slots), norms, reach, found, np.count_nonzero(moments[:, COUNT])
+    whole, count = allocate(layout(slots)), int(features.totals[DENSE])
+    whole.moments[places], whole.window[places] = features.moments[: len(places)], features.window[: len(places)]
+    whole.dense[:count] = places[features.dense[:count]]
+    whole.totals[:] = features.totals
+    if features.totals[OUTLIER] > 0.0:
+        whole.totals[OUTLIER] = places[int(features.totals[OUTLIER])]
     return whole
+
+
+def bounds_of(features: Features) -> np.ndarray:
+    """Up to which deviation values of dense features are believed (`outliers.py`); 0 of the others."""
+    return np.where(features.moments[:, LARGEST] < 0.0, features.window[:, BOUND], 0.0)

@@ -7,14 +7,25 @@ of weights by slot, a `block` and its `places`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 from typing import Any
 
 import numpy as np
 
 from ouzel.kernels.jit import inline_source
-from ouzel.learners.auto import newton_block, standardisation
+from ouzel.learners.auto import newton_block, noting, outliers, standardisation
 from ouzel.learners.auto.simd import FURTHEST
-from ouzel.learners.auto.standardisation import COUNT, DENSE, LARGEST, SEEN
+from ouzel.learners.auto.standardisation import (
+    COUNT,
+    DENSE,
+    LARGEST,
+    MEAN,
+    SEEN,
+    SQUARES,
+    Features,
+    rare_units,
+    spreads,
+)
 
 TABLE, LEAVE_TABLE, TEXT, LEAVE_TEXT = 0.5, 0.25, 0.9, 0.8  # parts of the examples at which a feature turns
 
@@ -28,7 +39,7 @@ def note_example(state, work, indices, values, count):
     features, block = state.features, state.block
     tabular = newton_block.worthwhile(block.totals)
     enter, leave = (TABLE, LEAVE_TABLE) if tabular else (TEXT, LEAVE_TEXT)
-    turn, present = standardisation.note_row(features, work, indices, values, count, enter, leave), 0
+    turn, present = noting.note_row(features, work, indices, values, count, enter, leave), 0
     if tabular or features.totals[SEEN] % newton_block.RESTING == 0.0:
         slots = work.slots[:count]
         found, crowded = newton_block.admit(block, state.places, slots, features.moments, features.totals[SEEN])
@@ -37,8 +48,41 @@ def note_example(state, work, indices, values, count):
     return present, turn
 
 
+def turn_dense(features: Features, slots: np.ndarray, centred: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Turn features dense: the factors of their weights, and the parts of the old weights that the constant takes."""
+    seen, before = features.totals[SEEN], int(features.totals[DENSE])
+    count, total, squares, largest = features.moments[slots].T.copy()
+    mean, unit = total / seen, rare_units(features, squares, largest)
+    squares = np.maximum(squares - mean * total, 0.0)
+    after = before + len(slots)
+    features.moments[slots, MEAN], features.moments[slots, SQUARES] = mean, squares
+    features.moments[slots, LARGEST] = -np.arange(before + 1.0, after + 1.0)
+    features.window[slots] = outliers.of_new_dense(np.where(count < seen, largest + np.abs(mean), 0.0))
+    features.dense[before:after], features.totals[DENSE] = slots, after
+    factor = np.minimum(spreads(mean, squares / seen, centred) / unit, 1.0)  # more only of what a file made up
+    return factor, np.clip(mean / unit, -1.0, 1.0) * centred
+
+
+def turn_rare(features: Features, slots: np.ndarray, centred: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Turn dense features rare: what `turn_dense` gives."""
+    seen, dense = features.totals[SEEN], features.dense[: int(features.totals[DENSE])]
+    kept = dense[~np.isin(dense, slots)]
+    count, mean, squares, _ = features.moments[slots].T
+    spread = spreads(mean, squares / seen, centred)
+    total = squares + seen * mean**2
+    size = np.sqrt(total / np.maximum(count, 1.0))
+    features.moments[slots, MEAN], features.moments[slots, SQUARES] = mean * seen, total
+    features.moments[slots, LARGEST] = size
+    features.window[slots] = 0.0
+    features.moments[kept, LARGEST] = -np.arange(1.0, len(kept) + 1.0)
+    features.dense[: len(dense)] = 0
+    features.dense[: len(kept)], features.totals[DENSE] = kept, len(kept)
+    unit = np.where(spread > 0.0, spread, inf)
+    return rare_units(features, total, size) / unit, -mean / unit * centred
+
+
 def turn_features(
-    features: standardisation.Features, indices: np.ndarray, enter: float, leave: float
+    features: Features, indices: np.ndarray, enter: float, leave: float
 ) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Turn features that have become dense with an example, and then those that have become rare.
 
@@ -50,11 +94,11 @@ def turn_features(
     enough = max(enter * seen, min(seen, 3.0), 2.0)
     slots = slots[(moments[:, LARGEST] > 0.0) & (moments[:, COUNT] >= enough)]
     if len(slots):
-        turned.append((slots, *standardisation.turn_dense(features, slots, centred)))
+        turned.append((slots, *turn_dense(features, slots, centred)))
     dense = features.dense[: int(features.totals[DENSE])]
     slots = dense[features.moments[dense, COUNT] < leave * seen]
     if len(slots):
-        turned.append((slots, *standardisation.turn_rare(features, slots, centred)))
+        turned.append((slots, *turn_rare(features, slots, centred)))
     return turned
 
 

@@ -1,0 +1,55 @@
+"""What a model has to say of the data that it learns: a value of 1,000 times its column's usual size."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ouzel.learners.auto.outliers import STRIKING
+from ouzel.learners.auto.standardisation import OUTLIER, SEEN, Features
+from ouzel.streams.block import Block
+
+
+def outlier_of(model: Any) -> int:
+    """The slot of the first feature that had a value of 1,000 times its usual size; 0 if none had."""
+    features = _features(model)
+    return 0 if features is None else int(features.totals[OUTLIER])
+
+
+def remark_on_outlier(model: Any, block: Block, before: int) -> str | None:
+    """The column, row and value of an outlier that was found while this block was learnt, in a line.
+
+    None where `before` it the same one was known, or the value is of an earlier block, and its scale was put right now.
+    """
+    slot, features = outlier_of(model), _features(model)
+    if slot == before or features is None:
+        return None
+    here = np.arange(int(block.offsets[0]), int(block.offsets[-1]))
+    places = here[block.indices[here] == slot - 1]
+    mean, usual = _usual(features, slot)
+    sizes = np.abs(block.values[places] - mean)
+    striking = np.flatnonzero(sizes > STRIKING * usual)
+    if not len(striking):
+        return None
+    place = places[striking[0]]
+    row = int(np.searchsorted(block.offsets, place, side="right")) - 1
+    number = model.examples - block.rows + row if block.numbers is None else int(block.numbers[row])
+    return (
+        f"column {model.feature_name(slot - 1)!r}: row {number + 1} is {block.values[place]:.7g}, over 1,000 times its "
+        "usual size; such values hardly move the scale; leave the cell empty if it stands for an unknown value"
+    )
+
+
+def _features(model: Any) -> Features | None:
+    """The moments of the features, where the model scales by them."""
+    found: Features | None = model.preparation.features
+    return found if found is not None or not model.states else getattr(model.states[0], "features", None)
+
+
+def _usual(features: Features, slot: int) -> tuple[float, float]:
+    """Where the values of a feature lie, and how far from there."""
+    _, mean, squares, largest = features.moments[slot]
+    if largest >= 0.0:
+        return 0.0, float(largest)
+    return float(mean), float(np.sqrt(squares / features.totals[SEEN]))

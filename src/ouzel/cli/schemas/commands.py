@@ -147,7 +147,11 @@ ATTRIBUTE = record(
         "attribute": ("string", "column=value"),
         "weight": ("number", "in the sketch"),
         "risk": (FIGURE, "estimated: how much likelier its rows are outliers than others"),
-        "support": ("integer", "rows that had it, estimated"),
+        "risk_low": (FIGURE, "the true risk is at least this"),
+        "risk_high": (FIGURE, "and at most this"),
+        "support": ("integer", "rows that had it, counted since it entered the active set"),
+        "since": ("integer", "the row from which on they were counted"),
+        "missed": ("integer", "at most so many rows before had it; 0 where all is exact"),
     },
     {"true_risk": (FIGURE, "with --exact"), "rows": ("integer", "with it"), "outliers": ("integer", "among them")},
 )
@@ -159,8 +163,25 @@ EXPLAIN = record(
         "left_out": ("integer", "rows for want of what decides"),
         "threshold": ("number|string|null", "of the condition, at the end"),
         "bytes_used": ("integer", "of the sketch"),
+        "ranked": ("integer", "attributes counted on at least half of their rows"),
+        "unranked": ("integer", "attributes that may not have been"),
     },
-    {"listed": ("integer", "attributes kept"), **CORRELATIONS},
+    {
+        "listed": ("integer", "attributes of the side"),
+        **CORRELATIONS,
+        "recall": (
+            listed(
+                record(
+                    {
+                        "risk": ("number", "true, or its reciprocal, at least"),
+                        "attributes": ("integer", "that have it"),
+                        "recall": ("number|null", "share of them that is ranked"),
+                    }
+                )
+            ),
+            "with --exact",
+        ),
+    },
 )
 ITEM = record(
     {

@@ -10,7 +10,8 @@ import numpy as np
 
 from ouzel.analytics.exact import ExactCounts, correlation, rank_correlation
 from ouzel.analytics.explanation.conditions import Condition
-from ouzel.analytics.explanation.explainer import StreamingExplainer, true_risks
+from ouzel.analytics.explanation.explainer import StreamingExplainer
+from ouzel.analytics.explanation.risks import true_risks
 from ouzel.analytics.explanation.rows import Rule, rows_of
 from ouzel.analytics.sketch import ONE, learn_items
 from ouzel.learners.budget import awm

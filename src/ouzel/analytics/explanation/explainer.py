@@ -69,6 +69,7 @@ class StreamingExplainer(Analysis):
     """
 
     kind = "an explanation"
+    version = 2  # 1: attributes had no bounds
 
     @ranged
     def __init__(

@@ -64,4 +64,5 @@ class Counted(NamedTuple):
 
     def where(self, wanted: np.ndarray) -> Counted:
         """Some of them, by position or mask."""
-        return Counted(*(part[wanted] for part in self[:-1]), self.rows)
+        parts = {name: part[wanted] for name, part in self._asdict().items() if name != "rows"}
+        return self._replace(**parts)

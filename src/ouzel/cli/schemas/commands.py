@@ -207,7 +207,15 @@ DELTOIDS = record(
     {"recall": (listed(RECALL), "with --exact")},
 )
 PAIR = record(
-    {"first": ("string", ""), "second": ("string", ""), "pmi": ("number", "estimated, in natural units")},
+    {
+        "first": ("string", ""),
+        "second": ("string", ""),
+        "pmi": ("number", "estimated, in natural units"),
+        "pmi_low": ("number", "the true one is at least this"),
+        "pmi_high": ("number", "and at most this, if counts of tokens are right within their margin of error"),
+        "count_low": ("integer", "it occurred so often at least"),
+        "count_high": ("integer", "and so often at most"),
+    },
     {"exact_pmi": ("number", "with --exact"), "count": ("integer", "with --exact")},
 )
 PMI = record(
@@ -215,8 +223,29 @@ PMI = record(
         "pairs": (listed(PAIR), "of the largest PMI"),
         "tokens": ("integer", "read"),
         "bytes_used": ("integer", "of the sketch"),
+        "least_count": ("integer", "occurrences from which pairs are listed"),
+        "complete": ("boolean", "whether every pair of the stream was counted"),
+        "complete_above": (
+            "number|null",
+            "the PMI above which none of these is missing; null if `complete`, or not known",
+        ),
     },
-    {"retrieved": ("integer", "pairs above 0"), **CORRELATIONS},
+    {
+        "retrieved": ("integer", "pairs above 0"),
+        **CORRELATIONS,
+        "recall": (
+            listed(
+                record(
+                    {
+                        "pmi": ("number", "true, at least"),
+                        "pairs": ("integer", "of `least_count` occurrences or more that have it"),
+                        "recall": ("number|null", "share of them that is listed"),
+                    }
+                )
+            ),
+            "with --exact",
+        ),
+    },
 )
 SEND = record(
     {

@@ -31,7 +31,7 @@ def texts(order, seed=0, documents=3000, length=20, words=20_000):
 
 @pytest.fixture(params=["as they come", "rising", "falling"])
 def corpus(request):
-    corpus = Corpus(ouzel.StreamingPMI("160KB", window=4, sample_size=400, heap_size=128, rare=200), exact=True)
+    corpus = Corpus(ouzel.StreamingPMI("60KB", window=4, sample_size=400, heap_size=128, rare=200), exact=True)
     corpus.learn(texts(request.param))
     return corpus
 
@@ -102,7 +102,7 @@ def count(state, slot, often):
 
 
 def test_cells_that_stop_are_no_bounds():
-    state = allocate(rare_pairs.layout(1, 1, 3))
+    state = allocate(rare_pairs.layout(1, 1024, 3))
     rare_pairs.begin(state, 0)
     often = count_min.init(width=16, depth=2)
     true = {7: 400, 8: 300, 9: 300}

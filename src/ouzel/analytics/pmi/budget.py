@@ -54,14 +54,15 @@ def divided(parameters: dict[str, Any]) -> Parts:
     sample = (4 + longest) * (parameters["sample_size"] + parameters["window"])
     sample += 4 * parameters["window"] if rare else 0
     left = size - 4 * depth * counters - sample
-    pairs, cells = 1, 1
+    pairs, cells, most = 1, 1, parameters["heap_size"]
     if rare:
         given = max(2 * left // 3, 0)
-        pairs = min(max(given // 3 // (rare_pairs.PAIR + 2 * longest), 1), parameters["heap_size"])
+        pairs = max(min(given // 3 // (rare_pairs.PAIR + 2 * longest), 3 * most // 5), 1)
+        most = max(most - pairs, 1)
         cells = max((given - pairs * (rare_pairs.PAIR + 2 * longest)) // rare_pairs.DEPTH, 1)
         left -= pairs * (rare_pairs.PAIR + 2 * longest) + cells * rare_pairs.DEPTH
     pair = ENTRY + (ESTIMATED if rare else 0) + 2 * longest
-    heap_size = min(parameters["heap_size"], max(left // (2 * pair), 1))
+    heap_size = min(most, max(left // (2 * pair), 1))
     return Parts(depth, counters, sample, pairs, cells, heap_size, (left - pair * heap_size) // 4)
 
 

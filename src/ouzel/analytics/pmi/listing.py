@@ -88,11 +88,17 @@ class Estimates(NamedTuple):
 
     @classmethod
     def joined(cls, counted: Estimates, found: Estimates) -> Estimates:
-        """Pairs that were counted, and such found in the sketch that were not."""
-        both = [estimates.members.astype(np.uint64) for estimates in (counted, found)]
-        known, others = (members[:, 0] << np.uint64(32) | members[:, 1] for members in both)
-        found = found.where(~np.isin(others, known))
+        """Pairs of both kinds, each once: as it was found in the sketch if all of it was counted there."""
+        exact = found.counts == found.most
+        counted = counted.where(~np.isin(counted.keys, found.keys[exact]))
+        found = found.where(~np.isin(found.keys, counted.keys))
         return cls(*(np.concatenate(parts) for parts in zip(counted, found, strict=True)))
+
+    @property
+    def keys(self) -> np.ndarray:
+        """A number (n,) uint64 for each pair."""
+        members = self.members.astype(np.uint64)
+        return np.asarray(members[:, 0] << np.uint64(32) | members[:, 1])
 
     def where(self, wanted: np.ndarray) -> Estimates:
         """Some of them, by position or mask."""

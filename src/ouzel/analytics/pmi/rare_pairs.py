@@ -5,8 +5,9 @@ factor of the window's size. Such pairs hardly occur among negative examples, so
 weights, and they lose their place in an active set to frequent pairs. They are few, and can be counted instead.
 
 Two stages, after Zhou et al. (2018), "Cold Filter: A Meta-Framework for Faster and More Accurate Stream Processing":
-cells of one byte with conservative update (Estan & Varghese 2002) stop the many pairs that occur a few times; a pair
-whose cells reach `ENTRY` enters a table of exact counts, or takes the place of the pair that is counted least. When the
+a pair enters a table of exact counts while there is room. Later, cells of one byte with conservative update (Estan &
+Varghese 2002) stop the many pairs that occur a few times; one whose cells reach `ENTRY` takes the place of the pair in
+the table that may have occurred least, if it may have occurred oftener. When the
 cells are full, on average `FULL`, one is taken off each, and the floor rises by one (Misra & Gries 1982). With f the
 floor and q what the cells say of a pair, it occurred f + q times at most, so that
     a pair in the table          occurred between c and c + m times: c counted, m = f + q when it entered;
@@ -96,7 +97,8 @@ def count_pair(state, slot, first, second, most, often, ceiling):
         return
     says = _says(state, slot)
     before = min(state.totals[0] + says, most - 1) if says < MOST else most - 1
-    if entry < 0 and says + 1 >= ENTRY and _enter(state, slot, first, second, before, says == MOST, often, ceiling):
+    may_enter = says + 1 >= ENTRY or state.table.taken[0] < len(state.table.keys)
+    if entry < 0 and may_enter and _enter(state, slot, first, second, before, says == MOST, often, ceiling):
         return
     _raise_cells(state, slot, says + 1)
     if state.totals[1] > FULL * state.cells.size:

@@ -60,7 +60,7 @@ class StreamingPMI(Analysis):
     events : whether a document is one token, an event's name, and windows go over documents
     learning_rate, schedule, l2 : of the AWM-Sketch, for pairs outside of the active set; see `AWMSketchClassifier`
     inner_rate : first step of pairs in the active set
-    heap_size, width : most pairs in the active set, which takes half of what other parts leave of the budget at most;
+    heap_size, width : most pairs that are kept, in the active set and the table of rare ones, as the budget allows;
         and counters of the sketch, 0 for what the budget leaves
     rare : occurrences up to which a token is rare. Pairs of rare tokens, which have the largest information, are
         counted in more than half of the budget, and none of many occurrences is missed; 0 for the paper's sketch alone

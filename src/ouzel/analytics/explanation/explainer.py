@@ -184,7 +184,8 @@ class StreamingExplainer(Analysis):
     def counted(self) -> Counted:
         """All attributes in the active set, heaviest first."""
         slots, weights = self.active()
-        entries = np.array([self._entries()[slot] for slot in slots.tolist()], np.int64)
+        entry_of = self._entries()
+        entries = np.array([entry_of[slot] for slot in slots.tolist()], np.int64)
         return self._counted(slots, weights, entries)
 
     def found(self, side: str = "both", min_support: int = 1) -> Counted:

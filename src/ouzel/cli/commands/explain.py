@@ -113,10 +113,7 @@ def _print_table(explained: Explained, top: int, side: str, min_support: int) ->
     )
     unranked = explainer.unranked(min_support)
     if unranked:
-        console.print(
-            f"{unranked:,} more are not ranked: they may have been counted on less than half of their rows; "
-            "a larger --budget counts more"
-        )
+        console.print(f"{unranked:,} more are not ranked: less than half of their rows may have been counted")
     if explained.exact:
         found, correlation, ranks = explained.correlation(side, min_support)
         console.print(

@@ -13,16 +13,15 @@ Our readings, and where we depart from the paper:
 - So pairs are found. Those in the active set are counted, from the (e^w - 1) / rate occurrences that the weight w of
   their entry tells of, and a CountMin sketch counts tokens, so that the PMI shown is one of counts: weights of rare
   words' pairs hardly meet a negative example, and stay 1 to 2 below it.
-- Pairs of rare tokens, which have the largest PMI, are counted apart from the sketch, in most of the budget (see
-  `rare_pairs`): all those with more than some number of occurrences are listed, whatever their order.
-- The reservoir renews itself: of a uniform sample, which hardly changes late in a stream, 4,000 tokens tell too little
-  of the frequencies of words.
-With `rare=0` pairs are found by the sketch alone, as in the paper.
+- Pairs of rare tokens, which have the largest PMI, are counted apart (`rare_pairs`), and so none of many
+  occurrences is missed. With `rare=0` pairs are found by the sketch alone, as in the paper.
+- The reservoir renews itself: of a uniform sample, 4,000 tokens tell too little of the frequencies of words.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from math import inf
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -62,8 +61,7 @@ class StreamingPMI(Analysis):
     inner_rate : first step of pairs in the active set
     heap_size, width : most pairs that are kept, in the active set and the table of rare ones, as the budget allows;
         and counters of the sketch, 0 for what the budget leaves
-    rare : occurrences up to which a token is rare. Pairs of rare tokens, which have the largest information, are
-        counted in more than half of the budget, and none of many occurrences is missed; 0 for the paper's sketch alone
+    rare : occurrences up to which a token is rare: pairs of such are counted in half of the budget; 0 for the paper's
     seed : of the hash functions and of the sample
 
     Examples
@@ -143,9 +141,7 @@ class StreamingPMI(Analysis):
     @classmethod
     def upgraded(cls, version: int, notes: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """The arrays of an older file as this version has them; `notes` are changed likewise."""
-        if version != 1:
-            return super().upgraded(version, notes, arrays)
-        return budgeting.upgraded(notes, arrays)
+        return budgeting.upgraded(notes, arrays) if version == 1 else super().upgraded(version, notes, arrays)
 
     @property
     def sample(self) -> reservoir.State:
@@ -177,8 +173,7 @@ class StreamingPMI(Analysis):
 
     def learn(self, tokens: Tokens, ended: bool = True) -> StreamingPMI:
         """Learn tokens; unless `ended`, the last document goes on with the next."""
-        options = self.parameters
-        ends = tokens.ends if ended else tokens.ends[:0]
+        options, ends = self.parameters, tokens.ends if ended else tokens.ends[:0]
         learn_tokens(
             self.state,
             self.sample,
@@ -229,9 +224,7 @@ class StreamingPMI(Analysis):
     @property
     def complete_above(self) -> float:
         """The PMI above which no pair of `least_count()` occurrences or more is missing; -inf if none is at all."""
-        if self.complete:
-            return float("-inf")
-        return self.stream.pmi_above(self.parameters["rare"] - self.stream.margin)
+        return -inf if self.complete else self.stream.pmi_above(self.parameters["rare"] - self.stream.margin)
 
     @property
     def stream(self) -> Stream:
@@ -255,10 +248,8 @@ class StreamingPMI(Analysis):
         """The estimated PMI of one pair: of its counts if it is kept, else by the sketch; 0 if it has not been seen."""
         slots = slots_of_items([first, second], self.seed)
         found, pmi = self.listed(0)
-        kept = np.flatnonzero((found.members == slots).all(axis=1))
-        if len(kept):
-            return float(pmi[kept[0]])
-        return float(self.weights_of(np.array([pair_slot(slots[0], slots[1])], np.uint32))[0])
+        kept = pmi[(found.members == slots).all(axis=1)]
+        return float(kept[0] if len(kept) else self.weights_of(np.array([pair_slot(*slots)], np.uint32))[0])
 
     def name_of(self, slot: int) -> str:
         """The name of a token."""

@@ -145,6 +145,31 @@ def test_a_file_of_the_first_format_is_one_of_the_sketch_alone(tmp_path):
         ouzel.StreamingPMI.load(path)
 
 
+def test_a_table_of_a_file_in_which_pairs_cannot_be_found_is_refused(tmp_path):
+    path = tmp_path / "m"
+    ouzel.StreamingPMI("400KB", sample_size=400).partial_fit(["the prime minister said"] * 50).save(path)
+    described, arrays = parts_of(path)
+    arrays["beside.rare.table.places"][:] = 7
+    write(path, described, arrays)
+
+    with pytest.raises(OuzelError, match="places of keys"):
+        ouzel.StreamingPMI.load(path)
+
+
+def test_rare_pairs_are_the_same_whatever_the_blocks_and_after_loading(tmp_path):
+    documents = texts("as they come", documents=800)
+    settings = {"window": 4, "sample_size": 400, "heap_size": 128, "rare": 200}
+    whole = ouzel.StreamingPMI("60KB", **settings).partial_fit(documents)
+    part = ouzel.StreamingPMI("60KB", **settings).partial_fit(documents[:333])
+    part.save(tmp_path / "m")
+
+    again = ouzel.StreamingPMI.load(tmp_path / "m").partial_fit(documents[333:334]).partial_fit(documents[334:])
+
+    assert again.estimates(100, 1) == whole.estimates(100, 1)
+    for ours, theirs in zip(again.beside.rare[1:], whole.beside.rare[1:], strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
 @pytest.mark.parametrize("budget", ["160KB", "400KB", "1.4MB"])
 def test_what_is_allocated_beside_names_fits_the_budget(budget):
     model = ouzel.StreamingPMI(budget, sample_size=400)

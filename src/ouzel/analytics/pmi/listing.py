@@ -87,9 +87,14 @@ class Estimates(NamedTuple):
     rare: np.ndarray  # (n,) bool  whether both members are rare
 
     @classmethod
-    def joined(cls, counted: Estimates, found: Estimates) -> Estimates:
-        """Pairs of both kinds, each once: as it was found in the sketch if all of it was counted there."""
+    def joined(cls, counted: Estimates, found: Estimates, least: int) -> Estimates:
+        """Pairs of both kinds of `least` occurrences or more, each once: as it was found in the sketch if all of it was
+        counted there. One of rare tokens that was not, and is not in the table either, has fewer.
+        """
         exact = found.counts == found.most
+        if least:
+            wanted = (found.likely >= least) & (exact | ~found.rare)
+            found, exact, counted = found.where(wanted), exact[wanted], counted.where(counted.most >= least)
         counted = counted.where(~np.isin(counted.keys, found.keys[exact]))
         found = found.where(~np.isin(found.keys, counted.keys))
         return cls(*(np.concatenate(parts) for parts in zip(counted, found, strict=True)))
@@ -147,7 +152,7 @@ def of_rare(rare: rare_pairs.State, stream: Stream, ceiling: int) -> Estimates:
     return found.where(held)
 
 
-def of_active(entries: Any, weights: np.ndarray, stream: Stream) -> Estimates:
+def of_active(entries: Any, weights: np.ndarray, stream: Stream, ceiling: int) -> Estimates:
     """The pairs in the active set of the sketch with weights (n,)."""
     taken = len(weights)
     members, counts = entries.members[:taken], entries.counts[:taken].astype(np.int64)
@@ -155,4 +160,4 @@ def of_active(entries: Any, weights: np.ndarray, stream: Stream) -> Estimates:
     alone = np.stack([stream.counts_of(members[:, side]) for side in (0, 1)], axis=1)
     exact = entries.uncounted[:taken] == 0
     most = np.where(exact, counts, np.maximum(stream.reach * alone.min(axis=1), counts))
-    return Estimates(members, known, most, counts.astype(np.float64), weights, np.zeros(taken, np.bool_))
+    return Estimates(members, known, most, counts.astype(np.float64), weights, alone.max(axis=1) <= ceiling)

@@ -15,7 +15,7 @@ Our readings, and where we depart from the paper:
   words' pairs hardly meet a negative example, and stay 1 to 2 below it.
 - Pairs of rare tokens, which have the largest PMI, are counted apart (`rare_pairs`), and so none of many
   occurrences is missed. With `rare=0` pairs are found by the sketch alone, as in the paper.
-- The reservoir renews itself: of a uniform sample, 4,000 tokens tell too little of the frequencies of words.
+- The reservoir renews itself: 4,000 tokens of a uniform sample tell too little of the frequencies of words.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from ouzel.learners.shared_settings import L2, Rate
 from ouzel.model.model import Model
 from ouzel.ranges import Range, Seed, ranged
 from ouzel.rules import Rule, check, list_of, pair_of, text, whole
-from ouzel.sketches import reservoir
+from ouzel.sketches import reservoir, top_k
 from ouzel.sketches.hashing import MOST_ID, tabulation
 
 SETTLED = 25  # occurrences from which pairs are listed, if none is missing from there on
@@ -234,12 +234,10 @@ class StreamingPMI(Analysis):
     def listed(self, least: int = SETTLED) -> tuple[Estimates, np.ndarray]:
         """Pairs from `least_count(least)` on, or all that are kept if `least` is 0, and their PMI (n,), in order."""
         taken = int(self.state.taken[0])
-        found = of_active(self.entries, self.state.weights[:taken] * self.state.scale[0], self.stream)
-        counted = of_rare(self.beside.rare, self.stream, self.parameters["rare"])
-        if least:
-            from_on = self.least_count(least)
-            found, counted = found.where(found.likely >= from_on), counted.where(counted.most >= from_on)
-        found = Estimates.joined(counted, found)
+        ceiling, weights = self.parameters["rare"], self.state.weights[:taken] * self.state.scale[0]
+        counted = of_rare(self.beside.rare, self.stream, ceiling)
+        found = of_active(self.entries, weights, self.stream, ceiling)
+        found = Estimates.joined(counted, found, self.least_count(least) if least else 0)
         pmi = found.pmi(self.stream)
         order = np.argsort(-pmi, kind="stable")
         return found.where(order), pmi[order]
@@ -277,6 +275,7 @@ class StreamingPMI(Analysis):
         """Take back what `notes` gave, once it is found sound."""
         check(notes, {"tokens": list_of(pair_of(whole(0, MOST_ID + 1), text))}, "the analysis")
         self.names = dict(notes["tokens"])
+        top_k.check(self.beside.rare.table)
 
     @classmethod
     def load(cls, path: Any, tokens: str | Callable[[str], Iterable[str]] | None = None) -> Self:

@@ -94,7 +94,7 @@ def _print_table(corpus: Corpus, top: int, least: int) -> None:
         console.print(analysis.recall_table(titles, [list(row.values()) for row in corpus.recalls(least)]))
     stopped = "stopped; " if corpus.interrupted else ""
     console.print(f"\n{stopped}{model.seen:,} tokens, in {size(model.bytes_used)}")
-    console.print(f"shown are pairs of {model.least_count(least):,} occurrences or more; {_missing(corpus)}")
+    console.print(f"shown are pairs of {model.least_count(least):,} occurrences or more{_missing(corpus)}")
     if corpus.exact:
         retrieved, correlation, ranks = corpus.correlation(least=least)
         console.print(
@@ -104,10 +104,9 @@ def _print_table(corpus: Corpus, top: int, least: int) -> None:
 
 
 def _missing(corpus: Corpus) -> str:
-    """Which of those pairs may be missing."""
+    """What is known of that, and which of those pairs may be missing."""
     above = corpus.model.complete_above
     if corpus.model.complete:
-        return "none is missing"
-    if above == float("inf"):
-        return "any may be missing"
-    return f"none with a PMI above {above:.2f} is missing"
+        return "; none is missing"
+    missing = "any of them may be" if above == float("inf") else f"none with a PMI above {above:.2f} is"
+    return f", as far as is known; {missing} missing"

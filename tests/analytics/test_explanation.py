@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import ouzel
+from ouzel.analytics.explanation.attribute_counts import bounds
 from ouzel.analytics.explanation.conditions import Condition, RunningQuantile
 from ouzel.analytics.explanation.explained import Explained
 from ouzel.analytics.explanation.risks import true_risks
@@ -93,6 +94,8 @@ def test_true_counts_and_risks_lie_within_their_bounds_whatever_the_order(budget
     assert (low <= risks * (1 + 1e-12)).all()
     assert (risks <= high * (1 + 1e-12)).all()
     assert ((low <= found.risks) & (found.risks <= high)).all()
+    outside = np.setdiff1d(explained.exact.slots, found.slots)
+    assert (explained.exact.of(outside) <= bounds(explained.explainer.beside, outside)).all()
 
 
 def test_what_was_counted_on_less_than_half_of_its_rows_is_not_ranked():

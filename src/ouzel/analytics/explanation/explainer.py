@@ -222,7 +222,7 @@ class StreamingExplainer(Analysis):
         if entry is not None:
             low, high = self._counted(slots, self.weights_of(slots), np.array([entry])).interval
             return float(low[0]), float(high[0])
-        inliers, outliers = attribute_counts.bounds(self.beside, slots)[0]
+        inliers, outliers = np.minimum(attribute_counts.bounds(self.beside, slots)[0], self.rows)
         ends = true_risks(np.array([[inliers, 0], [0, outliers]]), self.rows)
         return float(ends[0]), float(ends[1])
 

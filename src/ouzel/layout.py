@@ -88,6 +88,11 @@ def uint64(*shape: int, **rest: Any) -> Any:
     return Array(shape, np.uint64, **{"least": 0, **rest})
 
 
+def uint8(*shape: int, **rest: Any) -> Any:
+    """An array of small counters."""
+    return Array(shape, np.uint8, **{"least": 0, **rest})
+
+
 def uint16(*shape: int, **rest: Any) -> Any:
     """An array of positions below 2^16."""
     return Array(shape, np.uint16, **{"least": 0, **rest})

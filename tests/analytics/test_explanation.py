@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 import ouzel
+from ouzel.analytics.explanation.attribute_counts import bounds
 from ouzel.analytics.explanation.conditions import Condition, RunningQuantile
 from ouzel.analytics.explanation.explained import Explained
-from ouzel.analytics.explanation.explainer import true_risks
+from ouzel.analytics.explanation.risks import true_risks
 from ouzel.analytics.explanation.rows import Attributes, Rule
 from ouzel.errors import OuzelError
+from tests.forging import parts_of, write
 
 COLUMNS = 4
 
@@ -69,6 +71,94 @@ def test_risks_are_unbiased_where_memory_is_a_third_of_the_attributes():
     assert len(rows) > 50
     assert abs(np.median(error)) < 0.02
     assert np.quantile(np.abs(error), 0.75) < 0.3
+
+
+@pytest.mark.parametrize("budget", ["1KB", "6KB", "20KB"])
+@pytest.mark.parametrize("order", ["as they come", "outliers last", "outliers first"])
+def test_true_counts_and_risks_lie_within_their_bounds_whatever_the_order(budget, order):
+    rows = planted(rows=20_000)
+    if order != "as they come":
+        first = np.argsort(rows.outliers if order == "outliers last" else ~rows.outliers, kind="stable")
+        slots = rows.slots.reshape(-1, COLUMNS)[first].ravel()
+        rows = Attributes(rows.offsets, slots, rows.outliers[first], lambda k: f"slot {slots[k]}")
+    explained = Explained(ouzel.StreamingExplainer(budget), Rule(), exact=True)
+    explained.learn(rows)
+
+    found = explained.explainer.counted()
+    true = explained.exact.of(found.slots)
+    risks = true_risks(true, explained.explainer.rows)
+    low, high = found.interval
+
+    assert (found.counts <= true).all()
+    assert (true <= found.counts + found.missed).all()
+    assert (low <= risks * (1 + 1e-12)).all()
+    assert (risks <= high * (1 + 1e-12)).all()
+    assert ((low <= found.risks) & (found.risks <= high)).all()
+    outside = np.setdiff1d(explained.exact.slots, found.slots)
+    assert (explained.exact.of(outside) <= bounds(explained.explainer.beside, outside)).all()
+
+
+def test_what_was_counted_on_less_than_half_of_its_rows_is_not_ranked():
+    explained = Explained(ouzel.StreamingExplainer("6KB"), Rule(), exact=True)
+    explained.learn(planted())
+    explainer = explained.explainer
+
+    found = explainer.found("both")
+    true = explained.exact.of(found.slots).sum(axis=1)
+
+    assert (true <= 7 * found.support).all()
+    assert np.mean(true <= 2 * found.support) > 0.95
+    assert explainer.unranked() == len(explainer.counted().slots) - len(found.slots) > 50
+    listed = {row.attribute for row in explainer.top(1000, "both")}
+    assert len(listed) == len(found.slots)
+
+
+def test_an_attribute_that_comes_to_outliers_late_is_not_listed_as_one_of_inliers():
+    # as in an intrusion log: whatever is common has its place before the attack begins, and half of it is not seen
+    random = np.random.default_rng(5)
+    calm = [{"flag": "SF", "size": int(size)} for size in random.integers(0, 3000, 10_000)]
+    attack = [{"flag": "SF", "size": int(size)} for size in random.integers(0, 40, 10_000)]
+    explainer = ouzel.StreamingExplainer("2KB")
+    explainer.partial_fit(calm[:5000] + [{"flag": "S0", "size": 1}] * 5000 + calm[5000:], [False] * 15_000)
+    explainer.partial_fit(attack, [True] * 10_000)
+    rows = np.array([15_000, 10_000])
+    true = float(true_risks(np.array([[10_000, 10_000]]), rows)[0])
+
+    low, high = explainer.risk_interval("flag=SF")
+
+    assert low <= true <= high
+    for row in explainer.top(100, "both"):
+        assert row.attribute != "flag=SF" or row.support >= 2800
+
+
+def test_an_attribute_is_counted_since_its_first_row_as_long_as_there_is_room():
+    explainer = ouzel.StreamingExplainer("4KB")
+    explainer.partial_fit([{"kind": "a"}] * 100 + [{"kind": "b"}] * 50, [False] * 100 + [True] * 50)
+
+    (row,) = explainer.top(1)
+
+    assert (row.attribute, row.since, row.support, row.missed) == ("kind=b", 101, 50, 0)
+    assert row.risk_low == row.risk == row.risk_high
+
+
+@pytest.mark.parametrize("budget", [52, 64, 100, 1000, 6144, 2**15, 10**6 + 1, 2**20])
+def test_bytes_used_are_those_of_the_budget(budget):
+    used = ouzel.StreamingExplainer(budget).bytes_used
+
+    assert budget - 4 < used <= budget
+
+
+def test_an_explanation_of_an_older_format_is_refused_in_a_line(tmp_path):
+    path = tmp_path / "m"
+    ouzel.StreamingExplainer("1KB").partial_fit([{"kind": "a"}], [True]).save(path)
+    described, arrays = parts_of(path)
+    assert described["notes"].pop("version") == 2
+    write(path, described, arrays)
+
+    with pytest.raises(
+        OuzelError, match=r"m: holds an explanation of format 1, this .* reads format 2; learn it again"
+    ):
+        ouzel.StreamingExplainer.load(path)
 
 
 def test_rare_outliers_leave_attributes_that_say_nothing_at_zero():

@@ -64,6 +64,24 @@ def test_the_answer_is_a_table_a_picture_and_a_model(ouzel, table, tmp_path):
     assert "purpose=FUNDRAISING" in ouzel("top", tmp_path / "m").out
 
 
+def test_risks_are_shown_with_their_interval_and_the_row_from_which_on_they_were_counted(ouzel, table):
+    arguments = ["explain", table, "--outlier", "amount > 1000", "--ignore", "dear", "--ignore", "label", "--exact"]
+    shown, scarce = (ouzel(*arguments, "--budget", budget) for budget in ("1MB", "400"))
+    answer = ouzel(*arguments, "--budget", "400", "--json").json
+
+    assert re.search(r"^risk +interval +support +counted since row +true risk +rows +outliers +attribute", shown.out)
+    assert re.search(r"exact +\d+ +\d+ .*purpose=FUNDRAISING", shown.out)
+    assert re.search(r"true risk from +attributes +recall\n +2 +\d+ +1.000", shown.out)
+    assert "more are not ranked" not in shown.out
+    assert re.search(r"more are not ranked|exact", scarce.out)
+    for row in answer["attributes"]:
+        assert row["risk_low"] <= row["risk"] <= row["risk_high"]
+        assert row["risk_low"] <= row["true_risk"] <= row["risk_high"]
+        assert row["support"] <= row["rows"] <= row["support"] + row["missed"]
+        assert row["since"] >= 1
+    assert answer["recall"][0]["attributes"] >= 1
+
+
 def test_sparse_rows_are_explained_by_their_features(ouzel, tmp_path):
     path = tmp_path / "rows.svm"
     path.write_text("+1 3:1 7:1\n-1 4:1 7:1\n" * 200)

@@ -25,6 +25,20 @@ def test_pairs_are_listed_with_their_information(ouzel, corpus, tmp_path):
     assert "prime minister" in ouzel("top", tmp_path / "m", "-n", "500").out
 
 
+def test_the_number_of_occurrences_from_which_pairs_are_shown_is_printed_and_recall_with_it(ouzel, corpus):
+    shown = ouzel("pmi", corpus, "--exact", "--min-count", "300", "--top", "99")
+    answer = ouzel("pmi", corpus, "--exact", "--min-count", "300", "--json").json
+
+    assert "shown are pairs of 300 occurrences or more; none is missing" in shown.out
+    assert re.search(r"^ *PMI +interval +counted +exact +count +pair", shown.out)
+    assert re.search(r"true PMI from +pairs +recall\n +0 +\d+ +1.000", shown.out)
+    assert answer["least_count"] == 300
+    assert answer["complete"]
+    assert answer["complete_above"] is None
+    assert all(row["recall"] in (1.0, None) for row in answer["recall"])
+    assert all(row["count_low"] == row["count"] == row["count_high"] >= 300 for row in answer["pairs"])
+
+
 def test_tables_events_and_other_tokens_are_read(ouzel, corpus, tmp_path, monkeypatch):
     log = tmp_path / "log.csv"
     log.write_text("time,event\n" + "1,disk full\n2,write failed\n3,login\n" * 300)

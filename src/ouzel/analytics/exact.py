@@ -80,8 +80,18 @@ def recall(
 
     Ratios are those of counts, divided by e^offset.
     """
-    sizes = np.abs(log_ratios(counts.counts) - offset) + 1e-9
-    wanted = [counts.slots[sizes >= np.log(threshold)] for threshold in thresholds]
+    return share_found(found, counts.slots, np.abs(log_ratios(counts.counts) - offset), thresholds)
+
+
+def share_found(
+    found: np.ndarray, slots: np.ndarray, sizes: np.ndarray, thresholds: tuple[float, ...]
+) -> list[tuple[int, float | None]]:
+    """For each threshold the number of slots (n,) whose size (n,), a logarithm, reaches it, and the share found.
+
+    >>> share_found(np.array([7]), np.array([7, 8, 9]), np.log([4.0, 2.0, 1.0]), (2.0, 4.0, 8.0))
+    [(2, 0.5), (1, 1.0), (0, None)]
+    """
+    wanted = [slots[sizes + 1e-9 >= np.log(threshold)] for threshold in thresholds]
     return [(len(some), float(np.isin(some, found).mean()) if len(some) else None) for some in wanted]
 
 

@@ -114,6 +114,7 @@ class Analysis:
     """A model of one-sparse examples, and the names of the items in its active set."""
 
     kind: ClassVar[str]
+    version: ClassVar[int] = 1  # of what a file holds; it grows where an older file can no longer be read as it is
 
     def __init__(self, parameters: dict[str, Any]) -> None:
         plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in parameters.items()}
@@ -210,7 +211,7 @@ class Analysis:
         """Write all that was learnt to one file; `load` gives it back."""
         self.forget_names()
         parameters = {name: value for name, value in self.parameters.items() if name != "schedule"}  # the model has it
-        notes = {"analysis": self.kind, "parameters": parameters, **self.notes()}
+        notes = {"analysis": self.kind, "version": self.version, "parameters": parameters, **self.notes()}
         persistence.save(self.model, path, notes, beside=(self.beside, self.layout(self.parameters)))
 
     @classmethod
@@ -219,12 +220,22 @@ class Analysis:
         return persistence.load_parts(path, cls.of_parts)
 
     @classmethod
+    def upgraded(cls, version: int, notes: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """The arrays of an older file as this version has them; `notes` are changed likewise."""
+        raise OuzelError(
+            f"holds {cls.kind} of format {version}, this version of Ouzel reads format {cls.version}; learn it again"
+        )
+
+    @classmethod
     def of_parts(cls, model: Model, notes: dict[str, Any], reading: TensorReader) -> Self:
         """The analysis of the parts of a file, once they are found to be those of one."""
         found = notes.pop("analysis", None)
         if found != cls.kind:
             known = [kind.kind for kind in Analysis.__subclasses__()]
             raise OuzelError(f"holds {found if found in known else 'a model'}, not {cls.kind}")
+        version = notes.pop("version", 1)  # the first had none
+        if version != cls.version:
+            reading.tensors = cls.upgraded(version, notes, {**reading.tensors})
         stored = notes.pop("parameters", None)
         rules = {name: rule for name, rule in cls.rules().items() if name != "schedule"}
         check(stored, rules, "the analysis")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ouzel.analytics.exact import correlation
+from ouzel.analytics.pmi.streaming_pmi import SETTLED
 from ouzel.plotting.axes import COLOURS, Line, draw_lines, dress, save
 
 if TYPE_CHECKING:
@@ -46,8 +48,11 @@ def draw_explanation(
     inliers, outliers = explained.explainer.rows.tolist()
     title = _title(title, f"{inliers + outliers:,} rows, {outliers:,} outliers")
     if explained.exact is None:
-        bars = [(row["attribute"], float(_log2(row["risk"]))) for row in explained.table(top, side, min_support)]
-        draw_bars(bars, path, "log2 of the relative risk", title, ("more among outliers", "more among the rest"))
+        rows = explained.table(top, side, min_support)
+        bars = [(row["attribute"], float(_log2(row["risk"]))) for row in rows]
+        ends = [(float(_log2(row["risk_low"])), float(_log2(row["risk_high"]))) for row in rows]
+        sides = ("more among outliers", "more among the rest")
+        draw_bars(bars, path, "log2 of the relative risk, with its interval", title, sides, ends)
         return
     weights, risks = explained.risks(min_support)
     draw_risks({"attributes kept": risks}, {"attributes kept": (weights, risks)}, path, title)
@@ -83,24 +88,26 @@ def draw_risks(
     save(figure, path)
 
 
-def draw_pmi(corpus: Corpus, path: str, title: str = "", top: int = 20) -> None:
+def draw_pmi(corpus: Corpus, path: str, title: str = "", top: int = 20, least: int = SETTLED) -> None:
     """Estimated against exact PMI of the pairs retrieved where that is known; else the PMI of the top pairs."""
     title = _title(title, f"{corpus.model.seen:,} tokens")
     if not corpus.exact:
-        bars = [(f"{row['first']} {row['second']}", row["pmi"]) for row in corpus.table(top)]
-        draw_bars(bars, path, "estimated PMI", title)
+        rows = corpus.table(top, least)
+        bars = [(f"{row['first']} {row['second']}", row["pmi"]) for row in rows]
+        ends = [(row["pmi_low"], row["pmi_high"]) for row in rows]
+        draw_bars(bars, path, "estimated PMI, with its interval", title, ends=ends)
         return
     from matplotlib.figure import Figure
 
-    members, estimated = corpus.model.pairs()
-    exact, _ = corpus.exact_pmi(members)
+    listed, estimated = corpus.model.listed(least)
+    exact, _ = corpus.exact_pmi(listed.members)
     figure = Figure(figsize=(5.2, 4.4), layout="constrained")
     axes = figure.subplots()
-    if len(members):
+    if len(exact):
         ends = [min(exact.min(), estimated.min()), max(exact.max(), estimated.max())]
         axes.plot(ends, ends, color="#5a5a5a", linewidth=0.8)
     axes.scatter(exact, estimated, s=7, alpha=0.6, color=COLOURS[0], linewidths=0)
-    above, r, _ = corpus.correlation()
+    above, r, _ = corpus.correlation(least=least)
     found = f"correlation over {above:,} pairs above 0: {r:.3f}"
     axes.set_title(f"{title}\n{found}", fontsize=10)
     _dress(axes, "exact PMI", "estimated PMI")
@@ -108,15 +115,24 @@ def draw_pmi(corpus: Corpus, path: str, title: str = "", top: int = 20) -> None:
 
 
 def draw_bars(
-    pairs: list[tuple[str, float]], path: str, x: str, title: str = "", sides: tuple[str, str] = ("", "")
+    pairs: list[tuple[str, float]],
+    path: str,
+    x: str,
+    title: str = "",
+    sides: tuple[str, str] = ("", ""),
+    ends: Sequence[tuple[float, float]] | None = None,
 ) -> None:
-    """Named bars to either side of zero, the longest to the right on top; `sides` say what the two colours are."""
+    """Named bars to either side of zero, the longest to the right on top; `sides` say what the two colours are.
+
+    `ends` are those of an interval around each, drawn as a line.
+    """
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
     reach = 1.1 * max((abs(value) for _, value in pairs if np.isfinite(value)), default=1.0)
     cut = [(name, float(np.clip(value, -reach, reach))) for name, value in pairs]  # something to nothing is infinite
-    pairs = sorted(cut, key=lambda bar: -bar[1])
+    order = sorted(range(len(cut)), key=lambda k: -cut[k][1])
+    pairs = [cut[k] for k in order]
     values = [value for _, value in pairs]
     signs = [
         sign for sign, present in ((0, max(values, default=0.0) > 0), (1, min(values, default=0.0) < 0)) if present
@@ -125,6 +141,10 @@ def draw_bars(
     figure = Figure(figsize=(7.2, max(2.0, 1.0 + 0.24 * len(pairs) + 0.25 * explained)), layout="constrained")
     axes = figure.subplots()
     axes.barh(range(len(pairs)), values, color=[COLOURS[value < 0] for value in values], height=0.72)
+    if ends:
+        low, high = np.array(ends)[order].T
+        lengths = [np.maximum(values - low, 0.0), np.maximum(high - values, 0.0)]
+        axes.errorbar(values, range(len(pairs)), xerr=lengths, fmt="none", ecolor="#5a5a5a", elinewidth=0.8, capsize=2)
     axes.set_yticks(range(len(pairs)), [_short(name) for name, _ in pairs], fontsize=8)
     axes.margins(y=0.01)
     axes.invert_yaxis()

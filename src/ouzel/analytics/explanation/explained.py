@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.analytics.exact import ExactCounts, correlation, known, rank_correlation
-from ouzel.analytics.explanation.explainer import StreamingExplainer, true_risks
+from ouzel.analytics.exact import ExactCounts, correlation, known, rank_correlation, share_found
+from ouzel.analytics.explanation.explainer import StreamingExplainer
+from ouzel.analytics.explanation.risks import true_risks
 from ouzel.analytics.explanation.rows import Attributes, Rule, rows_of
 from ouzel.analytics.sketch import learn_all, pair_slot
 from ouzel.kernels.jit import kernel
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
+
+THRESHOLDS = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 1e3, 1e4, 1e5)  # of true risks, for recall
 
 
 @kernel
@@ -70,29 +73,42 @@ class Explained:
         """The attributes of `StreamingExplainer.top`, with true counts where these are known."""
         found = [row._asdict() for row in self.explainer.top(top, side, min_support)]
         if self.exact is not None:
-            slots = self.explainer.found(side, min_support)[0][: len(found)]
-            counts = self.exact.of(slots)
+            counts = self.exact.of(self.explainer.found(side, min_support).slots[: len(found)])
             for row, pair, risk in zip(found, counts.tolist(), true_risks(counts, self.explainer.rows), strict=True):
                 row |= {"true_risk": float(risk), "rows": sum(pair), "outliers": pair[1]}
         return found
 
     def risks(self, min_support: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """Weights of the attributes kept, and their true relative risks."""
-        slots, weights, _ = self.explainer.found("both", min_support)
+        """Weights of the attributes ranked, and their true relative risks."""
+        found = self.explainer.found("both", min_support)
         assert self.exact is not None
-        return weights, true_risks(self.exact.of(slots), self.explainer.rows)
+        return found.weights, true_risks(self.exact.of(found.slots), self.explainer.rows)
 
     def correlation(self, side: str = "both", min_support: int = 1) -> tuple[int, float, float]:
-        """How many attributes of a side are kept, and how the logarithms of their risks go with those of the true ones.
+        """How many attributes of a side are ranked, and how the logarithms of their risks go with those of true ones.
 
         Pearson's correlation and Spearman's, of ranks. Those of both sides together join two clusters far apart, and
         are high whatever the order within either.
         """
-        slots, _, counts = self.explainer.found(side, min_support)
+        found = self.explainer.found(side, min_support)
         assert self.exact is not None
-        shown = np.log(true_risks(counts, self.explainer.rows))
-        true = np.log(true_risks(self.exact.of(slots), self.explainer.rows))
-        return len(slots), correlation(shown, true), rank_correlation(shown, true)
+        shown = np.log(found.risks)
+        true = np.log(true_risks(self.exact.of(found.slots), self.explainer.rows))
+        return len(found.slots), correlation(shown, true), rank_correlation(shown, true)
+
+    def recalls(self, side: str = "high", min_support: int = 1) -> list[dict[str, Any]]:
+        """Of the attributes whose true risk reaches a threshold, or its reciprocal, the share that is ranked."""
+        if self.exact is None:
+            return []
+        counts, slots = self.exact.counts, self.exact.slots
+        often = counts.sum(axis=1) >= min_support
+        logs = np.log(true_risks(counts[often], self.explainer.rows))
+        sizes = {"high": logs, "low": -logs, "both": np.abs(logs)}[side]
+        shares = share_found(self.explainer.found(side, min_support).slots, slots[often], sizes, THRESHOLDS)
+        return [
+            {"risk": threshold, "attributes": count, "recall": share}
+            for threshold, (count, share) in zip(THRESHOLDS, shares, strict=True)
+        ]
 
     def to_json(self, top: int, side: str, min_support: int) -> dict[str, Any]:
         """All that the command shows."""
@@ -104,8 +120,11 @@ class Explained:
             "left_out": self.rule.left_out,
             "threshold": None if self.rule.condition is None else self.rule.condition.threshold,
             "bytes_used": self.explainer.bytes_used,
+            "ranked": len(self.explainer.found("both", min_support).slots),
+            "unranked": self.explainer.unranked(min_support),
         }
         if self.exact is not None:
             kept, r, ranks = self.correlation(side, min_support)
             answer |= {"listed": kept, "correlation": known(r), "rank_correlation": known(ranks)}
+            answer |= {"recall": self.recalls(side, min_support)}
         return answer

@@ -7,9 +7,9 @@ attributes likewise. With p = P(outlier | attribute) its weight tends to log(p /
 if examples of the commoner kind of row count N_rare / N_common, as they do by default: attributes that say nothing then
 have the weight 0, however rare outliers are. The relative risk is
     r = P(outlier | attribute) / P(outlier | no such attribute) = p / ((N+ - n p) / (N - n)),
-with n the attribute's support. So attributes are found here; of those in the active set outliers and inliers are
-counted as well (see `counted`, where we depart from the paper), and the risk told is that of the rows counted since an
-attribute entered: what stands for those before is of the class that let it enter, and would exaggerate.
+with n the number of rows that have the attribute. So attributes are found here; their risks are those of counts, and
+lie in an interval, as an attribute is counted exactly only since it entered the active set (see `attribute_counts`,
+where we depart from the paper).
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ouzel.analytics import counted
-from ouzel.analytics.sketch import Analysis, Bytes, HeapSize, Width, arguments, pair_slot, slots_of_items
+from ouzel.analytics.explanation import attribute_counts
+from ouzel.analytics.explanation.attribute_counts import CELL, DEPTH, ENTRY, Counts, learn_attributes
+from ouzel.analytics.explanation.risks import Counted, true_risks
+from ouzel.analytics.sketch import Analysis, Bytes, HeapSize, Width, arguments, slots_of_items
 from ouzel.errors import OuzelError
-from ouzel.kernels.jit import force_inline, kernel
-from ouzel.layout import float32, int64
 from ouzel.learners.shared_settings import L2, Rate
+from ouzel.model.model import Model
 from ouzel.ranges import Range, Seed, ranged
-from ouzel.sketches.top_k import find
 from ouzel.streams.frames import as_table
 from ouzel.streams.guard import one_line
 
 SIDES = ("high", "low", "both")
-ENTRY = counted.ENTRY + 4  # bytes of an attribute in the active set: 4 for how many examples stand for rows before
+LEAST = ENTRY + CELL * DEPTH + 4  # bytes of a budget: one attribute, one cell a row, one counter
 
 
 class Explanation(NamedTuple):
@@ -39,50 +39,12 @@ class Explanation(NamedTuple):
 
     attribute: str
     weight: float
-    risk: float  # relative risk, of the rows counted
-    support: int  # rows that had it since it entered the active set
-
-
-class Entries(NamedTuple):
-    """What is noted of each attribute in the active set."""
-
-    held: counted.Held
-    uncounted: np.ndarray  # (k,) float32  how many of these stand for rows before it entered; inliers below 0
-    origins: np.ndarray  # (k, 2) int64  where it stood in the block at work, for its name; -1 where named already
-
-
-class Beside(NamedTuple):
-    """What is kept beside the sketch."""
-
-    rows: np.ndarray  # (2,) int64  inliers and outliers
-    entries: Entries
-
-
-@force_inline
-def _learn(state, slot, outlier, first, second, entries, settings):
-    """Learn one attribute; if it is new to the active set, note where it stood and what stands for rows before."""
-    before = find(state, slot)
-    room = state.taken[0] < len(state.keys)
-    entry = counted.learn_counted(state, slot, outlier, entries.held, settings)
-    if entry >= 0 and before < 0:
-        often = np.float32(0.0 if room else entries.held.often[entry])
-        entries.uncounted[entry] = often if state.weights[entry] > 0.0 else -often
-        entries.origins[entry, 0] = first
-        entries.origins[entry, 1] = second
-
-
-@kernel
-def learn_attributes(state, offsets, slots, outliers, conjunctions, balanced, rows, entries, settings):
-    """Learn the attributes `slots[offsets[i]:offsets[i + 1]]` of rows i; `rows` (2,) counts inliers and outliers."""
-    for i in range(len(outliers)):
-        rows[1 if outliers[i] else 0] += 1
-        if balanced:
-            counted.balance(state, entries.held, rows[1], rows[0], settings)
-        for a in range(offsets[i], offsets[i + 1]):
-            _learn(state, slots[a], outliers[i], a, np.int64(-1), entries, settings)
-            if conjunctions:
-                for b in range(a + 1, offsets[i + 1]):
-                    _learn(state, pair_slot(slots[a], slots[b]), outliers[i], a, b, entries, settings)
+    risk: float  # relative risk, of the rows counted and an estimate of those before
+    support: int  # rows that had it since it entered the active set, counted exactly
+    since: int  # the row, from 1, from which on it is counted
+    missed: int  # at most so many rows before had it; 0 where `risk` and `support` are exact
+    risk_low: float  # the true risk lies between this
+    risk_high: float  # and this
 
 
 class StreamingExplainer(Analysis):
@@ -90,7 +52,7 @@ class StreamingExplainer(Analysis):
 
     Parameters
     ----------
-    budget : bytes, a number or a size such as "32KB"
+    budget : bytes, a number or a size such as "1MB"
     order : 1 for attributes, 2 for their conjunctions as well
     balanced : let the commoner of outliers and inliers count less, so that what says nothing has the weight 0;
         False for the paper's examples, all of which count alike
@@ -107,11 +69,12 @@ class StreamingExplainer(Analysis):
     """
 
     kind = "an explanation"
+    version = 2  # 1: attributes had no bounds
 
     @ranged
     def __init__(
         self,
-        budget: Bytes | str = "32KB",
+        budget: Bytes | str = "1MB",
         *,
         order: Annotated[int, Range(1, 2, whole=True), "1 for attributes, 2 for pairs of them, too"] = 1,
         balanced: bool = True,
@@ -123,31 +86,34 @@ class StreamingExplainer(Analysis):
         seed: Seed = 0,
     ) -> None:
         super().__init__(arguments(locals()))
+        attribute_counts.begin(self.beside, self.seed)
+
+    def hold(self, parameters: dict[str, Any], model: Model, beside: Any) -> None:
+        """Be of these parts: new ones, or those of a file."""
+        super().hold(parameters, model, beside)
+        self.owners[:] = self.state.keys
 
     @classmethod
     def sizes(cls, parameters: dict[str, Any]) -> dict[str, Any]:
-        """The sizes of the sketch: a fifth of the budget for its counters, the rest for the active set."""
+        """The sizes of the sketch: a tenth of the budget for its counters, the rest for the active set and bounds."""
         order, size = parameters["order"], parameters["budget"]
         if order not in (1, 2):
             raise OuzelError(f"order is 1 for attributes or 2 for pairs of them, too; got {order}")
-        entries = parameters["heap_size"] or size // (ENTRY + 4)
-        counters = parameters["width"] or (size - ENTRY * entries) // 4
+        entries = parameters["heap_size"] or size // (ENTRY + 8)
+        counters = parameters["width"] or (size - ENTRY * entries - CELL * DEPTH * cls.cells(parameters)) // 4
         if entries < 1 or counters < 1:
-            raise OuzelError(f"a budget of {size} bytes is too small; give at least {ENTRY + 4} bytes")
+            raise OuzelError(f"a budget of {size} bytes is too small; give at least {LEAST} bytes")
         return {"heap_size": entries, "width": counters}
 
     @classmethod
-    def layout(cls, parameters: dict[str, Any]) -> Beside:
-        """What the arrays beside the sketch are made of."""
-        entries = cls.sizes(parameters)["heap_size"]
-        return Beside(
-            rows=int64(2),
-            entries=Entries(
-                held=counted.layout(entries),
-                uncounted=float32(entries, least=-counted.MOST, most=counted.MOST),
-                origins=int64(entries, 2, fill=-1, least=-1, most=-1),
-            ),
-        )
+    def cells(cls, parameters: dict[str, Any]) -> int:
+        """Cells in each row of the Count-Min sketch: a tenth of the budget."""
+        return int(max(parameters["budget"] // (ENTRY + 8) // (2 * DEPTH), 1))
+
+    @classmethod
+    def layout(cls, parameters: dict[str, Any]) -> Counts:
+        """The layout of the arrays beside the sketch."""
+        return attribute_counts.layout(cls.sizes(parameters)["heap_size"], cls.cells(parameters))
 
     @property
     def rows(self) -> np.ndarray:
@@ -156,8 +122,8 @@ class StreamingExplainer(Analysis):
 
     @property
     def bytes_used(self) -> int:
-        """4 bytes for each id, weight and counter, and 8 for what is counted of each attribute in the active set."""
-        return self.model.bytes_used + (ENTRY - 8) * len(self.entries.uncounted)
+        """4 bytes for each id, weight and counter, and the counts and bounds of each attribute in the active set."""
+        return self.model.bytes_used + (ENTRY - 8) * len(self.entries.since) + 4 * self.beside.cells.size
 
     def partial_fit(self, rows: Any, outliers: Any) -> StreamingExplainer:
         """Learn rows and whether each (n,) is an outlier.
@@ -182,7 +148,7 @@ class StreamingExplainer(Analysis):
         """Learn rows in compressed form: offsets (n + 1,), slots (attributes,) uint32; `name_of` names a position."""
         order, balanced = self.parameters["order"], self.parameters["balanced"]
         learn_attributes(
-            self.state, offsets, slots, outliers, order > 1, balanced, self.rows, self.entries, self.model.settings
+            self.state, offsets, slots, outliers, order > 1, balanced, self.owners, self.beside, self.model.settings
         )
         self.model.examples += len(outliers)
         origins = self.entries.origins
@@ -190,60 +156,89 @@ class StreamingExplainer(Analysis):
             name = " & ".join(name_of(int(k)) for k in origins[entry] if k >= 0)
             self.model.names.remember(int(self.state.keys[entry]) - 1, name)
         origins[:] = -1
-        if len(self.model.names) > 2 * len(self.entries.uncounted):
+        if len(self.model.names) > 2 * len(self.entries.since):
             self.forget_names()
         return self
 
     def top(self, k: int = 20, side: str = "high", min_support: int = 1) -> list[Explanation]:
-        """The k attributes of largest risk ("high"), of smallest ("low"), or of either, by its logarithm ("both")."""
-        slots, weights, counts = self.found(side, min_support)
-        risks, support = true_risks(counts, self.rows), counts.sum(axis=1)
+        """The k attributes of largest risk ("high"), of smallest ("low"), or of either, by its logarithm ("both").
+
+        Only attributes that were counted on at least half of their rows, as far as can be told, are ranked.
+        """
+        found = self.found(side, min_support)
+        low, high = found.interval
         return [
-            Explanation(self.name(slots[i]), float(weights[i]), float(risks[i]), int(support[i]))
-            for i in range(min(max(k, 0), len(slots)))
+            Explanation(
+                attribute=self.name(found.slots[i]),
+                weight=float(found.weights[i]),
+                risk=float(found.risks[i]),
+                support=int(found.support[i]),
+                since=int(found.since[i]),
+                missed=int(found.missed[i].sum()),
+                risk_low=float(low[i]),
+                risk_high=float(high[i]),
+            )
+            for i in range(min(max(k, 0), len(found.slots)))
         ]
 
-    def found(self, side: str = "both", min_support: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Slots, weights and counts (n, 2), inliers first, of all in the active set, in the order of `top`."""
+    def counted(self) -> Counted:
+        """All attributes in the active set, heaviest first."""
+        slots, weights = self.active()
+        entry_of = self._entries()
+        entries = np.array([entry_of[slot] for slot in slots.tolist()], np.int64)
+        return self._counted(slots, weights, entries)
+
+    def found(self, side: str = "both", min_support: int = 1) -> Counted:
+        """The attributes that `top` ranks, in its order."""
         if side not in SIDES:
             raise OuzelError(f"side must be one of {', '.join(SIDES)}; got {side!r}")
-        slots, weights = self.active()
-        counts = self.counts_of(slots)
-        risks = np.log(true_risks(counts, self.rows))
+        found = self.counted()
+        found = found.where(found.mostly_counted & (found.support >= min_support))
+        risks = np.log(found.risks)
         order = np.argsort(-np.abs(risks), kind="stable")
-        wanted = counts.sum(axis=1)[order] >= min_support
         if side != "both":
-            wanted &= risks[order] > 0 if side == "high" else risks[order] < 0
-        order = order[wanted]
-        return slots[order], weights[order], counts[order]
+            order = order[risks[order] > 0 if side == "high" else risks[order] < 0]
+        return found.where(order)
 
-    def counts_of(self, slots: np.ndarray) -> np.ndarray:
-        """Inliers and outliers (n, 2) that had attributes (n,) uint32 since these entered the active set."""
-        place = {slot: entry for entry, slot in enumerate(self.state.keys.tolist())}
-        uncounted = self.entries.uncounted[[place.get(slot, 0) for slot in slots.tolist()]].astype(np.int64)
-        counts = counted.counts_of(self.state, slots, self.entries.held, self.model.settings)
-        return np.maximum(counts - np.maximum(uncounted[:, None] * [1, -1], 0), 0)[:, ::-1]
+    def unranked(self, min_support: int = 1) -> int:
+        """How many attributes in the active set are not ranked: less than half of their rows may have been counted."""
+        found = self.counted()
+        return int((~found.mostly_counted & (found.support + found.missed.sum(axis=1) >= min_support)).sum())
 
     def risk(self, attribute: str) -> float:
         """The relative risk of one attribute, `column=value`: of its counts if held, else by the sketch's weight."""
         slots = slots_of_items([attribute], self.seed)
-        counts = self.counts_of(slots)
-        if counts.any():
-            return float(true_risks(counts, self.rows)[0])
+        entry = self._entries().get(int(slots[0]))
+        if entry is not None:
+            return float(self._counted(slots, self.weights_of(slots), np.array([entry])).risks[0])
         inliers, outliers = np.maximum(self.rows, 1)
         odds = np.exp(self.weights_of(slots)[0]) * (outliers / inliers if self.parameters["balanced"] else 1.0)
         return float(odds / (1.0 + odds) * (inliers + outliers) / outliers)
 
+    def risk_interval(self, attribute: str) -> tuple[float, float]:
+        """Two numbers between which the true relative risk of one attribute, `column=value`, lies."""
+        slots = slots_of_items([attribute], self.seed)
+        entry = self._entries().get(int(slots[0]))
+        if entry is not None:
+            low, high = self._counted(slots, self.weights_of(slots), np.array([entry])).interval
+            return float(low[0]), float(high[0])
+        inliers, outliers = np.minimum(attribute_counts.bounds(self.beside, slots)[0], self.rows)
+        ends = true_risks(np.array([[inliers, 0], [0, outliers]]), self.rows)
+        return float(ends[0]), float(ends[1])
 
-def true_risks(counts: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Relative risks of attributes with counts (n, 2) among `rows` (2,) inliers and outliers.
+    def _entries(self) -> dict[int, int]:
+        """The entry of each slot in the active set."""
+        return {slot: entry for entry, slot in enumerate(self.state.keys[: self.state.taken[0]].tolist())}
 
-    Half a row is added to each count of outliers and a whole one to each of rows, so that none is 0 or infinite.
-
-    >>> true_risks(np.array([[60, 40]]), np.array([800, 200])).round(2).tolist()
-    [2.25]
-    """
-    inliers, outliers = counts[:, 0], counts[:, 1]
-    here = (outliers + 0.5) / (inliers + outliers + 1.0)
-    elsewhere = (rows[1] - outliers + 0.5) / (rows.sum() - inliers - outliers + 1.0)
-    return np.asarray(here / elsewhere)
+    def _counted(self, slots: np.ndarray, weights: np.ndarray, entries: np.ndarray) -> Counted:
+        """Attributes with the counts of their entries (n,) in the active set."""
+        noted = self.entries
+        return Counted(
+            slots=slots,
+            weights=weights,
+            counts=noted.counts[entries].astype(np.int64),
+            missed=noted.missed[entries].astype(np.int64),
+            estimated=attribute_counts.estimated_missed(self.beside, entries),
+            since=noted.since[entries].astype(np.int64),
+            rows=self.rows,
+        )

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.analytics.exact import ExactCounts, correlation, known, rank_correlation
+from ouzel.analytics.exact import ExactCounts, correlation, known, rank_correlation, share_found
 from ouzel.analytics.items import LINES, find_item_format, lines_of, text_column
-from ouzel.analytics.pmi.streaming_pmi import StreamingPMI
+from ouzel.analytics.pmi.streaming_pmi import SETTLED, StreamingPMI
 from ouzel.analytics.pmi.token_pairs import true_pairs
 from ouzel.analytics.pmi.tokens import Tokens
 from ouzel.analytics.sketch import learn_all, pair_slot
@@ -18,6 +18,8 @@ from ouzel.streams.guard import reading
 from ouzel.streams.options import TABLES, Options
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.batches import record_batches
+
+THRESHOLDS = tuple(float(k) for k in range(13))  # of true PMI, for recall
 
 
 def texts_of(source: Source, format: str | None, column: str | None, options: Options) -> Generator[list[str]]:
@@ -44,6 +46,7 @@ class Corpus:
         self.tokens = ExactCounts() if exact else None
         self.pairs = ExactCounts() if exact else None
         self.true_pairs = 0
+        self._members: list[np.ndarray] = []  # (n, 3) of different pairs: their slot and those of both tokens
         self.interrupted = False
 
     @property
@@ -70,7 +73,10 @@ class Corpus:
         tokens = Tokens.of_sequences([texts], model.seed) if events else model.tokenise(texts, model.seed)
         if self.tokens is not None and self.pairs is not None:
             ends = tokens.ends[:0] if events else tokens.ends
-            slots = true_pairs(tokens.slots, ends, model.entries.window.copy(), model.entries.position.copy())
+            window, position = model.entries.window.copy(), model.entries.position.copy()
+            slots, members = true_pairs(tokens.slots, ends, window, position)
+            found, at = np.unique(slots, return_index=True)
+            self._members.append(np.column_stack([found, members[at]]))
             self.tokens.add(tokens.slots, np.zeros(len(tokens.slots), np.uint8))
             self.pairs.add(slots, np.zeros(len(slots), np.uint8))
             self.true_pairs += len(slots)
@@ -85,34 +91,59 @@ class Corpus:
         alone = np.stack([self.tokens.of(members[:, side])[:, 0] for side in (0, 1)]) / max(self.model.seen, 1)
         return np.log(np.maximum(counts, 0.5) / max(self.true_pairs, 1)) - np.log(alone).sum(axis=0), counts
 
-    def table(self, top: int) -> list[dict[str, Any]]:
-        """The pairs of `StreamingPMI.top`, with what is exact where that is known."""
-        rows: list[dict[str, Any]] = [pair._asdict() for pair in self.model.top(top)]
+    def table(self, top: int, least: int = SETTLED) -> list[dict[str, Any]]:
+        """The pairs of `StreamingPMI.estimates`, with what is exact where that is known."""
+        rows: list[dict[str, Any]] = [pair._asdict() for pair in self.model.estimates(top, least)]
         if self.exact:
-            exact, counts = self.exact_pmi(self.model.pairs()[0][: len(rows)])
+            exact, counts = self.exact_pmi(self.model.listed(least)[0].members[: len(rows)])
             for row, true, count in zip(rows, exact.tolist(), counts.tolist(), strict=True):
                 row |= {"exact_pmi": true, "count": count}
         return rows
 
-    def correlation(self, above: float = 0.0) -> tuple[int, float, float]:
-        """How many pairs are told of whose PMI is estimated `above` a number, and how estimates go with exact values.
+    def recalls(self, least: int = SETTLED) -> list[dict[str, Any]]:
+        """Of the true pairs of `least_count(least)` occurrences or more whose PMI reaches a threshold, the share found.
+
+        Thresholds are whole numbers.
+        """
+        if self.pairs is None:
+            return []
+        joined = np.concatenate(self._members) if self._members else np.empty((0, 3), np.uint32)
+        _, first = np.unique(joined[:, 0], return_index=True)
+        often = self.pairs.counts[:, 0] >= self.model.least_count(least)
+        members = joined[first][often, 1:]
+        listed = self.model.listed(least)[0].members
+        found = np.array([pair_slot(first, second) for first, second in listed], np.uint32)
+        exact = self.exact_pmi(members)[0] if len(members) else np.empty(0)
+        shares = share_found(found, self.pairs.slots[often], exact, tuple(np.exp(THRESHOLDS)))
+        return [
+            {"pmi": threshold, "pairs": count, "recall": share}
+            for threshold, (count, share) in zip(THRESHOLDS, shares, strict=True)
+        ]
+
+    def correlation(self, above: float = 0.0, least: int = SETTLED) -> tuple[int, float, float]:
+        """How many pairs are listed whose PMI is estimated `above` a number, and how estimates go with exact values.
 
         Pearson's correlation and Spearman's, of ranks. Pairs below 0, which are not what is looked for, would make
         both higher: they are far from the others.
         """
-        members, estimated = self.model.pairs()
+        found, estimated = self.model.listed(least)
         wanted = estimated > above
-        exact = self.exact_pmi(members[wanted])[0]
+        exact = self.exact_pmi(found.members[wanted])[0]
         return int(wanted.sum()), correlation(estimated[wanted], exact), rank_correlation(estimated[wanted], exact)
 
-    def to_json(self, top: int) -> dict[str, Any]:
+    def to_json(self, top: int, least: int = SETTLED) -> dict[str, Any]:
         """All that the command shows."""
+        above = self.model.complete_above
         answer: dict[str, Any] = {
-            "pairs": self.table(top),
+            "pairs": self.table(top, least),
             "tokens": self.model.seen,
             "bytes_used": self.model.bytes_used,
+            "least_count": self.model.least_count(least),
+            "complete_above": above if np.isfinite(above) else None,
+            "complete": self.model.complete,
         }
         if self.exact:
-            retrieved, r, ranks = self.correlation()
+            retrieved, r, ranks = self.correlation(least=least)
             answer |= {"retrieved": retrieved, "correlation": known(r), "rank_correlation": known(ranks)}
+            answer |= {"recall": self.recalls(least)}
         return answer

@@ -11,41 +11,38 @@ Our readings, and where we depart from the paper:
   information about it, the sum I of importance p (1 - p), exceeds 4, its step is 1 / (1 / rate + I - 4), that of
   Newton's method.
 - So pairs are found. Those in the active set are counted, from the (e^w - 1) / rate occurrences that the weight w of
-  their entry tells of, and a CountMin sketch counts tokens, so that the PMI told is one of counts: weights of rare
-  words' pairs hardly meet a negative example, and stay 1 to 2 below it. What is told of are pairs of 25 occurrences.
-- The reservoir renews itself: of a uniform sample, which hardly changes late in a stream, 4,000 tokens tell too little
-  of the frequencies of words.
+  their entry tells of, and a CountMin sketch counts tokens, so that the PMI shown is one of counts: weights of rare
+  words' pairs hardly meet a negative example, and stay 1 to 2 below it.
+- Pairs of rare tokens, which have the largest PMI, are counted apart (`rare_pairs`), and so none of many
+  occurrences is missed. With `rare=0` pairs are found by the sketch alone, as in the paper.
+- The reservoir renews itself: 4,000 tokens of a uniform sample tell too little of the frequencies of words.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated, Any, NamedTuple, Self
+from math import inf
+from typing import Annotated, Any, Self
 
 import numpy as np
 
 from ouzel.analytics.pmi import budget as budgeting
-from ouzel.analytics.pmi.token_pairs import counts_of_tokens, learn_tokens
-from ouzel.analytics.pmi.tokens import Tokens, label_of, tokeniser
+from ouzel.analytics.pmi import rare_pairs
+from ouzel.analytics.pmi.listing import Association, Estimate, Estimates, Stream, of_active, of_rare
+from ouzel.analytics.pmi.token_pairs import learn_tokens
+from ouzel.analytics.pmi.tokens import Tokens, label_of, shortened, tokeniser
 from ouzel.analytics.sketch import Analysis, Bytes, Width, pair_slot, slots_of_items
 from ouzel.errors import OuzelError
 from ouzel.learners.shared_settings import L2, Rate
 from ouzel.model.model import Model
 from ouzel.ranges import Range, Seed, ranged
 from ouzel.rules import Rule, check, list_of, pair_of, text, whole
-from ouzel.sketches import reservoir
+from ouzel.sketches import reservoir, top_k
 from ouzel.sketches.hashing import MOST_ID, tabulation
 
-SETTLED = 25  # occurrences from which a pair is told of
+SETTLED = 25  # occurrences from which pairs are listed, if none is missing from there on
+RARE = 24 * SETTLED  # occurrences up to which a token is rare
 RENEWED = 0.2  # share of tokens that enter the reservoir: it is a sample of some 20,000 recent ones
-
-
-class Association(NamedTuple):
-    """A pair of `StreamingPMI.top`."""
-
-    first: str
-    second: str
-    pmi: float  # estimated, in natural units (nats)
 
 
 class StreamingPMI(Analysis):
@@ -62,8 +59,9 @@ class StreamingPMI(Analysis):
     events : whether a document is one token, an event's name, and windows go over documents
     learning_rate, schedule, l2 : of the AWM-Sketch, for pairs outside of the active set; see `AWMSketchClassifier`
     inner_rate : first step of pairs in the active set
-    heap_size, width : most pairs in the active set, which takes half of what other parts leave of the budget at most;
+    heap_size, width : most pairs that are kept, in the active set and the table of rare ones, as the budget allows;
         and counters of the sketch, 0 for what the budget leaves
+    rare : occurrences up to which a token is rare: pairs of such are counted in half of the budget; 0 for the paper's
     seed : of the hash functions and of the sample
 
     Examples
@@ -74,6 +72,7 @@ class StreamingPMI(Analysis):
     """
 
     kind = "pointwise mutual information"
+    version = 2  # 1: pairs of rare tokens were not counted
 
     @ranged
     def __init__(
@@ -91,6 +90,7 @@ class StreamingPMI(Analysis):
         schedule: Any = "inverse-time",
         heap_size: Annotated[int, Range(1, whole=True, each=200), "most pairs in the active set"] = 4096,
         width: Width = 0,
+        rare: Annotated[int, Range(0, 10**9, whole=True), "occurrences up to which a token is rare"] = RARE,
         seed: Seed = 0,
     ) -> None:
         label = label_of(tokens)
@@ -108,11 +108,13 @@ class StreamingPMI(Analysis):
             "schedule": schedule,
             "heap_size": heap_size,
             "width": width,
+            "rare": rare,
             "seed": seed,
         }
         super().__init__(parameters)
         reservoir.begin(self.sample.counts, self.seed)
-        self.beside.often.tables[...] = tabulation(budgeting.DEPTH, self.seed)
+        self.beside.often.tables[...] = tabulation(len(self.beside.often.tables), self.seed)
+        rare_pairs.begin(self.beside.rare, self.seed)
         self.tokenise = tokeniser(tokens)
 
     def hold(self, parameters: dict[str, Any], model: Model, beside: Any) -> None:
@@ -136,6 +138,11 @@ class StreamingPMI(Analysis):
         """What the arrays beside the sketch are made of."""
         return budgeting.layout(parameters)
 
+    @classmethod
+    def upgraded(cls, version: int, notes: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """The arrays of an older file as this version has them; `notes` are changed likewise."""
+        return budgeting.upgraded(notes, arrays) if version == 1 else super().upgraded(version, notes, arrays)
+
     @property
     def sample(self) -> reservoir.State:
         """The reservoir of tokens."""
@@ -145,8 +152,7 @@ class StreamingPMI(Analysis):
     def bytes_used(self) -> int:
         """4 bytes for each id, weight, counter, count and token of the sample, and the bytes of all names kept."""
         names = sum(len(name.encode()) for name in self.names.values())
-        held = len(self.sample.items) + len(self.entries.window) + self.beside.often.counters.size
-        return self.model.bytes_used + (budgeting.ENTRY - 8) * len(self.entries.information) + 4 * held + names
+        return self.model.bytes_used + budgeting.bytes_beside(self.parameters) + names
 
     @property
     def seen(self) -> int:
@@ -167,12 +173,13 @@ class StreamingPMI(Analysis):
 
     def learn(self, tokens: Tokens, ended: bool = True) -> StreamingPMI:
         """Learn tokens; unless `ended`, the last document goes on with the next."""
-        options = self.parameters
-        ends = tokens.ends if ended else tokens.ends[:0]
+        options, ends = self.parameters, tokens.ends if ended else tokens.ends[:0]
         learn_tokens(
             self.state,
             self.sample,
             self.beside.often,
+            self.beside.rare,
+            options["rare"],
             tokens.slots,
             ends,
             options["negatives"],
@@ -186,38 +193,61 @@ class StreamingPMI(Analysis):
         return self
 
     def top(self, k: int = 20, settled: bool = True) -> list[Association]:
-        """The k pairs of largest estimated PMI; `settled` leaves out those of which too little is known."""
+        """The k pairs of largest estimated PMI; `settled`: of `least_count()` occurrences or more."""
         members, weights = self.pairs(settled)
         return [
             Association(self.name_of(members[i, 0]), self.name_of(members[i, 1]), float(weights[i]))
             for i in range(min(max(k, 0), len(weights)))
         ]
 
-    def pairs(self, settled: bool = True) -> tuple[np.ndarray, np.ndarray]:
-        """Members (n, 2) and estimated PMI (n,) of the pairs in the active set, the largest first."""
-        held = np.arange(int(self.state.taken[0]))
-        if settled:
-            held = held[self.entries.counts[held] >= SETTLED]
-        estimated = self.estimated(held)
-        order = np.argsort(-estimated, kind="stable")
-        return self.entries.members[held[order]], estimated[order]
+    def estimates(self, k: int = 20, least: int = SETTLED) -> list[Estimate]:
+        """The k pairs of `top` with the intervals of their PMI and occurrences, from `least_count(least)` on."""
+        found, pmi = self.listed(least)
+        return found.named(pmi, self.stream, self.name_of, k)
 
-    def estimated(self, held: np.ndarray) -> np.ndarray:
-        """PMI (n,) of entries (n,) of the active set: of counts, or by their weight where a pair was not counted."""
-        alone = np.empty((len(held), 2), np.int64)
-        for side in (0, 1):
-            counts_of_tokens(self.beside.often, self.entries.members[held, side], alone[:, side])
-        together = self.entries.counts[held]
-        share = np.maximum(together, 1) / max(int(self.entries.position[2]), 1)
-        found = np.log(share) - np.log(np.maximum(alone, 1) / max(self.seen, 1)).sum(axis=1)
-        return np.where(together > 0, found, self.state.weights[held] * self.state.scale[0])
+    def pairs(self, settled: bool = True) -> tuple[np.ndarray, np.ndarray]:
+        """Members (n, 2) and estimated PMI (n,) of the pairs listed, or of all that are kept, the largest first."""
+        found, pmi = self.listed(SETTLED if settled else 0)
+        return found.members, pmi
+
+    def least_count(self, least: int = SETTLED) -> int:
+        """The number of occurrences, `least` or more, from which no pair of rare tokens is missing."""
+        if self.complete or not self.parameters["rare"]:
+            return least
+        return max(least, rare_pairs.missing(self.beside.rare) + 1)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every pair of the stream is kept: the active set has room for more."""
+        return bool(self.state.taken[0] < len(self.state.keys))
+
+    @property
+    def complete_above(self) -> float:
+        """The PMI above which no pair of `least_count()` occurrences or more is missing; -inf if none is at all."""
+        return -inf if self.complete else self.stream.pmi_above(self.parameters["rare"] - self.stream.margin)
+
+    @property
+    def stream(self) -> Stream:
+        """What was read, as far as PMI goes by it."""
+        return Stream(self.seen, int(self.entries.position[2]), self.parameters["window"] - 1, self.beside.often)
+
+    def listed(self, least: int = SETTLED) -> tuple[Estimates, np.ndarray]:
+        """Pairs from `least_count(least)` on, or all that are kept if `least` is 0, and their PMI (n,), in order."""
+        taken = int(self.state.taken[0])
+        ceiling, weights = self.parameters["rare"], self.state.weights[:taken] * self.state.scale[0]
+        counted = of_rare(self.beside.rare, self.stream, ceiling)
+        found = of_active(self.entries, weights, self.stream, ceiling)
+        found = Estimates.joined(counted, found, self.least_count(least) if least else 0)
+        pmi = found.pmi(self.stream)
+        order = np.argsort(-pmi, kind="stable")
+        return found.where(order), pmi[order]
 
     def pmi(self, first: str, second: str) -> float:
-        """The estimated PMI of one pair: of its counts if it is held, else by the sketch; 0 if it has not been seen."""
+        """The estimated PMI of one pair: of its counts if it is kept, else by the sketch; 0 if it has not been seen."""
         slots = slots_of_items([first, second], self.seed)
-        slot = int(pair_slot(slots[0], slots[1]))
-        held = np.flatnonzero(self.state.keys[: self.state.taken[0]] == slot)
-        return float(self.estimated(held)[0] if len(held) else self.weights_of(np.array([slot], np.uint32))[0])
+        found, pmi = self.listed(0)
+        kept = pmi[(found.members == slots).all(axis=1)]
+        return float(kept[0] if len(kept) else self.weights_of(np.array([pair_slot(*slots)], np.uint32))[0])
 
     def name_of(self, slot: int) -> str:
         """The name of a token."""
@@ -226,7 +256,8 @@ class StreamingPMI(Analysis):
     def _name(self, tokens: Tokens) -> None:
         """Have the names of all tokens that are kept, and no others."""
         taken = int(self.state.taken[0])
-        parts = (self.sample.items, self.entries.window, self.entries.members[:taken].ravel())
+        rare = self.beside.rare.members[: int(self.beside.rare.table.taken[0])]
+        parts = (self.sample.items, self.entries.window, self.entries.members[:taken].ravel(), rare.ravel())
         wanted = set(np.unique(np.concatenate(parts)).tolist())
         self.names = {slot: name for slot, name in self.names.items() if slot in wanted}
         missing = np.array(sorted(wanted - self.names.keys()), np.uint32)
@@ -234,7 +265,7 @@ class StreamingPMI(Analysis):
         at = np.searchsorted(found, missing)
         for slot, place in zip(missing.tolist(), at.tolist(), strict=True):
             if place < len(found) and found[place] == slot:
-                self.names[slot] = _cut(tokens.name_of(int(where[place])), self.longest_name)
+                self.names[slot] = shortened(tokens.name_of(int(where[place])), self.longest_name)
 
     def notes(self) -> dict[str, Any]:
         """What a file holds beside the model and arrays: the names of tokens."""
@@ -244,6 +275,7 @@ class StreamingPMI(Analysis):
         """Take back what `notes` gave, once it is found sound."""
         check(notes, {"tokens": list_of(pair_of(whole(0, MOST_ID + 1), text))}, "the analysis")
         self.names = dict(notes["tokens"])
+        top_k.check(self.beside.rare.table)
 
     @classmethod
     def load(cls, path: Any, tokens: str | Callable[[str], Iterable[str]] | None = None) -> Self:
@@ -261,15 +293,7 @@ class StreamingPMI(Analysis):
 
     def save(self, path: Any) -> None:
         """Write all that was learnt to one file; `load` gives it back."""
-        members, _ = self.pairs(settled=False)
-        for first, second in members.tolist():
+        for first, second in self.entries.members[: int(self.state.taken[0])].tolist():
             slot = int(pair_slot(first, second))
             self.model.names.remember(slot - 1, f"{self.name_of(first)} {self.name_of(second)}")
         super().save(path)
-
-
-def _cut(name: str, longest: int) -> str:
-    """A name in so many bytes."""
-    if len(name.encode()) <= longest:
-        return name
-    return name.encode()[: longest - 3].decode("utf-8", "ignore") + "…"

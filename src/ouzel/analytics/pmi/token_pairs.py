@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ouzel.analytics.pmi import rare_pairs
 from ouzel.analytics.sketch import ONE, pair_slot
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.learners.budget import awm
@@ -26,6 +27,7 @@ class Entries(NamedTuple):
     information: np.ndarray  # (k,) float32
     members: np.ndarray  # (k, 2) uint32  slots of the two tokens
     counts: np.ndarray  # (k,) uint32  occurrences, estimated up to when it entered and counted since
+    uncounted: np.ndarray  # (k,) uint32  how many of these are estimated, at least 1; 0 where all were counted
     window: np.ndarray  # (window - 1,) uint32  the last tokens, a ring
     position: np.ndarray  # (3,) int64  tokens in the window since the document began; tokens seen; true pairs seen
     word: np.ndarray  # (1,) uint32  the slot at work
@@ -65,18 +67,22 @@ def _learn(state, first, second, target, importance, inner, entries, settings):
         entries.members[entry, 0] = first
         entries.members[entry, 1] = second
         entries.counts[entry] = 1 if target > 0.0 else 0
+        entries.uncounted[entry] = 0
         if not room:  # n steps from 0 in one direction lead to log(1 + rate n), nearly: so often it had occurred
             weight = min(max(state.weights[entry] * state.scale[0], 0.0), LARGEST_ENTRY)
             entries.counts[entry] = np.uint32((exp(weight) - 1.0) / max(settings.learning_rate, SLOWEST) + 0.5)
+            entries.uncounted[entry] = max(entries.counts[entry], np.uint32(1))
 
 
 @force_inline
 def count_token(often, token):
-    """Count a token, raising no counter above what it must be (Estan & Varghese 2002, conservative update)."""
+    """Count a token, raising no counter above what it must be (Estan & Varghese 2002, conservative update); return how
+    often it has occurred, at most."""
     count = raised(count_min.query(often, token), 1)
     for r in range(often.counters.shape[0]):
         column, _ = cell(often.tables[r], token, often.counters.shape[1])
         often.counters[r, column] = max(often.counters[r, column], count)
+    return count
 
 
 @kernel
@@ -87,8 +93,11 @@ def counts_of_tokens(often, tokens, out):
 
 
 @kernel
-def learn_tokens(state, sample, often, tokens, ends, negatives, renewed, inner, entries, settings):
-    """Learn documents that end before the positions `ends`; what follows the last goes on with the next call."""
+def learn_tokens(state, sample, often, rare, ceiling, tokens, ends, negatives, renewed, inner, entries, settings):
+    """Learn documents that end before the positions `ends`; what follows the last goes on with the next call.
+
+    Pairs of tokens that occurred `ceiling` times at most are counted by `rare`, too.
+    """
     room = np.int64(len(entries.window))
     share = np.float32(1.0 / negatives)
     document = 0
@@ -98,17 +107,23 @@ def learn_tokens(state, sample, often, tokens, ends, negatives, renewed, inner, 
             document += 1
         token = tokens[k]
         reservoir.renew(sample, token, renewed)
-        count_token(often, token)
+        count = np.int64(count_token(often, token))
         held = min(entries.position[0], room)
         for back in range(held):
             other = entries.window[(entries.position[0] - held + back) % room]
             entries.position[2] += 1
+            if count <= ceiling:
+                before = np.int64(rare.often[(entries.position[0] - held + back) % room])
+                if before <= ceiling:
+                    slot, most = pair_slot(other, token), room * min(before, count)
+                    rare_pairs.count_pair(rare, slot, other, token, most, often, ceiling)
             _learn(state, other, token, 1.0, np.float32(1.0), inner, entries, settings)
             for _ in range(negatives):
                 u = reservoir.draw(sample)
                 v = reservoir.draw(sample)
                 _learn(state, u, v, -1.0, share, inner, entries, settings)
         entries.window[entries.position[0] % room] = token
+        rare.often[entries.position[0] % room] = np.uint32(count)
         entries.position[0] += 1
     while document < len(ends) and ends[document] <= len(tokens):
         entries.position[0] = 0
@@ -118,9 +133,11 @@ def learn_tokens(state, sample, often, tokens, ends, negatives, renewed, inner, 
 
 @kernel
 def true_pairs(tokens, ends, window, position):
-    """Slots of the pairs that `learn_tokens` makes of the same tokens; `window` and `position` follow as there."""
+    """Slots (n,) and members (n, 2) of the pairs that `learn_tokens` makes of the same tokens; `window` and `position`
+    follow as there."""
     room = np.int64(len(window))
     found = np.empty(len(tokens) * room, np.uint32)
+    members = np.empty((len(tokens) * room, 2), np.uint32)
     filled = document = 0
     for k in range(len(tokens)):
         while document < len(ends) and ends[document] <= k:
@@ -128,8 +145,10 @@ def true_pairs(tokens, ends, window, position):
             document += 1
         held = min(position[0], room)
         for back in range(held):
-            found[filled] = pair_slot(window[(position[0] - held + back) % room], tokens[k])
+            members[filled, 0] = window[(position[0] - held + back) % room]
+            members[filled, 1] = tokens[k]
+            found[filled] = pair_slot(members[filled, 0], members[filled, 1])
             filled += 1
         window[position[0] % room] = tokens[k]
         position[0] += 1
-    return found[:filled]
+    return found[:filled], members[:filled]

@@ -104,3 +104,10 @@ def _called(found: Any, how: Any) -> Callable[[str], Sequence[str]]:
     if not callable(found):
         raise OuzelError(f"tokens: {how!r} is not a function")
     return lambda text: [str(token) for token in found(text)]
+
+
+def shortened(name: str, longest: int) -> str:
+    """A name in so many bytes."""
+    if len(name.encode()) <= longest:
+        return name
+    return name.encode()[: longest - 3].decode("utf-8", "ignore") + "…"

@@ -74,6 +74,28 @@ def titled(files: Sequence[str], between: str = ", ") -> str:
     return between.join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
+def interval(low: float, high: float, exact: bool, shown: Callable[[float], str]) -> str:
+    """An interval as a cell of a table; `exact` where nothing is uncertain.
+
+    >>> interval(2.0, 3.5, False, str), interval(2.0, 2.0, True, str)
+    ('2.0 to 3.5', 'exact')
+    """
+    return "exact" if exact else f"{shown(low)} to {shown(high)}"
+
+
+def recall_table(titles: Sequence[str], rows: Sequence[Sequence[float | None]]) -> Any:
+    """Thresholds, how many true items reach each, and the shares of them that were found; empty ones are left out."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in titles:
+        table.add_column(title, justify="right", no_wrap=True)
+    for threshold, count, *shares in rows:
+        if count:
+            table.add_row(f"{threshold:,g}", f"{count:,}", *(f"{share:.3f}" for share in shares))
+    return table
+
+
 def hand_over(
     found: Analysis,
     common: Common,

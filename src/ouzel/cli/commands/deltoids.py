@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -74,21 +74,9 @@ def _print_table(reader: TwoStreams, top: int) -> None:
     console.print(named_table(["ratio", "weight", *true, "item"], rows))
     if reader.exact:
         console.print()
-        console.print(_recall_table(reader))
+        recalls = reader.recalls()
+        titles = ["true ratio from", "items", *(f"recall {name}" for name in list(recalls[0])[2:])]
+        console.print(analysis.recall_table(titles, [list(row.values()) for row in recalls]))
     first, second = reader.model.seen.tolist()
     stopped = "stopped; " if reader.interrupted else ""
     console.print(f"\n{stopped}{first:,} items against {second:,}, in {size(reader.model.bytes_used)}")
-
-
-def _recall_table(reader: TwoStreams) -> Any:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    rows = reader.recalls()
-    for title in ("true ratio from", "items", *(f"recall {name}" for name in list(rows[0])[2:])):
-        table.add_column(title, justify="right", no_wrap=True)
-    for row in rows:
-        if row["items"]:
-            ratio, items, *shares = row.values()
-            table.add_row(f"{ratio:g}", f"{items:,}", *(f"{share:.3f}" for share in shares))
-    return table

@@ -13,6 +13,8 @@ from ouzel.errors import DataError, OuzelError
 if TYPE_CHECKING:
     from ouzel.analytics.explanation.explained import Explained
 
+TRUE_FROM = {"high": "true risk from", "low": "1 / true risk from", "both": "true risk, or 1 / it, from"}
+
 
 def explain(
     files: options.Files,
@@ -35,14 +37,12 @@ def explain(
     order: Annotated[int, typer.Option(help="1 for attributes, 2 for their pairs, too.")] = 1,
     top: Annotated[int, typer.Option(help="Attributes to show.")] = 20,
     side: Annotated[str, typer.Option(help="high, low or both: risks above or below those of other rows.")] = "high",
-    min_support: Annotated[int, typer.Option(help="Rows that an attribute must have had.")] = 1,
-    budget: analysis.Budget = "32KB",
+    min_support: Annotated[int, typer.Option(help="Rows of an attribute that must have been counted.")] = 1,
+    budget: analysis.Budget = "1MB",
     unbalanced: Annotated[
         bool, typer.Option("--unbalanced", help="Let all rows count alike, however rare outliers are (the paper).")
     ] = False,
-    exact: Annotated[
-        bool, typer.Option("--exact", help="Count exactly, too: true risks, and their correlation.")
-    ] = False,
+    exact: Annotated[bool, typer.Option("--exact", help="Count exactly, too: true risks, and recall.")] = False,
     format: options.Format = None,
     lines: options.Lines,
     common: analysis.Common,
@@ -79,25 +79,41 @@ def explain(
 
 def _print_table(explained: Explained, top: int, side: str, min_support: int) -> None:
     from ouzel.cli.ui.formatting import factor
-    from ouzel.cli.ui.tables import console_for_tables, named_table
+    from ouzel.cli.ui.tables import console_for_tables, show_named
     from ouzel.evaluation.figures import size
 
     console = console_for_tables()
     rows = []
     for row in explained.table(top, side, min_support):
-        cells = [factor(row["risk"]), f"{row['weight']:+.3f}", f"{row['support']:,}"]
+        exact = not row["missed"]
+        cells = [
+            factor(row["risk"]),
+            analysis.interval(row["risk_low"], row["risk_high"], exact, factor),
+            f"{row['support']:,}" if exact else f"{row['support']:,} to {row['support'] + row['missed']:,}",
+            f"{row['since']:,}",
+        ]
         if explained.exact:
             cells += [factor(row["true_risk"]), f"{row['rows']:,}", f"{row['outliers']:,}"]
         rows.append([*cells, row["attribute"]])
     true = ("true risk", "rows", "outliers") if explained.exact else ()
-    console.print(named_table(["risk", "weight", "support", *true, "attribute"], rows))
+    show_named(console, ["risk", "interval", "support", "counted since row", *true, "attribute"], rows)
+    if explained.exact:
+        console.print()
+        titles = [TRUE_FROM[side], "attributes", "recall"]
+        recalls = explained.recalls(side, min_support)
+        console.print(analysis.recall_table(titles, [list(row.values()) for row in recalls]))
     explainer = explained.explainer
     inliers, outliers = explainer.rows.tolist()
     stopped = "stopped; " if explained.interrupted else ""
     console.print(f"\n{stopped}{inliers + outliers:,} rows, {outliers:,} of them outliers{_threshold(explained)}")
     if explained.rule.left_out:
         console.print(f"{explained.rule.left_out:,} rows left out, for want of what decides")
-    console.print(f"in {size(explainer.bytes_used)}, {len(explainer.found()[0]):,} attributes kept")
+    console.print(
+        f"in {size(explainer.bytes_used)}, {len(explainer.found(min_support=min_support).slots):,} attributes"
+    )
+    unranked = explainer.unranked(min_support)
+    if unranked:
+        console.print(f"{unranked:,} more are not ranked: less than half of their rows may have been counted")
     if explained.exact:
         found, correlation, ranks = explained.correlation(side, min_support)
         console.print(

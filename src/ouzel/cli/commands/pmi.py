@@ -28,10 +28,16 @@ def pmi(
     ] = False,
     column: Annotated[str | None, typer.Option(help="Column of a table with the text, or the events.")] = None,
     top: Annotated[int, typer.Option(help="Pairs to show.")] = 20,
+    min_count: Annotated[
+        int, typer.Option(help="Occurrences of a pair that is shown; more where fewer could be missed.")
+    ] = 25,
+    rare: Annotated[
+        int, typer.Option(help="Occurrences up to which a token is rare; pairs of rare ones are counted. 0: none.")
+    ] = 600,
     negatives: Annotated[int, typer.Option(help="Pairs drawn by chance for each true one.")] = 5,
     sample_size: Annotated[int, typer.Option(help="Tokens in the reservoir they are drawn from.")] = 4000,
     heap_size: Annotated[int, typer.Option(help="Most pairs kept by name.")] = 4096,
-    exact: Annotated[bool, typer.Option("--exact", help="Count exactly, too: true PMI, and the correlation.")] = False,
+    exact: Annotated[bool, typer.Option("--exact", help="Count exactly, too: true PMI, and recall.")] = False,
     format: Annotated[
         str | None, typer.Option(help="csv, tsv, parquet, arrow, jsonl or lines; told by the name.")
     ] = None,
@@ -42,7 +48,7 @@ def pmi(
 
     Example: ouzel pmi corpus.txt --window 6 --budget 1.4MB
     """
-    common.check(top=top)
+    common.check(top=top, min_count=min_count)
     from ouzel.analytics.pmi.corpus import Corpus
     from ouzel.analytics.pmi.streaming_pmi import StreamingPMI
     from ouzel.plotting.analyses import draw_pmi
@@ -54,6 +60,7 @@ def pmi(
         negatives=negatives,
         sample_size=sample_size,
         heap_size=heap_size,
+        rare=rare,
         tokens=tokens,
         events=events,
         **common.settings,
@@ -64,26 +71,42 @@ def pmi(
         corpus.over(sources, format, column, common.reading(lines), progress)
     if not found.seen and not corpus.interrupted:
         raise DataError(f"{', '.join(files)}: there are no tokens in it; there is nothing to learn from")
-    analysis.hand_over(found, common, corpus, draw_pmi, _print_table, analysis.titled(files), top)
+    analysis.hand_over(found, common, corpus, draw_pmi, _print_table, analysis.titled(files), top, max(min_count, 1))
 
 
-def _print_table(corpus: Corpus, top: int) -> None:
-    from ouzel.cli.ui.tables import console_for_tables, named_table
+def _print_table(corpus: Corpus, top: int, least: int) -> None:
+    from ouzel.cli.ui.tables import console_for_tables, show_named
     from ouzel.evaluation.figures import size
 
-    console = console_for_tables()
+    console, model = console_for_tables(), corpus.model
     rows = []
-    for row in corpus.table(top):
-        cells = [f"{row['pmi']:.3f}"]
+    for row in corpus.table(top, least):
+        exact = row["count_low"] == row["count_high"]
+        counted = f"{row['count_low']:,}" if exact else f"{row['count_low']:,} to {row['count_high']:,}"
+        cells = [f"{row['pmi']:.3f}", f"{row['pmi_low']:.3f} to {row['pmi_high']:.3f}", counted]
         if corpus.exact:
             cells += [f"{row['exact_pmi']:.3f}", f"{row['count']:,}"]
         rows.append([*cells, f"{row['first']} {row['second']}"])
-    console.print(named_table(["PMI", *(("exact", "count") if corpus.exact else ()), "pair"], rows))
-    stopped = "stopped; " if corpus.interrupted else ""
-    console.print(f"\n{stopped}{corpus.model.seen:,} tokens, in {size(corpus.model.bytes_used)}")
+    show_named(console, ["PMI", "interval", "counted", *(("exact", "count") if corpus.exact else ()), "pair"], rows)
     if corpus.exact:
-        retrieved, correlation, ranks = corpus.correlation()
+        console.print()
+        titles = ["true PMI from", "pairs", "recall"]
+        console.print(analysis.recall_table(titles, [list(row.values()) for row in corpus.recalls(least)]))
+    stopped = "stopped; " if corpus.interrupted else ""
+    console.print(f"\n{stopped}{model.seen:,} tokens, in {size(model.bytes_used)}")
+    console.print(f"shown are pairs of {model.least_count(least):,} occurrences or more{_missing(corpus)}")
+    if corpus.exact:
+        retrieved, correlation, ranks = corpus.correlation(least=least)
         console.print(
             f"correlation of estimated and exact PMI over {retrieved:,} pairs above 0: {correlation:.3f}, "
             f"of ranks {ranks:.3f}"
         )
+
+
+def _missing(corpus: Corpus) -> str:
+    """What is known of that, and which of those pairs may be missing."""
+    above = corpus.model.complete_above
+    if corpus.model.complete:
+        return "; none is missing"
+    missing = "any of them may be" if above == float("inf") else f"none with a PMI above {above:.2f} is"
+    return f", as far as is known; {missing} missing"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ouzel.cli.schemas.analyses import DELTOIDS, EXPLAIN, PMI
 from ouzel.cli.schemas.training import TRAIN
 from ouzel.cli.schemas.words import (
     CALIBRATION,
@@ -176,65 +177,6 @@ LEARNERS = either(
         }
     ),
     table("string"),
-)
-CORRELATIONS: dict[str, tuple[Any, str]] = {
-    "correlation": ("number|null", "Pearson's, of estimates with true values, with --exact"),
-    "rank_correlation": ("number|null", "Spearman's"),
-}
-ATTRIBUTE = record(
-    {
-        "attribute": ("string", "column=value"),
-        "weight": ("number", "in the sketch"),
-        "risk": (FIGURE, "estimated: how much likelier its rows are outliers than others"),
-        "support": ("integer", "rows that had it, estimated"),
-    },
-    {"true_risk": (FIGURE, "with --exact"), "rows": ("integer", "with it"), "outliers": ("integer", "among them")},
-)
-EXPLAIN = record(
-    {
-        "attributes": (listed(ATTRIBUTE), "those asked for by --top and --side"),
-        "rows": ("integer", "in all"),
-        "outliers": ("integer", "among them"),
-        "left_out": ("integer", "rows for want of what decides"),
-        "threshold": ("number|string|null", "of the condition, at the end"),
-        "bytes_used": ("integer", "of the sketch"),
-    },
-    {"listed": ("integer", "attributes kept"), **CORRELATIONS},
-)
-ITEM = record(
-    {
-        "item": ("string|integer", "column=value, or its id"),
-        "ratio": (FIGURE, "estimated, first to second"),
-        "weight": ("number", "its natural logarithm"),
-    },
-    {
-        "first": ("integer", "with --exact"),
-        "second": ("integer", "with --exact"),
-        "true_ratio": (FIGURE, "with --exact"),
-    },
-)
-RECALL = record({"ratio": ("number", "true, at least"), "items": ("integer", "that have it")}) | {
-    "additionalProperties": {"type": ["number", "null"], "description": "share that a method found"}
-}
-DELTOIDS = record(
-    {
-        "items": (listed(ITEM), "of the largest ratio, either way"),
-        "seen": (listed("integer"), "items in the first and in the second stream"),
-        "bytes_used": ("integer", "of the sketch"),
-    },
-    {"recall": (listed(RECALL), "with --exact")},
-)
-PAIR = record(
-    {"first": ("string", ""), "second": ("string", ""), "pmi": ("number", "estimated, in natural units")},
-    {"exact_pmi": ("number", "with --exact"), "count": ("integer", "with --exact")},
-)
-PMI = record(
-    {
-        "pairs": (listed(PAIR), "of the largest PMI"),
-        "tokens": ("integer", "read"),
-        "bytes_used": ("integer", "of the sketch"),
-    },
-    {"retrieved": ("integer", "pairs above 0"), **CORRELATIONS},
 )
 SEND = record(
     {

@@ -39,8 +39,8 @@ def corpus_of(path: Path, quick: bool) -> list[list[str]]:
 
 
 def learnt(texts: list[list[str]], exact: Corpus | None = None, **settings: object) -> Corpus:
-    """A corpus learnt; exact counts are those of another reading if there was one."""
-    model = StreamingPMI("4MB", tokens="punctuation", **settings)  # type: ignore[arg-type]
+    """A corpus learnt by the sketch alone; exact counts are those of another reading if there was one."""
+    model = StreamingPMI("4MB", tokens="punctuation", rare=0, **settings)  # type: ignore[arg-type]
     corpus = Corpus(model, exact=exact is None)
     for block in texts:
         corpus.learn(block)

@@ -212,7 +212,7 @@ class Analysis:
         self.forget_names()
         parameters = {name: value for name, value in self.parameters.items() if name != "schedule"}  # the model has it
         notes = {"analysis": self.kind, "version": self.version, "parameters": parameters, **self.notes()}
-        persistence.save(self.model, path, notes, beside=(self.beside, self.layout(self.parameters)))
+        persistence.save(self.model, path, notes, (self.beside, self.layout(self.parameters)))
 
     @classmethod
     def load(cls, path: str | Path) -> Self:

@@ -33,9 +33,7 @@ NUMBERS, BOUND = RECORD + outliers.NUMBERS, RECORD + outliers.WINDOW + outliers.
 
 class State(NamedTuple):
     learner: Any  # the state of the learner inside
-    targets: (
-        np.ndarray
-    )  # (10,) float64  weight of the examples, mean, sum of squared deviations, is it centred; a record
+    targets: np.ndarray  # (10,) float64  weight of examples, mean, sum of squared deviations, is it centred; a record
 
 
 @force_inline
@@ -59,7 +57,7 @@ def scaled(targets, target, importance):
     squares = _squares(targets, gap, importance, part)
     variance = squares / weight
     mean, changed = outliers.reviewed_numbers(targets[RECORD:], mean + part * gap if centred else 0.0, variance)
-    if changed != variance:
+    if changed != variance and isfinite(changed * weight):
         squares, most = (changed if centred else changed + mean * mean) * weight, outliers.COUNTS_AS * sqrt(changed)
         gap = min(max(target - mean, -most), most) if centred else gap
     targets[WEIGHT], targets[SQUARES] = weight, squares

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import sqrt
+from math import isfinite, sqrt
 
 from ouzel.kernels.jit import inline_source
 from ouzel.learners.auto import outliers
@@ -50,8 +50,8 @@ def review_labels(state, centred):
     mean, before = labels[MEAN], labels[DEVIATIONS] / labels[WEIGHT]
     low, high = labels[RECORD + outliers.WINDOW + outliers.LOW], labels[RECORD + outliers.WINDOW + outliers.HIGH]
     moved, variance = outliers.reviewed_numbers(labels[RECORD:], mean, before)
-    if variance != before:
-        square = variance / before if centred else (variance + moved * moved) / (before + mean * mean)
+    square = variance / before if centred else (variance + moved * moved) / (before + mean * mean)
+    if variance != before and before > 0.0 and isfinite(square):
         labels[MEAN], labels[DEVIATIONS], labels[LOW], labels[HIGH] = moved, variance * labels[WEIGHT], low, high
         unit = sqrt(square)
         for slot in range(len(state.table)):

@@ -32,6 +32,7 @@ from math import copysign, sqrt
 import numpy as np
 
 from ouzel.kernels.jit import inline_source
+from ouzel.layout import MOST_NUMBER
 
 FAR = 20.0  # standard deviations from the mean, or times the largest |x|
 WIDER = 4.0  # times the largest deviation beyond that which was believed: such deviations are believed again
@@ -127,6 +128,7 @@ def counted_gap(record, number, gap, variance, sound):
     if gap * gap > far * far * variance:
         counts = counted_deviation(window, gap, variance, sound and record[NUMBERS] >= KNOWN_FROM)
     if counts == gap:
+        number = min(max(number, -MOST_NUMBER), MOST_NUMBER)
         window[LOW], window[HIGH] = min(window[LOW], number), max(window[HIGH], number)
     return counts
 

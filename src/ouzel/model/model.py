@@ -15,6 +15,7 @@ import numpy as np
 from ouzel.kernels.jit import specialise
 from ouzel.layout import bytes_of, copied, flat
 from ouzel.learners import catalogue, feature_moments, feature_scaling, protocol
+from ouzel.learners.auto import standardisation
 from ouzel.learners.feature_moments import in_sample
 from ouzel.learners.rows import Rows, to_rows
 from ouzel.model.answers import Answers, Feature, important_slots, shown_features
@@ -288,10 +289,20 @@ class Model:
     def means_and_spreads(self) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation (slots,) of the features in the examples learnt, absent ones counting as 0.
 
-        Those of a sample; not known to learners of a byte budget.
+        Those of a sample where features are not standardised; not known to learners of a byte budget.
         """
-        mean, spread = feature_moments.means_and_spreads(self.preparation.moments)
+        scales = self.scales
+        if scales is not None:
+            mean, spread = standardisation.means_and_spreads(scales)
+        else:
+            mean, spread = feature_moments.means_and_spreads(self.preparation.moments)
         return mean[: self.slots], spread[: self.slots]
+
+    @property
+    def scales(self) -> Any:
+        """The running scales of features, a `Features`, where they are standardised; else None."""
+        by_itself = isinstance(self.module, protocol.Standardizing) and not self.task.groups
+        return self.states[0].features if by_itself and self.states else self.preparation.features
 
     def feature_name(self, feature: int) -> str | int:
         """What a person calls a feature: its name, or its id where the stream had no names."""

@@ -24,14 +24,15 @@ SHORTEST = 1.0  # half-life, in examples
 class Preparation:
     """The moments of features, those that they are standardised by, and when a learner forgets.
 
-    `module` are the learner's functions. Where it standardises by itself `features` stay None; `moments` do where it
-    keeps to a byte budget.
+    `module` are the learner's functions. Where it standardises by itself `features` stay None; `moments` do where
+    features are standardised, whose scales are moments already, and where the learner keeps to a byte budget.
     """
 
     def __init__(self, learner: Learner, module: Any, standardize: bool, forget: float, groups: bool) -> None:
         self.standardizes = standardize and not isinstance(module, protocol.Standardizing)
         self.features: Any = None
-        self.counts = not learner.budgeted
+        by_itself = isinstance(module, protocol.Standardizing) and not groups  # which it learns the differences of
+        self.counts = not (learner.budgeted or self.standardizes or by_itself)
         self.moments: Any = None
         self.every = max(1, round(forget / STEPS)) if forget else 0
         self.kept = 2.0 ** (-self.every / forget) if forget else 1.0

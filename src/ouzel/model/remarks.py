@@ -13,8 +13,7 @@ from ouzel.streams.block import Block
 
 def outlier_of(model: Any) -> int:
     """The slot of the first feature that had a value of 1,000 times its usual size; 0 if none had."""
-    features = _features(model)
-    return 0 if features is None else int(features.totals[OUTLIER])
+    return 0 if model.scales is None else int(model.scales.totals[OUTLIER])
 
 
 def remark_on_outlier(model: Any, block: Block, before: int) -> str | None:
@@ -22,11 +21,12 @@ def remark_on_outlier(model: Any, block: Block, before: int) -> str | None:
 
     None where `before` it the same one was known, or the value is of an earlier block, and its scale was put right now.
     """
-    slot, features = outlier_of(model), _features(model)
+    slot, features = outlier_of(model), model.scales
     if slot == before or features is None:
         return None
+    feature = (slot if model.slot_map is None else int(model.slot_map.numbers[slot])) - 1
     here = np.arange(int(block.offsets[0]), int(block.offsets[-1]))
-    places = here[block.indices[here] == slot - 1]
+    places = here[block.indices[here] == feature]
     mean, usual = _usual(features, slot)
     sizes = np.abs(block.values[places] - mean)
     striking = np.flatnonzero(sizes > STRIKING * usual)
@@ -36,15 +36,9 @@ def remark_on_outlier(model: Any, block: Block, before: int) -> str | None:
     row = int(np.searchsorted(block.offsets, place, side="right")) - 1
     number = model.examples - block.rows + row if block.numbers is None else int(block.numbers[row])
     return (
-        f"column {model.feature_name(slot - 1)!r}: row {number + 1} is {block.values[place]:.7g}, over 1,000 times its "
+        f"column {model.feature_name(feature)!r}: row {number + 1} is {block.values[place]:.7g}, over 1,000 times its "
         "usual size; such values hardly move the scale; leave the cell empty if it stands for an unknown value"
     )
-
-
-def _features(model: Any) -> Features | None:
-    """The moments of the features, where the model scales by them."""
-    found: Features | None = model.preparation.features
-    return found if found is not None or not model.states else getattr(model.states[0], "features", None)
 
 
 def _usual(features: Features, slot: int) -> tuple[float, float]:

@@ -152,6 +152,15 @@ def spreads(mean: np.ndarray, variance: np.ndarray, centred: bool) -> np.ndarray
     return np.where(variance > CONSTANT * mean**2, np.sqrt(variance if centred else variance + mean**2), 0.0)
 
 
+def means_and_spreads(features: Features) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation (d,) of each feature, zeros counted."""
+    seen = max(features.totals[SEEN], 1.0)
+    dense = features.moments[:, LARGEST] < 0.0
+    mean = features.moments[:, MEAN] / np.where(dense, 1.0, seen)
+    square = features.moments[:, SQUARES] / seen
+    return mean, np.sqrt(np.maximum(np.where(dense, square, square - mean**2), 0.0))
+
+
 def rare_units(features: Features, squares: np.ndarray, largest: np.ndarray) -> np.ndarray:
     """By what rare features are divided, of these sums of squares and largest |x|."""
     root, reach = np.sqrt(squares / max(features.totals[SEEN], 1.0)), reach_of(features.totals)

@@ -132,9 +132,9 @@ def test_a_file_of_before_has_an_id_plus_one_as_the_slot_of_each_feature(tmp_pat
     model.slot_map = SlotMap(range(6))
     for block in blocks_from(X, y):
         model.learn(block)
-    described = persistence._describe
+    described = persistence.describe
     monkeypatch.setattr(
-        persistence, "_describe", lambda *given: {k: v for k, v in described(*given).items() if k != "slots"}
+        persistence, "describe", lambda *given: {k: v for k, v in described(*given).items() if k != "slots"}
     )
     persistence.save(model, tmp_path / "old")
 
@@ -147,8 +147,8 @@ def test_a_file_of_before_has_an_id_plus_one_as_the_slot_of_each_feature(tmp_pat
 @pytest.mark.interpreted
 @pytest.mark.parametrize("slots", [[1, 1], [0, 1, 300_000], [0, 1, -1], "01", [*range(70_000)]])
 def test_a_file_whose_slots_are_not_those_of_its_features_is_refused(slots, tmp_path, monkeypatch):
-    described = persistence._describe
-    monkeypatch.setattr(persistence, "_describe", lambda *given: {**described(*given), "slots": slots})
+    described = persistence.describe
+    monkeypatch.setattr(persistence, "describe", lambda *given: {**described(*given), "slots": slots})
     persistence.save(trained("ons", examples(*table())), tmp_path / "forged")
 
     with pytest.raises(OuzelError, match="slots"):

@@ -19,7 +19,7 @@ def outlier_of(model: Any) -> int:
 def remark_on_outlier(model: Any, block: Block, before: int) -> str | None:
     """The column, row and value of an outlier that was found while this block was learnt, in a line.
 
-    None where `before` it the same one was known, or the value is of an earlier block, and its scale was put right now.
+    None where the same one was known `before`, or the value is of an earlier block, and its scale was put right now.
     """
     slot, features = outlier_of(model), model.scales
     if slot == before or features is None:
@@ -28,7 +28,7 @@ def remark_on_outlier(model: Any, block: Block, before: int) -> str | None:
     here = np.arange(int(block.offsets[0]), int(block.offsets[-1]))
     places = here[block.indices[here] == feature]
     mean, usual = _usual(features, slot)
-    sizes = np.abs(block.values[places] - mean)
+    sizes = np.abs(block.values[places].astype(np.float64) - mean)
     striking = np.flatnonzero(sizes > STRIKING * usual)
     if not len(striking):
         return None

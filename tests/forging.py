@@ -39,8 +39,7 @@ def parts_of(path):
     """The description and the arrays of a file, names and notes in the description, arrays as long as in memory."""
     model, notes = persistence.load_notes(path)
     states = {f"state.{place}.": state for place, state in enumerate(model.states)}
-    if model.preparation.features is not None:
-        states[persistence.FEATURES] = model.preparation.features
+    states |= {f"{name}.": part for name, part in model.preparation.arrays().items()}
     if "analysis" in notes:
         kind = next(kind for kind in Analysis.__subclasses__() if kind.kind == notes["analysis"])
         states[persistence.BESIDE] = kind.load(path).beside

@@ -189,20 +189,20 @@ def test_another_order_of_slots_changes_no_prediction(name):
 
 
 @pytest.mark.interpreted
-def test_weights_heaviest_features_and_reasons_go_by_id_and_name():
+def test_weights_important_features_and_reasons_go_by_id_and_name():
     data = examples(*table())
     model = trained("ons", data)
-    heaviest = model.shown_top(3)[0][1]
+    important = model.most_important(3)[0][1]
     why = next(explained(model, next(blocks_from(data[:1], model=model))))
 
-    assert heaviest[0][0] in COLUMNS
+    assert important[0].name in COLUMNS
     weights = model.weights()[0]
     assert len(weights) == model.dimension
     for feature, weight in model.top(7)[0]:
         assert weights[feature + 1] == weight
     assert np.count_nonzero(weights) == 7
     named = {part["name"]: part["weight"] for part in why[0]["features"]}
-    assert {name: named[name] for name, _ in heaviest} == dict(heaviest)
+    assert [named[feature.name] for feature in important] == [feature.weight for feature in important]
     assert abs(why[0]["remainder"]) < 1e-5
 
 

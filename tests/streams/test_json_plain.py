@@ -209,7 +209,7 @@ def test_odd_files_are_refused_as_ever(text, tmp_path, monkeypatch):
         {"crosses": ["d*city"]},
         {"bins": ["n=4"]},
         {"bins": ["d=4"], "hinges": ["7=3"]},
-        {"text": ("city",), "ngrams": 2, "ignore": ("e",)},
+        {"text": ("city",), "ngrams": ("2",), "ignore": ("e",)},
         {"label": "d"},
         {"unlabelled": True, "sample": 0},
     ],

@@ -11,10 +11,13 @@ from ouzel.kernels.ascii import not_ascii
 from ouzel.kernels.jit import kernel
 from ouzel.kernels.ranks import TURN, count_smaller_among
 from ouzel.model.model import Model
+from ouzel.streams.dates import PARTS, date_parts, is_iso
+from ouzel.streams.dates import WORDS as WORDS_OF_PARTS
 from ouzel.streams.label_values import labels_in
 from ouzel.streams.read import read
 from ouzel.streams.sources import chunks
 from ouzel.streams.text import json_keys, json_plain
+from ouzel.streams.text.json_dates import read_date
 from ouzel.streams.text.json_objects import JsonExamples
 from ouzel.streams.text.json_plain import PlainObjects
 from ouzel.streams.text.marks import lines_of
@@ -95,6 +98,31 @@ CASES = {
 }
 
 
+YEARS = ["1969", "1970", "1999", "2000", "2024", "2100"]
+ODD_YEARS = ["0000", "0001", "1600", "9999"]
+FRACTIONS = ["", ".5", ".123456", ",000001", ".999999999"]
+ZONES = ["", "", "Z", "+00:00", "-05", "+0530", "-23:59"]
+ODD_ZONES = ["z", "+24:00", "+01:60", "+1", "+012", " "]
+
+
+def date_of(rng, odd):
+    """A date or a time as programs write it; an odd one is not always what ISO 8601 knows."""
+
+    def two(most, least=0):
+        return f"{rng.randint(least, most + (odd and rng.random() < 0.1)):02}"
+
+    year, month = rng.choice(YEARS + odd * ODD_YEARS), int(two(12, 1))
+    day = two(30 if month in (4, 6, 9, 11) else 31 if month != 2 else 29 if year in ("2000", "2024") else 28, 1)
+    time, second = f"{two(23)}:{two(59)}", f":{two(59)}{rng.choice(FRACTIONS + odd * ['.', ','])}"
+    zoned = f"{time}{rng.choice(['', second])}{rng.choice(ZONES + odd * ODD_ZONES)}"
+    date = f"{year}-{month:02}-{day}"
+    whole = rng.choice([date, f"{date}T{zoned}", f"{date} {zoned}", time + second])
+    if odd and rng.random() < 0.3:
+        place = rng.randrange(len(whole))
+        whole = rng.choice([whole[:place] + whole[place + 1 :], f"{whole[:place]}x{whole[place + 1 :]}", f" {whole}  "])
+    return whole
+
+
 def line_of(rng, odd, bad):
     """An object as people and programs write it; sometimes it is not one."""
     pieces = []
@@ -121,7 +149,7 @@ def line_of(rng, odd, bad):
 def outcome(path, plain, monkeypatch, **options):
     """The rows of a file, what is known of them, and the error that ended it."""
     rows, names, error = [], {}, None
-    stream = read(path, label="y", **options)
+    stream = read(path, **{"label": "y", **options})
     with monkeypatch.context() as patch:
         if not plain:
             patch.setattr(PlainObjects, "able", lambda plain, chunk: False)
@@ -166,6 +194,84 @@ def test_odd_files_are_refused_as_ever(text, tmp_path, monkeypatch):
     path.write_bytes(b'{"y":1,"a":"x"}\n' + text)
 
     assert outcome(path, True, monkeypatch) == outcome(path, False, monkeypatch)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"dates": ("d", "e")},
+        {"bits": 6},
+        {"categorical": ("d",)},
+        {"missing": "indicator"},
+        {"crosses": ["e.month*city", "city*city"]},
+        {"crosses": ["d*city"]},
+        {"bins": ["n=4"]},
+        {"bins": ["d=4"], "hinges": ["7=3"]},
+        {"text": ("city",), "ngrams": ("2",), "ignore": ("e",)},
+        {"label": "d"},
+        {"unlabelled": True, "sample": 0},
+    ],
+    ids=str,
+)
+def test_plain_dates_are_what_they_are_read_slowly(options, seed, tmp_path, monkeypatch):
+    rng = random.Random(f"{options} {seed}")
+    odd = seed % 2
+    lines = []
+    for k in range(300):
+        line = {"y": k % 2, "d": date_of(rng, odd), "city": rng.choice("abc"), "7": date_of(rng, odd)[:10], "n": k}
+        if rng.random() < 0.3:
+            line |= {"e": date_of(rng, odd), "f": rng.choice([date_of(rng, False), "Rome", None, 3])}
+        if odd and rng.random() < 0.1:
+            line |= {"d": rng.choice([None, "NA", 86400, 0.5, True, "1/31/2024", "2024-01", "soon"]), "d.hour": "1"}
+        lines.append(json.dumps(line))
+    path = tmp_path / "t.jsonl"
+    path.write_text("\n".join(lines))
+    monkeypatch.setattr(chunks, "CHUNK", rng.choice([1 << 21, 3000]))
+
+    for mode in ("raise", "skip"):
+        found = outcome(path, True, monkeypatch, on_error=mode, **options)
+        expected = outcome(path, False, monkeypatch, on_error=mode, **options)
+
+        for here, there in zip(found, expected, strict=True):
+            assert here == there
+
+
+def test_a_date_is_read_as_python_reads_it():
+    rng = random.Random(1)
+    words = [word for part in PARTS for word in WORDS_OF_PARTS[part]]
+    count = 0
+    for k in range(4000):
+        text = date_of(rng, k % 2).strip(" ")
+        data = np.frombuffer(f'{text}"'.encode() + bytes(32), np.uint8)
+        seconds, found = map(float, read_date(data, np.uint64(0), np.uint64(len(text))))
+        parts = int(found)
+        if parts:
+            here = [words[(parts >> 8 * part) & 255] for part in range((parts >> 24) & 255, parts >> 32)]
+            expected, there = date_parts(text)
+            assert is_iso(text), text
+            assert (seconds, here) == (expected, list(there.values())), text
+        elif is_iso(text):
+            far_with_fraction = text[:4] in ODD_YEARS and ("." in text or "," in text)
+            assert far_with_fraction or text.endswith("+01:60"), text
+        count += parts > 0
+    assert count > 2500
+
+
+def test_plain_dates_make_no_object_of_python(tmp_path, monkeypatch):
+    path = tmp_path / "t.jsonl"
+    path.write_text(
+        "".join(json.dumps({"y": k % 2, "at": f"2024-01-{k % 28 + 1:02}T12:30:00Z"}) + "\n" for k in range(5000))
+    )
+    slow = []
+    example = JsonExamples.example
+    monkeypatch.setattr(JsonExamples, "example", lambda *given: (slow.append(given), example(*given))[1])
+
+    rows = sum(block.rows for block in read(path, label="y"))
+
+    assert rows == 5000
+    assert not slow
 
 
 def test_plain_lines_make_no_object_of_python(tmp_path, monkeypatch):

@@ -16,6 +16,8 @@ from ouzel.numerals import is_number
 
 PARTS = ("month", "weekday", "hour")
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+WORDS = {"month": tuple(map(str, range(1, 13))), "weekday": WEEKDAYS, "hour": tuple(map(str, range(24)))}
+LONGEST_PART = max(len(f".{part}={word}") for part, words in WORDS.items() for word in words)  # of a feature's name
 EXPECTED = "expected a date such as 2024-01-31 or 2024-01-31T12:30, a number of seconds since 1970, or nothing"
 
 TIME = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"

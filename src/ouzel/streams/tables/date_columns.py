@@ -10,12 +10,11 @@ import numpy as np
 import pyarrow
 import pyarrow.compute as compute
 
-from ouzel.streams.dates import PARTS, WEEKDAYS, date_parts
+from ouzel.streams.dates import PARTS, WORDS, date_parts
 from ouzel.streams.missing import is_missing
 from ouzel.streams.tables.arrow_types import PER_SECOND, encoded, filled, is_moment, is_there, types
 from ouzel.streams.tables.cells import NOT_A_DATE
 
-WORDS = {"month": tuple(map(str, range(1, 13))), "weekday": WEEKDAYS, "hour": tuple(map(str, range(24)))}
 PLACES = {part: {word: place for place, word in enumerate(words)} for part, words in WORDS.items()}
 
 

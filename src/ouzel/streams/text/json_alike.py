@@ -11,8 +11,10 @@ from ouzel.kernels.bytes import eight_bytes
 from ouzel.kernels.jit import force_inline
 from ouzel.streams.block import LARGEST, LEAST
 from ouzel.streams.missing import LENGTHS, TEXT
+from ouzel.streams.text.json_dates import may_be_date, put_parts, read_date
 from ouzel.streams.text.json_keys import (
     CATEGORIES,
+    DATES,
     HEAD,
     HEAD_BITS,
     IGNORED,
@@ -21,6 +23,7 @@ from ouzel.streams.text.json_keys import (
     MET,
     NEXT,
     NUMBERS,
+    PART_ROWS,
     PLAIN,
     QUICK,
     SIZE,
@@ -31,9 +34,7 @@ from ouzel.streams.text.json_names import put_word
 from ouzel.streams.text.json_numbers import read_number
 from ouzel.streams.text.json_rows import put_number
 
-ZERO, ONE, TWO, THREE, FOUR, FIVE, SIX, SEVEN, EIGHT, TEN, SIXTY_THREE = (
-    np.uint64(number) for number in (0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 63)
-)
+ZERO, ONE, TWO, THREE, FOUR, SIX, EIGHT, SIXTY_THREE = (np.uint64(number) for number in (0, 1, 2, 3, 4, 6, 8, 63))
 SHORT, MIDDLING = np.uint64(5), np.uint64(13)  # bytes of a key that HEAD and TAIL hold all of
 MORE, LAST_ONE = (np.uint64(int.from_bytes(word, "little")) for word in (b'",', b'"}'))
 TWO_BYTES = np.uint64(2**16 - 1)
@@ -52,14 +53,6 @@ def may_say_nothing(data, start, stop):
     """1 if a word, a quotation mark behind it, may be nothing or a truth value, or has blanks around it; else 0."""
     size = (stop - start) & SIXTY_THREE
     return ((NOTHING[data[start]] >> size) & ONE) | np.uint64(data[stop - ONE] == 32)
-
-
-@force_inline
-def may_be_date(data, start, stop):
-    """Whether a word may be a date or a time of ISO 8601; 1 if so, else 0."""
-    size = stop - start
-    day = (data[start + FOUR] == 45) & (data[start + SEVEN] == 45) & (size >= TEN)
-    return np.uint64(day | ((data[start + TWO] == 58) & (data[start + FIVE] == 58) & (size >= EIGHT)))
 
 
 @force_inline
@@ -92,17 +85,24 @@ def read_alike(data, at, marks, mark, keys, key, stamp, longest, gathered, count
             word, word_end = value_at + ONE, marks[mark + THREE]
             tail = eight_bytes(data, word_end - ONE) >> EIGHT
             odd = may_say_nothing(data, word, word_end)
-            if role == PLAIN:
-                odd |= may_be_date(data, word, word_end)
-            if odd or word_end - word > longest or role not in (PLAIN, CATEGORIES):
+            is_date = may_be_date(data, word, word_end) if role == PLAIN else np.uint64(role == DATES)
+            if odd or word_end - word > longest or role not in (PLAIN, CATEGORIES, DATES):
                 break
             going_on = tail & TWO_BYTES == MORE
             if not going_on and tail & TWO_BYTES != LAST_ONE:
                 break
-            put_word(gathered.names, named, count, keys, following, data, size, word, word_end, mark)
-            gathered.values[count] = 1.0
-            named += ONE
-            count += ONE
+            if is_date:
+                seconds, calendar = read_date(data, word, word_end)
+                if calendar == ZERO or table[following, PART_ROWS] == ZERO or table[following, MET] == ZERO:
+                    break
+                put_number(gathered, count, keys, following, seconds)
+                count += np.uint64(abs(seconds) > LEAST)
+                count, named = put_parts(gathered, count, named, keys, following, calendar)
+            else:
+                put_word(gathered.names, named, count, keys, following, data, size, word, word_end, mark)
+                gathered.values[count] = 1.0
+                named += ONE
+                count += ONE
             mark += FOUR
             at = word_end + TWO
         else:

@@ -13,10 +13,12 @@ import numpy as np
 from ouzel.kernels.bytes import eight_bytes
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.sketches.hashing import murmur3_32
+from ouzel.streams.dates import PARTS, WORDS
 from ouzel.streams.text.spans import absorb_bytes
 
-PLAIN, NUMBERS, CATEGORIES, LABEL, WEIGHT, IGNORED, ODD = (np.uint8(role) for role in range(7))
-"""What a member is: of the kind that its value has, a number, a category; a role of its own, nothing; not read here."""
+PLAIN, NUMBERS, CATEGORIES, DATES, LABEL, WEIGHT, IGNORED, ODD, PART = (np.uint8(role) for role in range(9))
+"""What a member is: of the kind that its value has, a number, a category, a date; a role of its own, nothing; not read
+here. A PART is no member, but a calendar part of one that has dates."""
 
 MOST = 1 << 16  # keys that are known; objects with others are not read here
 GAP = 8  # bytes behind each key that are nothing
@@ -37,7 +39,10 @@ NAMED = 14  # whether that feature has a name, and not a number of its own
 FIELD = 15  # its number among those with a part in crosses, from 1 on; else 0
 START = 16  # where it begins in the text
 JOURNAL = 17  # row j: the j-th key that has MET; row 0: the number of those keys
+PART_ROWS = 18  # the row of the first of its calendar parts; 0 if they have no rows yet
 COLUMNS = 24
+WORD_ROOM = 4  # bytes for each word of a calendar part, all of which the text begins with
+PART_WORDS = b"".join(word.encode().ljust(WORD_ROOM, b"\0") for part in PARTS for word in WORDS[part])
 
 
 class Keys(NamedTuple):
@@ -114,6 +119,8 @@ def _place(keys, first, stop):
     """Enter the keys from `first` to `stop` in the table of places."""
     mask = np.uint64(len(keys.places) - 1)
     for key in range(np.uint64(first), np.uint64(stop)):
+        if keys.table[key, ROLE] == PART:
+            continue
         start = keys.table[key, START]
         place = np.uint64(murmur3_32(keys.text, start, start + keys.table[key, SIZE], 0)) & mask
         while keys.places[place]:
@@ -127,9 +134,10 @@ class KeyTable:
     def __init__(self) -> None:
         table = np.zeros((16, COLUMNS), np.uint64)
         table[0, HEAD_BITS] = ALL  # no key has eight zeros
-        self.arrays = Keys(np.zeros(256, np.uint8), table, np.zeros(64, np.uint32))
+        text = np.frombuffer(PART_WORDS.ljust(256, b"\0"), np.uint8).copy()
+        self.arrays = Keys(text, table, np.zeros(64, np.uint32))
         self._count = 1  # rows of the table, that of the beginning of an object among them
-        self._filled = 2 * GAP  # bytes of the text
+        self._filled = len(PART_WORDS) + 2 * GAP  # bytes of the text
 
     def __len__(self) -> int:
         return self._count - 1
@@ -143,8 +151,8 @@ class KeyTable:
         named: bool = False,
         seed: int = 0,
         field: int = 0,
-    ) -> None:
-        """Enter one more key."""
+    ) -> int:
+        """Enter one more key; returns its row."""
         key, start, text = self._count, self._filled, np.frombuffer(name, np.uint8)
         self._count += 1
         self._filled += len(name) + GAP
@@ -157,6 +165,12 @@ class KeyTable:
         _begin(np.frombuffer(name + b"=", np.uint8), seed, row[STATE : BITS + 1])
         self.arrays.text[start : start + len(name)] = text
         _place(self.arrays, key, key + 1)
+        return key
+
+    def add_parts(self, key: int, name: bytes, seed: int) -> None:
+        """Give a key, whose name is this, rows for the calendar parts of its dates."""
+        rows = [self.add(name + b"." + part.encode(), PART, seed=seed) for part in PARTS]
+        self.arrays.table[key, PART_ROWS] = rows[0]
 
     def _make_room(self) -> None:
         """Double the arrays that are too small."""

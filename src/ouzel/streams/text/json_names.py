@@ -30,10 +30,14 @@ PARTS = tuple(np.uint64(k * LANES) for k in (1, 2, 3, 4))  # of four bytes that 
 MANY = np.uint64(5 * LANES)  # how many of those parts are whole, 0 to 3
 SIZES = np.uint64(6 * LANES)  # bytes of the whole name
 PLACES = np.uint64(7 * LANES)  # of the feature in its row
-MARKS = np.uint64(8 * LANES)  # the mark before the key, where all between marks is the name; else NONE, and then
+MARKS = np.uint64(
+    8 * LANES
+)  # the mark before the key, where all between marks is the name; else NONE or IN_KEYS, and then
 STARTS, ENDS = np.uint64(9 * LANES), np.uint64(10 * LANES)  # where the key is, nothing of a number's own name
 WORDS, WORD_ENDS = np.uint64(11 * LANES), np.uint64(12 * LANES)
 NONE = np.uint64(2**32 - 1)
+IN_KEYS = np.uint64(2**32 - 2)  # the same of a name that stands in the text of the keys
+TEXT_OF_KEYS = np.uint64(1 << 32)  # what is added to the places of its span
 BLOCK = 16 * LANES  # a block takes so many places
 
 
@@ -74,9 +78,9 @@ def put_word(lanes, name, place, keys, key, data, key_size, word, word_end, mark
 
 
 @force_inline
-def put_odd_word(lanes, name, place, keys, key, data, start, end, word, word_end):
-    """Gather the name `key=word`, whose key is `data[start:end]`, wherever its word is."""
-    put_word(lanes, name, place, keys, key, data, end - start, word, word_end, NONE)
+def put_odd_word(lanes, name, place, keys, key, data, start, end, word, word_end, mark):
+    """Gather the name `key=word`, whose key is `data[start:end]`, wherever its word is; `mark` says what `data` is."""
+    put_word(lanes, name, place, keys, key, data, end - start, word, word_end, mark)
     lane = lane_of(name)
     lanes[lane + STARTS], lanes[lane + ENDS] = start, end
     lanes[lane + WORDS], lanes[lane + WORD_ENDS] = word, word_end
@@ -123,10 +127,11 @@ def note_names(gathered, count, mask, noted, marks, spans, names):
         name = np.uint64(fresh[k])
         lane, identity = lane_of(name), hashes[name] & mask
         mark = np.uint64(lanes[lane + MARKS])
-        if mark != NONE:
+        if mark < IN_KEYS:
             key = marks[mark] + ONE, marks[mark + ONE]
             word, word_end = marks[mark + TWO] + ONE, marks[mark + TWO + ONE]
         else:
-            key = np.uint64(lanes[lane + STARTS]), np.uint64(lanes[lane + ENDS])
-            word, word_end = np.uint64(lanes[lane + WORDS]), np.uint64(lanes[lane + WORD_ENDS])
+            text = TEXT_OF_KEYS if mark == IN_KEYS else ZERO
+            key = text + np.uint64(lanes[lane + STARTS]), text + np.uint64(lanes[lane + ENDS])
+            word, word_end = text + np.uint64(lanes[lane + WORDS]), text + np.uint64(lanes[lane + WORD_ENDS])
         note(spans, names, key, word, word_end, identity)

@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ouzel.sketches.hashing import feature_id
-from ouzel.streams.block import Block
+from ouzel.streams.block import Block, Names
+from ouzel.streams.dates import LONGEST_PART, PARTS
 from ouzel.streams.derived.factors import Entries, Factors, no_entries
-from ouzel.streams.feature_space import CATEGORY, NUMBER, FeatureSpace, own_name
+from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, FeatureSpace, own_name
 from ouzel.streams.label_values import Label, tidy
 from ouzel.streams.options import Options
 from ouzel.streams.patterns import matches
@@ -18,9 +19,10 @@ from ouzel.streams.tables.labels import as_sign, find_label, is_infinite, label_
 from ouzel.streams.targets import encode_labels
 from ouzel.streams.text import json_keys
 from ouzel.streams.text.json_keys import ID, NAMED, KeyTable
+from ouzel.streams.text.json_names import TEXT_OF_KEYS
 from ouzel.streams.text.json_objects import JsonExamples, object_of
 from ouzel.streams.text.json_rows import room_for
-from ouzel.streams.text.json_walk import NEW_KEY, NEW_LABEL, ROOM, read_objects
+from ouzel.streams.text.json_walk import NEW_DATES, NEW_KEY, NEW_LABEL, ROOM, read_objects
 from ouzel.streams.text.marks import SPARE, lines_of
 from ouzel.streams.text.spans import names_of, nothing_noted
 from ouzel.streams.text.utf8 import is_utf8
@@ -28,7 +30,8 @@ from ouzel.streams.text.utf8 import is_utf8
 EQUALS = np.uint8(61)  # between a key and a word
 MOST_BYTES = 2**32 - 1  # of a chunk: where its words are takes 32 bits
 STRIDE = 1 << 14  # bytes that are parted into lines at a time
-FEWEST = 5  # bytes of a member, `"":1,`
+FEWEST = 5  # bytes of a feature, `"":1,`, and of its name
+ROLES = {None: json_keys.PLAIN, NUMBER: json_keys.NUMBERS, CATEGORY: json_keys.CATEGORIES, DATE: json_keys.DATES}
 
 
 class Chunk:
@@ -77,7 +80,7 @@ class PlainObjects:
         )
         self._label = reader.label
         self._keys, self._labels = KeyTable(), KeyTable()
-        self._names: set[str] = set()  # of the keys
+        self._names: dict[str, int] = {}  # of the keys, and their rows
         self._fields: list[str] = []  # that others are made of
         self._values: list[Label | None] = [None]  # of the words that are labels
 
@@ -94,7 +97,7 @@ class PlainObjects:
         """The objects of a chunk up to one that is not plain, or to its end."""
         options, reader = self.reader.options, self.reader
         if reader.label != self._label:
-            self._label, self._keys, self._names, self._fields = reader.label, KeyTable(), set(), []
+            self._label, self._keys, self._names, self._fields = reader.label, KeyTable(), {}, []
         names = np.zeros(3, np.uint64)
         first, taken, lines = chunk.rows, int(chunk.taken[0]), 0
         self._keys.forget_all_met()
@@ -130,9 +133,12 @@ class PlainObjects:
             chunk.at, chunk.mark, chunk.found = int(at), int(mark), int(found)
             lines += int(more)
             word = chunk.data[start:end].tobytes()
-            if not (why == NEW_KEY and self._add_keys(word, chunk)) and not (
-                why == NEW_LABEL and self._add_label(word)
-            ):
+            known = (
+                (why == NEW_KEY and self._add_keys(word, chunk))
+                or (why == NEW_DATES and self._add_parts(word))
+                or (why == NEW_LABEL and self._add_label(word))
+            )
+            if not known:
                 break
         here = slice(first, chunk.rows)
         labels, label_names = self._encoded(chunk.targets[here], chunk.codes[here])
@@ -144,7 +150,7 @@ class PlainObjects:
             labels,
             chunk.weights[here],
             label_names=label_names,
-            names=names_of(chunk.data, chunk.spans[: int(names[0])], int(names[1]), EQUALS),
+            names=self._names_in(chunk, int(names[0]), int(names[1])),
             space=self._space(bool(names[2])),
             numbers=np.arange(count, count + chunk.rows - first),
         )
@@ -152,6 +158,17 @@ class PlainObjects:
             block = block._replace(factors=self._factors(chunk, here, taken))
         reader.sound += block.rows
         return Read(block, lines)
+
+    def _names_in(self, chunk: Chunk, count: int, size: int) -> Names | None:
+        """The first names noted of a chunk, as many bytes at most: words of its lines, or of the text of the keys."""
+        spans = chunk.spans[:count]
+        made = spans[:, 0] >= TEXT_OF_KEYS
+        if not made.any():
+            return names_of(chunk.data, spans, size, EQUALS)
+        own = spans[made]
+        own[:, :4] -= TEXT_OF_KEYS
+        parts = names_of(self._keys.arrays.text, own, size, EQUALS)
+        return Names.joined([names_of(chunk.data, spans[~made], size, EQUALS), parts])
 
     def _factors(self, chunk: Chunk, rows: slice, start: int) -> Factors:
         """The factors of some rows of a chunk, from this one on."""
@@ -176,10 +193,9 @@ class PlainObjects:
 
     def _add_key(self, name: str) -> None:
         options, word = self.reader.options, name.encode()
-        self._names.add(name)
         role = self._role(name)
-        if role > json_keys.CATEGORIES:
-            self._keys.add(word, role)
+        if role > json_keys.DATES:
+            self._names[name] = self._keys.add(word, role)
             return
         own = own_name(name)
         whole, hashed = (feature_id(own, options.seed, bits) for bits in (options.bits, 32))
@@ -187,7 +203,18 @@ class PlainObjects:
         if matches(name, options.derived.fields):
             self._fields.append(name)
             field = len(self._fields)
-        self._keys.add(word, role, whole, hashed, isinstance(own, str), options.seed, field)
+        self._names[name] = self._keys.add(word, role, whole, hashed, isinstance(own, str), options.seed, field)
+
+    def _add_parts(self, word: bytes) -> bool:
+        """Enter the calendar parts of a key that has dates; returns whether those are read here."""
+        name, options = word.decode(), self.reader.options
+        fields = [f"{name}.{part}" for part in PARTS]
+        if len(self._keys) + len(PARTS) >= json_keys.MOST or len(name) + LONGEST_PART > options.limits.word:
+            return False
+        if any(matches(field, options.derived.fields) for field in fields):
+            return False
+        self._keys.add_parts(self._names[name], word, options.seed)
+        return True
 
     def _role(self, name: str) -> np.uint8:
         options, known = self.reader.options, self.reader.kinds.known
@@ -208,9 +235,7 @@ class PlainObjects:
         except ValueError:
             return json_keys.ODD
         kind = known.get(name) or options.kind_of(name)
-        return {None: json_keys.PLAIN, NUMBER: json_keys.NUMBERS, CATEGORY: json_keys.CATEGORIES}.get(
-            kind, json_keys.ODD
-        )
+        return ROLES.get(kind, json_keys.ODD)
 
     def _add_label(self, word: bytes) -> bool:
         """Enter a word that is a label; returns whether there is room for it."""

@@ -13,8 +13,8 @@ import numpy as np
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.kernels.ranks import TURN
 from ouzel.streams.row_order import RANKED, rank_into, sort_row
-from ouzel.streams.text.json_keys import FIELD, HASH, ID
-from ouzel.streams.text.json_names import BLOCK, LANES, PLACES, hash_names, lane_of
+from ouzel.streams.text.json_keys import FIELD, HASH, ID, MET, NAMED, note_met
+from ouzel.streams.text.json_names import BLOCK, LANES, PLACES, hash_names, lane_of, put_own_name
 
 ZERO, ONE, MOST = np.uint64(0), np.uint64(1), np.uint64(RANKED)
 
@@ -63,6 +63,20 @@ def put_number(gathered, count, keys, key, value):
     """Gather a number."""
     gathered.ids[count], gathered.hashes[count] = np.uint32(keys.table[key, ID]) ^ TURN, keys.table[key, HASH]
     gathered.values[count] = value
+
+
+@force_inline
+def put_odd_number(gathered, count, named, keys, key, value, stamp, seed, data, start, end):
+    """Gather a number whose key, `data[start:end]`, may have none yet; return how many features and names there are."""
+    put_number(gathered, count, keys, key, value)
+    present = np.uint64(gathered.values[count] != 0.0)
+    if keys.table[key, MET] == ZERO:
+        note_met(keys, key, stamp)
+        if keys.table[key, NAMED]:
+            place = count if present else np.uint64(len(gathered.ids) - 1)  # which no row has
+            put_own_name(gathered.names, named, place, seed, data, start, end)
+            named += ONE
+    return count + present, named
 
 
 @force_inline

@@ -15,26 +15,26 @@ from ouzel.kernels.bytes import eight_bytes
 from ouzel.kernels.jit import kernel
 from ouzel.streams.block import LARGEST
 from ouzel.streams.missing import marks_no_number, says_nothing
-from ouzel.streams.text.json_alike import may_be_date, may_say_nothing, read_alike
+from ouzel.streams.text.json_alike import may_say_nothing, read_alike
+from ouzel.streams.text.json_dates import may_be_date, put_parts, read_date
 from ouzel.streams.text.json_keys import (
     CATEGORIES,
+    DATES,
     FIELD,
     LABEL,
     LAST,
-    MET,
-    NAMED,
     NEXT,
     NUMBERS,
     ODD,
+    PART_ROWS,
     PLAIN,
     ROLE,
     WEIGHT,
     find_key,
     forget_met,
     is_key,
-    note_met,
 )
-from ouzel.streams.text.json_names import note_names, put_odd_word, put_own_name
+from ouzel.streams.text.json_names import NONE, note_names, put_odd_word
 from ouzel.streams.text.json_numbers import is_whole, read_number
 from ouzel.streams.text.json_places import behind_blanks, find_quotes, is_blank, lines_end, mark_at
 from ouzel.streams.text.json_rows import (
@@ -51,13 +51,13 @@ from ouzel.streams.text.json_rows import (
     finish_factors,
     finish_rows,
     put_factor,
-    put_number,
+    put_odd_number,
 )
 from ouzel.streams.text.spans import trimmed
 from ouzel.streams.truth_values import is_large_truth
 
 ROOM = 96  # bytes behind the text that must be there
-DONE, ODD_LINE, NEW_KEY, NEW_LABEL = 0, 1, 2, 3  # why the walk ended
+DONE, ODD_LINE, NEW_KEY, NEW_DATES, NEW_LABEL = range(5)  # why the walk ended
 ZERO, ONE, TWO, FOUR, LOW = (np.uint64(number) for number in (0, 1, 2, 4, 2**32 - 1))
 TRUE, FALS, NULL = (np.uint64(int.from_bytes(word, "little")) for word in (b"true", b"fals", b"null"))
 COLON, TWO_BYTES = np.uint64(int.from_bytes(b'":', "little")), np.uint64(2**16 - 1)
@@ -93,14 +93,15 @@ def read_objects(
     taken,
     gathered,
 ):
-    """Read objects from `data[at:stop]` on, up to a line that is not plain, a new key or a new label.
+    """Read objects from `data[at:stop]` on, up to a line that is not plain, a new key, new dates or a new label.
 
     A newline stands before `stop` or a zero behind it. Marks are known up to `found`; `marks[mark]` is not behind the
     first from `at` on. `labels` are the words that were labels, as keys. A word has at most `longest` bytes; `weighted`
     says that each object must have a weight. `gathered` has room for the features of all. Those that others are made
     of go to `factors`, as many as `taken` (1,) says; `names` (3,) are how many are noted in `spans`, their bytes, and
     how many features have names. Returns (rows, nonzeros, lines, why, at, mark, found, start, end): where to go on, and
-    the key or the label that is new.
+    the key or the label that is new, or
+    the key that has dates for the first time.
     """
     row, nnz, lines = np.uint64(first_row), np.uint64(first_nnz), ZERO
     at, mark, found, stop = np.uint64(at), np.uint64(mark), np.uint64(found), np.uint64(stop)
@@ -188,7 +189,7 @@ def read_objects(
             at = behind_blanks(data, at + ONE)
             byte = data[at]
             value, missing = 0.0, False
-            word, word_end = ZERO, ZERO  # of a category
+            word, word_end, calendar = ZERO, ZERO, ZERO  # of a category, of a date
             if byte == 34:
                 mark = mark_at(marks, mark, at)
                 word, word_end = at + ONE, marks[mark + ONE]
@@ -196,7 +197,7 @@ def read_objects(
                     break
                 mark += TWO
                 at = word_end + ONE
-                if role <= CATEGORIES:
+                if role <= DATES:
                     if may_say_nothing(data, word, word_end):
                         word, word_end = trimmed(data, word, word_end)
                         missing = word == word_end or says_nothing(data, word, word_end)
@@ -204,8 +205,16 @@ def read_objects(
                             break
                     if role == NUMBERS:
                         missing |= marks_no_number(data, word, word_end)
-                    if (role == NUMBERS and not missing) or (role == PLAIN and may_be_date(data, word, word_end)):
-                        break
+                        if not missing:
+                            break
+                    elif not missing and (role == DATES or (role == PLAIN and may_be_date(data, word, word_end))):
+                        value, calendar = read_date(data, word, word_end)
+                        word = word_end = ZERO
+                        if calendar == ZERO or keys.table[key, FIELD]:
+                            break
+                        if keys.table[key, PART_ROWS] == ZERO:
+                            why = NEW_DATES
+                            break
                 elif role == LABEL:
                     size = word_end - word
                     if not is_key(labels, code, data, word, size):
@@ -219,7 +228,7 @@ def read_objects(
             elif byte == 45 or byte - np.uint8(48) <= 9:
                 first = at
                 value, at = read_number(data, at)
-                if at == first or not abs(value) <= LARGEST:
+                if at == first or not abs(value) <= LARGEST or role == DATES:
                     break
                 if role == CATEGORIES:
                     if not is_whole(data, first, at):
@@ -237,13 +246,13 @@ def read_objects(
                 if not (four in (TRUE, NULL) or (four == FALS and data[at + FOUR] == 101)):
                     break
                 missing = four == NULL
-                if role == WEIGHT or (role == LABEL and not missing):
+                if role == WEIGHT or (role in (DATES, LABEL) and not missing):
                     break
                 value = 1.0 if four == TRUE else 0.0
                 if role in (CATEGORIES, PLAIN):
                     word, word_end = at, at + size
                 at += size
-            if role <= CATEGORIES:
+            if role <= DATES:
                 if missing:
                     if indicator:
                         break
@@ -253,21 +262,16 @@ def read_objects(
                         if word_end - word > longest:
                             break
                         value = 1.0
-                        put_odd_word(gathered.names, named, count, keys, key, data, start, end, word, word_end)
+                        put_odd_word(gathered.names, named, count, keys, key, data, start, end, word, word_end, NONE)
                         gathered.values[count] = 1.0
                         named += ONE
                         name = named
                         count += ONE
                     else:
-                        put_number(gathered, count, keys, key, value)
-                        present = np.uint64(gathered.values[count] != 0.0)
-                        if keys.table[key, MET] == ZERO:
-                            note_met(keys, key, stamp)
-                            if keys.table[key, NAMED]:
-                                place = count if present else np.uint64(len(gathered.ids) - 1)  # which no row has
-                                put_own_name(gathered.names, named, place, seed, data, start, end)
-                                named += ONE
-                        count += present
+                        count, named = put_odd_number(
+                            gathered, count, named, keys, key, value, stamp, seed, data, start, end
+                        )
+                        count, named = put_parts(gathered, count, named, keys, key, calendar)
                     if keys.table[key, FIELD]:
                         if word_end == ZERO:
                             word, word_end = start, end

@@ -230,15 +230,14 @@ def test_classes_beyond_memory_are_refused_before_they_take_it(ouzel, tmp_path, 
     check(ouzel("train", path, "--learner", "adagrad"), "classes need .* is this the label\\?.*--loss squared")
 
 
-@pytest.mark.parametrize("learner", ["adagrad", "adagrad-full"])
-def test_features_without_room_leave_what_was_learnt_before_them(ouzel, tmp_path, monkeypatch, learner):
+def test_features_without_room_leave_what_was_learnt_before_them(ouzel, tmp_path, monkeypatch):
     path = tmp_path / "wide.svm"
     path.write_bytes(GOOD * 50 + b"+1 4000000000:1\n")
     monkeypatch.setattr(chunks, "CHUNK", 64)
 
-    ran = ouzel("train", path, "--learner", learner, "--model", tmp_path / "m")
+    ran = ouzel("train", path, "--learner", "adagrad", "--model", tmp_path / "m")
 
-    check(ran, f"4000000000|2,048|2048.*m holds the first {load_model(tmp_path / 'm').examples} examples")
+    check(ran, f"4000000000.*m holds the first {load_model(tmp_path / 'm').examples} examples")
     assert load_model(tmp_path / "m").examples >= 90
 
 

@@ -7,6 +7,7 @@ import pytest
 
 import ouzel
 from ouzel.learners import feature_moments
+from ouzel.model.importance import means_and_spreads
 from ouzel.model.merge import merge
 from ouzel.model.model import Model
 from ouzel.model.rounds import merge_onto
@@ -34,7 +35,7 @@ def moments_of(model):
 def test_means_and_spreads_are_those_of_the_first_examples():
     X, y = stream(feature_moments.FIRST)
 
-    mean, spread = learnt(X, y).means_and_spreads()
+    mean, spread = means_and_spreads(learnt(X, y))
 
     assert mean[1:] == pytest.approx(X.mean(axis=0), rel=1e-4, abs=1e-4)
     assert spread[1:] == pytest.approx(X.std(axis=0), rel=1e-4)
@@ -49,7 +50,7 @@ def test_later_examples_are_sampled_by_their_number_whatever_the_block_size():
 
     assert moments_of(models[0]) == moments_of(models[1]) == moments_of(models[2])
     assert models[0].preparation.moments.sampled[0] == len(sample) < len(X)
-    assert models[0].means_and_spreads()[1][1:] == pytest.approx(X[sample].std(axis=0), rel=1e-3)
+    assert means_and_spreads(models[0])[1][1:] == pytest.approx(X[sample].std(axis=0), rel=1e-3)
 
 
 def test_single_examples_are_counted_as_those_of_a_block():
@@ -64,10 +65,10 @@ def test_single_examples_are_counted_as_those_of_a_block():
 @pytest.mark.parametrize("stray", [1e3, -1e6, 1e30])
 def test_a_stray_value_does_not_decide_what_is_usual(stray):
     X, y = stream(1000)
-    usual = learnt(X, y).means_and_spreads()[1]
+    usual = means_and_spreads(learnt(X, y))[1]
     X[400, 0] = stray
 
-    spoilt = learnt(X, y).means_and_spreads()[1]
+    spoilt = means_and_spreads(learnt(X, y))[1]
 
     assert usual[1] <= spoilt[1] <= 2.0 * usual[1]
 
@@ -85,7 +86,7 @@ def test_merged_models_have_the_moments_of_all_examples():
 
     merged = merge(parts)
 
-    for found, expected in zip(merged.means_and_spreads(), learnt(X, y).means_and_spreads(), strict=True):
+    for found, expected in zip(means_and_spreads(merged), means_and_spreads(learnt(X, y)), strict=True):
         assert found == pytest.approx(expected, rel=1e-4, abs=1e-4)
 
 
@@ -100,7 +101,7 @@ def test_workers_of_a_round_add_to_the_moments_of_their_base():
     merged = merge_onto(base, workers)
 
     assert merged.preparation.moments.sampled[0] == 1500
-    assert merged.means_and_spreads()[1] == pytest.approx(learnt(X, y).means_and_spreads()[1], rel=1e-4, abs=1e-6)
+    assert means_and_spreads(merged)[1] == pytest.approx(means_and_spreads(learnt(X, y))[1], rel=1e-4, abs=1e-6)
 
 
 def test_a_file_holds_the_moments(tmp_path):

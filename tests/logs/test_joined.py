@@ -99,7 +99,8 @@ def test_what_comes_later_than_the_bound_is_counted_and_told():
     assert counts(stream) == (1, 6, 1, 1)
     assert stream.remarks == [
         "memory://log with memory://log: left out: labels without an event among the last 3 (1), "
-        "events without a label before 3 more came (6)"
+        "events without a label before 3 more came (6)",
+        "label: label (by its name)",
     ]
 
 

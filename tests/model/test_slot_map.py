@@ -11,6 +11,7 @@ from ouzel.learners.catalogue import LEARNERS
 from ouzel.learners.newton import online_newton
 from ouzel.model import persistence
 from ouzel.model.contributions import explained
+from ouzel.model.importance import most_important
 from ouzel.model.model import Model
 from ouzel.model.room import check_block, order_slots
 from ouzel.model.slot_map import SlotMap
@@ -192,7 +193,7 @@ def test_another_order_of_slots_changes_no_prediction(name):
 def test_weights_important_features_and_reasons_go_by_id_and_name():
     data = examples(*table())
     model = trained("ons", data)
-    important = model.most_important(3)[0][1]
+    important = most_important(model, 3)[0][1]
     why = next(explained(model, next(blocks_from(data[:1], model=model))))
 
     assert important[0].name in COLUMNS

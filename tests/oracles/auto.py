@@ -418,10 +418,11 @@ class Labels(Column):
     def note(self, y):
         """Take note of a label; the label as it counts."""
         far, counts = abs(y - self.mean), y
-        if far > 20 * _caution(max(self.t, 1)) * np.sqrt(self.variance):
+        if far > 100 * _caution(max(self.t, 1)) * np.sqrt(self.variance):
             known = self.t >= 8 and self.variance > 1e-10 * self.mean**2
             if known and not self.believed and far > self.bound:
-                self.out, counts = self.out + 1, self.mean + np.sign(y - self.mean) * 3 * np.sqrt(self.variance)
+                limit = 100 * _caution(max(self.t, 1)) * np.sqrt(self.variance)
+                self.out, counts = self.out + 1, self.mean + np.sign(y - self.mean) * limit
             else:
                 self.bound = max(self.bound, 4 * far)
         self.low, self.high = (min(self.low, counts), max(self.high, counts)) if self.t else (counts, counts)

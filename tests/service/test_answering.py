@@ -67,6 +67,7 @@ def test_the_heaviest_features_are_told_by_name(client):
     ],
 )
 def test_lines_of_other_formats_teach_what_they_teach_as_files(start, tmp_path, kind, lines, bad):
+    from ouzel.model.importance import most_important
     from ouzel.model.model import Model
     from ouzel.streams.read import read
 
@@ -83,7 +84,7 @@ def test_lines_of_other_formats_teach_what_they_teach_as_files(start, tmp_path, 
     assert (summary["learnt"], summary["refused"]) == (3, 1)
     assert summary["refusals"][0]["line"] == 3
     mine = {name: weight for column in client.get("/v1/top").json() for name, weight in column["features"]}
-    assert mine == {str(name): weight for _, column in model.most_important(20) for name, weight, _ in column}
+    assert mine == {str(name): weight for _, column in most_important(model, 20) for name, weight, _ in column}
 
 
 def test_an_importance_wants_a_member_to_stand_in(start):

@@ -442,7 +442,7 @@ def test_a_quotation_that_does_not_end_says_how_many_lines_it_takes(tmp_path, co
     assert sum(block.rows for block in stream) == 50
     assert stream.skipped == 1
     said = "t.csv: the row that is left out takes 150 lines; look for a quotation that does not end"
-    assert [line.endswith(said) for line in stream.remarks] == [True]
+    assert [line.endswith(said) for line in stream.remarks if "quotation" in line] == [True]
 
 
 @pytest.mark.parametrize("line", ['{"y": 1, "a": {"b": 2}, "a.b": 5}', '{"y": 1, "a.b": 5, "a": {"b": 2}}'])

@@ -10,6 +10,7 @@ from pyarrow import parquet as pq
 from pyarrow.csv import read_csv
 
 from ouzel import Model, convert, progressive_validation
+from ouzel.model.importance import heaviest
 from ouzel.streams.read import read
 from ouzel.streams.sources import chunks
 
@@ -68,7 +69,7 @@ def test_a_learner_that_forgets_names_is_told_them_again(files):
 
     progressive_validation(model, lambda: read(files["vw"]))
 
-    assert all(isinstance(name, str) for name, _, _ in model.heaviest(20)[0][1] if name != "(intercept)")
+    assert all(isinstance(name, str) for name, _, _ in heaviest(model, 20)[0][1] if name != "(intercept)")
 
 
 def test_who_takes_the_rest_of_a_stream_is_told_its_names(files):

@@ -20,6 +20,7 @@ from ouzel.estimators.data import OF_FRAMES, FromData, warn_of_remark
 from ouzel.estimators.river import RiverProtocol
 from ouzel.learners import catalogue
 from ouzel.model.answers import Feature, is_probabilistic, shown_weights
+from ouzel.model.importance import heaviest, most_important
 from ouzel.model.model import Model
 from ouzel.model.settings import resolve_settings
 from ouzel.model.tasks.choose import settings_for
@@ -73,7 +74,7 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
         pipeline, `pipeline[:-1].get_feature_names_out()`.
         """
         check_is_fitted(self, "model_")
-        return self._by_class(self.model_.heaviest(n), feature_names, lambda feature: feature[:2])
+        return self._by_class(heaviest(self.model_, n), feature_names, lambda feature: feature[:2])
 
     def feature_importance(self, n: int = 20, feature_names: Any = None) -> Any:
         """The n most important features (name, weight, importance), most important first; the intercept comes last.
@@ -88,10 +89,10 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
         >>> for features, label in examples:
         ...     _ = model.learn_one(features, label)
         >>> [feature.name for feature in model.feature_importance(3)]
-        ['rate', 'income', '(intercept)']
+        ['income', 'rate', '(intercept)']
         """
         check_is_fitted(self, "model_")
-        return self._by_class(self.model_.most_important(n), feature_names, lambda feature: feature)
+        return self._by_class(most_important(self.model_, n), feature_names, lambda feature: feature)
 
     def _by_class(self, columns: list[Any], feature_names: Any, as_shown: Callable[[Feature], Any]) -> Any:
         """The features of the one column, or a dict from each class to its features."""

@@ -93,7 +93,7 @@ class RiverProtocol:
         >>> model = ouzel.OnlineClassifier("ogd").learn_one({"sun": 1.0}, "dry").learn_one({"cloud": 1.0}, "wet")
         >>> (why,) = model.explain_one({"sun": 2.0})
         >>> why["class"], [(feature["name"], round(feature["contribution"], 2)) for feature in why["features"]]
-        ('wet', [('sun', -0.5), ('(intercept)', -0.05)])
+        ('wet', [('sun', -0.38), ('cloud', -0.1), ('(average example)', -0.08)])
         """
         from ouzel.model.contributions import contributions
 

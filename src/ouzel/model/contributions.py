@@ -9,6 +9,7 @@ import numpy as np
 
 from ouzel.learners.rows import Rows
 from ouzel.model.answers import heaviest_slots, shown, shown_weights
+from ouzel.model.importance import means_and_spreads
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
 
@@ -94,7 +95,7 @@ def _labels(model: Model) -> list[Any]:
 
 def _of_table(model: Model) -> tuple[np.ndarray, list[_Column]]:
     """All features by id + 1, rising, and their columns, of a learner that knows its weights."""
-    weights, means = np.atleast_2d(model.slot_weights()), model.means_and_spreads()[0]
+    weights, means = np.atleast_2d(model.slot_weights()), means_and_spreads(model)[0]
     means[0] = 0.0
     known = np.arange(model.slots)
     if model.slot_map is not None:

@@ -12,13 +12,10 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ouzel.kernels.jit import specialise
 from ouzel.layout import bytes_of, copied, flat
-from ouzel.learners import catalogue, feature_moments, feature_scaling, protocol
-from ouzel.learners.auto import standardisation
-from ouzel.learners.feature_moments import in_sample
+from ouzel.learners import catalogue, feature_scaling, protocol
 from ouzel.learners.rows import Rows, to_rows
-from ouzel.model.answers import Answers, Feature, important_slots, shown_features
+from ouzel.model.answers import Answers
 from ouzel.model.label_encoder import Classes
 from ouzel.model.preparation import Preparation
 from ouzel.model.remarks import outlier_of, remark_on_outlier
@@ -202,8 +199,8 @@ class Model:
         """Learn one example of ids + 1 (uint32, 0 for the constant) and sound values (float32); its margins before."""
         if self.slot_map is not None:
             slots, values = slots_of_one(self, slots, values, importance)
-        if importance > 0.0 and in_sample(self.examples) and self.preparation.moments is not None:
-            self._count_one(slots, values)
+        if importance > 0.0 and self.preparation.moments is not None:
+            self.preparation.count_one(slots, values, self.examples, self.compiled)
         slots, values = self.preparation.one(slots, values, importance)
         self.examples += 1
         margins = self.task.learn_one(self, slots, values, label, importance)
@@ -259,45 +256,6 @@ class Model:
         columns = [zip(numbers.tolist(), weights.tolist(), strict=True) for numbers, weights in found]
         return [[(number - 1, weight) for number, weight in column] for column in columns]
 
-    def heaviest(self, n: int) -> list[tuple[Label | None, list[Feature]]]:
-        """The same by names of features and of classes, with the signs and in the order in which classes are shown."""
-        columns = [[Feature(self.feature_name(id_), weight) for id_, weight in column] for column in self.top(n)]
-        return shown_features(self.classes, columns)
-
-    def most_important(self, n: int) -> list[tuple[Label | None, list[Feature]]]:
-        """The n features of each class that move its margin most, most important first; the intercept comes last.
-
-        Importance is |weight| × spread: how far one standard deviation of the feature moves the margin. Learners of a
-        byte budget do not know the spread of features, and name the heaviest.
-        """
-        if self.budgeted:
-            return self.heaviest(n)
-        spreads = self.means_and_spreads()[1]
-        columns = []
-        for weights in self.slot_weights():
-            slots = 1 + important_slots(weights[1:], spreads[1:], n)
-            if len(slots) < n and self.intercept and weights[0] != 0.0:
-                slots = np.append(slots, 0)
-            sizes = np.abs(weights[slots]) * spreads[slots]
-            numbers = slots if self.slot_map is None else self.slot_map.numbers[slots]
-            names = [self.feature_name(number - 1) for number in numbers.tolist()]
-            columns.append(
-                [Feature(*each) for each in zip(names, weights[slots].tolist(), sizes.tolist(), strict=True)]
-            )
-        return shown_features(self.classes, columns)
-
-    def means_and_spreads(self) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and standard deviation (slots,) of the features in the examples learnt, absent ones counting as 0.
-
-        Those of a sample where features are not standardised; not known to learners of a byte budget.
-        """
-        scales = self.scales
-        if scales is not None:
-            mean, spread = standardisation.means_and_spreads(scales)
-        else:
-            mean, spread = feature_moments.means_and_spreads(self.preparation.moments)
-        return mean[: self.slots], spread[: self.slots]
-
     @property
     def scales(self) -> Any:
         """The running scales of features, a `Features`, where they are standardised; else None."""
@@ -329,15 +287,6 @@ class Model:
     def numbered_rows(self, block: Block) -> Rows:
         """The same over ids + 1, whatever their slots."""
         return to_rows(block.offsets, block.indices, block.values, self.intercept, np.uint64(self.reach))
-
-    def _count_one(self, slots: np.ndarray, values: np.ndarray) -> None:
-        """Count the features of one example."""
-        moments = self.preparation.moments
-        known, count = self.compiled.get(("moments", 0), (None, None))
-        if known is not moments:
-            count = specialise(feature_moments.add_row, moments, slots, values)
-            self.compiled["moments", 0] = moments, count
-        count(moments, slots, values)
 
     def _forget_names(self) -> None:
         """A budgeted learner keeps the names of its members only."""

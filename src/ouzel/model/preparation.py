@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from ouzel.errors import OuzelError
+from ouzel.kernels.jit import specialise
 from ouzel.layout import bytes_of, copied, stored_like
 from ouzel.learners import feature_moments, feature_scaling, protocol
 from ouzel.learners.auto import moments as scaling_moments
 from ouzel.learners.auto import standardisation
 from ouzel.learners.catalogue import LEARNERS, Learner
+from ouzel.learners.feature_moments import in_sample
 from ouzel.learners.gains.parts import Gains
 from ouzel.learners.rows import Rows
 
@@ -143,6 +145,18 @@ class Preparation:
         found = feature_scaling.scaled_rows(self.features, rows, noted)
         end = int(found.offsets[1])
         return found.indices[:end], found.values[:end]
+
+    def count_one(
+        self, slots: np.ndarray, values: np.ndarray, before: int, compiled: dict[tuple[str, int], tuple[Any, Any]]
+    ) -> None:
+        """Count the features of one example behind so many, if it is in the sample; `compiled` holds the kernel."""
+        if not in_sample(before):
+            return
+        known, count = compiled.get(("moments", 0), (None, None))
+        if known is not self.moments:
+            count = specialise(feature_moments.add_row, self.moments, slots, values)
+            compiled["moments", 0] = self.moments, count
+        count(self.moments, slots, values)
 
     def intervals(self, before: int, start: int, stop: int) -> Iterator[tuple[slice, bool]]:
         """Cut examples `start` to `stop` of a block, `before` which there were some; whether to forget behind each."""

@@ -22,6 +22,7 @@ from ouzel.layout import copied
 from ouzel.model import persistence
 from ouzel.model.answers import as_json
 from ouzel.model.contributions import explained
+from ouzel.model.importance import most_important
 from ouzel.model.room import check_block
 from ouzel.service.answers import Answer, answers_before, answers_of, errors_of
 from ouzel.service.aside import MOMENT, NotNowError
@@ -130,7 +131,7 @@ class Owner:
     def top(self, n: int) -> list[dict[str, Any]]:
         """The n most important features of each class."""
         with self.lock:
-            found = self.model.most_important(n)
+            found = most_important(self.model, n)
         return [{"class": label, **as_json(part)} for label, part in found]
 
     def report(self) -> Report:

@@ -249,7 +249,7 @@ def test_a_model_crosses_whatever_it_is_given(tmp_path):
     assert tuple(loaded.crosses) == ("age*price", "city*device")
     assert "city=Rome*device=phone" in dict(loaded.top_weights(100))
     why = {part["name"] for part in loaded.explain_one({"city": "Rome", "device": "phone"})[0]["features"]}
-    assert why == {"city=Rome", "device=phone", "city=Rome*device=phone", "(intercept)"}
+    assert why >= {"city=Rome", "device=phone", "city=Rome*device=phone"}
 
 
 def test_models_with_other_crosses_and_other_data_do_not_meet(tmp_path):
@@ -263,7 +263,7 @@ def test_models_with_other_crosses_and_other_data_do_not_meet(tmp_path):
     crossed.model_.learn(next(blocks_from(frame, [0, 1] * 5, model=crossed)))
     with pytest.raises(OuzelError, match="learnt with the crosses a\\*b, and not with the crosses a\\*a"):
         next(blocks_from(frame, model=crossed, crosses=["a*a"]))
-    with pytest.raises(OuzelError, match="no columns or namespaces"):
+    with pytest.raises(OuzelError, match="has no use for the option"):
         next(blocks_from(np.ones((2, 2)), [0, 1], crosses=["a*b"]))
     with pytest.raises(OuzelError, match="columns of an array have no names"):
         ouzel.OnlineClassifier(crosses=["a*b"]).fit([[1.0], [2.0]], [0, 1])

@@ -54,6 +54,7 @@ def top(
     from ouzel.evaluation.predictions import check_ending, write_predictions
     from ouzel.model import persistence
     from ouzel.model.answers import Feature, as_json
+    from ouzel.model.importance import heaviest, most_important
     from ouzel.streams.logs.database_tables import check_table, write_table
 
     if to is not None:
@@ -64,7 +65,7 @@ def top(
     learnt = persistence.load_model(model)
     n = learnt.capacity if all_ else n
     states = spectrum.states_shown(learnt)
-    columns = named(learnt.heaviest(n) if sort == "weight" or direction is not None else learnt.most_important(n))
+    columns = named((heaviest if sort == "weight" or direction is not None else most_important)(learnt, n))
     spectra = [spectrum.spectrum(learnt, state) for state in states]
     if direction is not None:
         directions = [spectrum.direction(learnt, state, direction, n) for state in states]

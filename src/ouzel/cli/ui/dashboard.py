@@ -18,6 +18,7 @@ from ouzel.evaluation.curve import Point
 from ouzel.evaluation.figures import figure, size
 from ouzel.evaluation.metrics import Scores
 from ouzel.evaluation.progressive import Run
+from ouzel.model.importance import most_important
 
 EVERY = 0.25  # seconds between two drawings, at least
 PART = 20  # of the time, one part of which drawing may take
@@ -129,7 +130,7 @@ class Dashboard(Screen):
         return text.append("\n").append_text(Text.from_ansi(drawn({NEAR: near, FAR: far}, width, height - 1)))
 
     def _weights(self, run: Run, lines: int, width: int) -> Text:
-        shown = named(run.model.most_important(lines))
+        shown = named(most_important(run.model, lines))
         label, column = max(shown, key=lambda found: abs(found[1][0].effect) if found[1] else 0.0, default=(None, []))
         speaks = "" if label is None else f", for {label}"
         effects = {str(feature.name): feature.effect for feature in column[:lines] if feature.effect}

@@ -9,6 +9,7 @@ from rich.console import Console
 from ouzel.cli.ui.formatting import feature_lines, named, ranking
 from ouzel.evaluation.figures import WIDTH, fitting, settings
 from ouzel.evaluation.report import Report
+from ouzel.model.importance import most_important
 from ouzel.model.model import Model
 
 MOST_CLASSES_SHOWN = 20
@@ -29,7 +30,7 @@ def show_answer(model: Model, report: Report, top: int) -> None:
 
 
 def _show_features(console: Console, model: Model, top: int) -> None:
-    columns = named(model.most_important(top))
+    columns = named(most_important(model, top))
     console.print()
     if len(columns) > 1:
         by = "" if model.budgeted else " (effect of one standard deviation)"

@@ -73,18 +73,15 @@ class Classification(Task):
     ) -> list[float]:
         """Learn one example; return its margins before that, one a column."""
         place = model.classes.find(label)
-        if place < 0:
-            place = self._new_class(model, label)
-        return self.learn_at(model, slots, values, place, importance)
+        return self.learn_at(model, slots, values, place if place >= 0 else self._new_class(model, label), importance)
 
     def _new_class(self, model: Host, label: Any) -> int:
         """The position of a new class; there are states for it before other threads can find it."""
-        classes = model.classes
         with changing(model):
-            if classes.find(label) < 0:
-                classes.check_new(label)
-                self.make_states(model, len(classes) + 1)
-            return classes.position(label)
+            if model.classes.find(label) < 0:
+                model.classes.check_new(label)
+                self.make_states(model, len(model.classes) + 1)
+            return model.classes.position(label)
 
     def answers(self, model: Host, margins: np.ndarray) -> Answers:
         """Labels, and probabilities where the loss gives them, of margins (n,) or (n, classes)."""
@@ -141,8 +138,7 @@ class OneAgainstRest(Classification):
         if columns == 1:
             super().make_states(model, classes)
             return
-        needed = bytes_of(model.module.layout(model.capacity, model.settings)) * columns
-        if needed > memory():
+        if (needed := bytes_of(model.module.layout(model.capacity, model.settings)) * columns) > memory():
             raise OuzelError(
                 f"{columns} classes need {needed / 2**30:.0f} GiB of weights, more than this machine has; is this the "
                 "label? Numbers to predict want a loss of numbers, such as",

@@ -421,8 +421,7 @@ class Labels(Column):
         if far > 100 * _caution(max(self.t, 1)) * np.sqrt(self.variance):
             known = self.t >= 8 and self.variance > 1e-10 * self.mean**2
             if known and not self.believed and far > self.bound:
-                limit = 100 * _caution(max(self.t, 1)) * np.sqrt(self.variance)
-                self.out, counts = self.out + 1, self.mean + np.sign(y - self.mean) * limit
+                self.out, counts = self.out + 1, self.mean + np.sign(y - self.mean) * 3 * np.sqrt(self.variance)
             else:
                 self.bound = max(self.bound, 4 * far)
         self.low, self.high = (min(self.low, counts), max(self.high, counts)) if self.t else (counts, counts)

@@ -23,7 +23,7 @@ below, in as many examples in a row (of those that it is in) as min(max(k / 2, 8
 of those, and before the present one counts the sum of x is cut to n k and that of x^2 to n^2 k, where n fell.
 
 Numbers to predict go by the rule for dense features, all of them in l and h, but are far off from 100 c(t) sqrt(v)
-on, and count as no more: spikes are what some of them are about (`counted_gap`, `reviewed_numbers`).
+on: spikes are what some of them are about (`counted_gap`, `reviewed_numbers`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ FAR = 20.0  # standard deviations from the mean, or times the largest |x|
 FAR_NUMBER = 100.0  # standard deviations from the mean, of a number to predict
 WIDER = 4.0  # times the largest deviation beyond that which was believed: such deviations are believed again
 HIGH_Z = 2.5  # z, the example itself in the moments: of a value that is far off it is higher
-COUNTS_AS = 3.0  # standard deviations from the mean, of a feature
+COUNTS_AS = 3.0  # standard deviations from the mean
 STRIKING = 1000.0  # times the usual size: people are told
 KNOWN_FROM = 8.0  # examples
 SHORTEST, LONGEST = 4.0, 512.0  # of a window
@@ -79,12 +79,12 @@ def samples_of(length, seen):
 
 
 @inline_source
-def counted_deviation(window, change, variance, known, most=COUNTS_AS):
-    """How much of a deviation far from the mean counts, of what has this row of `window`: `most` spreads."""
+def counted_deviation(window, change, variance, known):
+    """How much of a deviation far from the mean counts, of what has this row of `window`."""
     size, counts = abs(change), change
     if known and size > window[BOUND]:
         window[OUT] += np.float32(1.0)
-        counts = copysign(most * sqrt(variance), change)
+        counts = copysign(COUNTS_AS * sqrt(variance), change)
     elif WIDER * size > window[BOUND]:
         window[BOUND] = min(WIDER * size, EVERYTHING)
     return counts
@@ -128,7 +128,7 @@ def counted_gap(record, number, gap, variance, sound):
     """How much of a number's deviation from the mean counts; `sound` is whether the variance is more than rounding."""
     window, far, counts = record[WINDOW:], FAR_NUMBER * caution(max(record[NUMBERS], 1.0)), gap
     if gap * gap > far * far * variance:
-        counts = counted_deviation(window, gap, variance, sound and record[NUMBERS] >= KNOWN_FROM, far)
+        counts = counted_deviation(window, gap, variance, sound and record[NUMBERS] >= KNOWN_FROM)
     if counts == gap:
         number = min(max(number, -MOST_NUMBER), MOST_NUMBER)
         window[LOW], window[HIGH] = min(window[LOW], number), max(window[HIGH], number)

@@ -10,8 +10,8 @@ ones:
   S <- S - v v' / (1 + v.z), prior 10 / the mean number of members in an example, forgetting by 0.999.
 Their predictions, cut to the range of the labels seen, are weighed by `mixing.py`, and so is the range kept by the
 outcome. Rows without the constant feature keep their labels where they are; the unit is then the root mean square.
-A label far outside of what has been seen counts, and is learnt, as the limit that it is beyond (`outliers.py`). Where
-sigma and the range of the labels are set anew by it, models are in the new unit.
+A label far outside of what has been seen counts, and is learnt, as the mean and 3 sigma more or less (`outliers.py`).
+Where sigma and the range of the labels are set anew by it, models are in the new unit.
 """
 
 from __future__ import annotations

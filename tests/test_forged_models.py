@@ -72,8 +72,8 @@ def swap_places(described, arrays):
     [
         (
             "ogd",
-            told(dimension=2**31),
-            r"but the settings ask for float32 \(2147483649,\)",
+            told(dimension=2**28),
+            r"but the settings ask for float32 \(268435457,\)",
         ),
         ("ogd", told(dimension=1.5), "dimension is not a whole number from 1"),
         ("ogd", told(examples=-1), "examples is not a whole number"),

@@ -68,6 +68,18 @@ def test_a_training_is_described_in_full(ouzel, table, tmp_path):
     assert {"error_rate", "mean_loss", "auc"} < set(figures)
 
 
+def test_whatever_changes_predictions_is_shown(ouzel, table, tmp_path):
+    given = ["--forget", 100, "--standardize", "--missing", "indicator", "--ignore", "city"]
+    ouzel("train", table, "--label", "kind", "--learner", "adagrad", *given, "--model", tmp_path / "m")
+    ouzel("train", table, "--label", "kind", "--learner", "adagrad", "--model", tmp_path / "plain")
+
+    shown = ouzel("info", tmp_path / "m").out
+
+    for option in ("forget=100", "standardize=yes", "missing=indicator", "ignore=city", "label=kind"):
+        assert option in shown
+    assert "options" not in ouzel("info", tmp_path / "plain").out
+
+
 def test_a_screen_of_80_columns_is_wide_enough(ouzel, tmp_path):
     labels = [f"a class with a long name, {k}" for k in range(40)]
     columns = [f"a_column_of_some_length_{k}" for k in range(60)]

@@ -94,7 +94,7 @@ def test_medians_are_not_moved_by_stray_numbers():
     clean = np.flatnonzero(~stray)[1000:]
     error, other = (np.mean(np.abs(each - y)[clean]) for each in (absolute, squared))
     assert error < 1.0
-    assert error < other
+    assert error < 0.3 * other
 
 
 def test_absolute_errors_are_twice_the_loss_of_medians():

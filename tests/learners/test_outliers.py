@@ -194,8 +194,8 @@ def test_a_value_of_1000_times_the_usual_size_is_remarked_on_once_with_its_row()
 
     assert remarks[:6] == [None] * 6
     assert set(remarks[6:]) == {
-        "column 'x2': row 301 is 999999, over 1,000 times its usual size; such values hardly move the scale; leave the "
-        "cell empty if it stands for an unknown value"
+        "column 'x2': row 301 has the value 999999, over 1,000 times its usual size; such values hardly move the "
+        "scale; leave the cell empty if it stands for an unknown value"
     }
-    with pytest.warns(UserWarning, match="row 301 is 999999, over 1,000 times its usual size"):
+    with pytest.warns(UserWarning, match="row 301 has the value 999999, over 1,000 times its usual size"):
         ouzel.OnlineClassifier("arow", standardize=True).fit(X, y)

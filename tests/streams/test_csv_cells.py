@@ -119,7 +119,7 @@ def test_a_letter_that_is_cut_short_is_part_of_its_row(tmp_path, monkeypatch, te
     monkeypatch.setattr(csv, "can_cut", lambda delimiter: False)
 
     assert (found, str(error)) == (examples(path)[0], str(examples(path)[1]))
-    assert "bytes that are no UTF-8" in str(error)
+    assert "bytes that are not UTF-8" in str(error)
     assert skipping == examples(path, on_error="skip")
     assert skipping[2] == text.count(b"\xe2") + text.count(b"\xff")
 

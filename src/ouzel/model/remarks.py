@@ -36,8 +36,9 @@ def remark_on_outlier(model: Any, block: Block, before: int) -> str | None:
     row = int(np.searchsorted(block.offsets, place, side="right")) - 1
     number = model.examples - block.rows + row if block.numbers is None else int(block.numbers[row])
     return (
-        f"column {model.feature_name(feature)!r}: row {number + 1} is {block.values[place]:.7g}, over 1,000 times its "
-        "usual size; such values hardly move the scale; leave the cell empty if it stands for an unknown value"
+        f"column {model.feature_name(feature)!r}: row {number + 1} has the value {block.values[place]:.7g}, over 1,000 "
+        "times its usual size; such values hardly move the scale; leave the cell empty if it stands for "
+        "an unknown value"
     )
 
 

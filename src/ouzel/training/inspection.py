@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,7 @@ class ModelInfo:
         """The same for people: a name and a line of each."""
         facts = [] if self.analysis is None else [("analysis", self.analysis)]
         facts.append(("learner", "   ".join(filter(None, [self.learner, settings(self.changed)]))))
+        facts += self._options()
         if self.analysis is None:  # else they are those of the sketch that it is made of
             facts += [("task", self.task), *self._classes()]
         facts.append(("examples", f"{self.examples:,}" + self._left_out()))
@@ -81,6 +83,16 @@ class ModelInfo:
 
     def __repr__(self) -> str:
         return "\n".join([self.file, *(f"  {name:<13}{value}" for name, value in self.facts)])
+
+    def _options(self) -> list[tuple[str, str]]:
+        """Options of the model that are not the defaults, and how the stream was read."""
+        usual = signature(Model).parameters
+        options = {name: value for name, value in self.options.items() if value != usual[name].default}
+        return [
+            ("" if place else name, line)
+            for name, given in (("options", options), ("reading", self.reading))
+            for place, line in enumerate(_lines([_said(*pair) for pair in given.items()], "   "))
+        ]
 
     def _classes(self) -> list[tuple[str, str]]:
         names = fitting(list(map(str, self.classes)), WIDTH - 25, ", ")
@@ -152,6 +164,17 @@ def info(path: str | Path) -> ModelInfo:
         slots=slots,
         touched=None if slots is None else stored.touched(layouts, slots),
     )
+
+
+def _said(name: str, value: Any) -> str:
+    """An option as a person writes it.
+
+    >>> _said("ignore", ["id", "day"]), _said("forget", 100.0), _said("standardize", True)
+    ('ignore=id,day', 'forget=100', 'standardize=yes')
+    """
+    if isinstance(value, bool):
+        return f"{name}={'yes' if value else 'no'}"
+    return f"{name}={','.join(map(str, value))}" if isinstance(value, list) else settings({name: value})
 
 
 def _known_by(model: Model) -> str | None:

@@ -14,7 +14,7 @@ from ouzel.streams.options import Options
 from ouzel.streams.text.lines import Problem
 from ouzel.streams.text.marks import lines_of
 
-NOT_UTF8 = "bytes that are no UTF-8"
+NOT_UTF8 = "bytes that are not UTF-8"
 SAVE_AS_UTF8 = "save the file as UTF-8"
 NO_EXAMPLE = ord(":")  # a line of these alone is no example of svmlight or Vowpal Wabbit text
 FIRST_BYTES = np.array([0xC0, 0xE0, 0xF0], np.uint8)  # of two, three and four, from which on more must follow

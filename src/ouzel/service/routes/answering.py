@@ -9,13 +9,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ouzel.service.aside import SMALL, NotNowError
+from ouzel.service.formats import JSON_LINES
 from ouzel.service.gate import body_of
 from ouzel.service.problems import json_response, refused
 from ouzel.service.reading import Refused
 from ouzel.service.routes.bodies import (
     JSON,
     LINES,
-    LINES_TOO,
     check_json,
     is_array,
     kind_of,
@@ -33,10 +33,11 @@ FEW = 16  # examples that are predicted in the loop
 async def predict(request: Request, served: Served) -> Response:
     """One object is answered by one, an array by an array, lines by lines."""
     kind = kind_of(request)
-    if kind not in (JSON, *LINES_TOO):
+    lines = kind in JSON_LINES.media_types
+    if kind != JSON and not lines:
         raise wrong_kind(kind, JSON, LINES)
     body = await body_of(request, served.limits)
-    if kind in LINES_TOO:
+    if lines:
         return await served.answer(len(body), partial(_predict_lines, served, body))
     if is_array(body):
         return await served.answer(len(body), partial(_predict_array, served, body))

@@ -145,7 +145,7 @@ def test_a_bad_arrow_message_is_told_by_its_offset(message, said):
 
 @pytest.mark.parametrize("values", [[b"1 3:2"], [b"1 | a:2"]])
 def test_text_without_columns_has_no_place_for_keys(values):
-    with pytest.raises(OuzelError, match="is for jsonl, arrow alone; leave out with_key=True"):
+    with pytest.raises(OuzelError, match="is for arrow, jsonl alone; leave out with_key=True"):
         examples(stream_of(KeyedLog(values, BESIDE), with_key=True))
 
 

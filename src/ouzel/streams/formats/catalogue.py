@@ -47,6 +47,7 @@ class Format(NamedTuple):
     example: str  # for the documentation, as the next
     features: str
     pattern: str = ""  # what the beginning of a text of this format matches
+    rank: int = 0  # text is compared with the patterns in this order, the narrow ones before the wide ones
     magic: tuple[bytes, ...] = ()  # what a binary file begins with
     file_name: str = ""  # what the name of a file matches, whatever its suffix
     media_types: tuple[str, ...] = ()  # of bodies of requests; the first is the one that is sent
@@ -96,31 +97,19 @@ FORMATS: Mapping[str, Format] = {
     format.name: format
     for format in (
         Format(
-            "jsonl",
-            "JSON lines",
-            Family.OBJECTS,
-            "text.json_lines",
-            (".jsonl", ".ndjson"),
-            '`{"label": 1, "price": 2.5, "tags": ["a"]}`',
-            "as columns of types; objects inside give `outer.inner`, lists `name=entry`",
-            pattern=r"[^\S\n]*[{\[]",
-            media_types=("application/x-ndjson", "application/jsonl", "application/jsonlines"),
-            split=Split.LINES,
-            in_messages=True,
-        ),
-        Format(
-            "vw",
-            "Vowpal Wabbit",
+            "svmlight",
+            "svmlight",
             Family.LINES,
-            "text.vw",
-            (".vw",),
-            "`1 2.0 'tag\\|ns:2 price:3 red`",
-            "whole numbers in the default namespace are ids, as in svmlight; others hash as `ns^name`",
-            pattern=r"(.*[^\S\n])?\||(?=.*\|)(?=.* )[^\t\n]*(\n|\Z)",
-            media_types=("text/x-vw",),
+            "text.svmlight",
+            (".svm", ".svmlight", ".libsvm"),
+            "`+1 qid:3 1:0.5 7:2 # remark`",
+            "ids as they are; repeated ids add up",
+            pattern=r"[^\S\n]*(\S+[^\S\n]+){0,2}(\d+|qid):| *[^\s,;|]+ *\n.",
+            rank=4,
+            media_types=("text/x-svmlight",),
             split=Split.LINES,
-            namespaces=True,
             in_messages=True,
+            comment=b"#",
         ),
         Format(
             "libffm",
@@ -131,24 +120,26 @@ FORMATS: Mapping[str, Format] = {
             "`1 0:3:1 1:1203:0.5`",
             "of `field:id:value` the ids, as they are; a linear model has no use for fields",
             pattern=r"[^\S\n]*(\S+[^\S\n]+)?\d+:\d+:[^\s,;|]+(\s|\Z)",
+            rank=3,
             media_types=("text/x-libffm",),
             split=Split.LINES,
             in_messages=True,
             comment=b"#",
         ),
         Format(
-            "svmlight",
-            "svmlight",
+            "vw",
+            "Vowpal Wabbit",
             Family.LINES,
-            "text.svmlight",
-            (".svm", ".svmlight", ".libsvm"),
-            "`+1 qid:3 1:0.5 7:2 # remark`",
-            "ids as they are; repeated ids add up",
-            pattern=r"[^\S\n]*(\S+[^\S\n]+){0,2}(\d+|qid):| *[^\s,;|]+ *\n.",
-            media_types=("text/x-svmlight",),
+            "text.vw",
+            (".vw",),
+            "`1 2.0 'tag\\|ns:2 price:3 red`",
+            "whole numbers in the default namespace are ids, as in svmlight; others hash as `ns^name`",
+            pattern=r"(.*[^\S\n])?\||(?=.*\|)(?=.* )[^\t\n]*(\n|\Z)",
+            rank=2,
+            media_types=("text/x-vw",),
             split=Split.LINES,
+            namespaces=True,
             in_messages=True,
-            comment=b"#",
         ),
         Format(
             "csv",
@@ -159,6 +150,7 @@ FORMATS: Mapping[str, Format] = {
             "a header, or `--columns A,B,C`; cells parted as in the header, by `,` `;` `\\|` or tab",
             "in columns of numbers a number is the value of its column; any other cell is `column=word`",
             pattern=r"[^\t\n]*[,;|][^\t\n]*(\n|\Z)",
+            rank=5,
             split=Split.RECORDS,
         ),
         Format(
@@ -170,6 +162,7 @@ FORMATS: Mapping[str, Format] = {
             "the same; cells parted by tabs",
             "the same",
             pattern=r".*\t",
+            rank=6,
             split=Split.RECORDS,
             delimiter="\t",
         ),
@@ -197,6 +190,20 @@ FORMATS: Mapping[str, Format] = {
             in_messages=True,
         ),
         Format(
+            "jsonl",
+            "JSON lines",
+            Family.OBJECTS,
+            "text.json_lines",
+            (".jsonl", ".ndjson"),
+            '`{"label": 1, "price": 2.5, "tags": ["a"]}`',
+            "as columns of types; objects inside give `outer.inner`, lists `name=entry`",
+            pattern=r"[^\S\n]*[{\[]",
+            rank=1,
+            media_types=("application/x-ndjson", "application/jsonl", "application/jsonlines"),
+            split=Split.LINES,
+            in_messages=True,
+        ),
+        Format(
             "idx",
             "idx",
             Family.ARRAYS,
@@ -209,7 +216,7 @@ FORMATS: Mapping[str, Format] = {
         ),
     )
 }
-"""Every format by name. Of text the first whose pattern fits counts: those of few texts come before those of many."""
+"""Every format by name, in the order of the documentation."""
 
 
 def names_of(wanted: Callable[[Format], bool] = lambda format: True) -> tuple[str, ...]:
@@ -228,7 +235,7 @@ def find(name: str) -> Format:
     'Vowpal Wabbit'
     >>> find("cvs")
     Traceback (most recent call last):
-    ouzel.errors.OuzelError: format must be one of jsonl, vw, ...; got 'cvs'
+    ouzel.errors.OuzelError: format must be one of svmlight, libffm, vw, ...; got 'cvs'
     """
     if isinstance(name, str) and name in FORMATS:
         return FORMATS[name]
@@ -269,7 +276,7 @@ def by_content(head: bytes, place: str) -> Format:
     lines = [line for line in head.decode("utf-8", "replace").splitlines() if line.strip() and line[0] != "#"]
     text = "\n".join(lines)
     if not CONTROL.search(lines[0] if lines else ""):
-        for format in FORMATS.values():
+        for format in sorted(FORMATS.values(), key=lambda format: format.rank):
             if format.pattern and re.match(format.pattern, text):
                 return format
     raise DataError(f"{place}: its format cannot be told; there are {', '.join(FORMATS)}: name it with", format="NAME")

@@ -15,7 +15,7 @@ from ouzel.streams.text.numbers import parse_number
 from ouzel.streams.text.spans import ROOM, ZERO, absorb, absorb_bytes, is_new
 from ouzel.streams.truth_values import NEITHER, find_large, make_small, truth_of
 
-NOT_FINITE, TOO_LONG, NOT_A_DATE = np.uint8(1), np.uint8(2), np.uint8(3)  # what is wrong with a cell
+NOT_FINITE, TOO_LONG, NOT_A_DATE, NO_NUMBER = (np.uint8(code) for code in (1, 2, 3, 4))  # what is wrong with a cell
 INFINITY = np.frombuffer(b"infinity", np.uint8)
 
 

@@ -19,6 +19,7 @@ from ouzel.streams.options import Options
 from ouzel.streams.tables.arrow_types import as_kind, is_coded, is_empty, is_list, is_number, numbers_of
 from ouzel.streams.tables.at_once import AtOnce
 from ouzel.streams.tables.cells import (
+    NO_NUMBER,
     NOT_FINITE,
     TOO_LONG,
     Cells,
@@ -92,7 +93,8 @@ class FeatureColumns:
         places = self.options.space.places()
         if places:
             width = len(places)
-            return FeatureSpace(False, 0, width - 1, width, self.options.space.kinds, False, self.options.indicator)
+            kinds = dict(self.options.space.kinds)
+            return FeatureSpace(False, 0, width - 1, width, kinds, indicator=self.options.indicator)
         own = [own_name(column) for column in self.columns]
         numbers = [name for name in own if isinstance(name, int)]
         named = len(numbers) < len(own) or set(kinds.values()) - {NUMBER} != set()
@@ -118,13 +120,14 @@ class FeatureColumns:
             names.append(words)
             if wrong.any():
                 refused.append((column, wrong))
+        space = space if space.also == self.kinds.also else space._replace(also=self.kinds.also)
         return Features(rows, Names.joined(names), space, self._factors.factors(n)), refused
 
     def _read_at_once(self, batch: Any, kinds: dict[str, str]) -> Read | None:
         """Numbers and categories, where all columns of them can be read together."""
         self._noted = self._telling.begin()
         if self._at_once is None or self._at_once.names != batch.schema.names:
-            self._at_once = AtOnce(batch.schema.names, kinds, self.ids, self.options)
+            self._at_once = AtOnce(batch.schema.names, kinds, self.ids, self.options, self.kinds)
         found = self._at_once.read(batch, self._noted, self.name, self._decode)
         return None if found is None else (*found, [])
 
@@ -229,11 +232,14 @@ class FeatureColumns:
                 self._take_words(column, np.flatnonzero(named), chosen, text, prefix)
             if self.hashed != self.mask:
                 ids[named] &= self.mask
+            if own is not None and named.any():
+                if self.options.space.places() or self.kinds.is_strict(column):
+                    wrong[named] = NO_NUMBER
+                else:
+                    self.kinds.note_other(column, CATEGORY)
             if own is not None:
                 self._take_numbers(column, values, ~(named | of_rows(cells.missing) | (wrong != 0)))
                 found += self._own_name(column) if not (named | of_rows(cells.missing) | (wrong != 0)).all() else []
-            if self.options.space.places():
-                wrong[named] = NOT_FINITE  # the model's array had no features but its columns
         return found + (self._mark(column, lane, of_rows(cells.missing)) if indicator else [])
 
     def _decode(self, column: str, array: Any, own: int | None = None) -> tuple[Coded, np.ndarray]:

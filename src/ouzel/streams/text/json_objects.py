@@ -73,11 +73,11 @@ class JsonExamples:
         given = 0
         options = self.options
         rows = [
-            ({**one.features, **one.zeros} if one.zeros else one.features, one.label, one.weight) for one in examples
+            ({**one.features, **_alone(one)} if one.zeros else one.features, one.label, one.weight) for one in examples
         ]
         for block in blocks_of_dictionaries(rows, options, plain=True, ids=self._ids):
             if block.space.width is None:
-                block = block._replace(space=block.space._replace(kinds=dict(self.kinds.known)))
+                block = block._replace(space=block.space._replace(kinds=dict(self.kinds.known), also=self.kinds.also))
             here = examples[given : given + block.rows]
             if options.derived:
                 block = block._replace(factors=factors_of([one.members for one in here], options))
@@ -87,6 +87,11 @@ class JsonExamples:
                 block = block._replace(tags=np.array([example.tag for example in here], object))
             yield block._replace(numbers=np.array([example.number for example in here], np.int64))
             given += block.rows
+
+
+def _alone(example: Example) -> dict[Any, float]:
+    """The zeros of an example whose features have no other value that would add up with them."""
+    return {name: value for name, value in example.zeros.items() if name not in example.features}
 
 
 def object_of(line: bytes) -> dict[str, Any]:

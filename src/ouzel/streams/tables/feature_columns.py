@@ -24,6 +24,7 @@ from ouzel.streams.tables.cells import (
     TOO_LONG,
     Cells,
     Words,
+    missing_cells,
     names_of_cells,
     no_cells,
     read_cells,
@@ -115,9 +116,15 @@ class FeatureColumns:
         for column in [column for column in self.columns if kinds[column] not in (*OF_ONE, DATE)]:
             wrong = np.zeros(n, np.uint8)
             with converting(batch, column, self.name):
-                offsets, tokens, words = self._tokens(batch.column(column), column, wrong)
+                array = batch.column(column)
+                offsets, tokens, words = self._tokens(array, column, wrong)
+                missing = missing_cells(array) if self.options.indicator else None
             rows = with_more(rows, offsets, tokens, np.ones(len(tokens), np.float32))
             names.append(words)
+            if missing is not None:
+                lane = np.empty(n, np.uint32), np.empty(n, np.float32)
+                names += self._mark(column, lane, missing, words=True)
+                rows = with_more(rows, np.concatenate([[0], np.cumsum(missing)]), *(part[missing] for part in lane))
             if wrong.any():
                 refused.append((column, wrong))
         space = space if space.also == self.kinds.also else space._replace(also=self.kinds.also)
@@ -177,15 +184,15 @@ class FeatureColumns:
         self._take_numbers(column, values, fit)
         return self._own_name(column) + (self._mark(column, lane, missing) if self.options.indicator else [])
 
-    def _mark(self, column: str, lane: Lane, missing: np.ndarray) -> list[Names]:
-        """Have the rows where a column is missing (n,) bool say so."""
+    def _mark(self, column: str, lane: Lane, missing: np.ndarray, words: bool = False) -> list[Names]:
+        """Have the rows where a column, which may have several `words` in a row, is missing (n,) bool say so."""
         if not missing.any():
             return []
         (ids, values), name = lane, f"{column}={MARK}"
         hashed = feature_id(name, self.options.seed, 32)
         place = self.options.space._replace(indicator=True).place_of_missing(column)
         ids[missing], values[missing] = hashed & int(self.mask) if place is None else place, 1.0
-        if self._factors.wants(column):
+        if self._factors.wants(column, words):
             rows = np.flatnonzero(missing)
             self._factors.add_one(column, rows, hashed, np.ones(len(rows), np.float32), name)
         return [Names.of_one(int(ids[missing][0]), name)]

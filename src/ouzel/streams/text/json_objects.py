@@ -19,7 +19,8 @@ from ouzel.streams.patterns import is_pattern, matches
 from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.tables.labels import find_label
 from ouzel.streams.text.json_examples import Example, example_of
-from ouzel.streams.text.utf8 import NOT_UTF8, SAVE_AS_UTF8
+from ouzel.streams.text.lines import NOT_UTF8
+from ouzel.streams.text.utf8 import SAVE_AS_UTF8
 
 SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # half a character, which is none unless the other half follows
 EXAMPLE = 'expected an object such as {"label": 1, "price": 2.5}'

@@ -11,6 +11,7 @@ from ouzel.streams.block import Block
 from ouzel.streams.limits import Limits
 
 ZERO_BYTE = "a zero byte"
+NOT_UTF8 = "bytes that are not UTF-8"
 
 
 class Problem(NamedTuple):
@@ -27,9 +28,10 @@ class Problem(NamedTuple):
         return f"{name}:{lines_before + self.line + 1}:{self.column}: found {self.found}; {self.advice}"
 
     def error(self, name: str, lines_before: int) -> DataError:
-        """What is raised of it; of a binary file there is no line to leave out."""
+        """What is raised of it, with one advice: a binary file, and one in other letters, is to be another file."""
         message = self.message(name, lines_before)
-        return DataError(message) if self.found == ZERO_BYTE else bad_line(message, limits=self.limits)
+        whole = self.found in (ZERO_BYTE, NOT_UTF8)
+        return DataError(message) if whole else bad_line(message, limits=self.limits)
 
 
 class Parsed(NamedTuple):

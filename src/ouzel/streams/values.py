@@ -10,6 +10,9 @@ kind of its column, if one is known, says which features it is; else its own typ
 - a duration is its seconds, a period the date that it begins with, bytes are text in UTF-8;
 - a list is the features of its items, each a word.
 
+A column that the model knows to hold one kind of values alone is `strict`: a word among its numbers is refused, and a
+number, unless it is written as text, among its categories. Values that come to one feature of a row add up.
+
 Columns of Arrow and cells of text have fast readers of their own, which come to the same features.
 """
 

@@ -3,8 +3,9 @@
 Cells without a type, as those of CSV files, are looked at in the first rows of the first block. A column in which all
 of them are numbers holds numbers, any other holds words: one that mixes the two, and one whose numbers are codes,
 written in digits alone and some with a zero before other digits. What was decided holds for the whole stream, and a
-model keeps it. Of JSON objects, whose values have types, no row need be looked at (`sample=0`): each value is then what
-its type says, however the stream begins.
+model keeps it. So it does which columns have held the other kind as well: words among numbers, numbers among
+categories. Where it knows one kind alone, cells of another are refused (`is_strict`). Of JSON objects, whose values
+have types, no row need be looked at (`sample=0`): each value is then what its type says, however the stream begins.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from ouzel.streams.truth_values import NEITHER, truth_of
 from ouzel.streams.values import is_of_other_kind, plain_value
 
 MOST_KNOWN = 4096  # members of objects that are decided on; others are what each value is
+STARTS = frozenset("0123456789+-. tTfF")  # of text that may be a number or a truth value
 MOST_DATE, SHORT = 64, 4  # bytes that a date takes at most; those of a mark are fewer, with blanks
 AS_TOLD = "taken as categories; --numeric {0} reads numbers, --categorical {0} says so"
 MIXED = f"numbers and words, {AS_TOLD}"
@@ -248,7 +250,8 @@ def _count_value(value: Any, counts: list[int]) -> None:
         counts[4] += isinstance(value, str) and is_iso(value.strip(" "))
     is_mark = isinstance(value, str) and len(value) < SHORT and is_number_mark(value.strip(" "))
     counts[2 if is_mark else 1] += 1
-    counts[5] += not is_of_other_kind(plain_value(value), NUMBER) and not is_mark
+    if not is_mark and (value is True or value is False or value[:1] in STARTS):
+        counts[5] += not is_of_other_kind(plain_value(value), NUMBER)
 
 
 def check_kinds(options: Options, known: Mapping[str, str]) -> None:

@@ -150,6 +150,16 @@ def columns_of_array(width: int, ids: np.ndarray) -> FeatureSpace:
     return numbered(ids)._replace(width=width)
 
 
+def columns_of_table(columns: Sequence[str], kinds: Mapping[str, str], known: FeatureSpace) -> FeatureSpace:
+    """The space of a table's columns, which hold these kinds; those of an array where they are `known` by place."""
+    if known.width is not None and known.kinds:
+        return FeatureSpace(lowest=0, highest=known.width - 1, width=known.width, kinds=dict(known.kinds))
+    own = [own_name(column) for column in columns]
+    numbers = [name for name in own if isinstance(name, int)]
+    named = len(numbers) < len(own) or set(kinds.values()) - {NUMBER} != set()
+    return FeatureSpace(named, min(numbers, default=None), max(numbers, default=None), kinds=kinds)
+
+
 def meet(known: FeatureSpace, given: FeatureSpace, learning: bool = False) -> FeatureSpace:
     """The space of what is known with what is given; DataError if the ids of the two do not mean the same.
 

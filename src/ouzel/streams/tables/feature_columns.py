@@ -13,7 +13,7 @@ from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import LARGEST, Names
 from ouzel.streams.dates import PARTS
 from ouzel.streams.derived.collecting import Collector
-from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, FeatureSpace, own_name
+from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, FeatureSpace, columns_of_table, own_name
 from ouzel.streams.missing import MARK
 from ouzel.streams.options import Options
 from ouzel.streams.tables.arrow_types import as_kind, is_coded, is_empty, is_list, is_number, numbers_of
@@ -84,23 +84,12 @@ class FeatureColumns:
                 for column in self.columns
             }
             self.kinds.tell()
-            space = self._space({column: kind for column, kind in kinds.items() if column in self.kinds.known})
+            known = {column: kind for column, kind in kinds.items() if column in self.kinds.known}
+            space = columns_of_table(self.columns, known, self.options.space)._replace(indicator=self.options.indicator)
             if not batch.num_rows:
                 return kinds, space
             self._decided = kinds, space
         return self._decided
-
-    def _space(self, kinds: dict[str, str]) -> FeatureSpace:
-        places = self.options.space.places()
-        if places:
-            width = len(places)
-            kinds = dict(self.options.space.kinds)
-            return FeatureSpace(False, 0, width - 1, width, kinds, indicator=self.options.indicator)
-        own = [own_name(column) for column in self.columns]
-        numbers = [name for name in own if isinstance(name, int)]
-        named = len(numbers) < len(own) or set(kinds.values()) - {NUMBER} != set()
-        lowest, highest = min(numbers, default=None), max(numbers, default=None)
-        return FeatureSpace(named, lowest, highest, kinds=kinds, indicator=self.options.indicator)
 
     def read(self, batch: Any) -> tuple[Features, list[Refused]]:
         """The features of a batch, and the columns with bad cells."""
@@ -118,11 +107,10 @@ class FeatureColumns:
             with converting(batch, column, self.name):
                 array = batch.column(column)
                 offsets, tokens, words = self._tokens(array, column, wrong)
-                missing = missing_cells(array) if self.options.indicator else None
             rows = with_more(rows, offsets, tokens, np.ones(len(tokens), np.float32))
             names.append(words)
-            if missing is not None:
-                lane = np.empty(n, np.uint32), np.empty(n, np.float32)
+            if self.options.indicator:
+                missing, lane = missing_cells(array), (np.empty(n, np.uint32), np.empty(n, np.float32))
                 names += self._mark(column, lane, missing, words=True)
                 rows = with_more(rows, np.concatenate([[0], np.cumsum(missing)]), *(part[missing] for part in lane))
             if wrong.any():
@@ -239,12 +227,11 @@ class FeatureColumns:
                 self._take_words(column, np.flatnonzero(named), chosen, text, prefix)
             if self.hashed != self.mask:
                 ids[named] &= self.mask
-            if own is not None and named.any():
+            if own is not None:
                 if self.options.space.places() or self.kinds.is_strict(column):
                     wrong[named] = NO_NUMBER
-                else:
+                elif named.any():
                     self.kinds.note_other(column, CATEGORY)
-            if own is not None:
                 self._take_numbers(column, values, ~(named | of_rows(cells.missing) | (wrong != 0)))
                 found += self._own_name(column) if not (named | of_rows(cells.missing) | (wrong != 0)).all() else []
         return found + (self._mark(column, lane, of_rows(cells.missing)) if indicator else [])

@@ -24,13 +24,13 @@ from ouzel.streams.text.json_names import TEXT_OF_KEYS
 from ouzel.streams.text.json_objects import JsonExamples, object_of
 from ouzel.streams.text.json_rows import room_for
 from ouzel.streams.text.json_walk import NEW_DATES, NEW_KEY, NEW_LABEL, ROOM, read_objects
+from ouzel.streams.text.lines import lines_at
 from ouzel.streams.text.marks import SPARE, lines_of
 from ouzel.streams.text.spans import names_of, nothing_noted
 from ouzel.streams.text.utf8 import is_utf8
 
 EQUALS = np.uint8(61)  # between a key and a word
 MOST_BYTES = 2**32 - 1  # of a chunk: where its words are takes 32 bits
-STRIDE = 1 << 14  # bytes that are parted into lines at a time
 FEWEST = 5  # bytes of a feature, `"":1,`, and of its name
 ROLES = {None: json_keys.PLAIN, NUMBER: json_keys.NUMBERS, CATEGORY: json_keys.CATEGORIES, DATE: json_keys.DATES}
 
@@ -295,18 +295,3 @@ class PlainObjects:
             also=reader.kinds.also,
         )
         return space._replace(lowest=0, highest=int(numbers.max())) if len(numbers) else space
-
-
-def lines_at(data: np.ndarray, start: int, stop: int, count: int) -> tuple[list[bytes], int]:
-    """The first lines of `data[start:stop]`, up to so many, and where the next begins."""
-    lines: list[bytes] = []
-    while start < stop and len(lines) < count:
-        text = data[start : min(stop, start + STRIDE)].tobytes().split(b"\n")
-        if len(text) == 1 and start + STRIDE < stop:  # a long line
-            end = start + int(np.argmax(np.append(data[start:stop], 10) == 10)) + 1
-            text = [data[start : end - 1].tobytes(), b""]
-        whole = text if start + STRIDE >= stop and text[-1] else text[:-1]
-        found = whole[: count - len(lines)]
-        lines += found
-        start += sum(map(len, found)) + len(found)
-    return lines, min(start, stop)

@@ -93,6 +93,16 @@ def test_categories_that_had_numbers_among_them_take_numbers_of_any_type(trained
     assert rows_of(ouzel.blocks_from([({"x": cell}, 1) for cell in (5, 7.0, np.int8(7))], model=model)) == expected
 
 
+def test_a_pandas_column_of_categories_that_are_numbers_takes_numbers():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"x": pandas.Categorical([3, 1, 3])})
+    model = learnt(ouzel.blocks_from(frame, [1, 0, 1]))
+
+    found = rows_of(ouzel.blocks_from([({"x": 3}, 1), ({"x": 4}, 1)], model=model))
+
+    assert found == rows_of(ouzel.blocks_from([({"x": "3"}, 1), ({"x": "4"}, 1)]))
+
+
 @pytest.mark.parametrize("format", ["csv", "jsonl", "parquet"])
 def test_a_column_of_numbers_where_words_alone_are_known_is_refused_unless_categories_are_said(format, tmp_path):
     model = learnt(ouzel.read(wrote(tmp_path / f"a.{format}", format, ["red", "blue", "red"]), label="y"))

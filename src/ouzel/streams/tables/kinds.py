@@ -122,8 +122,7 @@ class ColumnKinds:
                     _count_value(value, counts.setdefault(name, [0] * len(Counts._fields)))
         for name, found in counts.items():
             count = Counts(*found)
-            said = self.options.kind_of(name)
-            known = self.known.get(name)
+            said, known = self.options.kind_of(name), self.known.get(name)
             if known is None:
                 self.known[name] = said or self._by_counts(name, count)
             elif where is not None and known in OTHER and self.is_strict(name):
@@ -161,7 +160,8 @@ class ColumnKinds:
             self._check(column, known, self._kind_of_cells(column, array, typed, known), where)
         elif known is None:
             self.known[column] = said or self._kind_of_cells(column, array, typed, None)
-        if self.known[column] == CATEGORY and (said == CATEGORY or is_number(array.type)):
+        kind = array.type.value_type if is_coded(array) else array.type
+        if self.known[column] == CATEGORY and (said == CATEGORY or is_number(kind)):
             self.note_other(column, NUMBER)
         return self.known[column]
 

@@ -93,6 +93,18 @@ def test_categories_that_had_numbers_among_them_take_numbers_of_any_type(trained
     assert rows_of(ouzel.blocks_from([({"x": cell}, 1) for cell in (5, 7.0, np.int8(7))], model=model)) == expected
 
 
+@pytest.mark.parametrize("format", ["csv", "jsonl", "parquet"])
+def test_truth_values_are_no_numbers_among_categories(format, tmp_path):
+    cells = [True, False, True] if format != "csv" else ["true", "false", "true"]
+    model = learnt(ouzel.read(wrote(tmp_path / f"a.{format}", format, cells), label="y"))
+
+    assert (model.space.kinds, model.space.also) == ({"x": CATEGORY}, {})
+    with pytest.raises(ouzel.OuzelError, match="x"):
+        list(ouzel.blocks_from([({"x": 1}, 1)], model=model))
+    with pytest.raises(ouzel.OuzelError, match=r"^[^;]*; expected a number, a word, or nothing$"):
+        list(ouzel.blocks_from([({"x": object()}, 1)], model=model))
+
+
 def test_a_pandas_column_of_categories_that_are_numbers_takes_numbers():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"x": pandas.Categorical([3, 1, 3])})

@@ -15,7 +15,15 @@ from ouzel.streams.feature_space import CATEGORY, NUMBER, TEXT, FeatureSpace, ow
 from ouzel.streams.options import Options
 from ouzel.streams.row_order import canonical_rows
 from ouzel.streams.targets import as_weights, encode_labels
-from ouzel.streams.values import BadValueError, add_to, features_of, is_of_other_kind, members_in, plain_value
+from ouzel.streams.values import (
+    BadValueError,
+    OtherKindError,
+    add_to,
+    features_of,
+    is_of_other_kind,
+    members_in,
+    plain_value,
+)
 
 MOST_IDS = 1 << 18  # names whose ids are kept from block to block
 USUAL = Options()
@@ -66,7 +74,8 @@ def plain_features(
         try:
             made = features_of(name, value, kind, _prefix(name, kind, kinds), indicator, strict)
         except BadValueError as error:
-            raise DataError(f"feature {name!r} is {value!r}; {error.expected}{ADVICE}") from None
+            advice = ADVICE if isinstance(error, OtherKindError) else ""
+            raise DataError(f"feature {name!r} is {value!r}; {error.expected}{advice}") from None
         for feature, number in made.items():
             add_to(found, feature, number)
     return found

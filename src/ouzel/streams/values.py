@@ -49,6 +49,13 @@ class BadValueError(ValueError):
         self.expected = expected
 
 
+class OtherKindError(BadValueError):
+    """A value of another kind than its column is known to hold."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(KNOWN.format(kind))
+
+
 def plain_value(value: Any) -> Any:
     """A value as None, a bool, an int or a float, a str, a date, a datetime or a time, or a list.
 
@@ -138,7 +145,7 @@ def features_of(
     """
     plain = plain_value(value)
     if strict and isinstance(plain, list) and kind in (NUMBER, DATE):
-        raise BadValueError(KNOWN.format("a number") if kind == NUMBER else EXPECTED)
+        raise OtherKindError("a number") if kind == NUMBER else BadValueError(EXPECTED)
     words = _words(name, value, plain, kind, prefix)
     if words is not None:
         before, several = words
@@ -152,7 +159,7 @@ def features_of(
     if plain is None:
         return {f"{name}={MARK}": 1.0} if indicator else {}
     if strict and is_of_other_kind(plain, kind):
-        raise BadValueError(KNOWN.format("a number" if kind == NUMBER else "a word"))
+        raise OtherKindError("a number" if kind == NUMBER else "a word")
     if kind in (CATEGORY, LIST):
         return {f"{name}={word_of(value)}": 1.0}
     if kind == NUMBER:
@@ -178,7 +185,7 @@ def is_of_other_kind(plain: Any, kind: str | None) -> bool:
 def _number(name: Any, plain: Any) -> dict[Any, float]:
     """The feature of a value in a column of numbers; another word is a feature of its own."""
     if isinstance(plain, MOMENTS):
-        raise BadValueError(KNOWN.format("a number"))
+        raise OtherKindError("a number")
     if is_of_other_kind(plain, NUMBER):
         return {f"{name}={plain}": 1.0}
     return {name: float(plain) if isinstance(plain, (str, bool)) else plain}

@@ -173,13 +173,11 @@ class ColumnKinds:
             return NUMBER
         if is_moment(array.type):
             return DATE
-        if types.is_boolean(array.type):
-            return CATEGORY
         if not is_text(array.type.value_type if is_coded(array) else array.type):
             return CATEGORY
         words = words_of(_different(array.slice(0, self.options.sample or SAMPLE)))
         numbers, others, marks, coded, truths = map(int, tell_cells(words))
-        count = Counts(numbers, others, marks, coded, written=truths)
+        count = Counts(numbers, others, marks, coded, truths=truths)
         if count.words and not count.numbers and np.diff(words.offsets).max() <= MOST_DATE:
             cells = (words.data[start:stop].tobytes() for start, stop in pairwise(words.offsets.tolist()))
             texts = (cell.decode("utf-8", "replace") for cell in cells)
@@ -225,7 +223,8 @@ class Counts(NamedTuple):
     marks: int = 0  # words that say nothing in a column of numbers
     coded: int = 0  # whether all numbers are written like codes
     dates: int = 0  # words that are dates
-    written: int = 0  # words that are numbers where those are expected: truth values, numbers as text
+    written: int = 0  # words that are numbers written as text
+    truths: int = 0  # words that are truth values
 
     @property
     def kind(self) -> str:
@@ -237,7 +236,7 @@ class Counts(NamedTuple):
     def among(self, known: str) -> str:
         """What a column holds that is known to hold numbers, or categories: that, if any of its cells are such."""
         if known == NUMBER:
-            return NUMBER if self.numbers or self.written or not self.words else self.kind
+            return NUMBER if self.numbers or self.written or self.truths or not self.words else self.kind
         return NUMBER if self.numbers and not self.marks and self.kind == NUMBER else CATEGORY
 
 
@@ -251,7 +250,8 @@ def _count_value(value: Any, counts: list[int]) -> None:
     is_mark = isinstance(value, str) and len(value) < SHORT and is_number_mark(value.strip(" "))
     counts[2 if is_mark else 1] += 1
     if not is_mark and (value is True or value is False or value[:1] in STARTS):
-        counts[5] += not is_of_other_kind(plain_value(value), NUMBER)
+        plain = plain_value(value)
+        counts[6 if isinstance(plain, bool) else 5] += not is_of_other_kind(plain, NUMBER)
 
 
 def check_kinds(options: Options, known: Mapping[str, str]) -> None:

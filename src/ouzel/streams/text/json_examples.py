@@ -86,10 +86,12 @@ def _features(
     features: dict[Any, float] = {}
     for name, value in row.items():
         if name in plain and ((kind_of := type(value)) is float or kind_of is int) and -LARGEST <= value <= LARGEST:
-            if value > LEAST or value < -LEAST:
+            if not (value > LEAST or value < -LEAST):
+                zeros[plain[name]] = value
+            elif plain[name] in features:
                 add_to(features, plain[name], value)
             else:
-                zeros[plain[name]] = value
+                features[plain[name]] = value
             if members is not None:
                 members += members_of(name, {plain[name]: value})
             continue

@@ -21,7 +21,8 @@ from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.csv_cells import Cutter, can_cut
 from ouzel.streams.tables.csv_text import MARK, CellText, Uneven, lines_in
 from ouzel.streams.tables.cut_rows import CutRows, as_arrow
-from ouzel.streams.text.utf8 import NOT_UTF8, SAVE_AS_UTF8
+from ouzel.streams.text.lines import NOT_UTF8
+from ouzel.streams.text.utf8 import SAVE_AS_UTF8
 
 DELIMITERS = ",\t;|"  # that part the cells of a table, in the order they are looked for
 BLOCK = 4 << 20  # bytes that PyArrow parses at a time
@@ -67,10 +68,9 @@ def delimited_batches(
             row = min(marked)
             yield batch.slice(0, row)
             cell = batch.column(marked[row])[row].as_py()
-            raise bad_line(
+            raise DataError(
                 f"{source.name}: row {lines_above(options) + even + row + 1}, column {names[marked[row]]!r}: "
-                f"found {NOT_UTF8} ({_beginning(cell)}); {SAVE_AS_UTF8}",
-                "rows",
+                f"found {NOT_UTF8} ({_beginning(cell)}); {SAVE_AS_UTF8}"
             )
         if marked:
             batch, places = as_arrow(batch), uneven.counted(even + np.arange(batch.num_rows))

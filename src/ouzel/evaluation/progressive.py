@@ -283,6 +283,7 @@ def _report(run: Run) -> Report:
         curve=run.curve.points,
         calibration=scores.calibration.points,
         warnings=warnings_of(model, scores),
+        baseline_of=scores.baseline_of,
         **scores.figures(),
     )
 

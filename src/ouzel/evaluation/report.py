@@ -31,11 +31,13 @@ class Report:
     rmse: float | None
     mae: float | None
     r2: float | None
+    deviance: float | None  # of counts by the Poisson loss
     average_precision: float | None  # of a ranking: mean over groups, scored before they are learnt
     precision_at_1: float | None
     precision_at_5: float | None
     precision_at_10: float | None
-    baseline: float | None  # error rate of the class most frequent so far, or RMSE of the mean so far
+    baseline: float | None  # what knowing no features would have scored
+    baseline_of: str | None  # what that predicts, and by which figure it is scored
     warnings: list[str]  # of a run that diverged: what, and what to try
     classes: list[Any]
     confusion: list[list[int]] | None  # rows are the true class, columns the predicted, in the order of `classes`
@@ -89,10 +91,10 @@ class Report:
             facts.append(("mean loss", figure(self.mean_loss)))
         else:
             facts.append(("rmse", f"{figure(self.rmse)}   mae {figure(self.mae)}   r2 {figure(self.r2)}"))
-            facts.append(("mean loss", figure(self.mean_loss)))
+            more = [f"deviance {figure(self.deviance)}"] if self.deviance is not None else []
+            facts.append(("mean loss", "   ".join([figure(self.mean_loss), *more])))
         if self.baseline is not None:
-            of = "the mean so far" if self.task == "regression" else "the class most frequent so far"
-            facts.append(("baseline", f"{figure(self.baseline)}   always predicting {of}"))
+            facts.append(("baseline", f"{figure(self.baseline)}   {self.baseline_of}"))
         for number, part in enumerate(self.holdout, 1):
             name = "held out" if len(self.holdout) == 1 else f"held out {number}"
             chosen = part.get("error_rate", part.get("rmse"))

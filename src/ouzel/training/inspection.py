@@ -19,7 +19,7 @@ from ouzel.training.source_records import Record
 
 MOST_LINES = 8  # columns of a table that a person is shown
 FIGURES = (
-    *("error_rate", "mean_loss", "log_loss", "auc", "rmse", "mae", "r2"),
+    *("error_rate", "mean_loss", "log_loss", "auc", "rmse", "mae", "r2", "deviance"),
     *("average_precision", "precision_at_1", "baseline"),
 )
 """Figures that a person is shown."""

@@ -15,6 +15,7 @@ FIGURES = {
     "rmse": "rmse",
     "mae": "mae",
     "r2": "r2",
+    "deviance": "deviance",
     "average_precision": "average precision",
     "mean_loss": "mean loss",
     "baseline": "baseline",

@@ -1,12 +1,12 @@
 """Numbers by another loss than the squared one: medians and other quantiles, rates of counts.
 
 `regression.py` learns the stream by the squared loss, with all it has, and predicts m. The experts are
-- c, the constant that the loss wants. It goes down the loss's slopes g in steps that shrink by 1 / t, and never past a
-  label: c <- c - 3 / 2 d g / (t root mean square of g), where d is the mean of |y - c|;
+- c, the constant that the loss wants: the quantile of the labels so far (`sketches/running_quantile.py`);
 - m, and the prediction of each of its three models alone;
-- m + q, where q is to y - m what c is to y;
+- m + q. It goes down the loss's slopes g in steps that shrink by 1 / t, and never past a label:
+  q <- q - 3 / 2 d g / (t root mean square of g), where d is the mean of |y - m|;
 - c + w.z and m + w.z, by normalised AdaGrad (`two_classes.py` has its terms) of the loss itself, in safe steps. Their
-  units are d, and the mean of |y - m|.
+  units are the means of |y - c| and of |y - m|.
 All are cut to the range of the labels seen, and weighed by the loss (`regrets.py`).
 
 Margins of the Poisson loss are logarithms of rates, and so are its experts: c is the logarithm of the labels' mean, and
@@ -37,20 +37,22 @@ from ouzel.learners.auto.turning import note_example, turning
 from ouzel.learners.auto.two_classes import MOST_IMPORTANCE
 from ouzel.learners.auto.work import make_room
 from ouzel.learners.blocks import learning_margins_of, predicting_margins_of
+from ouzel.learners.gains import histograms
 from ouzel.learners.gains.parts import Gains, Peak
+from ouzel.sketches import running_quantile
 from ouzel.terms.importance_aware import importance_aware_step
-from ouzel.terms.losses import Poisson, derivative
+from ouzel.terms.losses import Poisson, derivative, probability_of
 
 SCALES_TARGETS = STANDARDIZES = True  # by itself
 RATES = (0.3, 0.2)  # from c, from m
-MOVE = 1.5  # parts of a unit that constants go at first
+MOVE = 1.5  # parts of a unit that q goes at first
 FLOORS = (0.05, 0.2)  # parts of the mean of which a logarithm is taken at least
 FARTHEST, MOST_LOGARITHM = exp(-5.0), 30.0
 LEAST = 0.5  # of the sum of labels, in a mean that a logarithm is taken of
 FROM_CONSTANT, FROM_CONSTANT_SQUARES, FROM_SQUARED, FROM_SQUARED_SQUARES = range(4, 8)  # columns of `table`
 CONSTANT, SQUARED, SHIFTED, NEAR_CONSTANT, NEAR_SQUARED, BY_MODEL = range(6)  # experts
 MANY = BY_MODEL + MODELS
-LEVEL, SHIFT, COUNTED, LEVEL_GAPS, SHIFT_GAPS, LEVEL_SLOPES, SHIFT_SLOPES = range(7)  # places of `constants`
+LEVEL, SHIFT, COUNTED, LEVEL_GAPS, SHIFT_GAPS, SHIFT_SLOPES = range(6)  # places of `constants`
 EXPERTS, WEIGHTS = range(ROOT + MODELS, ROOT + MODELS + 2)  # rows of the numbers to work with
 
 __all__ = ["Settings", "bytes_used"]
@@ -63,19 +65,25 @@ class State(NamedTuple):
     block: Block
     mixture: Mixture
     labels: np.ndarray  # (11,) float64  importance seen, mean, sum of squared deviations, smallest, largest; a record
-    constants: np.ndarray  # (7,) float64  c, q, t, sums of |y - c| and of |y - m|, of g^2 for c and for q
+    constants: np.ndarray  # (6,) float64  c, q, t, sums of |y - c| and of |y - m|, and of g^2
+    seen: running_quantile.State  # the labels that c is the quantile of; none where margins are logarithms
     regrets: Regrets
 
 
 def layout(dimension: int, settings: Settings) -> Any:
     """What a state with room for `dimension` slots is made of."""
     numbers = regression.layout(dimension, settings, models=4)._asdict()
-    constants = float64(7, least=(-inf, -inf, *(0.0,) * 5))
-    return State(**numbers, constants=constants, regrets=regrets.layout(MANY))
+    constants = float64(6, least=(-inf, -inf, *(0.0,) * 4))
+    return State(**numbers, constants=constants, seen=running_quantile.layout(), regrets=regrets.layout(MANY))
 
 
 init, grow = made_from(layout)
-check = regression.check
+
+
+def check(state: State, settings: Settings) -> None:
+    """Refuse what no learning leads to."""
+    regression.check(state, settings)
+    running_quantile.check(state.seen)
 
 
 @dispatch
@@ -184,29 +192,29 @@ predict_row, predict_rows = predicting_margins_of(make_room, _predict)
 
 @inline_source
 def _learn_constants(state, loss, experts, target, squared, weight, centred):
-    """Move c and q; of the first label c is the label, and nothing is known of q."""
+    """Move c and q; of the first label nothing is known of q."""
     constants = state.constants
     first = constants[COUNTED] == 0.0
     constants[COUNTED] += weight
-    if first:
-        constants[LEVEL] = target if centred else 0.0
-    else:
+    if not first:
         constants[LEVEL_GAPS] += weight * abs(target - constants[LEVEL])
         constants[SHIFT_GAPS] += weight * abs(target - squared)
-        if centred and not of_logarithms(loss):
-            _move(constants, LEVEL, LEVEL_GAPS, LEVEL_SLOPES, loss, experts[CONSTANT], target, weight)
-            _move(constants, SHIFT, SHIFT_GAPS, SHIFT_SLOPES, loss, experts[SHIFTED], target, weight)
+    if centred and not of_logarithms(loss):
+        running_quantile.learn(state.seen, target, weight)
+        constants[LEVEL] = running_quantile.quantile(state.seen, probability_of(loss))
+        if not first:
+            _move_shift(constants, loss, experts[SHIFTED], target, weight)
 
 
 @inline_source
-def _move(constants, place, gaps, squares, loss, found, target, weight):
+def _move_shift(constants, loss, found, target, weight):
     """Go down the slope of the loss, as far as the label."""
     slope, gap = derivative(loss, found, target), target - found
-    constants[squares] += weight * slope * slope
-    if constants[squares] > 0.0:
-        unit = constants[gaps] / constants[COUNTED]
-        step = MOVE * weight * unit * slope / sqrt(constants[squares] * constants[COUNTED])
-        constants[place] += gap if abs(step) > abs(gap) else -step
+    constants[SHIFT_SLOPES] += weight * slope * slope
+    if constants[SHIFT_SLOPES] > 0.0:
+        unit = constants[SHIFT_GAPS] / constants[COUNTED]
+        step = MOVE * weight * unit * slope / sqrt(constants[SHIFT_SLOPES] * constants[COUNTED])
+        constants[SHIFT] += gap if abs(step) > abs(gap) else -step
 
 
 @inline_source
@@ -239,6 +247,7 @@ def fade(state: State, kept: float, settings: Settings) -> None:
     """Decay sums of squares, precisions and moments, those of the labels and the regrets too."""
     regression.fade(state, kept, settings)
     state.constants[COUNTED:] *= kept
+    running_quantile.fade(state.seen, kept)
     regrets.fade(state.regrets, kept)
 
 
@@ -271,9 +280,18 @@ def merge(states: list[State], settings: Settings) -> State:
     constants = np.sum([state.constants for state in active], axis=0)
     if counted.sum() > 0.0:
         constants[:COUNTED] = counted @ np.stack([state.constants[:COUNTED] for state in active]) / counted.sum()
+    seen = histograms.merged([state.seen for state in active])
+    constants[LEVEL] = _level(constants, seen, settings.loss)
     together = regrets.merged([state.regrets for state in active])
-    merged: State = regression.merge(states, settings)._replace(constants=constants, regrets=together)
+    merged: State = regression.merge(states, settings)._replace(constants=constants, seen=seen, regrets=together)
     return merged
+
+
+def _level(constants: np.ndarray, seen: running_quantile.State, loss: Any) -> float:
+    """c, of the labels of all workers where it is their quantile."""
+    if not seen.used[0]:
+        return float(constants[LEVEL])
+    return float(getattr(running_quantile.quantile, "py_func", running_quantile.quantile)(seen, probability_of(loss)))
 
 
 def gains(base: State, state: State, settings: Settings) -> Gains:
@@ -283,6 +301,7 @@ def gains(base: State, state: State, settings: Settings) -> Gains:
         **found,
         "constants": found["examples"] * state.constants[:COUNTED],
         "sums": state.constants[COUNTED:] - base.constants[COUNTED:],
+        "seen": histograms.gains(base.seen, state.seen),
         "regrets": np.stack(state.regrets[:2]) - np.stack(base.regrets[:2]),
         "largest": Peak(state.regrets.largest),
     }
@@ -290,11 +309,14 @@ def gains(base: State, state: State, settings: Settings) -> Gains:
 
 def onto(base: State, gains: Gains, settings: Settings) -> State:
     """The state of a base and of what workers have learnt beyond it."""
-    merged: State = number_gains.onto(base, gains)
+    counted = gains["seen"]
+    merged: State = number_gains.onto(base, {name: part for name, part in gains.items() if part is not counted})
     if not gains["examples"] > 0.0:
         return merged
     averaged, sums = gains["constants"] / gains["examples"], base.constants[COUNTED:] + gains["sums"]
     sums_of_regrets, squares = np.stack(base.regrets[:2]) + gains["regrets"]
     largest = np.maximum(base.regrets.largest, gains["largest"].values)
-    constants = np.concatenate([averaged, np.maximum(sums, 0.0)])
-    return merged._replace(constants=constants, regrets=Regrets(sums_of_regrets, np.maximum(squares, 0.0), largest))
+    constants, seen = np.concatenate([averaged, np.maximum(sums, 0.0)]), histograms.onto(base.seen, counted)
+    constants[LEVEL] = _level(constants, seen, settings.loss)
+    found = Regrets(sums_of_regrets, np.maximum(squares, 0.0), largest)
+    return merged._replace(constants=constants, seen=seen, regrets=found)

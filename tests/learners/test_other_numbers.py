@@ -5,7 +5,7 @@ import pytest
 
 import ouzel
 from ouzel.layout import flat
-from ouzel.learners.auto import other_numbers, regrets
+from ouzel.learners.auto import constants, regrets
 from ouzel.learners.auto.number_gains import RECORD
 from ouzel.learners.auto.standardisation import SINCE
 from ouzel.model import persistence
@@ -236,7 +236,7 @@ def test_what_was_learnt_long_ago_counts_for_less(loss):
     )
 
     assert after < before - 0.01
-    assert forgetful.states[0].constants[other_numbers.COUNTED] < 400.0
+    assert forgetful.states[0].constants.numbers[constants.COUNTED] < 400.0
 
 
 @every_loss
@@ -260,7 +260,7 @@ def test_without_the_constant_feature_nothing_is_centred():
     predicted = margins_of(model, X, y)
 
     assert np.mean(np.abs(predicted - y)[500:]) < np.mean(np.abs(y)[500:])
-    assert model.states[0].constants[other_numbers.LEVEL] == 0.0
+    assert model.states[0].constants.numbers[constants.LEVEL] == 0.0
 
 
 @every_loss
@@ -287,6 +287,6 @@ def test_weights_follow_regrets_and_the_first_expert_is_ahead():
     even = regrets.Regrets(np.array([0.0, 2.0, 1.0]), np.array([1.0, 3.0, 1.0]), np.ones(1))
     known = even._replace(sums=np.array([-1.0, 2.0, 1.0]))
 
-    np.testing.assert_array_equal(regrets.weights_of(fresh), [1.0, 0.0, 0.0])
-    np.testing.assert_allclose(regrets.weights_of(even), [5 / 7, 1 / 7, 1 / 7])
-    np.testing.assert_allclose(regrets.weights_of(known), [2 / 3, 1 / 6, 1 / 6])
+    np.testing.assert_array_equal(regrets.weights_of(fresh, 5.0), [1.0, 0.0, 0.0])
+    np.testing.assert_allclose(regrets.weights_of(even, 5.0), [5 / 7, 1 / 7, 1 / 7])
+    np.testing.assert_allclose(regrets.weights_of(known, 5.0), [2 / 3, 1 / 6, 1 / 6])

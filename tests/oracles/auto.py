@@ -539,12 +539,12 @@ class OtherNumbers(Regression):
         t = labels.t + 1
         c = self.level(0.0, 1.0, labels) if self.logarithms else self.c
         first = self.level(prediction, 0.05, labels)
-        near = [model.w @ z for model in self.more]
+        near, p = [model.w @ z for model in self.more], 0.5 if self.logarithms else self.probability
         shifted = self.level(prediction, 0.2, labels) + self.q
         singles = self.level(labels.mean + m, 0.05, labels)
         experts = np.array([c, first, shifted, c + near[0], first + near[1], *singles])
         experts = np.clip(experts, self.level(labels.low, np.exp(-5), labels), self.level(labels.high, 1.0, labels))
-        ahead = 5.0 * np.sqrt(self.B) * (np.arange(8) == 0)
+        ahead = min(5, 0.5 / min(p, 1 - p)) * np.sqrt(self.B) * (np.arange(8) == 0)
         p = np.maximum(self.R + ahead, 0) / np.maximum(self.B + self.V, 1e-200)
         f = experts @ p / p.sum() if p.sum() > 0 else experts[0]
         spread = np.sqrt(self.labels.variance)

@@ -5,8 +5,8 @@ f = sum_k p_k f_k. With g the slope of the loss at f, the regret of not having f
 which is at least what the loss of f exceeds that of f_k by; where g is 0, as where a median is just the label, it is
 that. With R_k the sum of r_k, V_k that of their squares, and B the largest square of all,
     p_k = max(R_k, 0) / (B + V_k), over their sum.
-The R of the first expert has AHEAD times the root of B on top: it has all the weight at first, and the others must earn
-theirs. Where none is better than a constant, as where most labels are alike, that leaves little to lose to it.
+The R of the first expert has a multiple of the root of B on top: it has all the weight at first, and the others must
+earn theirs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from ouzel.layout import float64
 from ouzel.terms.losses import derivative, value
 
 FURTHEST = 1e100  # no regret goes further: ratios stay finite
-AHEAD = 5.0  # times the largest regret that the first expert has on top
 LEAST = 1e-200  # of what a regret is divided by
 
 
@@ -38,9 +37,9 @@ def layout(experts: int) -> Any:
 
 
 @inline_source
-def weigh(regrets, weights):
-    """Write p to `weights` (E,)."""
-    total, ahead = 0.0, AHEAD * sqrt(regrets.largest[0])
+def weigh(regrets, lead, weights):
+    """Write p to `weights` (E,); the first expert is ahead by `lead` times the largest regret."""
+    total, ahead = 0.0, lead * sqrt(regrets.largest[0])
     for k in range(len(weights)):
         regret = regrets.sums[k] + (ahead if k == 0 else 0.0)
         weights[k] = max(regret, 0.0) / max(regrets.largest[0] + regrets.squares[k], LEAST)
@@ -68,10 +67,10 @@ def fade(regrets: Regrets, kept: float) -> None:
     regrets.squares[...] *= kept
 
 
-def weights_of(regrets: Regrets) -> np.ndarray:
+def weights_of(regrets: Regrets, lead: float) -> np.ndarray:
     """p"""
     weights = np.empty(len(regrets.sums))
-    getattr(weigh, "py_func", weigh)(regrets, weights)
+    getattr(weigh, "py_func", weigh)(regrets, lead, weights)
     return weights
 
 

@@ -30,7 +30,7 @@ def test_a_model_goes_on_standardising_and_forgetting_without_being_told_again(o
     [
         (
             ["--standardize"],
-            "^ouzel: --standardize contradicts .*, which was trained without --standardize; leave the option out to continue",
+            "^ouzel: --standardize contradicts .*, which was trained without --standardize; leave the",
         ),
         (["--forget", 7], "--forget 7 contradicts .*, which was trained without --forget"),
     ],

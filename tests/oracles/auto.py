@@ -544,7 +544,7 @@ class OtherNumbers(Regression):
         singles = self.level(labels.mean + m, 0.05, labels)
         experts = np.array([c, first, shifted, c + near[0], first + near[1], *singles])
         experts = np.clip(experts, self.level(labels.low, np.exp(-5), labels), self.level(labels.high, 1.0, labels))
-        ahead = min(5, 0.5 / min(p, 1 - p)) * np.sqrt(self.B) * (np.arange(8) == 0)
+        ahead = min(4, 0.5 / min(p, 1 - p)) * np.sqrt(self.B) * (np.arange(8) == 0)
         p = np.maximum(self.R + ahead, 0) / np.maximum(self.B + self.V, 1e-200)
         f = experts @ p / p.sum() if p.sum() > 0 else experts[0]
         spread = np.sqrt(self.labels.variance)

@@ -30,8 +30,9 @@ def _of_numbers(scores: Scores) -> str | None:
     if rmse <= FAR * size:
         return None
     mean = scores.sums[TARGETS] / scores.sums[WEIGHT]
-    spread = sqrt(max(size * size - mean * mean, 0.0))
-    return f"the rmse ({rmse:.3g}) is far above that of always predicting the mean ({spread:.3g})"
+    hindsight = sqrt(max(size * size - mean * mean, 0.0))
+    found = scores.baseline if isinstance(scores.task.loss, losses.Squared) else hindsight
+    return f"the rmse ({rmse:.3g}) is far above that of always predicting the mean ({found or 0.0:.3g})"
 
 
 def _of_classes(model: Any, scores: Scores) -> str | None:

@@ -70,8 +70,9 @@ def top(
     learnt, notes = persistence.load_notes(model)
     n = learnt.capacity if all_ else n
     states = spectrum.states_shown(learnt)
-    if "analysis" in notes and (pairs := _pairs(model, notes["analysis"], n)) is not None:
-        columns = [(None, pairs)]
+    listed = _pairs(model, notes.get("analysis"), n)
+    if listed is not None:
+        columns = [(None, listed)]
     else:
         columns = named((heaviest if sort == "weight" or direction is not None else most_important)(learnt, n))
     spectra = [spectrum.spectrum(learnt, state) for state in states]
@@ -109,7 +110,7 @@ def top(
             print(line)
 
 
-def _pairs(path: str, analysis: str, n: int) -> list[Feature] | None:
+def _pairs(path: str, analysis: str | None, n: int) -> list[Feature] | None:
     """The pairs that `ouzel pmi` lists of its file, with their PMI; None of another analysis."""
     from ouzel.analytics.pmi.streaming_pmi import StreamingPMI
     from ouzel.model import persistence

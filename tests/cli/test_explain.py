@@ -156,7 +156,7 @@ def test_bad_input_is_one_line(ouzel, table, tmp_path, monkeypatch, kind):
 def test_attributes_of_so_few_rows_that_chance_explains_them_are_not_listed_unless_asked_for(ouzel, tmp_path):
     random = np.random.default_rng(0)
     outliers = random.random(6000) < 0.25
-    towns, kinds = random.integers(0, 2500, 6000), np.where(random.random(6000) < 0.5, "a", "b")
+    towns, kinds = random.integers(0, 5000, 6000), np.where(random.random(6000) < 0.5, "a", "b")
     kinds[random.random(6000) < np.where(outliers, 0.2, 0.1)] = "c"
     lines = [f"{town},{kind},{int(far)}" for town, kind, far in zip(towns, kinds, outliers, strict=True)]
     (tmp_path / "t.csv").write_text("\n".join(["town,kind,far", *lines]))

@@ -73,7 +73,8 @@ def coarsen(centres, masses, used, most):
         together = masses[kept - 1] + masses[k] if kept else inf
         if together <= most:
             share = masses[k] / together if together > 0.0 else 1.0
-            centres[kept - 1] = centres[kept - 1] * (1.0 - share) + centres[k] * share
+            mean = centres[kept - 1] * (1.0 - share) + centres[k] * share
+            centres[kept - 1] = min(max(mean, centres[kept - 1]), centres[k])  # rounding keeps their order
             masses[kept - 1] = together
         else:
             centres[kept], masses[kept] = centres[k], masses[k]

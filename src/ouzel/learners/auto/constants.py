@@ -21,7 +21,7 @@ from ouzel.sketches import running_quantile
 from ouzel.terms.losses import derivative, probability_of
 
 MOVE = 1.5  # parts of a unit that q goes at first
-MOST_LEAD = 4.0
+MOST_LEAD = 4.0  # largest regrets
 LEVEL, SHIFT, COUNTED, LEVEL_GAPS, SHIFT_GAPS, SHIFT_SLOPES = range(6)  # places of `numbers`
 
 

@@ -522,11 +522,11 @@ class Near:
 class OtherNumbers(Regression):
     """Margins of a stream of numbers by a loss, given by its value and its slope at a margin."""
 
-    def __init__(self, dimension, value, slope, logarithms=False):
+    def __init__(self, dimension, value, slope, logarithms=False, probability=0.5):
         super().__init__(dimension)
-        self.value, self.slope, self.logarithms = value, slope, logarithms
+        self.value, self.slope, self.logarithms, self.probability = value, slope, logarithms, probability
         self.more = [Near(dimension, 0.3), Near(dimension, 0.2)]
-        self.c, self.q, self.gaps, self.squares = 0.0, 0.0, np.zeros(2), np.zeros(2)
+        self.seen, self.c, self.q, self.gaps, self.squares = [], 0.0, 0.0, np.zeros(2), 0.0
         self.R, self.V, self.B = np.zeros(8), np.zeros(8), 0.0
 
     def level(self, number, floor, labels):
@@ -539,17 +539,17 @@ class OtherNumbers(Regression):
         t = labels.t + 1
         c = self.level(0.0, 1.0, labels) if self.logarithms else self.c
         first = self.level(prediction, 0.05, labels)
-        near = [model.w @ z for model in self.more]
+        near, p = [model.w @ z for model in self.more], 0.5 if self.logarithms else self.probability
         shifted = self.level(prediction, 0.2, labels) + self.q
         singles = self.level(labels.mean + m, 0.05, labels)
         experts = np.array([c, first, shifted, c + near[0], first + near[1], *singles])
         experts = np.clip(experts, self.level(labels.low, np.exp(-5), labels), self.level(labels.high, 1.0, labels))
-        ahead = np.sqrt(self.B) * (np.arange(8) == 0)
+        ahead = min(4, 0.5 / min(p, 1 - p)) * np.sqrt(self.B) * (np.arange(8) == 0)
         p = np.maximum(self.R + ahead, 0) / np.maximum(self.B + self.V, 1e-200)
         f = experts @ p / p.sum() if p.sum() > 0 else experts[0]
         spread = np.sqrt(self.labels.variance)
         if t == 1:
-            self.c = y
+            self.seen, self.c = [y], y
             return f
         slope = self.slope(f, y)
         r = slope * (f - experts) if slope != 0 else self.value(f, y) - np.array([self.value(e, y) for e in experts])
@@ -557,14 +557,15 @@ class OtherNumbers(Regression):
         self.gaps += np.abs([y - self.c, y - prediction])
         units = np.array([1.0, 1.0]) if self.logarithms else self.gaps / t
         if not self.logarithms:
-            self.c = self._moved(0, self.c, experts[0], y, units[0], t)
-            self.q = self._moved(1, self.q, experts[2], y, units[1], t)
+            self.seen = sorted([*self.seen, y])
+            self.c = np.quantile(self.seen, self.probability, method="averaged_inverted_cdf")
+            self.q = self._moved(self.q, experts[2], y, units[1], t)
         for model, e, unit in zip(self.more, experts[3:5], units, strict=True) if spread > 0 else ():
             model.learn(z, e, lambda margin: self.slope(margin, y), unit * np.sqrt(self.view.t / self.view.N))
         return f
 
-    def _moved(self, place, constant, expert, y, unit, t):
+    def _moved(self, constant, expert, y, unit, t):
         slope, gap = self.slope(expert, y), y - expert
-        self.squares[place] += slope**2
-        step = 1.5 * unit * slope / np.sqrt(self.squares[place] * t) if slope != 0 else 0.0
+        self.squares += slope**2
+        step = 1.5 * unit * slope / np.sqrt(self.squares * t) if slope != 0 else 0.0
         return constant + gap if abs(step) > abs(gap) else constant - step

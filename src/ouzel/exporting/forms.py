@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.learners.auto import narrowing, number_gains, other_losses, other_numbers, stacking
+from ouzel.learners.auto import constants, narrowing, number_gains, other_losses, other_numbers, stacking
 from ouzel.learners.auto.classification import weights_by_class
 from ouzel.learners.auto.regression import State as Numbers
 from ouzel.learners.auto.regression import weights_by_model
@@ -165,8 +165,8 @@ def _residuals(state: Any, centred: bool) -> Residuals:
 
 
 def _experts(state: other_numbers.State, loss: Any, centred: bool) -> Experts:
-    residuals, constants = _residuals(state, centred), state.constants
-    constant, floors = float(constants[other_numbers.LEVEL]), np.full(2, -np.inf)
+    residuals, numbers = _residuals(state, centred), state.constants.numbers
+    constant, floors = float(numbers[constants.LEVEL]), np.full(2, -np.inf)
     low, high = residuals.low, residuals.high
     if other_numbers.of_logarithms(loss):
         mean = float(other_numbers.mean_for_logarithms(state.labels))
@@ -175,7 +175,7 @@ def _experts(state: other_numbers.State, loss: Any, centred: bool) -> Experts:
             float(other_numbers.margin_of(loss, number, mean, floor))
             for number, floor in ((mean, 1.0), (low, other_numbers.FARTHEST), (high, 1.0))
         )
-    shift, weights = float(constants[other_numbers.SHIFT]), weights_of(state.regrets)
+    shift, weights = float(numbers[constants.SHIFT]), weights_of(state.regrets, float(constants.lead_of(loss)))
     return Experts(residuals, floors, constant * centred, shift, low, high, weights)
 
 

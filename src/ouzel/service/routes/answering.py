@@ -11,7 +11,7 @@ from starlette.responses import Response
 from ouzel.service.aside import SMALL, NotNowError
 from ouzel.service.formats import JSON_LINES
 from ouzel.service.gate import body_of
-from ouzel.service.problems import json_response, refused
+from ouzel.service.problems import ProblemError, json_response, refused
 from ouzel.service.reading import Refused
 from ouzel.service.routes.bodies import (
     JSON,
@@ -59,6 +59,7 @@ async def explain(request: Request, served: Served) -> Response:
 
 def predict_all(served: Served, texts: list[bytes], now: bool) -> list[Result]:
     """Predictions of lines, as many at a time as are one block; NotNowError if they are many and it is to be now."""
+    check_count(served, len(texts))
     if now and len(texts) > FEW:
         raise NotNowError
     results: list[Result] = []
@@ -67,7 +68,15 @@ def predict_all(served: Served, texts: list[bytes], now: bool) -> list[Result]:
     return results
 
 
+def check_count(served: Served, count: int) -> None:
+    """Refuse more examples than one request may have: few bytes each would make many times as many of answers."""
+    most = served.limits.examples
+    if count > most:
+        raise ProblemError(413, f"found {count:,} examples; expected at most {most:,} in a request: send several")
+
+
 def _predict_lines(served: Served, body: bytes, now: bool) -> Response:
+    check_count(served, body.count(b"\n"))  # before they are taken apart
     results = predict_all(served, [line for line in body.split(b"\n") if line.strip()], now)
     return Response(b"".join(msgspec.json.encode(plain(result)) + b"\n" for result in results), media_type=LINES)
 

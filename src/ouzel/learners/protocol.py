@@ -146,6 +146,14 @@ class Standardizing(Protocol):
 
 
 @runtime_checkable
+class CutsValues(Protocol):
+    """A value larger than any that a feature had counts as the largest."""
+
+    def largest_sizes(self, state: State) -> np.ndarray:
+        """The largest |value| (slots,) of each feature; of none (0,) by settings that cut nothing."""
+
+
+@runtime_checkable
 class Fading(Protocol):
     """What it has accumulated can count for less, so that its steps do not shrink for ever."""
 

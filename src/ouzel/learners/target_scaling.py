@@ -223,7 +223,7 @@ class TargetScaling:
         return self._learner.estimates(state.learner, slots, settings) * spread + mean * (slots == 0)
 
 
-ASKED = ("bytes_used", "members", "eigenvalues", "directions", "condition_number")
+ASKED = ("bytes_used", "members", "largest_sizes", "eigenvalues", "directions", "condition_number")
 """What is asked of the learner's own state."""
 WEIGHED = ("weights", "top", "estimates")
 """What the learner tells in its own unit."""

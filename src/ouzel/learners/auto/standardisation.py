@@ -187,6 +187,21 @@ def units(features: Features, reaching: bool = False) -> tuple[np.ndarray, np.nd
     return slopes, shifts
 
 
+def standardised(features: Features, slots: np.ndarray, values: np.ndarray, centred: bool) -> np.ndarray:
+    """What the models see of values (n,) of slots (n,), each in an example of its own: z as `view_row` has it."""
+    moments, seen = features.moments[slots], features.totals[SEEN] + 1.0
+    dense, largest = moments[:, LARGEST] < 0.0, np.maximum(np.abs(values), np.maximum(moments[:, LARGEST], 0.0))
+    change = values - moments[:, MEAN]
+    mean = moments[:, MEAN] + change / seen
+    spread = spreads(mean, (moments[:, SQUARES] + change * (values - mean)) / seen, centred)
+    squares, reach = moments[:, SQUARES] + values**2, reach_of(features.totals)
+    rare = np.maximum(np.sqrt(np.where(dense, 0.0, squares) / seen), largest / reach) if reach > 1.0 else largest
+    unit, gap = np.where(dense, spread, rare), np.where(dense & centred, values - mean, values)
+    z = np.divide(gap, unit, out=np.zeros(len(values)), where=unit > 0.0)
+    found: np.ndarray = np.where(dense, np.clip(z, -FURTHEST, FURTHEST), z)
+    return found
+
+
 def fade(features: Features, kept: float) -> float:
     """Have earlier examples count for a part of what they did, so that they are a whole number; return the part."""
     seen, moments = features.totals[SEEN], features.moments

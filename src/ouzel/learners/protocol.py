@@ -139,6 +139,14 @@ class ScalesTargets(Learner, Protocol):
 
 
 @runtime_checkable
+class ScalesLabels(Protocol):
+    """It knows where the numbers to predict lie, and how far from there."""
+
+    def label_scale(self, state: State) -> tuple[float, float]:
+        """Their mean and standard deviation; 0 of too few or equal numbers."""
+
+
+@runtime_checkable
 class Standardizing(Protocol):
     """It centres and scales the features itself."""
 

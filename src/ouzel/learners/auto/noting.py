@@ -23,6 +23,7 @@ from ouzel.learners.auto.standardisation import (
     SINCE,
     SQUARES,
     enough_of,
+    is_meaningless,
 )
 
 
@@ -51,10 +52,10 @@ def _note_unusual(features, slot, x):
 
 @inline_source
 def _is_any_high(values, dense):
-    """Whether any dense feature of an example is so high or low that it may be far off."""
+    """Whether any dense feature of an example is so high or low that it may be far off, or was seen as the mean."""
     found = False
     for place in range(dense):
-        found |= abs(values[place]) > outliers.HIGH_Z
+        found |= (abs(values[place]) > outliers.HIGH_Z) | (values[place] == 0.0)
     return found
 
 
@@ -62,7 +63,8 @@ def _is_any_high(values, dense):
 def _note_far_off(features, work):
     """Have values of dense features that are far off count less, in `work.raw` (`outliers.py`)."""
     for place in range(np.int64(features.totals[DENSE])):
-        if abs(work.values[place]) > outliers.HIGH_Z:
+        z = abs(work.values[place])
+        if z > outliers.HIGH_Z or (z == 0.0 and is_meaningless(features, work, place)):
             work.raw[place] = _counted(features, features.dense[place], np.float64(work.raw[place]))
 
 

@@ -2,7 +2,7 @@
 
 Where features are standardised their running scales find such values (`learners/auto/noting.py`). Of other learners the
 blocks are compared with the sample that importances go by (`learners/feature_moments.py`): all of them as long as every
-example is in it, and then those that hold a value larger than any before, so that it costs next to nothing. A learner
+example is in it, and then those that hold a value twice as large as any before, so that it costs next to nothing. A learner
 of a byte budget keeps no moments, and no line is shown.
 """
 
@@ -75,7 +75,7 @@ class Remarks:
             return
         values = block.values[here]
         largest = max(float(values.max()), -float(values.min()))
-        if largest <= self.largest and model.examples > feature_moments.FIRST:
+        if largest <= 2.0 * self.largest and model.examples > feature_moments.FIRST:
             return
         self.largest = max(largest, self.largest)
         slots = block.indices[here].astype(np.int64) + 1

@@ -51,7 +51,7 @@ def _note_unusual(features, slot, x):
 
 
 @inline_source
-def _is_any_high(values, dense):
+def _is_any_far_off(values, dense):
     """Whether any dense feature of an example is so high or low that it may be far off, or was seen as the mean."""
     found = False
     for place in range(dense):
@@ -131,7 +131,7 @@ def note_row(features, work, indices, values, count, enter, leave):
     before, dense = features.totals[SEEN], np.int64(features.totals[DENSE])
     seen = before + 1.0
     part, enough, turning, norm = 1.0 / seen, enough_of(seen, enter), False, 0.0
-    if _is_any_high(work.values, dense):
+    if _is_any_far_off(work.values, dense):
         _note_far_off(features, work)
     if outliers.is_sample(seen):
         _sample(features, work)

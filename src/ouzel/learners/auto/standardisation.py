@@ -102,6 +102,15 @@ def reach_of(totals):
 
 
 @inline_source
+def is_any_high(values, dense):
+    """Whether any dense feature of an example is so high or low that it may be far off."""
+    found = False
+    for place in range(dense):
+        found |= abs(values[place]) > HIGH_Z
+    return found
+
+
+@inline_source
 def is_meaningless(features, work, place):
     """Whether the value of a dense feature is so far off that the models are not to see it (`outliers.py`)."""
     slot, seen = features.dense[place], features.totals[SEEN]
@@ -119,7 +128,7 @@ def view_row(features, work, indices, values, centred):
     the dense ones.
     """
     seen, dense = features.totals[SEEN] + 1.0, np.int64(features.totals[DENSE])
-    part, count, reach, high = 1.0 / seen, dense, reach_of(features.totals), False
+    part, count, reach = 1.0 / seen, dense, reach_of(features.totals)
     for place in range(dense):
         work.raw[place] = 0.0
     for k in range(len(indices)):
@@ -142,8 +151,7 @@ def view_row(features, work, indices, values, centred):
         z = (x - mean if centred else x) / (spread if spread > 0.0 else 1.0)
         work.slots[place] = slot
         work.values[place] = min(max(z, -FURTHEST), FURTHEST) if spread > 0.0 else 0.0
-        high |= abs(work.values[place]) > HIGH_Z
-    if high:
+    if is_any_high(work.values, dense):
         for place in range(dense):
             if abs(work.values[place]) > HIGH_Z and is_meaningless(features, work, place):
                 work.values[place] = 0.0

@@ -2,8 +2,8 @@
 
 Where features are standardised their running scales find such values (`learners/auto/noting.py`). Of other learners the
 blocks are compared with the sample that importances go by (`learners/feature_moments.py`): all of them as long as every
-example is in it, and then those that hold a value twice as large as any before, so that it costs next to nothing. A learner
-of a byte budget keeps no moments, and no line is shown.
+example is in it, and then those that hold a value twice as large as any before, so that it costs next to nothing. A
+learner of a byte budget keeps no moments, and no line is shown.
 """
 
 from __future__ import annotations

@@ -51,15 +51,6 @@ def _note_unusual(features, slot, x):
 
 
 @inline_source
-def _is_any_far_off(values, dense):
-    """Whether any dense feature of an example is so high or low that it may be far off, or was seen as the mean."""
-    found = False
-    for place in range(dense):
-        found |= (abs(values[place]) > outliers.HIGH_Z) | (values[place] == 0.0)
-    return found
-
-
-@inline_source
 def _note_far_off(features, work):
     """Have values of dense features that are far off count less, in `work.raw` (`outliers.py`)."""
     for place in range(np.int64(features.totals[DENSE])):
@@ -131,7 +122,7 @@ def note_row(features, work, indices, values, count, enter, leave):
     before, dense = features.totals[SEEN], np.int64(features.totals[DENSE])
     seen = before + 1.0
     part, enough, turning, norm = 1.0 / seen, enough_of(seen, enter), False, 0.0
-    if _is_any_far_off(work.values, dense):
+    if work.high[0]:
         _note_far_off(features, work)
     if outliers.is_sample(seen):
         _sample(features, work)

@@ -102,7 +102,7 @@ def reach_of(totals):
 
 
 @inline_source
-def is_any_high(values, dense):
+def _is_any_high(values, dense):
     """Whether any dense feature of an example is so high or low that it may be far off."""
     found = False
     for place in range(dense):
@@ -125,7 +125,7 @@ def view_row(features, work, indices, values, centred):
     """Write slots and z of an example to `work.slots` and `work.values`, the dense ones first; return their number.
 
     z is by the moments with the example itself, though these take note of it in `noting.py`. `work.raw` takes x of
-    the dense ones.
+    the dense ones, and `work.high` whether any of these may be far off.
     """
     seen, dense = features.totals[SEEN] + 1.0, np.int64(features.totals[DENSE])
     part, count, reach = 1.0 / seen, dense, reach_of(features.totals)
@@ -151,7 +151,8 @@ def view_row(features, work, indices, values, centred):
         z = (x - mean if centred else x) / (spread if spread > 0.0 else 1.0)
         work.slots[place] = slot
         work.values[place] = min(max(z, -FURTHEST), FURTHEST) if spread > 0.0 else 0.0
-    if is_any_high(work.values, dense):
+    work.high[0] = _is_any_high(work.values, dense)
+    if work.high[0]:
         for place in range(dense):
             if abs(work.values[place]) > HIGH_Z and is_meaningless(features, work, place):
                 work.values[place] = 0.0

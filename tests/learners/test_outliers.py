@@ -216,9 +216,10 @@ def test_a_value_of_more_than_1000_spreads_from_the_mean_is_seen_as_the_mean(lea
     assert abs(cut - mean) > 0.5
 
 
-def remark_of(model, X, y, block_rows=50):
-    """The row of the first remark, and the line."""
-    for number, block in enumerate(ouzel.blocks_from(X, y, block_rows=block_rows)):
+def remark_of(model, X, y):
+    """The number of the block, of 50 rows, behind which there is a remark, and the line."""
+    rows = [{f"c{j}": value for j, value in enumerate(x)} for x in X.tolist()]
+    for number, block in enumerate(ouzel.blocks_from(zip(rows, y.tolist(), strict=True), block_rows=50)):
         model.learn(block)
         if model.remark is not None:
             return number, model.remark
@@ -236,7 +237,7 @@ def test_learners_that_do_not_scale_remark_on_such_a_value_as_well(learner, row)
 
     assert number == row // 50
     assert line == (
-        f"column 2: row {row + 1} has the value 999999, over 1,000 times its usual size; this learner takes it as it "
+        f"column 'c2': row {row + 1} has the value 999999, over 1,000 times its usual size; this learner takes it as it "
         "is; --standardize keeps such values from spoiling a column; leave the cell empty if it stands for an unknown "
         "value"
     )

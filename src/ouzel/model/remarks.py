@@ -78,10 +78,10 @@ class Remarks:
         if largest <= 2.0 * self.largest and model.examples > feature_moments.FIRST:
             return
         self.largest = max(largest, self.largest)
-        slots = block.indices[here].astype(np.int64) + 1
-        if model.slot_map is not None:
-            slots = model.slot_map.slots_of(slots)
-        squares = moments.sums[:, 1].astype(np.float64)[slots]
+        ids = block.indices[here].astype(np.int64)
+        slots = ids + 1 if model.slot_map is None else model.slot_map.slots_of(ids)
+        known = (slots > 0) & (slots < len(moments.sums))  # those of examples that count have slots
+        squares = np.where(known, moments.sums[np.where(known, slots, 0), 1].astype(np.float64), 0.0)
         most = max(STRIKING**2 / moments.sampled[0], FAR**2) * squares
         striking = (values.astype(np.float64) ** 2 > most) & (most > 0.0)
         if striking.any():

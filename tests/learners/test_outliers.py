@@ -238,8 +238,8 @@ def test_learners_that_do_not_scale_remark_on_such_a_value_as_well(learner, row)
     assert number == row // 50
     assert line == (
         f"column 'c2': row {row + 1} has the value 999999, over 1,000 times its usual size; this learner takes it as "
-        "it is; --standardize keeps such values from spoiling a column; leave the cell empty if it stands for an unknown "
-        "value"
+        "it is; --standardize keeps such values from spoiling a column; leave the cell empty if it stands for an "
+        "unknown value"
     )
 
 

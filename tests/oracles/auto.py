@@ -35,8 +35,8 @@ class View:
     def see(self, x):
         reach = self.reach(self.t)
         z = np.array([column.seen(value, self.t, reach) for column, value in zip(self.columns, x, strict=True)])
-        for column, value, own in zip(self.columns, x, z, strict=True):
-            column.note(value, own, self.t)
+        for column, value in zip(self.columns, x, strict=True):
+            column.note(value, self.t)
         self.t, self.row = self.t + 1, x
         self.N += z @ z
         return z
@@ -65,6 +65,7 @@ class Column:
         self.sum = self.squares = self.largest = 0.0
         self.mean = self.variance = self.bound = 0.0
         self.window, self.out, self.believed = [], 0, False
+        self.high = False  # whether the value just seen may be far off
         self.run, self.side = [], 0
 
     def spread(self):
@@ -83,22 +84,28 @@ class Column:
         """z of a value after t examples."""
         if self.dense:
             mean, variance = self._with(x, t)
-            return np.clip((x - mean) / np.sqrt(variance), -3, 3) if variance > 1e-10 * mean**2 else 0.0
+            z = np.clip((x - mean) / np.sqrt(variance), -3, 3) if variance > 1e-10 * mean**2 else 0.0
+            self.high = abs(z) > 2.5
+            return 0.0 if self.high and self._is_outlier(x, t, 1000) else z
         unit = max(np.sqrt((self.squares + x**2) / (t + 1)), max(abs(x), self.largest) / reach)
         return x / unit if x != 0 else 0.0
 
-    def note(self, x, z, t):
+    def note(self, x, t):
         """Take note of a value after t examples."""
         if self.dense:
-            self._note_dense(x, z, t)
+            self._note_dense(x, t)
         elif x != 0:
             self._note_rare(x)
 
-    def _note_dense(self, x, z, t):
+    def _is_outlier(self, x, t, spreads):
+        """Whether a dense value is that many spreads off, and none that is believed."""
+        known = t >= 8 and self.variance > 1e-10 * self.mean**2 and not self.believed
+        return known and abs(x - self.mean) > max(spreads * _caution(t) * np.sqrt(self.variance), self.bound)
+
+    def _note_dense(self, x, t):
         far, counts = abs(x - self.mean), x
-        if abs(z) > 2.5 and far > 20 * _caution(t) * np.sqrt(self.variance):
-            known = t >= 8 and self.variance > 1e-10 * self.mean**2
-            if known and not self.believed and far > self.bound:
+        if self.high and far > 20 * _caution(t) * np.sqrt(self.variance):
+            if self._is_outlier(x, t, 20):
                 self.out, counts = self.out + 1, self.mean + np.sign(x - self.mean) * 3 * np.sqrt(self.variance)
             else:
                 self.bound = max(self.bound, 4 * far)

@@ -18,10 +18,10 @@ from ouzel.learners.auto.regrets import weights_of
 from ouzel.learners.auto.several_classes import SeveralClasses
 from ouzel.learners.auto.standardisation import DENSE, Features, renumbered
 from ouzel.learners.auto.two_classes import TwoClasses
-from ouzel.learners.newton import sketched
 from ouzel.learners.rows import Rows
 from ouzel.learners.target_scaling import State as ScaledTargets
 from ouzel.learners.target_scaling import unit_of
+from ouzel.model.cut_values import largest_sizes
 from ouzel.model.model import Model
 
 ASKED = 4096.0  # the value that a feature alone is given, beside which what is added to every margin rounds little
@@ -145,12 +145,11 @@ def _form(model: Model) -> Form:
             np.stack([known.stack * spread for known in states]),
         )
         weights = np.concatenate([known.table[:, models] for known in states], axis=1)
-        return Form(features, state.table[:, 0], weights, stacks, mean)
+        return Form(features, largest_sizes(model), weights, stacks, mean)
     weights = model.task.weights(model).T.astype(float)
     weights[0] -= mean
     limit = float(getattr(model.settings, "largest", np.inf)) * spread
-    reach = state.largest if isinstance(state, sketched.State) and len(state.largest) else None
-    return Form(features, reach, weights, Linear(limit), mean)
+    return Form(features, largest_sizes(model), weights, Linear(limit), mean)
 
 
 def _believed(state: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -37,7 +37,7 @@ from ouzel.learners.auto.constants import (
 from ouzel.learners.auto.labels import note_label, review_labels
 from ouzel.learners.auto.mixing import Mixture
 from ouzel.learners.auto.newton_block import Block
-from ouzel.learners.auto.number_gains import BOLD, HIGH, LOW, MEAN, SAFE, WEIGHT
+from ouzel.learners.auto.number_gains import BOLD, HIGH, LOW, MEAN, SAFE, WEIGHT, label_scale
 from ouzel.learners.auto.other_losses import Settings
 from ouzel.learners.auto.regression import MARGINS, MODELS, ROOT, TINY, bytes_used
 from ouzel.learners.auto.regrets import Regrets, learn_regrets, weigh
@@ -61,7 +61,7 @@ CONSTANT, SQUARED, SHIFTED, NEAR_CONSTANT, NEAR_SQUARED, BY_MODEL = range(6)  # 
 MANY = BY_MODEL + MODELS
 EXPERTS, WEIGHTS = range(ROOT + MODELS, ROOT + MODELS + 2)  # rows of the numbers to work with
 
-__all__ = ["Settings", "bytes_used"]
+__all__ = ["Settings", "bytes_used", "label_scale"]
 
 
 class State(NamedTuple):

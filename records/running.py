@@ -1,0 +1,164 @@
+"""Runs cases, and writes and compares records."""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from records.contents import Content, differences, digest, joined, parted, shortened
+
+VERSION = 1
+
+
+def chosen(only: str | None) -> Iterator[tuple[str, Content]]:
+    """The cases whose names match a pattern (`*` and `?`, or a part of the name), and what each yields."""
+    from records import errors, learning, readings, serving, starting
+
+    warnings.simplefilter("ignore")
+    with tempfile.TemporaryDirectory(prefix="ouzel-record-") as name:
+        folder = Path(name)
+        for group in (readings, learning, serving, errors, starting):
+            place = folder / group.__name__.rpartition(".")[2]
+            place.mkdir()
+            begun, count = time.perf_counter(), 0
+            with closing(group.cases(place)) as cases:
+                for case, run in cases:
+                    if matches(case, only):
+                        count += 1
+                        yield case, run()
+            if count and only is None:
+                print(f"{place.name}: {count} cases in {time.perf_counter() - begun:.0f} s", file=sys.stderr)
+
+
+def matches(case: str, only: str | None) -> bool:
+    """Whether a case is one of those that are wanted."""
+    return only is None or only in case or fnmatch.fnmatch(case, only)
+
+
+class Record(NamedTuple):
+    """A record as it was read."""
+
+    cases: dict[str, str]  # name: digest of all that the case yields
+    contents: dict[str, dict[str, str]]  # digest: shortened parts
+    whole: dict[str, Content]  # digest: all texts, where they were kept
+    lines: dict[str, str]  # of cases of errors
+
+    @classmethod
+    def of(cls, path: Path) -> Record:
+        """The record in a file, and the lines of errors in the text beside it."""
+        read = json.loads(path.read_text())
+        if read.get("version") != VERSION:
+            raise SystemExit(f"{path}: is not a record of version {VERSION}; write it anew")
+        parts = read["parts"]
+        contents = {key: _unpacked(text, parts) for key, text in read["contents"].items()}
+        lines = golden(path).read_text().splitlines() if golden(path).exists() else []
+        said = {lines[k]: lines[k + 1][4:] for k in range(0, len(lines) - 1, 2)}
+        return cls(parted(read["cases"]), contents, read["whole"], said)
+
+
+def write(path: Path, only: str | None, whole: bool) -> int:
+    """Write the record: a line for every case (name: digest), and what tells where two digests differ."""
+    cases: dict[str, str] = {}
+    contents: dict[str, str] = {}
+    parts: dict[str, str] = {}
+    texts: dict[str, Content] = {}
+    lines: dict[str, str] = {}
+    for case, content in chosen(only):
+        cases[case] = key = key_of(content)
+        if case.startswith("error/"):
+            lines[case] = " ".join(content["line"])
+            continue
+        contents[key] = _packed(shortened(content), parts)
+        if whole:
+            texts[key] = content
+    made: dict[str, Any] = {
+        "version": VERSION,
+        "cases": joined(cases),
+        "contents": contents,
+        "parts": parts,
+        "whole": texts,
+    }
+    path.write_text(json.dumps(made, ensure_ascii=False, indent=0, separators=(",", ":")) + "\n")
+    golden(path).write_text("".join(f"{case}\n    {line}\n" for case, line in sorted(lines.items())))
+    print(f"{len(cases)} cases, {len(contents)} different contents: {path}")
+    return 0
+
+
+def key_of(content: Content) -> str:
+    """The digest of all that a case yields."""
+    return digest([f"{part} {len(texts)} {text}" for part, texts in sorted(content.items()) for text in texts])
+
+
+def _packed(short: dict[str, str], parts: dict[str, str]) -> str:
+    """Shortened parts as one text; those of several entries are kept once for all cases, under their digest."""
+    found = []
+    for part, text in short.items():
+        key, _, rest = text.partition(" ")
+        if not text.startswith("="):
+            parts[key] = rest
+            text = key
+        found.append(f"{part}\t{text}")
+    return "\n".join(found)
+
+
+def _unpacked(text: str, parts: dict[str, str]) -> dict[str, str]:
+    pairs = (line.split("\t", 1) for line in text.split("\n") if line)
+    return {part: value if value.startswith("=") else f"{value} {parts[value]}" for part, value in pairs}
+
+
+def golden(path: Path) -> Path:
+    """The text file beside a record that has the lines of errors."""
+    return path.with_suffix(".errors.txt")
+
+
+def compare(path: Path, only: str | None, most: int) -> int:
+    """Say which cases differ from a record, and where; the status of a process."""
+    record = Record.of(path)
+    waiting = {name for name in record.cases if matches(name, only)}
+    equal, found = 0, 0
+    for case, content in chosen(only):
+        waiting.discard(case)
+        said = said_of(case, content, record)
+        equal += not said
+        found += bool(said)
+        if said and found <= most:
+            print(case, *said, sep="\n    ", flush=True)
+    for case in sorted(waiting)[: max(0, most - found)]:
+        print(case, "is in the record, and was not run", sep="\n    ")
+    if found + len(waiting) > most:
+        print(f"… and {found + len(waiting) - most} more; --most N prints more of them")
+    print(f"{equal} cases are as recorded, {found} differ, {len(waiting)} were not run")
+    return int(bool(found or waiting))
+
+
+def said_of(case: str, content: Content, record: Record) -> list[str]:
+    """How a case differs from the record; nothing if it does not."""
+    key = record.cases.get(case)
+    if key is None:
+        return ["is not in the record"]
+    if key == key_of(content):
+        return []
+    if case in record.lines:
+        return [f"was  {record.lines[case]}", f"is   {' '.join(content['line'])}"]
+    if case.startswith("executed/"):
+        return _more_executed(case, record.contents[key], content)
+    return differences(record.contents[key], content, record.whole.get(key)) or ["differs"]
+
+
+def _more_executed(case: str, recorded: dict[str, str], content: Content) -> list[str]:
+    """Packages of which more files are executed than were; fewer are printed, and are no difference."""
+    counts = {part: int(texts[0]) for part, texts in content.items()}
+    for part in sorted({*recorded, *counts}):
+        before, now = int(recorded.get(part, "=0")[1:]), counts.get(part, 0)
+        if now != before:
+            print(f"{case}: {part}: {before} files were executed, {now} are")
+    before = int(recorded["all"][1:])
+    return [f"{before} files were executed, {counts['all']} are"] if counts["all"] > before else []

@@ -29,7 +29,7 @@ def main() -> int:
     command.add_argument("--write", type=Path, metavar="FILE", help="keep the medians here, as JSON")
     command.add_argument("--compile", action="store_true", help="also seconds of a first run with no kernel compiled")
     given = parser.parse_args()
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ["COLUMNS"] = "80"  # of what commands print, wherever this runs
     if given.command == "figures":
         from records.figures import figures
 

@@ -91,8 +91,8 @@ def _difference(recorded: str, texts: list[str], whole: list[str] | None) -> str
             k = next((j for j in range(k, k + step) if texts[j : j + 1] != whole[j : j + 1]), -1)
             if k < 0:
                 continue
-            was, now = ("".join(each[k : k + 1]) for each in (whole, texts))
-            return f"{said}first in entry {k}: was {_shown(was)}, is {_shown(now)}"
+            was, now = (_shown(each[k]) if k < len(each) else "absent" for each in (whole, texts))
+            return f"{said}first in entry {k}: was {was}, is {now}"
         where = f"entry {k}" if step == 1 else f"entries {k} to {min(k + step, length) - 1}"
         return f"{said}first in {where}, now {_shown(texts[k])}"
     return f"{said}those that both have are the same" if said else "differ"

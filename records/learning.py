@@ -123,11 +123,18 @@ def learnt_one_by_one(learner: str, folder: Path, name: str | None = None) -> Co
         model, answers = ouzel.OnlineClassifier(learner, **given), []
         for row in tables.table("odd"):
             features = {column: value for column, value in row.items() if column not in ("label", "amount", "mark")}
-            answers.append(repr(model.predict_proba_one(features)) if answers else "")
+            answers.append(_answer(model, features) if answers else "")
             model.learn_one(features, row["label"] == "yes")
         return {**_saved(model, folder), "answers": answers}
 
     return answering(make)
+
+
+def _answer(model: Any, features: dict[str, Any]) -> str:
+    try:
+        return repr(model.predict_proba_one(features))
+    except NotImplementedError:  # of a loss without probabilities
+        return repr(model.predict_one(features))
 
 
 def merged(learner: str, folder: Path) -> Content:

@@ -7,8 +7,9 @@ import json
 import sys
 import tempfile
 import time
+import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,9 +34,17 @@ def chosen(only: str | None) -> Iterator[tuple[str, Content]]:
                 for case, run in cases:
                     if matches(case, only):
                         count += 1
-                        yield case, run()
+                        yield case, _ran(run)
             if count and only is None:
                 print(f"{place.name}: {count} cases in {time.perf_counter() - begun:.0f} s", file=sys.stderr)
+
+
+def _ran(run: Callable[[], Content]) -> Content:
+    """What a case yields; a mistake in it is a difference, and the other cases go on."""
+    try:
+        return run()
+    except Exception as error:
+        return {"crashed": [*traceback.format_tb(error.__traceback__)[-1:], f"{type(error).__name__}: {error}"]}
 
 
 def matches(case: str, only: str | None) -> bool:
@@ -71,7 +80,12 @@ def write(path: Path, only: str | None, whole: bool) -> int:
     parts: dict[str, str] = {}
     texts: dict[str, Content] = {}
     lines: dict[str, str] = {}
+    crashed = 0
     for case, content in chosen(only):
+        if "crashed" in content:
+            print(case, *content["crashed"], sep="\n    ")
+            crashed += 1
+            continue
         cases[case] = key = key_of(content)
         if case.startswith("error/"):
             lines[case] = " ".join(content["line"])
@@ -89,7 +103,7 @@ def write(path: Path, only: str | None, whole: bool) -> int:
     path.write_text(json.dumps(made, ensure_ascii=False, indent=0, separators=(",", ":")) + "\n")
     golden(path).write_text("".join(f"{case}\n    {line}\n" for case, line in sorted(lines.items())))
     print(f"{len(cases)} cases, {len(contents)} different contents: {path}")
-    return 0
+    return int(crashed > 0)
 
 
 def key_of(content: Content) -> str:
@@ -147,8 +161,8 @@ def said_of(case: str, content: Content, record: Record) -> list[str]:
     if key == key_of(content):
         return []
     if case in record.lines:
-        return [f"was  {record.lines[case]}", f"is   {' '.join(content['line'])}"]
-    if case.startswith("executed/"):
+        return [f"was  {record.lines[case]}", f"is   {' '.join(content.get('line', content.get('crashed', ())))}"]
+    if case.startswith("executed/") and "all" in content:
         return _more_executed(case, record.contents[key], content)
     return differences(record.contents[key], content, record.whole.get(key)) or ["differs"]
 

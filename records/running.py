@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import gzip
 import json
 import sys
 import tempfile
@@ -12,7 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from records.contents import Content, differences, digest, joined, parted, shortened
 
@@ -55,59 +56,69 @@ def matches(case: str, only: str | None) -> bool:
 class Record(NamedTuple):
     """A record as it was read."""
 
-    cases: dict[str, str]  # name: digest of all that the case yields
+    cases: dict[str, str]  # name: digest of all that the case yields; of errors the line itself
     contents: dict[str, dict[str, str]]  # digest: shortened parts
     whole: dict[str, Content]  # digest: all texts, where they were kept
-    lines: dict[str, str]  # of cases of errors
 
     @classmethod
     def of(cls, path: Path) -> Record:
-        """The record in a file, and the lines of errors in the text beside it."""
+        """The record in a file, and in the two beside it."""
         read = json.loads(path.read_text())
         if read.get("version") != VERSION:
             raise SystemExit(f"{path}: is not a record of version {VERSION}; write it anew")
-        parts = read["parts"]
-        contents = {key: _unpacked(text, parts) for key, text in read["contents"].items()}
-        lines = golden(path).read_text().splitlines() if golden(path).exists() else []
-        said = {lines[k]: lines[k + 1][4:] for k in range(0, len(lines) - 1, 2)}
-        return cls(parted(read["cases"]), contents, read["whole"], said)
+        with gzip.open(details(path), "rt", encoding="utf-8") as file:
+            kept = json.load(file)
+        contents = {key: _unpacked(text, kept["parts"]) for key, text in kept["contents"].items()}
+        lines = golden(path).read_text().splitlines()
+        errors = {lines[k]: lines[k + 1][4:] for k in range(0, len(lines) - 1, 2)}
+        return cls({**parted(read["cases"]), **errors}, contents, kept["whole"])
+
+    def write(self, path: Path) -> None:
+        """Write the three files: digests of cases, a line each; where contents differ, packed; lines of errors."""
+        cases = {case: key for case, key in self.cases.items() if not case.startswith("error/")}
+        made = {"version": VERSION, "cases": joined(cases)}
+        path.write_text(json.dumps(made, ensure_ascii=False, indent=0, separators=(",", ":")) + "\n")
+        errors = sorted((case, line) for case, line in self.cases.items() if case.startswith("error/"))
+        golden(path).write_text("".join(f"{case}\n    {line}\n" for case, line in errors))
+        parts: dict[str, str] = {}
+        contents = {key: _packed(short, parts) for key, short in self.contents.items()}
+        kept = json.dumps({"contents": contents, "parts": parts, "whole": self.whole}, ensure_ascii=False)
+        details(path).write_bytes(gzip.compress(kept.encode("utf-8", "surrogatepass"), mtime=0))
+
+
+def golden(path: Path) -> Path:
+    """The text file beside a record that has the lines of errors."""
+    return path.with_suffix(".errors.txt")
+
+
+def details(path: Path) -> Path:
+    """The archive beside a record that says what the contents of its digests are."""
+    return path.with_suffix(".details.json.gz")
 
 
 def write(path: Path, only: str | None, whole: bool) -> int:
-    """Write the record: a line for every case (name: digest), and what tells where two digests differ."""
-    cases: dict[str, str] = {}
-    contents: dict[str, str] = {}
-    parts: dict[str, str] = {}
-    texts: dict[str, Content] = {}
-    lines: dict[str, str] = {}
+    """Write the record of this checkout."""
+    record = Record({}, {}, {})
     crashed = 0
     for case, content in chosen(only):
         if "crashed" in content:
             print(case, *content["crashed"], sep="\n    ")
             crashed += 1
             continue
-        cases[case] = key = key_of(content)
-        if case.startswith("error/"):
-            lines[case] = " ".join(content["line"])
-            continue
-        contents[key] = _packed(shortened(content), parts)
-        if whole:
-            texts[key] = content
-    made: dict[str, Any] = {
-        "version": VERSION,
-        "cases": joined(cases),
-        "contents": contents,
-        "parts": parts,
-        "whole": texts,
-    }
-    path.write_text(json.dumps(made, ensure_ascii=False, indent=0, separators=(",", ":")) + "\n")
-    golden(path).write_text("".join(f"{case}\n    {line}\n" for case, line in sorted(lines.items())))
-    print(f"{len(cases)} cases, {len(contents)} different contents: {path}")
+        record.cases[case] = key = key_of(case, content)
+        if not case.startswith("error/"):
+            record.contents[key] = shortened(content)
+            if whole:
+                record.whole[key] = content
+    record.write(path)
+    print(f"{len(record.cases)} cases, {len(record.contents)} different contents: {path}")
     return int(crashed > 0)
 
 
-def key_of(content: Content) -> str:
-    """The digest of all that a case yields."""
+def key_of(case: str, content: Content) -> str:
+    """The digest of all that a case yields; the line of an error."""
+    if case.startswith("error/"):
+        return " ".join(content.get("line", content.get("crashed", ())))
     return digest([f"{part} {len(texts)} {text}" for part, texts in sorted(content.items()) for text in texts])
 
 
@@ -126,11 +137,6 @@ def _packed(short: dict[str, str], parts: dict[str, str]) -> str:
 def _unpacked(text: str, parts: dict[str, str]) -> dict[str, str]:
     pairs = (line.split("\t", 1) for line in text.split("\n") if line)
     return {part: value if value.startswith("=") else f"{value} {parts[value]}" for part, value in pairs}
-
-
-def golden(path: Path) -> Path:
-    """The text file beside a record that has the lines of errors."""
-    return path.with_suffix(".errors.txt")
 
 
 def compare(path: Path, only: str | None, most: int) -> int:
@@ -158,10 +164,11 @@ def said_of(case: str, content: Content, record: Record) -> list[str]:
     key = record.cases.get(case)
     if key is None:
         return ["is not in the record"]
-    if key == key_of(content):
+    now = key_of(case, content)
+    if key == now:
         return []
-    if case in record.lines:
-        return [f"was  {record.lines[case]}", f"is   {' '.join(content.get('line', content.get('crashed', ())))}"]
+    if case.startswith("error/"):
+        return [f"was  {key}", f"is   {now}"]
     if case.startswith("executed/") and "all" in content:
         return _more_executed(case, record.contents[key], content)
     return differences(record.contents[key], content, record.whole.get(key)) or ["differs"]

@@ -75,13 +75,14 @@ class Record(NamedTuple):
 
     def write(self, path: Path) -> None:
         """Write the three files: digests of cases, a line each; where contents differ, packed; lines of errors."""
-        cases = {case: key for case, key in self.cases.items() if not case.startswith("error/")}
+        cases = {case: key for case, key in sorted(self.cases.items()) if not case.startswith("error/")}
         made = {"version": VERSION, "cases": joined(cases)}
         path.write_text(json.dumps(made, ensure_ascii=False, indent=0, separators=(",", ":")) + "\n")
         errors = sorted((case, line) for case, line in self.cases.items() if case.startswith("error/"))
         golden(path).write_text("".join(f"{case}\n    {line}\n" for case, line in errors))
         parts: dict[str, str] = {}
-        contents = {key: _packed(short, parts) for key, short in self.contents.items()}
+        used = dict.fromkeys(cases.values())  # in the order of cases, which packs best
+        contents = {key: _packed(self.contents[key], parts) for key in used}
         kept = json.dumps({"contents": contents, "parts": parts, "whole": self.whole}, ensure_ascii=False)
         details(path).write_bytes(gzip.compress(kept.encode("utf-8", "surrogatepass"), mtime=0))
 
@@ -97,8 +98,10 @@ def details(path: Path) -> Path:
 
 
 def write(path: Path, only: str | None, whole: bool) -> int:
-    """Write the record of this checkout."""
-    record = Record({}, {}, {})
+    """Write the record of this checkout; with `only`, these cases of a record that there is."""
+    record = Record({}, {}, {}) if only is None or not path.exists() else Record.of(path)
+    for case in [case for case in record.cases if matches(case, only)]:
+        del record.cases[case]
     crashed = 0
     for case, content in chosen(only):
         if "crashed" in content:
@@ -110,6 +113,10 @@ def write(path: Path, only: str | None, whole: bool) -> int:
             record.contents[key] = shortened(content)
             if whole:
                 record.whole[key] = content
+    used = set(record.cases.values())
+    for kept in (record.contents, record.whole):
+        for key in [key for key in kept if key not in used]:
+            del kept[key]
     record.write(path)
     print(f"{len(record.cases)} cases, {len(record.contents)} different contents: {path}")
     return int(crashed > 0)

@@ -34,6 +34,15 @@ def test_a_name_that_is_emitted_twice_is_found_with_its_case(whole, tmp_path, mo
     assert "names: " not in said
 
 
+def test_some_cases_are_written_anew_and_the_others_stay(tmp_path):
+    path = tmp_path / "r.json"
+    running.write(path, "read/plain/csv/usual/*", whole=False)
+    before = running.Record.of(path)
+    running.write(path, "read/plain/csv/usual/file", whole=False)
+
+    assert running.Record.of(path) == before
+
+
 def test_a_case_that_is_gone_is_a_difference(tmp_path, monkeypatch, capsys):
     path = tmp_path / "r.json"
     running.write(path, "read/plain/csv/usual/file", whole=False)

@@ -157,7 +157,7 @@ def _of_dictionaries(rows: list[Any], options: Options, plain: bool, known: Ids)
     names = Names(np.array([*texts], np.uint32), ends - lengths, ends, text)
     space = _space_of([name for name in met if name not in known.texts], bool(texts), options)
     if options.choosy and not plain and space.width is None:
-        seen = {name for features, *_ in rows for name in features}
+        seen = dict.fromkeys(name for features, *_ in rows for name in features)  # in order: files of models have it
         space = space._replace(kinds=kinds_said(seen, options))
     block = Block(
         starts, indices[:end], numbers[:end], codes, weights, label_names=label_names, names=names, space=space

@@ -6,7 +6,7 @@ MINUTES ?= 10
 # Some images set it; without bytecode each of the hundreds of processes that tests start would compile its sources anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-long torture lint bench reproduce commands settings json vowpal-wabbit pages wheel docs clean help
+.PHONY: demo test test-long torture lint record bench reproduce commands settings json vowpal-wabbit pages wheel docs clean help
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -30,6 +30,9 @@ lint: .venv/ready-lint  ## check format, style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+record: .venv/ready-test  ## compare what is read, learnt and said with the record, records/today.json
+	$(BIN)/python -m records compare
 
 bench: .venv/ready-bench  ## measure speed and default errors beside Vowpal Wabbit, River and scikit-learn
 	$(BIN)/python benchmarks/run.py --data $(DATA)

@@ -58,6 +58,14 @@ def test_members_of_objects_are_columns():
     assert list(rows_of(blocks_from(frame))) == list(rows_of(blocks_from([({"s.p": 2, "s.q": "z"}, None)])))
 
 
+def test_columns_of_dictionaries_are_known_in_the_order_in_which_they_come():
+    names = [f"column{k}" for k in range(50)]
+
+    (block,) = ouzel.blocks_from([(dict.fromkeys(names, 1), 1), ({"last": 2}, 0)], categorical=["all"])
+
+    assert [*block.space.kinds] == [*names, "last"]
+
+
 @pytest.mark.parametrize(
     "labels",
     [

@@ -1,0 +1,69 @@
+"""The record of what is read and learnt: a sample of it, and that it finds what changes."""
+
+import doctest
+
+import pytest
+
+from records import adapter, contents, running
+from records.__main__ import TODAY
+
+SAMPLE = "read/plain/*/usual/file"
+
+
+def test_a_sample_of_cases_is_as_recorded(capsys):
+    assert running.compare(TODAY, SAMPLE, most=5) == 0, capsys.readouterr().out
+
+
+def test_a_record_that_was_just_written_has_no_differences(tmp_path):
+    path = tmp_path / "r.json"
+
+    assert running.write(path, SAMPLE, whole=False) == 0
+    assert running.compare(path, SAMPLE, most=5) == 0
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_name_that_is_emitted_twice_is_found_with_its_case(whole, tmp_path, monkeypatch, capsys):
+    path, names_of = tmp_path / "r.json", adapter.names_of
+    running.write(path, "read/plain/csv/usual/file", whole)
+    monkeypatch.setattr(adapter, "names_of", lambda block: names_of(block) + names_of(block)[:1])
+
+    assert running.compare(path, "read/plain/csv/usual/file", most=5) == 1
+
+    said = capsys.readouterr().out
+    assert "read/plain/csv/usual/file\n    emitted: " in said
+    assert "names: " not in said
+
+
+def test_some_cases_are_written_anew_and_the_others_stay(tmp_path):
+    path = tmp_path / "r.json"
+    running.write(path, "read/plain/csv/usual/*", whole=False)
+    before = running.Record.of(path)
+    running.write(path, "read/plain/csv/usual/file", whole=False)
+
+    assert running.Record.of(path) == before
+
+
+def test_a_case_that_is_gone_is_a_difference(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "r.json"
+    running.write(path, "read/plain/csv/usual/file", whole=False)
+    monkeypatch.setattr(running, "chosen", lambda only: iter(()))
+
+    assert running.compare(path, None, most=5) == 1
+    assert "is in the record, and was not run" in capsys.readouterr().out
+
+
+def test_a_difference_names_the_part_and_the_first_entry_with_and_without_the_texts():
+    before = {"ids": ["1 2", "3", "4"], "values": ["0.5 1.0", "2.0", "1.0"], "said": ["skipped 0"]}
+    now = {"ids": ["1 2", "3", "4"], "values": ["0.5 1.0", "2.5", "1.0"], "said": ["skipped 1"]}
+    short = contents.shortened(before)
+
+    assert contents.differences(short, before) == []
+    assert contents.differences(short, now) == [
+        "values: first in entry 1, now '2.5'",
+        "said: was 'skipped 0', is 'skipped 1'",
+    ]
+    assert contents.differences(short, now, before)[0] == "values: first in entry 1: was '2.0', is '2.5'"
+
+
+def test_examples_of_the_record_hold():
+    assert doctest.testmod(contents).failed == 0

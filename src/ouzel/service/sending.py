@@ -12,6 +12,7 @@ from ouzel.streams.formats.catalogue import Format, Split
 from ouzel.streams.formats.detection import find_format
 from ouzel.streams.guard import reading
 from ouzel.streams.missing import NOTHING
+from ouzel.streams.opening import open_source
 from ouzel.streams.options import Options
 from ouzel.streams.sources.chunks import chunks_of
 from ouzel.streams.sources.source import Source
@@ -20,7 +21,7 @@ from ouzel.streams.tables.batches import record_batches
 
 def lines_to_send(path: str, format: str | None) -> tuple[str, Iterator[bytes]]:
     """The media type of a file, and its lines: as they are, or a table's rows as objects."""
-    source = Source(path)
+    source = open_source(path)
     found = find_format(source, format)
     if found.split is Split.LINES and found.media_types:
         return found.media_types[0], _lines(source, found)

@@ -12,6 +12,7 @@ from ouzel.streams.block import Block
 class BlockIterator(ABC):
     """Blocks of examples, once through. `close` it, or use it with `with`, if you stop early."""
 
+    unbounded = False  # whether it is a log, whose end nobody knows
     seconds = 0.0  # spent waiting for blocks
     _ahead: Block | None = None  # looked at, and not given out
 

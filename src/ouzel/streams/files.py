@@ -20,8 +20,7 @@ from ouzel.streams.formats.detection import find_format
 from ouzel.streams.guard import reading, reason_of
 from ouzel.streams.keeping import Kept
 from ouzel.streams.limits import Limits
-from ouzel.streams.logs.beside import check_beside
-from ouzel.streams.options import Options, check_format
+from ouzel.streams.options import OF_MESSAGES, Options, check_format, refuse_of_messages
 from ouzel.streams.sources.chunks import Chunk, chunks_of
 from ouzel.streams.sources.source import Source
 from ouzel.streams.telling import Telling
@@ -43,7 +42,8 @@ class Files:
         self.options = options
         self.formats = [find_format(source, format) for source in sources]
         for source, found in zip(sources, self.formats, strict=True):
-            check_beside(options, source.name, None)
+            for option in OF_MESSAGES:
+                refuse_of_messages(options, source.name, option)
             check_format(options, source.name, found)
         self.examples = 0
         self.begins: list[int] = []  # examples before each source that has been begun

@@ -11,8 +11,9 @@ from ouzel.streams.block import Block
 from ouzel.streams.block_iterator import BlockIterator
 from ouzel.streams.files import Files
 from ouzel.streams.keeping import Kept
-from ouzel.streams.logs.address import is_log, only_log
+from ouzel.streams.opening import open_source
 from ouzel.streams.options import Options, make_options
+from ouzel.streams.sources.addresses import is_log, only_log
 from ouzel.streams.sources.source import Source
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def read(
         return read_log(only_log(paths), format, options)
     made = make_options(options)
     kept = cache if cache is None or isinstance(cache, Kept) else Kept(cache, made)
-    return Stream([Source(path) for path in paths], format, made, kept)
+    return Stream([open_source(path) for path in paths], format, made, kept)
 
 
 class Stream(BlockIterator):

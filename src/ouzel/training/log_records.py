@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ouzel.errors import OuzelError
-from ouzel.streams.logs.address import is_log, only_log
-from ouzel.streams.logs.protocol import Position, known
-from ouzel.streams.logs.stream import LogStream, read_log
 from ouzel.streams.read import read
+from ouzel.streams.sources.addresses import is_log, only_log
 from ouzel.training.agreement import ContradictionError
+
+if TYPE_CHECKING:
+    from ouzel.streams.logs.protocol import Position
 
 BEGIN_ANEW = "begin anew in it with --again, and with --begin TIME from a time on"
 
@@ -29,7 +30,11 @@ class LogRecords:
 
     def remember(self, stored: Any, model: str, again: bool) -> None:
         """Take over what the file of a model notes."""
-        self.entries, self.model, self.again = known(stored), model, again
+        self.model, self.again = model, again
+        if stored:
+            from ouzel.streams.logs.protocol import known
+
+            self.entries = known(stored)
 
     def open(
         self, files: Sequence[str], format: str | None, options: dict[str, Any], on_wait: Callable[[], None]
@@ -39,12 +44,16 @@ class LogRecords:
             return read(files, format=format, **options)
         if options.pop("cache", None) is not None:
             raise OuzelError(f"{files[0]}: a log is learnt as it comes, and not kept; leave --cache out")
+        from ouzel.streams.logs.stream import read_log
+
         stream = read_log(files[0], format, {**options, **self.following}, self.recall)
         stream.on_wait, stream.on_say = on_wait, (lambda line: self.on_say(line))
         return stream
 
     def recall(self, identity: dict[str, str]) -> Position | None:
         """The position in the log of an identity, None if it is new; ContradictionError if only its name is known."""
+        from ouzel.streams.logs.protocol import Position
+
         self._identity = identity
         for entry in self.entries if not self.again else []:
             noted = entry["identity"]
@@ -61,7 +70,7 @@ class LogRecords:
 
     def to_json(self, stream: Any) -> list[dict[str, Any]]:
         """All logs as JSON values, the one that is being read first."""
-        if not isinstance(stream, LogStream):
+        if not stream.unbounded:
             return self.entries
         here = {name: self._identity[name] for name in ("kind", "topic")}
         others = [entry for entry in self.entries if {name: entry["identity"].get(name) for name in here} != here]

@@ -25,7 +25,6 @@ from ouzel.streams.block import Block
 from ouzel.streams.groups import Groups
 from ouzel.streams.keeping import Kept
 from ouzel.streams.label_values import AS_NUMBERS, amounts_in, classes_in, why_numbers
-from ouzel.streams.logs.stream import LogStream
 from ouzel.training.agreement import ContradictionError, check_agreement, contradiction
 from ouzel.training.log_records import LogRecords, check_log
 from ouzel.training.resumption import GoingOn
@@ -215,7 +214,7 @@ class Session:
 
     def end(self) -> None:
         """Save the model of a run that has come to its end; if nothing was new, show what the earlier run found."""
-        if isinstance(self.stream, LogStream):  # which has no end
+        if self.stream.unbounded:  # which has no end
             self.run.go_on(self.stream.learnt_to.examples)
             self.save(finished=False)
             return
@@ -276,7 +275,7 @@ class Session:
         stream = self.logs.open(self.files, self.format, options, lambda: self.on_wait())
         if self.model.task.groups:
             stream = Groups(stream)
-        if isinstance(stream, LogStream) or (self.output is None and self.resume is None):
+        if stream.unbounded or (self.output is None and self.resume is None):
             return stream
         passed, row = self.noted["progress"]["position"] if self.ledger.cut_off else (0, 0)
         behind = behind_in_pass(self.ledger.cut_off, row) if passed else {}

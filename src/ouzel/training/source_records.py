@@ -10,8 +10,8 @@ from typing import Any, Self
 
 from ouzel.streams.block import Block
 from ouzel.streams.digest import Digest
-from ouzel.streams.logs.address import is_remote
-from ouzel.streams.logs.address import name_of as remote_name
+from ouzel.streams.sources.addresses import is_remote
+from ouzel.streams.sources.addresses import name_of as remote_name
 from ouzel.streams.sources.places import place_of
 from ouzel.training.agreement import ContradictionError
 

@@ -9,12 +9,14 @@ from typing import Any
 import pyarrow
 
 from ouzel.errors import DataError
+from ouzel.streams.formats.catalogue import find
 from ouzel.streams.guard import one_line
 from ouzel.streams.limits import Limits
-from ouzel.streams.logs.as_bytes import ARROW
 from ouzel.streams.tables.arrow_messages import batches_in
 from ouzel.streams.tables.arrow_types import flat
 from ouzel.streams.tables.block_tables import holds_blocks
+
+ARROW = find("arrow").magic
 
 
 def rows_of_message(value: bytes, beside: Mapping[str, str], name: str, limits: Limits) -> Any:

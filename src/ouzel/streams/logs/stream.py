@@ -19,8 +19,6 @@ from ouzel.streams.block_iterator import BlockIterator
 from ouzel.streams.deriving import Deriver
 from ouzel.streams.feature_space import NOTHING_KNOWN, meet
 from ouzel.streams.guard import is_of_library, reason_of
-from ouzel.streams.logs import databases
-from ouzel.streams.logs.address import address_of
 from ouzel.streams.logs.beside import beside_of, check_beside
 from ouzel.streams.logs.ending import Ending
 from ouzel.streams.logs.joining import JoinState, Matching
@@ -29,13 +27,15 @@ from ouzel.streams.logs.protocol import Batch, Log, Pause, Position
 from ouzel.streams.logs.quarantine import Quarantine
 from ouzel.streams.logs.reading import Reading, take_reading
 from ouzel.streams.options import Options, make_options
+from ouzel.streams.sources.addresses import address_of, is_database, query_of
+from ouzel.streams.sources.databases import LIBRARIES as DATABASE_LIBRARIES
 
 if TYPE_CHECKING:
     from ouzel.streams.logs.messages import Decoded
 
 Recall = Callable[[dict[str, str]], Position | None]
 
-LIBRARIES = ("confluent_kafka", "cimpl", "redis", "nats", *databases.LIBRARIES)
+LIBRARIES = ("confluent_kafka", "cimpl", "redis", "nats", *DATABASE_LIBRARIES)
 
 
 @dataclass
@@ -51,6 +51,8 @@ class Taken:
 
 class LogStream(BlockIterator):
     """Blocks of the examples in a log, from a position on. `close` it, or use it with `with`."""
+
+    unbounded = True
 
     leaves_out = True  # what a run that goes on has behind it
 
@@ -254,7 +256,7 @@ def read_log(url: str, format: str | None, given: dict[str, Any], recall: Recall
     given = dict(given)
     reading = take_reading(given)
     options = make_options(given)
-    check_beside(options, databases.query_of(url).name if databases.is_database(url) else address_of(url).name, url)
+    check_beside(options, query_of(url).name if is_database(url) else address_of(url).name, url)
     reading = replace(reading, beside=beside_of(options))
     log: Log
     if reading.labels is None:
@@ -267,7 +269,7 @@ def read_log(url: str, format: str | None, given: dict[str, Any], recall: Recall
         log, format = join(url, reading, options.label or "label"), "jsonl"
     try:
         position = recall(log.identity())
-        if not databases.is_database(url):
+        if not is_database(url):
             from ouzel.streams.logs.decode import Decoder
 
             return LogStream(log, Decoder, format, options, reading, position)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
 from typing import Any
 
 import pyarrow
@@ -12,7 +11,6 @@ from ouzel.errors import DataError
 from ouzel.streams.ahead import file_ahead
 from ouzel.streams.block import Block, rows_at_once
 from ouzel.streams.formats.catalogue import Family, Format
-from ouzel.streams.logs.databases import asking, query_of
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.arrow_types import flat
@@ -83,23 +81,12 @@ def record_batches(
         yield from json_batches(source, options, skipped, needed)
     else:
         checks = Checks()
-        for part in _tables(source, options, format):
+        for part in source.tables() or format.module.tables(source, options):
             checks.check(part)
             rows = rows_at_once(part.num_columns)
             for start in range(0, max(1, part.num_rows), rows):
                 table = flat(part.slice(start, rows))
                 yield from table.combine_chunks().to_batches() or [_empty(table.schema, source.name)]
-
-
-def _tables(source: Source, options: Options, format: Format) -> Iterator[Any]:
-    """Tables of a file, or of what a database answers."""
-    if source.remote is None:
-        yield from format.module.tables(source, options)
-        return
-    query = query_of(source.remote)
-    with closing(query.connect()) as connection, asking(query):
-        for batch in query.batches(connection, query.sql):
-            yield pyarrow.Table.from_batches([batch])
 
 
 def _empty(schema: Any, name: str) -> Any:

@@ -158,7 +158,7 @@ def compare(
     blocks: Any = source
     if shuffles:
         return Comparison((), tuple(compare_orders(chosen, join(blocks), shuffles, jobs=jobs, **options)), title)
-    line = line_for(source)
+    line = line_for(blocks)
 
     def show(entries: list[Entry]) -> None:
         if line is not None:

@@ -10,6 +10,7 @@ from typing import Any
 from ouzel.errors import OuzelError
 from ouzel.files import write_atomically
 from ouzel.streams.block import Block
+from ouzel.streams.block_stream import as_stream
 from ouzel.streams.concatenation import concatenate
 from ouzel.streams.formats.catalogue import FORMATS, Family, Format, by_file_name, find, names_of
 from ouzel.streams.options import Options
@@ -52,13 +53,13 @@ def convert(
     2
     """
     format = format_of(path, packed)
-    options = getattr(stream, "options", None) or Options()
+    blocks = as_stream(stream)
     if format.family is Family.LINES:
         from ouzel.streams.text.writing import write_lines
 
-        return write_lines(_parts(stream, on_block), path, format)
+        return write_lines(_parts(blocks, on_block), path, format)
     count = 0
-    for block in written(stream, path, options, format, packed):
+    for block in written(blocks, path, blocks.options, format, packed):
         count += block.rows
         on_block(block)
     return count

@@ -63,6 +63,11 @@ class Files:
         self._groups = _group_ends(options.query, options.limits) if options.query else None
 
     @property
+    def name(self) -> str:
+        """The sources in words, for messages."""
+        return ", ".join(source.name for source in self.sources)
+
+    @property
     def position(self) -> int:
         """Bytes of the files read so far; of one whose examples were kept, as large a part as was read of those."""
         return sum(self._position_of(source) for source in self.sources)
@@ -101,11 +106,10 @@ class Files:
                         self._telling.told(block.names)
                         yield block
         if not self.examples:
-            names = ", ".join(source.name for source in self.sources)
             if self.skipped:
                 bad = f"all {self.skipped} lines are bad" if self.skipped > 1 else "its one line is bad"
-                raise EmptyError(f"{names}: {bad}; if it is of another format, name that with", format="NAME")
-            raise EmptyError(f"{names}: there are no examples in it; there is nothing to learn from")
+                raise EmptyError(f"{self.name}: {bad}; if it is of another format, name that with", format="NAME")
+            raise EmptyError(f"{self.name}: there are no examples in it; there is nothing to learn from")
         for parser in self._parsers.values():
             self.remarks += parser.remarks(self.sources[-1].name)
         self.remarks += self._deriver.unknown(self.sources[-1].name)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ouzel.errors import OuzelError
+from ouzel.streams.block_stream import BlockStream
 from ouzel.streams.logs.address import is_log, only_log
 from ouzel.streams.logs.protocol import Position, known
 from ouzel.streams.logs.stream import LogStream, read_log
@@ -33,7 +34,7 @@ class LogRecords:
 
     def open(
         self, files: Sequence[str], format: str | None, options: dict[str, Any], on_wait: Callable[[], None]
-    ) -> Any:
+    ) -> BlockStream:
         """The files as a stream; a log from where the model stands in it."""
         if not is_log(files[0]):
             return read(files, format=format, **options)
@@ -59,7 +60,7 @@ class LogRecords:
             return Position.from_json(entry["position"])
         return None
 
-    def to_json(self, stream: Any) -> list[dict[str, Any]]:
+    def to_json(self, stream: BlockStream | None) -> list[dict[str, Any]]:
         """All logs as JSON values, the one that is being read first."""
         if not isinstance(stream, LogStream):
             return self.entries

@@ -15,9 +15,9 @@ import numpy as np
 from ouzel.errors import DataError, EmptyError, OuzelError
 from ouzel.streams.ahead import made_ahead
 from ouzel.streams.block import Block
-from ouzel.streams.block_iterator import BlockIterator
+from ouzel.streams.block_stream import BlockIterator
 from ouzel.streams.deriving import Deriver
-from ouzel.streams.feature_space import NOTHING_KNOWN, meet
+from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace, meet
 from ouzel.streams.guard import is_of_library, reason_of
 from ouzel.streams.logs import databases
 from ouzel.streams.logs.address import address_of
@@ -64,7 +64,8 @@ class LogStream(BlockIterator):
         position: Position | None = None,
     ) -> None:
         self.log, self.options, self.reading = log, options, reading
-        self.resumed = position is not None
+        self.name = log.name
+        self._resumed = position is not None
         self.learnt_to = copy.deepcopy(position) if position is not None else Position()
         if reading.labels is not None:
             self.learnt_to.joined = self.learnt_to.joined or JoinState(reading.within)
@@ -72,8 +73,9 @@ class LogStream(BlockIterator):
         self.examples = 0  # given out
         self.remarks: list[str] = []
         self.begins = [0]
-        self.size, self.position = None, 0  # bytes, of which nothing is known
-        self.space = NOTHING_KNOWN
+        self.size: int | None = None  # bytes, of which nothing is known
+        self.position = 0
+        self.space: FeatureSpace = NOTHING_KNOWN
         self.waiting, self.incomplete = False, False
         self.caught_up = False  # whether the log had no more when it was last asked
         self.on_say: Callable[[str], Any] = self.remarks.append  # called with lines for people
@@ -82,7 +84,7 @@ class LogStream(BlockIterator):
         self._quarantine = Quarantine(reading.quarantine, log.name)
         self._deriver = Deriver(options)
         self._decoder = kind(format or self.learnt_to.format or None, options, log.name, self.remarks.append)
-        self._decoder.looked = self._begun = self.resumed
+        self._decoder.looked = self._begun = self._resumed
         self._until = reading.ending
         self._lost_before = self.learnt_to.lost
         self._ready: deque[tuple[Taken, Block]] = deque()
@@ -90,6 +92,11 @@ class LogStream(BlockIterator):
         self._given_out = self._learnt = 0
         self._error: DataError | None = None
         self._decoded = made_ahead(self._read(copy.deepcopy(self.learnt_to)))
+
+    @property
+    def resumed(self) -> bool:
+        """Whether it begins at a position, which says what was learnt."""
+        return self._resumed
 
     @property
     def skipped(self) -> int:
@@ -119,9 +126,6 @@ class LogStream(BlockIterator):
         block = self._given[-1][1]
         self._given_out += block.rows
         return block
-
-    def recognise(self) -> None:
-        """There is nothing to recognise: a position says what was learnt."""
 
     def learnt(self, examples: int) -> None:
         """Take note that so many of the examples given out have been learnt."""

@@ -68,8 +68,7 @@ class Comparison:
 
         With `each` it is a diagram of critical differences between mean ranks.
         """
-        from ouzel.plotting.comparisons import draw_comparison, draw_ranks
-        from ouzel.plotting.curves import draw_cumulative
+        from ouzel.evaluation.comparison.plots import draw_comparison, draw_cumulative, draw_ranks
 
         if self.files:
             draw_ranks(errors_of_files(self._results()), path)

@@ -26,7 +26,6 @@ from ouzel.streams.block_stream import BlockStream
 from ouzel.streams.groups import Groups
 from ouzel.streams.keeping import Kept
 from ouzel.streams.label_values import AS_NUMBERS, amounts_in, classes_in, why_numbers
-from ouzel.streams.logs.stream import LogStream
 from ouzel.training.agreement import ContradictionError, check_agreement, contradiction
 from ouzel.training.log_records import LogRecords, check_log
 from ouzel.training.resumption import GoingOn
@@ -205,11 +204,6 @@ class Session:
         return self.stream is None or self.stream.waiting
 
     @property
-    def log_stream(self) -> LogStream | None:
-        """The stream, if it is a log."""
-        return self.stream if isinstance(self.stream, LogStream) else None
-
-    @property
     def piped(self) -> bool:
         """Whether that may last for ever: a file comes to its end."""
         return any(Record.of(file).piped for file in self.files)
@@ -221,8 +215,8 @@ class Session:
 
     def end(self) -> None:
         """Save the model of a run that has come to its end; if nothing was new, show what the earlier run found."""
-        if self.log_stream is not None:  # which has no end
-            self.run.go_on(self.log_stream.learnt_to.examples)
+        if self.logs.stream is not None:  # which has no end
+            self.run.go_on(self.logs.stream.learnt_to.examples)
             self.save(finished=False)
             return
         records = self.ledger.claimed.values()
@@ -238,7 +232,7 @@ class Session:
             return
         if self.stream is not None and self.opened_at is not None and self.opened_at[0] == self.run.passed:
             self.stream.learnt(self.run.row - self.opened_at[1])
-        noted = notes_of(self.files, self.ledger, self.run, finished, self.logs.to_json(self.stream))
+        noted = notes_of(self.files, self.ledger, self.run, finished, self.logs.to_json())
         sizes = {"query": name_of(self.reading["query"])} if "query" in self.reading else {}
         persistence.save(self.model, self.output, {"reading": {**self.reading, **sizes}, "run": noted})
         self.saved = self.model.examples
@@ -282,7 +276,7 @@ class Session:
         stream = self.logs.open(self.files, self.format, options, lambda: self.on_wait())
         if self.model.task.groups:
             stream = Groups(stream)
-        if isinstance(stream, LogStream) or (self.output is None and self.resume is None):
+        if self.logs.stream is not None or (self.output is None and self.resume is None):
             return stream
         passed, row = self.noted["progress"]["position"] if self.ledger.cut_off else (0, 0)
         behind = behind_in_pass(self.ledger.cut_off, row) if passed else {}

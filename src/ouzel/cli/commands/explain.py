@@ -61,7 +61,7 @@ def explain(
     from ouzel.analytics.explanation.explained import Explained
     from ouzel.analytics.explanation.explainer import SIDES, StreamingExplainer
     from ouzel.analytics.explanation.rows import Rule
-    from ouzel.plotting.analyses import draw_explanation
+    from ouzel.analytics.plots import draw_explanation
     from ouzel.streams.sources.source import Source
 
     if side not in SIDES:

@@ -117,7 +117,7 @@ def train(
             raise failed
 
     written = session.output if session.written or failed else None, "model written to", saved
-    more = {"joined": None if session.log_stream is None else session.log_stream.matching}
+    more = {"joined": None if session.logs.stream is None else session.logs.stream.matching}
     tell(answer, session.run.report(), session.model, session.files, session.output, written, more)
 
 

@@ -208,3 +208,14 @@ def test_files_of_tests_are_collected_without_optional_packages():
     files = sorted(Path(__file__).parent.rglob("*.py"))
 
     assert {path: found for path in files if (found := imported_at_once(path) & optional)} == {}
+
+
+def test_what_a_stream_knows_is_an_attribute_that_every_stream_has():
+    """`BlockStream` says which; nothing looks one up by its name, and no stream passes on whatever it is not."""
+    probing = re.compile(r"\b(?:get|has)attr\(\s*(?:\w+\.)*_?(?:stream|blocks|items|files|source)\s*,")
+    rooms = {"streams", "training", "evaluation", "analytics", "distributed", "cli", "comparing.py"}
+    files = [path for path in FILES if path.relative_to(PACKAGE).parts[0] in rooms]
+    passing_on = [path for path in files if "def __getattr__" in path.read_text()]
+    found = [path for path in files if probing.search(path.read_text())]
+
+    assert (found, passing_on) == ([], [])

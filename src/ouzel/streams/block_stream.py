@@ -11,7 +11,7 @@ from ouzel.streams.block import Block
 from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace
 from ouzel.streams.options import Options
 
-UNKNOWN = Options()  # of blocks that are given as they are
+UNKNOWN = Options()  # how blocks are read of which nothing is said
 
 
 class StreamFacts(Protocol):
@@ -216,20 +216,24 @@ class DelegatingStream(BlockIterator):
 
 
 class GivenBlocks(BlockIterator):
-    """Blocks that somebody made, as a stream: of how they were read nothing is known."""
+    """Blocks that are not read from bytes, as a stream: those of data in memory, or any that somebody made."""
 
-    name = "blocks"
-    options = UNKNOWN
     skipped = 0
     size: int | None = None
     position = 0
 
-    def __init__(self, blocks: Iterable[Block]) -> None:
+    def __init__(
+        self,
+        blocks: Iterable[Block],
+        name: str = "blocks",
+        options: Options = UNKNOWN,
+        remarks: Sequence[str] = (),
+    ) -> None:
         self._blocks: Iterator[Block] = iter(blocks)
+        self.name, self.options, self.remarks = name, options, remarks
         self.space = NOTHING_KNOWN
         self.examples = 0
-        self.begins = [0]
-        self.remarks: list[str] = []
+        self.begins = (0,)
 
     def _next(self) -> Block:
         block = next(self._blocks)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ouzel.service.answers import Answer
 from ouzel.service.example_log import Feed
@@ -136,7 +136,7 @@ class Submission(NamedTuple):
     """Lines that are answered together. A whole is a group by itself, read and learnt as a block if it can be."""
 
     lines: Sequence[Given]
-    answered: asyncio.Future[Any]
+    answered: asyncio.Future[list[Result] | int]
     source: Source | None = None
     whole: Text | Rows | None = None
 

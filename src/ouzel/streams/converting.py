@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from ouzel.errors import OuzelError
 from ouzel.files import write_atomically
@@ -37,7 +36,7 @@ def convert(
     path: str | Path,
     *,
     packed: str | None = None,
-    on_block: Callable[[Block], Any] = lambda block: None,
+    on_block: Callable[[Block], object] = lambda block: None,
 ) -> int:
     """Write a stream to a file, in one step at the end; return the number of examples.
 
@@ -100,7 +99,7 @@ def _fit_together(gathered: list[Block], more: Block) -> bool:
     )
 
 
-def _parts(blocks: Iterable[Block], on_block: Callable[[Block], Any]) -> Iterator[Block]:
+def _parts(blocks: Iterable[Block], on_block: Callable[[Block], object]) -> Iterator[Block]:
     """Blocks no larger than those of tables."""
     for block in blocks:
         yield from block.parts()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Generator, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from ouzel.streams.text.lines import Parsed
 
 if TYPE_CHECKING:
     from ouzel.streams.formats.protocol import LineParser
+    from ouzel.streams.tables.kinds import ColumnKinds
 
 MOST_EXAMPLES = 1 << 60
 
@@ -51,7 +52,7 @@ class Files:
         self.remarks: list[str] = []  # on what was decided of columns, for people
         self.space = NOTHING_KNOWN  # what the ids read so far stand for
         self._sight: Sight | None = None  # of the first file
-        self._kinds: Any = None  # of the columns of tables
+        self._kinds: ColumnKinds | None = None  # of the columns of tables
         self._parsers: dict[str, LineParser] = {}  # of formats of lines
         self._deriver = Deriver(options)
         self._telling = Telling(options.bits)

@@ -29,7 +29,7 @@ class LogRecords:
         self.stream: LogStream | None = None  # of the log that is being read
         self._identity: dict[str, str] = {}  # of that
 
-    def remember(self, stored: Any, model: str, again: bool) -> None:
+    def remember(self, stored: object, model: str, again: bool) -> None:
         """Take over what the file of a model notes."""
         self.entries, self.model, self.again = known(stored), model, again
 

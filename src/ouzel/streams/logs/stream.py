@@ -31,6 +31,8 @@ from ouzel.streams.logs.reading import Reading, take_reading
 from ouzel.streams.options import Options, make_options
 
 if TYPE_CHECKING:
+    from ouzel.streams.logs.decode import Decoder
+    from ouzel.streams.logs.decode_tables import TableDecoder
     from ouzel.streams.logs.messages import Decoded
 
 Recall = Callable[[dict[str, str]], Position | None]
@@ -57,7 +59,7 @@ class LogStream(BlockIterator):
     def __init__(
         self,
         log: Log,
-        kind: Callable[..., Any],
+        kind: type[Decoder] | type[TableDecoder],
         format: str | None,
         options: Options,
         reading: Reading,
@@ -78,9 +80,9 @@ class LogStream(BlockIterator):
         self.space: FeatureSpace = NOTHING_KNOWN
         self.waiting, self.incomplete = False, False
         self.caught_up = False  # whether the log had no more when it was last asked
-        self.on_say: Callable[[str], Any] = self.remarks.append  # called with lines for people
+        self.on_say: Callable[[str], None] = self.remarks.append  # called with lines for people
         log.say = lambda line: self.on_say(line)
-        self.on_wait: Callable[[], Any] = lambda: None  # called before the log is waited for, and while it is
+        self.on_wait: Callable[[], object] = lambda: None  # called before the log is waited for, and while it is
         self._quarantine = Quarantine(reading.quarantine, log.name)
         self._deriver = Deriver(options)
         self._decoder = kind(format or self.learnt_to.format or None, options, log.name, self.remarks.append)

@@ -9,10 +9,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from ouzel.streams.sources.formats import FORMATS  # names of all formats
-
 from ouzel.cli.app import run  # the command line within this process: arguments to an exit status
 from ouzel.learners.catalogue import LEARNERS  # names of all learners
+from ouzel.streams.formats.catalogue import FORMATS  # formats by name
 from ouzel.streams.logs.decode import Decoder
 from ouzel.streams.logs.reading import Reading
 from ouzel.streams.logs.stream import LogStream

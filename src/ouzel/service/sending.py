@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 from ouzel.numerals import is_number
 from ouzel.service.formats import JSON_LINES
@@ -44,7 +43,7 @@ def _rows(source: Source, format: Format) -> Iterator[bytes]:
                 yield json.dumps(present, default=str).encode()
 
 
-def _value(cell: str | None) -> Any:
+def _value(cell: str | None) -> float | str | None:
     """What a cell of text is: a number, a word, or nothing."""
     if cell is None or cell.strip() in NOTHING:
         return None

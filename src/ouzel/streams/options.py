@@ -11,7 +11,7 @@ from ouzel.errors import OuzelError
 from ouzel.ranges import Bits, Count, Seed, checked
 from ouzel.streams.derived.asked import Derived
 from ouzel.streams.feature_space import CATEGORY, DATE, NOTHING_KNOWN, NUMBER, TEXT, FeatureSpace
-from ouzel.streams.formats.catalogue import Format, names_of
+from ouzel.streams.formats.catalogue import FORMATS, Format, names_of
 from ouzel.streams.limits import USUAL, Limits
 from ouzel.streams.patterns import matches
 
@@ -193,9 +193,13 @@ def check_format(options: Options, name: str, format: Format | None) -> None:
             if format is None or not takes(format):
                 called = "a converted file" if format is None else format.name
                 raise OuzelError(
-                    f"{name}: is {called}, and the option is for {', '.join(names_of(takes))} alone; leave out",
+                    f"{name}: is {called}, and the option is for {', '.join(_tables_first(takes))} alone; leave out",
                     **{option: value},
                 )
+
+
+def _tables_first(takes: Callable[[Format], bool]) -> list[str]:
+    return sorted(names_of(takes), key=lambda format: not FORMATS[format].is_table)
 
 
 def refuse_of_messages(options: Options, name: str, option: str, unless: str = "") -> None:

@@ -62,7 +62,7 @@ def explain(
     from ouzel.analytics.explanation.explained import Explained
     from ouzel.analytics.explanation.explainer import SIDES, StreamingExplainer
     from ouzel.analytics.explanation.rows import Rule
-    from ouzel.plotting.analyses import draw_explanation
+    from ouzel.analytics.plots import draw_explanation
 
     if side not in SIDES:
         raise OuzelError(f"--side is one of {', '.join(SIDES)}; got {side!r}")

@@ -50,9 +50,9 @@ def pmi(
     Example: ouzel pmi corpus.txt --window 6 --budget 1.4MB
     """
     common.check(top=top, min_count=min_count)
+    from ouzel.analytics.plots import draw_pmi
     from ouzel.analytics.pmi.corpus import Corpus
     from ouzel.analytics.pmi.streaming_pmi import StreamingPMI
-    from ouzel.plotting.analyses import draw_pmi
 
     found = StreamingPMI(
         budget,

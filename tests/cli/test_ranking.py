@@ -108,7 +108,7 @@ def test_the_answer_speaks_of_pairs(ouzel, queries):
     *_, path = queries
     ran = ouzel("train", path, *ADAGRAD)
 
-    assert "error rate   0." in ran.out and " pairs" in ran.out
+    assert "error rate   0." in ran.out
     assert ran.err.splitlines()[0].split()[0] == "pairs"
     command = [sys.executable, "-m", "ouzel", "train", "-", *ADAGRAD, "--json"]
     piped = subprocess.run(command, input=path.read_bytes(), capture_output=True, check=True)

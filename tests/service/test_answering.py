@@ -90,9 +90,8 @@ def test_lines_of_other_formats_teach_what_they_teach_as_files(start, tmp_path, 
 
 def test_an_importance_wants_a_member_to_stand_in(start):
     client = start()
-    refused = client.post(
-        "/v1/learn?answers=summary", content=b"1 2.5 | a", headers={"Content-Type": find("vw").media_types[0]}
-    )
+    headers = {"Content-Type": find("vw").media_types[0]}
+    refused = client.post("/v1/learn?answers=summary", content=b"1 2.5 | a", headers=headers)
     assert "--weight NAME" in refused.json()["refusals"][0]["error"]
 
 
@@ -149,11 +148,9 @@ def test_an_infinite_cell_is_refused_and_a_missing_one_is_not(client):
     sink = pyarrow.BufferOutputStream()
     with pyarrow.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
-    said = client.post(
-        "/v1/learn?answers=summary",
-        content=sink.getvalue().to_pybytes(),
-        headers={"Content-Type": find("arrow").media_types[0]},
-    ).json()
+    headers = {"Content-Type": find("arrow").media_types[0]}
+    body = sink.getvalue().to_pybytes()
+    said = client.post("/v1/learn?answers=summary", content=body, headers=headers).json()
 
     assert (said["learnt"], said["refused"]) == (1, 1)
     assert "found 'x': inf; expected a finite number" in said["refusals"][0]["error"]

@@ -47,8 +47,8 @@ CATALOGUES = {
     "learners/plugins.py",  # packages of users
     "reproduce/__init__.py",
     "streams/formats/catalogue.py",
-    "streams/logs/databases.py",  # drivers
-    "streams/logs/opening.py",
+    "streams/sources/databases.py",  # drivers
+    "streams/sources/addresses.py",
 }
 """Files that import modules by names that they compute."""
 
@@ -117,6 +117,33 @@ def test_no_files_import_each_other_in_a_circle():
     imports = {name: set(imported_modules(ast.parse(path.read_text()))) & set(names) for name, path in names.items()}
 
     list(graphlib.TopologicalSorter(imports).static_order())  # raises a CycleError that names the files
+
+
+def test_sources_know_neither_formats_nor_logs_and_formats_know_no_logs():
+    def folders(room):
+        found = {}
+        for path in (PACKAGE / "streams" / room).glob("*.py"):
+            names = [name.split(".") for name in imported_modules(ast.parse(path.read_text()))]
+            found[path.name] = {name[2] for name in names if name[:2] == ["ouzel", "streams"] and len(name) > 3}
+        return found
+
+    others = {path.name for path in (PACKAGE / "streams").iterdir() if path.is_dir()} - {"sources", "__pycache__"}
+    assert {name: rooms & others for name, rooms in folders("sources").items() if rooms & others} == {}
+    for room in ("formats", "text", "tables"):
+        assert [name for name, rooms in folders(room).items() if "logs" in rooms] == []
+
+
+def test_a_training_on_a_file_loads_no_log_no_service_and_no_analysis(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b,y\n" + "".join(f"{k % 7},w{k % 3},{k % 2}\n" for k in range(30)))
+    program = (
+        "import sys; from ouzel.cli.app import run; run(['train', sys.argv[1], '--label', 'y', '--json']); "
+        "rooms = ('ouzel.streams.logs', 'ouzel.service', 'ouzel.analytics'); "
+        "print([name for name in sys.modules if name.startswith(rooms)])"
+    )
+    ran = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True, check=True)
+
+    assert ran.stdout.splitlines()[-1] == "[]"
 
 
 def test_a_module_imported_by_its_name_is_imported():

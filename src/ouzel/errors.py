@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Self
 
 LINE_END = re.compile(r"\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]\s*")
 
@@ -31,6 +31,11 @@ class OuzelError(ValueError):
         super().__init__(" ".join([message, ", ".join(arguments)]) if options else message)
         self._given = message, options
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """The arguments that end the line."""
+        return dict(self._given[1])
+
     def __reduce__(self) -> Any:
         """Errors travel between processes with what they say on the command line."""
         return _again, (type(self), *self._given)
@@ -41,11 +46,116 @@ def _again(kind: type[OuzelError], message: str, options: dict[str, Any]) -> Ouz
 
 
 class DataError(OuzelError):
-    """Bad data in a stream: `file:line:column: found …; expected …; what to do`."""
+    """Bad data in a stream: `file:line:column: found …; expected …; what to do`.
+
+    Its fields say the same to programs; each is None where there is nothing to say. What has no place in data, such as
+    a loss that does not go with it, is one sentence without fields. `advice` is what comes before the `options`.
+
+    >>> error = DataError.at("b.csv", "'red'", "expected a number", row=3, column="price", advice="mend it")
+    >>> str(error)
+    "b.csv: row 3, column 'price': found 'red'; expected a number; mend it"
+    >>> error.source, error.row, error.column, error.found, error.expected, error.advice
+    ('b.csv', 3, 'price', "'red'", 'expected a number', 'mend it')
+    >>> str(DataError.at("a.svm", "'x'", "expected a label", line=3, column=4))
+    "a.svm:3:4: found 'x'; expected a label"
+    >>> str(DataError.at("b.csv", "holds lists", column="price"))
+    "b.csv: column 'price' holds lists"
+    """
+
+    source: str | None = None
+    """The file, the data frame, the message of a log."""
+    line: int | None = None
+    """Line of a text, from 1."""
+    row: int | None = None
+    """Row of a table, from 1."""
+    column: int | str | None = None
+    """Name of the column of a table; in a text, the byte of the line, from 1."""
+    found: str | None = None
+    """What is there; without `expected`, a clause about the source, or about the column."""
+    expected: str | None = None
+    """What is to be there."""
+    advice: str | None = None
+    """What to do."""
+
+    @classmethod
+    def at(
+        cls,
+        source: str | None,
+        found: str,
+        expected: str | None = None,
+        *,
+        line: int | None = None,
+        row: int | None = None,
+        column: int | str | None = None,
+        advice: str | None = None,
+        **options: Any,
+    ) -> Self:
+        """The error of a place in data; this is where its sentence is composed."""
+        what = found if expected is None else f"found {found}; {expected}"
+        place = source
+        if line is not None:
+            place = f"{source}:{line}" if column is None else f"{source}:{line}:{column}"
+        elif row is not None:
+            cell = f"row {row}" if column is None else f"row {row}, column {column!r}"
+            place = cell if source is None else f"{source}: {cell}"
+        elif column is not None and expected is None:
+            what = f"column {column!r} {found}"
+        elif column is not None:
+            place = f"{source}, column {column!r}"
+        sentence = what if place is None else f"{place}: {what}"
+        error = cls(sentence if advice is None else f"{sentence}; {advice}", **options)
+        error.source, error.line, error.row, error.column = source, line, row, column
+        error.found, error.expected, error.advice = found, expected, advice
+        return error
+
+    @property
+    def reason(self) -> str:
+        """The sentence without what to do."""
+        if self.found is None:
+            return str(self)
+        line, row, column = self.line, self.row, self.column
+        return str(DataError.at(self.source, self.found, self.expected, line=line, row=row, column=column))
+
+    def elsewhere(self, source: str, unit: str | None = None) -> DataError:
+        """The same error of another source, such as one message of a log, in which there are no lines and rows.
+
+        Where there are other `unit`s of the source, the advice is to leave such ones out.
+
+        >>> error = bad_line("a.svm", "'x'", "expected a label", line=3, column=4)
+        >>> str(error.elsewhere("log: offset 5", "messages"))
+        "log: offset 5, column 4: found 'x'; expected a label; mend it, or leave such messages out with on_error='skip'"
+        """
+        if unit is not None and self.expected is not None:
+            limits = self.options.get("limits")
+            return bad_line(source, str(self.found), self.expected, column=self.column, unit=unit, limits=limits)
+        inside = None if unit is not None else source
+        found = str(self) if self.found is None else self.found
+        options = {} if self.found is None else self.options
+        same = DataError.at(inside, found, self.expected, column=self.column, advice=self.advice, **options)
+        return same if unit is None else bad_line(source, str(same), unit=unit)
+
+    def __reduce__(self) -> Any:
+        return *super().__reduce__(), {name: value for name, value in vars(self).items() if name in FIELDS}
 
 
 class EmptyError(DataError):
     """There is not one example in a stream."""
+
+
+class UnexpectedError(ValueError):
+    """What was `found` where something else was `expected`; whoever knows the source makes a `DataError` of it.
+
+    `member` is the member of an object that holds it, `column` the byte of its line, from 1.
+
+    >>> error = UnexpectedError("[1]", "expected a label", member="y")
+    >>> str(error), error.found
+    ("'y': [1]; expected a label", "'y': [1]")
+    """
+
+    def __init__(self, found: object, expected: str, *, member: str | None = None, column: int | None = None) -> None:
+        self.found = f"{found}" if member is None else f"{member!r}: {found}"
+        self.expected, self.member, self.column = expected, member, column
+        super().__init__(f"{self.found}; {expected}")
 
 
 class ImportNeededError(OuzelError):
@@ -56,11 +166,26 @@ class RoomError(OuzelError):
     """Features for which a learner has no room; of the block that has them nothing was learnt."""
 
 
-def bad_line(message: str, unit: str = "lines", limits: dict[str, str] | None = None) -> DataError:
+FIELDS = ("source", "line", "row", "column", "found", "expected", "advice")
+
+
+def bad_line(
+    source: str,
+    found: str,
+    expected: str | None = None,
+    *,
+    line: int | None = None,
+    row: int | None = None,
+    column: int | str | None = None,
+    unit: str = "lines",
+    limits: dict[str, str] | None = None,
+) -> DataError:
     """The error of one bad line (or row) of a stream that can do without it; larger `limits` would let it pass."""
+    options: dict[str, Any] = {"on_error": "skip"} if limits is None else {"limits": limits, "on_error": "skip"}
+    advice = f"mend it, or leave such {unit} out with"
     if limits is not None:
-        return DataError(f"{message}; raise the limit, or leave such {unit} out, with", limits=limits, on_error="skip")
-    return DataError(f"{message}; mend it, or leave such {unit} out with", on_error="skip")
+        advice = f"raise the limit, or leave such {unit} out, with"
+    return DataError.at(source, found, expected, line=line, row=row, column=column, advice=advice, **options)
 
 
 def listed(names: Sequence[str], most: int = 20) -> str:

@@ -153,7 +153,7 @@ def lines_of(source: Source, limits: Limits = USUAL) -> Iterator[list[str]]:
             )
         yield [line for line in map(str.strip, text.split("\n")) if line]
         if checked.problem is not None:
-            raise DataError(checked.problem.message(source.name, before))
+            raise checked.problem.error(source.name, before)
         before += checked.lines
 
 

@@ -45,7 +45,7 @@ def as_json(lines: Sequence[bytes], format: Format, options: Options, label: str
             found += _lines_of(parsed.block, label, options.weight)
         if parsed.problem is not None:
             problem = parsed.problem
-            found.append(Refused(f"found {problem.found}; {problem.advice}", None, problem.column))
+            found.append(Refused(f"found {problem.found}; {problem.expected}", None, problem.column))
         elif len(found) < len(lines):  # what the format takes for no example: a comment, say
             found.append(Refused("found no example in the line"))
     return found

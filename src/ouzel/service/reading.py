@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -12,23 +10,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.errors import OuzelError
+from ouzel.errors import OuzelError, UnexpectedError
 from ouzel.model.model import Model
 from ouzel.service.number_columns import NumberColumns
 from ouzel.streams.block import Block
 from ouzel.streams.concatenation import concatenate
 from ouzel.streams.deriving import Deriver
+from ouzel.streams.guard import LONGEST
 from ouzel.streams.label_values import Label, labels_in
 from ouzel.streams.options import make_options
 from ouzel.streams.tables.kinds import ColumnKinds
-from ouzel.streams.text.json_examples import Example, LongWordError
-from ouzel.streams.text.json_objects import JsonExamples, object_of, said_of
+from ouzel.streams.text.json_examples import Example
+from ouzel.streams.text.json_objects import JsonExamples, object_of, unexpected
 from ouzel.streams.text.json_plain import Chunk, PlainObjects
 from ouzel.streams.text.lines import lines_at
 
 ID = "_id"  # the member that names an example: it is not a feature
 WITH_ID = b'"_id"'
-FIELD = re.compile(r"""(?:'([^']*)'|"([^"]*)"): """)
 MOST_KEY = 255  # characters of an id
 
 
@@ -97,12 +95,9 @@ class Reading:
         except OuzelError as error:
             return Refused(str(error))
         except (ValueError, RecursionError) as error:
-            found, expected = said_of(error)
-            if isinstance(error, LongWordError):
-                expected = limits.expected(error.limit)
-            field = FIELD.match(found)
-            column = error.colno if isinstance(error, json.JSONDecodeError) else None
-            return Refused(f"found {found}; {expected}", field and (field[1] or field[2]), column)
+            said = unexpected(error, limits)
+            field = said.member if len(repr(said.member)) + 2 <= LONGEST else None
+            return Refused(f"found {said.found}; {said.expected}", field, said.column)
 
     def lines(self, texts: Sequence[bytes], keys: Sequence[str | None], asked: bool = False) -> list[Line | Refused]:
         """What `line` makes of each; those that are plain are read together."""
@@ -206,9 +201,9 @@ def line_of(text: bytes) -> bytes:
 
 
 def _key_of(given: object) -> str | None:
-    """The key that an id is; ValueError if it cannot be one."""
+    """The key that an id is; UnexpectedError if it cannot be one."""
     if given is None:
         return None
     if isinstance(given, bool) or not isinstance(given, (str, int)) or not 0 < len(str(given)) <= MOST_KEY:
-        raise ValueError(f"{ID!r}: {given!r:.100}; expected a name of 1 to {MOST_KEY} characters")
+        raise UnexpectedError(f"{given!r:.100}", f"expected a name of 1 to {MOST_KEY} characters", member=ID)
     return str(given)

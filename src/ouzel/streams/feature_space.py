@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.errors import DataError
+from ouzel.errors import DataError, UnexpectedError
 from ouzel.sketches.hashing import MOST_ID, feature_id
 from ouzel.streams.derived.asked import Derived
 from ouzel.streams.missing import MARK
@@ -121,7 +121,7 @@ def own_id(name: Any) -> Any:
 
 @lru_cache(1 << 16)
 def own_name(column: str) -> str | int:
-    """The id of a column that is named by a number, the name of any other; ValueError if the id is too large.
+    """The id of a column that is named by a number, the name of any other; UnexpectedError if the id is too large.
 
     >>> own_name("price"), own_name("7")
     ('price', 7)
@@ -129,7 +129,7 @@ def own_name(column: str) -> str | int:
     if not (column.isascii() and column.isdigit()):
         return column
     if len(column) > 20 or int(column) > MOST_ID:
-        raise ValueError(f"the feature {column}; expected an id of at most {MOST_ID}, or a name")
+        raise UnexpectedError(f"the feature {column}", f"expected an id of at most {MOST_ID}, or a name")
     return int(column)
 
 

@@ -109,8 +109,8 @@ class Files:
         if not self.examples:
             if self.skipped:
                 bad = f"all {self.skipped} lines are bad" if self.skipped > 1 else "its one line is bad"
-                raise EmptyError(f"{self.name}: {bad}; if it is of another format, name that with", format="NAME")
-            raise EmptyError(f"{self.name}: there are no examples in it; there is nothing to learn from")
+                raise EmptyError.at(self.name, f"{bad}; if it is of another format, name that with", format="NAME")
+            raise EmptyError.at(self.name, "there are no examples in it; there is nothing to learn from")
         for parser in self._parsers.values():
             self.remarks += parser.remarks(self.sources[-1].name)
         self.remarks += self._deriver.unknown(self.sources[-1].name)
@@ -180,7 +180,7 @@ def _group_ends(path: str, limits: Limits) -> np.ndarray:
             if (sizes < 0).any() or sizes.sum(dtype=np.float64) > MOST_EXAMPLES:
                 raise ValueError(f"found {sizes.min()} to {sizes.max()}")
         except (OverflowError, ValueError) as error:
-            raise DataError(
-                f"{path}: expected the number of examples of each group, one a line ({reason_of(error)})"
+            raise DataError.at(
+                path, f"expected the number of examples of each group, one a line ({reason_of(error)})"
             ) from None
         return np.cumsum(sizes)

@@ -40,9 +40,9 @@ def reading(source: Source, format: str) -> Iterator[None]:
             if isinstance(error, DamagedError) or (isinstance(error, OSError) and error.errno is not None):
                 raise source.broken(error) from error
             if isinstance(error, MemoryError):
-                raise DataError(f"{source.name}: does not fit into memory ({reason_of(error)})") from error
-            found = f"{source.name}: is not a sound {format} file ({reason_of(error)})"
-            raise DataError(f"{found}; copy it or write it again") from error
+                raise DataError.at(source.name, f"does not fit into memory ({reason_of(error)})") from error
+            found = f"is not a sound {format} file ({reason_of(error)})"
+            raise DataError.at(source.name, found, advice="copy it or write it again") from error
 
 
 @contextmanager
@@ -53,7 +53,7 @@ def one_line(name: str) -> Iterator[None]:
     except Exception as error:
         if not is_of_library(error):
             raise
-        raise DataError(f"{name}: cannot be read ({reason_of(error)})") from error
+        raise DataError.at(name, f"cannot be read ({reason_of(error)})") from error
 
 
 def is_of_library(error: Exception) -> bool:

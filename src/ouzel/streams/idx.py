@@ -26,9 +26,9 @@ def read_blocks(source: Source, options: Options) -> Iterator[Block]:
     size = int.from_bytes(images[4:8].tobytes(), "big") * int.from_bytes(images[8:12].tobytes(), "big")
     pixels = images[12:]
     if not size:
-        raise DataError(f"{source.name}: announces images of 0 bytes")
+        raise DataError.at(source.name, "announces images of 0 bytes")
     if len(pixels) != count * size:
-        raise DataError(f"{source.name}: announces {count} images of {size} bytes but holds {len(pixels)} bytes")
+        raise DataError.at(source.name, f"announces {count} images of {size} bytes but holds {len(pixels)} bytes")
     labels = np.full(count, np.nan)
     partner = source.name.replace("images-idx3", "labels-idx1")
     if source.path is not None and partner != source.name:
@@ -36,7 +36,7 @@ def read_blocks(source: Source, options: Options) -> Iterator[Block]:
         with reading(beside, "idx"):
             labels = _array(beside, LABELS, limits)[4:].astype(np.float64)
         if len(labels) != count:
-            raise DataError(f"{partner}: has {len(labels)} labels for {count} images")
+            raise DataError.at(partner, f"has {len(labels)} labels for {count} images")
     pixels = pixels.reshape(count, size)
     for start in range(0, count, ROWS):
         yield to_block(pixels[start : start + ROWS] / np.float32(255), labels[start : start + ROWS])
@@ -46,5 +46,5 @@ def _array(source: Source, magic: int, limits: Limits) -> np.ndarray:
     """The bytes behind the magic number."""
     data = source.read_all(limits)
     if int.from_bytes(data[:4], "big") != magic:
-        raise DataError(f"{source.name}: is not an idx file of {'images' if magic == IMAGES else 'labels'}")
+        raise DataError.at(source.name, f"is not an idx file of {'images' if magic == IMAGES else 'labels'}")
     return np.frombuffer(data, np.uint8)[4:]

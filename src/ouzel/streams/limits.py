@@ -60,8 +60,9 @@ class Limits:
     def exceeded(self, name: str, limit: str, found: str) -> DataError:
         """The error of a piece that takes more than a limit: what was `found` in the source `name`, how to go on."""
         size = getattr(self, limit)
-        message = f"{name}: {found}, more than the limit of {in_units(size)}; if that is meant, raise it with"
-        return DataError(message, limits=self.longer(limit))
+        advice = "if that is meant, raise it with"
+        found = f"{found}, more than the limit of {in_units(size)}"
+        return DataError.at(name, found, advice=advice, limits=self.longer(limit))
 
 
 USUAL = Limits()

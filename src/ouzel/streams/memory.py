@@ -57,7 +57,7 @@ def to_block(
     if not np.isfinite(values).all():
         k = int(np.flatnonzero(~np.isfinite(values))[0])
         row = int(np.searchsorted(offsets, k, side="right")) - 1
-        raise DataError(f"row {row}, column {indices[k]}: found {data[k]}; expected a finite number below 3.4e38")
+        raise DataError.at(None, str(data[k]), "expected a finite number below 3.4e38", row=row, column=int(indices[k]))
     n = X.shape[0]
     offsets, ids = offsets.astype(np.uint64), indices.astype(np.uint32)
     space = columns_of_array(X.shape[1], ids)
@@ -106,7 +106,7 @@ def _sound(X: Any) -> Any:
     if X.shape[1] > MOST_ID + 1 and X.nnz and X.indices.max() > MOST_ID:
         k = int(np.argmax(X.indices > MOST_ID))
         row = int(np.searchsorted(X.indptr, k, side="right")) - 1
-        raise DataError(f"row {row}: found the id {X.indices[k]} of a feature; expected ids from 0 to {MOST_ID}")
+        raise DataError.at(None, f"the id {X.indices[k]} of a feature", f"expected ids from 0 to {MOST_ID}", row=row)
     return X
 
 

@@ -76,8 +76,8 @@ class Rule:
         if bad.any() and not skip:
             k = int(np.argmax(bad))
             expected = "a number" if self.condition else "0 or 1, no or yes; name the value with --label-positive"
-            place = f"{name}: row {self.rows + k + 1}, column {self.column!r}"
-            raise DataError(f"{place}: found {cells[k].as_py()!r}; expected {expected}")
+            found = repr(cells[k].as_py())
+            raise DataError.at(name, found, f"expected {expected}", row=self.rows + k + 1, column=self.column)
         return np.where(np.isfinite(numbers), numbers, np.nan)
 
     def _number(self, cell: str | None) -> float:

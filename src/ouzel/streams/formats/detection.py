@@ -22,5 +22,5 @@ def find_format(source: Source, given: str | None) -> Format:
 def _by_content(source: Source) -> Format:
     head = source.peek()
     if not head:
-        raise DataError(f"{source.name}: is empty; there is nothing to learn from")
+        raise DataError.at(source.name, "is empty; there is nothing to learn from")
     return by_content(head, source.name)

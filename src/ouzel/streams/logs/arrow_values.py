@@ -24,12 +24,12 @@ def rows_of_message(value: bytes, beside: Mapping[str, str], name: str, limits: 
     Columns of the names of what is `beside` it give way.
     """
     if not value.startswith(ARROW):
-        raise DataError(f"{name}: is not a stream of Arrow")
+        raise DataError.at(name, "is not a stream of Arrow")
     with one_line(name):
         table = pyarrow.concat_tables(batches_in(io.BufferedReader(io.BytesIO(value)), name, limits))
         table.validate(full=True)  # a kernel trusts the offsets it is given
         if holds_blocks(table.schema):
-            raise DataError(f"{name}: holds finished examples, which are for files; send the columns that they are of")
+            raise DataError.at(name, "holds finished examples, which are for files; send the columns that they are of")
         table = flat(table)
         for member, text in beside.items():
             table = table.drop_columns([member] if member in table.column_names else [])

@@ -150,14 +150,10 @@ class Decoder:
             try:
                 list(alone.blocks(data, 0, len(data)))
             except DataError as error:
-                return bad_line(
-                    str(error).partition("; mend it")[0].replace(f"{where}:1:", f"{where}, column "), "messages"
-                )
+                return error.elsewhere(where, "messages")
         else:
             assert self._parse is not None
             problem = self._parse(data, 0, len(data), strict).problem
             if problem is not None:
-                return bad_line(
-                    f"{where}, column {problem.column}: found {problem.found}; {problem.advice}", "messages"
-                )
-        return bad_line(f"{where}: is not an example", "messages")
+                return bad_line(where, problem.found, problem.expected, column=problem.column, unit="messages")
+        return bad_line(where, "is not an example", unit="messages")

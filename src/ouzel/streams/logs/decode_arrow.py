@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow
 
-from ouzel.errors import DataError, bad_line
+from ouzel.errors import DataError
 from ouzel.streams.logs.arrow_values import as_one_batch, rows_of_message
 from ouzel.streams.logs.messages import Bad, Decoded, place_of
 from ouzel.streams.logs.protocol import Batch
@@ -80,9 +80,7 @@ class ArrowDecoder:
                 self._rows.columns_of(rows)
                 yield message, rows, None
             except DataError as error:
-                said = str(error)
-                said = said if said.startswith(where) else f"{where}{said.removeprefix(self.name)}"
-                yield message, None, bad_line(said, "messages")
+                yield message, None, error.elsewhere(where, "messages")
 
     def _bad(self, batch: Batch, message: int, line: int, error: DataError) -> Bad:
         return Bad(message, line, error, batch.values[message] or b"")

@@ -62,8 +62,8 @@ class JetStream(Topic):
             reason = str(error) or type(error).__name__
             self.close()
             if isinstance(error, NotFoundError):
-                raise DataError(f"{self.name}: there is no such stream; is its name right?") from None
-            raise DataError(f"{self.name}: does not answer ({reason}); is the address right?") from None
+                raise DataError.at(self.name, "there is no such stream; is its name right?") from None
+            raise DataError.at(self.name, f"does not answer ({reason}); is the address right?") from None
 
     def identity(self) -> dict[str, str]:
         """The stream, and when it was made."""
@@ -146,9 +146,10 @@ class JetStream(Topic):
     def _check(self, last: int, state: Any) -> None:
         """GapError if messages behind a place are gone."""
         if state.last_seq < last:
-            raise DataError(
-                f"{self.name}: ends at message {state.last_seq}, and the model has learnt up to {last}: messages were "
-                "taken back, or this is another stream of that name"
+            raise DataError.at(
+                self.name,
+                f"ends at message {state.last_seq}, and the model has learnt up to {last}: messages were "
+                "taken back, or this is another stream of that name",
             )
         lost = state.first_seq - last - 1
         if lost <= 0 or not last:
@@ -157,7 +158,7 @@ class JetStream(Topic):
         if self.reading.on_gap != "skip":
             raise error
         self.lost += lost
-        self.say(str(error).partition("; ")[0] + ": left out")
+        self.say(f"{error.reason}: left out")
 
     def _beside(self, messages: list[Any]) -> list[Members]:
         """What comes beside messages, as far as it is wanted; their subject is their key."""
@@ -232,7 +233,7 @@ class NatsSink:
             self._loop.run_until_complete(asyncio.wait_for(self._publish(messages), ACKNOWLEDGED))
         except (NatsError, OSError, TimeoutError) as error:
             reason = str(error) or type(error).__name__
-            raise DataError(f"{self.name}: messages were not taken ({reason}); does a stream keep it?") from None
+            raise DataError.at(self.name, f"messages were not taken ({reason}); does a stream keep it?") from None
 
     def close(self) -> None:
         """Leave the server."""

@@ -153,7 +153,7 @@ class Kafka:
         if error.code() in GONE:
             self._gone(partition)
         elif error.code() not in LOST and not error.retriable():
-            raise DataError(f"{self.name}: {error.str()}")
+            raise DataError.at(self.name, f"{error.str()}")
         return False
 
     def _hold_back(self) -> None:
@@ -202,9 +202,10 @@ class Kafka:
         low, high = self._client.watermarks(partition)
         last = self._next[partition] - 1
         if last >= low:
-            raise DataError(
-                f"{self.name}: partition {partition} ends at offset {high - 1}, and the model has learnt up to offset "
-                f"{last}: messages were taken back, or this is another topic of that name"
+            raise DataError.at(
+                self.name,
+                f"partition {partition} ends at offset {high - 1}, and the model has learnt up to offset "
+                f"{last}: messages were taken back, or this is another topic of that name",
             )
         self._lose(partition, low)
         self._client.consumer.seek(self._client.at(partition, low))
@@ -216,7 +217,7 @@ class Kafka:
         if self.reading.on_gap != "skip":
             raise error
         self.lost += low - last - 1
-        self.say(str(error).partition("; ")[0] + ": left out")
+        self.say(f"{error.reason}: left out")
         self._next[partition] = low
 
     def _ends(self) -> dict[int, int]:
@@ -251,7 +252,9 @@ class KafkaSink:
                     self._producer.poll(0.1)
         left = self._producer.flush(ACKNOWLEDGED)
         if left or self._refused:
-            raise DataError(f"{self.name}: messages were not taken ({self._refused or f'{left} are not acknowledged'})")
+            raise DataError.at(
+                self.name, f"messages were not taken ({self._refused or f'{left} are not acknowledged'})"
+            )
 
     def close(self) -> None:
         """All is acknowledged."""

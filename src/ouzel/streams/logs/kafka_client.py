@@ -69,7 +69,7 @@ class Client:
         topic = found.topics[self.topic]
         if topic.error is not None or not topic.partitions:
             reason = topic.error.str() if topic.error else "no partitions"
-            raise DataError(f"{self.name}: there is no such topic ({reason}); is its name right?")
+            raise DataError.at(self.name, f"there is no such topic ({reason}); is its name right?")
         return sorted(topic.partitions)
 
     def _asked(self, question: Any, *arguments: Any, **named: Any) -> Any:
@@ -78,7 +78,7 @@ class Client:
             return question(*arguments, **named)
         except KafkaException as error:
             reason = self.outage.reason or error.args[0].str()
-            raise DataError(f"{self.name}: does not answer ({reason}); is the address right?") from None
+            raise DataError.at(self.name, f"does not answer ({reason}); is the address right?") from None
 
     def _on_error(self, error: Any) -> None:
         if error.code() in LOST and self.begun:

@@ -66,7 +66,7 @@ def _lines(url: str) -> Iterator[bytes]:
         for batch in log.read(Position(), follow=False):
             if isinstance(batch, Batch):
                 if any(value.startswith(ARROW) for value in batch.values if value):
-                    raise DataError(f"{log.name}: holds messages of Arrow, and is read by lines here; send JSON")
+                    raise DataError.at(log.name, "holds messages of Arrow, and is read by lines here; send JSON")
                 yield b"".join(value.rstrip(b"\r\n") + b"\n" for value in batch.values if value)
     finally:
         log.close()

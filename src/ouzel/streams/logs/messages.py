@@ -24,8 +24,8 @@ class Bad(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """What is wrong with it."""
-        return str(self.error).partition("; mend it")[0]
+        """What is wrong with it, and what else helps than to leave it out."""
+        return self.error.reason if self.error.options == {"on_error": "skip"} else str(self.error)
 
 
 class Decoded(NamedTuple):

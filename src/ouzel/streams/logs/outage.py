@@ -35,7 +35,7 @@ class Outage:
     def check(self, follow: bool) -> None:
         """DataError if the server has been gone for long, and nobody is to `follow` it for ever."""
         if not follow and self._since is not None and time.monotonic() - self._since > PATIENCE:
-            raise DataError(f"{self.name}: has not answered for {PATIENCE:.0f} s ({self.reason})")
+            raise DataError.at(self.name, f"has not answered for {PATIENCE:.0f} s ({self.reason})")
 
     def pause(self) -> float:
         """Seconds to wait before the next attempt, more from one to the next."""

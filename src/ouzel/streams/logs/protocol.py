@@ -149,9 +149,10 @@ def gap(name: str, partition: str, last: Place, first: Place, lost: int | None) 
     """The error of messages that are gone between the last one learnt and the first one left."""
     count = f"{lost:,} messages" if lost is not None else "messages"
     where = f"partition {partition}, " if partition else ""
-    return GapError(
-        f"{name}: {where}{count} between {last}, the last one learnt, and {first}, the first one left, are gone; "
-        "train a new model, or leave them out with",
+    return GapError.at(
+        name,
+        f"{where}{count} between {last}, the last one learnt, and {first}, the first one left, are gone",
+        advice="train a new model, or leave them out with",
         on_gap="skip",
     )
 

@@ -60,9 +60,9 @@ class RedisStream(Topic):
         try:
             kind: Any = self._server.type(self.topic)
         except redis.RedisError as error:
-            raise DataError(f"{self.name}: does not answer ({error}); is the address right?") from None
+            raise DataError.at(self.name, f"does not answer ({error}); is the address right?") from None
         if kind != b"stream":
-            raise DataError(f"{self.name}: there is no such stream (it is {kind.decode()}); is its name right?")
+            raise DataError.at(self.name, f"there is no such stream (it is {kind.decode()}); is its name right?")
 
     def identity(self) -> dict[str, str]:
         """Redis gives no other name to a stream."""
@@ -138,9 +138,10 @@ class RedisStream(Topic):
         """How many entries there were up to a place; GapError if some behind it are gone."""
         count, newest = _count_of(last), info["last-generated-id"].decode()
         if self.order(newest) < self.order(last) and count is not None:
-            raise DataError(
-                f"{self.name}: ends at {newest}, and the model has learnt up to {shown(last)}: entries "
-                "were taken back, or this is another stream of that name"
+            raise DataError.at(
+                self.name,
+                f"ends at {newest}, and the model has learnt up to {shown(last)}: entries "
+                "were taken back, or this is another stream of that name",
             )
         first = info.get("first-entry")
         if count is None or info.get("entries-added") is None:
@@ -153,7 +154,7 @@ class RedisStream(Topic):
         if self.reading.on_gap != "skip":
             raise error
         self.lost += gone
-        self.say(str(error).partition("; ")[0] + ": left out")
+        self.say(f"{error.reason}: left out")
         return count + gone
 
     def _values(self, entries: list[Any]) -> list[bytes | None]:
@@ -245,7 +246,7 @@ class RedisSink:
                 pipeline.xadd(self.topic, {"message": message})
             pipeline.execute()
         except redis.RedisError as error:
-            raise DataError(f"{self.name}: messages were not taken ({error})") from None
+            raise DataError.at(self.name, f"messages were not taken ({error})") from None
 
     def close(self) -> None:
         """Close the connection."""

@@ -154,7 +154,7 @@ class LogStream(BlockIterator):
         self.caught_up = found is Pause.CAUGHT_UP
         if found is None:
             if not self.learnt_to.examples:
-                raise EmptyError(f"{self.log.name}: there are no examples in it; there is nothing to learn from")
+                raise EmptyError.at(self.log.name, "there are no examples in it; there is nothing to learn from")
             raise StopIteration
         if not isinstance(found, Pause):
             self._take(found)
@@ -215,7 +215,7 @@ class LogStream(BlockIterator):
             library = type(error).__module__.partition(".")[0] in LIBRARIES
             if isinstance(error, OuzelError) or not (library or is_of_library(error)):
                 raise
-            raise DataError(f"{self.log.name}: cannot be read ({reason_of(error)})") from error
+            raise DataError.at(self.log.name, f"cannot be read ({reason_of(error)})") from error
 
     def _batches(self, position: Position) -> Iterator[Decoded | Pause]:
         ending = Ending(self._until, self.log, position)

@@ -53,8 +53,8 @@ class TableRows:
         try:
             list(self._made(rows, "raise", where).blocks(rows.slice(row, 1), lambda count: None))
         except DataError as error:
-            return DataError(str(error).replace(": row 1,", ",", 1))
-        return DataError(f"{where}: is not an example")
+            return error.elsewhere(where)
+        return DataError.at(where, "is not an example")
 
     def _made(self, rows: pyarrow.RecordBatch, on_error: str, name: str) -> Columns:
         label = find_label(self.options, rows.schema.names, self.name, self._kinds.say_once)

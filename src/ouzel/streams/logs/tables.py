@@ -104,7 +104,7 @@ class TableLog:
             if not batch.num_rows:
                 continue
             if self.query.cursor not in batch.schema.names:
-                raise RowsError(f"{self.name}: has no column {self.query.cursor!r}; name one of it with --cursor")
+                raise RowsError.at(self.name, f"has no column {self.query.cursor!r}; name one of it with --cursor")
             batch.validate(full=True)  # a kernel trusts the offsets it is given
             places = self._places(batch.column(self.query.cursor), last)
             last = places[-1]
@@ -116,12 +116,13 @@ class TableLog:
         whole = pyarrow.types.is_integer(column.type)
         places = (column if whole else column.cast(pyarrow.string())).to_pylist()
         if not whole and pyarrow.types.is_floating(column.type):
-            raise RowsError(f"{self.name}: column {self.query.cursor!r} holds fractions; a cursor is a key, or a time")
+            raise RowsError.at(self.name, f"column {self.query.cursor!r} holds fractions; a cursor is a key, or a time")
         for before, place in zip([last, *places], places, strict=False):
             if place is None or place == before:
-                raise RowsError(
-                    f"{self.name}: column {self.query.cursor!r} has {place} twice; a cursor is a column whose values "
-                    "differ, such as the table's key"
+                raise RowsError.at(
+                    self.name,
+                    f"column {self.query.cursor!r} has {place} twice; a cursor is a column whose values "
+                    "differ, such as the table's key",
                 )
         return places
 

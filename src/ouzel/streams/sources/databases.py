@@ -47,7 +47,7 @@ def connect(query: Query) -> Any:
             raise FileNotFoundError("there is no such file")
         return module.connect(query.place, autocommit=True)
     except Exception as error:
-        raise DataError(f"{query.name}: cannot be reached ({_said(error)}); is the address right?") from None
+        raise DataError.at(query.name, f"cannot be reached ({_said(error)}); is the address right?") from None
 
 
 def batches_of(query: Query, connection: Any, sql: str) -> Iterator[Any]:
@@ -69,7 +69,7 @@ def connecting(query: Query) -> Iterator[Any]:
         if query.scheme == "duckdb":
             connection.begin()
     except Exception as error:
-        raise DataError(f"{query.name}: cannot be reached ({_said(error)}); is the address right?") from None
+        raise DataError.at(query.name, f"cannot be reached ({_said(error)}); is the address right?") from None
     with connection:
         yield connection
 
@@ -82,7 +82,7 @@ def asking(query: Query) -> Iterator[None]:
     except Exception as error:
         if type(error).__module__.partition(".")[0] not in LIBRARIES:
             raise
-        raise DataError(f"{query.name}: is refused ({_said(error)})") from None
+        raise DataError.at(query.name, f"is refused ({_said(error)})") from None
 
 
 def check_table(address: str) -> None:

@@ -61,7 +61,7 @@ class RangeSource(Source):
             try:
                 self._packed = io.BufferedReader(Range(self.path, *self._range), READ_AHEAD)
             except OSError as error:
-                raise DataError(f"{self.name}: cannot be read ({error.strerror})") from None
+                raise DataError.at(self.name, f"cannot be read ({error.strerror})") from None
         return self._packed
 
 

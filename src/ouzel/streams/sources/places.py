@@ -33,7 +33,7 @@ def place_of(path: str | Path) -> Path:
         found.exists()
     except Exception as error:  # whatever the library of a service raises
         reason = " ".join(str(error).split()) or type(error).__name__
-        raise DataError(f"{path}: cannot be reached ({reason[:200]})") from None
+        raise DataError.at(str(path), f"cannot be reached ({reason[:200]})") from None
     return cast(Path, found)
 
 

@@ -67,9 +67,9 @@ class Source:
         self.size: int | None = None  # None where bytes arrive: their number is not known, and they come once
         if self.path is not None:
             if not self.path.exists():
-                raise DataError(f"{self.name}: there is no such file")
+                raise DataError.at(self.name, "there is no such file")
             if self.path.is_dir():
-                raise DataError(f"{self.name}: is a folder; name the files in it")
+                raise DataError.at(self.name, "is a folder; name the files in it")
             if self.path.is_file():
                 self.size = self.path.stat().st_size
         self.groups: range | None = None  # of a Parquet file, where not all row groups are read
@@ -108,7 +108,7 @@ class Source:
             except OSError as error:
                 raise self.broken(error) from None
             if mark.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-                raise DataError(f"{self.name}: holds UTF-16 text; save it as UTF-8")
+                raise DataError.at(self.name, "holds UTF-16 text; save it as UTF-8")
             self._file = cast(BinaryIO, file)
         return self._file
 
@@ -155,8 +155,8 @@ class Source:
         """What to say of an archive that does not unpack, or of a disk that does not read."""
         reason = " ".join(str(error).split())
         if not isinstance(error, DamagedError):
-            return DataError(f"{self.name}: cannot be read ({reason})")
-        return DataError(f"{self.name}: the compressed file is damaged ({reason}); unpack or copy it again")
+            return DataError.at(self.name, f"cannot be read ({reason})")
+        return DataError.at(self.name, f"the compressed file is damaged ({reason}); unpack or copy it again")
 
     def tables(self) -> Iterator[Any] | None:
         """Its content as Arrow tables, where it has no bytes."""
@@ -174,7 +174,7 @@ class Source:
                 self._packed = io.BufferedReader(self._raw(), 1 << 18)
                 head = self._packed.peek(8)
             except OSError as error:
-                raise DataError(f"{self.name}: cannot be read ({error.strerror or error})") from None
+                raise DataError.at(self.name, f"cannot be read ({error.strerror or error})") from None
             self._unpacker = find_unpacker(head)
         return self._packed
 

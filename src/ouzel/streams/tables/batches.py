@@ -92,7 +92,7 @@ def _empty(schema: pyarrow.Schema, name: str) -> pyarrow.RecordBatch:
     """A batch of no rows."""
     for field in schema:
         if _has_no_values(field.type):  # PyArrow would end the process
-            raise DataError(f"{name}: column {field.name!r} is a union of no types; write the file again without it")
+            raise DataError.at(name, f"column {field.name!r} is a union of no types; write the file again without it")
     return pyarrow.RecordBatch.from_arrays([pyarrow.nulls(0, kind) for kind in schema.types], schema=schema)
 
 

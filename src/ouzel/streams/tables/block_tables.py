@@ -113,8 +113,8 @@ class BlockReader:
         for option in ("bits", "seed"):
             given, asked = stored[option], getattr(options, option)
             if given != asked:
-                raise DataError(
-                    f"{name}: its names were hashed with {option} {given}, not {asked}; give", **{option: given}
+                raise DataError.at(
+                    name, f"its names were hashed with {option} {given}, not {asked}; give", **{option: given}
                 )
         self._tagged, self._grouped = "tag" in schema.names, "group" in schema.names
         expected = {**OF_ALL, **OF_THE_FIRST, **({"group": GROUP} if self._grouped else {})}
@@ -158,7 +158,7 @@ class BlockReader:
         return schema.field(place).type
 
     def _damaged(self, what: str) -> DataError:
-        return DataError(f"{self.name}: {what}; convert it again")
+        return DataError.at(self.name, f"{what}; convert it again")
 
     def _block(self, batch: pyarrow.RecordBatch) -> Block:
         names = None

@@ -89,7 +89,7 @@ class Columns:
             self._check_there(column, names)
             kind = schema.field(column).type
             if column in (label, options.group, self.id) and not is_single(kind):
-                raise DataError(f"{name}: column {column!r} holds {kind}; expected numbers or names")
+                raise DataError.at(name, f"holds {kind}; expected numbers or names", column=column)
         for column in (*options.dates, *options.asked.fields, *named):
             if not (predicting or is_pattern(column) or _is_part_of_date(column, options)):
                 self._check_there(column, names)
@@ -102,14 +102,14 @@ class Columns:
         if predicting and options.space.closed:
             features = kinds.known_ones(features, name)
         elif options.space.width is not None and options.space.kinds and set(features) != set(options.space.kinds):
-            raise DataError(f"{name}: has other columns than the {options.space.width} that the model was learnt from")
+            raise DataError.at(name, f"has other columns than the {options.space.width} that the model was learnt from")
         self.features = FeatureColumns(features, options, typed, name, kinds, telling or Telling(options.bits))
 
     def _check_names(self, names: list[str]) -> None:
         """Refuse names that stand twice, or are too long."""
         if len(set(names)) < len(names):
             twice = next(column for column in names if names.count(column) > 1)
-            raise DataError(f"{self.name}: two columns are named {twice!r}; give each a name of its own")
+            raise DataError.at(self.name, f"two columns are named {twice!r}; give each a name of its own")
         limits = self.options.limits
         long = next((column for column in names if len(column) > limits.word), None)
         if long is not None:
@@ -118,7 +118,7 @@ class Columns:
 
     def _check_there(self, column: str, names: list[str]) -> None:
         if column not in names:
-            raise DataError(f"{self.name}: has no column {column!r}; its columns are {listed(names)}")
+            raise DataError.at(self.name, f"has no column {column!r}; its columns are {listed(names)}")
 
     def blocks(self, batch: TableBatch, skipped: Callable[[int], None], most: int = ROWS) -> Iterator[Block]:
         """The examples of a record batch, at most so many in a block. Bad rows are left out if the options say so.
@@ -150,10 +150,10 @@ class Columns:
             column, advice = refused[row]
             cell = batch.column(column)[row].as_py()
             found = "nothing" if cell is None else reason_of(repr(cell))
-            place = f"{self.name}: row {self.above + self.rows + row + 1}, column {column!r}"
             passed = next((limit for limit, text in self.too_long.items() if text is advice), None)
             limits = None if passed is None else self.options.limits.longer(passed)
-            raise bad_line(f"{place}: found {found}; {advice}", "rows", limits)
+            place = self.above + self.rows + row + 1
+            raise bad_line(self.name, found, advice, row=place, column=column, unit="rows", limits=limits)
         self.rows += batch.num_rows
 
     def _read(self, batch: TableBatch) -> tuple[Features, dict[int, tuple[str, str]]]:

@@ -67,9 +67,12 @@ def delimited_batches(
             row = min(marked)
             yield batch.slice(0, row)
             cell = batch.column(marked[row])[row].as_py()
-            raise DataError(
-                f"{source.name}: row {lines_above(options) + even + row + 1}, column {names[marked[row]]!r}: "
-                f"found {NOT_UTF8} ({_beginning(cell)}); {SAVE_AS_UTF8}"
+            raise DataError.at(
+                source.name,
+                f"{NOT_UTF8} ({_beginning(cell)})",
+                SAVE_AS_UTF8,
+                row=lines_above(options) + even + row + 1,
+                column=names[marked[row]],
             )
         if marked:
             batch, places = as_arrow(batch), uneven.counted(even + np.arange(batch.num_rows))
@@ -91,17 +94,20 @@ def delimited_batches(
         row = uneven.first
         lines = lines_in(row.text)
         raise bad_line(
-            f"{source.name}: row {lines_above(options) + row.number}: found {row.actual_columns} cells "
-            f"{f'in {lines:,} lines ' if lines > 1 else ''}({_beginning(row.text)}); "
+            source.name,
+            f"{row.actual_columns} cells {f'in {lines:,} lines ' if lines > 1 else ''}({_beginning(row.text)})",
             f"expected {row.expected_columns}, as there are columns",
-            "rows",
+            row=lines_above(options) + row.number,
+            unit="rows",
         )
     if text.damage is not None:
         raise source.broken(text.damage)
     if options.on_error != "skip" and text.quotes % 2 and (cell := _last_cell(last)):
-        raise DataError(
-            f"{source.name}: row {lines_above(options) + even}: found a quotation that does not end "
-            f"({_beginning(cell)}: {lines_in(cell):,} lines); close it, or take the mark out"
+        raise DataError.at(
+            source.name,
+            f"a quotation that does not end ({_beginning(cell)}: {lines_in(cell):,} lines)",
+            "close it, or take the mark out",
+            row=lines_above(options) + even,
         )
 
 
@@ -136,9 +142,10 @@ def _parsed(text: CellText, names: list[str], delimiter: str, uneven: Uneven) ->
         )
     except pyarrow.ArrowInvalid as error:
         if "straddling" in str(error):
-            raise DataError(
-                f"{text.name}: found a quotation with newlines that does not end within {BLOCK >> 20} MB; "
-                "close it, or take the mark out"
+            raise DataError.at(
+                text.name,
+                f"a quotation with newlines that does not end within {BLOCK >> 20} MB",
+                "close it, or take the mark out",
             ) from error
         if "Empty CSV file" not in str(error):
             raise
@@ -188,20 +195,22 @@ def _header(text: CellText, delimiter: str | None, number: int) -> tuple[list[st
     lines = _lines(text, number)
     first = next((line for line in lines if line.strip("\r\n")), None)
     if first is None:
-        raise DataError(f"{name}: is empty; there is nothing to learn from")
+        raise DataError.at(name, "is empty; there is nothing to learn from")
     if "\0" in first:
-        raise DataError(f"{name}: has a zero byte in its first line; expected a table as text: name its format")
+        raise DataError.at(name, "has a zero byte in its first line; expected a table as text: name its format")
     unquoted = QUOTED.sub("", first).rstrip("\r\n")
     if "\r" in unquoted:
-        raise DataError(f"{name}: has lines that end in a carriage return alone; end them in a newline")
+        raise DataError.at(name, "has lines that end in a carriage return alone; end them in a newline")
     if delimiter is None:
         delimiter = next((character for character in DELIMITERS if character in unquoted), ",")
     try:
         names = next(csv.reader(chain([first], lines), delimiter=delimiter))
     except csv.Error as error:
-        raise DataError(f"{name}: its header cannot be read ({error}); expected names of columns in one line") from None
+        raise DataError.at(
+            name, f"its header cannot be read ({error}); expected names of columns in one line"
+        ) from None
     if all(is_number(word) for word in names):
-        raise DataError(f"{name}: has no header; name its {len(names)} columns with", columns=("A", "B", "…"))
+        raise DataError.at(name, f"has no header; name its {len(names)} columns with", columns=("A", "B", "…"))
     return [word.strip() for word in names], delimiter
 
 

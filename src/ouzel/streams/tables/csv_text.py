@@ -94,7 +94,7 @@ class CellText:
         try:
             return self._line().decode()
         except UnicodeDecodeError:
-            raise DataError(f"{self.name}:{number}: found {NOT_UTF8}; {SAVE_AS_UTF8}") from None
+            raise DataError.at(self.name, NOT_UTF8, SAVE_AS_UTF8, line=number) from None
 
     def _line(self) -> bytes:
         data: bytes = self._file.readline(self._limits.line + 1)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow
 
-from ouzel.errors import DataError
+from ouzel.errors import DataError, UnexpectedError
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import LARGEST, Names
 from ouzel.streams.dates import PARTS
@@ -67,8 +67,8 @@ class FeatureColumns:
         self._dictionaries, self._lanes = Dictionaries(), Lanes()
         try:
             self.ids = {column: self._id(column, options.bits) for column in columns}
-        except ValueError as error:
-            raise DataError(f"{name}: found {error}") from None
+        except UnexpectedError as error:
+            raise DataError.at(name, error.found, error.expected) from None
         self._at_once: AtOnce | None = None
         self._decided: tuple[dict[str, str], FeatureSpace] | None = None
 

@@ -37,7 +37,7 @@ MIXED = f"numbers and words, {AS_TOLD}"
 CODES = f"numbers written like codes, with zeros before them, {AS_TOLD}"
 DATED = "dates; --categorical {0} keeps them as words"
 OF_KINDS = {NUMBER: "numbers", DATE: "dates", CATEGORY: "words", LIST: "lists", TEXT: "text"}
-MISMATCH = "{}: column {!r} holds {}, and is known to hold {}; give those, or train a model on this table"
+MISMATCH = "holds {}, and is known to hold {}; give those, or train a model on this table"
 
 
 class KindError(DataError):
@@ -197,7 +197,7 @@ class ColumnKinds:
             return
         if known == CATEGORY and not (given == NUMBER and self.is_strict(column)):
             return  # dates and lists are words, too
-        raise KindError(MISMATCH.format(where, column, OF_KINDS[given], OF_KINDS[known]))
+        raise KindError.at(where, MISMATCH.format(OF_KINDS[given], OF_KINDS[known]), column=column)
 
     def tell(self) -> None:
         """Say what has been decided against first sight, of all columns alike in one line."""

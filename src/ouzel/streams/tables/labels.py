@@ -51,12 +51,15 @@ def find_label(
     if options.unlabelled:
         return None
     if any(_reads_as_number(column) for column in columns):
-        raise DataError(
-            f"{name}: which column is the label? {listed(columns[:5])}, … are not names; name all columns with",
+        raise DataError.at(
+            name,
+            f"which column is the label? {listed(columns[:5])}, … are not names",
+            advice="name all columns with",
             columns=("A", "B", "…"),
             label="NAME",
         )
-    raise DataError(f"{name}: which column is the label? There are {listed(columns)}; name it with", label="NAME")
+    which = f"which column is the label? There are {listed(columns)}"
+    raise DataError.at(name, which, advice="name it with", label="NAME")
 
 
 def _reads_as_number(column: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ouzel.errors import DataError
 from ouzel.streams.guard import is_of_library, reason_of
@@ -25,7 +25,8 @@ def converting(batch: pyarrow.RecordBatch, column: str, name: str, role: str = "
         if not is_of_library(error) or isinstance(error, MemoryError):
             raise
         kind = batch.schema.field(column).type
-        found = f"{name}: column {column!r} holds {kind}, which does not read as numbers or text ({reason_of(error)})"
+        found = f"holds {kind}, which does not read as numbers or text ({reason_of(error)})"
         if role == "ignore":
-            raise DataError(f"{found}; leave it out with", ignore=column) from error
-        raise DataError(f"{found}; name another column with", **{role: "NAME"}) from error
+            raise DataError.at(name, found, column=column, advice="leave it out with", ignore=column) from error
+        option: dict[str, Any] = {role: "NAME"}
+        raise DataError.at(name, found, column=column, advice="name another column with", **option) from error

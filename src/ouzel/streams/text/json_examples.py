@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ouzel.errors import UnexpectedError
 from ouzel.streams.block import LARGEST, LEAST
 from ouzel.streams.derived.members import Member, members_of
 from ouzel.streams.feature_space import NUMBER, OTHER, TEXT, own_name
@@ -17,11 +18,11 @@ from ouzel.streams.tables.labels import INFINITE, as_sign, group_id, is_infinite
 from ouzel.streams.values import BadValueError, add_to, features_of, is_of_other_kind, members_in, plain_value
 
 
-class LongWordError(ValueError):
+class LongWordError(UnexpectedError):
     """A name, a word or a label beyond a limit, that of a word or that of a label."""
 
-    def __init__(self, found: str, limit: str) -> None:
-        super().__init__(found)
+    def __init__(self, word: str | bytes, limit: str, member: str | None) -> None:
+        super().__init__(repr(word), "expected a shorter one", member=str(member))
         self.limit = limit
 
 
@@ -39,23 +40,23 @@ class Example(NamedTuple):
 
 
 def example_of(row: dict[str, Any], label: str | None, options: Options, kinds: ColumnKinds, number: int) -> Example:
-    """The example that an object makes, whose label is the member of that name; ValueError of a bad one."""
+    """The example that an object makes, whose label is the member of that name; UnexpectedError of a bad one."""
     given = None if label is None else row.pop(label, None)
     if isinstance(given, list):
-        raise ValueError(f"{label!r}: {given}; expected a label, a number or a name")
+        raise UnexpectedError(given, "expected a label, a number or a name", member=label)
     if is_infinite(given):
-        raise ValueError(f"{label!r}: {given}; {INFINITE}")
+        raise UnexpectedError(given, INFINITE, member=label)
     target = label_of(given)
     passed = options.limits.passed_by(len(target)) if isinstance(target, str) else ""
     if passed:
-        raise LongWordError(f"{label!r}: {target!r}; ", passed)
+        raise LongWordError(str(target), passed, label)
     if options.label_positive is not None:
         target = as_sign(target, options.label_positive)
     weight = 1.0
     if options.weight is not None:
         found = row.pop(options.weight, None)
         if not isinstance(found, (int, float)) or not 0.0 <= found <= LARGEST:
-            raise ValueError(f"{options.weight!r}: {found}; expected a weight, a finite number of 0 or more")
+            raise UnexpectedError(found, "expected a weight, a finite number of 0 or more", member=options.weight)
         weight = float(found)
     group = 0
     if options.group is not None:
@@ -105,7 +106,7 @@ def _features(
         try:
             made = features_of(name, value, kind, prefix, indicator, kinds.is_strict(name))
         except BadValueError as error:
-            raise ValueError(f"{name!r}: {json.dumps(value)}; {error.expected}") from None
+            raise UnexpectedError(json.dumps(value), error.expected, member=name) from None
         if kind in OTHER and kind == known.get(name) and is_of_other_kind(plain_value(value), kind):
             kinds.note_other(name, OTHER[kind])
         if name in made:
@@ -128,13 +129,13 @@ def _features(
 def _group(row: dict[str, Any], options: Options) -> int:
     group = row.pop(str(options.group), None)
     if group is None or isinstance(group, list):
-        raise ValueError(f"{options.group!r}: {group}; expected the name or number of a group")
+        raise UnexpectedError(group, "expected the name or number of a group", member=options.group)
     return group_id(group, options.seed)
 
 
 def _check_length(name: str | None, word: Any, longest: int) -> None:
     if isinstance(word, (str, bytes)) and len(word) > longest:
-        raise LongWordError(f"{name!r}: {word!r}; ", "word")
+        raise LongWordError(word, "word", name)
 
 
 def _check_word(name: str, feature: Any, longest: int) -> None:
@@ -145,13 +146,15 @@ def _check_word(name: str, feature: Any, longest: int) -> None:
 
 def _check_number(name: str, number: float, where: str) -> None:
     if not abs(number) <= LARGEST:
-        raise ValueError(f"{name!r}: {number}{where}; expected a finite number that fits 32-bit floating point")
+        expected = "expected a finite number that fits 32-bit floating point"
+        raise UnexpectedError(f"{number}{where}", expected, member=name)
 
 
 def _check_items(name: str, items: list[Any]) -> None:
     """Refuse a list that holds more than words and numbers."""
     for item in items:
         if isinstance(item, (dict, list)):
-            raise ValueError(f"{name!r}: {json.dumps(item)} in a list; expected words and numbers there")
+            found = f"{json.dumps(item)} in a list"
+            raise UnexpectedError(found, "expected words and numbers there", member=name)
         if isinstance(item, (int, float)) and item == item:
             _check_number(name, item, " in a list")

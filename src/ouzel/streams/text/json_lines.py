@@ -19,9 +19,9 @@ from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.telling import Telling
 from ouzel.streams.text.json_examples import LongWordError
-from ouzel.streams.text.json_objects import JsonExamples, flattened, object_of, said_of
+from ouzel.streams.text.json_objects import JsonExamples, flattened, object_of, unexpected
 from ouzel.streams.text.json_plain import Chunk, PlainObjects
-from ouzel.streams.text.lines import Problem, lines_at, too_long
+from ouzel.streams.text.lines import Problem, lines_at
 
 Skipped = Callable[[int], None]
 Made = TypeVar("Made")
@@ -37,7 +37,7 @@ def json_rows(
 ) -> Iterator[list[Made]]:
     """What `make` makes of each object and its place (`file:line`), by chunks; blank lines do not count.
 
-    A line that is not an object, or of which `make` raises ValueError("found; expected"), is left out if the options
+    A line that is not an object, or of which `make` raises UnexpectedError, is left out if the options
     say so; else DataError follows what was made before it.
     """
     lines = 0
@@ -66,11 +66,9 @@ def _made(
             if options.on_error == "skip":
                 skipped(1)
                 continue
-            column = error.colno if isinstance(error, json.JSONDecodeError) else 1
-            problem = Problem(number, column, *said_of(error))
-            if isinstance(error, LongWordError):
-                problem = too_long(problem, options.limits, error.limit)
-            return made, problem
+            said = unexpected(error, options.limits)
+            more = options.limits.longer(error.limit) if isinstance(error, LongWordError) else None
+            return made, Problem(number, said.column or 1, said.found, said.expected, more)
     return made, None
 
 

@@ -10,15 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from ouzel.errors import UnexpectedError
 from ouzel.streams.block import Block
 from ouzel.streams.derived.members import factors_of
 from ouzel.streams.dictionaries import Ids, blocks_of_dictionaries
 from ouzel.streams.guard import reason_of
+from ouzel.streams.limits import Limits
 from ouzel.streams.options import Options
 from ouzel.streams.patterns import is_pattern, matches
 from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.tables.labels import find_label
-from ouzel.streams.text.json_examples import Example, example_of
+from ouzel.streams.text.json_examples import Example, LongWordError, example_of
 from ouzel.streams.text.lines import NOT_UTF8
 from ouzel.streams.text.utf8 import SAVE_AS_UTF8
 
@@ -61,7 +63,7 @@ class JsonExamples:
         self.kinds.look([{name: row[name] for name in row if name not in (*aside, self.label)} for row in seen], where)
 
     def example(self, row: dict[str, Any], place: str) -> Example:
-        """One object, met at a place (`file:line`), as an example; ValueError("found; expected") if it is not one."""
+        """One object, met at a place (`file:line`), as an example; UnexpectedError if it is not one."""
         flat = flattened(row, self.options.ignore)
         if self.label is None:
             self.label = find_label(self.options, list(flat), place, self.kinds.say_once)
@@ -99,30 +101,34 @@ def object_of(line: bytes) -> dict[str, Any]:
     """The object that a line is; ValueError or RecursionError if it is not one."""
     row = DECODER.decode(line.decode())
     if not isinstance(row, dict):
-        raise ValueError(f"a {type(row).__name__}; {EXAMPLE}")
+        raise UnexpectedError(f"a {type(row).__name__}", EXAMPLE)
     if SURROGATE.search(line):
         json.dumps(row, ensure_ascii=False).encode()  # UnicodeEncodeError if a half stands alone
     return row
 
 
-def said_of(error: Exception) -> tuple[str, str]:
-    """What was found, and what was expected."""
+def unexpected(error: Exception, limits: Limits) -> UnexpectedError:
+    """What was found and what was expected, of whatever an object that is not an example raises."""
     if isinstance(error, json.JSONDecodeError):
-        return f"no JSON ({error.msg})", EXAMPLE
+        return UnexpectedError(f"no JSON ({error.msg})", EXAMPLE, column=error.colno)
     if isinstance(error, UnicodeDecodeError):
-        return NOT_UTF8, SAVE_AS_UTF8
+        return UnexpectedError(NOT_UTF8, SAVE_AS_UTF8)
     if isinstance(error, UnicodeEncodeError):
-        return "half of a surrogate pair", "expected text whose characters are whole"
+        return UnexpectedError("half of a surrogate pair", "expected text whose characters are whole")
     if isinstance(error, RecursionError):
-        return "objects or lists too deep in one another", EXAMPLE
-    found, parted, expected = str(error).rpartition("; ")
-    return (reason_of(found), expected) if parted else (reason_of(expected), EXAMPLE)
+        return UnexpectedError("objects or lists too deep in one another", EXAMPLE)
+    if not isinstance(error, UnexpectedError):
+        return UnexpectedError(reason_of(error), EXAMPLE)
+    error.found = reason_of(error.found)
+    if isinstance(error, LongWordError):
+        error.expected = limits.expected(error.limit)
+    return error
 
 
 def flattened(row: dict[str, Any], ignored: Sequence[str] = (), outer: str = "") -> dict[str, Any]:
     """The members of an object, those of objects inside it as `outer.inner`, but for those to be ignored.
 
-    ValueError("found; expected") where two of them have one name, as `{"a": {"b": 1}, "a.b": 2}` has.
+    UnexpectedError where two of them have one name, as `{"a": {"b": 1}, "a.b": 2}` has.
 
     >>> flattened({"a": {"b": 1, "c": {"d": 2}}, "e": 3}, ignored=["e"])
     {'a.b': 1, 'a.c.d': 2}
@@ -139,6 +145,6 @@ def flattened(row: dict[str, Any], ignored: Sequence[str] = (), outer: str = "")
         inner = flattened(value, ignored, f"{outer}{name}.") if isinstance(value, dict) else {outer + name: value}
         twice = next((member for member in inner if member in found), None)
         if twice is not None:
-            raise ValueError(f"two members {twice!r}; give each a name of its own")
+            raise UnexpectedError(f"two members {twice!r}", "give each a name of its own")
         found |= inner
     return found

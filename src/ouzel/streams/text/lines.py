@@ -21,18 +21,15 @@ class Problem(NamedTuple):
     line: int  # from 0, within the chunk
     column: int  # bytes from the start of the line, from 1
     found: str
-    advice: str
+    expected: str
     limits: dict[str, str] | None = None  # larger ones, with which it would not be bad
-
-    def message(self, name: str, lines_before: int) -> str:
-        """The one line that people read."""
-        return f"{name}:{lines_before + self.line + 1}:{self.column}: found {self.found}; {self.advice}"
 
     def error(self, name: str, lines_before: int) -> DataError:
         """What is raised of it, with one advice: a binary file, and one in other letters, is to be another file."""
-        message = self.message(name, lines_before)
-        whole = self.found in (ZERO_BYTE, NOT_UTF8)
-        return DataError(message) if whole else bad_line(message, limits=self.limits)
+        line = lines_before + self.line + 1
+        if self.found in (ZERO_BYTE, NOT_UTF8):
+            return DataError.at(name, self.found, self.expected, line=line, column=self.column)
+        return bad_line(name, self.found, self.expected, line=line, column=self.column, limits=self.limits)
 
 
 class Parsed(NamedTuple):
@@ -46,10 +43,10 @@ class Parsed(NamedTuple):
 
 def too_long(problem: Problem, limits: Limits, limit: str = "word") -> Problem:
     """The problem with a label or a name that takes more than the limit of a word, or of a label."""
-    return problem._replace(advice=limits.expected(limit), limits=limits.longer(limit))
+    return problem._replace(expected=limits.expected(limit), limits=limits.longer(limit))
 
 
-def problem_at(data: np.ndarray, start: int, position: int, advice: str) -> Problem:
+def problem_at(data: np.ndarray, start: int, position: int, expected: str) -> Problem:
     """The problem with the word at a byte position of the chunk that begins at `start`."""
     before = bytes(data[start:position])
     line = before.count(b"\n")
@@ -59,7 +56,7 @@ def problem_at(data: np.ndarray, start: int, position: int, advice: str) -> Prob
     if b"\0" in ahead:
         return Problem(line, column, ZERO_BYTE, "expected text; this looks like a binary file: name its format")
     text = word[:40].decode("utf-8", "replace") + ("…" if len(word) > 40 else "")
-    return Problem(line, column, repr(text) if word else "the end of the line", advice)
+    return Problem(line, column, repr(text) if word else "the end of the line", expected)
 
 
 def lines_at(data: np.ndarray, start: int, stop: int, count: int) -> tuple[list[bytes], int]:

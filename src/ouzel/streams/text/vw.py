@@ -282,8 +282,8 @@ def parse_vw(data: np.ndarray, start: int, stop: int, options: Options, telling:
     if problem is not None and error == 8:
         problem = too_long(problem, limits)
     elif problem is not None and error == 9:
-        advice = f"with the namespaces repeated, the names of its line take more than {in_units(limits.line)}"
-        problem = problem._replace(advice=advice, limits=limits.longer("line"))
+        expected = f"with the namespaces repeated, the names of its line take more than {in_units(limits.line)}"
+        problem = problem._replace(expected=expected, limits=limits.longer("line"))
     return with_labels(
         Parsed(block, seen, skipped, problem), data, start, head_spans[:rows, :2], options, label_advice, is_foreign
     )

@@ -23,7 +23,7 @@ class OuzelError(ValueError):
     "a.svm:3:4: found 'x'; mend it, or leave such lines out with --on-error skip"
     """
 
-    def __init__(self, message: str, **options: Any) -> None:
+    def __init__(self, message: str, **options: object) -> None:
         message = LINE_END.sub(" ", message)  # whatever is quoted in it
         flags = [_as_flag(name, value) for name, value in options.items()]
         arguments = [f"{name}={value!r}" for name, value in options.items()]
@@ -32,16 +32,16 @@ class OuzelError(ValueError):
         self._given = message, options
 
     @property
-    def options(self) -> dict[str, Any]:
+    def options(self) -> dict[str, object]:
         """The arguments that end the line."""
         return dict(self._given[1])
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         """Errors travel between processes with what they say on the command line."""
         return _again, (type(self), *self._given)
 
 
-def _again(kind: type[OuzelError], message: str, options: dict[str, Any]) -> OuzelError:
+def _again(kind: type[OuzelError], message: str, options: dict[str, object]) -> OuzelError:
     return kind(message, **options)
 
 
@@ -67,9 +67,9 @@ class DataError(OuzelError):
     line: int | None = None
     """Line of a text, from 1."""
     row: int | None = None
-    """Row of a table, from 1."""
+    """Row of a table, from 1; that of an array, from 0."""
     column: int | str | None = None
-    """Name of the column of a table; in a text, the byte of the line, from 1."""
+    """Name of the column of a table, number of that of an array from 0; in a text, the byte of the line, from 1."""
     found: str | None = None
     """What is there; without `expected`, a clause about the source, or about the column."""
     expected: str | None = None
@@ -88,7 +88,7 @@ class DataError(OuzelError):
         row: int | None = None,
         column: int | str | None = None,
         advice: str | None = None,
-        **options: Any,
+        **options: object,
     ) -> Self:
         """The error of a place in data; this is where its sentence is composed."""
         what = found if expected is None else f"found {found}; {expected}"
@@ -127,14 +127,15 @@ class DataError(OuzelError):
         """
         if unit is not None and self.expected is not None:
             limits = self.options.get("limits")
-            return bad_line(source, str(self.found), self.expected, column=self.column, unit=unit, limits=limits)
+            larger = limits if isinstance(limits, dict) else None
+            return bad_line(source, str(self.found), self.expected, column=self.column, unit=unit, limits=larger)
         inside = None if unit is not None else source
         found = str(self) if self.found is None else self.found
-        options = {} if self.found is None else self.options
+        options: dict[str, Any] = {} if self.found is None else self.options
         same = DataError.at(inside, found, self.expected, column=self.column, advice=self.advice, **options)
         return same if unit is None else bad_line(source, str(same), unit=unit)
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         return *super().__reduce__(), {name: value for name, value in vars(self).items() if name in FIELDS}
 
 
@@ -208,7 +209,7 @@ def suggest(given: object, known: Iterable[str]) -> str:
     return f". Did you mean {close[0]!r}? " if close else ". "
 
 
-def _as_flag(name: str, value: Any) -> str:
+def _as_flag(name: str, value: object) -> str:
     if isinstance(value, dict):
         return " ".join(f"--{name.removesuffix('s')} {key}={item}" for key, item in value.items())
     flag = f"--{name.replace('_', '-')}"

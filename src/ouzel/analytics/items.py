@@ -40,9 +40,9 @@ def check_column(batch: Any, column: str, name: str) -> None:
     """Refuse a column that is not there, or there twice."""
     names = batch.schema.names
     if column not in names:
-        raise DataError(f"{name}: has no column {column!r}; its columns are {listed(names)}")
+        raise DataError.at(name, f"has no column {column!r}; its columns are {listed(names)}")
     if names.count(column) > 1:
-        raise DataError(f"{name}: two columns are named {column!r}; give each a name of its own")
+        raise DataError.at(name, f"two columns are named {column!r}; give each a name of its own")
 
 
 def text_column(batch: Any, column: str, name: str) -> Any:
@@ -52,7 +52,7 @@ def text_column(batch: Any, column: str, name: str) -> Any:
     try:
         text = as_text(array).cast(pyarrow.large_string())
     except (pyarrow.ArrowNotImplementedError, pyarrow.ArrowInvalid):
-        raise DataError(f"{name}: column {column!r} holds {array.type}, which is neither number nor text") from None
+        raise DataError.at(name, f"column {column!r} holds {array.type}, which is neither number nor text") from None
     trimmed = pc.utf8_trim_whitespace(text)
     return pc.if_else(pc.equal(trimmed, ""), None, trimmed)
 
@@ -148,8 +148,8 @@ def lines_of(source: Source, limits: Limits = USUAL) -> Iterator[list[str]]:
         checked = checked_text(data, start, stop, Options())
         text = bytes(checked.data[start : checked.stop]).decode()
         if "\0" in text:
-            raise DataError(
-                f"{source.name}: holds zero bytes; expected lines of text: name its format with", format="NAME"
+            raise DataError.at(
+                source.name, "holds zero bytes; expected lines of text: name its format with", format="NAME"
             )
         yield [line for line in map(str.strip, text.split("\n")) if line]
         if checked.problem is not None:

@@ -128,7 +128,7 @@ def _of_table(
         ]
         arrays = [prefixed(column, text_column(batch, column, source.name)) for column in names]
         if not arrays:
-            raise DataError(f"{source.name}: has no column beside {rule.column!r}; there is nothing to explain it by")
+            raise DataError.at(source.name, f"has no column beside {rule.column!r}; there is nothing to explain it by")
         there, slots, name_of = slots_of_rows(arrays, options.seed, known)
         offsets = np.concatenate([[0], np.cumsum(there.sum(axis=1)[known])])
         yield Attributes(offsets, slots, outliers[known], name_of)
@@ -140,8 +140,9 @@ def _of_labels(source: Source, format: Format, rule: Rule, options: Options) -> 
         rule.left_out += int((~known).sum())
         block = block.select(np.flatnonzero(known))
         if block.label_names is not None:
-            raise DataError(
-                f"{source.name}: has labels such as {block.label_names[0]!r}; say which is an outlier with",
+            raise DataError.at(
+                source.name,
+                f"has labels such as {block.label_names[0]!r}; say which is an outlier with",
                 label_positive="LABEL",
             )
         ids = block.indices

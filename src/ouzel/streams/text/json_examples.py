@@ -21,8 +21,8 @@ from ouzel.streams.values import BadValueError, add_to, features_of, is_of_other
 class LongWordError(UnexpectedError):
     """A name, a word or a label beyond a limit, that of a word or that of a label."""
 
-    def __init__(self, word: str | bytes, limit: str, member: str | None) -> None:
-        super().__init__(repr(word), "expected a shorter one", member=str(member))
+    def __init__(self, word: str | bytes, limit: str, member: str) -> None:
+        super().__init__(repr(word), "expected a shorter one", member=member)
         self.limit = limit
 
 
@@ -49,7 +49,7 @@ def example_of(row: dict[str, Any], label: str | None, options: Options, kinds: 
     target = label_of(given)
     passed = options.limits.passed_by(len(target)) if isinstance(target, str) else ""
     if passed:
-        raise LongWordError(str(target), passed, label)
+        raise LongWordError(str(target), passed, str(label))
     if options.label_positive is not None:
         target = as_sign(target, options.label_positive)
     weight = 1.0
@@ -133,7 +133,7 @@ def _group(row: dict[str, Any], options: Options) -> int:
     return group_id(group, options.seed)
 
 
-def _check_length(name: str | None, word: Any, longest: int) -> None:
+def _check_length(name: str, word: object, longest: int) -> None:
     if isinstance(word, (str, bytes)) and len(word) > longest:
         raise LongWordError(word, "word", name)
 

@@ -26,7 +26,7 @@ LEARNERS: tuple[str, ...] = (
     "arow",
     "narow",
 )
-LEARNERS += ("nherd", "scw1", "scw2", "arow-full", "scw1-full")
+LEARNERS += ("nherd", "scw1", "scw2", "arow-full", "scw1-full", "wm", "awm")
 SHOWN = ("adagrad", "son-oja", "arow")
 WINDOW = 250
 

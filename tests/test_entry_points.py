@@ -1,7 +1,9 @@
 """A value means one thing at every entry point: one table gives the same ids, values and probabilities, to the bit."""
 
+import copy
 import datetime as dt
 import json
+import re
 from decimal import Decimal
 from functools import cache
 
@@ -16,7 +18,7 @@ import ouzel
 from ouzel.cli.app import run
 from ouzel.model.model import Model
 from ouzel.service.packed_rows import rows_as_json
-from ouzel.service.reading import Line, Reading
+from ouzel.service.reading import Reading, Refused
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.logs.decode import Decoder
 from ouzel.streams.logs.reading import Reading as LogReading
@@ -170,13 +172,15 @@ def blocks_of(entry, kind, rows, labels, path, model):
         ]
     lines = json_lines(rows, labels)
     if entry == "http one by one":
-        return [reading.block([reading.line(line).example]) for line in lines]
+        return [of_lines(reading, [line]) for line in lines]
     return [of_lines(reading, lines)]
 
 
 def of_lines(reading, lines):
     found = reading.lines(lines, [None] * len(lines))
-    assert all(isinstance(line, Line) for line in found), found
+    for line in found:
+        if isinstance(line, Refused):
+            raise ouzel.OuzelError(line.error)
     return reading.block([line.example for line in found])
 
 
@@ -266,6 +270,80 @@ def test_a_model_gives_the_same_probabilities_at_every_entry_point(kind, variant
             continue
         found = probabilities(model, blocks_of(entry, kind, rows, labels, path, model))
         np.testing.assert_array_equal(found, expected, entry)
+
+
+MIXED = {  # a kind of columns: its usual values, and one more
+    "numbers": ([0.5, 2.0, -1.0, 4.0], 7),
+    "words": (["Rome", "Oslo", "Bern", "Rome"], "Paris"),
+    "dates": ([dt.date(2024, 1, day) for day in (1, 2, 3, 4)], dt.date(2024, 5, 6)),
+    "truths": ([True, False, False, True], True),
+}
+TYPED = ("jsonl", "dictionaries", "single", "http", "http one by one", "log")  # whose cells each have a type
+KNOWN = r"expected a (number|word), as the column is known to hold|holds \w+, and is known to hold|expected a date"
+
+
+def kinds_of(known, given, written, alone):
+    """Rows of one kind, of which one is of another, as text if that is `written`; and that row alone."""
+    values, odd = MIXED[known][0], MIXED[given][1]
+    cells = [*values[:3], str(odd) if written else odd, values[3]]
+    rows = [{"x": cell, "n": float(k), "c": "red"} for k, cell in enumerate(cells)]
+    return rows[3:4] if alone else rows
+
+
+@cache
+def model_of(known):
+    values = MIXED[known][0]
+    model = Model("adagrad")
+    table = pyarrow.table({"x": values, "n": [0.0, 1.0, 2.0, 3.0], "c": ["red"] * 4})
+    for block in ouzel.blocks_from(table, ["yes", "no"] * 2):
+        model.learn(block)
+    return model
+
+
+def verdict(entry, known, rows, path, model=None, learning=False):
+    """The features of the rows at an entry point, "refused", or what was said in other words than those of kinds."""
+    model = model or model_of(known)
+    try:
+        if entry == "single":
+            estimator = ouzel.OnlineClassifier("adagrad")
+            estimator.model_ = copy.deepcopy(model)
+            for row in rows if learning else []:
+                estimator.learn_one(row, "yes")
+            estimator.predict_one(rows[0])
+            return single_rows(estimator, rows)
+        return rows_of(
+            blocks_of(entry, "mixed", rows, ["yes", "no"] * 2 + ["no"] if len(rows) > 1 else ["yes"], path, model)
+        )
+    except ouzel.OuzelError as error:
+        said = str(error)
+        return "refused" if re.search(KNOWN, said) and "\n" not in said else said
+
+
+REFUSED = {("numbers", "words"), ("numbers", "dates"), ("dates", "words"), ("dates", "truths")}
+NUMBERS_AMONG_WORDS = {("words", "numbers"), ("truths", "numbers")}  # refused unless they are written as text
+PAIRS = [(known, given) for known in MIXED for given in MIXED if known != given]
+
+
+@pytest.mark.parametrize("alone", [False, True], ids=["among others", "alone"])
+@pytest.mark.parametrize(("known", "given"), PAIRS)
+def test_a_cell_of_another_kind_than_the_model_knows_has_one_verdict_at_every_entry_point(known, given, alone, path):
+    """Text is text everywhere; of a CSV file a column of which every cell is a number holds numbers."""
+    for written in (False, True):
+        rows = kinds_of(known, given, written, alone)
+        texts = [{**row, "x": str(row["x"])} for row in rows]
+        untyped = ("csv", "tsv")
+        if written:
+            entries = [entry for entry in entries_of("text") if not (alone and entry in untyped)]
+        else:
+            entries = [*TYPED, "parquet", "feather", *FRAMES, "http arrow", "arrow log", *untyped] if alone else TYPED
+        refused = (known, given) in REFUSED or ((known, given) in NUMBERS_AMONG_WORDS and not written)
+        found = {}
+        for entry in entries:
+            typed_column = entry in ("parquet", "feather", *FRAMES, "http arrow", "arrow log")
+            found[entry] = verdict(entry, known, texts if written and typed_column else rows, path)
+
+        found["learn_one"] = verdict("single", known, rows, path, learning=True)
+        assert found == dict.fromkeys(found, "refused" if refused else found["dictionaries"])
 
 
 SPARSE = [{1: 2.5, 4: 0.0, 7: -1.0}, {2: 0.0}, {1: 1e-46, 3: 0.5}, {9: 0.0, 3: 1.0}]

@@ -66,6 +66,17 @@ def test_a_graph_says_what_the_model_says(tmp_path, name, classes):
     assert_same(tmp_path / "m.onnx", model, weather(300, classes, seed=1))
 
 
+@pytest.mark.parametrize("standardize", [False, True])
+def test_a_graph_sees_values_as_far_off_as_the_model_does(tmp_path, standardize):
+    model = learnt("arow" if standardize else "auto", weather(400, 2), standardize=standardize)
+    (name, *_) = weather(1, 2)[0][0]
+    pairs = [(row | {name: value}, label) for row, label in weather(5, 2) for value in (60.0, -900.0, 1e5, -1e9, 1e30)]
+
+    export(model, tmp_path / "m.onnx")
+
+    assert_same(tmp_path / "m.onnx", model, pairs)
+
+
 @pytest.mark.parametrize("name", ["auto", "adagrad", "arow"])
 def test_a_graph_holds_few_of_many_slots_and_finds_them(tmp_path, name):
     pairs, unknown = weather(400, 3), [({"n0": 1.0, "never": 3.0}, "a"), ({"nor this": 1.0}, "b"), ({}, "c")]

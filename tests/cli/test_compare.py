@@ -16,7 +16,17 @@ def test_the_table_shows_the_best_of_each_learner(ouzel, small):
     )
 
     assert ran.status == 0
-    assert ran.out.splitlines()[0].split() == ["learner", "best", "step", "error", "loss", "non-zeros", "seconds"]
+    assert ran.out.splitlines()[0].split() == [
+        "learner",
+        "best",
+        "step",
+        "error",
+        "rate",
+        "mean",
+        "loss",
+        "non-zeros",
+        "seconds",
+    ]
     assert "the best of 8 candidates over 1,000 examples" in ran.out
     assert small.with_name("p.svg").stat().st_size > 1000
 
@@ -60,7 +70,16 @@ def test_recovery_and_error_are_drawn_against_the_budget(ouzel, small):
     ran = ouzel("compare", small, "--learners", "awm,hashing", "--budget", "1KB,2KB", "--top", "4", "--plot", plot)
 
     assert ran.status == 0
-    assert ran.out.splitlines()[0].split() == ["learner", "budget", "error", "loss", "recovery", "seconds"]
+    assert ran.out.splitlines()[0].split() == [
+        "learner",
+        "budget",
+        "error",
+        "rate",
+        "mean",
+        "loss",
+        "recovery",
+        "seconds",
+    ]
     assert "against unbounded (error 0." in ran.out
     assert max(map(len, ran.out.splitlines()[:-2])) <= 80
     assert plot.stat().st_size > 1000
@@ -72,7 +91,7 @@ def test_random_orders_have_a_mean_and_a_standard_deviation(ouzel, small):
     )
 
     assert ran.status == 0
-    assert "mistake rate" in ran.out
+    assert "error rate" in ran.out
     assert "±" in ran.out
     again = [ouzel("compare", small, "--learners", "ogd", "--shuffles", "2", "--json").json[0]["error"] for _ in "ab"]
     assert again[0] == again[1]

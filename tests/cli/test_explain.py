@@ -151,3 +151,21 @@ def test_bad_input_is_one_line(ouzel, table, tmp_path, monkeypatch, kind):
     assert (ran.status, ran.out) == (2, "")
     assert re.search(pattern, ran.err)
     assert len([line for line in ran.err.splitlines() if "compiling" not in line]) == 1, ran.err
+
+
+def test_attributes_of_so_few_rows_that_chance_explains_them_are_not_listed_unless_asked_for(ouzel, tmp_path):
+    random = np.random.default_rng(0)
+    outliers = random.random(6000) < 0.25
+    towns, kinds = random.integers(0, 5000, 6000), np.where(random.random(6000) < 0.5, "a", "b")
+    kinds[random.random(6000) < np.where(outliers, 0.2, 0.1)] = "c"
+    lines = [f"{town},{kind},{int(far)}" for town, kind, far in zip(towns, kinds, outliers, strict=True)]
+    (tmp_path / "t.csv").write_text("\n".join(["town,kind,far", *lines]))
+    arguments = ["explain", tmp_path / "t.csv", "--outlier-column", "far"]
+
+    usual, all_of_them = ouzel(*arguments, "--json").json, ouzel(*arguments, "--min-support", "1", "--json").json
+    shown = ouzel(*arguments).out
+
+    assert usual["attributes"][0]["attribute"] == "kind=c"
+    assert all(row["support"] >= 8 for row in usual["attributes"])
+    assert all_of_them["attributes"][0]["support"] <= 6
+    assert re.search(r"attributes of (8|9) rows or more$", shown, re.MULTILINE)

@@ -35,7 +35,7 @@ def test_a_frame_fits_the_terminal_and_says_how_it_goes(small, width, height):
     assert len(lines) <= height
     assert max(map(len, lines)) <= width
     shown = "\n".join(lines)
-    assert f"error      {run.scores.error_rate:.4f} so far" in shown
+    assert f"error rate {run.scores.error_rate:.4f} so far" in shown
     assert "1,000" in shown
     assert "error rate: so far, and lately" in shown
     assert ("most important features, for 1" in shown) == (width >= 110 or height > 12)

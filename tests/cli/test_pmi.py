@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 
 
@@ -23,6 +24,22 @@ def test_pairs_are_listed_with_their_information(ouzel, corpus, tmp_path):
     assert "correlation of estimated and exact PMI" in shown.out
     assert (tmp_path / "p.png").stat().st_size > 5000
     assert "prime minister" in ouzel("top", tmp_path / "m", "-n", "500").out
+
+
+def test_top_lists_the_pairs_that_pmi_printed(ouzel, tmp_path):
+    random = np.random.default_rng(0)
+    lines = [" ".join(f"a{k} b{k}" for k in random.integers(0, 300, 5)) for _ in range(4000)]
+    (tmp_path / "text").write_text("\n".join(lines))
+    budget = ["--budget", "200KB", "--heap-size", "200", "--min-count", "25"]
+
+    answer = ouzel("pmi", tmp_path / "text", "--json", "--model", tmp_path / "m", *budget).json
+    (listed,) = ouzel("top", tmp_path / "m", "--json").json
+    shown = ouzel("pmi", tmp_path / "text", *budget).out
+
+    assert len(listed["features"]) == 20
+    assert listed["features"] == [[f"{row['first']} {row['second']}", row["pmi"]] for row in answer["pairs"]]
+    assert not answer["complete"]
+    assert re.search(r"none with a PMI above [\d.]+ is missing, below it some may be$", shown, re.MULTILINE)
 
 
 def test_the_number_of_occurrences_from_which_pairs_are_shown_is_printed_and_recall_with_it(ouzel, corpus):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
 from ouzel.distributed import partitions, train
@@ -179,6 +180,26 @@ def test_bad_lines_and_parts_are_skipped_and_counted(tmp_path):
     training = train(path, "ogd", cluster=Serial(), reading={"on_error": "skip"}, **ROUNDS)
 
     assert (training.model.examples, training.run.skipped) == (598, 2)
+
+
+def test_strays_are_remarked_on_in_rounds_as_well_once_for_columns_and_once_for_labels(tmp_path):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(900, 2))
+    y = X[:, 0] + random.normal(size=900)
+    X[[700, 800], 1], y[[600, 650]] = 999999.0, 1e6
+    path, lines = tmp_path / "strays.svm", []
+    path.write_text("".join(f"{y[i]:.6g} 1:{X[i, 0]:.6g} 2:{X[i, 1]:.6g}\n" for i in range(900)))
+
+    def remember(training):
+        lines.append(training.model.remark)
+
+    train(path, "auto", loss="squared", cluster=Serial(), on_round=remember, **ROUNDS)
+
+    shown = "\n".join(filter(None, lines)).splitlines()
+    assert sorted(line[:32] for line in shown) == [
+        "column 2: a row has the value 99",
+        "label: a row has the value 10000",
+    ]
 
 
 def test_held_out_examples_are_predicted_and_not_learnt(svm):

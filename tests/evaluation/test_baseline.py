@@ -1,7 +1,11 @@
 """The baseline is what a constant would have scored; a run far beyond it is told."""
 
+import json
+from functools import partial
+
 import numpy as np
 import pytest
+from sklearn.metrics import mean_absolute_error, mean_pinball_loss, mean_poisson_deviance
 
 import ouzel
 from ouzel.errors import OuzelError
@@ -13,8 +17,9 @@ from ouzel.model.model import Model
 from ouzel.model.tasks.classification import OneAgainstRest
 from ouzel.model.tasks.regression import Regression
 from ouzel.model.tasks.task import Outcome
+from ouzel.sketches.running_quantile import BINS
 from ouzel.streams.memory import blocks_from
-from ouzel.terms.losses import Logistic, Squared
+from ouzel.terms.losses import Absolute, Logistic, Poisson, Quantile, Squared
 
 
 def learnt(targets, weights, width=None):
@@ -124,3 +129,64 @@ def test_a_comparison_tells_which_entries_diverged():
     found = compare(entries, blocks_from(numbers(30.0)))
 
     assert [bool(entry.to_json()["warnings"]) for entry in found] == [False, True]
+
+
+MEASURES = {
+    "absolute": (mean_absolute_error, 0.5),
+    "quantile(tau=0.9)": (partial(mean_pinball_loss, alpha=0.9), 0.9),
+    "poisson": (mean_poisson_deviance, None),
+}
+"""By loss: scikit-learn's measure, and the probability whose quantile is the constant; of counts it is the mean."""
+
+
+@pytest.mark.parametrize("loss", MEASURES)
+def test_numbers_are_compared_with_the_constant_that_their_loss_wants_on_its_own_measure(loss):
+    random = np.random.default_rng(0)
+    y = random.poisson(4.0, 300).astype(float)
+    measure, probability = MEASURES[loss]
+    before = np.cumsum(y) - y
+    if probability is None:
+        constants = np.maximum(before, 0.5) / np.maximum(np.arange(300), 0.5)
+    else:
+        constants = [np.quantile(y[:k], probability, method="averaged_inverted_cdf") if k else 0.0 for k in range(300)]
+
+    report = progressive_validation(Model("adagrad", loss=loss), blocks_from(random.random((300, 2)), y))
+
+    assert report.baseline == pytest.approx(measure(y, constants), rel=1e-9)
+    (line,) = [text for name, text in report.facts if name == "baseline"]
+    assert line.endswith(report.baseline_of)
+    assert report.to_json()["baseline_of"] == report.baseline_of
+
+
+@pytest.mark.parametrize("loss", MEASURES)
+def test_a_model_and_its_baseline_are_scored_alike(loss):
+    random = np.random.default_rng(1)
+    X = random.random((600, 2))
+    y = random.poisson(np.exp(2.0 * X[:, 0])).astype(float)
+    model = Model("auto", loss=loss)
+    margins = np.concatenate([Model("auto", loss=loss).learn(block).margins for block in blocks_from(X, y)])
+
+    report = progressive_validation(model, blocks_from(X, y))
+
+    own = {"absolute": report.mae, "poisson": report.deviance}.get(loss, report.mean_loss)
+    measure, _ = MEASURES[loss]
+    assert own == pytest.approx(measure(y, np.exp(margins) if loss == "poisson" else margins), rel=1e-9)
+    assert own < report.baseline
+
+
+@pytest.mark.parametrize("loss", [Absolute(), Quantile(0.9), Poisson()])
+def test_the_baselines_of_numbers_do_not_depend_on_blocks_and_go_on_from_what_was_stored(loss):
+    random = np.random.default_rng(4)
+    task, n = Regression(loss), 3 * BINS
+    whole = learnt(np.round(random.gamma(2.0, 10.0, n), 2), random.integers(0, 3, n).astype(np.float32))
+    first, second = cut(whole, [500])
+
+    begun, resumed, anew = scored(task, [first]), Baseline(task), Baseline(task)
+    resumed.restore(json.loads(json.dumps(begun.to_json())))
+    resumed.add(second)
+    anew.restore({"sums": [9.0, 9.0, 9.0, -1.0], "counts": [0.0, 0.0]})  # of a version that scored by the RMSE
+
+    assert scored(task, cut(whole, [1, 77, 78])).score == scored(task, [whole]).score == resumed.score
+    assert anew.score is None
+    with pytest.raises(OuzelError, match="damaged"):
+        resumed.restore({**begun.to_json(), "sums": [0.0]})

@@ -35,7 +35,7 @@ def test_a_validation_tells_where_it_stands(cell):
     ouzel.progressive_validation(ouzel.OnlineClassifier("ogd"), ouzel.blocks_from(PAIRS))
 
     assert cell[-1].startswith("100 examples, ")
-    assert cell[-1].endswith("a second, error 0.0200")
+    assert cell[-1].endswith("a second, error rate 0.0200")
 
 
 def test_files_have_a_bar(cell, tmp_path):

@@ -63,7 +63,7 @@ def test_tables_are_written_by_their_ending(tmp_path, ending):
         assert float(rows[0]["error"]) == pytest.approx(0.105)
         assert float(rows[0]["error_sd"]) == pytest.approx(np.std([0.1, 0.11], ddof=1))
     elif ending == ".md":
-        assert text.startswith("| learner | mistake rate | updates | seconds |\n| --- | ---: |")
+        assert text.startswith("| learner | error rate | updates | seconds |\n| --- | ---: |")
     else:
         assert r"a\_b & 0.1050 $\pm$ 0.0071" in text
         assert text.count(r"\\") == 3

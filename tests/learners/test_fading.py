@@ -86,6 +86,56 @@ def test_steps_of_sketches_within_a_budget_stay_long_as_they_forget(learner, per
     assert model.states[0].scale[0] > 0.0
 
 
+@pytest.mark.parametrize("learner", ["wm", "awm"])
+@pytest.mark.parametrize("how", [{}, {"l1": 1e-4}, {"schedule": "constant"}], ids=["default", "l1", "constant"])
+def test_sketches_of_equal_steps_are_sooner_right_after_a_change_as_their_weights_decay(learner, how):
+    X, y = flipped()
+
+    _, wrong = learnt(X, y, learner, **how)
+    _, forgetting = learnt(X, y, learner, forget=500.0, **how)
+
+    assert forgetting[:2000].mean() < wrong[:2000].mean() + 0.02
+    assert forgetting[2000:2500].mean() < 0.7 * wrong[2000:2500].mean()
+
+
+def test_a_heavy_feature_that_is_gone_leaves_the_active_set_of_one_that_forgets():
+    rng = np.random.default_rng(0)
+    first, second = (sparse_rows(rng, names) for names in (range(40), range(40, 80)))
+    never, forgetting = (Model("awm", budget=512.0, forget=half_life, classes=[0, 1]) for half_life in (0.0, 200.0))
+
+    for model in (never, forgetting):
+        for block in ouzel.blocks_from(first + second):
+            model.learn(block)
+
+    gone = [sum(model.feature_name(k) in FIRST for k, _ in model.top(20)[0]) for model in (never, forgetting)]
+    assert gone[0] >= 5
+    assert gone[1] == 0
+
+
+FIRST = {f"w{k}" for k in range(40)}
+
+
+def sparse_rows(rng, numbers, rows=3000):
+    """Examples of two of the words each, whose first half speaks for the class 1."""
+    pairs = rng.choice(list(numbers), size=(rows, 2))
+    middle = np.mean(numbers)
+    return [({f"w{k}": 1.0 for k in pair}, int(pair[0] < middle)) for pair in pairs.tolist()]
+
+
+@pytest.mark.parametrize("learner", ["wm", "awm"])
+def test_time_without_examples_to_learn_leaves_a_sketch_able_to_learn(learner):
+    X, y = flipped(300)
+    model = Model(learner, classes=[0, 1], forget=1.0)
+    (block,) = ouzel.blocks_from(X, y)
+    model.learn(block)
+    for _ in range(20):
+        model.learn(block._replace(weights=np.zeros(300, np.float32)))
+    model.learn(block)
+
+    assert np.isfinite(model.margins(block)).all()
+    assert np.abs(model.margins(block)).max() > 0.0
+
+
 def test_the_mean_of_iterates_forgets_with_them():
     X, y = flipped()
     how = {"averaging": True, "learning_rate": 1.0}
@@ -127,7 +177,8 @@ def test_what_is_predicted_does_not_jump_as_it_forgets(learner, classes):
     for state in model.states:
         model.module.fade(state, 2.0 ** (-1.0 / STEPS), model.settings)
 
-    close = 0.05 if learner in ("sop", "sop-full", "auto") else 1e-3  # moments, and a prior beside what was learnt
+    moving = ("sop", "sop-full", "auto", "wm", "awm")  # moments, a prior beside what was learnt, weights that decay
+    close = 0.05 if learner in moving else 1e-3
     assert np.abs(model.margins(block) - before).max() <= close * np.abs(before).max()
 
 

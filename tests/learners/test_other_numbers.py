@@ -5,13 +5,13 @@ import pytest
 
 import ouzel
 from ouzel.layout import flat
-from ouzel.learners.auto import other_numbers, regrets
+from ouzel.learners.auto import constants, regrets
 from ouzel.learners.auto.number_gains import RECORD
 from ouzel.learners.auto.standardisation import SINCE
 from ouzel.model import persistence
 from ouzel.model.model import Model
 from ouzel.streams.memory import blocks_from
-from ouzel.terms.losses import Absolute, Poisson, Quantile, derivative, value
+from ouzel.terms.losses import Absolute, Poisson, Quantile, derivative, probability_of, value
 from tests.oracles import auto as oracle
 
 KINDS = {"absolute": Absolute(), "quantile(tau=0.9)": Quantile(0.9), "poisson": Poisson()}
@@ -61,6 +61,7 @@ def test_margins_are_those_of_a_slow_transcription(loss):
         lambda margin, target: value(term, margin, target),
         lambda margin, target: derivative(term, margin, target),
         logarithms=loss == "poisson",
+        probability=probability_of(term),
     )
 
     with_constant = np.column_stack([np.ones(len(X)), X.astype(float)])
@@ -82,6 +83,20 @@ def test_quantiles_beat_the_squared_loss_and_a_running_quantile(tau, noise):
     share = [np.mean(predicted[500:] > y[500:]), np.mean(predicted[500:] >= y[500:])]
     close = 0.05 if noise == "counts" else 0.02
     assert share[0] - close < tau < share[1] + close
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("loss", ["absolute", "quantile(tau=0.1)"])
+def test_where_most_numbers_are_alike_nothing_is_lost_to_that_constant(loss, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (1000, 12)).astype(np.float32)
+    y = rng.poisson(0.2 * np.exp(0.5 * X[:, 0])) * rng.integers(1, 4, 1000)
+    tau = probability_of(KINDS.get(loss, Quantile(0.1)))
+
+    predicted = margins_of(Model("auto", loss=loss), X, y)
+    constant = running(lambda past: np.quantile(past, tau), y)
+
+    assert pinball(predicted, y, tau) < 1.012 * pinball(constant, y, tau)
 
 
 def test_medians_are_not_moved_by_stray_numbers():
@@ -221,7 +236,7 @@ def test_what_was_learnt_long_ago_counts_for_less(loss):
     )
 
     assert after < before - 0.01
-    assert forgetful.states[0].constants[other_numbers.COUNTED] < 400.0
+    assert forgetful.states[0].constants.numbers[constants.COUNTED] < 400.0
 
 
 @every_loss
@@ -245,7 +260,7 @@ def test_without_the_constant_feature_nothing_is_centred():
     predicted = margins_of(model, X, y)
 
     assert np.mean(np.abs(predicted - y)[500:]) < np.mean(np.abs(y)[500:])
-    assert model.states[0].constants[other_numbers.LEVEL] == 0.0
+    assert model.states[0].constants.numbers[constants.LEVEL] == 0.0
 
 
 @every_loss
@@ -272,6 +287,6 @@ def test_weights_follow_regrets_and_the_first_expert_is_ahead():
     even = regrets.Regrets(np.array([0.0, 2.0, 1.0]), np.array([1.0, 3.0, 1.0]), np.ones(1))
     known = even._replace(sums=np.array([-1.0, 2.0, 1.0]))
 
-    np.testing.assert_array_equal(regrets.weights_of(fresh), [1.0, 0.0, 0.0])
-    np.testing.assert_allclose(regrets.weights_of(even), [1 / 3, 1 / 3, 1 / 3])
-    np.testing.assert_allclose(regrets.weights_of(known), [0.0, 0.5, 0.5])
+    np.testing.assert_array_equal(regrets.weights_of(fresh, 5.0), [1.0, 0.0, 0.0])
+    np.testing.assert_allclose(regrets.weights_of(even, 5.0), [5 / 7, 1 / 7, 1 / 7])
+    np.testing.assert_allclose(regrets.weights_of(known, 5.0), [2 / 3, 1 / 6, 1 / 6])

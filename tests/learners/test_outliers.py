@@ -199,3 +199,68 @@ def test_a_value_of_1000_times_the_usual_size_is_remarked_on_once_with_its_row()
     }
     with pytest.warns(UserWarning, match="row 301 has the value 999999, over 1,000 times its usual size"):
         ouzel.OnlineClassifier("arow", standardize=True).fit(X, y)
+
+
+@pytest.mark.parametrize("learner", ["auto", "arow"])
+def test_a_value_of_more_than_1000_spreads_from_the_mean_is_seen_as_the_mean(learner):
+    X, y, _ = stream(600)
+    model, _ = learnt(X, y, learner, classes=[0, 1], **({"standardize": True} if learner == "arow" else {}))
+    rows = np.repeat(X[:1], 5, axis=0)
+    rows[:, 0] = X[:, 0].mean(), 3.5, 900.0, 1100.0, -1e30
+    (block,) = ouzel.blocks_from(rows)
+
+    mean, cut, large, *further = model.margins(block)
+
+    assert further == pytest.approx([mean, mean], abs=0.02)
+    assert large == pytest.approx(cut, abs=0.02)
+    assert abs(cut - mean) > 0.5
+
+
+def remark_of(model, X, y):
+    """The number of the block, of 50 rows, behind which there is a remark, and the line."""
+    rows = [{f"c{j}": value for j, value in enumerate(x)} for x in X.tolist()]
+    for number, block in enumerate(ouzel.blocks_from(zip(rows, y.tolist(), strict=True), block_rows=50)):
+        model.learn(block)
+        if model.remark is not None:
+            return number, model.remark
+    return None
+
+
+@pytest.mark.parametrize("row", [20, 300, 5000])
+@pytest.mark.parametrize("learner", ["arow", "ons"])
+def test_learners_that_do_not_scale_remark_on_such_a_value_as_well(learner, row):
+    X, y, _ = stream(5100)
+    X[:, 1] = np.random.default_rng(1).random(5100) < 0.01  # a category, whose ones are none
+    X[row, 2] = 999999.0
+
+    number, line = remark_of(Model(learner), X, y)
+
+    assert number == row // 50
+    assert line == (
+        f"column 'c2': row {row + 1} has the value 999999, over 1,000 times its usual size; this learner takes it as "
+        "it is; --standardize keeps such values from spoiling a column; leave the cell empty if it stands for an "
+        "unknown value"
+    )
+
+
+@pytest.mark.parametrize(("learner", "how"), [("auto", {}), ("auto", {"loss": "absolute"}), ("adagrad", {})])
+def test_a_label_of_1000_times_the_usual_spread_is_remarked_on_once_with_its_row(learner, how):
+    X, _, y = stream(600)
+    y[[300, 400]] = 1e6
+
+    number, line = remark_of(Model(learner, **{"loss": "squared"} | how), X, y)
+
+    assert number == 6
+    assert line == (
+        "label: row 301 has the value 1000000, over 1,000 times its usual size; it is learnt as one 3 standard "
+        "deviations from the mean; leave the cell empty if the label is unknown"
+    )
+
+
+@pytest.mark.parametrize("learner", ["auto", "adagrad"])
+def test_nothing_is_said_of_ordinary_data(learner):
+    random = np.random.default_rng(5)
+    X = np.column_stack([random.lognormal(0.0, 1.5, 5000), random.random(5000) < 0.002, random.normal(1e6, 1.0, 5000)])
+
+    assert remark_of(Model(learner), X.astype(np.float32), np.arange(5000.0) % 2) is None
+    assert remark_of(Model(learner, loss="squared"), X.astype(np.float32), random.lognormal(0.0, 1.5, 5000)) is None

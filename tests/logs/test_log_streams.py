@@ -114,7 +114,7 @@ def test_messages_of_other_formats_are_told_by_their_first(format):
     stream = stream_of(lines)
 
     assert rows_of(stream)[:1] == [2.5]
-    assert stream._decoder.format == format
+    assert stream._decoder.format.name == format
 
 
 def test_what_members_hold_is_decided_by_the_first_messages_however_they_arrive():

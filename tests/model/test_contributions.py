@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ouzel
+from ouzel.learners.auto import standardisation
 from ouzel.model.contributions import MOST_ABSENT, explained
 from ouzel.model.model import Model
 
@@ -121,3 +122,63 @@ def test_a_feature_that_the_model_does_not_know_adds_nothing(learner):
     added = {feature["name"]: feature["contribution"] for feature in why["features"]}
     assert sum(added.values()) + why["remainder"] == pytest.approx(why["margin"])
     assert abs(why["remainder"]) < 1e-5
+
+
+NUMBERS = {"loss": "squared"}
+CUTTING = [
+    ("auto", {}),
+    ("auto", {"loss": "hinge"}),
+    ("auto", NUMBERS),
+    ("arow", {"standardize": True}),
+    ("adagrad", NUMBERS | {"standardize": True}),
+    ("son-oja", {}),
+]
+
+
+@pytest.mark.parametrize("value", [50.0, 1e9])
+@pytest.mark.parametrize(("learner", "how"), CUTTING)
+def test_a_value_that_a_learner_cuts_contributes_what_the_cut_one_does(learner, how, value):
+    X, y = stream(2, rows=400)
+    model = Model(learner, **how)
+    for block in ouzel.blocks_from(X, X[:, 0] * 40.0 + 7.0 if "squared" in how.values() else y):
+        model.learn(block)
+    stray = X[:1].copy()
+    stray[0, 0] = value
+    (block,) = ouzel.blocks_from(stray)
+
+    (why,) = next(explained(model, block))
+
+    found, cut = {feature["name"]: feature for feature in why["features"]}, np.abs(X[:, 0]).max()
+    if model.scales is not None:
+        cut = X[:, 0].mean() + (3.0 * X[:, 0].std() if value < 1e3 else 0.0)  # so far off that it counts as the mean
+    mean = 0.0 if model.scales is None else X[:, 0].mean()
+    assert found["0"]["value"] == value
+    assert found["0"]["contribution"] == pytest.approx((cut - mean) * found["0"]["weight"], rel=0.05, abs=1e-6)
+    assert abs(why["remainder"]) < 100.0
+
+
+def test_what_is_seen_of_values_is_what_a_row_of_its_own_makes_of_them():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(5.0, 2.0, 300), rng.lognormal(size=300), (rng.random(300) < 0.2) * rng.random(300)])
+    model = Model("arow", standardize=True)
+    for block in ouzel.blocks_from(X, X[:, 0] > 5.0):
+        model.learn(block)
+    slots, values = np.repeat([1, 2, 3], 6), np.tile([-1e9, -40.0, 0.2, 1.0, 90.0, 1e9], 3).astype(np.float32)
+
+    found = standardisation.standardised(model.preparation.features, slots, values.astype(float), True)
+
+    for k, (slot, value) in enumerate(zip(slots.tolist(), values, strict=True)):
+        row = np.array([0, slot], np.uint32), np.array([1.0, value], np.float32)
+        seen = dict(zip(*(part.tolist() for part in model.preparation.one(*row, None)), strict=True))
+        assert found[k] == pytest.approx(seen.get(slot, 0.0), rel=1e-5)
+
+
+def test_an_absent_feature_that_lies_far_from_0_takes_away_no_more_than_the_cut_one_adds():
+    X, y = stream(2, rows=400)
+    X[:, 1] += 500.0
+    estimator = ouzel.OnlineClassifier().fit(X, y)
+
+    (why,) = estimator.explain_one({0: X[0, 0], 2: X[0, 2], 3: X[0, 3]})
+
+    found = {feature["name"]: feature for feature in why["features"]}
+    assert found["1"]["contribution"] == pytest.approx(-3.0 * X[:, 1].std() * found["1"]["weight"], rel=0.05)

@@ -35,8 +35,8 @@ class View:
     def see(self, x):
         reach = self.reach(self.t)
         z = np.array([column.seen(value, self.t, reach) for column, value in zip(self.columns, x, strict=True)])
-        for column, value, own in zip(self.columns, x, z, strict=True):
-            column.note(value, own, self.t)
+        for column, value in zip(self.columns, x, strict=True):
+            column.note(value, self.t)
         self.t, self.row = self.t + 1, x
         self.N += z @ z
         return z
@@ -65,6 +65,7 @@ class Column:
         self.sum = self.squares = self.largest = 0.0
         self.mean = self.variance = self.bound = 0.0
         self.window, self.out, self.believed = [], 0, False
+        self.high = False  # whether the value just seen may be far off
         self.run, self.side = [], 0
 
     def spread(self):
@@ -83,22 +84,28 @@ class Column:
         """z of a value after t examples."""
         if self.dense:
             mean, variance = self._with(x, t)
-            return np.clip((x - mean) / np.sqrt(variance), -3, 3) if variance > 1e-10 * mean**2 else 0.0
+            z = np.clip((x - mean) / np.sqrt(variance), -3, 3) if variance > 1e-10 * mean**2 else 0.0
+            self.high = abs(z) > 2.5
+            return 0.0 if self.high and self._is_outlier(x, t, 1000) else z
         unit = max(np.sqrt((self.squares + x**2) / (t + 1)), max(abs(x), self.largest) / reach)
         return x / unit if x != 0 else 0.0
 
-    def note(self, x, z, t):
+    def note(self, x, t):
         """Take note of a value after t examples."""
         if self.dense:
-            self._note_dense(x, z, t)
+            self._note_dense(x, t)
         elif x != 0:
             self._note_rare(x)
 
-    def _note_dense(self, x, z, t):
+    def _is_outlier(self, x, t, spreads):
+        """Whether a dense value is that many spreads off, and none that is believed."""
+        known = t >= 8 and self.variance > 1e-10 * self.mean**2 and not self.believed
+        return known and abs(x - self.mean) > max(spreads * _caution(t) * np.sqrt(self.variance), self.bound)
+
+    def _note_dense(self, x, t):
         far, counts = abs(x - self.mean), x
-        if abs(z) > 2.5 and far > 20 * _caution(t) * np.sqrt(self.variance):
-            known = t >= 8 and self.variance > 1e-10 * self.mean**2
-            if known and not self.believed and far > self.bound:
+        if self.high and far > 20 * _caution(t) * np.sqrt(self.variance):
+            if self._is_outlier(x, t, 20):
                 self.out, counts = self.out + 1, self.mean + np.sign(x - self.mean) * 3 * np.sqrt(self.variance)
             else:
                 self.bound = max(self.bound, 4 * far)
@@ -522,11 +529,11 @@ class Near:
 class OtherNumbers(Regression):
     """Margins of a stream of numbers by a loss, given by its value and its slope at a margin."""
 
-    def __init__(self, dimension, value, slope, logarithms=False):
+    def __init__(self, dimension, value, slope, logarithms=False, probability=0.5):
         super().__init__(dimension)
-        self.value, self.slope, self.logarithms = value, slope, logarithms
+        self.value, self.slope, self.logarithms, self.probability = value, slope, logarithms, probability
         self.more = [Near(dimension, 0.3), Near(dimension, 0.2)]
-        self.c, self.q, self.gaps, self.squares = 0.0, 0.0, np.zeros(2), np.zeros(2)
+        self.seen, self.c, self.q, self.gaps, self.squares = [], 0.0, 0.0, np.zeros(2), 0.0
         self.R, self.V, self.B = np.zeros(8), np.zeros(8), 0.0
 
     def level(self, number, floor, labels):
@@ -539,17 +546,17 @@ class OtherNumbers(Regression):
         t = labels.t + 1
         c = self.level(0.0, 1.0, labels) if self.logarithms else self.c
         first = self.level(prediction, 0.05, labels)
-        near = [model.w @ z for model in self.more]
+        near, p = [model.w @ z for model in self.more], 0.5 if self.logarithms else self.probability
         shifted = self.level(prediction, 0.2, labels) + self.q
         singles = self.level(labels.mean + m, 0.05, labels)
         experts = np.array([c, first, shifted, c + near[0], first + near[1], *singles])
         experts = np.clip(experts, self.level(labels.low, np.exp(-5), labels), self.level(labels.high, 1.0, labels))
-        ahead = np.sqrt(self.B) * (np.arange(8) == 0)
+        ahead = min(4, 0.5 / min(p, 1 - p)) * np.sqrt(self.B) * (np.arange(8) == 0)
         p = np.maximum(self.R + ahead, 0) / np.maximum(self.B + self.V, 1e-200)
         f = experts @ p / p.sum() if p.sum() > 0 else experts[0]
         spread = np.sqrt(self.labels.variance)
         if t == 1:
-            self.c = y
+            self.seen, self.c = [y], y
             return f
         slope = self.slope(f, y)
         r = slope * (f - experts) if slope != 0 else self.value(f, y) - np.array([self.value(e, y) for e in experts])
@@ -557,14 +564,15 @@ class OtherNumbers(Regression):
         self.gaps += np.abs([y - self.c, y - prediction])
         units = np.array([1.0, 1.0]) if self.logarithms else self.gaps / t
         if not self.logarithms:
-            self.c = self._moved(0, self.c, experts[0], y, units[0], t)
-            self.q = self._moved(1, self.q, experts[2], y, units[1], t)
+            self.seen = sorted([*self.seen, y])
+            self.c = np.quantile(self.seen, self.probability, method="averaged_inverted_cdf")
+            self.q = self._moved(self.q, experts[2], y, units[1], t)
         for model, e, unit in zip(self.more, experts[3:5], units, strict=True) if spread > 0 else ():
             model.learn(z, e, lambda margin: self.slope(margin, y), unit * np.sqrt(self.view.t / self.view.N))
         return f
 
-    def _moved(self, place, constant, expert, y, unit, t):
+    def _moved(self, constant, expert, y, unit, t):
         slope, gap = self.slope(expert, y), y - expert
-        self.squares[place] += slope**2
-        step = 1.5 * unit * slope / np.sqrt(self.squares[place] * t) if slope != 0 else 0.0
+        self.squares += slope**2
+        step = 1.5 * unit * slope / np.sqrt(self.squares * t) if slope != 0 else 0.0
         return constant + gap if abs(step) > abs(gap) else constant - step

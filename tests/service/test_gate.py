@@ -196,6 +196,21 @@ def test_a_body_a_line_and_an_example_have_limits(start):
     assert client.post("/v1/learn", json={"label": 1, "1000": 1}).status_code == 200
 
 
+@pytest.mark.parametrize("kind", ["application/x-ndjson", "application/json"])
+def test_a_request_to_predict_has_a_limited_number_of_examples(start, kind):
+    client = start(limits=ServiceLimits(examples=20))
+
+    def predict(count):
+        text = b"{}\n" * count if "nd" in kind else b"[" + b",".join([b"{}"] * count) + b"]"
+        return client.post("/v1/predict", content=text, headers={"Content-Type": kind})
+
+    assert predict(20).status_code == 200
+    for count in (21, 300_000):
+        refused = predict(count)
+        assert refused.status_code == 413
+        assert "expected at most 20 in a request" in refused.json()["detail"]
+
+
 def test_a_line_beyond_the_limit_is_passed_over_whatever_its_length(start):
     client = start(limits=ServiceLimits(body=1000, line=100))
     body = b'{"label": 1, "x": 1}\n{"label": 1, "x": "' + b"y" * 300_000 + b'"}\n{"label": 0, "x": 2}\n'

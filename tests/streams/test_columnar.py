@@ -12,11 +12,11 @@ from pyarrow.parquet import ParquetFile
 
 import ouzel
 from ouzel.sketches.hashing import feature_id
-from ouzel.streams.limits import Limits
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.coded import Checks
-from ouzel.streams.tables.parquet import ROOM, parquet_tables
+from ouzel.streams.tables.parquet import ROOM
+from ouzel.streams.tables.parquet import tables as parquet_tables
 from ouzel.streams.tables.parquet_words import can_be_kept, tables_of_group
 from tests.streams.test_tables import examples, wrote
 
@@ -73,7 +73,7 @@ def test_dictionaries_of_many_words_hold_what_they_say_in_every_row_group(tmp_pa
     pyarrow.parquet.write_table(table, tmp_path / "plain.parquet", use_dictionary=False)
 
     with closing(Source(str(tmp_path / "coded.parquet"))) as source:
-        tables = list(parquet_tables(source, Options(), Limits()))
+        tables = list(parquet_tables(source, Options()))
     found, error, _ = examples(tmp_path / "coded.parquet", label="y", bits=24)
 
     assert error is None
@@ -135,7 +135,7 @@ def test_words_that_are_written_as_parts_of_others_take_no_more_memory(tmp_path)
     del table
 
     with closing(Source(str(path))) as source:
-        longest = max(part.nbytes for part in parquet_tables(source, Options(), Limits()))
+        longest = max(part.nbytes for part in parquet_tables(source, Options()))
 
     assert path.stat().st_size < 1 << 18
     assert longest < 1.1 * ROOM

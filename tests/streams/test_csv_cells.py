@@ -11,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import ouzel
+from ouzel.streams.formats.catalogue import find
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables import csv
@@ -42,7 +43,7 @@ def by_arrow(text: str, names: list[str]) -> pyarrow.Table:
 def by_ouzel(path: Path, text: str, names: list[str]) -> pyarrow.Table:
     path.write_bytes((",".join(names) + "\n" + text).encode())
     with closing(Source(str(path))) as source:
-        batches = csv.delimited_batches(source, Options(on_error="skip"), "csv", lambda rows: None, Uneven())
+        batches = csv.delimited_batches(source, Options(on_error="skip"), find("csv"), lambda rows: None, Uneven())
         return pyarrow.Table.from_batches(map(as_arrow, batches)).combine_chunks()
 
 

@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 from ouzel.errors import DataError
 from ouzel.evaluation.progressive import progressive_validation
 from ouzel.model.model import Model
+from ouzel.streams.formats.detection import find_format
 from ouzel.streams.read import read
 from ouzel.streams.sources import chunks
-from ouzel.streams.sources.formats import find_format
 from ouzel.streams.sources.source import Source
 
 PACK = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zstandard.ZstdCompressor().compress}
@@ -146,7 +146,7 @@ def test_the_format_is_told_by_the_first_line(tmp_path, content, format, mark):
     path = tmp_path / "data"
     path.write_bytes(mark + content.encode())
 
-    assert find_format(Source(path), None) == format
+    assert find_format(Source(path), None).name == format
 
 
 @pytest.mark.parametrize("name", ["a.svm", "a.vw", "a.csv", "a.jsonl"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,19 +11,21 @@ import pyarrow.compute as pc
 
 from ouzel.analytics.sketch import slots_of_text
 from ouzel.errors import DataError, OuzelError, listed
+from ouzel.streams.formats.catalogue import FORMATS, Format, by_file_name, find
+from ouzel.streams.formats.detection import find_format
 from ouzel.streams.guard import reading
 from ouzel.streams.limits import USUAL, Limits
-from ouzel.streams.options import TABLES, Options
+from ouzel.streams.options import Options
 from ouzel.streams.read import Stream
 from ouzel.streams.sources.chunks import chunks_of
-from ouzel.streams.sources.formats import BY_SUFFIX, FORMATS, find_format
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.arrow_types import as_text
-from ouzel.streams.tables.batches import record_batches, rows_stored
+from ouzel.streams.tables.batches import record_batches
 from ouzel.streams.tables.cells import words_of
 from ouzel.streams.text.utf8 import checked_text
 
-LINES = "lines"
+LINES = "lines"  # of text, each an item: no format of examples
+ITEM_FORMATS = (*FORMATS, LINES)
 
 
 class Items(NamedTuple):
@@ -96,38 +97,38 @@ def prefixed(column: str, array: Any) -> Any:
     return pc.binary_join_element_wise(before, array, between)
 
 
-def find_item_format(source: Source, given: str | None, columns: Sequence[str]) -> str:
-    """How a source is read: a table where columns are named, else svmlight by its name, else lines of text."""
+def find_item_format(source: Source, given: str | None, columns: Sequence[str]) -> Format | None:
+    """How a source is read: a table where columns are named, else sparse rows by its name, else lines of text: None."""
     if given == LINES:
-        return LINES
+        return None
     if given is not None and given not in FORMATS:
-        raise OuzelError(f"format must be one of {', '.join((*FORMATS, LINES))}; got {given!r}")
-    known = given or BY_SUFFIX.get(Path(source.plain_name).suffix.lower())
+        raise OuzelError(f"format must be one of {', '.join(ITEM_FORMATS)}; got {given!r}")
+    known = by_file_name(source.plain_name) if given is None else find(given)
     if columns:
         format = known or find_format(source, None)
-        if format not in TABLES:
-            raise OuzelError(f"{source.name}: is {format}, which has no columns; name none")
+        if not format.is_table:
+            raise OuzelError(f"{source.name}: is {format.name}, which has no columns; name none")
         return format
-    if known in TABLES:
+    if known is not None and known.is_table:
         raise OuzelError(f"{source.name}: is a table; name the column that holds the items with", column="NAME")
-    return known or LINES
+    return known
 
 
-def items_of(source: Source, format: str, columns: Sequence[str], options: Options) -> Generator[Items]:
+def items_of(source: Source, format: Format | None, columns: Sequence[str], options: Options) -> Generator[Items]:
     """The items of a source, batch by batch: cells of the columns, feature ids of sparse rows, or lines.
 
     A column may be several joined by +. With more than one column a row has an item of each, named `column=cell`.
     """
-    with reading(source, format):
-        if format == LINES:
+    with reading(source, LINES if format is None else format.name):
+        if format is None:
             yield from _lines(source, options)
-        elif format in TABLES:
+        elif format.is_table:
             yield from _cells(source, format, [column.split("+") for column in columns], options)
         else:
             yield from _features(source, format, options)
 
 
-def _cells(source: Source, format: str, columns: list[list[str]], options: Options) -> Iterator[Items]:
+def _cells(source: Source, format: Format, columns: list[list[str]], options: Options) -> Iterator[Items]:
     needed = [part for column in columns for part in column]
     for batch in record_batches(source, options, format, lambda count: None, needed):
         arrays = [joined_column(batch, column, source.name) for column in columns]
@@ -163,20 +164,20 @@ def _lines(source: Source, options: Options) -> Iterator[Items]:
         yield Items(slots, lambda k, lines=lines: str(lines[k].as_py()), len(lines))  # type: ignore[misc]
 
 
-def _features(source: Source, format: str, options: Options) -> Iterator[Items]:
-    for block in Stream([source], format, options):
+def _features(source: Source, format: Format, options: Options) -> Iterator[Items]:
+    for block in Stream([source], format.name, options):
         ids = block.indices[int(block.offsets[0]) : int(block.offsets[-1])]
         yield Items(ids + np.uint32(1), lambda k, ids=ids: str(ids[k]), block.rows)  # type: ignore[misc]
 
 
-def count_rows(source: Source, format: str, limits: Limits = USUAL) -> int | None:
+def count_rows(source: Source, format: Format | None, limits: Limits = USUAL) -> int | None:
     """Rows of a file, roughly, for mixing two of them evenly; None for a pipe, which can be read once only."""
     if source.path is None or source.size is None:
         return None
     another = Source(source.path)
-    with reading(another, format):
-        if format in ("parquet", "arrow"):
-            return rows_stored(another, format, limits)
+    with reading(another, LINES if format is None else format.name):
+        if format is not None and format.is_columnar:
+            return int(format.module.rows_stored(another, limits))
         file = another.open()
         count = 0
         while data := file.read(1 << 20):

@@ -10,12 +10,14 @@ import typer
 
 from ouzel.cli.groups import values
 from ouzel.errors import OuzelError
+from ouzel.streams.formats.catalogue import names_of
 from ouzel.streams.logs.address import is_log, is_remote
 from ouzel.streams.logs.databases import with_query
 
 if TYPE_CHECKING:
     from ouzel.service.feed import Plan
 
+MESSAGES = names_of(lambda format: format.in_messages)
 Begin = Annotated[
     str | None,
     typer.Option(
@@ -101,7 +103,7 @@ class Feeding:
         typer.Option(metavar="WHERE", help="Of a new --feed: beginning, end, or a time (2026-11-20T08:00)."),
     ] = "beginning"
     feed_format: Annotated[
-        str | None, typer.Option(help="Of messages: jsonl, svmlight, vw or arrow (as the first ones are).")
+        str | None, typer.Option(help=f"Of messages: {', '.join(MESSAGES)}; by default that of the first ones.")
     ] = None
     feed_anew: Annotated[
         bool, typer.Option("--feed-anew", help="Begin in a --feed that is another log of the same name by now.")

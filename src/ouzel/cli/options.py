@@ -11,6 +11,7 @@ import typer
 from ouzel.cli.groups import values
 from ouzel.errors import OuzelError
 from ouzel.ranges import COUNT, Range, check
+from ouzel.streams.formats.catalogue import FORMATS
 
 if TYPE_CHECKING:
     from ouzel.model.model import Model
@@ -32,7 +33,7 @@ Plot = Annotated[str | None, typer.Option("--plot", metavar="PNG|SVG", help="Dra
 
 Format = Annotated[
     str | None,
-    typer.Option(help="svmlight, vw, csv, tsv, parquet, arrow, jsonl or idx; by default told by name or content."),
+    typer.Option(help=f"{', '.join(FORMATS)}; by default detected from the file name or its contents."),
 ]
 Label = Annotated[str | None, typer.Option(help="Column of a table that holds the label.")]
 NoIntercept = Annotated[bool, typer.Option("--no-intercept", help="Learn no constant feature.")]

@@ -16,16 +16,15 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from ouzel.errors import OuzelError
+from ouzel.streams.formats.catalogue import Format, Split, find
+from ouzel.streams.formats.detection import find_format
 from ouzel.streams.options import Options
-from ouzel.streams.sources.formats import find_format
 from ouzel.streams.sources.parts import RangeSource, RowGroupSource
 from ouzel.streams.sources.places import place_of
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.csv import lines_above
 
 LARGEST, SMALLEST = 64 << 20, 1 << 14  # bytes of a piece of text
-LINES = ("svmlight", "vw", "jsonl")
-DELIMITED = ("csv", "tsv")
 SCANNED = 1 << 22  # bytes at a time
 ONCE = "standard input and pipes can be read once only, by one process; put them in files first"
 
@@ -34,7 +33,7 @@ class Piece(NamedTuple):
     """A part of a file; `stop` 0 means all of it."""
 
     path: str
-    format: str
+    format: str  # its name
     head: int = 0  # bytes of text at its beginning that are part of every piece
     start: int = 0  # bytes of text, or row groups
     stop: int = 0
@@ -43,7 +42,7 @@ class Piece(NamedTuple):
         """What is read of it."""
         if not self.stop:
             return Source(self.path)
-        if self.format == "parquet":
+        if find(self.format).split is Split.ROW_GROUPS:
             return RowGroupSource(self.path, self.start, self.stop)
         return RangeSource(self.path, self.head, self.start, self.stop)
 
@@ -76,13 +75,13 @@ def plan_of(paths: list[str], format: str | None, options: Options, lanes: int, 
         packed = source.compressed
         source.close()
         if whole or packed:
-            pieces.append(Piece(path, found))
-        elif found == "parquet":
-            pieces += _row_groups(path, size, lanes)
-        elif found in LINES or found in DELIMITED:
+            pieces.append(Piece(path, found.name))
+        elif found.split is Split.ROW_GROUPS:
+            pieces += _row_groups(path, found, size, lanes)
+        elif found.split is not None:
             pieces += _lines(path, found, options, size, lanes)
         else:
-            pieces.append(Piece(path, found))
+            pieces.append(Piece(path, found.name))
     count = min(lanes, len(pieces))
     return Plan(tuple(tuple(pieces[k::count]) for k in range(count)), size)
 
@@ -93,31 +92,32 @@ def _wanted(size: int, total: int, lanes: int) -> int:
     return max(1, round(size / each))
 
 
-def _row_groups(path: str, total: int, lanes: int) -> list[Piece]:
+def _row_groups(path: str, format: Format, total: int, lanes: int) -> list[Piece]:
     from pyarrow.parquet import ParquetFile
 
     with place_of(path).open("rb") as stored, ParquetFile(stored) as file:
         groups = file.num_row_groups
     count = min(groups, _wanted(place_of(path).stat().st_size, total, lanes))
     cuts = [round(k * groups / count) for k in range(count + 1)] if count else []
-    return [Piece(path, "parquet", 0, a, b) for a, b in itertools.pairwise(cuts)] or [Piece(path, "parquet")]
+    return [Piece(path, format.name, 0, a, b) for a, b in itertools.pairwise(cuts)] or [Piece(path, format.name)]
 
 
-def _lines(path: str, format: str, options: Options, total: int, lanes: int) -> list[Piece]:
+def _lines(path: str, format: Format, options: Options, total: int, lanes: int) -> list[Piece]:
     """Pieces of text, each of whole lines; of CSV every piece begins with the header."""
     size = place_of(path).stat().st_size
     count = _wanted(size, total, lanes)
-    above = lines_above(options) if format in DELIMITED else 0
+    records = format.split is Split.RECORDS
+    above = lines_above(options) if records else 0
     with place_of(path).open("rb") as file:
         for _ in range(above):
             file.readline()
         head = file.tell()
-        quoted = format in DELIMITED and count > 1 and _has_quotes(path)
+        quoted = records and count > 1 and _has_quotes(path)
         aims = [head + (size - head) * k // count for k in range(1, count)]
         cuts = list(_outside_quotes(path, head, aims)) if quoted else [_line_end(file, aim) for aim in aims]
     cuts = [head, *sorted({cut for cut in cuts if head < cut < size}), size]
-    found = [Piece(path, format, head, a, b) for a, b in itertools.pairwise(cuts) if a < b]
-    return found if len(found) > 1 else [Piece(path, format)]
+    found = [Piece(path, format.name, head, a, b) for a, b in itertools.pairwise(cuts) if a < b]
+    return found if len(found) > 1 else [Piece(path, format.name)]
 
 
 def _line_end(file: BinaryIO, aim: int) -> int:

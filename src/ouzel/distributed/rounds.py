@@ -55,6 +55,7 @@ class Training:
         self.rounds = 0
         self.spread = Spread()
         self.remarks: list[str] = []
+        self.noticed: dict[str, str] = {}  # of the data: a line of each kind
         self.saved = 0  # the round that is on disk
         self._begun: tuple[Any, dict[int, Any]] | None = None  # the base of the next round, and what learns from it
 
@@ -143,6 +144,9 @@ class Training:
             run.row += found.rows
             run.features.largest = max(run.features.largest, found.largest)
             self.remarks += found.unreadable
+            for kind, line in found.remarks:
+                if self.noticed.setdefault(kind, line) is line:
+                    run.model.remark = "\n".join([*filter(None, [run.model.remark]), line])
         if self.finished:
             run.passed, run.row = 1, 0
 

@@ -49,6 +49,7 @@ class Said(NamedTuple):
     nonzeros: int
     skipped: int
     unreadable: list[str]
+    remarks: list[tuple[str, str]]  # on the data: kinds, and lines to be shown
     shape: Shape  # of base and worker
     outcomes: list[Outcome]
     held_out: list[Outcome]
@@ -117,7 +118,8 @@ def learn(base: bytes, work: Work) -> Learnt:
     names = [(feature, name) for feature, name in model.names.to_json() if feature not in known]
     seconds = {**clock.seconds, "merging": time.perf_counter() - started, "unpacking": unpacking}
     said = Said(
-        taken.behind, taken.ended, rows, nonzeros, taken.skipped, taken.unreadable, shape,
+        taken.behind, taken.ended, rows, nonzeros, taken.skipped, taken.unreadable,
+        [(kind, remark.line("a row")) for kind, remark in model.remarks.made.items()], shape,
         [_small(outcome) for outcome in outcomes], [_small(outcome) for outcome in held_out], names,
         largest, seconds, bytes_of(gains),
     )  # fmt: skip

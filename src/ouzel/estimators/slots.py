@@ -17,7 +17,7 @@ from ouzel.streams.dates import PARTS
 from ouzel.streams.derived.asked import Derived
 from ouzel.streams.derived.members import factors_of
 from ouzel.streams.deriving import Deriver
-from ouzel.streams.dictionaries import kinds_said, plain_features, plain_members
+from ouzel.streams.dictionaries import also_held, kinds_said, plain_features, plain_members
 from ouzel.streams.feature_space import DATE, NOTHING_KNOWN, NUMBER, FeatureSpace, meet, own_id
 from ouzel.streams.options import Options
 from ouzel.streams.row_order import ONES, tidy_row
@@ -161,9 +161,11 @@ class Slots(dict[Any, int]):
         """Features by name and number of what also has words, missing values or columns that are not known."""
         space = self.model.space
         if self.learning and self.options.choosy and not space.closed and space.width is None:
-            kinds = {**kinds_said(x, self.options), **space.kinds}
-            if kinds != space.kinds:
-                self.model.space = space = space._replace(named=True, kinds=kinds, loose=True)
+            said = {name: kind for name, kind in kinds_said(x, self.options).items() if name not in space.kinds}
+            if said:
+                kinds, also = {**said, **space.kinds}, {**space.also, **also_held([x], said)}
+                also = dict(sorted(also.items()))
+                self.model.space = space = space._replace(named=True, kinds=kinds, also=also, loose=True)
         found = plain_features(x, space, self.options)
         if space.width is None:
             return found

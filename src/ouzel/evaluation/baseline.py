@@ -1,20 +1,27 @@
-"""What knowing no features would have scored: the most frequent class so far, or the mean of the numbers so far.
+"""What knowing no features would have scored: the most frequent class so far, or the constant that the loss wants.
 
-Like a model's own predictions these are made before an example is learnt, and their sums do not depend on the blocks.
+Of numbers that is their mean so far, scored by the squared error or the Poisson deviance, or a quantile so far, scored
+by the absolute error or the pinball loss. Like a model's own predictions constants are predicted before an example is
+learnt, and their sums do not depend on the blocks.
 """
 
 from __future__ import annotations
 
-from math import sqrt
+from math import log, sqrt
 from typing import Any
 
 import numpy as np
 
 from ouzel.errors import OuzelError
-from ouzel.kernels.jit import kernel
+from ouzel.kernels.jit import force_inline, kernel
+from ouzel.layout import allocate
 from ouzel.model.tasks.task import Outcome, Task
+from ouzel.sketches import running_quantile
+from ouzel.terms.losses import Absolute, Poisson, Quantile, probability_of, value
 
 ERRORS, WEIGHT, TOTAL, LEADER = range(4)
+DAMAGED = "what the model's file notes of its run is damaged; train it again"
+LEAST = 0.5  # of the sum of counts, in a mean that a logarithm is taken of
 
 
 @kernel
@@ -43,46 +50,117 @@ def follow_numbers(targets, importances, sums):
         sums[TOTAL] += importance * targets[i]
 
 
+@force_inline
+def least_loss(count):
+    """The Poisson loss of predicting a count by itself."""
+    return count - count * log(count) if count > 0.0 else 0.0
+
+
+@kernel
+def follow_counts(targets, importances, sums):
+    """Predict each target by the mean of those before it; the errors are half the deviances."""
+    for i in range(len(targets)):
+        importance, target = float(importances[i]), targets[i]
+        rate = max(sums[TOTAL], LEAST) / max(sums[WEIGHT], LEAST)
+        sums[ERRORS] += importance * (rate - target * log(rate) - least_loss(target))
+        sums[WEIGHT] += importance
+        sums[TOTAL] += importance * target
+
+
+@kernel
+def follow_quantiles(loss, targets, importances, sums, seen):
+    """Predict each target by the quantile of those before it that the loss wants, the first by 0."""
+    for i in range(len(targets)):
+        importance = float(importances[i])
+        sums[ERRORS] += importance * value(loss, running_quantile.quantile(seen, probability_of(loss)), targets[i])
+        sums[WEIGHT] += importance
+        if importance > 0.0:
+            running_quantile.learn(seen, targets[i], importance)
+
+
 class Baseline:
     """The running score of a prediction that uses no features.
 
     >>> from ouzel.model.tasks.classification import OneAgainstRest
     >>> baseline = Baseline(OneAgainstRest("logistic"))
     >>> baseline.add(Outcome(np.zeros(4), np.array([1, 1, 0, 1]), np.ones(4, np.float32), np.zeros(4)))
-    >>> baseline.score
-    0.5
+    >>> baseline.score, baseline.about
+    (0.5, 'always predicting the class most frequent so far')
     """
 
     def __init__(self, task: Task) -> None:
         self.task = task
+        self.counts_numbers = task.numbers and isinstance(task.loss, Poisson)
+        self.orders_numbers = task.numbers and isinstance(task.loss, Absolute | Quantile)
         self.sums = np.array([0.0, 0.0, 0.0, -1.0])
         self.counts = np.zeros(2)
+        self.seen: running_quantile.State = allocate(running_quantile.layout())
 
     @property
     def score(self) -> float | None:
-        """Error rate, or root mean squared error of numbers; None for a ranking, and before any example."""
+        """The figure that `about` names; None for a ranking, and before any example."""
         if self.task.groups or not self.sums[WEIGHT] > 0.0:
             return None
         mean = float(self.sums[ERRORS] / self.sums[WEIGHT])
-        return sqrt(mean) if self.task.numbers else mean
+        if self.counts_numbers:
+            return 2.0 * mean
+        return sqrt(mean) if self.task.numbers and not self.orders_numbers else mean
+
+    @property
+    def about(self) -> str:
+        """What is scored: by the error rate, or by the figure of numbers that is named."""
+        if not self.task.numbers:
+            return "always predicting the class most frequent so far"
+        if self.counts_numbers:
+            return "deviance of always predicting the mean so far"
+        if not self.orders_numbers:
+            return "always predicting the mean so far"
+        if isinstance(self.task.loss, Absolute):
+            return "mae of always predicting the median so far"
+        return f"mean loss of always predicting the {self.task.loss.tau:g} quantile so far"
 
     def add(self, learnt: Outcome) -> None:
         """Score a block's targets, and count them."""
-        if self.task.numbers:
-            follow_numbers(learnt.targets, learnt.importances, self.sums)
+        given = learnt.targets, learnt.importances
+        if self.orders_numbers:
+            follow_quantiles(self.task.loss, *given, self.sums, self.seen)
+        elif self.task.numbers:
+            (follow_counts if self.counts_numbers else follow_numbers)(*given, self.sums)
         elif not self.task.groups:
             classes = learnt.margins.shape[1] if learnt.margins.ndim == 2 else 2
             if classes > len(self.counts):
                 self.counts = np.pad(self.counts, (0, classes - len(self.counts)))
-            follow_classes(learnt.targets, learnt.importances, self.sums, self.counts)
+            follow_classes(*given, self.sums, self.counts)
 
     def to_json(self) -> dict[str, Any]:
         """Everything counted so far, exactly, as JSON values."""
-        return {"sums": self.sums.tolist(), "counts": self.counts.tolist()}
+        found: dict[str, Any] = {"sums": self.sums.tolist(), "counts": self.counts.tolist()}
+        if self.counts_numbers or self.orders_numbers:
+            found["of"] = self.about
+        if self.orders_numbers:
+            used = int(self.seen.used[0])
+            found["seen"] = [*(part[:used].tolist() for part in self.seen[:2]), float(self.seen.total[0])]
+        return found
 
     def restore(self, stored: dict[str, Any]) -> None:
-        """Go on from what `to_json` gave."""
+        """Go on from what `to_json` gave; begin anew where an earlier version scored another constant."""
+        if (self.counts_numbers or self.orders_numbers) and stored.get("of") != self.about:
+            return
         sums, counts = np.array(stored["sums"], np.float64), np.array(stored["counts"], np.float64)
         if sums.shape != self.sums.shape or counts.ndim != 1 or not -1.0 <= sums[LEADER] < len(counts) >= 2:
-            raise OuzelError("what the model's file notes of its run is damaged; train it again")
+            raise OuzelError(DAMAGED)
         self.sums, self.counts = sums, counts
+        if self.orders_numbers:
+            self.seen = _restored(*stored["seen"])
+
+
+def _restored(centres: list[float], masses: list[float], total: float) -> running_quantile.State:
+    """A histogram as it was stored."""
+    found: running_quantile.State = allocate(running_quantile.layout())
+    used = len(centres)
+    finite = np.isfinite([*centres, *masses, total]).all()
+    if not (used == len(masses) < running_quantile.BINS and finite and min(masses, default=0.0) >= 0.0 <= total):
+        raise OuzelError(DAMAGED)
+    found.centres[:used], found.masses[:used], found.total[0], found.used[0] = centres, masses, total, used
+    running_quantile.check(found)
+    return found

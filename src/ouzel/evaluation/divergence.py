@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
-from ouzel.evaluation.metrics import TARGET_SQUARES, WEIGHT, Scores
+from ouzel.evaluation.metrics import TARGET_SQUARES, TARGETS, WEIGHT, Scores
 from ouzel.terms import losses
 
 FAR = 100.0  # times the error, or the loss, of a constant prediction
@@ -26,11 +26,13 @@ def warnings_of(model: Any, scores: Scores) -> list[str]:
 
 def _of_numbers(scores: Scores) -> str | None:
     """What is wrong with predicted numbers; the labels' own size is the measure where they hardly vary."""
-    mean, rmse = scores.baseline or 0.0, scores.rmse or 0.0
-    size = sqrt(scores.sums[TARGET_SQUARES] / scores.sums[WEIGHT])
-    if rmse <= FAR * max(mean, size):
+    rmse, size = scores.rmse or 0.0, sqrt(scores.sums[TARGET_SQUARES] / scores.sums[WEIGHT])
+    if rmse <= FAR * size:
         return None
-    return f"the rmse ({rmse:.3g}) is far above that of always predicting the mean ({mean:.3g})"
+    mean = scores.sums[TARGETS] / scores.sums[WEIGHT]
+    hindsight = sqrt(max(size * size - mean * mean, 0.0))
+    found = scores.baseline if isinstance(scores.task.loss, losses.Squared) else hindsight
+    return f"the rmse ({rmse:.3g}) is far above that of always predicting the mean ({found or 0.0:.3g})"
 
 
 def _of_classes(model: Any, scores: Scores) -> str | None:

@@ -2,9 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 WIDTH = 80  # columns that a line may take
+NAMES = {
+    "error_rate": "error rate",
+    "accuracy": "accuracy",
+    "log_loss": "log-loss",
+    "auc": "AUC",
+    "calibration_error": "calibration error",
+    "rmse": "rmse",
+    "mae": "mae",
+    "r2": "r2",
+    "deviance": "deviance",
+    "average_precision": "average precision",
+    "precision_at_1": "precision at 1",
+    "precision_at_5": "precision at 5",
+    "precision_at_10": "precision at 10",
+    "mean_loss": "mean loss",
+    "baseline": "baseline",
+}
+"""What every screen calls a figure, by its name in JSON."""
 
 
 def figure(value: float | None) -> str:
@@ -18,6 +37,15 @@ def figure(value: float | None) -> str:
     if abs(value) >= 1e6 or (value and abs(value) < 1e-4):
         return f"{value:.1e}"
     return f"{value:.4f}"[:7]
+
+
+def figures(values: Mapping[str, float | None], *names: str) -> list[str]:
+    """Those of some figures that there are, each with its name.
+
+    >>> figures({"error_rate": 0.25, "auc": None, "log_loss": 0.5}, "error_rate", "auc", "log_loss")
+    ['error rate 0.2500', 'log-loss 0.5000']
+    """
+    return [f"{NAMES[name]} {figure(values[name])}" for name in names if values.get(name) is not None]
 
 
 def size(number: float) -> str:

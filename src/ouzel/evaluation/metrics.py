@@ -15,14 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.evaluation.baseline import Baseline
+from ouzel.evaluation.baseline import Baseline, least_loss
 from ouzel.evaluation.calibration import Calibration
 from ouzel.evaluation.ranking import Ranks
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.model.answers import estimates, is_probabilistic
 from ouzel.model.tasks.task import Outcome, Task
+from ouzel.terms.losses import Poisson
 
-WEIGHT, MISTAKES, LOSS, LOG_LOSS, SQUARES, ABSOLUTES, TARGETS, TARGET_SQUARES = range(8)
+WEIGHT, MISTAKES, LOSS, LOG_LOSS, SQUARES, ABSOLUTES, TARGETS, TARGET_SQUARES, LEAST_LOSS = range(9)
 BINS = 1 << 16
 HALF, LAST_BIT, FIRST_BIT = np.uint32(16), np.uint32(31), np.uint32(1 << 31)
 MOST_CONFUSED = 200  # classes up to which a confusion matrix is kept
@@ -95,6 +96,13 @@ def score_numbers(predictions, targets, importances, losses, sums):
         sums[TARGET_SQUARES] += importance * targets[i] * targets[i]
 
 
+@kernel
+def score_counts(targets, importances, sums):
+    """Add the Poisson losses of predicting targets (n,) by themselves, above which losses are half the deviance."""
+    for i in range(len(targets)):
+        sums[LEAST_LOSS] += float(importances[i]) * least_loss(targets[i])
+
+
 class Scores:
     """The figures of a model's predictions, added up block by block.
 
@@ -109,7 +117,7 @@ class Scores:
     def __init__(self, task: Task) -> None:
         self.task = task
         self.examples = 0
-        self.sums = np.zeros(8)
+        self.sums = np.zeros(9)
         self.confusion: np.ndarray = np.zeros((2, 2), np.int64)  # (classes, classes), rows are true; (0, 0) if too many
         self.histogram = np.zeros((2, 0 if task.numbers else BINS))
         self.calibration = Calibration()
@@ -134,6 +142,8 @@ class Scores:
         self.examples += len(targets)
         if self.task.numbers:
             score_numbers(estimates(self.task.loss, margins), targets, importances, losses, self.sums)
+            if self._of_counts:
+                score_counts(targets, importances, self.sums)
         elif margins.ndim == 1:
             score_two(margins, targets, importances, losses, self.sums, self.confusion, self.histogram)
         else:
@@ -173,6 +183,16 @@ class Scores:
         return self._mean(ABSOLUTES) if self.task.numbers else None
 
     @property
+    def deviance(self) -> float | None:
+        """Mean Poisson deviance of numbers predicted by the Poisson loss, as scikit-learn has it."""
+        loss, least = self._mean(LOSS), self._mean(LEAST_LOSS)
+        return None if not self._of_counts or loss is None or least is None or least != least else 2.0 * (loss - least)
+
+    @property
+    def _of_counts(self) -> bool:
+        return self.task.numbers and isinstance(self.task.loss, Poisson)
+
+    @property
     def r2(self) -> float | None:
         """Share of the targets' variance that the predictions explain."""
         weight, total, squares = self.sums[WEIGHT], self.sums[TARGETS], self.sums[TARGET_SQUARES]
@@ -186,8 +206,13 @@ class Scores:
 
     @property
     def baseline(self) -> float | None:
-        """The error rate of always saying the class most frequent so far, or the RMSE of the mean of numbers so far."""
+        """What predicting without features would have scored, by the measure that `baseline_of` names."""
         return self._constant.score
+
+    @property
+    def baseline_of(self) -> str | None:
+        """What the baseline predicts, and by which figure it is scored where that is not the first one."""
+        return None if self.baseline is None else self._constant.about
 
     @property
     def auc(self) -> float | None:
@@ -202,7 +227,7 @@ class Scores:
     def figures(self) -> dict[str, float | None]:
         """Every figure that the task has, by name."""
         names = ("error_rate", "accuracy", "mean_loss", "log_loss", "calibration_error", "auc", "auc_error")
-        found = {name: getattr(self, name) for name in (*names, "rmse", "mae", "r2", "baseline")}
+        found = {name: getattr(self, name) for name in (*names, "rmse", "mae", "r2", "deviance", "baseline")}
         return {**found, **self.ranks.figures()}
 
     def to_json(self) -> dict[str, Any]:
@@ -221,6 +246,8 @@ class Scores:
     def restore(self, stored: dict[str, Any], classes: int = 2) -> None:
         """Go on from what `to_json` gave of so many classes; a ValueError if it cannot have."""
         sums, confusion = np.array(stored["sums"], np.float64), np.array(stored["confusion"], np.int64)
+        if sums.shape == (LEAST_LOSS,):  # of earlier versions
+            sums = np.append(sums, np.nan)
         places, counts = stored["histogram"]
         at, held = np.array(places, np.int64), np.array(counts, np.float64)
         square = (max(len(confusion), 2),) * 2 if len(confusion) or classes <= MOST_CONFUSED else (0,)

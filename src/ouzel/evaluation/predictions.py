@@ -16,10 +16,8 @@ from ouzel.model.answers import Answers
 from ouzel.model.contributions import explained
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
+from ouzel.streams.formats.catalogue import FORMATS, Format, by_file_name
 from ouzel.streams.label_values import Label, labels_in
-
-ENDINGS = ("csv", "tsv", "jsonl", "parquet", "arrow", "feather")
-"""Endings of files that predictions are written to."""
 
 
 class Predictions(Answers):
@@ -102,12 +100,13 @@ class Identity:
         return self._kind(label)
 
 
-def check_ending(path: str | Path) -> str:
-    """The format that the ending of a file's name says, or an error that lists those there are."""
-    ending = Path(path).suffix.lower().removeprefix(".")
-    if ending not in ENDINGS:
-        raise OuzelError(f"{path}: predictions are written as {', '.join(ENDINGS)}, by the ending of the file's name")
-    return ending
+def check_ending(path: str | Path) -> Format:
+    """The table format that the ending of a file's name says, or an error that lists those there are."""
+    format = by_file_name(path)
+    if format is None or not format.is_table:
+        endings = ", ".join(ending for known in FORMATS.values() if known.is_table for ending in known.suffixes)
+        raise OuzelError(f"{path}: predictions are written to files that end in {endings}")
+    return format
 
 
 def write_predictions(parts: Iterable[dict[str, Any]], path: str | Path) -> int:
@@ -115,11 +114,11 @@ def write_predictions(parts: Iterable[dict[str, Any]], path: str | Path) -> int:
 
     The format goes by the ending of the file's name.
     """
-    ending = check_ending(path)
+    format = check_ending(path)
     tables = as_tables(parts)
     first = next(tables)
     rows = 0
-    with write_atomically(path) as file, _writer(ending, file, first.schema) as writer:
+    with write_atomically(path) as file, _writer(format, file, first.schema) as writer:
         for table in chain([first], tables):
             writer.write_table(table)
             rows += table.num_rows
@@ -144,22 +143,14 @@ def _schema(first: Any) -> Any:
     return pyarrow.schema(list(zip(first.schema.names, kinds, strict=True)))
 
 
-def _writer(ending: str, file: Any, schema: Any) -> Any:
+def _writer(format: Format, file: Any, schema: Any) -> Any:
     """What writes tables of a schema to a file."""
-    if ending == "parquet":
-        from pyarrow.parquet import ParquetWriter
-
-        return ParquetWriter(file, schema)
-    if ending in ("csv", "tsv"):
+    if format.is_delimited:
         from pyarrow import csv
 
-        options = csv.WriteOptions(delimiter="\t" if ending == "tsv" else ",", quoting_style="needed")
+        options = csv.WriteOptions(delimiter=format.delimiter or ",", quoting_style="needed")
         return csv.CSVWriter(file, schema, write_options=options)
-    if ending == "jsonl":
-        return JsonLines(file)
-    from pyarrow import ipc
-
-    return ipc.new_file(file, schema)
+    return format.module.writer(file, schema) if format.is_columnar else JsonLines(file)
 
 
 class JsonLines:

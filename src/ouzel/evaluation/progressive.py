@@ -14,7 +14,7 @@ from ouzel.evaluation.clock import Clock
 from ouzel.evaluation.curve import Curve
 from ouzel.evaluation.divergence import warnings_of
 from ouzel.evaluation.feature_count import FeaturesSeen
-from ouzel.evaluation.figures import figure
+from ouzel.evaluation.figures import NAMES, figure
 from ouzel.evaluation.holdout import Holdout
 from ouzel.evaluation.metrics import Scores, confusion_in_order
 from ouzel.evaluation.notebook import line_for
@@ -243,7 +243,8 @@ class Run:
 def _standing(run: Run) -> str:
     """The error so far, in words."""
     scores = run.scores
-    return f"rmse {figure(scores.rmse)}" if scores.task.numbers else f"error {figure(scores.error_rate)}"
+    name = "rmse" if scores.task.numbers else "error_rate"
+    return f"{NAMES[name]} {figure(getattr(scores, name))}"
 
 
 def _model_of(model: Any) -> Model:
@@ -283,6 +284,7 @@ def _report(run: Run) -> Report:
         curve=run.curve.points,
         calibration=scores.calibration.points,
         warnings=warnings_of(model, scores),
+        baseline_of=scores.baseline_of,
         **scores.figures(),
     )
 

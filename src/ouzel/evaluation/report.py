@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from ouzel.evaluation.curve import Point
-from ouzel.evaluation.figures import WIDTH, figure, fitting, settings, size
+from ouzel.evaluation.figures import NAMES, WIDTH, figure, figures, fitting, settings, size
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,11 +31,13 @@ class Report:
     rmse: float | None
     mae: float | None
     r2: float | None
+    deviance: float | None  # of counts by the Poisson loss
     average_precision: float | None  # of a ranking: mean over groups, scored before they are learnt
     precision_at_1: float | None
     precision_at_5: float | None
     precision_at_10: float | None
-    baseline: float | None  # error rate of the class most frequent so far, or RMSE of the mean so far
+    baseline: float | None  # what knowing no features would have scored
+    baseline_of: str | None  # what that predicts, and by which figure it is scored
     warnings: list[str]  # of a run that diverged: what, and what to try
     classes: list[Any]
     confusion: list[list[int]] | None  # rows are the true class, columns the predicted, in the order of `classes`
@@ -73,26 +75,22 @@ class Report:
         """The figures for people: a name and a line of each."""
         facts = []
         if self.task == "classification":
-            facts.append(("error rate", f"{figure(self.error_rate)}   accuracy {figure(self.accuracy)}"))
-            more = [f"log-loss {figure(self.log_loss)}"] if self.log_loss not in (None, self.mean_loss) else []
-            more += [f"AUC {figure(self.auc)}"] if self.auc is not None else []
-            more += (
-                [f"calibration error {figure(self.calibration_error)}"] if self.calibration_error is not None else []
-            )
-            facts.append(("mean loss", "   ".join([figure(self.mean_loss), *more])))
+            other_loss = () if self.log_loss == self.mean_loss else ("log_loss",)
+            facts.append(self._line("error_rate", "accuracy"))
+            facts.append(self._line("mean_loss", *other_loss, "auc", "calibration_error"))
         elif self.task == "ranking":
-            facts.append(("pair error", f"{figure(self.error_rate)}   of {self.pairs or 0:,} pairs"))
+            facts.append((NAMES["error_rate"], f"{figure(self.error_rate)}   of {self.pairs or 0:,} pairs"))
             if self.average_precision is not None:
                 at = (("1", self.precision_at_1), ("5", self.precision_at_5), ("10", self.precision_at_10))
                 places = "   ".join(f"at {k} {figure(value)}" for k, value in at)
-                facts.append(("precision", f"{figure(self.average_precision)} on average   {places}"))
-            facts.append(("mean loss", figure(self.mean_loss)))
+                average = f"{NAMES['average_precision']} {figure(self.average_precision)}"
+                facts.append(("precision", f"{average}   {places}"))
+            facts.append(self._line("mean_loss"))
         else:
-            facts.append(("rmse", f"{figure(self.rmse)}   mae {figure(self.mae)}   r2 {figure(self.r2)}"))
-            facts.append(("mean loss", figure(self.mean_loss)))
+            facts.append(self._line("rmse", "mae", "r2"))
+            facts.append(self._line("mean_loss", "deviance"))
         if self.baseline is not None:
-            of = "the mean so far" if self.task == "regression" else "the class most frequent so far"
-            facts.append(("baseline", f"{figure(self.baseline)}   always predicting {of}"))
+            facts.append((NAMES["baseline"], f"{figure(self.baseline)}   {self.baseline_of}"))
         for number, part in enumerate(self.holdout, 1):
             name = "held out" if len(self.holdout) == 1 else f"held out {number}"
             chosen = part.get("error_rate", part.get("rmse"))
@@ -119,6 +117,10 @@ class Report:
         )
         facts.append(("memory", size(self.bytes_used)))
         return facts
+
+    def _line(self, name: str, *others: str) -> tuple[str, str]:
+        """A figure, and on its line the others that there are."""
+        return NAMES[name], "   ".join([figure(getattr(self, name)), *figures(vars(self), *others)])
 
     def __repr__(self) -> str:
         lines = [f"{name:<13}{value}" for name, value in self.facts]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.learners.auto import narrowing, number_gains, other_losses, other_numbers, stacking
+from ouzel.learners.auto import constants, narrowing, number_gains, other_losses, other_numbers, stacking
 from ouzel.learners.auto.classification import weights_by_class
 from ouzel.learners.auto.regression import State as Numbers
 from ouzel.learners.auto.regression import weights_by_model
@@ -18,10 +18,10 @@ from ouzel.learners.auto.regrets import weights_of
 from ouzel.learners.auto.several_classes import SeveralClasses
 from ouzel.learners.auto.standardisation import DENSE, Features, renumbered
 from ouzel.learners.auto.two_classes import TwoClasses
-from ouzel.learners.newton import sketched
 from ouzel.learners.rows import Rows
 from ouzel.learners.target_scaling import State as ScaledTargets
 from ouzel.learners.target_scaling import unit_of
+from ouzel.model.cut_values import largest_sizes
 from ouzel.model.model import Model
 
 ASKED = 4096.0  # the value that a feature alone is given, beside which what is added to every margin rounds little
@@ -145,12 +145,11 @@ def _form(model: Model) -> Form:
             np.stack([known.stack * spread for known in states]),
         )
         weights = np.concatenate([known.table[:, models] for known in states], axis=1)
-        return Form(features, state.table[:, 0], weights, stacks, mean)
+        return Form(features, largest_sizes(model), weights, stacks, mean)
     weights = model.task.weights(model).T.astype(float)
     weights[0] -= mean
     limit = float(getattr(model.settings, "largest", np.inf)) * spread
-    reach = state.largest if isinstance(state, sketched.State) and len(state.largest) else None
-    return Form(features, reach, weights, Linear(limit), mean)
+    return Form(features, largest_sizes(model), weights, Linear(limit), mean)
 
 
 def _believed(state: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -165,8 +164,8 @@ def _residuals(state: Any, centred: bool) -> Residuals:
 
 
 def _experts(state: other_numbers.State, loss: Any, centred: bool) -> Experts:
-    residuals, constants = _residuals(state, centred), state.constants
-    constant, floors = float(constants[other_numbers.LEVEL]), np.full(2, -np.inf)
+    residuals, numbers = _residuals(state, centred), state.constants.numbers
+    constant, floors = float(numbers[constants.LEVEL]), np.full(2, -np.inf)
     low, high = residuals.low, residuals.high
     if other_numbers.of_logarithms(loss):
         mean = float(other_numbers.mean_for_logarithms(state.labels))
@@ -175,7 +174,7 @@ def _experts(state: other_numbers.State, loss: Any, centred: bool) -> Experts:
             float(other_numbers.margin_of(loss, number, mean, floor))
             for number, floor in ((mean, 1.0), (low, other_numbers.FARTHEST), (high, 1.0))
         )
-    shift, weights = float(constants[other_numbers.SHIFT]), weights_of(state.regrets)
+    shift, weights = float(numbers[constants.SHIFT]), weights_of(state.regrets, float(constants.lead_of(loss)))
     return Experts(residuals, floors, constant * centred, shift, low, high, weights)
 
 

@@ -21,6 +21,7 @@ from ouzel.learners.auto.standardisation import (
     SEEN,
     SQUARES,
     Features,
+    meaningless_from,
     reach_of,
 )
 from ouzel.learners.auto.two_classes import END as END_OF_TWO
@@ -127,7 +128,8 @@ def _standardised(graph: Graph, features: Features, dense: np.ndarray, places: s
     moves = graph("Greater", variance, graph("Mul", square, CONSTANT))
     spread = graph("Sqrt", graph("Where", moves, variance if centred else graph("Add", variance, square), 1.0))
     z = graph("Clip", graph("Div", gap if centred else x, spread), -FURTHEST, FURTHEST)
-    return graph("Where", moves, z, 0.0)
+    near = graph("LessOrEqual", graph("Abs", change), meaningless_from(features, dense + 1))
+    return graph("Where", graph("And", moves, near), z, 0.0)
 
 
 @singledispatch

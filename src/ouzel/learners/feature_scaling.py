@@ -32,6 +32,7 @@ class Room(NamedTuple):
     slots: np.ndarray  # (d,) uint32  slots of an example as it is seen
     values: np.ndarray  # (d,) float32  their z
     raw: np.ndarray  # (d,) float32  x of the dense features, by place
+    high: np.ndarray  # (1,) bool  whether any of these may be far off
 
 
 @kernel
@@ -62,7 +63,8 @@ def _scale(features, room, rows, start, importances, scaled):
 def scaled_rows(features: Features, rows: Rows, importances: np.ndarray = UNNOTED) -> Rows:
     """Rows as the learner sees them; with importances (n,), the moments take note of each after it was seen."""
     start, count, slots = 0, len(rows.offsets) - 1, len(features.moments)
-    room = Room(np.empty(slots, np.uint32), np.empty(slots, np.float32), np.empty(slots, np.float32))
+    values, raw = np.empty((2, slots), np.float32)
+    room = Room(np.empty(slots, np.uint32), values, raw, np.zeros(1, np.bool_))
     scaled = Rows(np.zeros(count + 1, np.uint64), np.empty(0, np.uint32), np.empty(0, np.float32))
     while start < count:
         filled = int(scaled.offsets[start])

@@ -139,10 +139,26 @@ class ScalesTargets(Learner, Protocol):
 
 
 @runtime_checkable
+class ScalesLabels(Protocol):
+    """It knows where the numbers to predict lie, and how far from there."""
+
+    def label_scale(self, state: State) -> tuple[float, float]:
+        """Their mean and standard deviation; 0 of too few or equal numbers."""
+
+
+@runtime_checkable
 class Standardizing(Protocol):
     """It centres and scales the features itself."""
 
     STANDARDIZES: bool
+
+
+@runtime_checkable
+class CutsValues(Protocol):
+    """A value larger than any that a feature had counts as the largest."""
+
+    def largest_sizes(self, state: State) -> np.ndarray:
+        """The largest |value| (slots,) of each feature; of none (0,) by settings that cut nothing."""
 
 
 @runtime_checkable

@@ -171,6 +171,11 @@ class TargetScaling:
         out *= spread
         out += mean
 
+    def label_scale(self, state: State) -> tuple[float, float]:
+        """Mean and standard deviation of the targets; 0 of too few or equal ones."""
+        mean, spread = unit_of(state.targets)
+        return mean, spread if state.targets[SQUARES] > SAME * mean * mean * state.targets[WEIGHT] else 0.0
+
     def merge(self, states: list[State], settings: Any) -> State:
         """The learner's merge, each worker's weights in its own unit; the moments of all targets."""
         if len(states) == 1:
@@ -223,7 +228,7 @@ class TargetScaling:
         return self._learner.estimates(state.learner, slots, settings) * spread + mean * (slots == 0)
 
 
-ASKED = ("bytes_used", "members", "eigenvalues", "directions", "condition_number")
+ASKED = ("bytes_used", "members", "largest_sizes", "eigenvalues", "directions", "condition_number")
 """What is asked of the learner's own state."""
 WEIGHED = ("weights", "top", "estimates")
 """What the learner tells in its own unit."""

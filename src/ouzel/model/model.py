@@ -18,7 +18,7 @@ from ouzel.learners.rows import Rows, to_rows
 from ouzel.model.answers import Answers
 from ouzel.model.label_encoder import Classes
 from ouzel.model.preparation import Preparation
-from ouzel.model.remarks import outlier_of, remark_on_outlier
+from ouzel.model.remarks import Remarks, outlier_of
 from ouzel.model.room import capacity_for, make_room, make_room_for, slots_of_one
 from ouzel.model.settings import resolve_settings
 from ouzel.model.slot_map import SlotMap
@@ -82,10 +82,10 @@ class Model:
         self.scale_targets = bool(scale_targets)
         self.classes = Classes(classes or (), closed=classes is not None)
         self.bits, self.seed, self.pairs = bits, seed, pairs
-        self.names = FeatureNames()
-        self.space = FeatureSpace()  # what the ids of features stand for
+        self.names, self.space = FeatureNames(), FeatureSpace()  # what the ids of features stand for
         self.examples = self.unlabelled = 0
-        self.remark: str | None = None  # on the data learnt: a line to be shown
+        self.remark: str | None = None  # on the data learnt: lines to be shown
+        self.remarks = Remarks()
         self.dimension = 1  # largest feature id so far + 2
         self.slot_map = SlotMap() if self.keeps_pairs and isinstance(self.module, protocol.Renumbered) else None
         self.states: list[Any] = []
@@ -192,7 +192,7 @@ class Model:
         if block.names is not None:
             self.names.add(block.names)
             self._forget_names()
-        self.remark = remark_on_outlier(self, block, outlier) or self.remark
+        self.remark = self.remarks.of_block(self, block, outlier) or self.remark
         return learnt
 
     def learn_one(self, slots: np.ndarray, values: np.ndarray, label: Any, importance: np.float32) -> list[float]:

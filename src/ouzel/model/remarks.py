@@ -1,14 +1,45 @@
-"""What a model has to say of the data that it learns: a value of 1,000 times its column's usual size."""
+"""Lines about the data that a model learns: values and labels of 1,000 times their usual size.
+
+Where features are standardised their running scales find such values (`learners/auto/noting.py`). Of other learners the
+blocks are compared with the sample that importances go by (`learners/feature_moments.py`): all of them as long as every
+example is in it, and then those that hold a value twice as large as any before, so that it costs next to nothing. A
+learner of a byte budget keeps no moments, and no line is shown.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.learners.auto.outliers import STRIKING
+from ouzel.learners import feature_moments, protocol
+from ouzel.learners.auto.outliers import FAR, KNOWN_FROM, STRIKING
 from ouzel.learners.auto.standardisation import OUTLIER, SEEN, Features
 from ouzel.streams.block import Block
+
+COLUMN, LABEL = "column", "label"  # kinds of remarks: a model makes one of each
+UNKNOWN = "leave the cell empty if it stands for an unknown value"
+SCALED = f"such values hardly move the scale; {UNKNOWN}"
+UNSCALED = f"this learner takes it as it is; --standardize keeps such values from spoiling a column; {UNKNOWN}"
+FAR_LABEL = "it is learnt as one 3 standard deviations from the mean; leave the cell empty if the label is unknown"
+
+
+class Remark(NamedTuple):
+    """A line for people."""
+
+    kind: str
+    about: str  # what has the value
+    row: int  # of the stream, from 1 on
+    value: float
+    advice: str
+
+    def __str__(self) -> str:
+        return self.line(f"row {self.row}")
+
+    def line(self, row: str) -> str:
+        """The line, with what its row is called."""
+        return f"{self.about}: {row} has the value {self.value:.7g}, over 1,000 times its usual size; {self.advice}"
 
 
 def outlier_of(model: Any) -> int:
@@ -16,30 +47,78 @@ def outlier_of(model: Any) -> int:
     return 0 if model.scales is None else int(model.scales.totals[OUTLIER])
 
 
-def remark_on_outlier(model: Any, block: Block, before: int) -> str | None:
-    """The column, row and value of an outlier that was found while this block was learnt, in a line.
+class Remarks:
+    """Those that a model has made, one of each kind."""
 
-    None where the same one was known `before`, or the value is of an earlier block, and its scale was put right now.
-    """
-    slot, features = outlier_of(model), model.scales
-    if slot == before or features is None:
-        return None
+    def __init__(self) -> None:
+        self.made: dict[str, Remark] = {}
+        self.largest = 0.0  # value of the blocks that were looked at
+
+    def of_block(self, model: Any, block: Block, before: int) -> str | None:
+        """What is to be said of a block just learnt; `before` it, `outlier_of` the model was that.
+
+        Nothing is said where a value is of an earlier block, and its scale was put right now.
+        """
+        found: list[Remark] = []
+        if block.rows and COLUMN not in self.made:
+            scaled = model.scales is not None
+            found += _in_scaled_columns(model, block, before) if scaled else self._in_columns(model, block)
+        if block.rows and LABEL not in self.made and isinstance(model.module, protocol.ScalesLabels):
+            found += _in_labels(model, block)
+        self.made |= {remark.kind: remark for remark in found}
+        return "\n".join(map(str, found)) or None
+
+    def _in_columns(self, model: Any, block: Block) -> Iterator[Remark]:
+        """The first value of 1,000 times the root mean square of its feature, and far beyond all of the sample."""
+        moments, here = model.preparation.moments, slice(int(block.offsets[0]), int(block.offsets[-1]))
+        if moments is None or here.stop == here.start or moments.sampled[0] < KNOWN_FROM:
+            return
+        values = block.values[here]
+        largest = max(float(values.max()), -float(values.min()))
+        if largest <= 2.0 * self.largest and model.examples > feature_moments.FIRST:
+            return
+        self.largest = max(largest, self.largest)
+        ids = block.indices[here].astype(np.int64)
+        slots = ids + 1 if model.slot_map is None else model.slot_map.slots_of(ids)
+        known = (slots > 0) & (slots < len(moments.sums))  # those of examples that count have slots
+        squares = np.where(known, moments.sums[np.where(known, slots, 0), 1].astype(np.float64), 0.0)
+        most = max(STRIKING**2 / moments.sampled[0], FAR**2) * squares
+        striking = (values.astype(np.float64) ** 2 > most) & (most > 0.0)
+        if striking.any():
+            yield _of_place(model, block, here.start + int(striking.argmax()), UNSCALED)
+
+
+def _in_scaled_columns(model: Any, block: Block, before: int) -> Iterator[Remark]:
+    slot = outlier_of(model)
+    if slot == before:
+        return
     feature = (slot if model.slot_map is None else int(model.slot_map.numbers[slot])) - 1
     here = np.arange(int(block.offsets[0]), int(block.offsets[-1]))
     places = here[block.indices[here] == feature]
-    mean, usual = _usual(features, slot)
-    sizes = np.abs(block.values[places].astype(np.float64) - mean)
-    striking = np.flatnonzero(sizes > STRIKING * usual)
-    if not len(striking):
-        return None
-    place = places[striking[0]]
+    mean, usual = _usual(model.scales, slot)
+    striking = np.abs(block.values[places].astype(np.float64) - mean) > STRIKING * usual
+    if striking.any():
+        yield _of_place(model, block, int(places[striking.argmax()]), SCALED)
+
+
+def _in_labels(model: Any, block: Block) -> Iterator[Remark]:
+    mean, spread = model.module.label_scale(model.states[0])
+    striking = np.abs(block.labels - mean) > STRIKING * spread
+    if spread > 0.0 and model.examples >= KNOWN_FROM and striking.any():
+        row = int(striking.argmax())
+        yield Remark(LABEL, "label", _number(model, block, row), float(block.labels[row]), FAR_LABEL)
+
+
+def _of_place(model: Any, block: Block, place: int, advice: str) -> Remark:
+    """A remark on a value of a block."""
     row = int(np.searchsorted(block.offsets, place, side="right")) - 1
-    number = model.examples - block.rows + row if block.numbers is None else int(block.numbers[row])
-    return (
-        f"column {model.feature_name(feature)!r}: row {number + 1} has the value {block.values[place]:.7g}, over 1,000 "
-        "times its usual size; such values hardly move the scale; leave the cell empty if it stands for "
-        "an unknown value"
-    )
+    name = model.feature_name(int(block.indices[place]))
+    return Remark(COLUMN, f"column {name!r}", _number(model, block, row), float(block.values[place]), advice)
+
+
+def _number(model: Any, block: Block, row: int) -> int:
+    """Which row of the stream, from 1 on, a row of a block just learnt is."""
+    return 1 + (model.examples - block.rows + row if block.numbers is None else int(block.numbers[row]))
 
 
 def _usual(features: Features, slot: int) -> tuple[float, float]:

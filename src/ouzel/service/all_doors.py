@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from ouzel.service import schemas
 from ouzel.service.doors import Door, Schema
-from ouzel.service.formats import ARROW, SVMLIGHT, VW
+from ouzel.service.formats import READ
 from ouzel.service.routes import answering, events, inferring, learning, looking, running
 from ouzel.service.routes.bodies import JSON, LINES
 
 TEXT = {"type": "string"}
-OF_LINES = {LINES: TEXT, SVMLIGHT: TEXT, VW: TEXT}
+BINARY = {"type": "string", "format": "binary"}
+BODIES = {format.media_types[0]: BINARY if format.is_columnar else TEXT for format in READ}
 
 
 def one_or_many(one: Schema, most: int | None = None) -> Schema:
@@ -40,7 +41,7 @@ LEARN = Door(
     "Learn examples",
     {200: {JSON: {"anyOf": [schemas.LEARNT, schemas.a_list({}), schemas.SUMMARY]}, LINES: None}},
     "learn",
-    bodies={JSON: one_or_many(schemas.EXAMPLE), **OF_LINES, ARROW: {"type": "string", "format": "binary"}},
+    bodies={JSON: one_or_many(schemas.EXAMPLE), **BODIES},
     parameters=(KEY, ANSWERS),
 )
 LABEL = Door(

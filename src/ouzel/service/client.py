@@ -14,8 +14,9 @@ import httpx
 
 from ouzel.errors import OuzelError
 from ouzel.files import write_atomically
+from ouzel.streams.formats.catalogue import find
 
-LINES = "application/x-ndjson"
+LINES = find("jsonl").media_types[0]
 AT_ONCE = 2000  # lines of a stream in one request
 TRIES, FIRST_WAIT = 6, 0.2  # seconds, doubled each time
 PASSING = (408, 429, 503)  # statuses that another try may not have

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from ouzel.errors import OuzelError, listed
 from ouzel.service import example_log
-from ouzel.service.feed_lines import TABLE, FeedLines, Part, shown_places
+from ouzel.service.feed_lines import MESSAGES, TABLE, FeedLines, Part, shown_places
 from ouzel.service.metrics import PerSecond
 from ouzel.service.owner import Owner
 from ouzel.service.reading import Refused
@@ -25,7 +25,6 @@ from ouzel.service.submission import Given, Result, Source
 from ouzel.streams.logs.address import address_of, is_log, name_of
 from ouzel.streams.logs.beside import beside_of, check_beside
 from ouzel.streams.logs.databases import is_database
-from ouzel.streams.logs.decode import FORMATS
 from ouzel.streams.logs.opening import library_of, open_log
 from ouzel.streams.logs.protocol import Batch, Pause, Position
 from ouzel.streams.logs.reading import Reading
@@ -64,8 +63,8 @@ class Plan:
                 f"--feed takes the address of a log, such as kafka://broker:9092/topic, or of a query with a cursor; "
                 f"got {self.url!r}"
             )
-        if self.format not in (None, *FORMATS):
-            raise OuzelError(f"--feed-format takes {', '.join(FORMATS)}; got {self.format!r}")
+        if self.format not in (None, *MESSAGES):
+            raise OuzelError(f"--feed-format takes {', '.join(MESSAGES)}; got {self.format!r}")
         if not is_database(self.url):
             library_of(address_of(self.url))
 

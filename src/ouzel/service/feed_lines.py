@@ -8,19 +8,18 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from ouzel.errors import DataError
-from ouzel.service.formats import SVMLIGHT, VW, as_json
+from ouzel.service.formats import as_json
 from ouzel.service.packed_rows import rows_as_json
 from ouzel.service.reading import Reading, Refused
 from ouzel.service.submission import Given
+from ouzel.streams.formats.catalogue import FORMATS, Family, by_content, names_of
 from ouzel.streams.logs.arrow_values import rows_of_message
-from ouzel.streams.logs.decode import FORMATS
 from ouzel.streams.logs.messages import lines_of
 from ouzel.streams.logs.protocol import Batch, Place, Position, shown
-from ouzel.streams.sources.formats import told_by
 
 AT_ONCE = 1024  # lines of a part: what else waits to be learnt waits for no more than these
-KINDS = {"svmlight": SVMLIGHT, "vw": VW}
-ARROW, TABLE = "arrow", "sql"
+TABLE = "sql"  # of rows of a database, which are no messages
+MESSAGES = names_of(lambda format: format.in_messages)
 
 
 class Part(NamedTuple):
@@ -63,9 +62,10 @@ class FeedLines:
             return [[line] for line in rows_as_json(batch.values)]
         if self.format is None:
             self.format = self._told(batch)
-        if self.format == ARROW:
+        format = FORMATS.get(self.format or "")
+        if format is not None and format.is_columnar:
             return [self._rows(value, batch.beside[k] if batch.beside else {}) for k, value in enumerate(batch.values)]
-        return lines_of(batch, self.format or "")
+        return lines_of(batch, format)
 
     def _rows(self, value: bytes | None, beside: Mapping[str, str]) -> list[bytes]:
         """The rows of a message; one that cannot be read is a line that is refused."""
@@ -77,19 +77,20 @@ class FeedLines:
     def _told(self, batch: Batch) -> str | None:
         for value in filter(None, batch.values):
             with suppress(DataError):
-                found = told_by(value[:4096], self.name)
-                if found in FORMATS:
-                    return found
+                found = by_content(value[:4096], self.name)
+                if found.in_messages:
+                    return found.name
         return None
 
     def _given(self, lines: list[bytes]) -> list[Given]:
         """Lines as they are to be learnt: as objects, or with the reason why they are none."""
         if self.format is None:
-            refused = Refused(f"found a message of no known format; expected {', '.join(FORMATS)}")
+            refused = Refused(f"found a message of no known format; expected {', '.join(MESSAGES)}")
             return [Given(line, refused=refused) for line in lines]
-        if self.format not in KINDS or not lines:
+        format = FORMATS.get(self.format)
+        if format is None or format.family is not Family.LINES or not lines:
             return [Given(line) for line in lines]
-        found = as_json(lines, KINDS[self.format], self.reading.options, self.reading.label)
+        found = as_json(lines, format, self.reading.options, self.reading.label)
         return [
             Given(line, refused=made) if isinstance(made, Refused) else Given(made)
             for line, made in zip(lines, found, strict=True)

@@ -16,23 +16,24 @@ import numpy as np
 
 from ouzel.service.reading import Refused
 from ouzel.streams.block import ROWS, Block
+from ouzel.streams.formats.catalogue import FORMATS, Format
 from ouzel.streams.guard import one_line
 from ouzel.streams.limits import Limits
 from ouzel.streams.options import Options
 from ouzel.streams.tables.arrow_messages import batches_in
 from ouzel.streams.tables.arrow_types import flat
-from ouzel.streams.text.svmlight import parse_svmlight
-from ouzel.streams.text.vw import parse_vw
+from ouzel.streams.telling import Telling
 
-SVMLIGHT, VW, ARROW = "text/x-svmlight", "text/x-vw", "application/vnd.apache.arrow.stream"
-OF_LINES = (SVMLIGHT, VW)
+JSON_LINES = FORMATS["jsonl"]
+READ = tuple(format for format in FORMATS.values() if format.media_types)
+"""Formats of bodies that are learnt."""
 
 
-def as_json(lines: Sequence[bytes], kind: str, options: Options, label: str) -> list[bytes | Refused]:
+def as_json(lines: Sequence[bytes], format: Format, options: Options, label: str) -> list[bytes | Refused]:
     """Each line of a text format as a line of JSON, or why it is not one."""
     found: list[bytes | Refused] = []
-    parse = parse_svmlight if kind == SVMLIGHT else parse_vw
     plain = Options(bits=options.bits, seed=options.seed, limits=options.limits)
+    parse = format.module.parser(plain, Telling(options.bits)).parse
     while len(found) < len(lines):
         rest = [line.replace(b"\r", b"") for line in lines[len(found) :]]
         data = np.frombuffer(bytearray(b"\n").join([*rest, b""]), np.uint8)  # writable, as files are: no other kernels

@@ -25,6 +25,7 @@ class ServiceLimits:
     """Limits of one service; those of a model are its own even if a service has several."""
 
     body: int = 16 << 20  # bytes of a request that is read as a whole
+    examples: int = 100_000  # of one request to predict
     line: int = 1 << 20  # bytes of one example
     features: int = 100_000  # of one example
     largest_id: int = (1 << 24) - 1  # of a feature that is a number, unless the model knows larger ones

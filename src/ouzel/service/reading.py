@@ -23,7 +23,8 @@ from ouzel.streams.options import make_options
 from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.text.json_examples import Example, LongWordError
 from ouzel.streams.text.json_objects import JsonExamples, object_of, said_of
-from ouzel.streams.text.json_plain import Chunk, PlainObjects, lines_at
+from ouzel.streams.text.json_plain import Chunk, PlainObjects
+from ouzel.streams.text.lines import lines_at
 
 ID = "_id"  # the member that names an example: it is not a feature
 WITH_ID = b'"_id"'

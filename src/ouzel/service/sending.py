@@ -7,37 +7,35 @@ from collections.abc import Iterator
 from typing import Any
 
 from ouzel.numerals import is_number
-from ouzel.service.client import LINES
-from ouzel.service.formats import SVMLIGHT, VW
+from ouzel.service.formats import JSON_LINES
+from ouzel.streams.formats.catalogue import Format, Split
+from ouzel.streams.formats.detection import find_format
 from ouzel.streams.guard import reading
 from ouzel.streams.missing import NOTHING
 from ouzel.streams.options import Options
 from ouzel.streams.sources.chunks import chunks_of
-from ouzel.streams.sources.formats import find_format
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.batches import record_batches
-
-KINDS = {"jsonl": LINES, "svmlight": SVMLIGHT, "vw": VW}
 
 
 def lines_to_send(path: str, format: str | None) -> tuple[str, Iterator[bytes]]:
     """The media type of a file, and its lines: as they are, or a table's rows as objects."""
     source = Source(path)
     found = find_format(source, format)
-    if found in KINDS:
-        return KINDS[found], _lines(source, found)
-    return LINES, _rows(source, found)
+    if found.split is Split.LINES and found.media_types:
+        return found.media_types[0], _lines(source, found)
+    return JSON_LINES.media_types[0], _rows(source, found)
 
 
-def _lines(source: Source, format: str) -> Iterator[bytes]:
-    with reading(source, format):
+def _lines(source: Source, format: Format) -> Iterator[bytes]:
+    with reading(source, format.name):
         for data, start, stop in chunks_of(source, Options().limits):
             yield from bytes(data[start:stop]).splitlines()
 
 
-def _rows(source: Source, format: str) -> Iterator[bytes]:
-    typed = format not in ("csv", "tsv")
-    with reading(source, format):
+def _rows(source: Source, format: Format) -> Iterator[bytes]:
+    typed = not format.is_delimited
+    with reading(source, format.name):
         for batch in record_batches(source, Options(), format, lambda count: None):
             for row in batch.to_pylist():
                 cells = row.items() if typed else ((name, _value(cell)) for name, cell in row.items())

@@ -11,22 +11,23 @@ from ouzel.errors import OuzelError
 from ouzel.files import write_atomically
 from ouzel.streams.block import Block
 from ouzel.streams.concatenation import concatenate
+from ouzel.streams.formats.catalogue import FORMATS, Family, Format, by_file_name, find, names_of
 from ouzel.streams.options import Options
-from ouzel.streams.sources.formats import BY_SUFFIX
 
+ARROW = find("arrow")
 PACKED = ("lz4", "zstd")
 BATCH_ROWS, BATCH_FEATURES = 1 << 16, 1 << 20  # at most, of a record batch, each of which costs its readers some time
-WRITTEN = ("arrow", "parquet", "svmlight", "vw")
 
 
-def format_of(path: str | Path, packed: str | None) -> str:
+def format_of(path: str | Path, packed: str | None) -> Format:
     """The format that the ending of a file's name says, or an error that lists those there are."""
-    format = BY_SUFFIX.get(Path(path).suffix.lower())
-    if format not in WRITTEN:
-        endings = ", ".join(ending for ending, name in BY_SUFFIX.items() if name in WRITTEN)
+    format = by_file_name(path)
+    if format is None or not format.is_converted_to:
+        endings = ", ".join(ending for known in FORMATS.values() if known.is_converted_to for ending in known.suffixes)
         raise OuzelError(f"{path}: the ending of a file's name says what to convert to: {endings}")
-    if packed is not None and (packed not in PACKED or format not in WRITTEN[:2]):
-        raise OuzelError(f"arrow and parquet files are packed by {' or '.join(PACKED)}; got {packed!r} for {path}")
+    if packed is not None and (packed not in PACKED or not format.is_columnar):
+        columnar = " and ".join(names_of(lambda known: known.is_columnar))
+        raise OuzelError(f"{columnar} files are packed by {' or '.join(PACKED)}; got {packed!r} for {path}")
     return format
 
 
@@ -52,11 +53,10 @@ def convert(
     """
     format = format_of(path, packed)
     options = getattr(stream, "options", None) or Options()
-    if format in ("svmlight", "vw"):
-        from ouzel.streams.text.writing import write_svmlight, write_vw
+    if format.family is Family.LINES:
+        from ouzel.streams.text.writing import write_lines
 
-        parts = _parts(stream, on_block)
-        return write_svmlight(parts, path) if format == "svmlight" else write_vw(parts, path)
+        return write_lines(_parts(stream, on_block), path, format)
     count = 0
     for block in written(stream, path, options, format, packed):
         count += block.rows
@@ -65,7 +65,7 @@ def convert(
 
 
 def written(
-    blocks: Iterable[Block], path: str | Path, options: Options, format: str = "arrow", packed: str | None = None
+    blocks: Iterable[Block], path: str | Path, options: Options, format: Format = ARROW, packed: str | None = None
 ) -> Iterator[Block]:
     """The blocks of a stream, which are written to an Arrow or Parquet file on the way; it is there when all are."""
     from ouzel.streams.tables.block_tables import BlockTables
@@ -75,7 +75,7 @@ def written(
     if first is None:
         return
     tables = BlockTables(options, first)
-    with write_atomically(path) as file, _writer(format, file, tables.schema, packed) as writer:
+    with write_atomically(path) as file, format.module.writer(file, tables.schema, packed or "none") as writer:
         gathered: list[Block] = []
         for block in chain([first], rest):
             most = max(1, min(BATCH_ROWS, BATCH_FEATURES * block.rows // max(1, block.nonzeros)))
@@ -104,12 +104,3 @@ def _parts(blocks: Iterable[Block], on_block: Callable[[Block], Any]) -> Iterato
     for block in blocks:
         yield from block.parts()
         on_block(block)
-
-
-def _writer(format: str, file: Any, schema: Any, packed: str | None) -> Any:
-    import pyarrow.ipc
-    import pyarrow.parquet
-
-    if format == "parquet":
-        return pyarrow.parquet.ParquetWriter(file, schema, compression=packed or "none")
-    return pyarrow.ipc.new_file(file, schema, options=pyarrow.ipc.IpcWriteOptions(compression=packed))

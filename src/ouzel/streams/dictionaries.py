@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -11,14 +11,23 @@ import numpy as np
 from ouzel.errors import DataError
 from ouzel.streams.block import LARGEST, ROWS, Block, Names
 from ouzel.streams.derived.members import Member, factors_of
-from ouzel.streams.feature_space import NUMBER, TEXT, FeatureSpace, own_id
+from ouzel.streams.feature_space import CATEGORY, NUMBER, TEXT, FeatureSpace, own_id
 from ouzel.streams.options import Options
 from ouzel.streams.row_order import canonical_rows
 from ouzel.streams.targets import as_weights, encode_labels
-from ouzel.streams.values import BadValueError, features_of, members_in
+from ouzel.streams.values import (
+    BadValueError,
+    OtherKindError,
+    add_to,
+    features_of,
+    is_of_other_kind,
+    members_in,
+    plain_value,
+)
 
 MOST_IDS = 1 << 18  # names whose ids are kept from block to block
 USUAL = Options()
+ADVICE = "; give that, or train a model on this data"
 
 
 def blocks_of_dictionaries(
@@ -35,30 +44,40 @@ def blocks_of_dictionaries(
         yield _of_dictionaries(chosen, options, plain, Ids(options) if ids is None else ids.within_bounds())
 
 
-def plain_features(features: Mapping[Any, Any], space: FeatureSpace, options: Options = USUAL) -> dict[Any, float]:
+def plain_features(
+    features: Mapping[Any, Any], space: FeatureSpace, options: Options = USUAL, kinds: Mapping[Any, str] | None = None
+) -> dict[Any, float]:
     """Names and numbers of a dictionary's features, as a table of the same columns has them: `values.features_of`.
 
     What the model knows of columns, by its space, counts, and then what the options say: a number may be a category, a
-    word a number, a date, or a text of many words. A number that is 0 is there with its name, and is left out of rows.
+    word a number, a date, or a text of many words; `kinds` are both together. A number that is 0 is there with its
+    name, and is left out of rows. Values of one feature add up.
 
     >>> plain_features({"price": 2.5, "city": "Rome", "age": None}, FeatureSpace())
     {'price': 2.5, 'city=Rome': 1.0}
     """
     found: dict[Any, float] = {}
-    kinds: Mapping[Any, str] = space.kinds
     if options.choosy:
         features = {name: value for name, value in features.items() if options.wants(str(name))}
-        kinds = {**kinds_said(features, options), **kinds}
+    if kinds is None:
+        kinds = kinds_known(features, space, options)
     indicator = space.indicator or options.indicator
     for name, value in features.items():
         kind = kinds.get(name)
         if ((of := type(value)) is float or of is int) and value == value and kind in (None, NUMBER):
-            found[name] = value
+            if name in found:
+                add_to(found, name, value)
+            else:
+                found[name] = value
             continue
+        strict = kind is not None and space.is_strict(name, options.kind_of(name) if options.choosy else None)
         try:
-            found |= features_of(name, value, kind, _prefix(name, kind, kinds), indicator)
+            made = features_of(name, value, kind, _prefix(name, kind, kinds), indicator, strict)
         except BadValueError as error:
-            raise DataError(f"feature {name!r} is {value!r}; {error.expected}") from None
+            advice = ADVICE if isinstance(error, OtherKindError) else ""
+            raise DataError(f"feature {name!r} is {value!r}; {error.expected}{advice}") from None
+        for feature, number in made.items():
+            add_to(found, feature, number)
     return found
 
 
@@ -70,12 +89,13 @@ def plain_members(
     >>> [member.field for member in plain_members({"price": 2.5, "city": "Rome"}, FeatureSpace())[1]]
     ['price', 'city']
     """
-    kinds = {**kinds_said(features, options), **space.kinds} if options.choosy else space.kinds
+    kinds = kinds_known(features, space, options)
     found: dict[Any, float] = {}
     members: list[Member] = []
     for name, value in features.items():
-        made = plain_features({name: value}, space._replace(kinds=kinds), options)
-        found |= made
+        made = plain_features({name: value}, space, options, kinds)
+        for feature, number in made.items():
+            add_to(found, feature, number)
         if made:
             kind = kinds.get(name)
             members += members_in(name, value, kind, _prefix(name, kind, kinds), made)
@@ -91,6 +111,21 @@ def kinds_said(names: Iterable[Any], options: Options) -> dict[Any, str]:
     """What the options say that some features hold, of those of which they say it."""
     said = {name: options.kind_of(name) for name in names if isinstance(name, str)}
     return {name: kind for name, kind in said.items() if kind is not None}
+
+
+def kinds_known(names: Iterable[Any], space: FeatureSpace, options: Options) -> Mapping[Any, str]:
+    """What some features hold, as the model knows or else as the options say."""
+    return {**kinds_said(names, options), **space.kinds} if options.choosy else space.kinds
+
+
+def also_held(rows: Sequence[Mapping[Any, Any]], kinds: Mapping[Any, str]) -> dict[str, str]:
+    """What columns of kinds that were said hold besides: numbers, of categories, and words, of numbers with some."""
+    found = {name: NUMBER for name, kind in kinds.items() if kind == CATEGORY}
+    for name in [name for name, kind in kinds.items() if kind == NUMBER]:
+        texts = [row[name] for row in rows if isinstance(row.get(name), (str, bytes))]
+        if any(is_of_other_kind(plain_value(text), NUMBER) for text in texts):
+            found[name] = CATEGORY
+    return dict(sorted(found.items()))
 
 
 class Ids(dict[Any, Any]):
@@ -157,8 +192,8 @@ def _of_dictionaries(rows: list[Any], options: Options, plain: bool, known: Ids)
     names = Names(np.array([*texts], np.uint32), ends - lengths, ends, text)
     space = _space_of([name for name in met if name not in known.texts], bool(texts), options)
     if options.choosy and not plain and space.width is None:
-        seen = dict.fromkeys(name for features, *_ in rows for name in features)  # in order: files of models have it
-        space = space._replace(kinds=kinds_said(seen, options))
+        kinds = kinds_said({name: None for features, *_ in rows for name in features}, options)
+        space = space._replace(kinds=kinds, also=also_held([features for features, *_ in rows], kinds))
     block = Block(
         starts, indices[:end], numbers[:end], codes, weights, label_names=label_names, names=names, space=space
     )

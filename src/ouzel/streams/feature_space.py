@@ -21,6 +21,8 @@ from ouzel.streams.missing import MARK
 NUMBER, CATEGORY, TEXT, LIST, DATE = "number", "category", "text", "list", "date"
 KINDS = (NUMBER, CATEGORY, TEXT, LIST, DATE)
 """What a column of a table holds: numbers; words, one a cell; text, read word by word; lists of words; dates."""
+OTHER = {NUMBER: CATEGORY, CATEGORY: NUMBER}
+"""What a column may hold besides: words among numbers are categories, and numbers among categories are words."""
 
 
 class FeatureSpace(NamedTuple):
@@ -35,6 +37,7 @@ class FeatureSpace(NamedTuple):
     highest: int | None = None
     width: int | None = None  # columns of an array, which have the ids 0, 1, 2, …
     kinds: Mapping[str, str] = {}  # of a table's columns, by name
+    also: Mapping[str, str] = {}  # columns that have held the OTHER kind, too, and that kind
     loose: bool = False  # whether names come one by one, with others at any time: text, dictionaries, JSON objects
     indicator: bool = False  # whether a missing value is a feature of its own
     derived: Derived = Derived()  # what features are made of others
@@ -54,6 +57,21 @@ class FeatureSpace(NamedTuple):
     def closed(self) -> bool:
         """Whether the columns of tables are all the features there are."""
         return bool(self.kinds) and not self.loose
+
+    def is_strict(self, column: str, said: str | None = None) -> bool:
+        """Whether a column is known to hold one kind of values alone, so that others are refused.
+
+        One that is `said` to hold categories may have numbers among them.
+
+        >>> space = FeatureSpace(kinds={"price": NUMBER, "zip": CATEGORY}, also={"zip": NUMBER})
+        >>> space.is_strict("price"), space.is_strict("zip"), space.is_strict("city")
+        (True, False, False)
+        """
+        return column in self.kinds and column not in self.also and said != CATEGORY
+
+    def lenient(self) -> FeatureSpace:
+        """The same where no column is strict."""
+        return self._replace(also={column: OTHER[kind] for column, kind in self.kinds.items() if kind in OTHER})
 
     def places(self) -> dict[str, int] | None:
         """The column of an array that each name stands for; None unless the features are columns."""
@@ -132,6 +150,16 @@ def columns_of_array(width: int, ids: np.ndarray) -> FeatureSpace:
     return numbered(ids)._replace(width=width)
 
 
+def columns_of_table(columns: Sequence[str], kinds: Mapping[str, str], known: FeatureSpace) -> FeatureSpace:
+    """The space of a table's columns, which hold these kinds; those of an array where they are `known` by place."""
+    if known.width is not None and known.kinds:
+        return FeatureSpace(lowest=0, highest=known.width - 1, width=known.width, kinds=dict(known.kinds))
+    own = [own_name(column) for column in columns]
+    numbers = [name for name in own if isinstance(name, int)]
+    named = len(numbers) < len(own) or set(kinds.values()) - {NUMBER} != set()
+    return FeatureSpace(named, min(numbers, default=None), max(numbers, default=None), kinds=kinds)
+
+
 def meet(known: FeatureSpace, given: FeatureSpace, learning: bool = False) -> FeatureSpace:
     """The space of what is known with what is given; DataError if the ids of the two do not mean the same.
 
@@ -188,17 +216,28 @@ def _both_named_or_numbered(known: FeatureSpace, given: FeatureSpace) -> bool:
 def _union(known: FeatureSpace, given: FeatureSpace) -> FeatureSpace:
     lowest = [space.lowest for space in (known, given) if space.lowest is not None]
     highest = [space.highest for space in (known, given) if space.highest is not None]
+    kinds = known.kinds if given.kinds == known.kinds else {**known.kinds, **given.kinds, **known.kinds}
     return FeatureSpace(
         known.named or (given.named and known.width is None),
         min(lowest, default=None),
         max(highest, default=None),
         known.width,
-        known.kinds if given.kinds == known.kinds else {**known.kinds, **given.kinds, **known.kinds},
+        kinds,
+        _also(known, given, kinds),
         known.loose or given.loose,
         known.indicator or given.indicator,
         known.derived,
         known.edges or given.edges,
     )
+
+
+def _also(known: FeatureSpace, given: FeatureSpace, kinds: Mapping[str, str]) -> Mapping[str, str]:
+    """What columns of these kinds have held besides; they are also those of numbers here and of categories there."""
+    if kinds is known.kinds and given.also in ({}, known.also):
+        return known.also
+    mixed = {column for column, kind in given.kinds.items() if OTHER.get(kind) == known.kinds.get(column, "")}
+    columns = sorted({*known.also, *given.also, *mixed})
+    return {column: OTHER[kinds[column]] for column in columns if kinds.get(column) in OTHER}
 
 
 def _check_columns(known: FeatureSpace, width: int, lowest: int | None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Generator, Iterator
 from functools import partial
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -15,16 +15,20 @@ from ouzel.streams.block import Block
 from ouzel.streams.deriving import Deriver
 from ouzel.streams.differences import Sight
 from ouzel.streams.feature_space import NOTHING_KNOWN, meet
+from ouzel.streams.formats.catalogue import Family, Format
+from ouzel.streams.formats.detection import find_format
 from ouzel.streams.guard import reading, reason_of
 from ouzel.streams.keeping import Kept
 from ouzel.streams.limits import Limits
 from ouzel.streams.logs.beside import check_beside
 from ouzel.streams.options import Options, check_format
 from ouzel.streams.sources.chunks import Chunk, chunks_of
-from ouzel.streams.sources.formats import find_format
 from ouzel.streams.sources.source import Source
 from ouzel.streams.telling import Telling
 from ouzel.streams.text.lines import Parsed
+
+if TYPE_CHECKING:
+    from ouzel.streams.formats.protocol import LineParser
 
 MOST_EXAMPLES = 1 << 60
 
@@ -48,7 +52,7 @@ class Files:
         self.space = NOTHING_KNOWN  # what the ids read so far stand for
         self._sight: Sight | None = None  # of the first file
         self._kinds: Any = None  # of the columns of tables
-        self._namespaces: Any = None  # of Vowpal Wabbit text, where options speak of them
+        self._parsers: dict[str, LineParser] = {}  # of formats of lines
         self._deriver = Deriver(options)
         self._telling = Telling(options.bits)
         self._kept = kept
@@ -81,7 +85,7 @@ class Files:
         for source, format in zip(self.sources, self.formats, strict=True):
             self.begins.append(self.examples)
             before, given = self.examples + self.skipped, 0
-            with reading(source, format):
+            with reading(source, format.name):
                 for block in self._finished(source, format):
                     if block.rows:
                         if not given and len(self.sources) > 1:
@@ -102,11 +106,11 @@ class Files:
                 bad = f"all {self.skipped} lines are bad" if self.skipped > 1 else "its one line is bad"
                 raise EmptyError(f"{names}: {bad}; if it is of another format, name that with", format="NAME")
             raise EmptyError(f"{names}: there are no examples in it; there is nothing to learn from")
-        if self._namespaces is not None:
-            self.remarks += self._namespaces.unknown(self.sources[-1].name)
+        for parser in self._parsers.values():
+            self.remarks += parser.remarks(self.sources[-1].name)
         self.remarks += self._deriver.unknown(self.sources[-1].name)
 
-    def _finished(self, source: Source, format: str) -> Iterator[Block]:
+    def _finished(self, source: Source, format: Format) -> Iterator[Block]:
         """The blocks of a source with what is made of their features, from where they are kept or on the way there."""
         place = None if self._kept is None else self._kept.place_of(source, format)
         if self._kept is not None and place is not None and place.exists():
@@ -125,13 +129,13 @@ class Files:
             self._sight = sight
         self.remarks += sight.against(self._sight)
 
-    def _blocks_of(self, source: Source, format: str) -> Iterator[Block]:
-        if format in ("svmlight", "vw"):
-            return self._lines(source, self._parser(format))
-        if format == "idx":
-            from ouzel.streams.idx import read_idx
-
-            return read_idx(source, self.options.limits)
+    def _blocks_of(self, source: Source, format: Format) -> Iterator[Block]:
+        if format.family is Family.LINES:
+            if format.name not in self._parsers:
+                self._parsers[format.name] = format.module.parser(self.options, self._telling)
+            return self._lines(source, self._parsers[format.name].parse)
+        if format.family is Family.ARRAYS:
+            return cast(Iterator[Block], format.module.read_blocks(source, self.options))
         from ouzel.streams.tables.batches import read_table
         from ouzel.streams.tables.kinds import ColumnKinds
 
@@ -139,20 +143,6 @@ class Files:
             self._kinds = ColumnKinds(self.options, self.remarks.append)
         blocks = read_table(source, self.options, format, self._count_skipped, self._kinds, self._telling)
         return file_ahead(source, blocks, BLOCKS_AHEAD)
-
-    def _parser(self, format: str) -> Parser:
-        if format == "svmlight":
-            from ouzel.streams.text.svmlight import parse_svmlight
-
-            return parse_svmlight
-        from ouzel.streams.text.vw_namespaces import Namespaces, names_namespaces
-
-        if names_namespaces(self.options):
-            self._namespaces = self._namespaces or Namespaces(self.options, self._telling)
-            return cast(Parser, self._namespaces.parse)
-        from ouzel.streams.text.vw import parse_vw
-
-        return partial(parse_vw, telling=self._telling)
 
     def _count_skipped(self, count: int) -> None:
         with self._counting:  # several threads read

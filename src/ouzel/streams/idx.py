@@ -11,14 +11,16 @@ from ouzel.streams.block import Block
 from ouzel.streams.guard import reading
 from ouzel.streams.limits import Limits
 from ouzel.streams.memory import to_block
+from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
 
 IMAGES, LABELS = 0x803, 0x801
 ROWS = 1000
 
 
-def read_idx(source: Source, limits: Limits) -> Iterator[Block]:
+def read_blocks(source: Source, options: Options) -> Iterator[Block]:
     """Blocks of an images file and the labels file that belongs to it, where there is one."""
+    limits = options.limits
     images = _array(source, IMAGES, limits)
     count = int.from_bytes(images[:4].tobytes(), "big")
     size = int.from_bytes(images[4:8].tobytes(), "big") * int.from_bytes(images[8:12].tobytes(), "big")

@@ -14,11 +14,13 @@ from ouzel.errors import OuzelError
 from ouzel.streams.block import Block
 from ouzel.streams.converting import written
 from ouzel.streams.feature_space import FeatureSpace
+from ouzel.streams.formats.catalogue import Format, find
 from ouzel.streams.guard import reading
 from ouzel.streams.options import Options, make_options
 from ouzel.streams.sources.source import Source
 from ouzel.streams.stored_space import described
 
+ARROW = find("arrow")
 MEANS_NOTHING = ("limits", "inherited", "query", "space", "on_error")  # to what the examples of a file are
 
 
@@ -40,22 +42,22 @@ class Kept:
         }
         self._said = [said, described(options.space)]
 
-    def place_of(self, source: Source, format: str) -> Path | None:
+    def place_of(self, source: Source, format: Format) -> Path | None:
         """Where the examples of a source lie, or are to lie; None of what arrives, or is an Arrow file anyway."""
-        if not isinstance(source.path, Path) or source.size is None or format == "arrow":
+        if not isinstance(source.path, Path) or source.size is None or format is ARROW:
             return None
         state = source.path.stat()
-        told = [str(source.path.resolve()), state.st_size, state.st_mtime_ns, format, *self._said, __version__]
+        told = [str(source.path.resolve()), state.st_size, state.st_mtime_ns, format.name, *self._said, __version__]
         digest = hashlib.blake2b(json.dumps(told).encode(), digest_size=16).hexdigest()
         return self.folder / f"{source.path.name[:64]}.{digest}.arrow"
 
     def keeping(
-        self, blocks: Iterable[Block], source: Source, format: str, place: Path, options: Options
+        self, blocks: Iterable[Block], source: Source, format: Format, place: Path, options: Options
     ) -> Iterator[Block]:
         """The blocks of a source, which lie in their place when all were read."""
 
         def read() -> Iterator[Block]:
-            with reading(source, format):  # what goes wrong in it is not the place's fault
+            with reading(source, format.name):  # what goes wrong in it is not the place's fault
                 yield from blocks
 
         return written(read(), place, options)
@@ -66,8 +68,8 @@ class Kept:
         from ouzel.streams.tables.kinds import ColumnKinds
 
         known = replace(options, inherited=tuple(field.name for field in fields(Options)))
-        with reading(source, "arrow"):
-            yield from read_table(source, known, "arrow", lambda count: None, ColumnKinds(known))
+        with reading(source, ARROW.name):
+            yield from read_table(source, known, ARROW, lambda count: None, ColumnKinds(known))
 
 
 def kept_in(folder: str, reading: Mapping[str, Any], space: FeatureSpace, inherited: Sequence[str]) -> Kept:

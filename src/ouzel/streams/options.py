@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Annotated, Any
@@ -11,10 +11,10 @@ from ouzel.errors import OuzelError
 from ouzel.ranges import Bits, Count, Seed, checked
 from ouzel.streams.derived.asked import Derived
 from ouzel.streams.feature_space import CATEGORY, DATE, NOTHING_KNOWN, NUMBER, TEXT, FeatureSpace
+from ouzel.streams.formats.catalogue import Format, names_of
 from ouzel.streams.limits import USUAL, Limits
 from ouzel.streams.patterns import matches
 
-TABLES = ("csv", "tsv", "parquet", "arrow", "jsonl")
 ON_ERROR = ("raise", "skip")
 MISSING = ("absent", "indicator")
 SAMPLE = 1000
@@ -26,6 +26,13 @@ OF_DELIMITED = ("columns", "skip_lines", "delimiter")
 OF_FILES = (*OF_DELIMITED, *OF_MESSAGES, "query", "sample", "limits")
 OF_EXAMPLES = ("label", "label_positive", "weight", "group", "id", "on_error")  # dictionaries come with theirs
 OF_COLUMNS_BY_NAME = (*OF_NAMED, *OF_TABLES[4:])
+TAKEN_BY: tuple[tuple[Sequence[str], Callable[[Format], bool]], ...] = (
+    (OF_TABLES, lambda format: format.is_table),
+    (OF_NAMED, lambda format: format.is_named),
+    (OF_DELIMITED, lambda format: format.is_delimited),
+    (OF_MESSAGES, lambda format: format.has_members),
+)
+"""Options that some formats have no use for, and which formats have."""
 LISTS = ("inherited", "columns", "dates", *OF_COLUMNS)
 
 
@@ -168,24 +175,25 @@ class Options:
         return max(found)[-1] if found else None
 
 
-def check_format(options: Options, name: str, format: str) -> None:
+def check_format(options: Options, name: str, format: Format | None) -> None:
     """Refuse an option that a format has no use for, of the source `name`: it would be taken without effect.
 
-    >>> check_format(Options(delimiter=";"), "a.parquet", "parquet")
+    None is the format of examples that are finished, which has a use for none of these.
+
+    >>> from ouzel.streams.formats.catalogue import find
+    >>> check_format(Options(delimiter=";"), "a.parquet", find("parquet"))
     Traceback (most recent call last):
     ouzel.errors.OuzelError: a.parquet: is parquet, and the option is for csv, tsv alone; leave out delimiter=';'
     """
-    for names, formats in (
-        (OF_TABLES, TABLES),
-        (OF_NAMED, (*TABLES, "vw")),
-        (OF_DELIMITED, TABLES[:2]),
-        (OF_MESSAGES, TABLES[3:]),
-    ):
+    for names, takes in TAKEN_BY:
         for option in names:
             value = getattr(options, option)
-            if value != getattr(Options, option) and option not in options.inherited and format not in formats:
+            if value == getattr(Options, option) or option in options.inherited:
+                continue
+            if format is None or not takes(format):
+                called = "a converted file" if format is None else format.name
                 raise OuzelError(
-                    f"{name}: is {format}, and the option is for {', '.join(formats)} alone; leave out",
+                    f"{name}: is {called}, and the option is for {', '.join(names_of(takes))} alone; leave out",
                     **{option: value},
                 )
 

@@ -28,9 +28,9 @@ def read(
 ) -> Stream | LogStream:
     """A stream of blocks of examples from a file, several files, standard input ("-"), or a log (kafka://server/topic).
 
-    `format` is one of svmlight, vw, csv, tsv, parquet, arrow, jsonl, idx; by default it is told by name or content, as
-    compression (gzip, bzip2, xz, zstd) is by content. `cache` is a folder for finished examples, from which the same
-    files are read when they are read in the same way again. `options` are the fields of
+    `format` is a name of `ouzel.streams.formats.catalogue`; by default it is detected from the file name or its
+    contents, as compression (gzip, bzip2, xz, zstd) is from its contents. `cache` is a folder for finished examples,
+    from which the same files are read when they are read in the same way again. `options` are the fields of
     `ouzel.streams.options.Options`, and for a log those of `ouzel.streams.logs.reading.Reading` as well.
     Raises DataError at the first bad line, after everything before it has been given out, unless `on_error="skip"`.
 

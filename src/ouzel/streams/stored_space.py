@@ -11,7 +11,7 @@ from ouzel.rules import check, either, flag, list_of, nothing, number, one_of, p
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.bins.naming import MOST
 from ouzel.streams.derived.asked import Derived
-from ouzel.streams.feature_space import KINDS, FeatureSpace
+from ouzel.streams.feature_space import CATEGORY, KINDS, NUMBER, OTHER, FeatureSpace
 
 FEATURES = {
     "named": flag,
@@ -19,6 +19,7 @@ FEATURES = {
     "highest": either(nothing, whole(0, MOST_ID)),
     "width": either(nothing, whole(0, MOST_ID + 1)),
     "kinds": list_of(pair_of(text, one_of(*KINDS))),
+    "also": list_of(pair_of(text, one_of(NUMBER, CATEGORY))),
     "loose": flag,
     "indicator": flag,
     "crosses": list_of(text),
@@ -28,20 +29,25 @@ FEATURES = {
     "edges": list_of(pair_of(text, list_of(number, MOST))),
 }
 """What features are known by: the fields of `FeatureSpace`."""
+TABLES = ("kinds", "also", "edges")
+"""Those that are pairs of a column and what is known of it."""
 
 
 def described(space: FeatureSpace) -> dict[str, Any]:
     """What features are known by as JSON values."""
     stored = space._asdict()
     derived = stored.pop("derived")
-    tables = {"kinds": list(map(list, space.kinds.items())), "edges": list(map(list, space.edges.items()))}
+    tables = {name: list(map(list, getattr(space, name).items())) for name in TABLES}
     return {**stored, **tables, **derived._asdict()}
 
 
 def space_of(stored: Any) -> FeatureSpace:
     """What features are known by, of what `described` gave; OuzelError if that makes no sense."""
-    check(stored, FEATURES, "what the features are known by")
+    check({"also": [], **stored} if isinstance(stored, dict) else stored, FEATURES, "what the features are known by")
     kinds = dict(stored["kinds"])
+    older = [[name, NUMBER] for name, kind in kinds.items() if kind == CATEGORY]  # of files that do not say it
+    pairs = stored.get("also", older)
+    also = dict(pairs)
     lists = {name: tuple(stored[name]) for name in Derived._fields}
     derived = Derived(**lists)
     if derived != derived.in_order():
@@ -50,10 +56,12 @@ def space_of(stored: Any) -> FeatureSpace:
     if any(low >= high for some in edges.values() for low, high in pairwise(some)) or len(edges) < len(stored["edges"]):
         raise OuzelError("the edges of bins do not rise")
     rest = {name: value for name, value in stored.items() if name not in lists}
-    space = FeatureSpace(**{**rest, "kinds": kinds, "derived": derived, "edges": edges})
+    space = FeatureSpace(**{**rest, "kinds": kinds, "also": also, "derived": derived, "edges": edges})
     within = space.lowest is None or space.highest is None or space.lowest <= space.highest
     if (space.lowest is None) != (space.highest is None) or not within or len(kinds) != len(stored["kinds"]):
         raise OuzelError("what the features are known by contradicts itself")
+    if len(also) < len(pairs) or any(OTHER.get(kinds.get(name, "")) != kind for name, kind in also.items()):
+        raise OuzelError("the kinds of columns contradict themselves")
     if space.width is not None and (space.named or (kinds and len(kinds) != space.width)):
         raise OuzelError(f"{len(kinds)} names do not fit {space.width} columns")
     return space

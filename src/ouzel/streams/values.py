@@ -10,6 +10,9 @@ kind of its column, if one is known, says which features it is; else its own typ
 - a duration is its seconds, a period the date that it begins with, bytes are text in UTF-8;
 - a list is the features of its items, each a word.
 
+A column that the model knows to hold one kind of values alone is `strict`: a word among its numbers is refused, and a
+number, unless it is written as text, among its categories. Values that come to one feature of a row add up.
+
 Columns of Arrow and cells of text have fast readers of their own, which come to the same features.
 """
 
@@ -24,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.numerals import is_number
+from ouzel.streams.block import LARGEST
 from ouzel.streams.dates import EXPECTED, date_parts, is_iso
 from ouzel.streams.derived.members import Member, members_of, words_of_member
 from ouzel.streams.feature_space import CATEGORY, DATE, LIST, NUMBER, TEXT, Token
@@ -34,7 +38,7 @@ from ouzel.streams.tokens import tokens
 TRUTHS = {"true": True, "false": False}
 MOMENTS = (date, time)  # a datetime is a date, too
 WORD = "expected a number, a word, or nothing"
-KNOWN = "expected {0}, as the column is known to hold; give that, or train a model on this data"
+KNOWN = "expected {0}, as the column is known to hold"
 
 
 class BadValueError(ValueError):
@@ -43,6 +47,13 @@ class BadValueError(ValueError):
     def __init__(self, expected: str) -> None:
         super().__init__(expected)
         self.expected = expected
+
+
+class OtherKindError(BadValueError):
+    """A value of another kind than its column is known to hold."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(KNOWN.format(kind))
 
 
 def plain_value(value: Any) -> Any:
@@ -121,17 +132,20 @@ def by_content(value: Any) -> str | None:
 
 
 def features_of(
-    name: Any, value: Any, kind: str | None = None, prefix: str = "", indicator: bool = False
+    name: Any, value: Any, kind: str | None = None, prefix: str = "", indicator: bool = False, strict: bool = False
 ) -> dict[Any, float]:
     """The features that a value is in the column `name`, which holds a `kind` of values if that is known.
 
     A number that is 0 is among them, with its value: whoever makes rows leaves it out, and knows the name. Words of a
-    text have a `prefix`. What is missing is none, or with `indicator` one of its own. Raises BadValueError.
+    text have a `prefix`. What is missing is none, or with `indicator` one of its own. Raises BadValueError, also of a
+    word among numbers, a number among categories and a list among either where the column is `strict`.
 
     >>> features_of("day", "2024-01-31"), features_of("open", "True"), features_of("rooms", "3", NUMBER)
     ({'day': 1706659200.0, 'day.month=1': 1.0, 'day.weekday=Wed': 1.0}, {'open=true': 1.0}, {'rooms': 3.0})
     """
     plain = plain_value(value)
+    if strict and isinstance(plain, list) and kind in (NUMBER, DATE):
+        raise OtherKindError("a number") if kind == NUMBER else BadValueError(EXPECTED)
     words = _words(name, value, plain, kind, prefix)
     if words is not None:
         before, several = words
@@ -144,6 +158,8 @@ def features_of(
         plain = None
     if plain is None:
         return {f"{name}={MARK}": 1.0} if indicator else {}
+    if strict and is_of_other_kind(plain, kind):
+        raise OtherKindError("a number" if kind == NUMBER else "a word")
     if kind in (CATEGORY, LIST):
         return {f"{name}={word_of(value)}": 1.0}
     if kind == NUMBER:
@@ -153,11 +169,24 @@ def features_of(
     return {name: plain} if by_content(plain) == NUMBER else {f"{name}={word_of(plain)}": 1.0}
 
 
+def is_of_other_kind(plain: Any, kind: str | None) -> bool:
+    """Whether a plain value is a word in a column of numbers, or a number in one of categories.
+
+    A number written as text is a number among numbers, and a word among categories.
+
+    >>> [is_of_other_kind(value, NUMBER) for value in ("red", "7", "?", True)], is_of_other_kind(7, CATEGORY)
+    ([True, False, False, False], True)
+    """
+    if kind == NUMBER:
+        return isinstance(plain, str) and not (is_number(plain) and "_" not in plain) and not is_number_mark(plain)
+    return kind == CATEGORY and isinstance(plain, (int, float)) and not isinstance(plain, bool)
+
+
 def _number(name: Any, plain: Any) -> dict[Any, float]:
     """The feature of a value in a column of numbers; another word is a feature of its own."""
     if isinstance(plain, MOMENTS):
-        raise BadValueError(KNOWN.format("a number"))
-    if isinstance(plain, str) and not (is_number(plain) and "_" not in plain):
+        raise OtherKindError("a number")
+    if is_of_other_kind(plain, NUMBER):
         return {f"{name}={plain}": 1.0}
     return {name: float(plain) if isinstance(plain, (str, bool)) else plain}
 
@@ -180,6 +209,22 @@ def _words(name: Any, value: Any, plain: Any, kind: str | None, prefix: str) -> 
     if kind != TEXT or plain is None:
         return None
     return prefix, tokens(value if isinstance(value, str) else word_of(value))
+
+
+def add_to(found: dict[Any, float], feature: Any, value: float) -> None:
+    """Add a value to those of a row: two of one feature add up in single precision, to no more than fits.
+
+    >>> found = {"tags=a": 1.0}
+    >>> add_to(found, "tags=a", 5.0)
+    >>> found
+    {'tags=a': 6.0}
+    """
+    before = found.get(feature)
+    if before is None or not (abs(before) <= LARGEST and abs(value) <= LARGEST):
+        found[feature] = value if before is None else max(before, value, key=abs)
+        return
+    total = float(np.float32(before)) + float(np.float32(value))
+    found[feature] = float(np.float32(max(-LARGEST, min(LARGEST, total))))
 
 
 def members_in(name: Any, value: Any, kind: str | None, prefix: str, made: Mapping[Any, float]) -> list[Member]:

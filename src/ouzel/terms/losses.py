@@ -48,6 +48,11 @@ def link(loss: Any, prediction: float) -> float:
     """What a margin estimates under this loss."""
 
 
+@dispatch
+def probability_of(loss: Any) -> float:
+    """The tau whose quantile of the targets is the constant of smallest loss, 0 if it is none."""
+
+
 class Squared(NamedTuple):
     """(p - y)^2 / 2."""
 
@@ -152,6 +157,11 @@ def _(loss, prediction, target):
     return 1.0 - loss.tau if target < prediction else 0.0
 
 
+@probability_of.register(Quantile)
+def _(loss):
+    return loss.tau
+
+
 class Absolute(NamedTuple):
     """|p - y|."""
 
@@ -166,6 +176,16 @@ def _(loss, prediction, target):
     if target > prediction:
         return -1.0
     return 1.0 if target < prediction else 0.0
+
+
+@probability_of.register(Absolute)
+def _(loss):
+    return 0.5
+
+
+@probability_of.register(object)
+def _(loss):
+    return 0.0
 
 
 class Poisson(NamedTuple):

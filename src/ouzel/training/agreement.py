@@ -28,32 +28,46 @@ def check_agreement(
     if learner is not None and learner != model.learner.name:
         raise contradiction(path, "learner", learner, model.learner.name)
     if not intercept and model.intercept:
-        raise contradiction(path, "no_intercept", "given", "an intercept")
+        raise contradiction(path, "no_intercept", True, None)
     if not prepared["scale_targets"] and model.scale_targets:
-        raise contradiction(path, "raw_targets", "given", "scaled targets")
+        raise contradiction(path, "raw_targets", True, None)
     if prepared["standardize"] and not model.standardize:
-        raise contradiction(path, "standardize", "given", "features as they are")
+        raise contradiction(path, "standardize", True, None)
     if prepared["forget"] is not None and prepared["forget"] != model.forget:
-        raise contradiction(path, "forget", prepared["forget"], model.forget or "none")
+        raise contradiction(path, "forget", prepared["forget"], model.forget or None)
     given = resolve_settings(model.learner, dict(settings))
     for name, value in settings.items():
         here = name if name in given._fields else "penalty"
         wanted, stored_value = getattr(given, here), getattr(model.settings, here)
         if (type(wanted), wanted) != (type(stored_value), stored_value):  # terms without parameters are equal tuples
             known = in_words(model.settings)
-            raise contradiction(path, name, value, known.get(name, "none"))
+            raise contradiction(path, name, value, known.get(name))
     noted = {**stored, "bits": model.bits, "seed": model.seed}
     for name, value in reading.items():
         before = noted.get(name)
         before = tuple(before) if isinstance(before, list) else before
         if name not in ("on_error", "query", "limits") and value != before:
-            raise contradiction(path, name, value, "none" if before is None else before)
+            raise contradiction(path, name, value, before)
 
 
 def contradiction(path: str, name: str, given: Any, stored: Any) -> ContradictionError:
-    """What to say of an option that contradicts the model that is to go on."""
-    learnt = "without it" if stored == "none" else f"with {stored}"
+    """What to say of an option that contradicts the model that training resumes."""
+    trained = f"without --{name.replace('_', '-')}" if stored in (None, False, ()) else f"with {_option(name, stored)}"
     return ContradictionError(
-        f"--{name.replace('_', '-')} {given} contradicts {path}, which was learnt {learnt}; "
-        "leave the option out, or begin a new model without --resume"
+        f"{_option(name, given)} contradicts {path}, which was trained {trained}; leave the option out to continue "
+        "that model, or leave out --resume to train a new one"
     )
+
+
+def _option(name: str, value: Any) -> str:
+    """An option as it is written on the command line.
+
+    >>> _option("forget", 100.0), _option("ignore", ("id", "day")), _option("raw_targets", True)
+    ('--forget 100', '--ignore id,day', '--raw-targets')
+    """
+    option = f"--{name.replace('_', '-')}"
+    if value is True:
+        return option
+    if isinstance(value, tuple):
+        value = ",".join(map(str, value))
+    return f"{option} {value:.12g}" if isinstance(value, float) else f"{option} {value}"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ouzel.errors import OuzelError
-from ouzel.evaluation.figures import WIDTH, figure, fitting, settings, size
+from ouzel.evaluation.figures import WIDTH, figures, fitting, settings, size
 from ouzel.evaluation.progressive import Run
 from ouzel.evaluation.report import as_json
 from ouzel.layout import bytes_of
@@ -19,7 +19,7 @@ from ouzel.training.source_records import Record
 
 MOST_LINES = 8  # columns of a table that a person is shown
 FIGURES = (
-    *("error_rate", "mean_loss", "log_loss", "auc", "rmse", "mae", "r2"),
+    *("error_rate", "mean_loss", "log_loss", "auc", "rmse", "mae", "r2", "deviance"),
     *("average_precision", "precision_at_1", "baseline"),
 )
 """Figures that a person is shown."""
@@ -103,7 +103,7 @@ class ModelInfo:
         return f"   {self.unlabelled:,} without a label" if self.unlabelled else ""
 
     def _figures(self) -> list[tuple[str, str]]:
-        shown = [f"{name.replace('_', ' ')} {figure(self.figures[name])}" for name in FIGURES if name in self.figures]
+        shown = figures(self.figures, *FIGURES)
         return [("" if place else "progressive", line) for place, line in enumerate(_lines(shown, "   "))]
 
     def _features(self) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ouzel.evaluation.progressive import Run
+from ouzel.model.model import Model
 from ouzel.rules import flag, list_of, table, text, whole
+from ouzel.streams.feature_space import FeatureSpace
 from ouzel.training.source_records import Ledger, name_of
 
 RUN = {
@@ -20,6 +22,15 @@ RUN = {
     "progress": table,
 }
 """What stands there."""
+
+
+def space_to_read(model: Model, noted: Mapping[str, Any], again: bool) -> FeatureSpace:
+    """What a run that notes these things reads by: what its model knows.
+
+    Of a run that began the model and was cut off, columns may go on to bring words among numbers, as they may unbroken.
+    """
+    begun = noted.get("progress", {}).get("examples") == model.examples and not noted.get("finished", True)
+    return model.space.lenient() if begun and not again else model.space
 
 
 def notes_of(

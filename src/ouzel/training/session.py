@@ -29,7 +29,7 @@ from ouzel.streams.logs.stream import LogStream
 from ouzel.training.agreement import ContradictionError, check_agreement, contradiction
 from ouzel.training.log_records import LogRecords, check_log
 from ouzel.training.resumption import GoingOn
-from ouzel.training.run_notes import RUN, notes_of
+from ouzel.training.run_notes import RUN, notes_of, space_to_read
 from ouzel.training.source_records import Ledger, Record, behind_in_pass, check_order, name_of
 
 
@@ -271,7 +271,8 @@ class Session:
         return f"{lost}; --model OUT writes one" if self.output is None else lost
 
     def _open(self) -> Any:
-        options = {**self.reading, "space": self.model.space, "inherited": self.inherited, "cache": self.kept}
+        space = space_to_read(self.model, self.noted, self.logs.again)
+        options = {**self.reading, "space": space, "inherited": self.inherited, "cache": self.kept}
         stream = self.logs.open(self.files, self.format, options, lambda: self.on_wait())
         if self.model.task.groups:
             stream = Groups(stream)

@@ -15,6 +15,7 @@ where we depart from the paper).
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import ceil, log
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -31,6 +32,7 @@ from ouzel.streams.frames import as_table
 from ouzel.streams.guard import one_line
 
 SIDES = ("high", "low", "both")
+SIGNIFICANT = 0.05
 LEAST = ENTRY + CELL * DEPTH + 4  # bytes of a budget: one attribute, one cell a row, one counter
 
 
@@ -199,6 +201,17 @@ class StreamingExplainer(Analysis):
         if side != "both":
             order = order[risks[order] > 0 if side == "high" else risks[order] < 0]
         return found.where(order)
+
+    def least_support(self, side: str = "high") -> int:
+        """Rows that an attribute must have for chance not to explain that all of them are outliers, or that none is.
+
+        That chance is p^n, of n rows where a share p of all rows is so; times the attributes that are compared it is
+        5 % at most (Bonferroni). Of `both` sides the larger number.
+        """
+        most = int(self.state.taken[0]) / SIGNIFICANT
+        shares = (self.rows[::-1] + 0.5) / (self.rows.sum() + 1.0)  # of outliers, and of inliers
+        high, low = (max(1, ceil(log(max(most, 1.0)) / -log(share))) for share in shares.tolist())
+        return {"high": high, "low": low, "both": max(high, low)}[side]
 
     def unranked(self, min_support: int = 1) -> int:
         """How many attributes in the active set are not ranked: less than half of their rows may have been counted."""

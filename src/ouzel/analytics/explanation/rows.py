@@ -13,10 +13,11 @@ from ouzel.analytics.explanation.conditions import Condition
 from ouzel.analytics.items import check_column, prefixed, slots_of_rows, text_column
 from ouzel.errors import DataError, OuzelError
 from ouzel.numerals import as_number
+from ouzel.streams.formats.catalogue import Format
+from ouzel.streams.formats.detection import find_format
 from ouzel.streams.guard import reading
-from ouzel.streams.options import TABLES, Options
+from ouzel.streams.options import Options
 from ouzel.streams.read import Stream
-from ouzel.streams.sources.formats import find_format
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.arrow_types import filled, is_there
 from ouzel.streams.tables.batches import record_batches
@@ -92,17 +93,19 @@ def rows_of(
 ) -> Generator[Attributes]:
     """The rows of a source by blocks. Attributes are all columns but the rule's and those ignored, or those named."""
     known = find_format(source, format)
-    with reading(source, known):
-        if known in TABLES:
+    with reading(source, known.name):
+        if known.is_table:
             yield from _of_table(source, known, rule, options, attributes)
         elif rule.condition is not None or rule.column is not None:
-            raise OuzelError(f"{source.name}: is {known}, which has no columns; its outliers are the labels above 0")
+            raise OuzelError(
+                f"{source.name}: is {known.name}, which has no columns; its outliers are the labels above 0"
+            )
         else:
             yield from _of_labels(source, known, rule, options)
 
 
 def _of_table(
-    source: Source, format: str, rule: Rule, options: Options, attributes: Sequence[str]
+    source: Source, format: Format, rule: Rule, options: Options, attributes: Sequence[str]
 ) -> Iterator[Attributes]:
     if rule.column is None:
         raise OuzelError(
@@ -131,8 +134,8 @@ def _of_table(
         yield Attributes(offsets, slots, outliers[known], name_of)
 
 
-def _of_labels(source: Source, format: str, rule: Rule, options: Options) -> Iterator[Attributes]:
-    for block in Stream([source], format, options):
+def _of_labels(source: Source, format: Format, rule: Rule, options: Options) -> Iterator[Attributes]:
+    for block in Stream([source], format.name, options):
         known = ~np.isnan(block.labels)
         rule.left_out += int((~known).sum())
         block = block.select(np.flatnonzero(known))

@@ -15,7 +15,7 @@ from ouzel.analytics.pmi.tokens import Tokens
 from ouzel.analytics.sketch import learn_all, pair_slot
 from ouzel.errors import OuzelError
 from ouzel.streams.guard import reading
-from ouzel.streams.options import TABLES, Options
+from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.batches import record_batches
 
@@ -26,14 +26,14 @@ def texts_of(source: Source, format: str | None, column: str | None, options: Op
     """The lines of a text, or the cells of a table's column, by blocks; blank ones are left out."""
     columns = [] if column is None else [column]
     known = find_item_format(source, format, columns)
-    with reading(source, known):
-        if known in TABLES:
+    with reading(source, LINES if known is None else known.name):
+        if known is not None and known.is_table:
             for batch in record_batches(source, options, known, lambda count: None, columns):
                 yield [text for text in text_column(batch, str(column), source.name).to_pylist() if text]
             return
-        if known != LINES:
+        if known is not None:
             raise OuzelError(
-                f"{source.name}: is {known}, which holds no text; expected lines, or a table and", column="NAME"
+                f"{source.name}: is {known.name}, which holds no text; expected lines, or a table and", column="NAME"
             )
         yield from lines_of(source, options.limits)
 

@@ -9,6 +9,7 @@ import typer
 from ouzel.cli import options
 from ouzel.cli.commands import analysis
 from ouzel.errors import DataError
+from ouzel.streams.formats.catalogue import FORMATS
 
 if TYPE_CHECKING:
     from ouzel.analytics.deltoids.two_streams import TwoStreams
@@ -24,7 +25,8 @@ def deltoids(
     top: Annotated[int, typer.Option(help="Items to show.")] = 20,
     budget: analysis.Budget = "32KB",
     format: Annotated[
-        str | None, typer.Option(help="csv, tsv, parquet, arrow, jsonl; svmlight or vw; lines. Told by the name.")
+        str | None,
+        typer.Option(help=f"{', '.join(FORMATS)}, or lines of text; by default detected from the file name."),
     ] = None,
     shares: Annotated[bool, typer.Option("--shares", help="Compare shares of the streams, not counts.")] = False,
     exact: Annotated[bool, typer.Option("--exact", help="Count exactly, too: true ratios, and recall.")] = False,

@@ -6,6 +6,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 LEARNERS = ("ogd", "adagrad", "son-oja")
 CONDITION = 200
+PICTURE = "ouzel-demo.png"  # in the working folder, if no other place is given
 ROWS = 500  # examples a block: often enough for the live line
 
 
@@ -32,7 +34,7 @@ class Show(NamedTuple):
 
 
 def demo(
-    plot: Annotated[str, typer.Option("--plot", metavar="PNG|SVG", help="Draw the curves here.")] = "ouzel-demo.png",
+    plot: Annotated[str, typer.Option("--plot", metavar="PNG|SVG", help="Draw the curves here.")] = PICTURE,
     json_: options.Json = False,
 ) -> None:
     """Learn three built-in streams with three learners, and show who wins.
@@ -62,7 +64,8 @@ def demo(
     _, adagrad, sketched = next(iter(shows.values()))
     print(f"\n{winner} wins {times} of {len(shows)}. On the ill-conditioned stream a sketch of ten directions, with")
     print(f"--set diagonal=no, makes {sketched.figure / adagrad.figure:.2f} times the mistakes of AdaGrad.")
-    print(f"Curves drawn in {plot}; {seconds:.0f} seconds in all. Next: ouzel train FILE")
+    drawn = Path(plot).absolute() if plot == PICTURE else plot
+    print(f"Curves drawn in {drawn}; {seconds:.0f} seconds in all. Next: ouzel train FILE")
 
 
 def _best(show: Show, quiet: bool) -> list[Entry]:

@@ -37,7 +37,10 @@ def explain(
     order: Annotated[int, typer.Option(help="1 for attributes, 2 for their pairs, too.")] = 1,
     top: Annotated[int, typer.Option(help="Attributes to show.")] = 20,
     side: Annotated[str, typer.Option(help="high, low or both: risks above or below those of other rows.")] = "high",
-    min_support: Annotated[int, typer.Option(help="Rows of an attribute that must have been counted.")] = 1,
+    min_support: Annotated[
+        int | None,
+        typer.Option(help="Rows of an attribute that must have been counted; else as many as chance does not explain."),
+    ] = None,
     budget: analysis.Budget = "1MB",
     unbalanced: Annotated[
         bool, typer.Option("--unbalanced", help="Let all rows count alike, however rare outliers are (the paper).")
@@ -51,7 +54,7 @@ def explain(
 
     Example: ouzel explain expenses.csv --outlier 'amount > p80'
     """
-    common.check(top=top, min_support=min_support)
+    common.check(top=top, min_support=min_support or 0)
     if sum(given is not None for given in (outlier, outlier_column, label)) > 1:
         raise OuzelError("--outlier, --outlier-column and --label exclude one another; give one of them")
     from ouzel.analytics.explanation.conditions import Condition
@@ -72,6 +75,8 @@ def explain(
         explained.over(sources, format, common.reading(lines, ignore=ignore), named, progress)
     if not explainer.rows.sum() and not explained.interrupted:
         raise DataError(f"{', '.join(files)}: there are no rows in it; there is nothing to explain")
+    if min_support is None:
+        min_support = explainer.least_support(side)
     analysis.hand_over(
         explainer, common, explained, draw_explanation, _print_table, analysis.titled(files), top, side, min_support
     )
@@ -108,9 +113,8 @@ def _print_table(explained: Explained, top: int, side: str, min_support: int) ->
     console.print(f"\n{stopped}{inliers + outliers:,} rows, {outliers:,} of them outliers{_threshold(explained)}")
     if explained.rule.left_out:
         console.print(f"{explained.rule.left_out:,} rows left out, for want of what decides")
-    console.print(
-        f"in {size(explainer.bytes_used)}, {len(explainer.found(min_support=min_support).slots):,} attributes"
-    )
+    ranked = len(explainer.found(min_support=min_support).slots)
+    console.print(f"in {size(explainer.bytes_used)}, {ranked:,} attributes of {min_support:,} rows or more")
     unranked = explainer.unranked(min_support)
     if unranked:
         console.print(f"{unranked:,} more are not ranked: less than half of their rows may have been counted")

@@ -71,10 +71,10 @@ def pmi(
         corpus.over(sources, format, column, common.reading(lines), progress)
     if not found.seen and not corpus.interrupted:
         raise DataError(f"{', '.join(files)}: there are no tokens in it; there is nothing to learn from")
-    analysis.hand_over(found, common, corpus, draw_pmi, _print_table, analysis.titled(files), top, max(min_count, 1))
+    analysis.hand_over(found, common, corpus, draw_pmi, print_table, analysis.titled(files), top, max(min_count, 1))
 
 
-def _print_table(corpus: Corpus, top: int, least: int) -> None:
+def print_table(corpus: Corpus, top: int, least: int) -> None:
     from ouzel.cli.ui.tables import console_for_tables, show_named
     from ouzel.evaluation.figures import size
 
@@ -108,5 +108,6 @@ def _missing(corpus: Corpus) -> str:
     above = corpus.model.complete_above
     if corpus.model.complete:
         return "; none is missing"
-    missing = "any of them may be" if above == float("inf") else f"none with a PMI above {above:.2f} is"
-    return f", as far as is known; {missing} missing"
+    if above == float("inf"):
+        return ", as far as is known; any of them may be missing"
+    return f", as far as is known; none with a PMI above {above:.2f} is missing, below it some may be"

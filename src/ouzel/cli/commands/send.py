@@ -36,6 +36,8 @@ def send(
         from ouzel.service.tokens import read_token
     except ModuleNotFoundError as error:
         raise OuzelError(f"{NEEDED} (there is no {error.name})") from None
+    from ouzel.evaluation.figures import figures
+
     counts = dict.fromkeys(("learnt", "repeated", "refused"), 0)
     begun, shown = time.perf_counter(), 0
     with Client(to, token=None if token is None else read_token(token), model=name) as client:
@@ -60,8 +62,7 @@ def send(
     print(f"{counts['learnt']:,} examples learnt in {seconds:.1f} s ({rate:,.0f} a second)")
     if counts["repeated"] or counts["refused"]:
         print(f"{counts['repeated']:,} had been learnt before, {counts['refused']:,} were refused")
-    figures = (("error", "error_rate"), ("loss", "mean_loss"), ("baseline", "baseline"))
-    said = [f"{word} {model[figure]:.4g}" for word, figure in figures if model.get(figure) is not None]
+    said = figures(model, "error_rate", "mean_loss", "baseline")
     print(
         f"the model: {model['examples']:,} examples, {', '.join(said)}" if said else "the model has learnt nothing yet"
     )

@@ -6,7 +6,7 @@ import json
 import sys
 from itertools import starmap
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,9 @@ from ouzel.cli import options
 from ouzel.errors import OuzelError
 from ouzel.files import check_place
 from ouzel.ranges import COUNT, check
+
+if TYPE_CHECKING:
+    from ouzel.model.answers import Feature
 
 SORTED_BY = ("importance", "weight")
 
@@ -44,6 +47,8 @@ def top(
     budget do not know the spread of features; there the heaviest come first. Of a Newton method it shows the
     eigenvalues of the sketch and the condition number too.
 
+    Of a file of `ouzel pmi` it shows the pairs that pmi lists, with their PMI.
+
     Example: ouzel top a9a.ouzel --all -o weights.csv
     """
     check("-n", COUNT, n)
@@ -62,10 +67,14 @@ def top(
     if output is not None:
         check_ending(output)
         check_place(Path(output))
-    learnt = persistence.load_model(model)
+    learnt, notes = persistence.load_notes(model)
     n = learnt.capacity if all_ else n
     states = spectrum.states_shown(learnt)
-    columns = named((heaviest if sort == "weight" or direction is not None else most_important)(learnt, n))
+    listed = _pairs(model, notes.get("analysis"), n)
+    if listed is not None:
+        columns = [(None, listed)]
+    else:
+        columns = named((heaviest if sort == "weight" or direction is not None else most_important)(learnt, n))
     spectra = [spectrum.spectrum(learnt, state) for state in states]
     if direction is not None:
         directions = [spectrum.direction(learnt, state, direction, n) for state in states]
@@ -99,3 +108,15 @@ def top(
             print(line)
         for line in spectrum.spectrum_lines(found):
             print(line)
+
+
+def _pairs(path: str, analysis: str | None, n: int) -> list[Feature] | None:
+    """The pairs that `ouzel pmi` lists of its file, with their PMI; None of another analysis."""
+    from ouzel.analytics.pmi.streaming_pmi import StreamingPMI
+    from ouzel.model import persistence
+    from ouzel.model.answers import Feature
+
+    if analysis != StreamingPMI.kind:
+        return None
+    found = persistence.load_parts(path, StreamingPMI.of_parts).estimates(n)  # no text is read: no tokeniser is needed
+    return [Feature(f"{pair.first} {pair.second}", pair.pmi) for pair in found]

@@ -62,11 +62,14 @@ def _train(files: list[str], learner: str, output: str | None, quiet: bool, opti
 
 def _standing(training: Training) -> str:
     """Where a training stands, in a few words."""
+    from ouzel.evaluation.figures import NAMES
+
     scores, spread = training.run.scores, training.spread
-    error = scores.error_rate if scores.error_rate is not None else scores.rmse
+    name = "error_rate" if scores.error_rate is not None else "rmse"
     rate = scores.examples / max(spread.wall, 1e-9)
+    standing = f"{NAMES[name]} {getattr(scores, name) or 0.0:.4f}"
     return (
-        f"round {training.rounds} · {scores.examples:,} examples · {rate:,.0f}/s · error {error or 0.0:.4f} · "
+        f"round {training.rounds} · {scores.examples:,} examples · {rate:,.0f}/s · {standing} · "
         f"{spread.bytes / 1e6:,.0f} MB moved · {_workers(training.engine)}"
     )
 

@@ -30,6 +30,7 @@ TRAIN = record(
         "examples": ("integer", "learnt in the first pass"),
         "pairs": ("integer|null", "of a ranking, whose figures are of pairs"),
         **{name: (f"{FIGURE}|null", about) for name, about in FIGURES.items()},
+        "baseline_of": ("string|null", "what the baseline predicts, and its figure where it is not the first"),
         "warnings": (listed("string"), "what went wrong, and what to try"),
         "classes": (listed(LABEL), "in order"),
         "confusion": (CONFUSION, "rows are the true class, columns the predicted, in that order"),

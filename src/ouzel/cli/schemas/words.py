@@ -55,11 +55,13 @@ FIGURES: dict[str, str] = {
     "rmse": "root mean squared error",
     "mae": "mean absolute error",
     "r2": "share of the variance that is explained",
+    "deviance": "mean Poisson deviance of counts, by the Poisson loss",
     "average_precision": "mean over the groups of a ranking",
     "precision_at_1": "of the first of a group",
     "precision_at_5": "of the first five",
     "precision_at_10": "of the first ten",
-    "baseline": "error rate of always predicting the class most frequent so far, or RMSE of the mean so far",
+    "baseline": "what knowing no features would have scored: the error rate of the class most frequent so far, or the "
+    "RMSE of the mean so far; by other losses the MAE of the median, the mean loss of the quantile, or the deviance",
 }
 KNOWN: dict[str, tuple[Any, str]] = {name: (FIGURE, about) for name, about in FIGURES.items()}
 """Figures where those that do not apply are left out."""

@@ -15,7 +15,7 @@ from ouzel.cli.ui.formatting import named, ranking, short
 from ouzel.cli.ui.progress import Screen, in_column
 from ouzel.cli.ui.terminal_plot import drawn
 from ouzel.evaluation.curve import Point
-from ouzel.evaluation.figures import figure, size
+from ouzel.evaluation.figures import NAMES, figure, size
 from ouzel.evaluation.metrics import Scores
 from ouzel.evaluation.progressive import Run
 from ouzel.model.importance import most_important
@@ -104,11 +104,12 @@ class Dashboard(Screen):
         read, whole = getattr(self.stream, "position", 0), getattr(self.stream, "size", None)
         share = f"   {min(read / whole, 1.0):.0%} read" if whole else ""
         what = "pairs" if scores.task.groups else "examples"
-        named, so_far = ("rmse", scores.rmse) if scores.task.numbers else ("error", scores.error_rate)
+        name = "rmse" if scores.task.numbers else "error_rate"
+        named, so_far = NAMES[name], getattr(scores, name)
         lately = _lately(run)
         late = "" if lately is None else f"   {in_column(_shown(lately, run)).strip()} lately"
         if scores.task.numbers and lately is not None:
-            late = f"   loss {figure(scores.mean_loss)}{late}"
+            late = f"   {NAMES['mean_loss']} {figure(scores.mean_loss)}{late}"
         memory = f"memory     {size(run.model.bytes_used)} of the model{_of_process()}"
         return [
             f"{self.title}   {run.model.learner.name}{share}",
@@ -125,7 +126,7 @@ class Dashboard(Screen):
         far = [point.examples for point in points], [_shown(point, run) for point in points]
         parts = _between(points)
         near = [end for end, _ in parts], [_shown(point, run) for _, point in parts]
-        said = "mean loss" if run.scores.task.numbers else "error rate"
+        said = NAMES["mean_loss" if run.scores.task.numbers else "error_rate"]
         text = Text(f"{said}: ", no_wrap=True).append("so far", FAR).append(", and ").append("lately", NEAR)
         return text.append("\n").append_text(Text.from_ansi(drawn({NEAR: near, FAR: far}, width, height - 1)))
 

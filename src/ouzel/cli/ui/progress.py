@@ -13,7 +13,7 @@ from rich.text import Text
 
 from ouzel.cli.ui.formatting import short
 from ouzel.evaluation.curve import ORIGIN, Point
-from ouzel.evaluation.figures import figure
+from ouzel.evaluation.figures import NAMES, figure
 from ouzel.evaluation.metrics import Scores
 from ouzel.evaluation.progressive import Run
 from ouzel.kernels.cache import on_compile
@@ -101,8 +101,8 @@ class Screen:
     def stand(self, scores: Scores, aside: str = "") -> None:
         """Where a reading of the stream stands: examples, rate, error so far, and what else there is to tell."""
         seconds = max(time.perf_counter() - self.begun, 1e-9)
-        classes = scores.error_rate is not None
-        error = f"error {figure(scores.error_rate)}" if classes else f"rmse {figure(scores.rmse)}"
+        name = "rmse" if scores.error_rate is None else "error_rate"
+        error = f"{NAMES[name]} {figure(getattr(scores, name))}"
         size = getattr(self.stream, "size", None)
         what = "pairs" if scores.task.groups else "examples"
         self._update(

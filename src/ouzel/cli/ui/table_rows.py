@@ -6,19 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ouzel.cli.ui.outcome import Written
+from ouzel.evaluation.figures import NAMES
 
-FIGURES = {
-    "error_rate": "error rate",
-    "log_loss": "log-loss",
-    "auc": "AUC",
-    "calibration_error": "calibration error",
-    "rmse": "rmse",
-    "mae": "mae",
-    "r2": "r2",
-    "average_precision": "average precision",
-    "mean_loss": "mean loss",
-    "baseline": "baseline",
-}
+SHOWN = (
+    *("error_rate", "log_loss", "auc", "calibration_error", "rmse", "mae", "r2", "deviance"),
+    *("average_precision", "mean_loss", "baseline"),
+)
+FIGURES = {name: NAMES[name] for name in SHOWN}
 ABOUT = {"model": "string", "files": "string", "learner": "string", "task": "string", "examples": "int64"}
 
 

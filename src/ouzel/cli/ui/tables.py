@@ -13,7 +13,7 @@ from ouzel.evaluation.comparison.tables import Table as Results
 
 WIDEST = 1000
 STEPS = "best step"  # the column whose cells may take several lines
-LEAST = ("seconds", "non-zeros", "updates", "loss")  # columns that a narrow screen does without, the first first
+LEAST = ("seconds", "non-zeros", "updates", "mean loss")  # columns that a narrow screen does without, the first first
 BLANK = "\N{NO-BREAK SPACE}"  # in the place of a mark
 
 

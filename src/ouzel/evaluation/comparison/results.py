@@ -12,7 +12,7 @@ from ouzel.evaluation.comparison.grid import Candidate
 from ouzel.evaluation.comparison.shuffles import Summary
 from ouzel.evaluation.comparison.significance import LEVEL, against_best, critical_difference, mean_ranks
 from ouzel.evaluation.comparison.tables import Table
-from ouzel.evaluation.figures import figure, size
+from ouzel.evaluation.figures import NAMES, figure, size
 
 
 def name_of(candidate: Candidate) -> str:
@@ -66,7 +66,11 @@ def table_of_reading(
     wanted = {"best step": stepped, "l1": sparse, "budget": budgeted}
     wanted |= {name: True for entry in entries for name in entry.candidate.varied}
     titles = ["learner", *(name for name, is_wanted in wanted.items() if is_wanted)]
-    titles += ["rmse" if first.model.task.numbers else "error", "loss", "recovery" if recovered else "non-zeros"]
+    titles += [
+        NAMES["rmse" if first.model.task.numbers else "error_rate"],
+        NAMES["mean_loss"],
+        "recovery" if recovered else "non-zeros",
+    ]
     cells, records = [], []
     for row in rows:
         entry = row[0]
@@ -103,7 +107,7 @@ def table_of_orders(found: Sequence[Summary]) -> Table:
     chances = against_best(np.array([entry.last["error"] for entry in found])) if orders > 1 else np.ones(len(found))
     best = int(np.argmin([entry.row()["error"][0] for entry in found]))
     alone = len(found) > 1 and bool((np.delete(chances, best) < LEVEL).all())
-    error = "rmse" if found[0].task.numbers else "mistake rate"
+    error = NAMES["rmse" if found[0].task.numbers else "error_rate"]
     cells, records = [], []
     for place, (entry, chance) in enumerate(zip(found, chances, strict=True)):
         row = entry.row()

@@ -23,6 +23,7 @@ from ouzel.learners.auto.standardisation import (
     SINCE,
     SQUARES,
     enough_of,
+    is_meaningless,
 )
 
 
@@ -50,19 +51,11 @@ def _note_unusual(features, slot, x):
 
 
 @inline_source
-def _is_any_high(values, dense):
-    """Whether any dense feature of an example is so high or low that it may be far off."""
-    found = False
-    for place in range(dense):
-        found |= abs(values[place]) > outliers.HIGH_Z
-    return found
-
-
-@inline_source
 def _note_far_off(features, work):
     """Have values of dense features that are far off count less, in `work.raw` (`outliers.py`)."""
     for place in range(np.int64(features.totals[DENSE])):
-        if abs(work.values[place]) > outliers.HIGH_Z:
+        z = abs(work.values[place])
+        if z > outliers.HIGH_Z or (z == 0.0 and is_meaningless(features, work, place)):
             work.raw[place] = _counted(features, features.dense[place], np.float64(work.raw[place]))
 
 
@@ -129,7 +122,7 @@ def note_row(features, work, indices, values, count, enter, leave):
     before, dense = features.totals[SEEN], np.int64(features.totals[DENSE])
     seen = before + 1.0
     part, enough, turning, norm = 1.0 / seen, enough_of(seen, enter), False, 0.0
-    if _is_any_high(work.values, dense):
+    if work.high[0]:
         _note_far_off(features, work)
     if outliers.is_sample(seen):
         _sample(features, work)

@@ -6,6 +6,7 @@ are.
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,12 @@ SAFE, SAFE_SQUARES, BOLD, BOLD_SQUARES = range(4)  # columns of `table`
 WEIGHTS, SQUARES = slice(0, None, 2), slice(1, None, 2)  # of these models, and of those behind them
 WEIGHT, MEAN, DEVIATIONS, LOW, HIGH, RECORD = range(6)  # places of `labels`
 NUMBERS, BOUND = RECORD + outliers.NUMBERS, RECORD + outliers.WINDOW + outliers.BOUND
+
+
+def label_scale(state: Any) -> tuple[float, float]:
+    """Mean and standard deviation of the labels; 0 of none."""
+    weight, mean, deviations = state.labels[[WEIGHT, MEAN, DEVIATIONS]].tolist()
+    return mean, sqrt(deviations / weight) if weight > 0.0 else 0.0
 
 
 def _shift(state: Any) -> float:

@@ -254,6 +254,11 @@ def _own(state: State) -> tuple[np.ndarray, np.ndarray]:
     return weights, np.divide(1.0, roots**2, out=np.zeros(roots.shape), where=roots > 0.0)
 
 
+def largest_sizes(state: State) -> np.ndarray:
+    """The largest |value| (d,) of each feature, as which a larger one counts in predictions."""
+    return np.asarray(state.table[:, 0], float)
+
+
 def gains(base: State, state: State, settings: Settings) -> Gains:
     """What a worker has learnt beyond its base: weights by the growth of their squares; the stack is averaged."""
     (before, squares), (after, squared) = _own(base), _own(state)

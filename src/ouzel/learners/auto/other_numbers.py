@@ -1,12 +1,11 @@
 """Numbers by another loss than the squared one: medians and other quantiles, rates of counts.
 
 `regression.py` learns the stream by the squared loss, with all it has, and predicts m. The experts are
-- c, the constant that the loss wants. It goes down the loss's slopes g in steps that shrink by 1 / t, and never past a
-  label: c <- c - 3 / 2 d g / (t root mean square of g), where d is the mean of |y - c|;
+- c, the constant that the loss wants, a quantile of the labels so far;
 - m, and the prediction of each of its three models alone;
-- m + q, where q is to y - m what c is to y;
+- m + q, where q is learnt from y - m (both constants: `constants.py`);
 - c + w.z and m + w.z, by normalised AdaGrad (`two_classes.py` has its terms) of the loss itself, in safe steps. Their
-  units are d, and the mean of |y - m|.
+  units are the means of |y - c| and of |y - m|.
 All are cut to the range of the labels seen, and weighed by the loss (`regrets.py`).
 
 Margins of the Poisson loss are logarithms of rates, and so are its experts: c is the logarithm of the labels' mean, and
@@ -16,19 +15,29 @@ Margins lie no further than 5 below its logarithm, nor above both that and the l
 
 from __future__ import annotations
 
-from math import exp, inf, isfinite, log, sqrt
+from math import exp, isfinite, log, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ouzel.kernels.jit import dispatch, force_inline, inline_source
 from ouzel.kernels.vectors import dot
-from ouzel.layout import float64, made_from
-from ouzel.learners.auto import number_gains, regression, regrets, standardisation
+from ouzel.layout import made_from
+from ouzel.learners.auto import constants, number_gains, regression, regrets, standardisation
+from ouzel.learners.auto.constants import (
+    COUNTED,
+    LEVEL,
+    LEVEL_GAPS,
+    SHIFT,
+    SHIFT_GAPS,
+    Constants,
+    lead_of,
+    learn_constants,
+)
 from ouzel.learners.auto.labels import note_label, review_labels
 from ouzel.learners.auto.mixing import Mixture
 from ouzel.learners.auto.newton_block import Block
-from ouzel.learners.auto.number_gains import BOLD, HIGH, LOW, MEAN, SAFE, WEIGHT
+from ouzel.learners.auto.number_gains import BOLD, HIGH, LOW, MEAN, SAFE, WEIGHT, label_scale
 from ouzel.learners.auto.other_losses import Settings
 from ouzel.learners.auto.regression import MARGINS, MODELS, ROOT, TINY, bytes_used
 from ouzel.learners.auto.regrets import Regrets, learn_regrets, weigh
@@ -38,22 +47,21 @@ from ouzel.learners.auto.two_classes import MOST_IMPORTANCE
 from ouzel.learners.auto.work import make_room
 from ouzel.learners.blocks import learning_margins_of, predicting_margins_of
 from ouzel.learners.gains.parts import Gains, Peak
+from ouzel.sketches import running_quantile
 from ouzel.terms.importance_aware import importance_aware_step
 from ouzel.terms.losses import Poisson, derivative
 
 SCALES_TARGETS = STANDARDIZES = True  # by itself
 RATES = (0.3, 0.2)  # from c, from m
-MOVE = 1.5  # parts of a unit that constants go at first
 FLOORS = (0.05, 0.2)  # parts of the mean of which a logarithm is taken at least
 FARTHEST, MOST_LOGARITHM = exp(-5.0), 30.0
 LEAST = 0.5  # of the sum of labels, in a mean that a logarithm is taken of
 FROM_CONSTANT, FROM_CONSTANT_SQUARES, FROM_SQUARED, FROM_SQUARED_SQUARES = range(4, 8)  # columns of `table`
 CONSTANT, SQUARED, SHIFTED, NEAR_CONSTANT, NEAR_SQUARED, BY_MODEL = range(6)  # experts
 MANY = BY_MODEL + MODELS
-LEVEL, SHIFT, COUNTED, LEVEL_GAPS, SHIFT_GAPS, LEVEL_SLOPES, SHIFT_SLOPES = range(7)  # places of `constants`
 EXPERTS, WEIGHTS = range(ROOT + MODELS, ROOT + MODELS + 2)  # rows of the numbers to work with
 
-__all__ = ["Settings", "bytes_used"]
+__all__ = ["Settings", "bytes_used", "label_scale"]
 
 
 class State(NamedTuple):
@@ -63,19 +71,23 @@ class State(NamedTuple):
     block: Block
     mixture: Mixture
     labels: np.ndarray  # (11,) float64  importance seen, mean, sum of squared deviations, smallest, largest; a record
-    constants: np.ndarray  # (7,) float64  c, q, t, sums of |y - c| and of |y - m|, of g^2 for c and for q
+    constants: Constants
     regrets: Regrets
 
 
 def layout(dimension: int, settings: Settings) -> Any:
     """What a state with room for `dimension` slots is made of."""
     numbers = regression.layout(dimension, settings, models=4)._asdict()
-    constants = float64(7, least=(-inf, -inf, *(0.0,) * 5))
-    return State(**numbers, constants=constants, regrets=regrets.layout(MANY))
+    return State(**numbers, constants=constants.layout(), regrets=regrets.layout(MANY))
 
 
 init, grow = made_from(layout)
-check = regression.check
+
+
+def check(state: Any, settings: Settings) -> None:
+    """Refuse what no learning leads to."""
+    regression.check(state, settings)
+    running_quantile.check(state.constants.seen)
 
 
 @dispatch
@@ -116,11 +128,11 @@ def _experts(state, loss, slots, z, margins, centred, out):
         near_constant += x * row[FROM_CONSTANT]
         near_squared += x * row[FROM_SQUARED]
     labels, mean = state.labels, mean_for_logarithms(state.labels)
-    constant = margin_of(loss, mean, mean, 1.0) if of_logarithms(loss) else state.constants[LEVEL]
+    constant = margin_of(loss, mean, mean, 1.0) if of_logarithms(loss) else state.constants.numbers[LEVEL]
     constant = constant if centred else 0.0
     first = margin_of(loss, squared, mean, FLOORS[0])
     out[CONSTANT], out[SQUARED] = constant, first
-    out[SHIFTED] = margin_of(loss, squared, mean, FLOORS[1]) + state.constants[SHIFT]
+    out[SHIFTED] = margin_of(loss, squared, mean, FLOORS[1]) + state.constants.numbers[SHIFT]
     out[NEAR_CONSTANT], out[NEAR_SQUARED] = constant + near_constant, first + near_squared
     for e in range(MODELS):
         out[BY_MODEL + e] = margin_of(loss, middle + margins[e], mean, FLOORS[0])
@@ -131,9 +143,9 @@ def _experts(state, loss, slots, z, margins, centred, out):
 
 
 @inline_source
-def _found(state, experts, weights):
+def _found(state, loss, experts, weights):
     """What is predicted."""
-    weigh(state.regrets, weights)
+    weigh(state.regrets, lead_of(loss), weights)
     return dot(weights, experts)
 
 
@@ -147,7 +159,7 @@ def _predict(state, rows, settings, predictions, work):
         experts, weights = work.numbers[EXPERTS, :MANY], work.numbers[WEIGHTS, :MANY]
         regression.margins_of(state, slots, z, mean, margins)
         _experts(state, settings.loss, slots, z, margins, centred, experts)
-        predictions[i] = _found(state, experts, weights)
+        predictions[i] = _found(state, settings.loss, experts, weights)
 
 
 @force_inline
@@ -161,13 +173,14 @@ def _learn(state, rows, start, targets, importances, settings, predictions, work
         experts, weights = numbers[EXPERTS, :MANY], numbers[WEIGHTS, :MANY]
         found = regression.margins_of(state, slots, z, mean, margins)
         squared = _experts(state, settings.loss, slots, z, margins, centred, experts)
-        predictions[i] = _found(state, experts, weights)
+        predictions[i] = _found(state, settings.loss, experts, weights)
         if weight > 0.0:
             present, turn = note_example(state, work, indices, values, count)
             spread, target = note_label(state, target, weight, centred)
-            if state.constants[COUNTED] > 0.0:  # before the first label experts say nothing
+            if state.constants.numbers[COUNTED] > 0.0:  # before the first label experts say nothing
                 learn_regrets(state.regrets, settings.loss, experts, predictions[i], target, weight)
-            _learn_constants(state, settings.loss, experts, target, squared, weight, centred)
+            moves = centred and not of_logarithms(settings.loss)
+            learn_constants(state.constants, settings.loss, experts[SHIFTED], target, squared, weight, moves)
             if regression.ready(state, found, spread):
                 _learn_adagrad(state, slots, z, experts, target, weight, settings)
                 residual = target - mean
@@ -180,33 +193,6 @@ def _learn(state, rows, start, targets, importances, settings, predictions, work
 
 learn_row, learn_rows = learning_margins_of(make_room, _learn, turning((SAFE, BOLD, FROM_CONSTANT, FROM_SQUARED)))
 predict_row, predict_rows = predicting_margins_of(make_room, _predict)
-
-
-@inline_source
-def _learn_constants(state, loss, experts, target, squared, weight, centred):
-    """Move c and q; of the first label c is the label, and nothing is known of q."""
-    constants = state.constants
-    first = constants[COUNTED] == 0.0
-    constants[COUNTED] += weight
-    if first:
-        constants[LEVEL] = target if centred else 0.0
-    else:
-        constants[LEVEL_GAPS] += weight * abs(target - constants[LEVEL])
-        constants[SHIFT_GAPS] += weight * abs(target - squared)
-        if centred and not of_logarithms(loss):
-            _move(constants, LEVEL, LEVEL_GAPS, LEVEL_SLOPES, loss, experts[CONSTANT], target, weight)
-            _move(constants, SHIFT, SHIFT_GAPS, SHIFT_SLOPES, loss, experts[SHIFTED], target, weight)
-
-
-@inline_source
-def _move(constants, place, gaps, squares, loss, found, target, weight):
-    """Go down the slope of the loss, as far as the label."""
-    slope, gap = derivative(loss, found, target), target - found
-    constants[squares] += weight * slope * slope
-    if constants[squares] > 0.0:
-        unit = constants[gaps] / constants[COUNTED]
-        step = MOVE * weight * unit * slope / sqrt(constants[squares] * constants[COUNTED])
-        constants[place] += gap if abs(step) > abs(gap) else -step
 
 
 @inline_source
@@ -225,8 +211,9 @@ def _learn_adagrad(state, slots, z, experts, target, weight, settings):
     unit = settings.learning_rate * sqrt(totals[SEEN] / max(totals[NORMS], 1.0))
     rate, other_rate = RATES[0] * unit, RATES[1] * unit
     if not of_logarithms(loss):
-        rate *= state.constants[LEVEL_GAPS] / state.constants[COUNTED]
-        other_rate *= state.constants[SHIFT_GAPS] / state.constants[COUNTED]
+        gaps = state.constants.numbers
+        rate *= gaps[LEVEL_GAPS] / gaps[COUNTED]
+        other_rate *= gaps[SHIFT_GAPS] / gaps[COUNTED]
     first *= rate * importance_aware_step(loss, one, target, weight * rate * push)
     second *= other_rate * importance_aware_step(loss, other, target, weight * other_rate * other_push)
     for k in range(len(slots) if isfinite(first + second) else 0):
@@ -238,7 +225,7 @@ def _learn_adagrad(state, slots, z, experts, target, weight, settings):
 def fade(state: State, kept: float, settings: Settings) -> None:
     """Decay sums of squares, precisions and moments, those of the labels and the regrets too."""
     regression.fade(state, kept, settings)
-    state.constants[COUNTED:] *= kept
+    constants.fade(state.constants, kept)
     regrets.fade(state.regrets, kept)
 
 
@@ -249,9 +236,13 @@ def weights(state: State, settings: Settings) -> np.ndarray:
     those about the labels' mean.
     """
     slopes, shifts = standardisation.units(state.features, reaching=True)
-    parts, labels, mean = regrets.weights_of(state.regrets), state.labels, float(mean_for_logarithms(state.labels))
+    parts, labels, mean = (
+        regrets.weights_of(state.regrets, lead_of(settings.loss)),
+        state.labels,
+        float(mean_for_logarithms(state.labels)),
+    )
     centred = state.features.moments[0, standardisation.COUNT] > 0.0
-    unit, middle, level = 1.0, float(labels[MEAN]) * centred, float(state.constants[LEVEL])
+    unit, middle, level = 1.0, float(labels[MEAN]) * centred, float(state.constants.numbers[LEVEL])
     if of_logarithms(settings.loss):
         unit, middle, level = 1.0 / mean, min(log(mean), MOST_LOGARITHM), min(log(mean), MOST_LOGARITHM) * centred
     mixed = parts[SQUARED] + parts[SHIFTED] + parts[NEAR_SQUARED]
@@ -259,7 +250,7 @@ def weights(state: State, settings: Settings) -> np.ndarray:
     found += state.table[:, [FROM_CONSTANT, FROM_SQUARED]] @ parts[[NEAR_CONSTANT, NEAR_SQUARED]]
     found[0] -= shifts @ found
     slopes[0] = 1.0
-    bases = np.array([level, middle, middle + state.constants[SHIFT], level, middle, *(middle,) * MODELS])
+    bases = np.array([level, middle, middle + state.constants.numbers[SHIFT], level, middle, *(middle,) * MODELS])
     found[0] += parts @ bases
     return found * slopes
 
@@ -267,12 +258,11 @@ def weights(state: State, settings: Settings) -> np.ndarray:
 def merge(states: list[State], settings: Settings) -> State:
     """Average the models' weights and the constants by the examples of each worker; sums and regrets add up."""
     active = [state for state in states if state.labels[WEIGHT] > 0.0] or states[:1]
-    counted = np.array([state.constants[COUNTED] for state in active])
-    constants = np.sum([state.constants for state in active], axis=0)
-    if counted.sum() > 0.0:
-        constants[:COUNTED] = counted @ np.stack([state.constants[:COUNTED] for state in active]) / counted.sum()
-    together = regrets.merged([state.regrets for state in active])
-    merged: State = regression.merge(states, settings)._replace(constants=constants, regrets=together)
+    parts = {
+        "constants": constants.merged([state.constants for state in active], settings.loss),
+        "regrets": regrets.merged([state.regrets for state in active]),
+    }
+    merged: State = regression.merge(states, settings)._replace(**parts)
     return merged
 
 
@@ -281,8 +271,7 @@ def gains(base: State, state: State, settings: Settings) -> Gains:
     found = number_gains.gains(base, state)
     return {
         **found,
-        "constants": found["examples"] * state.constants[:COUNTED],
-        "sums": state.constants[COUNTED:] - base.constants[COUNTED:],
+        "constants": constants.gains(base.constants, state.constants, found["examples"]),
         "regrets": np.stack(state.regrets[:2]) - np.stack(base.regrets[:2]),
         "largest": Peak(state.regrets.largest),
     }
@@ -290,11 +279,13 @@ def gains(base: State, state: State, settings: Settings) -> Gains:
 
 def onto(base: State, gains: Gains, settings: Settings) -> State:
     """The state of a base and of what workers have learnt beyond it."""
-    merged: State = number_gains.onto(base, gains)
-    if not gains["examples"] > 0.0:
+    examples, learnt = gains["examples"], gains["constants"]
+    merged: State = number_gains.onto(base, {name: part for name, part in gains.items() if part is not learnt})
+    if not examples > 0.0:
         return merged
-    averaged, sums = gains["constants"] / gains["examples"], base.constants[COUNTED:] + gains["sums"]
-    sums_of_regrets, squares = np.stack(base.regrets[:2]) + gains["regrets"]
+    sums, squares = np.stack(base.regrets[:2]) + gains["regrets"]
     largest = np.maximum(base.regrets.largest, gains["largest"].values)
-    constants = np.concatenate([averaged, np.maximum(sums, 0.0)])
-    return merged._replace(constants=constants, regrets=Regrets(sums_of_regrets, np.maximum(squares, 0.0), largest))
+    return merged._replace(
+        constants=constants.onto(base.constants, learnt, examples, settings.loss),
+        regrets=Regrets(sums, np.maximum(squares, 0.0), largest),
+    )

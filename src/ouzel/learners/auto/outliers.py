@@ -1,21 +1,23 @@
 """Values far outside of what a feature has had, and how little they count in its mean, spread and largest value.
 
 A stray 999999 would otherwise set the unit of its column for good. What the models see of it is bounded by
-`standardisation.py`. Limits that few examples have set are wider by the factor c(n) = 1 + 144 / n^2.
+`standardisation.py`; where no spread explains it, they see the mean. Limits that few examples have set are wider by
+the factor c(n) = 1 + 144 / n^2.
 
-Dense features, of mean m and variance v after t >= 8 examples: a value is far off where |x - m| is above both 20
-c(t) sqrt(v) and the feature's bound, and |z| above 2.5 (which it is, if rows have the constant feature), unless
-rounding is all that v comes from. It counts as m + 3 sqrt(v) or m - 3 sqrt(v), in single precision. Where a value
-is not far off though |x - m| is above 20 c(t) sqrt(v), and |z| above 2.5, for any t, the bound becomes 4 |x - m| if
-it was less: in a column of ones, zeros are none. A feature that turns dense has the bound 0, or, if there were
-zeros among its values, the largest |x| + |m|. Whether scales are what they should be is looked at behind every
-window of examples, where m and v have taken note of the last: windows end at t = 4, 8, 16, and so on to 512, and
-then every 512 examples; where earlier examples fade or workers are merged, behind w examples where w >= min(max(t /
-2, 4), 512). l and h are the smallest and largest of the values as they count, of each example up to t = 512, and
-then of those of which t is a multiple of 16. Where t >= 8 and h > l, m becomes (l + h) / 2 and v becomes (h - l)^2
-/ 16, the bound 0, if sqrt(v) > c(s) (h - l) t / (2 w), where s = w up to t = 512 and w / 16 then, or if all of the
-window was believed; and where more than half of a window was far off, all of the next is believed. So a scale that
-a stray value has set comes down, and a column that changes its unit is followed, up or down.
+Dense features, of mean m and variance v after t >= 8 examples: a value is far off where |x - m| is above both 20 c(t)
+sqrt(v) and the feature's bound, and |z| above 2.5 (which it is, if rows have the constant feature), unless rounding is
+all that v comes from. It counts as m + 3 sqrt(v) or m - 3 sqrt(v), in single precision; the models see it as 3 or -3,
+but as 0, the mean, where |x - m| is above 1,000 c(t) sqrt(v) too. Where a value is not far off though |x - m| is above
+20 c(t) sqrt(v), and |z| above 2.5, for any t, the bound becomes 4 |x - m| if it was less: in a column of ones, zeros
+are none. A feature that turns dense has the bound 0, or, if there were zeros among its values, the largest |x| + |m|.
+Whether scales are what they should be is looked at behind every window of examples, where m and v have taken note of
+the last: windows end at t = 4, 8, 16, and so on to 512, and then every 512 examples; where earlier examples fade or
+workers are merged, behind w examples where w >= min(max(t / 2, 4), 512). l and h are the smallest and largest of the
+values as they count, of each example up to t = 512, and then of those of which t is a multiple of 16. Where t >= 8 and
+h > l, m becomes (l + h) / 2 and v becomes (h - l)^2 / 16, the bound 0, if sqrt(v) > c(s) (h - l) t / (2 w), where s =
+w up to t = 512 and w / 16 then, or if all of the window was believed; and where more than half of a window was far
+off, all of the next is believed. So a scale that a stray value has set comes down, and a column that changes its unit
+is followed, up or down.
 
 Rare features, of largest |x| n after being in k examples: a value is far above where k >= 8 and |x| > 20 c(k) n,
 and counts as n or -n; it is far below where 20 c(k) |x| < n. If values of a feature have been far above, or far
@@ -40,7 +42,7 @@ FAR_NUMBER = 100.0  # standard deviations from the mean, of a number to predict
 WIDER = 4.0  # times the largest deviation beyond that which was believed: such deviations are believed again
 HIGH_Z = 2.5  # z, the example itself in the moments: of a value that is far off it is higher
 COUNTS_AS = 3.0  # standard deviations from the mean
-STRIKING = 1000.0  # times the usual size: people are told
+STRIKING = 1000.0  # times the usual size: a line is shown, and models see the mean
 KNOWN_FROM = 8.0  # examples
 SHORTEST, LONGEST = 4.0, 512.0  # of a window
 CAUTION = 144.0  # squared examples, of which limits are twice as wide

@@ -44,6 +44,7 @@ from ouzel.learners.auto.number_gains import (
     SQUARES,
     WEIGHT,
     WEIGHTS,
+    label_scale,
 )
 from ouzel.learners.auto.other_losses import Settings
 from ouzel.learners.auto.standardisation import NORMS, SEEN, Features
@@ -60,7 +61,7 @@ MODELS = 3
 TINY = 1e-300  # beside a sum of squares, in a root that is divided by
 MARGINS, SOLVED, ROOT = range(newton_block.ROWS, newton_block.ROWS + 3)  # rows of the numbers to work with
 
-__all__ = ["Settings"]
+__all__ = ["Settings", "label_scale"]
 
 
 class State(NamedTuple):

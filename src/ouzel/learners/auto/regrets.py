@@ -5,7 +5,8 @@ f = sum_k p_k f_k. With g the slope of the loss at f, the regret of not having f
 which is at least what the loss of f exceeds that of f_k by; where g is 0, as where a median is just the label, it is
 that. With R_k the sum of r_k, V_k that of their squares, and B the largest square of all,
     p_k = max(R_k, 0) / (B + V_k), over their sum.
-The R of the first expert has the root of B on top: it has all the weight at first, and the others must earn theirs.
+The R of the first expert has a multiple of the root of B on top: it has all the weight at first, and the others must
+earn theirs.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ def layout(experts: int) -> Any:
 
 
 @inline_source
-def weigh(regrets, weights):
-    """Write p to `weights` (E,)."""
-    total, ahead = 0.0, sqrt(regrets.largest[0])
+def weigh(regrets, lead, weights):
+    """Write p to `weights` (E,); the first expert is ahead by `lead` times the largest regret."""
+    total, ahead = 0.0, lead * sqrt(regrets.largest[0])
     for k in range(len(weights)):
         regret = regrets.sums[k] + (ahead if k == 0 else 0.0)
         weights[k] = max(regret, 0.0) / max(regrets.largest[0] + regrets.squares[k], LEAST)
@@ -66,10 +67,10 @@ def fade(regrets: Regrets, kept: float) -> None:
     regrets.squares[...] *= kept
 
 
-def weights_of(regrets: Regrets) -> np.ndarray:
+def weights_of(regrets: Regrets, lead: float) -> np.ndarray:
     """p"""
     weights = np.empty(len(regrets.sums))
-    getattr(weigh, "py_func", weigh)(regrets, weights)
+    getattr(weigh, "py_func", weigh)(regrets, lead, weights)
     return weights
 
 

@@ -4,7 +4,8 @@ What an example x is to a linear model should not depend on the units of its fea
 feature that is not 0 in at least half of the examples so far is *dense*: its mean and variance follow the stream by
 Welford's update (Welford, 1962, "Note on a Method for Calculating Corrected Sums of Squares and Products",
 Technometrics 4), zeros counted and the example itself included, and the models see
-    z = (x - mean) / sqrt(variance), cut to -3 .. 3;    0 where the variance is what rounding leaves of a constant.
+    z = (x - mean) / sqrt(variance), cut to -3 .. 3;    0 where the variance is what rounding leaves of a constant,
+and 0 of a value so far off that it can but stand for nothing (`outliers.py`).
 Of any other feature they see z = x / the largest |x| so far. So a sparse example costs its non-zeros and the few dense
 features. A dense feature that is found in less than a quarter of the examples is rare again.
 
@@ -33,7 +34,7 @@ import numpy as np
 
 from ouzel.kernels.jit import inline_source
 from ouzel.layout import allocate, float32, float64, require, uint32
-from ouzel.learners.auto.outliers import BOUND
+from ouzel.learners.auto.outliers import BOUND, HIGH_Z, KNOWN_FROM, STRIKING, caution
 
 FURTHEST = 3.0  # standard deviations from the mean
 CONSTANT = 1e-10  # a variance below this part of the squared mean is rounding
@@ -101,11 +102,30 @@ def reach_of(totals):
 
 
 @inline_source
+def _is_any_high(values, dense):
+    """Whether any dense feature of an example is so high or low that it may be far off."""
+    found = False
+    for place in range(dense):
+        found |= abs(values[place]) > HIGH_Z
+    return found
+
+
+@inline_source
+def is_meaningless(features, work, place):
+    """Whether the value of a dense feature is so far off that the models are not to see it (`outliers.py`)."""
+    slot, seen = features.dense[place], features.totals[SEEN]
+    mean, limit = features.moments[slot, MEAN], STRIKING * caution(max(seen, 1.0))
+    variance, change = features.moments[slot, SQUARES] / max(seen, 1.0), np.float64(work.raw[place]) - mean
+    far = change * change > limit * limit * variance and abs(change) > features.window[slot, BOUND]
+    return far and seen >= KNOWN_FROM and variance > CONSTANT * mean * mean
+
+
+@inline_source
 def view_row(features, work, indices, values, centred):
     """Write slots and z of an example to `work.slots` and `work.values`, the dense ones first; return their number.
 
     z is by the moments with the example itself, though these take note of it in `noting.py`. `work.raw` takes x of
-    the dense ones.
+    the dense ones, and `work.high` whether any of these may be far off.
     """
     seen, dense = features.totals[SEEN] + 1.0, np.int64(features.totals[DENSE])
     part, count, reach = 1.0 / seen, dense, reach_of(features.totals)
@@ -131,6 +151,11 @@ def view_row(features, work, indices, values, centred):
         z = (x - mean if centred else x) / (spread if spread > 0.0 else 1.0)
         work.slots[place] = slot
         work.values[place] = min(max(z, -FURTHEST), FURTHEST) if spread > 0.0 else 0.0
+    work.high[0] = _is_any_high(work.values, dense)
+    if work.high[0]:
+        for place in range(dense):
+            if abs(work.values[place]) > HIGH_Z and is_meaningless(features, work, place):
+                work.values[place] = 0.0
     return count
 
 
@@ -185,6 +210,31 @@ def units(features: Features, reaching: bool = False) -> tuple[np.ndarray, np.nd
     if centred:
         shifts[dense] = mean * slopes[dense]
     return slopes, shifts
+
+
+def meaningless_from(features: Features, slots: np.ndarray) -> np.ndarray:
+    """From which deviation (n,) on the models do not see values of dense features (`is_meaningless`)."""
+    mean, seen = features.moments[slots, MEAN], max(features.totals[SEEN], 1.0)
+    variance = np.maximum(features.moments[slots, SQUARES], 0.0) / seen
+    limit = np.maximum(STRIKING * caution(seen) * np.sqrt(variance), features.window[slots, BOUND])
+    known: np.ndarray = (seen >= KNOWN_FROM) & (variance > CONSTANT * mean**2)
+    return np.where(known, limit, inf)
+
+
+def standardised(features: Features, slots: np.ndarray, values: np.ndarray, centred: bool) -> np.ndarray:
+    """What the models see of values (n,) of slots (n,), each in an example of its own: z as `view_row` has it."""
+    moments, seen = features.moments[slots], features.totals[SEEN] + 1.0
+    dense, largest = moments[:, LARGEST] < 0.0, np.maximum(np.abs(values), np.maximum(moments[:, LARGEST], 0.0))
+    change = values - moments[:, MEAN]
+    mean = moments[:, MEAN] + change / seen
+    spread = spreads(mean, (moments[:, SQUARES] + change * (values - mean)) / seen, centred)
+    squares, reach = moments[:, SQUARES] + values**2, reach_of(features.totals)
+    rare = np.maximum(np.sqrt(np.where(dense, 0.0, squares) / seen), largest / reach) if reach > 1.0 else largest
+    unit, gap = np.where(dense, spread, rare), np.where(dense & centred, values - mean, values)
+    z = np.divide(gap, unit, out=np.zeros(len(values)), where=unit > 0.0)
+    seen_as_mean = np.abs(change) > meaningless_from(features, slots)
+    found: np.ndarray = np.where(dense, np.where(seen_as_mean, 0.0, np.clip(z, -FURTHEST, FURTHEST)), z)
+    return found
 
 
 def fade(features: Features, kept: float) -> float:

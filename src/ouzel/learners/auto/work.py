@@ -16,6 +16,7 @@ class Work(NamedTuple):
     slots: np.ndarray  # (d,) uint32  slots of an example as the models see it
     values: np.ndarray  # (d,) float32  their z
     raw: np.ndarray  # (d,) float32  x of the dense features, by place
+    high: np.ndarray  # (1,) bool  whether any of these may be far off
     numbers: np.ndarray  # (32, 128 or classes) float64  what each file says of its rows
 
 
@@ -23,5 +24,5 @@ class Work(NamedTuple):
 def make_room(state):
     """Room to work in for a state of the default learner."""
     slots, columns = len(state.table), max(MOST, state.block.weights.shape[1])
-    numbers = np.empty((ROWS, columns))
-    return Work(np.empty(slots, np.uint32), np.empty(slots, np.float32), np.empty(slots, np.float32), numbers)
+    numbers, high = np.empty((ROWS, columns)), np.zeros(1, np.bool_)
+    return Work(np.empty(slots, np.uint32), np.empty(slots, np.float32), np.empty(slots, np.float32), high, numbers)

@@ -64,9 +64,20 @@ def pushing(fold: Callable[..., Any]) -> Callable[..., Any]:
     return push
 
 
-def fade(state: Any, kept: float, settings: Any) -> None:
-    """Have examples until now count for a part of what they did in the size of steps."""
+def fade(state: Any, kept: float, settings: Any, adaptive: bool = False) -> None:
+    """Let past examples count for a part of what they did: steps grow again, or else weights decay.
+
+    Steps that fall by the root of t grow by the root of 1 / kept, and weights stay what they are. What the schedule's
+    steps grow less, the weights lose: all of it where steps are equal, as they nearly are by default. `adaptive`: the
+    steps of features fall by sums of squares instead.
+    """
+    before, after = (
+        rate(settings.schedule, settings.learning_rate, settings.l2, seen)
+        for seen in (state.scale[1], kept * state.scale[1])
+    )
     state.scale[1] *= kept
+    if not adaptive:
+        state.scale[0] *= min(kept * (after / before) ** 2, 1.0)
 
 
 def shares(states: list[Any]) -> np.ndarray:

@@ -24,6 +24,7 @@ import numpy as np
 from ouzel.errors import OuzelError
 from ouzel.kernels.jit import force_inline, kernel_of
 from ouzel.layout import copied
+from ouzel.learners.budget import decaying_weights
 from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product
 from ouzel.learners.budget.gains import learnt
 from ouzel.learners.budget.kept_features import check, members
@@ -190,8 +191,8 @@ def gains_of_cells(base: Any, state: Any) -> Gains:
 
 
 def fade(state: Any, kept: float, settings: Any) -> None:
-    """Have examples until now count for a part of what they did in the size of steps, the common and each feature's."""
-    state.scale[1] *= kept
+    """Let past examples count for a part of what they did, in the steps of each feature too."""
+    decaying_weights.fade(state, kept, settings, adaptive=settings.per_feature)
     for squares in (state.cells.squares, getattr(state, "sums", state.cells.squares[:0])):
         squares *= np.float32(kept)
 

@@ -25,6 +25,7 @@ import numpy as np
 from ouzel.errors import OuzelError
 from ouzel.kernels.jit import force_inline
 from ouzel.layout import float32, float64, made_from, uint32
+from ouzel.learners.budget import decaying_weights
 from ouzel.learners.budget.decaying_weights import SMALLEST_SCALE, factor_of, next_step, product
 from ouzel.learners.budget.extensions import CellBits, CellL1, PerFeature, cell_bytes, checked_extensions, choosing
 from ouzel.learners.budget.gains import kept, learnt, merging, unless_idle
@@ -268,8 +269,9 @@ swap_classes = negating("heap.weights", "sketch.counters", "lags")
 
 
 def fade(state: State, kept: float, settings: Settings) -> None:
-    """Have examples until now count for a part of what they did in the size of steps, and in the mean of iterates."""
-    state.scale[[1, 3]] *= kept
+    """Let past examples count for a part of what they did, in the mean of iterates too."""
+    decaying_weights.fade(state, kept, settings)
+    state.scale[3] *= kept
     state.lags[...] *= np.float32(kept)
 
 

@@ -102,6 +102,7 @@ class Functions(NamedTuple):
     directions: Any
     condition_number: Any
     swap_classes: Any
+    largest_sizes: Any
     merge: Any
     gains: Any
     onto: Any
@@ -224,6 +225,10 @@ def by_sketch(sketch: ModuleType | Any, home: str) -> Functions:
         own = sketch.settled(state.sketch)
         return (own.table @ own.coefficients) * scales_of(state, settings)
 
+    def largest_sizes(state: State) -> np.ndarray:
+        """The largest |value| (d,) of each feature, as which a larger one counts; of none if they are as they are."""
+        return np.asarray(state.largest, float)
+
     def eigenvalues(state: State) -> np.ndarray:
         """Estimated eigenvalues (m,) of the mean outer product of what is sketched."""
         return sketch.eigenvalues(state.sketch)
@@ -263,5 +268,5 @@ def by_sketch(sketch: ModuleType | Any, home: str) -> Functions:
 
     return Functions(
         State, Settings, layout, init, grow, check, *_kernels(sketch, home),
-        weights, eigenvalues, directions, condition_number, swap_classes, merge, gains, onto,
+        weights, eigenvalues, directions, condition_number, swap_classes, largest_sizes, merge, gains, onto,
     )  # fmt: skip

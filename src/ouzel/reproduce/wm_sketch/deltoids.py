@@ -16,6 +16,7 @@ from ouzel.analytics.items import joined_column, prefixed, slots_of_column
 from ouzel.plotting.axes import Line, draw_panels
 from ouzel.reproduce.provenance import DataFolder
 from ouzel.reproduce.writing import markdown_table, span, write_report
+from ouzel.streams.formats.detection import find_format
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.batches import record_batches
@@ -47,7 +48,9 @@ def table_of(path: Path) -> pyarrow.Table:
     """All of a table, as text."""
     source = Source(path)
     try:
-        return pyarrow.Table.from_batches(record_batches(source, Options(), path.suffixes[0][1:], lambda count: None))
+        return pyarrow.Table.from_batches(
+            record_batches(source, Options(), find_format(source, None), lambda count: None)
+        )
     finally:
         source.close()
 

@@ -49,7 +49,7 @@ function showFigures(now) {
   if (now.error_rate != null) tiles.push(tile("wrong so far", share(now.error_rate), "error_rate"));
   if (now.baseline != null) {
     const classes = now.error_rate != null;
-    tiles.push(tile(classes ? "wrong without features" : "error of the mean", classes ? share(now.baseline) : number(now.baseline), "baseline"));
+    tiles.push(tile(classes ? "wrong without features" : "baseline", classes ? share(now.baseline) : number(now.baseline), "baseline"));
   }
   tiles.push(
     tile("mean loss", number(now.mean_loss), "mean_loss"),

@@ -9,13 +9,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ouzel.service.aside import SMALL, NotNowError
+from ouzel.service.formats import JSON_LINES
 from ouzel.service.gate import body_of
-from ouzel.service.problems import json_response, refused
+from ouzel.service.problems import ProblemError, json_response, refused
 from ouzel.service.reading import Refused
 from ouzel.service.routes.bodies import (
     JSON,
     LINES,
-    LINES_TOO,
     check_json,
     is_array,
     kind_of,
@@ -33,10 +33,11 @@ FEW = 16  # examples that are predicted in the loop
 async def predict(request: Request, served: Served) -> Response:
     """One object is answered by one, an array by an array, lines by lines."""
     kind = kind_of(request)
-    if kind not in (JSON, *LINES_TOO):
+    lines = kind in JSON_LINES.media_types
+    if kind != JSON and not lines:
         raise wrong_kind(kind, JSON, LINES)
     body = await body_of(request, served.limits)
-    if kind in LINES_TOO:
+    if lines:
         return await served.answer(len(body), partial(_predict_lines, served, body))
     if is_array(body):
         return await served.answer(len(body), partial(_predict_array, served, body))
@@ -58,6 +59,7 @@ async def explain(request: Request, served: Served) -> Response:
 
 def predict_all(served: Served, texts: list[bytes], now: bool) -> list[Result]:
     """Predictions of lines, as many at a time as are one block; NotNowError if they are many and it is to be now."""
+    check_count(served, len(texts))
     if now and len(texts) > FEW:
         raise NotNowError
     results: list[Result] = []
@@ -66,7 +68,15 @@ def predict_all(served: Served, texts: list[bytes], now: bool) -> list[Result]:
     return results
 
 
+def check_count(served: Served, count: int) -> None:
+    """Refuse more examples than one request may have: few bytes each would make many times as many of answers."""
+    most = served.limits.examples
+    if count > most:
+        raise ProblemError(413, f"found {count:,} examples; expected at most {most:,} in a request: send several")
+
+
 def _predict_lines(served: Served, body: bytes, now: bool) -> Response:
+    check_count(served, body.count(b"\n"))  # before they are taken apart
     results = predict_all(served, [line for line in body.split(b"\n") if line.strip()], now)
     return Response(b"".join(msgspec.json.encode(plain(result)) + b"\n" for result in results), media_type=LINES)
 

@@ -10,14 +10,15 @@ from typing import Any
 import msgspec
 from starlette.requests import Request
 
+from ouzel.service.formats import JSON_LINES
 from ouzel.service.gate import chunks_of_body
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.problems import ProblemError
 from ouzel.service.reading import Refused
 from ouzel.service.submission import Result
 
-JSON, LINES = "application/json", "application/x-ndjson"
-LINES_TOO = (LINES, "application/jsonl", "application/jsonlines")
+JSON = "application/json"
+LINES = JSON_LINES.media_types[0]
 AT_ONCE = 1 << 16  # bytes of a body that are asked for
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ouzel.service.formats import ARROW, OF_LINES
+from ouzel.service.formats import READ
 from ouzel.service.gate import body_of
 from ouzel.service.problems import ProblemError, json_response, refused
 from ouzel.service.reading import MOST_KEY, Refused
 from ouzel.service.routes.bodies import (
     JSON,
     LINES,
-    LINES_TOO,
     check_json,
     is_array,
     json_of,
@@ -24,15 +23,17 @@ from ouzel.service.routes.bodies import (
 from ouzel.service.routes.streaming import AT_ONCE, LearnedLines, numbered
 from ouzel.service.served import Served
 from ouzel.service.submission import Given, KeyOf
+from ouzel.streams.formats.catalogue import by_media_type
 
 
 async def learn(request: Request, served: Served) -> Response:
     """One object, an array of them, or lines: each is answered with what was predicted before it was learnt."""
     kind, key = kind_of(request), _key(request)
-    if kind in (*LINES_TOO, *OF_LINES, ARROW):
-        return LearnedLines(request, served, key, kind)
+    format = by_media_type(kind)
+    if format is not None:
+        return LearnedLines(request, served, key, format)
     if kind != JSON:
-        raise wrong_kind(kind, JSON, LINES, *OF_LINES, ARROW)
+        raise wrong_kind(kind, JSON, *(format.media_types[0] for format in READ))
     body = await body_of(request, served.limits)
     if is_array(body):
         objects = await served.answer(len(body), lambda now: objects_of(body))

@@ -14,13 +14,14 @@ from starlette.types import Receive, Scope, Send
 
 from ouzel.errors import OuzelError
 from ouzel.service.example_log import MOST_ROW
-from ouzel.service.formats import ARROW, OF_LINES, as_json, rows_of_stream
+from ouzel.service.formats import as_json, rows_of_stream
 from ouzel.service.packed_rows import rows_as_json
 from ouzel.service.problems import ProblemError
 from ouzel.service.reading import Refused
 from ouzel.service.routes.bodies import JSON, LINES, file_of, lines_of, plain, texts_of
 from ouzel.service.served import Served
 from ouzel.service.submission import Given, Result, Rows, Text
+from ouzel.streams.formats.catalogue import Family, Format
 
 AT_ONCE = 512  # lines of a stream that are submitted together
 FEWEST = 64  # rows of Arrow that are kept as they are; fewer take no more room as lines
@@ -51,11 +52,11 @@ class Numbered(NamedTuple):
 class LearnedLines(Response):
     """The answer to a stream: a line for each of its lines while they come, or a summary alone, which ends both."""
 
-    def __init__(self, request: Request, served: Served, key: str | None, kind: str) -> None:
+    def __init__(self, request: Request, served: Served, key: str | None, format: Format) -> None:
         self.telling = request.query_params.get("answers", "all") != "summary"
         super().__init__(None, 200, media_type=LINES if self.telling else JSON)
         del self.headers["content-length"]
-        self.request, self.served, self.key, self.kind = request, served, key, kind
+        self.request, self.served, self.key, self.format = request, served, key, format
         self.counts: Counter[str] = Counter()
         self.refusals: list[dict[str, Any]] = []
         self.lines = 0  # so far
@@ -98,7 +99,7 @@ class LearnedLines(Response):
 
     async def _batches(self) -> AsyncIterator[Batch]:
         """The lines of the body under way; as wholes where each line need not be known by itself."""
-        if self.kind in OF_LINES or self.key is not None:
+        if self.format.family is Family.LINES or self.key is not None:
             async for lines in self._lines():
                 numbers, given = await self._given(lines, self.lines)
                 self.lines += len(lines)
@@ -139,7 +140,7 @@ class LearnedLines(Response):
 
     async def _parts(self) -> AsyncIterator[bytes | Rows]:
         """Whole lines of the body, or rows of a stream of Arrow: as they are if they are plain and many."""
-        if self.kind != ARROW:
+        if not self.format.is_columnar:
             async for text in texts_of(self.request, self.served.limits):
                 yield text
             return
@@ -163,7 +164,7 @@ class LearnedLines(Response):
 
     async def _lines(self) -> AsyncIterator[list[bytes]]:
         """The lines of the body, some at a time."""
-        if self.kind != ARROW:
+        if not self.format.is_columnar:
             async for lines in lines_of(self.request, self.served.limits, AT_ONCE):
                 yield lines
             return
@@ -173,15 +174,15 @@ class LearnedLines(Response):
 
     async def _given(self, lines: list[bytes], before: int) -> tuple[list[int], list[Given]]:
         """The lines that are not blank, their numbers first, as they are to be learnt."""
-        comment = b"#" if self.kind in OF_LINES else b"\n"
+        comment = self.format.comment or b"\n"
         kept = [(before + k, line) for k, line in enumerate(lines, 1) if line.strip() and not line.startswith(comment)]
         numbers, texts = [number for number, _ in kept], [line for _, line in kept]
         keys = [numbered(self.key, number) for number in numbers]
-        if self.kind not in OF_LINES or not texts:
+        if self.format.family is not Family.LINES or not texts:
             return numbers, [Given(text, key) for text, key in zip(texts, keys, strict=True)]
         reading = self.served.owner.reading
         given = []
-        read = await asyncio.to_thread(as_json, texts, self.kind, reading.options, reading.label)
+        read = await asyncio.to_thread(as_json, texts, self.format, reading.options, reading.label)
         for text, key, found in zip(texts, keys, read, strict=True):
             given.append(Given(text, key, refused=found) if isinstance(found, Refused) else Given(found, key))
         return numbers, given

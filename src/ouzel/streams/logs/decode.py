@@ -6,32 +6,28 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
 from ouzel.errors import DataError, OuzelError, bad_line
 from ouzel.streams.block import Block
+from ouzel.streams.formats.catalogue import FORMATS, Family, Format, by_content, names_of
 from ouzel.streams.logs.decode_arrow import ArrowDecoder
 from ouzel.streams.logs.messages import Bad, Decoded, lines_of, place_of
 from ouzel.streams.logs.protocol import Batch
 from ouzel.streams.options import Options, check_format
-from ouzel.streams.sources.formats import told_by
 from ouzel.streams.tables.kinds import ColumnKinds
+from ouzel.streams.telling import Telling
 from ouzel.streams.text.json_lines import JsonLines
 from ouzel.streams.text.json_walk import ROOM
 from ouzel.streams.text.lines import Parsed
-from ouzel.streams.text.svmlight import parse_svmlight
-from ouzel.streams.text.vw import parse_vw
-from ouzel.streams.text.vw_namespaces import Namespaces, names_namespaces
 
 if TYPE_CHECKING:
     from ouzel.streams.logs.decode_arrow import ArrowDecoder
 
 MOST_TRIED = 100  # messages by which the format is told
-FORMATS = ("jsonl", "svmlight", "vw", "arrow")
 BEHIND, NEWLINE = bytes(ROOM), 10
-PARSERS = {"svmlight": parse_svmlight, "vw": parse_vw}
 
 
 def _as_array(text: bytearray) -> np.ndarray:
@@ -45,7 +41,7 @@ class Decoder:
     def __init__(self, format: str | None, options: Options, name: str, say: Callable[[str], None]) -> None:
         self.options = replace(options, on_error="skip")
         self.name = name
-        self.format = format
+        self.format = None if format is None else FORMATS.get(format) or self._refused(format)
         self.kinds = ColumnKinds(options, say)
         self.looked = False  # whether it is known what the members of JSON objects hold
         self._json: JsonLines | None = None
@@ -57,34 +53,41 @@ class Decoder:
         """Whether it has looked at the first messages."""
         return self._json is not None or self._parse is not None or self._tables is not None
 
+    @property
+    def format_name(self) -> str:
+        """The format of the messages, once it is known."""
+        return "" if self.format is None else self.format.name
+
     def look(self, batches: Sequence[Batch]) -> None:
         """Tell the format by the first messages, and what members hold."""
         self.format = self.format or self._told(batches)
         if self.format is None or not any(value and not value.isspace() for batch in batches for value in batch.values):
             return
-        if self.format not in FORMATS:
-            raise OuzelError(f"{self.name}: messages are {', '.join(FORMATS)}; got {self.format!r}")
+        if not self.format.in_messages:
+            self._refused(self.format.name)
         check_format(self.options, self.name, self.format)
-        if self.format == "jsonl":
+        if self.format.family is Family.OBJECTS:
             self._json = JsonLines(self.options, lambda count: None, self.kinds, self.name)
             if not self.looked:
-                lines = chain.from_iterable(lines for batch in batches for lines in lines_of(batch, "jsonl"))
+                lines = (line for batch in batches for some in lines_of(batch, self.format) for line in some)
                 self._json.look(list(islice(lines, self.options.sample)))
-        elif self.format == "arrow":
+        elif self.format.is_columnar:
             self._tables = ArrowDecoder(self.options, self.name, self.kinds)
-        elif self.format == "vw" and names_namespaces(self.options):
-            self._parse = Namespaces(self.options).parse
         else:
-            self._parse = PARSERS[self.format]
+            self._parse = self.format.module.parser(self.options, Telling(self.options.bits)).parse
         self.looked = True
 
-    def _told(self, batches: Sequence[Batch]) -> str | None:
+    def _refused(self, format: str) -> NoReturn:
+        known = ", ".join(names_of(lambda format: format.in_messages))
+        raise OuzelError(f"{self.name}: messages are {known}; got {format!r}")
+
+    def _told(self, batches: Sequence[Batch]) -> Format | None:
         """The format by the first message that tells one; None if there are too few to give up."""
         values = [value for batch in batches for value in batch.values if value]
         for value in values[:MOST_TRIED]:
             with suppress(DataError):
-                return told_by(value[:4096], self.name)
-        return None if len(values) < MOST_TRIED else told_by(values[0][:4096], self.name)
+                return by_content(value[:4096], self.name)
+        return None if len(values) < MOST_TRIED else by_content(values[0][:4096], self.name)
 
     def decode(self, batch: Batch) -> Decoded:
         """The examples of a batch; those that are none are told apart, with what is wrong with them."""
@@ -94,7 +97,7 @@ class Decoder:
             return self._tables.decode(batch)
         if self.format is None:
             for value in filter(None, batch.values):
-                told_by(value[:4096], self.name)  # raises, or it would be known
+                by_content(value[:4096], self.name)  # raises, or it would be known
             return Decoded(batch, [], np.empty(0, np.int64), np.zeros(len(batch.values) + 1, np.int64), [])
         data, firsts = self._text(batch)
         stop = len(data) - ROOM
@@ -103,7 +106,7 @@ class Decoder:
         if len(lines) < firsts[-1]:
             every = data[:stop].tobytes().split(b"\n")
             for line in np.setdiff1d(np.arange(firsts[-1]), lines, assume_unique=True).tolist():
-                if self.format == "svmlight" and every[line].lstrip().startswith(b"#"):
+                if self.format.comment and every[line].lstrip().startswith(self.format.comment):
                     continue
                 message = int(np.searchsorted(firsts, line, side="right")) - 1
                 bad.append(Bad(message, line, self._reason(batch, message, every[line]), batch.values[message] or b""))
@@ -116,7 +119,8 @@ class Decoder:
             data = _as_array(bytearray(b"\n").join([*values, BEHIND]))  # type: ignore[list-item]
             if np.count_nonzero(data == NEWLINE) == len(values) and not any(map(bytes.isspace, values)):  # type: ignore[arg-type]
                 return data, np.arange(len(values) + 1)
-        lines = lines_of(batch, self.format or "")
+        assert self.format is not None
+        lines = lines_of(batch, self.format)
         text = bytearray(b"\n").join([*chain.from_iterable(lines), BEHIND])
         return _as_array(text), np.cumsum([0, *map(len, lines)])
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pyarrow
 
+from ouzel.streams.formats.catalogue import find
 from ouzel.streams.logs.arrow_values import as_one_batch
 from ouzel.streams.logs.messages import Bad, Decoded
 from ouzel.streams.logs.protocol import Batch, shown
@@ -20,11 +21,11 @@ from ouzel.streams.tables.kinds import ColumnKinds
 class TableDecoder:
     """Reads the rows of one table."""
 
-    format: str | None = "sql"
+    format_name = "sql"  # of rows of a table, which are no messages
     ready = True  # columns have types: no rows need be looked at
 
     def __init__(self, format: str | None, options: Options, name: str, say: Callable[[str], None]) -> None:
-        check_format(options, name, "arrow")
+        check_format(options, name, find("arrow"))
         self.options, self.name = options, name
         self.looked = False
         self._rows = TableRows(options, name, ColumnKinds(options, say))

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from ouzel.errors import OuzelError
 from ouzel.rules import label as a_label
 from ouzel.streams.ahead import made_ahead
+from ouzel.streams.formats.catalogue import find
 from ouzel.streams.logs.address import is_log, name_of
 from ouzel.streams.logs.beside import KEY, Beside, has
 from ouzel.streams.logs.databases import is_database
@@ -29,6 +30,7 @@ from ouzel.streams.logs.reading import Reading
 from ouzel.streams.text.json_members import with_members
 from ouzel.streams.text.json_objects import DECODER, object_of
 
+JSON_LINES = find("jsonl")
 TOLD = 60.0  # seconds between two lines on what was left out
 
 
@@ -177,7 +179,7 @@ class JoinedLog:
 
     def _split(self, value: bytes | None, beside: dict[str, str], side: int) -> Split:
         """What a message holds: lines of JSON that are an event, or a label."""
-        lines = content(value, "jsonl")
+        lines = content(value, JSON_LINES)
         if not lines:
             return Split()
         key = beside.get(KEY)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ouzel.errors import DataError
 from ouzel.streams.block import Block
+from ouzel.streams.formats.catalogue import Family, Format
 from ouzel.streams.logs.protocol import Batch, shown
 from ouzel.streams.text.json_members import with_members
 from ouzel.streams.text.json_objects import object_of
@@ -37,23 +38,25 @@ class Decoded(NamedTuple):
     bad: list[Bad]
 
 
-def content(value: bytes | None, format: str) -> list[bytes]:
-    """The lines of a message that hold something; a JSON object may stand on several.
+def content(value: bytes | None, format: Format | None) -> list[bytes]:
+    """The lines of a message that hold something; a JSON object may stand on several. None is a format not known yet.
 
-    >>> content(b'{"a":\\n1}', "jsonl"), content(b"1 2:3\\n\\n0 4:5\\n", "svmlight"), content(None, "vw")
+    >>> from ouzel.streams.formats.catalogue import find
+    >>> json_lines, svmlight = find("jsonl"), find("svmlight")
+    >>> content(b'{"a":\\n1}', json_lines), content(b"1 2:3\\n\\n0 4:5\\n", svmlight), content(None, svmlight)
     ([b'{"a": 1}'], [b'1 2:3', b'0 4:5'], [])
     """
     lines = [line for line in (value or b"").splitlines() if line.strip()]
-    if format == "jsonl" and len(lines) > 1:
+    if format is not None and format.family is Family.OBJECTS and len(lines) > 1:
         try:
             object_of(b" ".join(lines))
         except (ValueError, RecursionError):
             return lines
         return [b" ".join(lines)]
-    return [line for line in lines if format != "svmlight" or not line.startswith(b"#")]
+    return [line for line in lines if format is None or not format.comment or not line.startswith(format.comment)]
 
 
-def lines_of(batch: Batch, format: str) -> list[list[bytes]]:
+def lines_of(batch: Batch, format: Format | None) -> list[list[bytes]]:
     """The lines of each message, with the members that come beside it."""
     lines = [content(value, format) for value in batch.values]
     if not batch.beside:

@@ -193,7 +193,7 @@ class LogStream(BlockIterator):
         position.pass_over(batch, message)
         within = line - int(firsts[message])
         position.within = (batch.partition, within) if within else ("", 0)
-        position.format = self._decoder.format or ""
+        position.format = self._decoder.format_name
         position.lost = self._lost_before + self.log.lost
         for bad in taken.decoded.bad:
             if taken.line <= bad.line < line:

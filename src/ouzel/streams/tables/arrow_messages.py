@@ -15,6 +15,7 @@ import pyarrow
 import pyarrow.ipc
 
 from ouzel.streams.limits import Limits
+from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
 
 MAGIC = b"ARROW1"
@@ -25,9 +26,20 @@ DATA = 1  # field of a dictionary
 BUFFERS, COMPRESSION = 2, 3  # fields of a record batch
 
 
-def arrow_batches(source: Source, limits: Limits) -> Iterator[Any]:
+def tables(source: Source, options: Options) -> Iterator[Any]:
     """Tables of a file or stream of Arrow: an empty one, then one for each record batch; none is validated yet."""
-    yield from batches_in(source.open(), source.name, limits)
+    yield from batches_in(source.open(), source.name, options.limits)
+
+
+def rows_stored(source: Source, limits: Limits) -> int:
+    """The number of rows in a file or stream; uses the source up."""
+    return sum(table.num_rows for table in batches_in(source.open(), source.name, limits))
+
+
+def writer(file: Any, schema: Any, packed: str | None = None) -> Any:
+    """What writes record batches or tables of a schema to a file."""
+    codec = None if packed == "none" else packed
+    return pyarrow.ipc.new_file(file, schema, options=pyarrow.ipc.IpcWriteOptions(compression=codec))
 
 
 def batches_in(file: Any, name: str, limits: Limits) -> Iterator[Any]:

@@ -19,6 +19,7 @@ from ouzel.streams.tables.coded import Coded
 from ouzel.streams.tables.column_rows import ColumnRows
 from ouzel.streams.tables.cut_rows import CutRows
 from ouzel.streams.tables.in_place import read_in_place
+from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.tables.lanes import Rows
 from ouzel.streams.tables.plain_words import PlainWords, plain_words_of
 from ouzel.streams.tables.refusals import converting
@@ -30,7 +31,14 @@ Decode = Callable[[str, Any], tuple[Coded, np.ndarray]]
 class AtOnce:
     """Reads the columns of a table that are numbers or categories, those of numbers with ids."""
 
-    def __init__(self, names: list[str], kinds: Mapping[str, str], ids: Mapping[str, int], options: Options) -> None:
+    def __init__(
+        self,
+        names: list[str],
+        kinds: Mapping[str, str],
+        ids: Mapping[str, int],
+        options: Options,
+        column_kinds: ColumnKinds,
+    ) -> None:
         self._kinds = {place: kinds[name] for place, name in enumerate(names) if kinds.get(name) in (NUMBER, CATEGORY)}
         self.names = names
         self._options = options
@@ -43,6 +51,7 @@ class AtOnce:
             for place, kind in self._kinds.items()
             if kind == NUMBER and isinstance(own_name(names[place]), str)
         }
+        self._column_kinds = column_kinds
         self._told = np.empty((0, TOLD), np.uint64)
 
     def read(self, batch: Any, noted: np.ndarray, name: str, decode: Decode) -> tuple[Rows, list[Names]] | None:
@@ -60,7 +69,11 @@ class AtOnce:
         found = read_in_place(batch, self._layout, self._options.limits.word, self._mask, noted, self._told)
         if found is None:
             return None
-        rows, words, numbered = found
+        rows, words, numbered, worded = found
+        for place in np.flatnonzero(worded).tolist():
+            if self._column_kinds.is_strict(self.names[place]):
+                return None
+            self._column_kinds.note_other(self.names[place], CATEGORY)
         return rows, [*(self._own[k] for k in np.flatnonzero(numbered).tolist() if k in self._own), words]
 
     def _read_columns(

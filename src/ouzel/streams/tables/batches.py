@@ -11,11 +11,10 @@ import pyarrow
 from ouzel.errors import DataError
 from ouzel.streams.ahead import file_ahead
 from ouzel.streams.block import Block, rows_at_once
-from ouzel.streams.limits import Limits
+from ouzel.streams.formats.catalogue import Family, Format
 from ouzel.streams.logs.databases import asking, query_of
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
-from ouzel.streams.tables.arrow_messages import arrow_batches
 from ouzel.streams.tables.arrow_types import flat
 from ouzel.streams.tables.block_tables import BlockReader, holds_blocks
 from ouzel.streams.tables.coded import Checks
@@ -25,7 +24,6 @@ from ouzel.streams.tables.csv_text import Uneven
 from ouzel.streams.tables.cut_rows import as_arrow
 from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.tables.labels import find_label
-from ouzel.streams.tables.parquet import parquet_tables, rows_of_parquet
 from ouzel.streams.telling import Telling
 from ouzel.streams.text.json_lines import json_batches, read_json_lines
 
@@ -33,13 +31,18 @@ Skipped = Callable[[int], None]
 
 
 def read_table(
-    source: Source, options: Options, format: str, skipped: Skipped, kinds: ColumnKinds, telling: Telling | None = None
+    source: Source,
+    options: Options,
+    format: Format,
+    skipped: Skipped,
+    kinds: ColumnKinds,
+    telling: Telling | None = None,
 ) -> Iterator[Block]:
     """Blocks of a table; `skipped` is told the number of rows left out, `kinds` decides what columns hold."""
-    if format == "jsonl":
+    if format.family is Family.OBJECTS:
         yield from read_json_lines(source, options, skipped, kinds, telling)
         return
-    delimited = format in ("csv", "tsv")
+    delimited = format.is_delimited
     above, uneven = lines_above(options) if delimited else 0, Uneven()
     columns: Columns | None = None
     blocks: BlockReader | None = None
@@ -64,7 +67,7 @@ def read_table(
 def record_batches(
     source: Source,
     options: Options,
-    format: str,
+    format: Format,
     skipped: Skipped,
     needed: Sequence[str] = (),
 ) -> Iterator[Any]:
@@ -74,9 +77,9 @@ def record_batches(
     lines, whose rows may lack what others have, have the columns `needed` in every batch. Errors of PyArrow come as
     they are: read within `guard.reading`.
     """
-    if format in ("csv", "tsv"):
+    if format.is_delimited:
         yield from map(as_arrow, delimited_batches(source, options, format, skipped, Uneven()))
-    elif format == "jsonl":
+    elif format.family is Family.OBJECTS:
         yield from json_batches(source, options, skipped, needed)
     else:
         checks = Checks()
@@ -88,23 +91,15 @@ def record_batches(
                 yield from table.combine_chunks().to_batches() or [_empty(table.schema, source.name)]
 
 
-def _tables(source: Source, options: Options, format: str) -> Iterator[Any]:
+def _tables(source: Source, options: Options, format: Format) -> Iterator[Any]:
     """Tables of a file, or of what a database answers."""
     if source.remote is None:
-        parquet = format == "parquet"
-        yield from parquet_tables(source, options, options.limits) if parquet else arrow_batches(source, options.limits)
+        yield from format.module.tables(source, options)
         return
     query = query_of(source.remote)
     with closing(query.connect()) as connection, asking(query):
         for batch in query.batches(connection, query.sql):
             yield pyarrow.Table.from_batches([batch])
-
-
-def rows_stored(source: Source, format: str, limits: Limits) -> int:
-    """The number of rows of a Parquet or Arrow file; uses the source up."""
-    if format == "arrow":
-        return sum(part.num_rows for part in arrow_batches(source, limits))
-    return rows_of_parquet(source, limits)
 
 
 def _empty(schema: Any, name: str) -> Any:

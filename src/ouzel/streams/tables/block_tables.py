@@ -105,7 +105,7 @@ class BlockReader:
     """Makes blocks of the batches of such a table, however they are cut; refuses options that come too late for it."""
 
     def __init__(self, schema: Any, options: Options, name: str) -> None:
-        check_format(options, name, "a converted file")
+        check_format(options, name, None)
         self.name = name
         self._told: dict[str, Any] | None = None
         self._as_told: tuple[str, FeatureSpace] = "", NOTHING_KNOWN  # the text of that, and its space

@@ -10,12 +10,12 @@ from ouzel.kernels.jit import force_inline, kernel
 from ouzel.sketches.hashing import finish_hash, murmur3_32
 from ouzel.streams.block import LARGEST, Names
 from ouzel.streams.missing import marks_no_number, says_nothing
-from ouzel.streams.tables.arrow_types import as_text, as_words, is_there
+from ouzel.streams.tables.arrow_types import as_text, as_words, is_list, is_there
 from ouzel.streams.text.numbers import parse_number
 from ouzel.streams.text.spans import ROOM, ZERO, absorb, absorb_bytes, is_new
 from ouzel.streams.truth_values import NEITHER, find_large, make_small, truth_of
 
-NOT_FINITE, TOO_LONG, NOT_A_DATE = np.uint8(1), np.uint8(2), np.uint8(3)  # what is wrong with a cell
+NOT_FINITE, TOO_LONG, NOT_A_DATE, NO_NUMBER = (np.uint8(code) for code in (1, 2, 3, 4))  # what is wrong with a cell
 INFINITY = np.frombuffer(b"infinity", np.uint8)
 
 
@@ -189,6 +189,21 @@ def _is_nothing(data, start, stop):
     while stop > start and data[stop - 1] == 32:
         stop -= 1
     return start == stop or says_nothing(data, start, stop)
+
+
+@kernel
+def _find_nothing(words, missing):
+    for i in range(len(words.valid)):
+        missing[i] = not words.valid[i] or _is_nothing(words.data, words.offsets[i], words.offsets[i + 1])
+
+
+def missing_cells(array: Any) -> np.ndarray:
+    """Which cells (n,) of a column of text or lists say nothing; a list of no items says that there is none."""
+    if is_list(array.type):
+        return ~is_there(array)
+    words, missing = words_of_cells(array), np.empty(len(array), np.bool_)
+    _find_nothing(words, missing)
+    return missing
 
 
 @kernel

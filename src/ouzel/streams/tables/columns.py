@@ -31,7 +31,7 @@ from ouzel.streams.tables.arrow_types import (
     numbers_of,
     tags_of,
 )
-from ouzel.streams.tables.cells import NOT_A_DATE, NOT_FINITE, TOO_LONG
+from ouzel.streams.tables.cells import NO_NUMBER, NOT_A_DATE, NOT_FINITE, TOO_LONG
 from ouzel.streams.tables.csv_text import Uneven
 from ouzel.streams.tables.cut_rows import CutRows, as_arrow
 from ouzel.streams.tables.feature_columns import FeatureColumns
@@ -42,6 +42,7 @@ from ouzel.streams.tables.lists import read_sparse
 from ouzel.streams.tables.parts import parts
 from ouzel.streams.tables.refusals import converting
 from ouzel.streams.telling import Telling
+from ouzel.streams.values import KNOWN
 
 FINITE = "expected a finite number that fits 32-bit floating point, or nothing"
 WEIGHT = "expected a weight, a finite number of 0 or more"
@@ -175,6 +176,7 @@ class Columns:
                 refuse(cells == NOT_FINITE, column, FINITE)
                 refuse(cells == TOO_LONG, column, self.too_long["word"])
                 refuse(cells == NOT_A_DATE, column, EXPECTED)
+                refuse(cells == NO_NUMBER, column, KNOWN.format("a number"))
         if self.label is not None:
             with converting(batch, self.label, self.name, "label"):
                 self._encoded = _encoded(batch, self.label)

@@ -15,14 +15,16 @@ import pyarrow.csv
 
 from ouzel.errors import DataError, bad_line
 from ouzel.numerals import is_number
+from ouzel.streams.formats.catalogue import Format
 from ouzel.streams.options import Options
-from ouzel.streams.sources.formats import DELIMITERS
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.csv_cells import Cutter, can_cut
 from ouzel.streams.tables.csv_text import MARK, CellText, Uneven, lines_in
 from ouzel.streams.tables.cut_rows import CutRows, as_arrow
-from ouzel.streams.text.utf8 import NOT_UTF8, SAVE_AS_UTF8
+from ouzel.streams.text.lines import NOT_UTF8
+from ouzel.streams.text.utf8 import SAVE_AS_UTF8
 
+DELIMITERS = ",\t;|"  # that part the cells of a table, in the order they are looked for
 BLOCK = 4 << 20  # bytes that PyArrow parses at a time
 PIECE = 2 << 20  # bytes of plain text that are read at a time: what a near cache holds
 QUOTED = re.compile(r'"[^"]*"?')
@@ -36,7 +38,7 @@ def lines_above(options: Options) -> int:
 def delimited_batches(
     source: Source,
     options: Options,
-    format: str,
+    format: Format,
     skipped: Callable[[int], None],
     uneven: Uneven,
     say: Callable[[str], None] = lambda line: None,
@@ -49,7 +51,7 @@ def delimited_batches(
     text = CellText(source, options.limits)
     for _ in range(options.skip_lines):
         text.skip_line()
-    delimiter = options.delimiter or ("\t" if format == "tsv" else None)
+    delimiter = options.delimiter or format.delimiter
     if options.columns:
         names, delimiter = list(options.columns), delimiter or ","
     else:
@@ -66,10 +68,9 @@ def delimited_batches(
             row = min(marked)
             yield batch.slice(0, row)
             cell = batch.column(marked[row])[row].as_py()
-            raise bad_line(
+            raise DataError(
                 f"{source.name}: row {lines_above(options) + even + row + 1}, column {names[marked[row]]!r}: "
-                f"found {NOT_UTF8} ({_beginning(cell)}); {SAVE_AS_UTF8}",
-                "rows",
+                f"found {NOT_UTF8} ({_beginning(cell)}); {SAVE_AS_UTF8}"
             )
         if marked:
             batch, places = as_arrow(batch), uneven.counted(even + np.arange(batch.num_rows))

@@ -13,16 +13,18 @@ from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import LARGEST, Names
 from ouzel.streams.dates import PARTS
 from ouzel.streams.derived.collecting import Collector
-from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, FeatureSpace, own_name
+from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, FeatureSpace, columns_of_table, own_name
 from ouzel.streams.missing import MARK
 from ouzel.streams.options import Options
 from ouzel.streams.tables.arrow_types import as_kind, is_coded, is_empty, is_list, is_number, numbers_of
 from ouzel.streams.tables.at_once import AtOnce
 from ouzel.streams.tables.cells import (
+    NO_NUMBER,
     NOT_FINITE,
     TOO_LONG,
     Cells,
     Words,
+    missing_cells,
     names_of_cells,
     no_cells,
     read_cells,
@@ -82,22 +84,12 @@ class FeatureColumns:
                 for column in self.columns
             }
             self.kinds.tell()
-            space = self._space({column: kind for column, kind in kinds.items() if column in self.kinds.known})
+            known = {column: kind for column, kind in kinds.items() if column in self.kinds.known}
+            space = columns_of_table(self.columns, known, self.options.space)._replace(indicator=self.options.indicator)
             if not batch.num_rows:
                 return kinds, space
             self._decided = kinds, space
         return self._decided
-
-    def _space(self, kinds: dict[str, str]) -> FeatureSpace:
-        places = self.options.space.places()
-        if places:
-            width = len(places)
-            return FeatureSpace(False, 0, width - 1, width, self.options.space.kinds, False, self.options.indicator)
-        own = [own_name(column) for column in self.columns]
-        numbers = [name for name in own if isinstance(name, int)]
-        named = len(numbers) < len(own) or set(kinds.values()) - {NUMBER} != set()
-        lowest, highest = min(numbers, default=None), max(numbers, default=None)
-        return FeatureSpace(named, lowest, highest, kinds=kinds, indicator=self.options.indicator)
 
     def read(self, batch: Any) -> tuple[Features, list[Refused]]:
         """The features of a batch, and the columns with bad cells."""
@@ -113,18 +105,24 @@ class FeatureColumns:
         for column in [column for column in self.columns if kinds[column] not in (*OF_ONE, DATE)]:
             wrong = np.zeros(n, np.uint8)
             with converting(batch, column, self.name):
-                offsets, tokens, words = self._tokens(batch.column(column), column, wrong)
+                array = batch.column(column)
+                offsets, tokens, words = self._tokens(array, column, wrong)
             rows = with_more(rows, offsets, tokens, np.ones(len(tokens), np.float32))
             names.append(words)
+            if self.options.indicator:
+                missing, lane = missing_cells(array), (np.empty(n, np.uint32), np.empty(n, np.float32))
+                names += self._mark(column, lane, missing, words=True)
+                rows = with_more(rows, np.concatenate([[0], np.cumsum(missing)]), *(part[missing] for part in lane))
             if wrong.any():
                 refused.append((column, wrong))
+        space = space if space.also == self.kinds.also else space._replace(also=self.kinds.also)
         return Features(rows, Names.joined(names), space, self._factors.factors(n)), refused
 
     def _read_at_once(self, batch: Any, kinds: dict[str, str]) -> Read | None:
         """Numbers and categories, where all columns of them can be read together."""
         self._noted = self._telling.begin()
         if self._at_once is None or self._at_once.names != batch.schema.names:
-            self._at_once = AtOnce(batch.schema.names, kinds, self.ids, self.options)
+            self._at_once = AtOnce(batch.schema.names, kinds, self.ids, self.options, self.kinds)
         found = self._at_once.read(batch, self._noted, self.name, self._decode)
         return None if found is None else (*found, [])
 
@@ -174,15 +172,15 @@ class FeatureColumns:
         self._take_numbers(column, values, fit)
         return self._own_name(column) + (self._mark(column, lane, missing) if self.options.indicator else [])
 
-    def _mark(self, column: str, lane: Lane, missing: np.ndarray) -> list[Names]:
-        """Have the rows where a column is missing (n,) bool say so."""
+    def _mark(self, column: str, lane: Lane, missing: np.ndarray, words: bool = False) -> list[Names]:
+        """Have the rows where a column, which may have several `words` in a row, is missing (n,) bool say so."""
         if not missing.any():
             return []
         (ids, values), name = lane, f"{column}={MARK}"
         hashed = feature_id(name, self.options.seed, 32)
         place = self.options.space._replace(indicator=True).place_of_missing(column)
         ids[missing], values[missing] = hashed & int(self.mask) if place is None else place, 1.0
-        if self._factors.wants(column):
+        if self._factors.wants(column, words):
             rows = np.flatnonzero(missing)
             self._factors.add_one(column, rows, hashed, np.ones(len(rows), np.float32), name)
         return [Names.of_one(int(ids[missing][0]), name)]
@@ -230,10 +228,12 @@ class FeatureColumns:
             if self.hashed != self.mask:
                 ids[named] &= self.mask
             if own is not None:
+                if self.options.space.places() or self.kinds.is_strict(column):
+                    wrong[named] = NO_NUMBER
+                elif named.any():
+                    self.kinds.note_other(column, CATEGORY)
                 self._take_numbers(column, values, ~(named | of_rows(cells.missing) | (wrong != 0)))
                 found += self._own_name(column) if not (named | of_rows(cells.missing) | (wrong != 0)).all() else []
-            if self.options.space.places():
-                wrong[named] = NOT_FINITE  # the model's array had no features but its columns
         return found + (self._mark(column, lane, of_rows(cells.missing)) if indicator else [])
 
     def _decode(self, column: str, array: Any, own: int | None = None) -> tuple[Coded, np.ndarray]:

@@ -32,7 +32,8 @@ def _number(data, start, size):
 
 @kernel
 def _read(data, starts, sizes, layout, longest, mask, noted, offsets, ids, values, told):
-    """Rows of features in canonical order: (features, words not yet noted, which columns have numbers).
+    """Rows of features in canonical order: (features, words not yet noted, which columns have numbers, and which of
+    those of numbers have words).
 
     Truth values are written in small letters where they lie. -1 features if a cell is not finite or too long, or has
     quotation marks written twice. `starts` and `sizes` are those of all cells, row after row. `noted` has the ids of
@@ -40,6 +41,7 @@ def _read(data, starts, sizes, layout, longest, mask, noted, offsets, ids, value
     """
     columns = np.uint64(len(layout.kinds))
     ranking, numbered = ranking_room(), np.zeros(len(layout.kinds), np.bool_)
+    worded = np.zeros(len(layout.kinds), np.bool_)
     unhashed, words = room_to_hash(len(layout.kinds)), np.empty((len(layout.kinds), 4), np.uint64)
     cell = filled = count = ZERO
     offsets[0] = 0
@@ -51,7 +53,7 @@ def _read(data, starts, sizes, layout, longest, mask, noted, offsets, ids, value
             if layout.kinds[k] >= len(KINDS) or size == ZERO:
                 continue
             if start >= DOUBLED:
-                return np.int64(-1), count, numbered
+                return np.int64(-1), count, numbered, worded
             if (data[start] == BLANK) | (data[start + size - ONE] == BLANK):
                 start, stop = trimmed(data, start, start + size)
                 size = stop - start
@@ -60,7 +62,7 @@ def _read(data, starts, sizes, layout, longest, mask, noted, offsets, ids, value
             if layout.kinds[k] == IS_NUMBER:
                 number, is_number = _number(data, start, size)
                 if is_number and not abs(number) <= LARGEST:
-                    return np.int64(-1), count, numbered
+                    return np.int64(-1), count, numbered, worded
                 if is_number:
                     ids[filled], values[filled] = layout.own[k], np.float32(number)
                     numbered[k] = True
@@ -79,9 +81,12 @@ def _read(data, starts, sizes, layout, longest, mask, noted, offsets, ids, value
                     continue
                 if truth != NEITHER:
                     lower(data, np.int64(start), np.int64(size))
-            infinite = layout.kinds[k] == IS_NUMBER and says_infinite(data, np.int64(start), np.int64(start + size))
-            if infinite or size > longest:
-                return np.int64(-1), count, numbered
+            if layout.kinds[k] == IS_NUMBER:
+                if says_infinite(data, np.int64(start), np.int64(start + size)):
+                    return np.int64(-1), count, numbered, worded
+                worded[k] = True
+            if size > longest:
+                return np.int64(-1), count, numbered, worded
             length = layout.ends[k + ONE] - layout.ends[k] + size
             put_name(unhashed, several, layout.words[k], layout.held[k], layout.bits[k], data, start, size, length)
             words[several, 0], words[several, 1], words[several, 2], words[several, 3] = k, filled, start, start + size
@@ -97,13 +102,14 @@ def _read(data, starts, sizes, layout, longest, mask, noted, offsets, ids, value
                 count += ONE
         filled = np.uint64(rank_row(ids, values, np.int64(begun), np.int64(filled), ranking))
         offsets[i + 1] = filled
-    return np.int64(filled), count, numbered
+    return np.int64(filled), count, numbered, worded
 
 
 def read_in_place(
     rows: CutRows, layout: Layout, longest: int, mask: np.uint32, noted: np.ndarray, told: np.ndarray
-) -> tuple[Rows, Names, np.ndarray] | None:
-    """The features of rows, the names of words that are not yet `noted`, and which columns have numbers.
+) -> tuple[Rows, Names, np.ndarray, np.ndarray] | None:
+    """The features of rows, the names of words that are not yet `noted`, which columns have numbers, and which of those
+    of numbers have words.
 
     A word has `longest` bytes at most. None if there is a cell to complain of, or one that does not lie in the text as
     it is. `told` (cells, TOLD) is room.
@@ -111,8 +117,8 @@ def read_in_place(
     cells = rows.starts.size
     read = Rows(np.empty(rows.num_rows + 1, np.uint64), np.empty(cells, np.uint32), np.empty(cells, np.float32))
     asked = rows.data, rows.starts.ravel(), rows.sizes.ravel(), layout, np.uint64(longest), mask, noted
-    filled, count, numbered = _read(*asked, *read, told)
+    filled, count, numbered, worded = _read(*asked, *read, told)
     if filled < 0:
         return None
     names = names_of(layout, rows.data, told[: int(count)])
-    return Rows(read.offsets, read.ids[:filled], read.values[:filled]), names, numbered
+    return Rows(read.offsets, read.ids[:filled], read.values[:filled]), names, numbered, worded

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pyarrow
 import pyarrow.compute as compute
-from pyarrow.parquet import ParquetFile
+from pyarrow.parquet import ParquetFile, ParquetWriter
 
 from ouzel.streams.block import rows_at_once
 from ouzel.streams.limits import Limits
@@ -28,11 +28,12 @@ MANY = 1 << 12  # cells of a dictionary of which there should be one copy
 POSITION = 3  # bytes, at most, of a position in a dictionary that is small
 
 
-def parquet_tables(source: Source, options: Options, limits: Limits) -> Iterator[Any]:
+def tables(source: Source, options: Options) -> Iterator[Any]:
     """Tables of so many rows, the first of none; the cells of ignored columns are not read, but null.
 
     Columns of few words for many rows are dictionaries.
     """
+    limits = options.limits
     with source.stored(limits) as stored, _opened(stored) as file:
         schema = file.schema_arrow
         yield pyarrow.Table.from_batches([], schema)
@@ -72,10 +73,15 @@ def _is_afar(stored: Any) -> bool:
     return not isinstance(stored, str)
 
 
-def rows_of_parquet(source: Source, limits: Limits) -> int:
+def rows_stored(source: Source, limits: Limits) -> int:
     """The number of rows that a Parquet file says it has."""
     with source.stored(limits) as stored, ParquetFile(stored) as file:
         return int(file.metadata.num_rows)
+
+
+def writer(file: Any, schema: Any, packed: str | None = None) -> Any:
+    """What writes record batches or tables of a schema to a file."""
+    return ParquetWriter(file, schema, compression=packed or "snappy")
 
 
 def _columns_of_words(file: ParquetFile, read: Sequence[str]) -> dict[str, int]:

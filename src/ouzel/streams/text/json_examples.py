@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 from ouzel.streams.block import LARGEST, LEAST
 from ouzel.streams.derived.members import Member, members_of
-from ouzel.streams.feature_space import NUMBER, TEXT, Token, own_name
+from ouzel.streams.feature_space import NUMBER, OTHER, TEXT, own_name
 from ouzel.streams.label_values import Label, text_of
 from ouzel.streams.options import Options
 from ouzel.streams.patterns import matches
 from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.tables.labels import INFINITE, as_sign, group_id, is_infinite, label_of
-from ouzel.streams.values import BadValueError, features_of, members_in
+from ouzel.streams.values import BadValueError, add_to, features_of, is_of_other_kind, members_in, plain_value
 
 
 class LongWordError(ValueError):
@@ -86,7 +86,12 @@ def _features(
     features: dict[Any, float] = {}
     for name, value in row.items():
         if name in plain and ((kind_of := type(value)) is float or kind_of is int) and -LARGEST <= value <= LARGEST:
-            (features if value > LEAST or value < -LEAST else zeros)[plain[name]] = value
+            if not (value > LEAST or value < -LEAST):
+                zeros[plain[name]] = value
+            elif plain[name] in features:
+                add_to(features, plain[name], value)
+            else:
+                features[plain[name]] = value
             if members is not None:
                 members += members_of(name, {plain[name]: value})
             continue
@@ -98,9 +103,11 @@ def _features(
         if isinstance(value, list):
             _check_items(name, value)
         try:
-            made = features_of(name, value, kind, prefix, indicator)
+            made = features_of(name, value, kind, prefix, indicator, kinds.is_strict(name))
         except BadValueError as error:
             raise ValueError(f"{name!r}: {json.dumps(value)}; {error.expected}") from None
+        if kind in OTHER and kind == known.get(name) and is_of_other_kind(plain_value(value), kind):
+            kinds.note_other(name, OTHER[kind])
         if name in made:
             made = {own_name(name): made.pop(name), **made}
             _check_number(name, made[own_name(name)], "")
@@ -114,7 +121,7 @@ def _features(
             if abs(number) <= LEAST:
                 zeros[feature] = number
             else:
-                features[feature] = features.get(feature, 0.0) + number if isinstance(feature, Token) else number
+                add_to(features, feature, number)
     return features
 
 

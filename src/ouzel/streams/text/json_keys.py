@@ -40,6 +40,7 @@ FIELD = 15  # its number among those with a part in crosses, from 1 on; else 0
 START = 16  # where it begins in the text
 JOURNAL = 17  # row j: the j-th key that has MET; row 0: the number of those keys
 PART_ROWS = 18  # the row of the first of its calendar parts; 0 if they have no rows yet
+PURE = 19  # whether it holds categories of which none is known to be a number
 COLUMNS = 24
 WORD_ROOM = 4  # bytes for each word of a calendar part, all of which the text begins with
 PART_WORDS = b"".join(word.encode().ljust(WORD_ROOM, b"\0") for part in PARTS for word in WORDS[part])
@@ -151,6 +152,7 @@ class KeyTable:
         named: bool = False,
         seed: int = 0,
         field: int = 0,
+        pure: bool = False,
     ) -> int:
         """Enter one more key; returns its row."""
         key, start, text = self._count, self._filled, np.frombuffer(name, np.uint8)
@@ -162,6 +164,7 @@ class KeyTable:
         row[HEAD], row[HEAD_BITS] = (int.from_bytes(word[:8], "little") for word in (written, b"\xff" * len(written)))
         row[TAIL] = int.from_bytes(written[-8:], "little")
         row[ID], row[HASH], row[NAMED], row[FIELD] = feature, hashed, named, field
+        row[PURE] = pure
         _begin(np.frombuffer(name + b"=", np.uint8), seed, row[STATE : BITS + 1])
         self.arrays.text[start : start + len(name)] = text
         _place(self.arrays, key, key + 1)

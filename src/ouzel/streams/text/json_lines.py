@@ -20,8 +20,8 @@ from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.telling import Telling
 from ouzel.streams.text.json_examples import LongWordError
 from ouzel.streams.text.json_objects import JsonExamples, flattened, object_of, said_of
-from ouzel.streams.text.json_plain import Chunk, PlainObjects, lines_at
-from ouzel.streams.text.lines import Problem, too_long
+from ouzel.streams.text.json_plain import Chunk, PlainObjects
+from ouzel.streams.text.lines import Problem, lines_at, too_long
 
 Skipped = Callable[[int], None]
 Made = TypeVar("Made")

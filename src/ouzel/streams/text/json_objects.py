@@ -19,7 +19,8 @@ from ouzel.streams.patterns import is_pattern, matches
 from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.tables.labels import find_label
 from ouzel.streams.text.json_examples import Example, example_of
-from ouzel.streams.text.utf8 import NOT_UTF8, SAVE_AS_UTF8
+from ouzel.streams.text.lines import NOT_UTF8
+from ouzel.streams.text.utf8 import SAVE_AS_UTF8
 
 SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # half a character, which is none unless the other half follows
 EXAMPLE = 'expected an object such as {"label": 1, "price": 2.5}'
@@ -73,11 +74,11 @@ class JsonExamples:
         given = 0
         options = self.options
         rows = [
-            ({**one.features, **one.zeros} if one.zeros else one.features, one.label, one.weight) for one in examples
+            ({**one.features, **_alone(one)} if one.zeros else one.features, one.label, one.weight) for one in examples
         ]
         for block in blocks_of_dictionaries(rows, options, plain=True, ids=self._ids):
             if block.space.width is None:
-                block = block._replace(space=block.space._replace(kinds=dict(self.kinds.known)))
+                block = block._replace(space=block.space._replace(kinds=dict(self.kinds.known), also=self.kinds.also))
             here = examples[given : given + block.rows]
             if options.derived:
                 block = block._replace(factors=factors_of([one.members for one in here], options))
@@ -87,6 +88,11 @@ class JsonExamples:
                 block = block._replace(tags=np.array([example.tag for example in here], object))
             yield block._replace(numbers=np.array([example.number for example in here], np.int64))
             given += block.rows
+
+
+def _alone(example: Example) -> dict[Any, float]:
+    """The zeros of an example whose features have no other value that would add up with them."""
+    return {name: value for name, value in example.zeros.items() if name not in example.features}
 
 
 def object_of(line: bytes) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -18,18 +19,18 @@ from ouzel.streams.patterns import matches
 from ouzel.streams.tables.labels import as_sign, find_label, is_infinite, label_of
 from ouzel.streams.targets import encode_labels
 from ouzel.streams.text import json_keys
-from ouzel.streams.text.json_keys import ID, NAMED, KeyTable
+from ouzel.streams.text.json_keys import ID, NAMED, PURE, KeyTable
 from ouzel.streams.text.json_names import TEXT_OF_KEYS
 from ouzel.streams.text.json_objects import JsonExamples, object_of
 from ouzel.streams.text.json_rows import room_for
 from ouzel.streams.text.json_walk import NEW_DATES, NEW_KEY, NEW_LABEL, ROOM, read_objects
+from ouzel.streams.text.lines import lines_at
 from ouzel.streams.text.marks import SPARE, lines_of
 from ouzel.streams.text.spans import names_of, nothing_noted
 from ouzel.streams.text.utf8 import is_utf8
 
 EQUALS = np.uint8(61)  # between a key and a word
 MOST_BYTES = 2**32 - 1  # of a chunk: where its words are takes 32 bits
-STRIDE = 1 << 14  # bytes that are parted into lines at a time
 FEWEST = 5  # bytes of a feature, `"":1,`, and of its name
 ROLES = {None: json_keys.PLAIN, NUMBER: json_keys.NUMBERS, CATEGORY: json_keys.CATEGORIES, DATE: json_keys.DATES}
 
@@ -81,6 +82,7 @@ class PlainObjects:
         self._label = reader.label
         self._keys, self._labels = KeyTable(), KeyTable()
         self._names: dict[str, int] = {}  # of the keys, and their rows
+        self._also: Mapping[str, str] = {}  # columns that were known to hold another kind, too
         self._fields: list[str] = []  # that others are made of
         self._values: list[Label | None] = [None]  # of the words that are labels
 
@@ -98,6 +100,7 @@ class PlainObjects:
         options, reader = self.reader.options, self.reader
         if reader.label != self._label:
             self._label, self._keys, self._names, self._fields = reader.label, KeyTable(), {}, []
+        self._allow_numbers()
         names = np.zeros(3, np.uint64)
         first, taken, lines = chunk.rows, int(chunk.taken[0]), 0
         self._keys.forget_all_met()
@@ -203,7 +206,16 @@ class PlainObjects:
         if matches(name, options.derived.fields):
             self._fields.append(name)
             field = len(self._fields)
-        self._names[name] = self._keys.add(word, role, whole, hashed, isinstance(own, str), options.seed, field)
+        pure = role == json_keys.CATEGORIES and self.reader.kinds.may_lack_numbers(name)
+        self._names[name] = self._keys.add(word, role, whole, hashed, isinstance(own, str), options.seed, field, pure)
+
+    def _allow_numbers(self) -> None:
+        """Read numbers of those categories that are known to have some: of others each is looked at in Python."""
+        kinds = self.reader.kinds
+        if kinds.also is not self._also:
+            self._also = kinds.also
+            for name in self._also.keys() & self._names.keys():
+                self._keys.arrays.table[self._names[name], PURE] = kinds.may_lack_numbers(name)
 
     def _add_parts(self, word: bytes) -> bool:
         """Enter the calendar parts of a key that has dates; returns whether those are read here."""
@@ -276,21 +288,10 @@ class PlainObjects:
         numbers = met[met[:, NAMED] == 0, ID]
         named = words or bool(met[:, NAMED].any())
         space = FeatureSpace(
-            named=named, loose=True, indicator=reader.options.indicator, kinds=dict(reader.kinds.known)
+            named=named,
+            loose=True,
+            indicator=reader.options.indicator,
+            kinds=dict(reader.kinds.known),
+            also=reader.kinds.also,
         )
         return space._replace(lowest=0, highest=int(numbers.max())) if len(numbers) else space
-
-
-def lines_at(data: np.ndarray, start: int, stop: int, count: int) -> tuple[list[bytes], int]:
-    """The first lines of `data[start:stop]`, up to so many, and where the next begins."""
-    lines: list[bytes] = []
-    while start < stop and len(lines) < count:
-        text = data[start : min(stop, start + STRIDE)].tobytes().split(b"\n")
-        if len(text) == 1 and start + STRIDE < stop:  # a long line
-            end = start + int(np.argmax(np.append(data[start:stop], 10) == 10)) + 1
-            text = [data[start : end - 1].tobytes(), b""]
-        whole = text if start + STRIDE >= stop and text[-1] else text[:-1]
-        found = whole[: count - len(lines)]
-        lines += found
-        start += sum(map(len, found)) + len(found)
-    return lines, min(start, stop)

@@ -28,6 +28,7 @@ from ouzel.streams.text.json_keys import (
     ODD,
     PART_ROWS,
     PLAIN,
+    PURE,
     ROLE,
     WEIGHT,
     find_key,
@@ -231,7 +232,7 @@ def read_objects(
                 if at == first or not abs(value) <= LARGEST or role == DATES:
                     break
                 if role == CATEGORIES:
-                    if not is_whole(data, first, at):
+                    if keys.table[key, PURE] or not is_whole(data, first, at):
                         break
                     word, word_end = first, at
                 elif role == LABEL:

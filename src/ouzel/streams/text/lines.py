@@ -11,6 +11,8 @@ from ouzel.streams.block import Block
 from ouzel.streams.limits import Limits
 
 ZERO_BYTE = "a zero byte"
+STRIDE = 1 << 14  # bytes that are parted into lines at a time
+NOT_UTF8 = "bytes that are not UTF-8"
 
 
 class Problem(NamedTuple):
@@ -27,9 +29,10 @@ class Problem(NamedTuple):
         return f"{name}:{lines_before + self.line + 1}:{self.column}: found {self.found}; {self.advice}"
 
     def error(self, name: str, lines_before: int) -> DataError:
-        """What is raised of it; of a binary file there is no line to leave out."""
+        """What is raised of it, with one advice: a binary file, and one in other letters, is to be another file."""
         message = self.message(name, lines_before)
-        return DataError(message) if self.found == ZERO_BYTE else bad_line(message, limits=self.limits)
+        whole = self.found in (ZERO_BYTE, NOT_UTF8)
+        return DataError(message) if whole else bad_line(message, limits=self.limits)
 
 
 class Parsed(NamedTuple):
@@ -57,3 +60,18 @@ def problem_at(data: np.ndarray, start: int, position: int, advice: str) -> Prob
         return Problem(line, column, ZERO_BYTE, "expected text; this looks like a binary file: name its format")
     text = word[:40].decode("utf-8", "replace") + ("…" if len(word) > 40 else "")
     return Problem(line, column, repr(text) if word else "the end of the line", advice)
+
+
+def lines_at(data: np.ndarray, start: int, stop: int, count: int) -> tuple[list[bytes], int]:
+    """The first lines of `data[start:stop]`, up to so many, and where the next begins."""
+    lines: list[bytes] = []
+    while start < stop and len(lines) < count:
+        text = data[start : min(stop, start + STRIDE)].tobytes().split(b"\n")
+        if len(text) == 1 and start + STRIDE < stop:  # a long line
+            end = start + int(np.argmax(np.append(data[start:stop], 10) == 10)) + 1
+            text = [data[start : end - 1].tobytes(), b""]
+        whole = text if start + STRIDE >= stop and text[-1] else text[:-1]
+        found = whole[: count - len(lines)]
+        lines += found
+        start += sum(map(len, found)) + len(found)
+    return lines, min(start, stop)

@@ -7,21 +7,27 @@ come in any order and repeat; repeated ids add up.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
-from ouzel.kernels.jit import force_inline
+from ouzel.errors import DataError
+from ouzel.kernels.jit import force_inline, kernel_of
 from ouzel.numerals import as_number
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import LARGEST, Block
 from ouzel.streams.feature_space import numbered
+from ouzel.streams.formats.protocol import LineParser
+from ouzel.streams.label_values import labels_in
 from ouzel.streams.options import Options
 from ouzel.streams.row_order import no_zeros, note_zeros, sort_row
+from ouzel.streams.telling import Telling
 from ouzel.streams.text.lines import Parsed, problem_at, too_long
 from ouzel.streams.text.numbers import ONE, parse_number
 from ouzel.streams.text.plain_features import plain_features
 from ouzel.streams.text.utf8 import checked_text
+from ouzel.streams.text.writing import features_of, word_of
 
 ADVICE = {
     1: "expected a feature id:value (or is this another format?)",
@@ -42,128 +48,159 @@ def _at_qid(data, at, stop):
 
 
 @force_inline
-def _parse(data, start, stop, skip, offsets, ids, values, labels, groups, label_spans, numbers, zeros):
-    """Fill the arrays from the text; return (rows, nonzeros, lines, skipped, error, where).
+def _no_prefix(data, at, stop):
+    """The position of an id, which nothing comes before."""
+    return at
 
-    A label that is not a number leaves its span in `label_spans` (rows, 2), others -1; so do groups without a qid.
-    Bad lines count in the `numbers` (rows,) of the others. Ids whose value is 0 are noted in `zeros`.
+
+def make_parse(home, behind_prefix, plain_features):
+    """A kernel of the module `home` that parses lines of features `id:value`, each with a prefix.
+
+    `behind_prefix(data, at, stop)` is where the id begins; `plain_features` reads on as far as it can, fast.
     """
-    at = np.uint64(start)
-    stop = np.uint64(stop)
-    row = nnz = lines = skipped = error = 0
-    offsets[0] = 0
-    while at < stop:
-        byte = data[at]
-        if byte == 10:
-            lines += 1
-            at += ONE
-            continue
-        if byte == 32 or byte == 9 or byte == 13:
-            at += ONE
-            continue
-        if byte == 35:
-            while at < stop and data[at] != 10:
-                at += ONE
-            continue
-        row_start = nnz
-        where = at
-        label, signed_end = parse_number(data, at, stop)
-        end = np.uint64(signed_end)
-        label_spans[row, 0] = -1
-        groups[row] = -1
-        if end > at and end < stop and data[end] == 58:
-            label = np.nan
-        elif end > at and (end == stop or data[end] <= 32 or data[end] == 35):
-            at = end
-            if not math.isfinite(label):
-                error = 6
-        else:
-            end = at
-            while end < stop and data[end] > 32 and data[end] != 58:
-                end += ONE
-            if end < stop and data[end] == 58:
-                label = np.nan
-            else:
-                label_spans[row, 0] = at
-                label_spans[row, 1] = end
-                at = end
-        ordered = True
-        previous = np.int64(-1)
-        while error == 0 and at < stop:
-            at, nnz, ordered, previous = plain_features(data, at, stop, ids, values, nnz, ordered, previous)
-            if at == stop:
-                break
+
+    @kernel_of(home, inline=True)
+    def parse(data, start, stop, skip, offsets, ids, values, labels, groups, label_spans, numbers, zeros):
+        """Fill the arrays from the text; return (rows, nonzeros, lines, skipped, error, where).
+
+        A label that is not a number leaves its span in `label_spans` (rows, 2), others -1; so do groups without a qid.
+        Bad lines count in the `numbers` (rows,) of the others. Ids whose value is 0 are noted in `zeros`.
+        """
+        at = np.uint64(start)
+        stop = np.uint64(stop)
+        row = nnz = lines = skipped = error = 0
+        offsets[0] = 0
+        while at < stop:
             byte = data[at]
+            if byte == 10:
+                lines += 1
+                at += ONE
+                continue
             if byte == 32 or byte == 9 or byte == 13:
                 at += ONE
                 continue
-            if byte == 10 or byte == 35:
-                break
+            if byte == 35:
+                while at < stop and data[at] != 10:
+                    at += ONE
+                continue
+            row_start = nnz
             where = at
-            identity = np.int64(0)
-            while at < stop:
-                digit = np.uint8(data[at] - np.uint8(48))
-                if digit > 9:
-                    break
-                identity = min(identity * 10 + np.int64(digit), np.int64(1) << 40)
-                at += ONE
-            if at == where or at >= stop or data[at] != 58:
-                if at == where and _at_qid(data, at, stop):
-                    after = at + np.uint64(4)
-                    group, signed_end = parse_number(data, after, stop)
-                    end = np.uint64(signed_end)
-                    whole = end > after and group == math.floor(group) and abs(group) < 2.0**53
-                    if whole and (end == stop or data[end] <= 32):
-                        groups[row] = np.int64(group)
-                        at = end
-                        continue
-                    error = 5
-                else:
-                    error = 1
-                break
-            at += ONE
-            value, signed_end = parse_number(data, at, stop)
+            label, signed_end = parse_number(data, at, stop)
             end = np.uint64(signed_end)
-            if end == at or (end < stop and data[end] > 32 and data[end] != 35):
-                error, where = 2, at
-                break
-            if identity > MOST_ID:
-                error = 3
-                break
-            if abs(value) > LARGEST:
-                error, where = 4, at
-                break
-            at = end
-            ids[nnz] = identity
-            values[nnz] = value
-            ordered &= identity > previous and values[nnz] != 0.0
-            previous = identity
-            nnz += 1
-        if error:
-            nnz = row_start
-            if not skip:
-                return row, nnz, lines, skipped, error, np.int64(where)
-            error = 0
-            skipped += 1
+            label_spans[row, 0] = -1
+            groups[row] = -1
+            if end > at and end < stop and data[end] == 58:
+                label = np.nan
+            elif end > at and (end == stop or data[end] <= 32 or data[end] == 35):
+                at = end
+                if not math.isfinite(label):
+                    error = 6
+            else:
+                end = at
+                while end < stop and data[end] > 32 and data[end] != 58:
+                    end += ONE
+                if end < stop and data[end] == 58:
+                    label = np.nan
+                else:
+                    label_spans[row, 0] = at
+                    label_spans[row, 1] = end
+                    at = end
+            ordered = True
+            previous = np.int64(-1)
+            while error == 0 and at < stop:
+                at, nnz, ordered, previous = plain_features(data, at, stop, ids, values, nnz, ordered, previous)
+                if at == stop:
+                    break
+                byte = data[at]
+                if byte == 32 or byte == 9 or byte == 13:
+                    at += ONE
+                    continue
+                if byte == 10 or byte == 35:
+                    break
+                where = at
+                at = behind_prefix(data, at, stop)
+                begin = at
+                identity = np.int64(0)
+                while at < stop:
+                    digit = np.uint8(data[at] - np.uint8(48))
+                    if digit > 9:
+                        break
+                    identity = min(identity * 10 + np.int64(digit), np.int64(1) << 40)
+                    at += ONE
+                if at == begin or at >= stop or data[at] != 58:
+                    if at == where and _at_qid(data, at, stop):
+                        after = at + np.uint64(4)
+                        group, signed_end = parse_number(data, after, stop)
+                        end = np.uint64(signed_end)
+                        whole = end > after and group == math.floor(group) and abs(group) < 2.0**53
+                        if whole and (end == stop or data[end] <= 32):
+                            groups[row] = np.int64(group)
+                            at = end
+                            continue
+                        error = 5
+                    else:
+                        error = 1
+                    break
+                at += ONE
+                value, signed_end = parse_number(data, at, stop)
+                end = np.uint64(signed_end)
+                if end == at or (end < stop and data[end] > 32 and data[end] != 35):
+                    error, where = 2, at
+                    break
+                if identity > MOST_ID:
+                    error = 3
+                    break
+                if abs(value) > LARGEST:
+                    error, where = 4, at
+                    break
+                at = end
+                ids[nnz] = identity
+                values[nnz] = value
+                ordered &= identity > previous and values[nnz] != 0.0
+                previous = identity
+                nnz += 1
+            if error:
+                nnz = row_start
+                if not skip:
+                    return row, nnz, lines, skipped, error, np.int64(where)
+                error = 0
+                skipped += 1
+                while at < stop and data[at] != 10:
+                    at += ONE
+                continue
+            if not ordered:
+                note_zeros(ids, values, row_start, nnz, zeros)
+                nnz = sort_row(ids, values, row_start, nnz)
+                for k in range(row_start, nnz):
+                    values[k] = min(max(values[k], np.float32(-LARGEST)), np.float32(LARGEST))
+            labels[row] = label
+            numbers[row] = row + skipped
+            row += 1
+            offsets[row] = nnz
             while at < stop and data[at] != 10:
                 at += ONE
-            continue
-        if not ordered:
-            note_zeros(ids, values, row_start, nnz, zeros)
-            nnz = sort_row(ids, values, row_start, nnz)
-            for k in range(row_start, nnz):
-                values[k] = min(max(values[k], np.float32(-LARGEST)), np.float32(LARGEST))
-        labels[row] = label
-        numbers[row] = row + skipped
-        row += 1
-        offsets[row] = nnz
-        while at < stop and data[at] != 10:
-            at += ONE
-    return row, nnz, lines, skipped, 0, np.int64(stop)
+        return row, nnz, lines, skipped, 0, np.int64(stop)
+
+    return parse
+
+
+_parse = make_parse(__name__, _no_prefix, plain_features)
 
 
 def parse_svmlight(data: np.ndarray, start: int, stop: int, options: Options) -> Parsed:
     """The examples in whole lines of text, `data[start:stop]` (uint8)."""
+    return parse_with(_parse, ADVICE, data, start, stop, options)
+
+
+def parser(options: Options, telling: Telling) -> LineParser:
+    """What parses the lines of a stream."""
+    return LineParser(parse_svmlight)
+
+
+def parse_with(
+    kernel: Callable[..., Any], advice: Mapping[int, str], data: np.ndarray, start: int, stop: int, options: Options
+) -> Parsed:
+    """The examples in whole lines of text, by a kernel of `make_parse`, and what to do about each of its errors."""
     data, start, stop, lines, not_utf8 = checked_text(data, start, stop, options)
     room = (stop - start) // 3 + 1  # a feature takes three bytes or more; what is not written costs no memory
     offsets = np.empty(lines + 2, np.uint64)
@@ -175,7 +212,7 @@ def parse_svmlight(data: np.ndarray, start: int, stop: int, options: Options) ->
     numbers = np.empty(lines + 1, np.int64)
     skip = options.on_error == "skip"
     zeros = no_zeros()
-    rows, nonzeros, seen, skipped, error, where = _parse(
+    rows, nonzeros, seen, skipped, error, where = kernel(
         data, start, stop, skip, offsets, ids, values, labels, groups, spans, numbers, zeros
     )
     block = Block(
@@ -188,8 +225,19 @@ def parse_svmlight(data: np.ndarray, start: int, stop: int, options: Options) ->
         space=numbered(ids[:nonzeros], zeros=zeros),
         numbers=numbers[:rows],
     )
-    problem = problem_at(data, start, where, ADVICE[error]) if error else not_utf8
+    problem = problem_at(data, start, where, advice[error]) if error else not_utf8
     return with_labels(Parsed(block, seen, skipped, problem), data, start, spans[:rows], options, _label_advice)
+
+
+def lines_of(block: Block, prefix: str = "", format: str = "svmlight") -> Iterator[str]:
+    """The examples of a block as lines of a format, a prefix before each id; DataError if they have weights."""
+    if (block.weights != 1.0).any():
+        raise DataError(
+            f"{format} text has no importance weights, and this data has; convert it to vw, parquet or arrow"
+        )
+    groups = [""] * block.rows if block.groups is None else [f" qid:{group}" for group in block.groups.tolist()]
+    for label, group, features in zip(labels_in(block), groups, features_of(block, prefix), strict=True):
+        yield f"{word_of(label)}{group}{features}\n"
 
 
 def with_labels(

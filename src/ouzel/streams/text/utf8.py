@@ -11,10 +11,9 @@ from ouzel.kernels.ascii import not_utf8
 from ouzel.kernels.bytes import LOOKED_AT
 from ouzel.kernels.jit import kernel
 from ouzel.streams.options import Options
-from ouzel.streams.text.lines import Problem
+from ouzel.streams.text.lines import NOT_UTF8, Problem
 from ouzel.streams.text.marks import lines_of
 
-NOT_UTF8 = "bytes that are not UTF-8"
 SAVE_AS_UTF8 = "save the file as UTF-8"
 NO_EXAMPLE = ord(":")  # a line of these alone is no example of svmlight or Vowpal Wabbit text
 FIRST_BYTES = np.array([0xC0, 0xE0, 0xF0], np.uint8)  # of two, three and four, from which on more must follow

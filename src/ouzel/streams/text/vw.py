@@ -6,12 +6,18 @@ Features of the default namespace that are whole numbers are ids, as in svmlight
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
+
 import numpy as np
 
+from ouzel.errors import DataError
 from ouzel.kernels.jit import kernel
 from ouzel.sketches.hashing import MOST_ID, finish_hash
 from ouzel.streams.block import LARGEST, Block
 from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace, numbered
+from ouzel.streams.formats.protocol import LineParser
+from ouzel.streams.label_values import labels_in
 from ouzel.streams.limits import in_units
 from ouzel.streams.options import Options
 from ouzel.streams.row_order import no_zeros, note_zeros, rank_row, ranking_room
@@ -29,6 +35,7 @@ from ouzel.streams.text.vw_factors import MOST_SPACES, begin_line, enter, factor
 from ouzel.streams.text.vw_header import plain_header, read_header, tags_at, word_end
 from ouzel.streams.text.vw_labels import is_foreign, label_advice
 from ouzel.streams.text.working_room import working_room
+from ouzel.streams.text.writing import features_of, word_of
 
 ADVICE = {
     1: "expected `label [importance] [tag]| features`; there is no | in this line",
@@ -209,6 +216,27 @@ def _parse(
         row += 1
         offsets[row] = nnz
     return row, nnz, names, lines, skipped, 0, stop
+
+
+def parser(options: Options, telling: Telling) -> LineParser:
+    """What parses the lines of a stream."""
+    from ouzel.streams.text.vw_namespaces import Namespaces, names_namespaces
+
+    if names_namespaces(options):
+        namespaces = Namespaces(options, telling)
+        return LineParser(namespaces.parse, namespaces.unknown)
+    return LineParser(partial(parse_vw, telling=telling))
+
+
+def lines_of(block: Block) -> Iterator[str]:
+    """The examples of a block as lines, ids as whole numbers; DataError if they have groups, or weights alone."""
+    if block.groups is not None:
+        raise DataError("Vowpal Wabbit text has no groups, and this data has; convert it to svmlight, parquet or arrow")
+    weights = ["" if weight == 1.0 else f" {weight:.9g}" for weight in block.weights.tolist()]
+    for label, weight, features in zip(labels_in(block), weights, features_of(block), strict=True):
+        if label is None and weight:
+            raise DataError("Vowpal Wabbit text has no weights without labels; convert to parquet or arrow")
+        yield f"{word_of(label)}{weight} |{features}\n"
 
 
 def parse_vw(data: np.ndarray, start: int, stop: int, options: Options, telling: Telling | None = None) -> Parsed:

@@ -1,0 +1,28 @@
+"""Which format a source has: the one that is given, else by its name, else by its first bytes."""
+
+from __future__ import annotations
+
+from ouzel.errors import DataError
+from ouzel.streams.formats.catalogue import Format, by_content, by_file_name, find
+from ouzel.streams.logs.databases import is_database
+from ouzel.streams.sources.source import Source
+
+
+def find_format(source: Source, given: str | None) -> Format:
+    """The format of a source; `given` if there is one.
+
+    >>> find_format(Source("-"), "vw").name
+    'vw'
+    """
+    if given is not None:
+        return find(given)
+    if source.remote is not None and is_database(source.remote):
+        return find("arrow")
+    return by_file_name(source.plain_name) or _by_content(source)
+
+
+def _by_content(source: Source) -> Format:
+    head = source.peek()
+    if not head:
+        raise DataError(f"{source.name}: is empty; there is nothing to learn from")
+    return by_content(head, source.name)

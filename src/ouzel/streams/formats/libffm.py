@@ -1,0 +1,58 @@
+"""libffm text, of field-aware factorisation machines: `label field:id:value …`, one example a line.
+
+An id is a feature whatever its field: a linear model has no use for fields. `qid:7` and remarks are as in svmlight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ouzel.kernels.jit import force_inline
+from ouzel.streams.block import Block
+from ouzel.streams.formats.protocol import LineParser
+from ouzel.streams.options import Options
+from ouzel.streams.telling import Telling
+from ouzel.streams.text import svmlight
+from ouzel.streams.text.lines import Parsed
+from ouzel.streams.text.numbers import ONE
+
+
+@force_inline
+def _behind_field(data, at, stop):
+    """The position behind `field:`; `at` itself if there is no such thing."""
+    end = at
+    while end < stop and np.uint8(data[end] - np.uint8(48)) <= 9:
+        end += ONE
+    return end + ONE if end > at and end < stop and data[end] == 58 else at
+
+
+@force_inline
+def _one_by_one(data, at, stop, ids, values, nonzeros, ordered, previous):
+    """Read no features at once."""
+    return at, nonzeros, ordered, previous
+
+
+_parse = svmlight.make_parse(__name__, _behind_field, _one_by_one)
+ADVICE = {**svmlight.ADVICE, 1: "expected field:id:value of whole numbers and a number (or is this another format?)"}
+
+
+def parser(options: Options, telling: Telling) -> LineParser:
+    """What parses the lines of a stream.
+
+    >>> text = np.frombuffer(bytearray(b"1 0:3:1 7:1203:0.5"), np.uint8)
+    >>> block = parser(Options(), Telling(18)).parse(text, 0, len(text), Options()).block
+    >>> block.indices.tolist(), block.values.tolist()
+    ([3, 1203], [1.0, 0.5])
+    """
+    return LineParser(_lines)
+
+
+def _lines(data: np.ndarray, start: int, stop: int, options: Options) -> Parsed:
+    return svmlight.parse_with(_parse, ADVICE, data, start, stop, options)
+
+
+def lines_of(block: Block) -> Iterator[str]:
+    """The examples of a block as lines, every feature of the field 0; DataError if they have importance weights."""
+    return svmlight.lines_of(block, "0:", "libffm")

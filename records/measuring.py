@@ -174,7 +174,7 @@ MEASURED: dict[str, Callable[[Path], float]] = {
 
 FIRST_RUNS: dict[str, Callable[[Path], float]] = {
     f"first run {format}, s": partial(first_run, format)
-    for format in ("svmlight", "vw", "csv", "tsv", "jsonl", "parquet", "arrow", "idx")
+    for format in ("svmlight", "libffm", "vw", "csv", "tsv", "jsonl", "parquet", "arrow", "idx")
 }
 """Seconds of a first compile, of each format."""
 

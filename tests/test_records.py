@@ -6,7 +6,7 @@ import re
 import pytest
 
 import ouzel
-from records import adapter, contents, running, tables
+from records import adapter, contents, figures, running, tables
 from records.__main__ import TODAY
 
 SAMPLE = "read/plain/*/usual/file"
@@ -80,3 +80,18 @@ def test_a_difference_names_the_part_and_the_first_entry_with_and_without_the_te
 
 def test_examples_of_the_record_hold():
     assert doctest.testmod(contents).failed == 0
+
+
+def test_two_checkouts_are_measured_in_turn_and_the_slower_one_is_called_so(monkeypatch, capsys):
+    measured = []
+
+    def seconds(python, name):
+        measured.append(python)
+        return 1.1 if python != "other" else 1.0
+
+    monkeypatch.setattr(figures, "measured", seconds)
+    assert figures.figures("other", 2, "start, s", None, False) == 1
+
+    first, *rest = (python == "other" for python in measured)
+    assert (first, *rest) == (False, True, False, True, True, False)  # those that compile, then in turn
+    assert re.search(r"start, s +1\.1 +1 +1\.100  slower", capsys.readouterr().out)

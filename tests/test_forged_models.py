@@ -179,7 +179,7 @@ def test_numbers_of_the_stack_too_large_to_predict_by_are_refused(tmp_path, arra
         ("regrets.sums", 0, 1e200),
         ("regrets.squares", 1, -1.0),
         ("regrets.largest", 0, -1.0),
-        ("constants", 2, -1.0),
+        ("constants.numbers", 2, -1.0),
         ("table", (1, 5), -1.0),
     ],
 )

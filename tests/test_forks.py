@@ -54,7 +54,10 @@ sys.exit(status and f"the child ended with {status}")
 @pytest.mark.parametrize(
     "program",
     [
-        *(IMPORTING.replace("MODULE", repr(name)) for name in ("ouzel.streams.block", "ouzel.streams.text.svmlight")),
+        *(
+            IMPORTING.replace("MODULE", repr(name))
+            for name in ("ouzel.streams.block", "ouzel.streams.text.plain_features")
+        ),
         COMPILING,
     ],
     ids=["importing", "importing a reader", "compiling"],

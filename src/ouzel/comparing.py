@@ -68,8 +68,7 @@ class Comparison:
 
         With `each` it is a diagram of critical differences between mean ranks.
         """
-        from ouzel.plotting.comparisons import draw_comparison, draw_ranks
-        from ouzel.plotting.curves import draw_cumulative
+        from ouzel.evaluation.comparison.plots import draw_comparison, draw_cumulative, draw_ranks
 
         if self.files:
             draw_ranks(errors_of_files(self._results()), path)
@@ -158,7 +157,7 @@ def compare(
     blocks: Any = source
     if shuffles:
         return Comparison((), tuple(compare_orders(chosen, join(blocks), shuffles, jobs=jobs, **options)), title)
-    line = line_for(source)
+    line = line_for(blocks)
 
     def show(entries: list[Entry]) -> None:
         if line is not None:

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import ouzel
+from ouzel.analytics import plots
 from ouzel.analytics.deltoids.two_streams import TwoStreams
 from ouzel.analytics.explanation.explained import Explained
 from ouzel.analytics.explanation.rows import Attributes, Rule
+from ouzel.analytics.plots import draw_bars, draw_deltoids, draw_explanation, draw_pmi
 from ouzel.analytics.pmi.corpus import Corpus
-from ouzel.plotting import analyses
-from ouzel.plotting.analyses import draw_bars, draw_deltoids, draw_explanation, draw_pmi
 
 
 @pytest.mark.parametrize("exact", [False, True])
@@ -35,7 +35,7 @@ def test_what_was_found_is_drawn_be_it_nothing(tmp_path, exact):
 def drawn(monkeypatch):
     """The figures that are saved."""
     figures = []
-    monkeypatch.setattr(analyses, "save", lambda figure, path: figures.append(figure))
+    monkeypatch.setattr(plots, "save", lambda figure, path: figures.append(figure))
     return figures
 
 

@@ -11,6 +11,7 @@ from ouzel.analytics.deltoids.side_by_side import side_by_side
 from ouzel.analytics.deltoids.two_streams import open_both
 from ouzel.analytics.items import Items, count_rows, items_of
 from ouzel.errors import DataError
+from ouzel.streams.formats.catalogue import find
 from ouzel.streams.options import Options
 from ouzel.streams.sources import chunks
 from ouzel.streams.sources.source import Source
@@ -34,7 +35,7 @@ def write(folder, format):
 
 
 def names_in(path, format, columns):
-    batches = items_of(Source(path), format, columns, Options())
+    batches = items_of(Source(path), None if format == "lines" else find(format), columns, Options())
     return [(int(slot), items.name_of(k)) for items in batches for k, slot in enumerate(items.slots)]
 
 
@@ -74,7 +75,7 @@ def test_rows_of_json_may_lack_a_column_however_they_arrive(tmp_path, monkeypatc
 def test_items_before_a_bad_line_are_given_out(tmp_path):
     path = tmp_path / "events.jsonl"
     path.write_text('{"user": "a"}\n{"user": "b"}\n{"user":\n')
-    batches = items_of(Source(path), "jsonl", ["user"], Options())
+    batches = items_of(Source(path), find("jsonl"), ["user"], Options())
 
     assert len(next(batches).slots) == 2
     with pytest.raises(DataError, match=r"events.jsonl:3:9: found no JSON"):
@@ -88,7 +89,7 @@ def test_a_packed_table_is_unpacked(tmp_path, format):
     packed.write_bytes(gzip.compress(path.read_bytes()))
 
     assert names_in(packed, format, ["ip"]) == names_in(path, format, ["ip"])
-    assert count_rows(Source(packed), format) == count_rows(Source(path), format) == 4
+    assert count_rows(Source(packed), find(format)) == count_rows(Source(path), find(format)) == 4
 
 
 def test_lines_and_features_are_items(tmp_path):

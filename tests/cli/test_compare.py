@@ -115,9 +115,9 @@ def test_learners_that_cannot_hold_the_features_are_left_out(ouzel, tmp_path):
 
 def test_the_three_figures_have_one_legend_of_the_best_eight(tmp_path):
     from ouzel.evaluation.comparison.grid import Candidate
+    from ouzel.evaluation.comparison.plots import draw_cumulative
     from ouzel.evaluation.comparison.shuffles import Summary
     from ouzel.model.tasks.classification import OneAgainstRest
-    from ouzel.plotting.curves import draw_cumulative
     from ouzel.terms.losses import Logistic
 
     grown = np.arange(1.0, 41.0)[None, :].repeat(3, axis=0)

@@ -77,7 +77,7 @@ def test_an_ending_that_says_no_format_is_refused_before_anything_is_read(ouzel,
     ran = ouzel("predict", files / "none", files / "t.csv", "-o", files / "p.xlsx")
 
     assert ran.status == 2
-    assert "p.xlsx: predictions are written as csv, tsv, jsonl, parquet, arrow, feather" in ran.err
+    assert "p.xlsx: predictions are written as csv, tsv, tab, parquet, pq, arrow, feather, ipc, jsonl," in ran.err
 
 
 @pytest.mark.parametrize("line", ["1:2:0.4 | a b", "shared |u a", "2:1.5 | a", "0:-1:0.5 |x b"])

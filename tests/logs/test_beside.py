@@ -152,7 +152,6 @@ def test_text_without_columns_has_no_place_for_keys(values):
 @pytest.mark.parametrize(
     ("url", "option"),
     [
-        (None, "with_key"),
         ("postgresql://server/shop?cursor=id#SELECT 1", "with_headers"),
         ("redis://server/stream", "with_key"),
         ("redis://server/stream?key=user", "with_headers"),

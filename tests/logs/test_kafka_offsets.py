@@ -5,9 +5,9 @@ import random
 
 import pytest
 
-from ouzel.streams.logs.address import address_of
 from ouzel.streams.logs.protocol import Batch, Position
 from ouzel.streams.logs.reading import Reading
+from ouzel.streams.sources.addresses import address_of
 from tests.logs.given_messages import GivenClient
 from tests.logs.killing import train_to_the_end
 from tests.logs.servers import kafka_broker, make_topic, messages, running

@@ -36,8 +36,8 @@ def test_what_waits_is_taken_up_to_a_bound():
 
 def test_the_client_waits_no_second_before_it_fetches_on_unless_the_address_says_so():
     pytest.importorskip("confluent_kafka")
-    from ouzel.streams.logs.address import address_of
     from ouzel.streams.logs.kafka_client import consumer_settings
+    from ouzel.streams.sources.addresses import address_of
 
     usual = consumer_settings(address_of("kafka://broker:9092/clicks"))
     told = consumer_settings(

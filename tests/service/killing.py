@@ -20,12 +20,12 @@ import pyarrow
 from ouzel.cli.app import run
 from ouzel.service.beginning import begin
 from ouzel.service.folder import Folder
-from ouzel.service.formats import ARROW
 from ouzel.service.server import Place, serve
+from ouzel.streams.formats.catalogue import find
 
 SUMMARY = "/v1/learn?answers=summary"
 LINES = {"Content-Type": "application/x-ndjson"}
-ROWS = {"Content-Type": ARROW}
+ROWS = {"Content-Type": find("arrow").media_types[0]}
 PATIENCE = 30.0, 30.0, 60.0  # seconds: what is forked while a thread holds a lock waits for that for ever
 
 

@@ -14,10 +14,11 @@ import pytest
 
 import ouzel
 from ouzel.model.model import Model
-from ouzel.service.formats import ARROW, SVMLIGHT, VW, rows_of_stream
+from ouzel.service.formats import rows_of_stream
 from ouzel.service.packed_rows import rows_as_json
 from ouzel.service.reading import Reading, Refused
 from ouzel.service.together import Together
+from ouzel.streams.formats.catalogue import find
 
 
 def learn_some(client, count=60):
@@ -62,8 +63,8 @@ def test_the_heaviest_features_are_told_by_name(client):
 @pytest.mark.parametrize(
     ("kind", "lines", "bad"),
     [
-        (SVMLIGHT, ["1 1:0.5 7:0.1", "# nothing", "-1 2:1", "", "1 3:0.333333343"], "1 x:1"),
-        (VW, ["1 | price:0.5 red", "-1 |shop big:2 12 |f a:0.1", "1 | 7:3 blue"], "1 2 3 no bar"),
+        ("svmlight", ["1 1:0.5 7:0.1", "# nothing", "-1 2:1", "", "1 3:0.333333343"], "1 x:1"),
+        ("vw", ["1 | price:0.5 red", "-1 |shop big:2 12 |f a:0.1", "1 | 7:3 blue"], "1 2 3 no bar"),
     ],
 )
 def test_lines_of_other_formats_teach_what_they_teach_as_files(start, tmp_path, kind, lines, bad):
@@ -73,11 +74,11 @@ def test_lines_of_other_formats_teach_what_they_teach_as_files(start, tmp_path, 
 
     client = start()
     body = "\n".join([*lines[:2], bad, *lines[2:]]).encode()
-    said = client.post("/v1/learn", content=body, headers={"Content-Type": kind}).text.splitlines()
+    said = client.post("/v1/learn", content=body, headers={"Content-Type": find(kind).media_types[0]}).text.splitlines()
     path = tmp_path / "same.txt"
     path.write_text("\n".join(line for line in lines if line and line[0] != "#") + "\n")
     model = Model("adagrad")
-    for block in read(path, format="svmlight" if kind == SVMLIGHT else "vw"):
+    for block in read(path, format=kind):
         model.learn(block)
 
     summary = json.loads(said[-1])["summary"]
@@ -89,7 +90,8 @@ def test_lines_of_other_formats_teach_what_they_teach_as_files(start, tmp_path, 
 
 def test_an_importance_wants_a_member_to_stand_in(start):
     client = start()
-    refused = client.post("/v1/learn?answers=summary", content=b"1 2.5 | a", headers={"Content-Type": VW})
+    headers = {"Content-Type": find("vw").media_types[0]}
+    refused = client.post("/v1/learn?answers=summary", content=b"1 2.5 | a", headers=headers)
     assert "--weight NAME" in refused.json()["refusals"][0]["error"]
 
 
@@ -98,7 +100,7 @@ def test_a_stream_of_arrow_is_learnt_by_its_rows(client):
     sink = pyarrow.BufferOutputStream()
     with pyarrow.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
-    headers = {"Content-Type": ARROW}
+    headers = {"Content-Type": find("arrow").media_types[0]}
     said = client.post("/v1/learn?answers=summary", content=sink.getvalue().to_pybytes(), headers=headers).json()
     damaged = b"\xff\xff\xff\xff\x10\0\0\0no arrow at all"
     refused = client.post("/v1/learn?answers=summary", content=damaged, headers=headers).json()
@@ -146,9 +148,9 @@ def test_an_infinite_cell_is_refused_and_a_missing_one_is_not(client):
     sink = pyarrow.BufferOutputStream()
     with pyarrow.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
-    said = client.post(
-        "/v1/learn?answers=summary", content=sink.getvalue().to_pybytes(), headers={"Content-Type": ARROW}
-    ).json()
+    headers = {"Content-Type": find("arrow").media_types[0]}
+    body = sink.getvalue().to_pybytes()
+    said = client.post("/v1/learn?answers=summary", content=body, headers=headers).json()
 
     assert (said["learnt"], said["refused"]) == (1, 1)
     assert "found 'x': inf; expected a finite number" in said["refusals"][0]["error"]

@@ -14,13 +14,13 @@ from ouzel.cli.app import run
 from ouzel.model.model import Model
 from ouzel.service.example_log import Entry, Log
 from ouzel.service.folder import Folder
-from ouzel.service.formats import ARROW
 from ouzel.service.limits import ServiceLimits
 from ouzel.service.packed_rows import MARK, packed, rows_as_json
 from ouzel.service.reading import Reading
+from ouzel.streams.formats.catalogue import find
 from tests.service.test_reading import content
 
-HEADERS = {"Content-Type": ARROW}
+HEADERS = {"Content-Type": find("arrow").media_types[0]}
 SUMMARY = "/v1/learn?answers=summary"
 KINDS = [pyarrow.float64(), pyarrow.float32(), pyarrow.int64(), pyarrow.int8(), pyarrow.uint16()]
 

@@ -11,8 +11,7 @@ import typer
 from ouzel.cli.groups import values
 from ouzel.errors import OuzelError
 from ouzel.streams.formats.catalogue import names_of
-from ouzel.streams.logs.address import is_log, is_remote
-from ouzel.streams.logs.databases import with_query
+from ouzel.streams.sources.addresses import is_log, is_remote, with_query
 
 if TYPE_CHECKING:
     from ouzel.service.feed import Plan

@@ -18,6 +18,7 @@ import numpy as np
 from ouzel.errors import OuzelError
 from ouzel.streams.formats.catalogue import Format, Split, find
 from ouzel.streams.formats.detection import find_format
+from ouzel.streams.opening import open_source
 from ouzel.streams.options import Options
 from ouzel.streams.sources.parts import RangeSource, RowGroupSource
 from ouzel.streams.sources.places import place_of
@@ -65,7 +66,7 @@ class Plan(NamedTuple):
 
 def plan_of(paths: list[str], format: str | None, options: Options, lanes: int, whole: bool = False) -> Plan:
     """The lanes of some files; those of groups to rank are left `whole`."""
-    sources = [Source(path) for path in paths]
+    sources = [open_source(path) for path in paths]
     if any(source.size is None for source in sources):
         raise OuzelError(ONCE)
     size = sum(source.size or 0 for source in sources)

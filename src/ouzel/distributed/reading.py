@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from ouzel.distributed.partitions import Lane
 from ouzel.errors import DataError, EmptyError
 from ouzel.streams.block import Block
+from ouzel.streams.block_stream import BlockStream
 from ouzel.streams.groups import Groups
 from ouzel.streams.options import Options
 from ouzel.streams.read import Stream
@@ -42,8 +43,8 @@ class _Open:
 
     def __init__(self, lane: Lane, piece: int, options: Options, groups: bool) -> None:
         source = lane[piece].source()
-        stream: Any = Stream([source], lane[piece].format, options)
-        self.stream = Groups(stream) if groups else stream
+        stream = Stream([source], lane[piece].format, options)
+        self.stream: BlockStream = Groups(stream) if groups else stream
         self.row = 0
         self.rest: Block | None = None
         self.skipped = 0

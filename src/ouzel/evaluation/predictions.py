@@ -104,8 +104,8 @@ def check_ending(path: str | Path) -> Format:
     """The table format that the ending of a file's name says, or an error that lists those there are."""
     format = by_file_name(path)
     if format is None or not format.is_table:
-        endings = ", ".join(ending for known in FORMATS.values() if known.is_table for ending in known.suffixes)
-        raise OuzelError(f"{path}: predictions are written to files that end in {endings}")
+        endings = ", ".join(ending[1:] for known in FORMATS.values() if known.is_table for ending in known.suffixes)
+        raise OuzelError(f"{path}: predictions are written as {endings}, by the ending of the file's name")
     return format
 
 

@@ -24,6 +24,7 @@ from ouzel.model.setting_names import in_words
 from ouzel.model.tasks.task import Outcome
 from ouzel.ranges import Count, Range, ranged
 from ouzel.streams.block import Block
+from ouzel.streams.block_stream import BlockStream, as_stream
 
 Passes = Annotated[int, Range(1, 1000, whole=True), "passes over the stream"]
 Holdouts = Annotated[Count, "every n-th example is predicted and never learnt; 0 for none, else 2 or more"]
@@ -53,7 +54,7 @@ def progressive_validation(
     (100, 0.02)
     """
     run = Run(_model_of(model), holdout_every=holdout_every, passes=passes)
-    line = line_for(stream) if on_progress is None else None
+    line = line_for(None if callable(stream) else stream) if on_progress is None else None
     run.over(stream, on_progress if line is None else lambda run: line.tell(run.examples, _standing(run)))
     if line is not None:
         line.tell(run.examples, _standing(run), last=True)
@@ -111,15 +112,14 @@ class Run:
         if self.passes > 1 and not callable(stream) and iter(stream) is stream:
             raise OuzelError("this stream can be read once only; for more passes give a function that opens it")
         while self.passed < self.passes:
-            blocks = self._opened(stream) if callable(stream) else stream
+            blocks = self._opened(stream) if callable(stream) else as_stream(stream)
             self._one_pass(blocks, on_progress, checkpoint_every, on_checkpoint)
 
-    def _opened(self, stream: Callable[[], Iterable[Block]]) -> Iterable[Block]:
+    def _opened(self, stream: Callable[[], Iterable[Block]]) -> BlockStream:
         """A stream that nobody else reads; a budgeted model forgets names, and needs to be told them again."""
-        blocks = stream()
-        tell_names_once = getattr(blocks, "tell_names_once", None)
-        if tell_names_once is not None and not self.model.budgeted:
-            tell_names_once()
+        blocks = as_stream(stream())
+        if not self.model.budgeted:
+            blocks.tell_names_once()
         return blocks
 
     def learn(self, block: Block) -> Outcome:
@@ -185,18 +185,17 @@ class Run:
 
     def _one_pass(
         self,
-        blocks: Iterable[Block],
+        blocks: BlockStream,
         on_progress: Callable[[Run], None] | None,
         checkpoint_every: int,
         on_checkpoint: Callable[[], None] | None,
     ) -> None:
         stretch = self.holdouts[0].stretch if self.holdouts else 1
         due = self.row + checkpoint_every
-        behind = 0 if getattr(blocks, "leaves_out", False) else self.row  # examples learnt before a checkpoint
-        iterator = iter(blocks)
+        behind = 0 if blocks.leaves_out else self.row  # examples learnt before a checkpoint
         while True:
             with self.clock.on("reading"):
-                block = next(iterator, None)
+                block = next(blocks, None)
             if block is None:
                 break
             self.features.add(block)
@@ -215,10 +214,10 @@ class Run:
                     on_checkpoint()
                 if on_progress is not None and self.holdouts and start < block.rows:
                     on_progress(self)
-            self.skipped = getattr(blocks, "skipped", 0)
+            self.skipped = blocks.skipped
             if on_progress is not None:
                 on_progress(self)
-        self.skipped = getattr(blocks, "skipped", 0)
+        self.skipped = blocks.skipped
         if self.holdouts:
             self.holdouts[self.passed].evaluate_pending()
         self.passed, self.row = self.passed + 1, 0

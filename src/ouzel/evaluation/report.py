@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from html import escape
-from importlib import import_module
 from typing import Any
 
 from ouzel.evaluation.curve import Point
@@ -66,9 +65,12 @@ class Report:
 
         return pd.DataFrame.from_records([_as_dict(point, self.task) for point in self.curve])
 
-    def plot(self, path: str) -> None:
+    def plot(self, path: str, title: str = "") -> None:
         """Draw the curve, and calibration beside it where there are probabilities, to an .svg, .png or .pdf file."""
-        import_module("ouzel.plotting.curves").draw_training(self, path)  # by name: what draws knows of reports
+        from ouzel.evaluation.curve_plots import draw_training
+
+        numbers, pairs = self.rmse is not None, self.pairs is not None
+        draw_training(self.learner, self.curve, self.calibration, path, numbers=numbers, pairs=pairs, title=title)
 
     @property
     def facts(self) -> list[tuple[str, str]]:

@@ -6,14 +6,37 @@ each must satisfy, beyond its signature, are the laws in `tests/checks/laws.py`,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
 if TYPE_CHECKING:  # the catalogue, which imports this, loads nothing
     import numpy as np
 
-State = Any  # a NamedTuple of arrays, of the learner's own
-Settings = Any  # a NamedTuple of numbers, booleans and terms, of the learner's own
-Rows = Any  # learners.rows.Rows
+    from ouzel.learners.rows import Rows
+
+
+class Record(Protocol):
+    """A NamedTuple of a learner's own; what its fields are is known to that learner alone."""
+
+    @property
+    def _fields(self) -> tuple[str, ...]:
+        """Their names."""
+
+    def _asdict(self) -> dict[str, Any]:
+        """The fields by name."""
+
+    def _replace(self, **fields: Any) -> Self:
+        """The same with other values of some fields."""
+
+
+class State(Record, Protocol):
+    """A NamedTuple of arrays."""
+
+    def __iter__(self) -> Iterator[np.ndarray]: ...
+
+
+class Settings(Record, Protocol):
+    """A NamedTuple of numbers, booleans and terms."""
 
 
 @runtime_checkable
@@ -24,22 +47,34 @@ class Learner(Protocol):
     predictions are scores (n, classes) in place of margins (n,).
     """
 
-    def layout(self, *sizes_and_settings: Any) -> State:
+    def layout(self, *sizes_and_settings: int | Settings) -> State:
         """A `State` of descriptions in place of arrays (see `ouzel.layout`)."""
 
-    def init(self, *sizes_and_settings: Any) -> State:
+    def init(self, *sizes_and_settings: int | Settings) -> State:
         """A state that has seen nothing."""
 
-    def grow(self, state: State, *sizes_and_settings: Any) -> State:
+    def grow(self, state: State, *sizes_and_settings: int | Settings) -> State:
         """The same state with room for more; what it predicts does not change."""
 
-    def learn_row(self, state: State, indices: Any, values: Any, target: Any, importance: Any, *more: Any) -> Any:
+    def learn_row(
+        self, state: State, indices: np.ndarray, values: np.ndarray, target: float, importance: float, *more: Any
+    ) -> Any:
         """Learn one example in place; the prediction made before learning is returned, or written to the last one."""
 
-    def predict_row(self, state: State, indices: Any, values: Any, settings: Settings, *scores: Any) -> Any:
+    def predict_row(
+        self, state: State, indices: np.ndarray, values: np.ndarray, settings: Settings, *scores: np.ndarray
+    ) -> Any:
         """The prediction for one example, which is what learning it next would tell."""
 
-    def learn_rows(self, state: State, rows: Rows, targets: Any, importances: Any, settings: Any, out: Any) -> None:
+    def learn_rows(
+        self,
+        state: State,
+        rows: Rows,
+        targets: np.ndarray,
+        importances: np.ndarray,
+        settings: Settings,
+        out: np.ndarray,
+    ) -> None:
         """Learn a block; `out` takes the predictions made before learning each example."""
 
     def predict_rows(self, state: State, rows: Rows, settings: Settings, out: np.ndarray) -> None:
@@ -76,7 +111,7 @@ class Budgeted(Protocol):
     def bytes_used(self, state: State) -> int:
         """Bytes as the paper counts them: 4 for each id, weight and auxiliary value."""
 
-    def top(self, state: State, n: int, settings: Settings) -> Any:
+    def top(self, state: State, n: int, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
         """Slots (n,) and weights (n,) of the n heaviest, heaviest first."""
 
     def members(self, state: State) -> np.ndarray:
@@ -111,7 +146,7 @@ class Renumbered(Protocol):
 class ChosenByTask(Protocol):
     """Another module learns some tasks, or by some losses or settings."""
 
-    def module_for(self, task: str, loss: Any, settings: Settings = None) -> Any:
+    def module_for(self, task: str, loss: object, settings: Settings | None = None) -> Learner:
         """The module for a task, by its name, a loss, and settings if they are known."""
 
 

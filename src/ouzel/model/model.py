@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import numpy as np
 
@@ -88,7 +88,7 @@ class Model:
         self.remarks = Remarks()
         self.dimension = 1  # largest feature id so far + 2
         self.slot_map = SlotMap() if self.keeps_pairs and isinstance(self.module, protocol.Renumbered) else None
-        self.states: list[Any] = []
+        self.states: list[protocol.State] = []
         self.standardize, self.forget = bool(standardize), forget
         self.preparation = Preparation(self.learner, self.module, self.standardize, forget, self.task.groups)
         if begin:
@@ -171,7 +171,7 @@ class Model:
         known = len(self.classes)
         return [self.module.layout(*self.task.shape(self, known), self.settings)] * self.task.count(self.classes)
 
-    def take(self, states: list[Any]) -> None:
+    def take(self, states: list[protocol.State]) -> None:
         """Have these states, which are of `layouts`."""
         self.states = states
         self.task.take(len(self.classes))
@@ -260,7 +260,7 @@ class Model:
     def scales(self) -> Any:
         """The running scales of features, a `Features`, where they are standardised; else None."""
         by_itself = isinstance(self.module, protocol.Standardizing) and not self.task.groups
-        return self.states[0].features if by_itself and self.states else self.preparation.features
+        return cast(Any, self.states[0]).features if by_itself and self.states else self.preparation.features
 
     def feature_name(self, feature: int) -> str | int:
         """What a person calls a feature: its name, or its id where the stream had no names."""

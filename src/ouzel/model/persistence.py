@@ -25,7 +25,7 @@ from ouzel.errors import ImportNeededError, OuzelError
 from ouzel.files import write_atomically
 from ouzel.layout import check_arrays, flat
 from ouzel.learners.auto import standardisation
-from ouzel.learners.protocol import Checked
+from ouzel.learners.protocol import Checked, State
 from ouzel.model.description import describe, model_of
 from ouzel.model.model import Model
 from ouzel.model.model_file import FORMAT, UNREADABLE, WHOLE, read, read_some, write
@@ -143,7 +143,7 @@ def check_readable(model: Model, path: str | Path = "model") -> None:
         ) from None
 
 
-def _check_parts(model: Model, states: list[Any]) -> None:
+def _check_parts(model: Model, states: list[State]) -> None:
     """Refuse arrays that are sound, each by itself, and contradict each other."""
     if model.preparation.features is not None:
         standardisation.check(model.preparation.features)

@@ -17,6 +17,7 @@ from ouzel.learners.auto import standardisation
 from ouzel.learners.catalogue import LEARNERS, Learner
 from ouzel.learners.feature_moments import in_sample
 from ouzel.learners.gains.parts import Gains
+from ouzel.learners.protocol import Settings, State
 from ouzel.learners.rows import Rows
 
 STEPS = 16  # of forgetting, in a half-life
@@ -168,7 +169,7 @@ class Preparation:
             yield slice(start, end), (before + end) % self.every == 0
             start = end
 
-    def fade(self, module: Any, states: list[Any], settings: Any) -> None:
+    def fade(self, module: Any, states: list[State], settings: Settings) -> None:
         """Forget a part of what was learnt."""
         for state in states:
             module.fade(state, self.kept, settings)

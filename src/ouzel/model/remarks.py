@@ -13,11 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ouzel.kernels.jit import kernel
 from ouzel.learners import feature_moments, protocol
 from ouzel.learners.auto.outliers import FAR, KNOWN_FROM, STRIKING
 from ouzel.learners.auto.standardisation import OUTLIER, SEEN, Features
 from ouzel.streams.block import Block
 
+MAGNITUDE = np.uint32(0x7FFFFFFF)  # the bits of a number without its sign
 COLUMN, LABEL = "column", "label"  # kinds of remarks: a model makes one of each
 UNKNOWN = "leave the cell empty if it stands for an unknown value"
 SCALED = f"such values hardly move the scale; {UNKNOWN}"
@@ -74,7 +76,7 @@ class Remarks:
         if moments is None or here.stop == here.start or moments.sampled[0] < KNOWN_FROM:
             return
         values = block.values[here]
-        largest = max(float(values.max()), -float(values.min()))
+        largest = float(np.uint32(largest_bits(values.view(np.uint32))).view(np.float32))
         if largest <= 2.0 * self.largest and model.examples > feature_moments.FIRST:
             return
         self.largest = max(largest, self.largest)
@@ -86,6 +88,15 @@ class Remarks:
         striking = (values.astype(np.float64) ** 2 > most) & (most > 0.0)
         if striking.any():
             yield _of_place(model, block, here.start + int(striking.argmax()), UNSCALED)
+
+
+@kernel
+def largest_bits(values: np.ndarray) -> np.uint32:
+    """The largest |value| of numbers of single precision, all as bits (uint32), whose order is the same."""
+    found = np.uint32(0)
+    for bits in values:
+        found = max(found, bits & MAGNITUDE)
+    return found
 
 
 def _in_scaled_columns(model: Any, block: Block, before: int) -> Iterator[Remark]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ouzel.learners.catalogue import Learner
+from ouzel.learners.protocol import Settings
 from ouzel.model.settings import resolve_settings
 from ouzel.ranges import STRENGTH, Choice, declared
 from ouzel.terms.bounds import BOUNDS
@@ -47,7 +48,7 @@ def described(learner: Learner) -> dict[str, Described]:
     return found
 
 
-def in_words(settings: Any) -> dict[str, float | str]:
+def in_words(settings: Settings) -> dict[str, float | str]:
     """Settings as a user may give them again: choices and terms by name, a penalty by its strengths.
 
     >>> from ouzel.learners.newton.sketched import Settings
@@ -69,7 +70,7 @@ def in_words(settings: Any) -> dict[str, float | str]:
     return found
 
 
-def chosen_by_name(settings: Any) -> dict[str, Any]:
+def chosen_by_name(settings: Settings) -> dict[str, Any]:
     """Settings as they are, but for choices among several words, which are words."""
     kind: Any = type(settings)
     known = declared(kind)

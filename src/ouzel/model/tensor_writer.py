@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel.layout import flat
+from ouzel.learners.protocol import State
 from ouzel.model.changed_rows import changed_rows, common_row, first_row
 from ouzel.model.packed_bytes import is_square, pack, pieces_of, rows_at_once
 from ouzel.model.tensor_reader import COMMON, LISTS
@@ -83,7 +84,7 @@ class TensorWriter:
     _rows: dict[str, Rows] = field(default_factory=dict)
     _common: dict[str, np.ndarray] = field(default_factory=dict)  # rows that others are like, if not the first ones
 
-    def add_state(self, layout: Any, state: Any, prefix: str) -> None:
+    def add_state(self, layout: State, state: State, prefix: str) -> None:
         """Take the arrays of a state."""
         for (name, part), (_, array) in zip(flat(layout, prefix), flat(state, prefix), strict=True):
             first = None if self.whole else first_row(part)

@@ -1,1 +1,1 @@
-"""Plots: everything that is drawn."""
+"""Axes, lines and files: what every plot is drawn with."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ouzel.errors import OuzelError
 from ouzel.service.all_doors import DOORS
@@ -23,12 +23,15 @@ from ouzel.service.routes.page import page_routes
 from ouzel.service.service import Service
 from ouzel.service.tokens import Tokens
 
+if TYPE_CHECKING:
+    from structlog.typing import FilteringBoundLogger
+
 OF_MODEL = "/v1/models/{model}"
 Endpoint = Callable[[Request], Awaitable[Response]]
 Failed = Callable[[Request, Exception], Awaitable[Response]]
 
 
-def application(service: Service, tokens: Tokens | None = None, log: Any = None) -> Any:
+def application(service: Service, tokens: Tokens | None = None, log: FilteringBoundLogger | None = None) -> ASGIApp:
     """The ASGI application of a service."""
     routes = [route for door in DOORS for route in _routes(door, service, tokens)]
     described = document(DOORS, OF_MODEL)

@@ -8,13 +8,16 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import httpx
 
 from ouzel.errors import OuzelError
 from ouzel.files import write_atomically
 from ouzel.streams.formats.catalogue import find
+
+if TYPE_CHECKING:
+    from ouzel.streams.label_values import Label
 
 LINES = find("jsonl").media_types[0]
 AT_ONCE = 2000  # lines of a stream in one request
@@ -82,7 +85,7 @@ class Client:
         """What the model says of an example, or of each of several."""
         return self._json("POST", "predict", json=example if isinstance(example, Mapping) else list(example))
 
-    def label(self, id: str, label: Any) -> dict[str, Any]:
+    def label(self, id: str, label: Label) -> dict[str, Any]:
         """Learn an example that was predicted with a member `_id`, now that its label is known."""
         return self._json("POST", "label", json={"id": id, "label": label})
 

@@ -22,13 +22,12 @@ from ouzel.service.metrics import PerSecond
 from ouzel.service.owner import Owner
 from ouzel.service.reading import Refused
 from ouzel.service.submission import Given, Result, Source
-from ouzel.streams.logs.address import address_of, is_log, name_of
 from ouzel.streams.logs.beside import beside_of, check_beside
-from ouzel.streams.logs.databases import is_database
-from ouzel.streams.logs.opening import library_of, open_log
+from ouzel.streams.logs.opening import open_log
 from ouzel.streams.logs.protocol import Batch, Pause, Position
 from ouzel.streams.logs.reading import Reading
 from ouzel.streams.options import OF_MESSAGES, make_options
+from ouzel.streams.sources.addresses import address_of, is_database, is_log, name_of
 from ouzel.training.agreement import ContradictionError
 from ouzel.training.log_records import LogRecords
 
@@ -66,7 +65,7 @@ class Plan:
         if self.format not in (None, *MESSAGES):
             raise OuzelError(f"--feed-format takes {', '.join(MESSAGES)}; got {self.format!r}")
         if not is_database(self.url):
-            library_of(address_of(self.url))
+            _ = address_of(self.url).kind.module  # refuses a log whose library is absent
 
     @property
     def name(self) -> str:

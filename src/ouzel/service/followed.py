@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NoReturn, Protocol
+from typing import NoReturn, Protocol
 
 import httpx
 
@@ -136,7 +136,7 @@ class Followed(Answering):
     async def room(self) -> None:
         """There is nothing to wait for."""
 
-    async def label(self, id: str, label: Any) -> NoReturn:
+    async def label(self, id: str, label: object) -> NoReturn:
         """The same."""
         await self.learn(())
 

@@ -10,7 +10,7 @@ import io
 import json
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from ouzel.streams.options import Options
 from ouzel.streams.tables.arrow_messages import batches_in
 from ouzel.streams.tables.arrow_types import flat
 from ouzel.streams.telling import Telling
+
+if TYPE_CHECKING:
+    import pyarrow
 
 JSON_LINES = FORMATS["jsonl"]
 READ = tuple(format for format in FORMATS.values() if format.media_types)
@@ -48,7 +51,7 @@ def as_json(lines: Sequence[bytes], format: Format, options: Options, label: str
     return found
 
 
-def rows_of_stream(file: io.BufferedReader, limits: Limits) -> Iterator[Any]:
+def rows_of_stream(file: io.BufferedReader, limits: Limits) -> Iterator[pyarrow.RecordBatch]:
     """The rows of a stream of Arrow as sound record batches of at most ROWS, objects parted into columns."""
     with one_line("the stream"):
         for table in batches_in(file, "the stream", limits):

@@ -12,7 +12,7 @@ import time
 from collections.abc import AsyncIterator
 from functools import lru_cache
 from ipaddress import ip_address
-from typing import Any
+from typing import TYPE_CHECKING
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -21,6 +21,9 @@ from ouzel.service.limits import ServiceLimits
 from ouzel.service.metrics import Metrics
 from ouzel.service.problems import ProblemError
 from ouzel.service.tokens import Tokens
+
+if TYPE_CHECKING:
+    from structlog.typing import FilteringBoundLogger
 
 WHOLE = "ouzel.whole"  # in the scope of a request that came to its end before anybody asked for its body
 WAITING, PATIENCE = "ouzel.waiting", "ouzel.patience"  # the timeout of its next part, and seconds for those that follow
@@ -168,7 +171,7 @@ def _check_size(size: int, limits: ServiceLimits) -> None:
 class Gate:
     """Counts and logs every request, and sends the headers that keep a browser safe."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, log: Any) -> None:
+    def __init__(self, app: ASGIApp, metrics: Metrics, log: FilteringBoundLogger | None) -> None:
         self.app = app
         self.metrics = metrics
         self.log = log

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pyarrow
@@ -28,13 +27,13 @@ class NumberColumns:
         self.options, self.label, self.id = options, label, id
         self._able = options.space.width is None and not (options.derived or options.indicator or options.group)
         self._plain = replace(options, text=(), categorical=(), numeric=(), ignore=(), keep=(), dates=())
-        self._columns: dict[Any, Columns | None] = {}  # by their schema
+        self._columns: dict[pyarrow.Schema, Columns | None] = {}  # by their schema
 
-    def able(self, schema: Any) -> bool:
+    def able(self, schema: pyarrow.Schema) -> bool:
         """Whether batches of a schema can be read."""
         return self._columns_of(schema) is not None
 
-    def block(self, batch: Any) -> Block | None:
+    def block(self, batch: pyarrow.RecordBatch) -> Block | None:
         """The rows of a batch, at most ROWS; None unless all are plain examples with labels."""
         columns = self._columns_of(batch.schema)
         if columns is None:
@@ -54,11 +53,11 @@ class NumberColumns:
         space = FeatureSpace(named=bool(len(ids)), loose=True, kinds=dict(self.options.space.kinds))
         return block._replace(names=block.names._replace(ids=ids, starts=starts, ends=ends), space=space)
 
-    def longest(self, schema: Any) -> int:
+    def longest(self, schema: pyarrow.Schema) -> int:
         """Bytes that a row takes at most as a line of JSON, but for its label."""
         return sum(2 * len(name.encode()) + MOST_NUMBER for name in schema.names)
 
-    def _columns_of(self, schema: Any) -> Columns | None:
+    def _columns_of(self, schema: pyarrow.Schema) -> Columns | None:
         if schema in self._columns:
             return self._columns[schema]
         try:
@@ -70,7 +69,7 @@ class NumberColumns:
         self._columns[schema] = found
         return found
 
-    def _made(self, schema: Any) -> Columns | None:
+    def _made(self, schema: pyarrow.Schema) -> Columns | None:
         """What reads batches of a schema; None if not all of its columns are plain."""
         fields = {field.name: field for field in schema}
         label, weight = fields.pop(self.label, None), self.options.weight
@@ -83,18 +82,18 @@ class NumberColumns:
         kept = [field for field in schema if field in features or field.name in (self.label, weight)]
         return Columns(self._plain, pyarrow.schema(kept), self.label, True, "the stream", ColumnKinds(self._plain))
 
-    def _is_plain(self, field: Any) -> bool:
+    def _is_plain(self, field: pyarrow.Field) -> bool:
         """Whether a column is the values of a feature of its name."""
         kind = self.options.space.kinds.get(field.name) or self.options.kind_of(field.name)
         return _is_number(field.type) and kind in (None, NUMBER) and isinstance(own_name(field.name), str)
 
 
-def _any(batch: Any, column: str) -> bool:
+def _any(batch: pyarrow.RecordBatch, column: str) -> bool:
     """Whether a column has a number."""
     array = batch.column(column)
     return bool(_is_number(array.type) and not np.isnan(numbers_of(array, np.nan)).all())
 
 
-def _is_number(kind: Any) -> bool:
+def _is_number(kind: pyarrow.DataType) -> bool:
     """Whether an Arrow type is one of numbers as JSON has them."""
     return bool(types.is_integer(kind) or types.is_floating(kind))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 import pyarrow
 
@@ -14,7 +12,7 @@ SIZE = 4  # bytes behind it: how many rows there are
 ENCODE = msgspec.json.Encoder(enc_hook=str).encode
 
 
-def packed(batch: Any) -> bytes:
+def packed(batch: pyarrow.RecordBatch) -> bytes:
     """A record batch as bytes: the mark, the number of its rows, a stream of Arrow.
 
     >>> kept = packed(pyarrow.record_batch({"label": [1, 0], "x": [0.5, 2.0]}))
@@ -42,6 +40,6 @@ def lines_in(kept: bytes) -> list[bytes]:
         return rows_as_json(reader.read_next_batch())
 
 
-def rows_as_json(batch: Any) -> list[bytes]:
+def rows_as_json(batch: pyarrow.RecordBatch) -> list[bytes]:
     """The rows of a record batch as lines of JSON."""
     return lines_of_batch(batch, ENCODE).split(b"\n")[:-1]

@@ -27,7 +27,7 @@ class ProblemError(Exception):
         self.status, self.detail, self.headers, self.more = status, detail, headers or {}, more
 
 
-def json_response(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+def json_response(value: object, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """A value as JSON; numbers that are not finite are null."""
     return Response(msgspec.json.encode(value), status, headers, "application/json")
 

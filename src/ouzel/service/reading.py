@@ -18,7 +18,7 @@ from ouzel.service.number_columns import NumberColumns
 from ouzel.streams.block import Block
 from ouzel.streams.concatenation import concatenate
 from ouzel.streams.deriving import Deriver
-from ouzel.streams.label_values import labels_in
+from ouzel.streams.label_values import Label, labels_in
 from ouzel.streams.options import make_options
 from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.text.json_examples import Example, LongWordError
@@ -44,7 +44,7 @@ class Row(NamedTuple):
     """An example that was read with others: a row of a block of theirs."""
 
     features: range  # as many as there are
-    label: Any
+    label: Label | None
     block: Block
     place: int
     text: bytes
@@ -157,7 +157,7 @@ class Reading:
         """Examples, one to ROWS, as one block; those to learn are for one thread to ask for."""
         parts = self._parts(examples, asked)
         if parts is None:  # some of those that were read together are not wanted, nor what is known of them
-            fresh: list[Any] = []
+            fresh: list[Example | Row] = []
             for is_row, group in groupby(examples, lambda example: isinstance(example, Row)):
                 some = list(group)
                 texts = [example.text for example in some if isinstance(example, Row)]
@@ -205,7 +205,7 @@ def line_of(text: bytes) -> bytes:
     return text.translate(SPACES).strip()
 
 
-def _key_of(given: Any) -> str | None:
+def _key_of(given: object) -> str | None:
     """The key that an id is; ValueError if it cannot be one."""
     if given is None:
         return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 from ouzel.numerals import is_number
 from ouzel.service.formats import JSON_LINES
@@ -12,6 +11,7 @@ from ouzel.streams.formats.catalogue import Format, Split
 from ouzel.streams.formats.detection import find_format
 from ouzel.streams.guard import reading
 from ouzel.streams.missing import NOTHING
+from ouzel.streams.opening import open_source
 from ouzel.streams.options import Options
 from ouzel.streams.sources.chunks import chunks_of
 from ouzel.streams.sources.source import Source
@@ -20,7 +20,7 @@ from ouzel.streams.tables.batches import record_batches
 
 def lines_to_send(path: str, format: str | None) -> tuple[str, Iterator[bytes]]:
     """The media type of a file, and its lines: as they are, or a table's rows as objects."""
-    source = Source(path)
+    source = open_source(path)
     found = find_format(source, format)
     if found.split is Split.LINES and found.media_types:
         return found.media_types[0], _lines(source, found)
@@ -43,7 +43,7 @@ def _rows(source: Source, format: Format) -> Iterator[bytes]:
                 yield json.dumps(present, default=str).encode()
 
 
-def _value(cell: str | None) -> Any:
+def _value(cell: str | None) -> float | str | None:
     """What a cell of text is: a number, a word, or nothing."""
     if cell is None or cell.strip() in NOTHING:
         return None

@@ -12,9 +12,11 @@ from functools import partial
 from pathlib import Path
 from socket import socket
 from tempfile import TemporaryDirectory
-from typing import Any
+from types import FrameType
+from typing import TYPE_CHECKING
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from ouzel.errors import OuzelError
 from ouzel.files import locked
@@ -33,6 +35,9 @@ from ouzel.service.shared_snapshots import SharedSnapshots
 from ouzel.service.stderr_log import logger
 from ouzel.service.tokens import Tokens
 from ouzel.service.workers import Local, Refreshing, Workers, listening
+
+if TYPE_CHECKING:
+    from structlog.typing import FilteringBoundLogger
 
 GRACE = 10  # seconds that requests under way have to end
 COLLECT_OFTEN = (700, 10, 10)  # Python's own: a look for garbage is short, and holds up no answer
@@ -155,7 +160,7 @@ def _listen(
     served: Sequence[Served | Followed],
     place: Place,
     tokens: Tokens | None,
-    log: Any,
+    log: FilteringBoundLogger,
     metrics: Metrics,
     shadowing: Shadowing | None = None,
     shared: socket | None = None,
@@ -179,7 +184,7 @@ def _listen(
 class Server(uvicorn.Server):
     """uvicorn's server, whose service knows at once that it is to end, so that streams of events end too."""
 
-    def __init__(self, service: Service, log: Any, configuration: uvicorn.Config) -> None:
+    def __init__(self, service: Service, log: FilteringBoundLogger, configuration: uvicorn.Config) -> None:
         super().__init__(configuration)
         self.service = service
         self.log = log
@@ -190,7 +195,7 @@ class Server(uvicorn.Server):
         if self.started:
             self.log.info("listening", host=self.config.host, port=self.config.port)
 
-    def handle_exit(self, sig: int, frame: Any) -> None:
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """A signal that asks for the end, which is then the end of the command; a second one does not wait."""
         self.service.ending = True
         for served in self.service.models.values():
@@ -199,7 +204,7 @@ class Server(uvicorn.Server):
         self.should_exit = True
 
 
-def _configuration(app: Any, place: Place) -> uvicorn.Config:
+def _configuration(app: ASGIApp, place: Place) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         place.host,

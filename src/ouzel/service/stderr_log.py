@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 import structlog
+from structlog.typing import EventDict, FilteringBoundLogger, Processor
 
 from ouzel.errors import OuzelError
 
 KINDS = ("text", "json", "none")
 
 
-def logger(kind: str) -> Any:
+def logger(kind: str) -> FilteringBoundLogger:
     """What writes the log: an event and its figures a line."""
     if kind not in KINDS:
         raise OuzelError(f"--log takes {', '.join(KINDS)}; got {kind!r}")
-    as_line: Any = structlog.processors.JSONRenderer()
+    as_line: Processor = structlog.processors.JSONRenderer()
     if kind == "text":
         as_line = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), pad_event_to=12)
-    return structlog.wrap_logger(
+    log: FilteringBoundLogger = structlog.wrap_logger(
         structlog.PrintLogger(sys.stderr),
         processors=[
             structlog.processors.add_log_level,
@@ -29,7 +29,8 @@ def logger(kind: str) -> Any:
         ],
         wrapper_class=structlog.make_filtering_bound_logger("critical" if kind == "none" else "debug"),
     ).bind()  # once, and not for every request
+    return log
 
 
-def _as_it_is(_: Any, __: str, event: Any) -> Any:
+def _as_it_is(_: object, __: str, event: EventDict) -> EventDict:
     return event

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ouzel.service.answers import Answer
 from ouzel.service.example_log import Feed
@@ -13,6 +13,9 @@ from ouzel.service.packed_rows import packed, rows_as_json
 from ouzel.service.reading import ID, Line, Reading, Refused, line_of, longest_line
 from ouzel.streams.block import Block
 from ouzel.streams.logs.protocol import Position
+
+if TYPE_CHECKING:
+    import pyarrow
 
 Result = Answer | Refused
 
@@ -82,7 +85,7 @@ class Text(NamedTuple):
 class Rows(NamedTuple):
     """Rows of an Arrow record batch; and whether what was predicted of each is to be told. As `Text` is."""
 
-    batch: Any
+    batch: pyarrow.RecordBatch
     told: bool
 
     @property
@@ -133,7 +136,7 @@ class Submission(NamedTuple):
     """Lines that are answered together. A whole is a group by itself, read and learnt as a block if it can be."""
 
     lines: Sequence[Given]
-    answered: asyncio.Future[Any]
+    answered: asyncio.Future[list[Result] | int]
     source: Source | None = None
     whole: Text | Rows | None = None
 

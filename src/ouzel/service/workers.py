@@ -13,8 +13,9 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Sequence
+from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any
+from types import FrameType
 
 from ouzel.errors import OuzelError
 from ouzel.service.followed import Source
@@ -33,7 +34,7 @@ class Local:
         self.place = self.mapped = newest()[0]
         self._newest = newest
         self._shared = shared
-        self._seen: Any = None
+        self._seen: tuple[Path, int, int, int] | None = None  # place, inode, time and size
         self._parent = os.getppid()
 
     def fetch(self) -> bool:
@@ -62,7 +63,7 @@ class Workers:
     def __init__(self, count: int, work: Callable[[], None], beside: Callable[[], None] = lambda: None) -> None:
         self.count, self._work, self._beside = count, work, beside
         self._ending = False
-        self._processes: list[Any] = []
+        self._processes: list[BaseProcess] = []
 
     def run(self) -> None:
         """Keep them at work; `beside` is called now and then."""
@@ -83,7 +84,7 @@ class Workers:
             process.join(PATIENCE)
             process.kill()
 
-    def _begun(self) -> Any:
+    def _begun(self) -> BaseProcess:
         process = multiprocessing.get_context("fork").Process(target=self._child)
         process.start()
         return process
@@ -97,7 +98,7 @@ class Workers:
             print(error, file=sys.stderr)
             sys.exit(2)
 
-    def _end(self, number: int, frame: Any) -> None:
+    def _end(self, number: int, frame: FrameType | None) -> None:
         self._ending = True
 
 

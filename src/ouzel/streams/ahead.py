@@ -46,9 +46,8 @@ def made_ahead(items: Iterator[Item], most: int = AHEAD, endless: bool = False) 
         except BaseException as error:
             put(error)
         finally:
-            close = getattr(items, "close", None)
-            if close is not None:
-                close()
+            if isinstance(items, Generator):
+                items.close()
             with suppress(queue.Full):
                 waiting.put_nowait(None)  # a thread may wait for more while the program ends
 

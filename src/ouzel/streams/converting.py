@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from ouzel.errors import OuzelError
 from ouzel.files import write_atomically
 from ouzel.streams.block import Block
+from ouzel.streams.block_stream import as_stream
 from ouzel.streams.concatenation import concatenate
 from ouzel.streams.formats.catalogue import FORMATS, Family, Format, by_file_name, find, names_of
 from ouzel.streams.options import Options
@@ -36,7 +36,7 @@ def convert(
     path: str | Path,
     *,
     packed: str | None = None,
-    on_block: Callable[[Block], Any] = lambda block: None,
+    on_block: Callable[[Block], object] = lambda block: None,
 ) -> int:
     """Write a stream to a file, in one step at the end; return the number of examples.
 
@@ -52,13 +52,13 @@ def convert(
     2
     """
     format = format_of(path, packed)
-    options = getattr(stream, "options", None) or Options()
+    blocks = as_stream(stream)
     if format.family is Family.LINES:
         from ouzel.streams.text.writing import write_lines
 
-        return write_lines(_parts(stream, on_block), path, format)
+        return write_lines(_parts(blocks, on_block), path, format)
     count = 0
-    for block in written(stream, path, options, format, packed):
+    for block in written(blocks, path, blocks.options, format, packed):
         count += block.rows
         on_block(block)
     return count
@@ -99,7 +99,7 @@ def _fit_together(gathered: list[Block], more: Block) -> bool:
     )
 
 
-def _parts(blocks: Iterable[Block], on_block: Callable[[Block], Any]) -> Iterator[Block]:
+def _parts(blocks: Iterable[Block], on_block: Callable[[Block], object]) -> Iterator[Block]:
     """Blocks no larger than those of tables."""
     for block in blocks:
         yield from block.parts()

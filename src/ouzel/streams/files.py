@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Generator, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -20,8 +20,7 @@ from ouzel.streams.formats.detection import find_format
 from ouzel.streams.guard import reading, reason_of
 from ouzel.streams.keeping import Kept
 from ouzel.streams.limits import Limits
-from ouzel.streams.logs.beside import check_beside
-from ouzel.streams.options import Options, check_format
+from ouzel.streams.options import OF_MESSAGES, Options, check_format, refuse_of_messages
 from ouzel.streams.sources.chunks import Chunk, chunks_of
 from ouzel.streams.sources.source import Source
 from ouzel.streams.telling import Telling
@@ -29,6 +28,7 @@ from ouzel.streams.text.lines import Parsed
 
 if TYPE_CHECKING:
     from ouzel.streams.formats.protocol import LineParser
+    from ouzel.streams.tables.kinds import ColumnKinds
 
 MOST_EXAMPLES = 1 << 60
 
@@ -43,7 +43,8 @@ class Files:
         self.options = options
         self.formats = [find_format(source, format) for source in sources]
         for source, found in zip(sources, self.formats, strict=True):
-            check_beside(options, source.name, None)
+            for option in OF_MESSAGES:
+                refuse_of_messages(options, source.name, option)
             check_format(options, source.name, found)
         self.examples = 0
         self.begins: list[int] = []  # examples before each source that has been begun
@@ -51,7 +52,7 @@ class Files:
         self.remarks: list[str] = []  # on what was decided of columns, for people
         self.space = NOTHING_KNOWN  # what the ids read so far stand for
         self._sight: Sight | None = None  # of the first file
-        self._kinds: Any = None  # of the columns of tables
+        self._kinds: ColumnKinds | None = None  # of the columns of tables
         self._parsers: dict[str, LineParser] = {}  # of formats of lines
         self._deriver = Deriver(options)
         self._telling = Telling(options.bits)
@@ -61,6 +62,11 @@ class Files:
         sizes = [source.size for source in sources]
         self.size = None if None in sizes else sum(size or 0 for size in sizes)
         self._groups = _group_ends(options.query, options.limits) if options.query else None
+
+    @property
+    def name(self) -> str:
+        """The sources in words, for messages."""
+        return ", ".join(source.name for source in self.sources)
 
     @property
     def position(self) -> int:
@@ -101,11 +107,10 @@ class Files:
                         self._telling.told(block.names)
                         yield block
         if not self.examples:
-            names = ", ".join(source.name for source in self.sources)
             if self.skipped:
                 bad = f"all {self.skipped} lines are bad" if self.skipped > 1 else "its one line is bad"
-                raise EmptyError(f"{names}: {bad}; if it is of another format, name that with", format="NAME")
-            raise EmptyError(f"{names}: there are no examples in it; there is nothing to learn from")
+                raise EmptyError(f"{self.name}: {bad}; if it is of another format, name that with", format="NAME")
+            raise EmptyError(f"{self.name}: there are no examples in it; there is nothing to learn from")
         for parser in self._parsers.values():
             self.remarks += parser.remarks(self.sources[-1].name)
         self.remarks += self._deriver.unknown(self.sources[-1].name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ouzel.errors import OuzelError
 from ouzel.streams.block import ROWS, Block, rows_at_once
@@ -14,6 +14,9 @@ from ouzel.streams.options import Options
 from ouzel.streams.targets import as_weights, encode_labels
 from ouzel.streams.values import word_of
 
+if TYPE_CHECKING:
+    import pyarrow
+
 
 def is_table(data: Any) -> bool:
     """Whether data is a pandas, polars or Arrow table: anything that gives its columns as a stream of Arrow.
@@ -23,7 +26,7 @@ def is_table(data: Any) -> bool:
     return hasattr(data, "__arrow_c_stream__") and len(getattr(data, "shape", (0, 0))) == 2
 
 
-def as_table(data: Any) -> Any:
+def as_table(data: Any) -> pyarrow.Table:
     """A pandas, polars or Arrow table as one of Arrow, without an index, objects parted into a column a member."""
     import pyarrow
 
@@ -61,7 +64,7 @@ def arrow_ready(frame: Any) -> Any:
 
 
 def table_blocks(
-    table: Any,
+    table: pyarrow.Table,
     labels: Any,
     weights: Any,
     options: Options,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Self
 
 import numpy as np
 
 from ouzel.errors import DataError
 from ouzel.streams.block import Block
+from ouzel.streams.block_stream import BlockStream, DelegatingStream
 from ouzel.streams.concatenation import concatenate
 
 
@@ -26,32 +26,32 @@ def whole_groups(blocks: Iterable[Block]) -> Iterator[Block]:
         yield rest
 
 
-class Groups:
+class Groups(DelegatingStream):
     """A stream to learn a ranking from: its blocks hold whole groups. Else it is the stream it is made of."""
 
-    def __init__(self, stream: Any) -> None:
+    def __init__(self, stream: BlockStream) -> None:
+        super().__init__(stream)
         self._stream = stream
-        self._blocks = whole_groups(self._checked())
+        self._blocks = whole_groups(_checked(stream))
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-    def __iter__(self) -> Self:
-        return self
-
-    def __next__(self) -> Block:
+    def _next(self) -> Block:
         return next(self._blocks)
 
-    def _checked(self) -> Iterator[Block]:
-        for block in self._stream:
-            if block.groups is None:
-                names = ", ".join(source.name for source in self._stream.sources)
-                raise DataError(
-                    f"{names}: has no groups to rank within: no qid:N in svmlight text; name a table's column with",
-                    group="NAME",
-                )
-            if block.label_names is not None:
-                raise DataError(
-                    f"the label {block.label_names[0]!r} is not a number, and the better example is to have more"
-                )
-            yield block
+    def close(self) -> None:
+        """Stop reading."""
+        self._stream.close()
+
+
+def _checked(stream: BlockStream) -> Iterator[Block]:
+    """The blocks of a stream, which must have groups and numbers for labels."""
+    for block in stream:
+        if block.groups is None:
+            raise DataError(
+                f"{stream.name}: has no groups to rank within: no qid:N in svmlight text; name a table's column with",
+                group="NAME",
+            )
+        if block.label_names is not None:
+            raise DataError(
+                f"the label {block.label_names[0]!r} is not a number, and the better example is to have more"
+            )
+        yield block

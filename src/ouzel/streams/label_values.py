@@ -25,7 +25,7 @@ def tidy(number: float) -> int | float:
     return int(number) if float(number).is_integer() else float(number)
 
 
-def text_of(value: Any) -> str:
+def text_of(value: object) -> str:
     """What a row is called, as text: words as they are but for blanks around them, whole numbers without a point.
 
     >>> text_of(" a "), text_of(2.0), text_of(True)
@@ -93,7 +93,7 @@ def _bare(label: str) -> str:
     return label.strip("$€£¥% ").replace(",", "")
 
 
-def check_label(label: Any) -> None:
+def check_label(label: object) -> None:
     """Refuse what is not a label, such as a date.
 
     >>> check_label(3 + 1j)

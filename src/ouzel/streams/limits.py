@@ -81,7 +81,7 @@ def in_units(size: int) -> str:
     return str(size)
 
 
-def _checked(name: str, size: Any) -> int:
+def _checked(name: str, size: object) -> int:
     number = as_size(str(size))
     if not 1 <= number <= MOST:
         raise OuzelError(f"the limit {name} is a size of at least 1 byte, such as 64MB; got {size!r}")

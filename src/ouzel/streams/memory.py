@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,7 @@ import scipy.sparse as sparse
 from ouzel.errors import DataError
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import ROWS, Block
+from ouzel.streams.block_stream import BlockStream, GivenBlocks
 from ouzel.streams.deriving import Deriver
 from ouzel.streams.dictionaries import blocks_of_dictionaries
 from ouzel.streams.feature_space import columns_of_array
@@ -19,7 +20,7 @@ from ouzel.streams.frames import as_table, is_table, table_blocks
 from ouzel.streams.guard import one_line
 from ouzel.streams.label_values import Label
 from ouzel.streams.limits import UNLIMITED
-from ouzel.streams.options import OF_COLUMNS_BY_NAME, OF_EXAMPLES, OF_FILES, check_in_memory, make_options
+from ouzel.streams.options import OF_COLUMNS_BY_NAME, OF_EXAMPLES, OF_FILES, Options, check_in_memory, make_options
 from ouzel.streams.row_order import without_zeros
 from ouzel.streams.targets import as_weights, encode_labels
 
@@ -117,8 +118,8 @@ def blocks_from(
     model: Any = None,
     block_rows: int = ROWS,
     **options: Any,
-) -> Iterator[Block]:
-    """Blocks of an array, a SciPy matrix, a pandas, polars or Arrow table, or pairs (features, label[, weight]).
+) -> BlockStream:
+    """A stream of an array, a SciPy matrix, a pandas, polars or Arrow table, or pairs (features, label[, weight]).
 
     Columns of tables have the features that files with such columns have: `column` for numbers, `column=value` for
     words. Features given as dictionaries likewise. Labels are numbers, or names of any kind. `options` are those of
@@ -141,20 +142,36 @@ def blocks_from(
     kind = "a data frame" if frame else "examples given as dictionaries" if by_name else "an array"
     check_in_memory(given, kind, [*OF_FILES, *(() if frame else OF_EXAMPLES), *(() if by_name else OF_COLUMNS_BY_NAME)])
     given = replace(given, limits=UNLIMITED)
-    deriver = Deriver(given)
+    remarks: list[str] = []
     if frame:
-        yield from table_blocks(as_table(data), labels, weights, given, block_rows=block_rows)
+        blocks = _of_table(data, labels, weights, given, remarks.append, block_rows)
     elif not by_name:
-        X = _sound(data) if sparse.issparse(data) else data
-        codes, names = encode_labels(labels, X.shape[0])
-        weights = None if weights is None else as_weights(weights, X.shape[0])
-        for start in range(0, X.shape[0], block_rows):
-            here = slice(start, start + block_rows)
-            weight = None if weights is None else weights[here]
-            yield from deriver.all([to_block(X[here], codes[here], label_names=names, weights=weight)])
+        blocks = _of_array(data, labels, weights, given, block_rows)
     else:
-        if labels is not None:
-            data = zip(data, labels, strict=True)
-        if weights is not None:
-            data = ((*row[:2], weight) for row, weight in zip(data, weights, strict=True))
-        yield from deriver.all(blocks_of_dictionaries(data, given, block_rows))
+        blocks = _of_pairs(data, labels, weights, given, block_rows)
+    return GivenBlocks(blocks, kind, given, remarks)
+
+
+def _of_table(
+    data: Any, labels: Any, weights: Any, options: Options, say: Callable[[str], None], block_rows: int
+) -> Iterator[Block]:
+    yield from table_blocks(as_table(data), labels, weights, options, say, block_rows)
+
+
+def _of_array(data: Any, labels: Any, weights: Any, options: Options, block_rows: int) -> Iterator[Block]:
+    deriver = Deriver(options)
+    X = _sound(data) if sparse.issparse(data) else data
+    codes, names = encode_labels(labels, X.shape[0])
+    weights = None if weights is None else as_weights(weights, X.shape[0])
+    for start in range(0, X.shape[0], block_rows):
+        here = slice(start, start + block_rows)
+        weight = None if weights is None else weights[here]
+        yield from deriver.all([to_block(X[here], codes[here], label_names=names, weights=weight)])
+
+
+def _of_pairs(data: Any, labels: Any, weights: Any, options: Options, block_rows: int) -> Iterator[Block]:
+    if labels is not None:
+        data = zip(data, labels, strict=True)
+    if weights is not None:
+        data = ((*row[:2], weight) for row, weight in zip(data, weights, strict=True))
+    yield from Deriver(options).all(blocks_of_dictionaries(data, options, block_rows))

@@ -6,8 +6,6 @@ pandas and PyArrow). A missing value is absent, or, where that is asked for, a f
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ouzel.kernels.jit import force_inline
@@ -32,7 +30,7 @@ FIRST[TEXT[:, 0]] = True
 LAST[TEXT[np.arange(len(WORDS)), LENGTHS - 1]] = True
 
 
-def is_missing(value: Any) -> bool:
+def is_missing(value: object) -> bool:
     """Whether a value is nothing.
 
     >>> [is_missing(value) for value in (None, float("nan"), " ", "n/a", 0, "none", False)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Annotated, Any
@@ -11,7 +11,7 @@ from ouzel.errors import OuzelError
 from ouzel.ranges import Bits, Count, Seed, checked
 from ouzel.streams.derived.asked import Derived
 from ouzel.streams.feature_space import CATEGORY, DATE, NOTHING_KNOWN, NUMBER, TEXT, FeatureSpace
-from ouzel.streams.formats.catalogue import Format, names_of
+from ouzel.streams.formats.catalogue import FORMATS, Format, names_of
 from ouzel.streams.limits import USUAL, Limits
 from ouzel.streams.patterns import matches
 
@@ -21,12 +21,12 @@ SAMPLE = 1000
 OF_COLUMNS = ("text", "categorical", "numeric", "ignore", "keep")  # or of namespaces, which are like columns
 OF_NAMED = (*OF_COLUMNS, "crosses", "ngrams")
 OF_TABLES = ("label", "weight", "group", "id", "dates", "missing", "bins", "hinges")
-OF_MESSAGES = ("with_key", "with_headers")
+OF_MESSAGES = {"with_key": "keys", "with_headers": "headers"}  # and what messages have then
 OF_DELIMITED = ("columns", "skip_lines", "delimiter")
 OF_FILES = (*OF_DELIMITED, *OF_MESSAGES, "query", "sample", "limits")
 OF_EXAMPLES = ("label", "label_positive", "weight", "group", "id", "on_error")  # dictionaries come with theirs
 OF_COLUMNS_BY_NAME = (*OF_NAMED, *OF_TABLES[4:])
-TAKEN_BY: tuple[tuple[Sequence[str], Callable[[Format], bool]], ...] = (
+TAKEN_BY: tuple[tuple[Collection[str], Callable[[Format], bool]], ...] = (
     (OF_TABLES, lambda format: format.is_table),
     (OF_NAMED, lambda format: format.is_named),
     (OF_DELIMITED, lambda format: format.is_delimited),
@@ -193,9 +193,19 @@ def check_format(options: Options, name: str, format: Format | None) -> None:
             if format is None or not takes(format):
                 called = "a converted file" if format is None else format.name
                 raise OuzelError(
-                    f"{name}: is {called}, and the option is for {', '.join(names_of(takes))} alone; leave out",
+                    f"{name}: is {called}, and the option is for {', '.join(_tables_first(takes))} alone; leave out",
                     **{option: value},
                 )
+
+
+def _tables_first(takes: Callable[[Format], bool]) -> list[str]:
+    return sorted(names_of(takes), key=lambda format: not FORMATS[format].is_table)
+
+
+def refuse_of_messages(options: Options, name: str, option: str, unless: str = "") -> None:
+    """Refuse an option of messages, if it is given, for a source that has nothing of the kind."""
+    if getattr(options, option) and option not in options.inherited:
+        raise OuzelError(f"{name}: has no {OF_MESSAGES[option]} of messages{unless}; leave out", **{option: True})
 
 
 def check_in_memory(options: Options, kind: str, without_use: Sequence[str]) -> None:

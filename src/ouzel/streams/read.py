@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ouzel.streams.block import Block
-from ouzel.streams.block_iterator import BlockIterator
+from ouzel.streams.block_stream import DelegatingStream
 from ouzel.streams.files import Files
 from ouzel.streams.keeping import Kept
-from ouzel.streams.logs.address import is_log, only_log
+from ouzel.streams.opening import open_source
 from ouzel.streams.options import Options, make_options
+from ouzel.streams.sources.addresses import is_log, only_log
 from ouzel.streams.sources.source import Source
 
 if TYPE_CHECKING:
@@ -49,10 +50,10 @@ def read(
         return read_log(only_log(paths), format, options)
     made = make_options(options)
     kept = cache if cache is None or isinstance(cache, Kept) else Kept(cache, made)
-    return Stream([Source(path) for path in paths], format, made, kept)
+    return Stream([open_source(path) for path in paths], format, made, kept)
 
 
-class Stream(BlockIterator):
+class Stream(DelegatingStream):
     """The examples of files, once through. `close` it, or use it with `with`, if you stop early.
 
     One that is forgotten is closed at once, by whoever forgets it, for what reads does not hold it: the collector of
@@ -60,16 +61,11 @@ class Stream(BlockIterator):
     """
 
     def __init__(self, sources: list[Source], format: str | None, options: Options, kept: Kept | None = None) -> None:
-        self._files = Files(sources, format, options, kept)
-        self._blocks = self._files.blocks()
+        files = Files(sources, format, options, kept)
+        super().__init__(files)
+        self._blocks = files.blocks()
         self._close = weakref.finalize(self, _end, self._blocks, sources)
         self._close.atexit = False
-
-    def __getattr__(self, name: str) -> Any:
-        """What is known of the files so far: `examples`, `skipped`, `remarks`, `space`, `position`, `size`."""
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return getattr(self._files, name)
 
     def _next(self) -> Block:
         return next(self._blocks)

@@ -50,7 +50,7 @@ def check_agreement(
             raise contradiction(path, name, value, before)
 
 
-def contradiction(path: str, name: str, given: Any, stored: Any) -> ContradictionError:
+def contradiction(path: str, name: str, given: object, stored: object) -> ContradictionError:
     """What to say of an option that contradicts the model that training resumes."""
     trained = f"without --{name.replace('_', '-')}" if stored in (None, False, ()) else f"with {_option(name, stored)}"
     return ContradictionError(
@@ -59,7 +59,7 @@ def contradiction(path: str, name: str, given: Any, stored: Any) -> Contradictio
     )
 
 
-def _option(name: str, value: Any) -> str:
+def _option(name: str, value: object) -> str:
     """An option as it is written on the command line.
 
     >>> _option("forget", 100.0), _option("ignore", ("id", "day")), _option("raw_targets", True)

@@ -15,6 +15,7 @@ from ouzel.layout import bytes_of
 from ouzel.model.model import Model
 from ouzel.model.persistence import load_description
 from ouzel.model.setting_names import in_words
+from ouzel.streams.label_values import Label
 from ouzel.training.source_records import Record
 
 MOST_LINES = 8  # columns of a table that a person is shown
@@ -39,7 +40,7 @@ class ModelInfo:
     settings: dict[str, Any]  # all, as a user gives them
     changed: dict[str, Any]  # those that are not the learner's defaults
     options: dict[str, Any]  # of the model: intercept, bits, seed, …
-    classes: list[Any]
+    classes: list[Label]
     classes_closed: bool  # whether no other class is taken
     known_by: str | None  # what features are known by: name, number or column
     columns: dict[str, str]  # of a table, and what each holds
@@ -166,7 +167,7 @@ def info(path: str | Path) -> ModelInfo:
     )
 
 
-def _said(name: str, value: Any) -> str:
+def _said(name: str, value: object) -> str:
     """An option as a person writes it.
 
     >>> _said("ignore", ["id", "day"]), _said("forget", 100.0), _said("standardize", True)

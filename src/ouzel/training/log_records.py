@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ouzel.errors import OuzelError
-from ouzel.streams.logs.address import is_log, only_log
-from ouzel.streams.logs.protocol import Position, known
-from ouzel.streams.logs.stream import LogStream, read_log
+from ouzel.streams.block_stream import BlockStream
 from ouzel.streams.read import read
+from ouzel.streams.sources.addresses import is_log, only_log
 from ouzel.training.agreement import ContradictionError
+
+if TYPE_CHECKING:
+    from ouzel.streams.logs.protocol import Position
+    from ouzel.streams.logs.stream import LogStream
 
 BEGIN_ANEW = "begin anew in it with --again, and with --begin TIME from a time on"
 
@@ -25,26 +28,36 @@ class LogRecords:
         self.model = ""  # the file that holds them
         self.again = False  # whether logs are to be read as if they were new
         self.entries: list[dict[str, Any]] = []
-        self._identity: dict[str, str] = {}  # of the log that is being read
+        self.stream: LogStream | None = None  # of the log that is being read
+        self._identity: dict[str, str] = {}  # of that
 
-    def remember(self, stored: Any, model: str, again: bool) -> None:
+    def remember(self, stored: object, model: str, again: bool) -> None:
         """Take over what the file of a model notes."""
-        self.entries, self.model, self.again = known(stored), model, again
+        self.model, self.again = model, again
+        if stored:
+            from ouzel.streams.logs.protocol import known
+
+            self.entries = known(stored)
 
     def open(
         self, files: Sequence[str], format: str | None, options: dict[str, Any], on_wait: Callable[[], None]
-    ) -> Any:
+    ) -> BlockStream:
         """The files as a stream; a log from where the model stands in it."""
+        self.stream = None
         if not is_log(files[0]):
             return read(files, format=format, **options)
         if options.pop("cache", None) is not None:
             raise OuzelError(f"{files[0]}: a log is learnt as it comes, and not kept; leave --cache out")
-        stream = read_log(files[0], format, {**options, **self.following}, self.recall)
-        stream.on_wait, stream.on_say = on_wait, (lambda line: self.on_say(line))
-        return stream
+        from ouzel.streams.logs.stream import read_log
+
+        self.stream = read_log(files[0], format, {**options, **self.following}, self.recall)
+        self.stream.on_wait, self.stream.on_say = on_wait, (lambda line: self.on_say(line))
+        return self.stream
 
     def recall(self, identity: dict[str, str]) -> Position | None:
         """The position in the log of an identity, None if it is new; ContradictionError if only its name is known."""
+        from ouzel.streams.logs.protocol import Position
+
         self._identity = identity
         for entry in self.entries if not self.again else []:
             noted = entry["identity"]
@@ -59,13 +72,13 @@ class LogRecords:
             return Position.from_json(entry["position"])
         return None
 
-    def to_json(self, stream: Any) -> list[dict[str, Any]]:
+    def to_json(self) -> list[dict[str, Any]]:
         """All logs as JSON values, the one that is being read first."""
-        if not isinstance(stream, LogStream):
+        if self.stream is None:
             return self.entries
         here = {name: self._identity[name] for name in ("kind", "topic")}
         others = [entry for entry in self.entries if {name: entry["identity"].get(name) for name in here} != here]
-        return [{"identity": self._identity, "position": stream.learnt_to.to_json()}, *others]
+        return [{"identity": self._identity, "position": self.stream.learnt_to.to_json()}, *others]
 
 
 def check_log(files: Sequence[str], passes: int | None, holdout_every: int | None, ranking: bool) -> None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Sequence
-from typing import Any, Self
+from collections.abc import Callable, Iterable, Sequence
 
 from ouzel.streams.block import Block
+from ouzel.streams.block_stream import BlockStream, DelegatingStream
 from ouzel.training.following import NEW, OLD, Following
 from ouzel.training.source_records import Ledger
 
 
-class GoingOn:
+class GoingOn(DelegatingStream):
     """The blocks of a stream, or of its groups, without the examples that the ledger knows; else it is that stream.
 
     A source is recognised by its first examples, whatever it is called, and must hold all that was learnt of it: before
@@ -24,13 +24,14 @@ class GoingOn:
 
     def __init__(
         self,
-        stream: Any,
+        stream: BlockStream,
         paths: Sequence[str],
         ledger: Ledger,
         behind: dict[int, int] | None = None,
-        on_known: Callable[[Block], Any] = lambda block: None,
-        on_wait: Callable[[], Any] = lambda: None,
+        on_known: Callable[[Block], object] = lambda block: None,
+        on_wait: Callable[[], object] = lambda: None,
     ) -> None:
+        super().__init__(stream)
         self._stream = stream
         self._paths = paths
         self._ledger = ledger
@@ -46,13 +47,7 @@ class GoingOn:
         self._given_out = self._learnt = 0  # examples
         self._ended = False
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-    def __iter__(self) -> Self:
-        return self
-
-    def __next__(self) -> Block:
+    def _next(self) -> Block:
         self.learnt(self._given_out)
         while not self._ready:
             if self._ended:
@@ -62,6 +57,10 @@ class GoingOn:
         block = self._given[-1][1]
         self._given_out += block.rows
         return block
+
+    def close(self) -> None:
+        """Stop reading."""
+        self._stream.close()
 
     @property
     def resumed(self) -> bool:
@@ -114,7 +113,7 @@ class GoingOn:
             place = len(self._sources)
             self._sources.append(Following(self._paths[place], self._ledger, place, self._behind))
 
-    def _sort(self, parts: Any) -> None:
+    def _sort(self, parts: Iterable[tuple[Block, int]]) -> None:
         source = self._sources[-1]
         for block, kind in parts:
             if kind == OLD:

@@ -22,10 +22,10 @@ from ouzel.model.model import Model
 from ouzel.model.tasks.choose import learns_numbers
 from ouzel.rules import check
 from ouzel.streams.block import Block
+from ouzel.streams.block_stream import BlockStream
 from ouzel.streams.groups import Groups
 from ouzel.streams.keeping import Kept
 from ouzel.streams.label_values import AS_NUMBERS, amounts_in, classes_in, why_numbers
-from ouzel.streams.logs.stream import LogStream
 from ouzel.training.agreement import ContradictionError, check_agreement, contradiction
 from ouzel.training.log_records import LogRecords, check_log
 from ouzel.training.resumption import GoingOn
@@ -55,7 +55,7 @@ class Session:
     ledger: Ledger = field(default_factory=Ledger)
     logs: LogRecords = field(default_factory=LogRecords)
     kept: Kept | None = None  # where finished examples are, if they are kept
-    stream: Any = None  # of the present pass
+    stream: BlockStream | None = None  # of the present pass
     on_known: Callable[[], None] = lambda: None  # called as examples are passed over
     on_wait: Callable[[], None] = lambda: None  # called before the files are waited for
     opened_at: tuple[int, int] | None = None  # where the run stood at its beginning, once the run has begun it
@@ -166,10 +166,10 @@ class Session:
         if self.resume is None:
             self._recognise_numbers()
             return
-        self.stream = self._open()
-        self.stream.recognise()
+        self.stream = stream = self._open()
+        stream.recognise()
         learnt = f"{self.model.examples:,}"
-        if not self.stream.resumed:
+        if not stream.resumed:
             self.ledger.begin_afresh()
             self.remarks.append(f"{self.resume}: has learnt {learnt} examples; learning what is new in the files given")
             return
@@ -183,15 +183,15 @@ class Session:
     def _recognise_numbers(self) -> None:
         if self.make_for_numbers is None:
             return
-        self.stream = self._open()
-        block = self.stream.first()
+        self.stream = stream = self._open()
+        block = stream.first()
         found = why_numbers(block)
         self.remarks += amounts_in(block) + ([AS_NUMBERS.format(found)] if found else classes_in(block))
         if found:
             self.model = self.make_for_numbers()
             self.run = Run(self.model, passes=self.run.passes, holdout_every=self.run.holdout_every)
 
-    def open(self) -> Any:
+    def open(self) -> BlockStream:
         """The files as a stream, from the beginning, or from where the run stands if there is a ledger of it."""
         if self.stream is None or self.opened_at is not None:
             self.stream = self._open()
@@ -201,7 +201,7 @@ class Session:
     @property
     def waiting(self) -> bool:
         """Whether an interruption while the run reads falls into waiting for the files."""
-        return getattr(self.stream, "waiting", True)
+        return self.stream is None or self.stream.waiting
 
     @property
     def piped(self) -> bool:
@@ -215,8 +215,8 @@ class Session:
 
     def end(self) -> None:
         """Save the model of a run that has come to its end; if nothing was new, show what the earlier run found."""
-        if isinstance(self.stream, LogStream):  # which has no end
-            self.run.go_on(self.stream.learnt_to.examples)
+        if self.logs.stream is not None:  # which has no end
+            self.run.go_on(self.logs.stream.learnt_to.examples)
             self.save(finished=False)
             return
         records = self.ledger.claimed.values()
@@ -230,9 +230,9 @@ class Session:
         """Write the model to its file, if it has one."""
         if self.output is None:
             return
-        if self.opened_at is not None and self.opened_at[0] == self.run.passed:
+        if self.stream is not None and self.opened_at is not None and self.opened_at[0] == self.run.passed:
             self.stream.learnt(self.run.row - self.opened_at[1])
-        noted = notes_of(self.files, self.ledger, self.run, finished, self.logs.to_json(self.stream))
+        noted = notes_of(self.files, self.ledger, self.run, finished, self.logs.to_json())
         sizes = {"query": name_of(self.reading["query"])} if "query" in self.reading else {}
         persistence.save(self.model, self.output, {"reading": {**self.reading, **sizes}, "run": noted})
         self.saved = self.model.examples
@@ -250,7 +250,7 @@ class Session:
 
     def cut_off(self) -> str:
         """Save what was learnt before an error or an interruption, if the model is whole; say what is on disk."""
-        incomplete = self.run.incomplete or getattr(self.stream, "incomplete", False)
+        incomplete = self.run.incomplete or (self.stream is not None and self.stream.incomplete)
         if self.output is not None and self.run.position > self.begun_at and not incomplete:
             self.run.evaluate_pending()
             try:
@@ -270,13 +270,13 @@ class Session:
         lost = f"{learnt} learnt before it and no model was written"
         return f"{lost}; --model OUT writes one" if self.output is None else lost
 
-    def _open(self) -> Any:
+    def _open(self) -> BlockStream:
         space = space_to_read(self.model, self.noted, self.logs.again)
         options = {**self.reading, "space": space, "inherited": self.inherited, "cache": self.kept}
         stream = self.logs.open(self.files, self.format, options, lambda: self.on_wait())
         if self.model.task.groups:
             stream = Groups(stream)
-        if isinstance(stream, LogStream) or (self.output is None and self.resume is None):
+        if self.logs.stream is not None or (self.output is None and self.resume is None):
             return stream
         passed, row = self.noted["progress"]["position"] if self.ledger.cut_off else (0, 0)
         behind = behind_in_pass(self.ledger.cut_off, row) if passed else {}

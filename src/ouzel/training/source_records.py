@@ -10,8 +10,8 @@ from typing import Any, Self
 
 from ouzel.streams.block import Block
 from ouzel.streams.digest import Digest
-from ouzel.streams.logs.address import is_remote
-from ouzel.streams.logs.address import name_of as remote_name
+from ouzel.streams.sources.addresses import is_remote
+from ouzel.streams.sources.addresses import name_of as remote_name
 from ouzel.streams.sources.places import place_of
 from ouzel.training.agreement import ContradictionError
 
@@ -37,14 +37,14 @@ class Record:
         return cls(name_of(path))
 
     @classmethod
-    def from_json(cls, stored: Any) -> list[Self]:
+    def from_json(cls, stored: Iterable[object]) -> list[Self]:
         """The records that `to_json` gave; none of those that make no sense."""
         records = [entry for entry in stored if isinstance(entry, dict)]
         entries = [{name: entry[name] for name in entry if name != "size"} for entry in records]  # older ones have it
         return [cls(**entry) for entry in entries if cls._is_sound(entry)]
 
     @classmethod
-    def _is_sound(cls, entry: Any) -> bool:
+    def _is_sound(cls, entry: dict[str, Any]) -> bool:
         names = ("name", "piped", "before", "examples", "digest", "marks")
         if set(entry) != set(names):
             return False

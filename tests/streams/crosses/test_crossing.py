@@ -230,6 +230,7 @@ def test_chunks_and_parts_change_nothing(chunk, tmp_path, monkeypatch):
     assert rows_of(read(path, crosses=["*:*"])) == expected
 
 
+@pytest.mark.filterwarnings("ignore:.*over 1,000 times its usual size")
 def test_a_model_crosses_whatever_it_is_given(tmp_path):
     rows = table_of(4)
     frame = pd.DataFrame(rows).drop(columns="y")

@@ -15,6 +15,7 @@ from ouzel.analytics.exact import ExactCounts, log_ratios, recall
 from ouzel.analytics.items import Items, count_rows, find_item_format, items_of
 from ouzel.analytics.sketch import learn_all
 from ouzel.errors import OuzelError
+from ouzel.streams.opening import open_source
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
 
@@ -109,7 +110,7 @@ def open_both(
     """The two sources, and their items mixed."""
     if list(paths).count("-") > 1:
         raise OuzelError("standard input is one stream; name another file or pipe beside it")
-    sources = [Source(path) for path in paths]
+    sources = [open_source(path) for path in paths]
     formats = [find_item_format(source, format, columns) for source in sources]
     lengths = [count_rows(source, how, options.limits) for source, how in zip(sources, formats, strict=True)]
     first, second = (items_of(source, how, columns, options) for source, how in zip(sources, formats, strict=True))

@@ -9,8 +9,8 @@ from typing import Any
 from ouzel.cli.commands.contest import Contest
 from ouzel.cli.ui.tables import show
 from ouzel.comparing_files import errors_of_files, marked_table_of_files, title_of
+from ouzel.evaluation.comparison.plots import draw_ranks
 from ouzel.evaluation.comparison.tables import write_table
-from ouzel.plotting.comparisons import draw_ranks
 
 Results = list[dict[str, Any]]
 

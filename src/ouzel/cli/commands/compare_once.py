@@ -10,12 +10,12 @@ from ouzel.cli.ui.tables import show
 from ouzel.errors import OuzelError
 from ouzel.evaluation.comparison.compare import compare
 from ouzel.evaluation.comparison.grid import Candidate
+from ouzel.evaluation.comparison.plots import draw_comparison
 from ouzel.evaluation.comparison.recovery import recovery_error
 from ouzel.evaluation.comparison.results import table_of_reading
 from ouzel.evaluation.comparison.tables import write_table
 from ouzel.evaluation.figures import figure
 from ouzel.learners import catalogue
-from ouzel.plotting.comparisons import draw_comparison
 from ouzel.streams.groups import Groups
 from ouzel.streams.label_values import classes_in
 from ouzel.streams.read import read

@@ -7,10 +7,10 @@ from typing import Any
 from ouzel.cli.commands.contest import Contest
 from ouzel.cli.ui.progress import Screen
 from ouzel.cli.ui.tables import show
+from ouzel.evaluation.comparison.plots import draw_cumulative
 from ouzel.evaluation.comparison.results import name_of, table_of_orders
 from ouzel.evaluation.comparison.shuffles import compare_orders, join
 from ouzel.evaluation.comparison.tables import write_table
-from ouzel.plotting.curves import draw_cumulative
 from ouzel.streams.label_values import classes_in
 from ouzel.streams.read import read
 

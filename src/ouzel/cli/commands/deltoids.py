@@ -43,7 +43,7 @@ def deltoids(
     common.check(top=top)
     from ouzel.analytics.deltoids.relative_deltoids import RelativeDeltoids
     from ouzel.analytics.deltoids.two_streams import TwoStreams, open_both
-    from ouzel.plotting.analyses import draw_deltoids
+    from ouzel.analytics.plots import draw_deltoids
 
     found = RelativeDeltoids(budget, shares=shares, **common.settings)
     reader = TwoStreams.start(found, exact, compare)

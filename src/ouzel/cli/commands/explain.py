@@ -9,6 +9,7 @@ import typer
 from ouzel.cli import options
 from ouzel.cli.commands import analysis
 from ouzel.errors import DataError, OuzelError
+from ouzel.streams.opening import open_source
 
 if TYPE_CHECKING:
     from ouzel.analytics.explanation.explained import Explained
@@ -61,8 +62,7 @@ def explain(
     from ouzel.analytics.explanation.explained import Explained
     from ouzel.analytics.explanation.explainer import SIDES, StreamingExplainer
     from ouzel.analytics.explanation.rows import Rule
-    from ouzel.plotting.analyses import draw_explanation
-    from ouzel.streams.sources.source import Source
+    from ouzel.analytics.plots import draw_explanation
 
     if side not in SIDES:
         raise OuzelError(f"--side is one of {', '.join(SIDES)}; got {side!r}")
@@ -70,7 +70,7 @@ def explain(
     explainer = StreamingExplainer(budget, order=order, balanced=not unbalanced, **common.settings)
     explained = Explained(explainer, rule, exact)
     named = [name.strip() for name in attributes.split(",")] if attributes else []
-    sources = [Source(file) for file in files]
+    sources = [open_source(file) for file in files]
     with analysis.watching(files[0], sources, lambda: f"{explainer.model.examples:,} rows", common.json_) as progress:
         explained.over(sources, format, common.reading(lines, ignore=ignore), named, progress)
     if not explainer.rows.sum() and not explained.interrupted:

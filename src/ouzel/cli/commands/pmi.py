@@ -9,6 +9,7 @@ import typer
 from ouzel.cli import options
 from ouzel.cli.commands import analysis
 from ouzel.errors import DataError
+from ouzel.streams.opening import open_source
 
 if TYPE_CHECKING:
     from ouzel.analytics.pmi.corpus import Corpus
@@ -49,10 +50,9 @@ def pmi(
     Example: ouzel pmi corpus.txt --window 6 --budget 1.4MB
     """
     common.check(top=top, min_count=min_count)
+    from ouzel.analytics.plots import draw_pmi
     from ouzel.analytics.pmi.corpus import Corpus
     from ouzel.analytics.pmi.streaming_pmi import StreamingPMI
-    from ouzel.plotting.analyses import draw_pmi
-    from ouzel.streams.sources.source import Source
 
     found = StreamingPMI(
         budget,
@@ -66,7 +66,7 @@ def pmi(
         **common.settings,
     )
     corpus = Corpus(found, exact)
-    sources = [Source(file) for file in files]
+    sources = [open_source(file) for file in files]
     with analysis.watching(files[0], sources, lambda: f"{found.seen:,} tokens", common.json_) as progress:
         corpus.over(sources, format, column, common.reading(lines), progress)
     if not found.seen and not corpus.interrupted:

@@ -64,9 +64,9 @@ def predict(
     from ouzel.evaluation.predictions import Identity, check_ending, predictions_of
     from ouzel.files import check_place
     from ouzel.model import persistence
-    from ouzel.streams.logs.database_tables import check_table
-    from ouzel.streams.logs.databases import is_database
     from ouzel.streams.read import read
+    from ouzel.streams.sources.addresses import is_database
+    from ouzel.streams.sources.databases import check_table
 
     if to is not None and output is not None:
         raise OuzelError("--to sends predictions, --output writes them; leave one of them out")
@@ -111,7 +111,7 @@ def predict(
 def _delivered(found: Iterable[dict[str, Any]], output: str | None, to: str | None, in_table: bool) -> str:
     """Write the rows to a file, a table or a log; a line that says so."""
     from ouzel.evaluation.predictions import write_predictions
-    from ouzel.streams.logs.address import name_of
+    from ouzel.streams.sources.addresses import name_of
 
     if output is not None:
         return f"{write_predictions(found, output):,} predictions written to {output}"
@@ -162,7 +162,7 @@ def _objects(columns: dict[str, Any]) -> Iterator[str]:
 def _add(found: Iterable[dict[str, Any]], address: str) -> int:
     """Add the rows to a table of a database; how many."""
     from ouzel.evaluation.predictions import as_tables
-    from ouzel.streams.logs.database_tables import write_table
+    from ouzel.streams.sources.databases import write_table
 
     return write_table(address, as_tables(found), replace=False)
 

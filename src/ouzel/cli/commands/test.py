@@ -70,7 +70,7 @@ def run_test(
         print(line, file=sys.stderr)
 
     def draw(path: str) -> None:
-        from ouzel.plotting.testing import draw_tests
+        from ouzel.evaluation.confusion_plots import draw_tests
 
         draw_tests(found, path)
 

@@ -60,7 +60,7 @@ def top(
     from ouzel.model import persistence
     from ouzel.model.answers import Feature, as_json
     from ouzel.model.importance import heaviest, most_important
-    from ouzel.streams.logs.database_tables import check_table, write_table
+    from ouzel.streams.sources.databases import check_table, write_table
 
     if to is not None:
         check_table(to)

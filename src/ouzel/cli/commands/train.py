@@ -16,6 +16,7 @@ from ouzel.learners import catalogue
 
 if TYPE_CHECKING:
     from ouzel.evaluation.progressive import Run
+    from ouzel.streams.block_stream import BlockStream
     from ouzel.training.session import Session
 
 
@@ -116,7 +117,7 @@ def train(
             raise failed
 
     written = session.output if session.written or failed else None, "model written to", saved
-    more = {"joined": getattr(session.stream, "matching", None)}
+    more = {"joined": None if session.logs.stream is None else session.logs.stream.matching}
     tell(answer, session.run.report(), session.model, session.files, session.output, written, more)
 
 
@@ -150,9 +151,9 @@ def _go(session: Session, seconds: float, quiet: bool, live: bool) -> OuzelError
 
             session.on_wait = wait
 
-            def open_stream() -> Any:
-                screen.stream = session.open()
-                return screen.stream
+            def open_stream() -> BlockStream:
+                screen.stream = stream = session.open()
+                return stream
 
             def show(run: Run) -> None:
                 screen.show(run)

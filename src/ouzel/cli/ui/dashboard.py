@@ -19,6 +19,7 @@ from ouzel.evaluation.figures import NAMES, figure, size
 from ouzel.evaluation.metrics import Scores
 from ouzel.evaluation.progressive import Run
 from ouzel.model.importance import most_important
+from ouzel.streams.block_stream import BlockStream
 
 EVERY = 0.25  # seconds between two drawings, at least
 PART = 20  # of the time, one part of which drawing may take
@@ -34,7 +35,7 @@ MOVED = 0.005  # of the largest effect, below which an effect has not moved
 class Dashboard(Screen):
     """A screen of figures, curve and weights on a terminal; elsewhere the lines that `Screen` prints."""
 
-    def __init__(self, title: str, stream: Any = None, quiet: bool = False) -> None:
+    def __init__(self, title: str, stream: BlockStream | None = None, quiet: bool = False) -> None:
         super().__init__(title, stream, quiet)
         self.run: Run | None = None
         self.aside = ""
@@ -101,7 +102,7 @@ class Dashboard(Screen):
 
     def _facts(self, run: Run) -> list[str]:
         scores, seconds = run.scores, max(time.perf_counter() - self.begun, 1e-9)
-        read, whole = getattr(self.stream, "position", 0), getattr(self.stream, "size", None)
+        read, whole = (0, None) if self.stream is None else (self.stream.position, self.stream.size)
         share = f"   {min(read / whole, 1.0):.0%} read" if whole else ""
         what = "pairs" if scores.task.groups else "examples"
         name = "rmse" if scores.task.numbers else "error_rate"

@@ -50,7 +50,7 @@ class Heartbeat:
         if due and not session.run.pending:
             session.save(finished=False)
             self.saved = time.monotonic()
-        behind = getattr(session.stream, "behind", None)
+        behind = None if session.logs.stream is None else session.logs.stream.behind
         self.screen.stand(session.run.scores, "" if behind is None else f"{behind:,} behind")
         if not session.logs.following.get("follow") and not session.logs.following.get("until"):
             return
@@ -63,7 +63,7 @@ class Heartbeat:
 
     def _standing(self, behind: int | None) -> dict[str, Any]:
         model, scores = self.session.model, self.session.run.scores
-        matching = getattr(self.session.stream, "matching", None)
+        matching = None if self.session.logs.stream is None else self.session.logs.stream.matching
         seconds = max(time.monotonic() - self.begun, 1e-9)
         return {
             "examples": model.examples,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, TaskID, TextColumn, TimeRemainingColumn
@@ -18,6 +18,7 @@ from ouzel.evaluation.metrics import Scores
 from ouzel.evaluation.progressive import Run
 from ouzel.kernels.cache import on_compile
 from ouzel.model.tasks.task import Task
+from ouzel.streams.block_stream import BlockStream
 
 ERRORS, LOSSES = ("error so far", "since last"), ("loss so far", "since last")
 LONGEST_TITLE = 18
@@ -30,7 +31,7 @@ class Screen:
 
     announced = False  # that kernels are being compiled: once a process
 
-    def __init__(self, title: str, stream: Any = None, quiet: bool = False) -> None:
+    def __init__(self, title: str, stream: BlockStream | None = None, quiet: bool = False) -> None:
         self.console = Console(stderr=True, highlight=False)
         self.quiet = quiet
         self.live = self.console.is_terminal and not quiet
@@ -103,11 +104,11 @@ class Screen:
         seconds = max(time.perf_counter() - self.begun, 1e-9)
         name = "rmse" if scores.error_rate is None else "error_rate"
         error = f"{NAMES[name]} {figure(getattr(scores, name))}"
-        size = getattr(self.stream, "size", None)
+        size, position = (None, 0) if self.stream is None else (self.stream.size, self.stream.position)
         what = "pairs" if scores.task.groups else "examples"
         self._update(
             f"{scores.examples:,} {what} {short(scores.examples / seconds)}/s {error} {aside}",
-            getattr(self.stream, "position", 0) if size else 0,
+            position if size else 0,
             size,
         )
 

@@ -19,7 +19,7 @@ ABOUT = {"model": "string", "files": "string", "learner": "string", "task": "str
 def check_to(address: str | None) -> None:
     """Refuse what is given with `--to` if it is not a table in a database."""
     if address is not None:
-        from ouzel.streams.logs.database_tables import check_table
+        from ouzel.streams.sources.databases import check_table
 
         check_table(address)
 
@@ -30,8 +30,8 @@ def added_to(address: str | None, files: Sequence[str], rows: Callable[[], Seque
     def add(_: str) -> None:
         import pyarrow
 
-        from ouzel.streams.logs.address import is_remote, name_of
-        from ouzel.streams.logs.database_tables import write_table
+        from ouzel.streams.sources.addresses import is_remote, name_of
+        from ouzel.streams.sources.databases import write_table
 
         assert address is not None
         names = " ".join(name_of(file) if is_remote(file) else file for file in files)  # without passwords

@@ -48,9 +48,8 @@ def tell(
 
     def draw(path: str) -> None:
         from ouzel.cli.commands.analysis import titled
-        from ouzel.plotting.curves import draw_training
 
-        draw_training(report, path, f"{titled(files)}, {report.examples:,} examples")
+        report.plot(path, f"{titled(files)}, {report.examples:,} examples")
 
     def answer() -> dict[str, Any]:
         added = {name: given.to_json() for name, given in figures.items()}

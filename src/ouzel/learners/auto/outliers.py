@@ -41,6 +41,7 @@ FAR = 20.0  # standard deviations from the mean, or times the largest |x|
 FAR_NUMBER = 100.0  # standard deviations from the mean, of a number to predict
 WIDER = 4.0  # times the largest deviation beyond that which was believed: such deviations are believed again
 HIGH_Z = 2.5  # z, the example itself in the moments: of a value that is far off it is higher
+HIGHER_Z, HIGHER_FROM = 10.0, 512.0  # z above which it is too, at least, from so many centred examples on
 COUNTS_AS = 3.0  # standard deviations from the mean
 STRIKING = 1000.0  # times the usual size: a line is shown, and models see the mean
 KNOWN_FROM = 8.0  # examples
@@ -52,7 +53,7 @@ EVERYTHING = 3.4e38  # a bound, above all differences of numbers of single preci
 LOW, HIGH, OUT, BOUND = range(4)  # columns of `window`, dense: l, h, values that were far off, the bound
 NEXT, LENGTH, SIZE, SIDE = range(4)  # rare, a run: the count at which it goes on, its length, largest |x|, 1 or -1
 ROUND = 65536.0  # to which counts are told apart
-ALL_UNTIL, EVERY = 512.0, 16.0  # examples, of which all are samples of dense features, and then one in so many
+ALL_UNTIL, EVERY = 512.0, 16  # examples, of which all are samples of dense features, and then one in so many
 NUMBERS, SINCE, WINDOW = range(3)  # places of the record of numbers to predict: how many, in this window, and its row
 
 
@@ -60,6 +61,12 @@ NUMBERS, SINCE, WINDOW = range(3)  # places of the record of numbers to predict:
 def caution(examples):
     """By how much wider limits are that so few examples set."""
     return 1.0 + CAUTION / (examples * examples)
+
+
+@inline_source
+def high_from(seen, centred):
+    """From which |z| on, not cut, a value may be far off: d standard deviations are z = d / sqrt(1 + d^2 / t) at t."""
+    return HIGHER_Z if centred and seen >= HIGHER_FROM else HIGH_Z
 
 
 @inline_source
@@ -71,7 +78,7 @@ def ends(length, seen):
 @inline_source
 def is_sample(seen):
     """Whether the values of dense features in this example count in the range of a window."""
-    return seen <= ALL_UNTIL or seen % EVERY == 0.0
+    return seen <= ALL_UNTIL or np.int64(seen) % EVERY == 0
 
 
 @inline_source

@@ -34,7 +34,7 @@ import numpy as np
 
 from ouzel.kernels.jit import inline_source
 from ouzel.layout import allocate, float32, float64, require, uint32
-from ouzel.learners.auto.outliers import BOUND, HIGH_Z, KNOWN_FROM, STRIKING, caution
+from ouzel.learners.auto.outliers import BOUND, HIGH_Z, KNOWN_FROM, STRIKING, caution, high_from
 
 FURTHEST = 3.0  # standard deviations from the mean
 CONSTANT = 1e-10  # a variance below this part of the squared mean is rounding
@@ -102,15 +102,6 @@ def reach_of(totals):
 
 
 @inline_source
-def _is_any_high(values, dense):
-    """Whether any dense feature of an example is so high or low that it may be far off."""
-    found = False
-    for place in range(dense):
-        found |= abs(values[place]) > HIGH_Z
-    return found
-
-
-@inline_source
 def is_meaningless(features, work, place):
     """Whether the value of a dense feature is so far off that the models are not to see it (`outliers.py`)."""
     slot, seen = features.dense[place], features.totals[SEEN]
@@ -129,6 +120,7 @@ def view_row(features, work, indices, values, centred):
     """
     seen, dense = features.totals[SEEN] + 1.0, np.int64(features.totals[DENSE])
     part, count, reach = 1.0 / seen, dense, reach_of(features.totals)
+    high, limit = False, high_from(seen, centred)
     for place in range(dense):
         work.raw[place] = 0.0
     for k in range(len(indices)):
@@ -148,11 +140,12 @@ def view_row(features, work, indices, values, centred):
         change = x - row[MEAN]
         mean = row[MEAN] + change * part
         spread = spread_of(mean, (row[SQUARES] + change * (x - mean)) * part, centred)
-        z = (x - mean if centred else x) / (spread if spread > 0.0 else 1.0)
+        z = (x - mean if centred else x) / spread if spread > 0.0 else 0.0
         work.slots[place] = slot
-        work.values[place] = min(max(z, -FURTHEST), FURTHEST) if spread > 0.0 else 0.0
-    work.high[0] = _is_any_high(work.values, dense)
-    if work.high[0]:
+        work.values[place] = min(max(z, -FURTHEST), FURTHEST)
+        high |= abs(z) > limit
+    work.high[0] = high
+    if high:
         for place in range(dense):
             if abs(work.values[place]) > HIGH_Z and is_meaningless(features, work, place):
                 work.values[place] = 0.0

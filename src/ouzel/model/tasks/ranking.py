@@ -16,10 +16,10 @@ import numpy as np
 
 from ouzel.errors import OuzelError
 from ouzel.learners.binary import binary
-from ouzel.learners.protocol import Multiclass
+from ouzel.learners.protocol import Multiclass, Settings, State
 from ouzel.learners.rows import Rows
 from ouzel.model.answers import Answers
-from ouzel.model.tasks.task import Host, Module, Outcome, State, Task, losses_against, numbers_of
+from ouzel.model.tasks.task import Host, Module, Outcome, Task, losses_against, numbers_of
 from ouzel.streams.block import Block
 
 
@@ -135,7 +135,15 @@ def groups_of(groups: np.ndarray) -> Iterator[slice]:
 
 
 def learn_group(
-    module: Module, state: State, rows: Rows, relevance: np.ndarray, settings: Any, *, pairs: int, seed: int, group: int
+    module: Module,
+    state: State,
+    rows: Rows,
+    relevance: np.ndarray,
+    settings: Settings,
+    *,
+    pairs: int,
+    seed: int,
+    group: int,
 ) -> np.ndarray:
     """Learn one group in place; return the margins <x, z1 - z2> (m,) of its pairs, each before it was learnt.
 

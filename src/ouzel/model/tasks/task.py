@@ -14,7 +14,7 @@ import numpy as np
 
 from ouzel.errors import OuzelError
 from ouzel.kernels.jit import specialise
-from ouzel.learners.protocol import ChosenByState
+from ouzel.learners.protocol import ChosenByState, Settings, State
 from ouzel.learners.rows import Rows
 from ouzel.model.answers import Answers, heaviest_slots
 from ouzel.model.label_encoder import Classes
@@ -22,7 +22,6 @@ from ouzel.model.losses import losses_of
 from ouzel.streams.block import Block
 
 Module = Any  # of a learner: its functions
-State = Any  # of a learner: a NamedTuple of arrays
 
 
 class Outcome(NamedTuple):
@@ -48,7 +47,7 @@ class Host(Protocol):
         """The learner's functions."""
 
     @property
-    def settings(self) -> Any:
+    def settings(self) -> Settings:
         """The learner's `Settings`."""
 
     @property
@@ -64,7 +63,7 @@ class Host(Protocol):
         """Slots that a state has room for."""
 
     @property
-    def compiled(self) -> dict[tuple[str, int], tuple[State, Any]]:
+    def compiled(self) -> dict[tuple[str, int], tuple[Any, Any]]:
         """For single examples: a state and a function compiled for it, by its name and the state's place."""
 
     def rows(self, block: Block) -> Rows:

@@ -13,9 +13,9 @@ from ouzel.analytics.explanation.conditions import Condition
 from ouzel.analytics.explanation.explainer import StreamingExplainer
 from ouzel.analytics.explanation.risks import true_risks
 from ouzel.analytics.explanation.rows import Rule, rows_of
+from ouzel.analytics.plots import draw_risks
 from ouzel.analytics.sketch import ONE, learn_items
 from ouzel.learners.budget import awm
-from ouzel.plotting.analyses import draw_risks
 from ouzel.reproduce.provenance import DataFolder
 from ouzel.reproduce.writing import markdown_table, signed, write_report
 from ouzel.streams.options import Options

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from ouzel.analytics.exact import ExactCounts
+from ouzel.analytics.plots import draw_pmi
 from ouzel.analytics.pmi.corpus import Corpus, texts_of
 from ouzel.analytics.pmi.streaming_pmi import StreamingPMI
 from ouzel.analytics.sketch import slots_of_items
-from ouzel.plotting.analyses import draw_pmi
 from ouzel.plotting.axes import Line, draw_panels
 from ouzel.reproduce.provenance import DataFolder
 from ouzel.reproduce.writing import markdown_table, signed, write_report

@@ -59,7 +59,7 @@ async def metadata(request: Request, served: Served) -> Response:
     return json_response({"name": served.name, "versions": [], "platform": "ouzel", "inputs": [], "outputs": outputs})
 
 
-def _columns(tensor: Any) -> dict[str, list[Any]]:
+def _columns(tensor: object) -> dict[str, list[Any]]:
     """The features of a tensor, by name."""
     wrong = ProblemError(422, "expected an input with a name, a shape, a datatype and as much data", field="inputs")
     if not isinstance(tensor, dict):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from starlette.requests import Request
@@ -22,6 +22,9 @@ from ouzel.service.routes.bodies import JSON, LINES, file_of, lines_of, plain, t
 from ouzel.service.served import Served
 from ouzel.service.submission import Given, Result, Rows, Text
 from ouzel.streams.formats.catalogue import Family, Format
+
+if TYPE_CHECKING:
+    import pyarrow
 
 AT_ONCE = 512  # lines of a stream that are submitted together
 FEWEST = 64  # rows of Arrow that are kept as they are; fewer take no more room as lines
@@ -153,7 +156,7 @@ class LearnedLines(Response):
                 lines = await asyncio.to_thread(rows_as_json, batch.slice(start, AT_ONCE))
                 yield b"".join(line + b"\n" for line in lines)
 
-    async def _rows(self) -> AsyncIterator[Any]:
+    async def _rows(self) -> AsyncIterator[pyarrow.RecordBatch]:
         """The record batches of a stream of Arrow, read by a thread while it comes."""
         file = file_of(self.request, self.served.limits)
         rows = rows_of_stream(file, self.served.owner.reading.options.limits)

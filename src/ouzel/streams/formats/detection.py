@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ouzel.errors import DataError
 from ouzel.streams.formats.catalogue import Format, by_content, by_file_name, find
-from ouzel.streams.logs.databases import is_database
 from ouzel.streams.sources.source import Source
 
 
@@ -14,10 +13,9 @@ def find_format(source: Source, given: str | None) -> Format:
     >>> find_format(Source("-"), "vw").name
     'vw'
     """
-    if given is not None:
-        return find(given)
-    if source.remote is not None and is_database(source.remote):
-        return find("arrow")
+    known = given if given is not None else source.format
+    if known is not None:
+        return find(known)
     return by_file_name(source.plain_name) or _by_content(source)
 
 

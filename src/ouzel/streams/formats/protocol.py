@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
 from ouzel.streams.telling import Telling
 from ouzel.streams.text.lines import Parsed
+
+if TYPE_CHECKING:
+    import pyarrow
 
 
 def no_remarks(source: str) -> list[str]:
@@ -42,13 +45,13 @@ class LineFormat(Protocol):
 class ColumnarFormat(Protocol):
     """Columns of types, as Arrow tables."""
 
-    def tables(self, source: Source, options: Options) -> Iterator[Any]:
+    def tables(self, source: Source, options: Options) -> Iterator[pyarrow.Table]:
         """The tables of a file, the first of which may be empty: it tells the columns. None is validated yet."""
 
     def rows_stored(self, source: Source, limits: Limits) -> int:
         """How many rows a file has; uses the source up."""
 
-    def writer(self, file: Any, schema: Any, packed: str | None = None) -> Any:
+    def writer(self, file: BinaryIO, schema: pyarrow.Schema, packed: str | None = None) -> Any:
         """What writes record batches or tables to a file, `packed` by a codec, or "none"; None: as is usual."""
 
 

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
-from typing import Any
 
 import pyarrow
 
 from ouzel.errors import DataError
+from ouzel.streams.formats.catalogue import find
 from ouzel.streams.guard import one_line
 from ouzel.streams.limits import Limits
-from ouzel.streams.logs.as_bytes import ARROW
 from ouzel.streams.tables.arrow_messages import batches_in
 from ouzel.streams.tables.arrow_types import flat
 from ouzel.streams.tables.block_tables import holds_blocks
 
+ARROW = find("arrow").magic
 
-def rows_of_message(value: bytes, beside: Mapping[str, str], name: str, limits: Limits) -> Any:
+
+def rows_of_message(value: bytes, beside: Mapping[str, str], name: str, limits: Limits) -> pyarrow.RecordBatch:
     """The rows of a message as one sound record batch, objects parted into columns; DataError if it is not one.
 
     Columns of the names of what is `beside` it give way.
@@ -36,7 +37,7 @@ def rows_of_message(value: bytes, beside: Mapping[str, str], name: str, limits: 
         return as_one_batch(table)
 
 
-def as_one_batch(table: Any) -> Any:
+def as_one_batch(table: pyarrow.Table) -> pyarrow.RecordBatch:
     """A table as one record batch, which may have no rows."""
     batches = table.combine_chunks().to_batches()
     return batches[0] if batches else pyarrow.RecordBatch.from_pylist([], table.schema)

@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ouzel.errors import OuzelError
-from ouzel.streams.logs.address import address_of
-from ouzel.streams.logs.databases import is_database
-from ouzel.streams.options import Options
+from ouzel.streams.options import Options, refuse_of_messages
+from ouzel.streams.sources.addresses import address_of, is_database
 
 KEY, HEADER = "key", "header:"
-KEYED = ("kafka", "nats")
 FIELDS = {"with_key": "key", "with_headers": "field"}  # what an address of Redis must name
-WORDS = {"with_key": "keys", "with_headers": "headers"}
 
 Members = Mapping[str, str]
 
@@ -44,15 +40,13 @@ def beside_of(options: Options) -> Beside:
     return Beside(options.with_key, options.with_headers)
 
 
-def check_beside(options: Options, name: str, url: str | None) -> None:
-    """Refuse to ask for what comes beside messages of a source, at an address unless it is a file, that has none."""
+def check_beside(options: Options, name: str, url: str) -> None:
+    """Refuse to ask for what comes beside messages of a source at an address that has none."""
     for option in FIELDS:
-        if not getattr(options, option) or option in options.inherited or (url is not None and has(url, option)):
+        if has(url, option):
             continue
-        hint = ""
-        if url is not None and not is_database(url):
-            hint = " unless its address names their fields, as in redis://server/stream?field=message&key=user"
-        raise OuzelError(f"{name}: has no {WORDS[option]} of messages{hint}; leave out", **{option: True})
+        fields = " unless its address names their fields, as in redis://server/stream?field=message&key=user"
+        refuse_of_messages(options, name, option, "" if is_database(url) else fields)
 
 
 def has(url: str, option: str) -> bool:
@@ -64,7 +58,7 @@ def has(url: str, option: str) -> bool:
     if is_database(url):
         return False
     address = address_of(url)
-    return address.scheme in KEYED or FIELDS[option] in address.options
+    return address.kind.has_keys or FIELDS[option] in address.options
 
 
 def _text(value: bytes | str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow
@@ -23,7 +23,7 @@ class Held(NamedTuple):
 
     message: int
     line: int  # the first
-    rows: Any
+    rows: pyarrow.RecordBatch
     error: DataError | None
 
     @property
@@ -69,7 +69,7 @@ class ArrowDecoder:
             line += found[-1].lines
         return found
 
-    def _read(self, batch: Batch) -> Iterator[tuple[int, Any, DataError | None]]:
+    def _read(self, batch: Batch) -> Iterator[tuple[int, pyarrow.RecordBatch | None, DataError | None]]:
         for message, value in enumerate(batch.values):
             if not value:
                 continue

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Generator
+from collections.abc import Awaitable, Generator, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
 from ouzel.errors import DataError, OuzelError
-from ouzel.streams.logs.address import Address
 from ouzel.streams.logs.beside import Members
 from ouzel.streams.logs.protocol import TOUCH, Batch, Pause, Place, Position, gap
 from ouzel.streams.logs.reading import Reading
+from ouzel.streams.logs.sinks import ACKNOWLEDGED
 from ouzel.streams.logs.topic import Topic
+from ouzel.streams.sources.addresses import Address
 
 try:
     import nats
@@ -38,6 +39,11 @@ Answer = TypeVar("Answer")
 def open_address(address: Address, reading: Reading) -> JetStream:
     """The stream at an address."""
     return JetStream(address, reading)
+
+
+def open_sink(address: Address) -> NatsSink:
+    """What publishes messages on the subject at an address."""
+    return NatsSink(address)
 
 
 class JetStream(Topic):
@@ -209,3 +215,34 @@ def _stamp(time: int) -> str:
     from datetime import UTC, datetime
 
     return datetime.fromtimestamp(time / 1000, UTC).isoformat().replace("+00:00", "Z")
+
+
+class NatsSink:
+    """A subject that a stream of NATS JetStream keeps."""
+
+    def __init__(self, address: Address) -> None:
+        self.name, self.topic = address.name, address.path
+        self._loop = asyncio.new_event_loop()
+        self._address = address
+        self._client: Any = None
+
+    def send(self, messages: Sequence[bytes]) -> None:
+        """Publish them, and wait until all are acknowledged."""
+        try:
+            self._loop.run_until_complete(asyncio.wait_for(self._publish(messages), ACKNOWLEDGED))
+        except (NatsError, OSError, TimeoutError) as error:
+            reason = str(error) or type(error).__name__
+            raise DataError(f"{self.name}: messages were not taken ({reason}); does a stream keep it?") from None
+
+    def close(self) -> None:
+        """Leave the server."""
+        if self._client is not None:
+            self._loop.run_until_complete(close(self._client))
+        self._loop.close()
+
+    async def _publish(self, messages: Sequence[bytes]) -> None:
+        if self._client is None:
+            self._client = await connect(self._address)
+        stream = self._client.jetstream()
+        for start in range(0, len(messages), 500):
+            await asyncio.gather(*(stream.publish(self.topic, message) for message in messages[start : start + 500]))

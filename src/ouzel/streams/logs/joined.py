@@ -19,14 +19,13 @@ from ouzel.errors import OuzelError
 from ouzel.rules import label as a_label
 from ouzel.streams.ahead import made_ahead
 from ouzel.streams.formats.catalogue import find
-from ouzel.streams.logs.address import is_log, name_of
 from ouzel.streams.logs.beside import KEY, Beside, has
-from ouzel.streams.logs.databases import is_database
 from ouzel.streams.logs.joining import EVENTS, LABELS, SIDES, Input, JoinState
 from ouzel.streams.logs.messages import content
 from ouzel.streams.logs.opening import open_log
 from ouzel.streams.logs.protocol import MOST_AT_ONCE, NOTED_WITH, Batch, Log, Pause, Place, Position, Say
 from ouzel.streams.logs.reading import Reading
+from ouzel.streams.sources.addresses import is_database, is_log, name_of
 from ouzel.streams.text.json_members import with_members
 from ouzel.streams.text.json_objects import DECODER, object_of
 

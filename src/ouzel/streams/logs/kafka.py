@@ -11,16 +11,17 @@ part of the position, and a reading that goes on has the same.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
 from ouzel.errors import DataError, OuzelError
-from ouzel.streams.logs.address import Address
 from ouzel.streams.logs.begin import begin_of
-from ouzel.streams.logs.kafka_client import END, GONE, LOST, Client
+from ouzel.streams.logs.kafka_client import END, GONE, LOST, Client, settings_of, silent
 from ouzel.streams.logs.kafka_waiting import Waiting, runs_of
 from ouzel.streams.logs.protocol import MOST_AT_ONCE, TOUCH, Batch, Pause, Place, Position, Say, gap
 from ouzel.streams.logs.reading import Reading
+from ouzel.streams.logs.sinks import ACKNOWLEDGED
+from ouzel.streams.sources.addresses import Address
 
 STRIPE = 4096  # offsets of a partition, before it is the next one's turn
 JOINED_STRIPE = 64  # where another log is read beside it, in the order of time
@@ -33,6 +34,11 @@ ENDLESS = 1 << 62
 def open_address(address: Address, reading: Reading) -> Kafka:
     """The topic at an address."""
     return Kafka(address, reading)
+
+
+def open_sink(address: Address) -> KafkaSink:
+    """What sends messages to the topic at an address."""
+    return KafkaSink(address)
 
 
 class Kafka:
@@ -222,3 +228,34 @@ class Kafka:
             if end is not None and not len(self._waiting[partition]):
                 ends[partition] = min(ends[partition], end)  # a transaction under way may lie behind it
         return ends
+
+
+class KafkaSink:
+    """A Kafka topic. The client sends again what was not acknowledged."""
+
+    def __init__(self, address: Address) -> None:
+        from confluent_kafka import Producer
+
+        self.name, self.topic = address.name, address.path
+        self._producer = Producer({**settings_of(address), "linger.ms": 5}, logger=silent())
+        self._refused = ""
+
+    def send(self, messages: Sequence[bytes]) -> None:
+        """Send them, and wait until all are acknowledged."""
+        for message in messages:
+            while True:
+                try:
+                    self._producer.produce(self.topic, message, on_delivery=self._delivered)
+                    break
+                except BufferError:  # the client's queue is full
+                    self._producer.poll(0.1)
+        left = self._producer.flush(ACKNOWLEDGED)
+        if left or self._refused:
+            raise DataError(f"{self.name}: messages were not taken ({self._refused or f'{left} are not acknowledged'})")
+
+    def close(self) -> None:
+        """All is acknowledged."""
+
+    def _delivered(self, error: Any, message: Any) -> None:
+        if error is not None:
+            self._refused = error.str()

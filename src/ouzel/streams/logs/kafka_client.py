@@ -7,9 +7,9 @@ from contextlib import suppress
 from typing import Any
 
 from ouzel.errors import DataError, OuzelError
-from ouzel.streams.logs.address import Address
 from ouzel.streams.logs.outage import Outage
 from ouzel.streams.logs.protocol import Say
+from ouzel.streams.sources.addresses import Address
 
 try:
     from confluent_kafka import Consumer, KafkaError, KafkaException, TopicCollection, TopicPartition

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any, cast
+from typing import cast
 
-from ouzel.streams.logs.address import KINDS, Address, address_of
-from ouzel.streams.logs.databases import is_database, query_of
 from ouzel.streams.logs.protocol import Log
 from ouzel.streams.logs.reading import Reading
+from ouzel.streams.sources.addresses import address_of, is_database, query_of
 
 
 def open_log(url: str, reading: Reading) -> Log:
@@ -18,9 +16,4 @@ def open_log(url: str, reading: Reading) -> Log:
 
         return TableLog(query_of(url), reading)
     address = address_of(url)
-    return cast(Log, library_of(address).open_address(address, reading))
-
-
-def library_of(address: Address) -> Any:
-    """The file that reads the logs of a scheme; OuzelError where the library that it needs is absent."""
-    return import_module(f"ouzel.streams.logs.{KINDS[address.scheme]}")
+    return cast(Log, address.kind.module.open_address(address, reading))

@@ -14,11 +14,11 @@ from urllib.parse import quote
 
 from ouzel.errors import DataError, OuzelError
 from ouzel.numerals import is_number
-from ouzel.streams.logs.address import Address
 from ouzel.streams.logs.beside import Members
 from ouzel.streams.logs.protocol import MOST_AT_ONCE, NOTED_WITH, TOUCH, Batch, Pause, Place, Position, gap, shown
 from ouzel.streams.logs.reading import Reading
 from ouzel.streams.logs.topic import Topic
+from ouzel.streams.sources.addresses import Address
 
 try:
     import redis
@@ -33,6 +33,11 @@ BEFORE_ALL = "0-0"
 def open_address(address: Address, reading: Reading) -> RedisStream:
     """The stream at an address."""
     return RedisStream(address, reading)
+
+
+def open_sink(address: Address) -> RedisSink:
+    """What adds messages to the stream at an address."""
+    return RedisSink(address)
 
 
 def connected(address: Address) -> Any:
@@ -223,3 +228,25 @@ def _place(identity: str, count: int | None) -> str:
 def _count_of(place: Place) -> int | None:
     count = str(place).partition(NOTED_WITH)[2]
     return int(count) if count else None
+
+
+class RedisSink:
+    """A Redis stream; each message is the field `message` of an entry."""
+
+    def __init__(self, address: Address) -> None:
+        self.name, self.topic = address.name, address.path
+        self._server = connected(address)
+
+    def send(self, messages: Sequence[bytes]) -> None:
+        """Add them in one transaction."""
+        try:
+            pipeline = self._server.pipeline(transaction=True)
+            for message in messages:
+                pipeline.xadd(self.topic, {"message": message})
+            pipeline.execute()
+        except redis.RedisError as error:
+            raise DataError(f"{self.name}: messages were not taken ({error})") from None
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._server.close()

@@ -15,12 +15,10 @@ import numpy as np
 from ouzel.errors import DataError, EmptyError, OuzelError
 from ouzel.streams.ahead import made_ahead
 from ouzel.streams.block import Block
-from ouzel.streams.block_iterator import BlockIterator
+from ouzel.streams.block_stream import BlockIterator
 from ouzel.streams.deriving import Deriver
-from ouzel.streams.feature_space import NOTHING_KNOWN, meet
+from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace, meet
 from ouzel.streams.guard import is_of_library, reason_of
-from ouzel.streams.logs import databases
-from ouzel.streams.logs.address import address_of
 from ouzel.streams.logs.beside import beside_of, check_beside
 from ouzel.streams.logs.ending import Ending
 from ouzel.streams.logs.joining import JoinState, Matching
@@ -29,13 +27,17 @@ from ouzel.streams.logs.protocol import Batch, Log, Pause, Position
 from ouzel.streams.logs.quarantine import Quarantine
 from ouzel.streams.logs.reading import Reading, take_reading
 from ouzel.streams.options import Options, make_options
+from ouzel.streams.sources.addresses import address_of, is_database, query_of
+from ouzel.streams.sources.databases import LIBRARIES as DATABASE_LIBRARIES
 
 if TYPE_CHECKING:
+    from ouzel.streams.logs.decode import Decoder
+    from ouzel.streams.logs.decode_tables import TableDecoder
     from ouzel.streams.logs.messages import Decoded
 
 Recall = Callable[[dict[str, str]], Position | None]
 
-LIBRARIES = ("confluent_kafka", "cimpl", "redis", "nats", *databases.LIBRARIES)
+LIBRARIES = ("confluent_kafka", "cimpl", "redis", "nats", *DATABASE_LIBRARIES)
 
 
 @dataclass
@@ -57,14 +59,15 @@ class LogStream(BlockIterator):
     def __init__(
         self,
         log: Log,
-        kind: Callable[..., Any],
+        kind: type[Decoder] | type[TableDecoder],
         format: str | None,
         options: Options,
         reading: Reading,
         position: Position | None = None,
     ) -> None:
         self.log, self.options, self.reading = log, options, reading
-        self.resumed = position is not None
+        self.name = log.name
+        self._resumed = position is not None
         self.learnt_to = copy.deepcopy(position) if position is not None else Position()
         if reading.labels is not None:
             self.learnt_to.joined = self.learnt_to.joined or JoinState(reading.within)
@@ -72,17 +75,18 @@ class LogStream(BlockIterator):
         self.examples = 0  # given out
         self.remarks: list[str] = []
         self.begins = [0]
-        self.size, self.position = None, 0  # bytes, of which nothing is known
-        self.space = NOTHING_KNOWN
+        self.size: int | None = None  # bytes, of which nothing is known
+        self.position = 0
+        self.space: FeatureSpace = NOTHING_KNOWN
         self.waiting, self.incomplete = False, False
         self.caught_up = False  # whether the log had no more when it was last asked
-        self.on_say: Callable[[str], Any] = self.remarks.append  # called with lines for people
+        self.on_say: Callable[[str], None] = self.remarks.append  # called with lines for people
         log.say = lambda line: self.on_say(line)
-        self.on_wait: Callable[[], Any] = lambda: None  # called before the log is waited for, and while it is
+        self.on_wait: Callable[[], object] = lambda: None  # called before the log is waited for, and while it is
         self._quarantine = Quarantine(reading.quarantine, log.name)
         self._deriver = Deriver(options)
         self._decoder = kind(format or self.learnt_to.format or None, options, log.name, self.remarks.append)
-        self._decoder.looked = self._begun = self.resumed
+        self._decoder.looked = self._begun = self._resumed
         self._until = reading.ending
         self._lost_before = self.learnt_to.lost
         self._ready: deque[tuple[Taken, Block]] = deque()
@@ -90,6 +94,11 @@ class LogStream(BlockIterator):
         self._given_out = self._learnt = 0
         self._error: DataError | None = None
         self._decoded = made_ahead(self._read(copy.deepcopy(self.learnt_to)))
+
+    @property
+    def resumed(self) -> bool:
+        """Whether it begins at a position, which says what was learnt."""
+        return self._resumed
 
     @property
     def skipped(self) -> int:
@@ -119,9 +128,6 @@ class LogStream(BlockIterator):
         block = self._given[-1][1]
         self._given_out += block.rows
         return block
-
-    def recognise(self) -> None:
-        """There is nothing to recognise: a position says what was learnt."""
 
     def learnt(self, examples: int) -> None:
         """Take note that so many of the examples given out have been learnt."""
@@ -254,7 +260,7 @@ def read_log(url: str, format: str | None, given: dict[str, Any], recall: Recall
     given = dict(given)
     reading = take_reading(given)
     options = make_options(given)
-    check_beside(options, databases.query_of(url).name if databases.is_database(url) else address_of(url).name, url)
+    check_beside(options, query_of(url).name if is_database(url) else address_of(url).name, url)
     reading = replace(reading, beside=beside_of(options))
     log: Log
     if reading.labels is None:
@@ -267,7 +273,7 @@ def read_log(url: str, format: str | None, given: dict[str, Any], recall: Recall
         log, format = join(url, reading, options.label or "label"), "jsonl"
     try:
         position = recall(log.identity())
-        if not databases.is_database(url):
+        if not is_database(url):
             from ouzel.streams.logs.decode import Decoder
 
             return LogStream(log, Decoder, format, options, reading, position)

@@ -16,10 +16,11 @@ import pyarrow
 
 from ouzel.errors import DataError, OuzelError
 from ouzel.streams.logs.begin import begin_of
-from ouzel.streams.logs.databases import Query
 from ouzel.streams.logs.outage import Outage
 from ouzel.streams.logs.protocol import TOUCH, Batch, Pause, Place, Position, Say
 from ouzel.streams.logs.reading import Reading
+from ouzel.streams.sources.addresses import Query
+from ouzel.streams.sources.databases import batches_of, connect
 
 POLLED = 5  # times TOUCH, between two questions for new rows
 
@@ -39,7 +40,7 @@ class TableLog:
         self.lost = 0
         self._outage = Outage(self.name, lambda line: self.say(line))
         self._column = '"' + query.cursor.replace('"', '""') + '"'
-        self._connection: Any = query.connect()
+        self._connection: Any = connect(query)
         self._answered = False
 
     def identity(self) -> dict[str, str]:
@@ -68,7 +69,7 @@ class TableLog:
         while True:
             try:
                 if self._connection is None:
-                    self._connection = self.query.connect()
+                    self._connection = connect(self.query)
                 if last is None and self.begin != "beginning":
                     last = self._beginning()
                 for found in self._behind(last):
@@ -99,7 +100,7 @@ class TableLog:
         else:
             where = f"{self._column} > {last if isinstance(last, int) else _quoted(last)}"
         asked = f"SELECT * FROM ({self.query.sql}) AS asked WHERE {where} ORDER BY {self._column}"
-        for batch in self.query.batches(self._connection, asked):
+        for batch in batches_of(self.query, self._connection, asked):
             if not batch.num_rows:
                 continue
             if self.query.cursor not in batch.schema.names:
@@ -127,7 +128,7 @@ class TableLog:
     def _beginning(self) -> Place | None:
         if self.begin == "end":
             asked = f"SELECT MAX({self._column}) AS last FROM ({self.query.sql}) AS asked"
-            (batch,) = [batch for batch in self.query.batches(self._connection, asked) if batch.num_rows]
+            (batch,) = [batch for batch in batches_of(self.query, self._connection, asked) if batch.num_rows]
             found = batch.column(0)
             whole = pyarrow.types.is_integer(found.type)
             return (found if whole else found.cast(pyarrow.string()))[0].as_py()

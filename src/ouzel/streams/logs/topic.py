@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ouzel.streams.logs.address import Address
 from ouzel.streams.logs.begin import begin_of
 from ouzel.streams.logs.outage import Outage
 from ouzel.streams.logs.protocol import Say
 from ouzel.streams.logs.reading import Reading
+from ouzel.streams.sources.addresses import Address
 
 
 class Topic:

@@ -15,8 +15,6 @@ from typing import Any, BinaryIO, cast
 
 from ouzel.errors import DataError
 from ouzel.streams.limits import Limits
-from ouzel.streams.logs.address import is_remote, name_of
-from ouzel.streams.logs.as_bytes import LogBytes
 from ouzel.streams.sources.compression import DamagedError, Unpacking, find_unpacker
 from ouzel.streams.sources.places import place_of, unbuffered
 
@@ -59,12 +57,13 @@ class Arriving(io.RawIOBase):
 
 
 class Source:
-    """One file, by its path or its address, standard input for "-", the messages of a log, or a database's rows."""
+    """One file, by its path or its address, or standard input for "-"; other sources derive from it."""
+
+    format: str | None = None  # that it has, whatever it is called
 
     def __init__(self, path: str | Path) -> None:
-        self.remote = str(path) if is_remote(path) else None
-        self.path = None if str(path) == "-" or self.remote else place_of(path)
-        self.name = name_of(self.remote) if self.remote else "standard input" if self.path is None else str(path)
+        self.path = None if str(path) == "-" else place_of(path)
+        self.name = "standard input" if self.path is None else str(path)
         self.size: int | None = None  # None where bytes arrive: their number is not known, and they come once
         if self.path is not None:
             if not self.path.exists():
@@ -159,28 +158,31 @@ class Source:
             return DataError(f"{self.name}: cannot be read ({reason})")
         return DataError(f"{self.name}: the compressed file is damaged ({reason}); unpack or copy it again")
 
+    def tables(self) -> Iterator[Any] | None:
+        """Its content as Arrow tables, where it has no bytes."""
+        return None
+
     def close(self) -> None:
         """Close the file; standard input stays open."""
-        if self._packed is not None and (self.path is not None or self.remote is not None):
+        if self._packed is not None and self.path is not None:
             self._packed.close()
 
     def _start(self) -> io.BufferedReader:
         """The bytes as they are stored; notes which archive it is."""
         if self._packed is None:
             try:
-                raw: io.RawIOBase
-                if self.remote is not None:
-                    raw = LogBytes(self.remote)
-                elif self.path is None or self.size is None:
-                    raw = Arriving(self.path)
-                else:
-                    raw = unbuffered(self.path)
-                self._packed = io.BufferedReader(raw, 1 << 18)
+                self._packed = io.BufferedReader(self._raw(), 1 << 18)
                 head = self._packed.peek(8)
             except OSError as error:
                 raise DataError(f"{self.name}: cannot be read ({error.strerror or error})") from None
             self._unpacker = find_unpacker(head)
         return self._packed
+
+    def _raw(self) -> io.RawIOBase:
+        """The bytes as they are stored, from the first on."""
+        if self.path is None or self.size is None:
+            return Arriving(self.path)
+        return cast(io.RawIOBase, unbuffered(self.path))
 
 
 def _beginning(file: Any, size: int) -> bytes:

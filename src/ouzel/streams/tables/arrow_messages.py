@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow
 import pyarrow.ipc
@@ -26,7 +26,7 @@ DATA = 1  # field of a dictionary
 BUFFERS, COMPRESSION = 2, 3  # fields of a record batch
 
 
-def tables(source: Source, options: Options) -> Iterator[Any]:
+def tables(source: Source, options: Options) -> Iterator[pyarrow.Table]:
     """Tables of a file or stream of Arrow: an empty one, then one for each record batch; none is validated yet."""
     yield from batches_in(source.open(), source.name, options.limits)
 
@@ -36,13 +36,13 @@ def rows_stored(source: Source, limits: Limits) -> int:
     return sum(table.num_rows for table in batches_in(source.open(), source.name, limits))
 
 
-def writer(file: Any, schema: Any, packed: str | None = None) -> Any:
+def writer(file: BinaryIO, schema: pyarrow.Schema, packed: str | None = None) -> pyarrow.ipc.RecordBatchWriter:
     """What writes record batches or tables of a schema to a file."""
     codec = None if packed == "none" else packed
     return pyarrow.ipc.new_file(file, schema, options=pyarrow.ipc.IpcWriteOptions(compression=codec))
 
 
-def batches_in(file: Any, name: str, limits: Limits) -> Iterator[Any]:
+def batches_in(file: Any, name: str, limits: Limits) -> Iterator[pyarrow.Table]:
     """The same of a buffered reader at its beginning."""
     if file.peek(len(MAGIC))[: len(MAGIC)] == MAGIC:
         file.read(len(PADDING))

@@ -17,32 +17,32 @@ PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 """How many of a unit of time a second has."""
 
 
-def is_number(kind: Any) -> bool:
+def is_number(kind: pyarrow.DataType) -> bool:
     """Whether an Arrow type holds numbers; a duration is the number of its seconds."""
     return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_duration(kind))
 
 
-def is_moment(kind: Any) -> bool:
+def is_moment(kind: pyarrow.DataType) -> bool:
     """Whether an Arrow type holds dates, or times of a day."""
     return bool(types.is_date(kind) or types.is_timestamp(kind) or types.is_time(kind))
 
 
-def is_list(kind: Any) -> bool:
+def is_list(kind: pyarrow.DataType) -> bool:
     """Whether an Arrow type holds lists."""
     return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
 
 
-def is_single(kind: Any) -> bool:
+def is_single(kind: pyarrow.DataType) -> bool:
     """Whether an Arrow type has one value in a cell."""
     return not (is_list(kind) or types.is_nested(kind) or types.is_run_end_encoded(kind))
 
 
-def is_view(kind: Any) -> bool:
+def is_view(kind: pyarrow.DataType) -> bool:
     """Whether an Arrow type holds text in the form that polars prefers, which few functions of PyArrow take."""
     return bool(types.is_string_view(kind) or types.is_binary_view(kind))
 
 
-def is_text(kind: Any) -> bool:
+def is_text(kind: pyarrow.DataType) -> bool:
     """Whether an Arrow type holds text."""
     return bool(
         types.is_string(kind)
@@ -54,17 +54,17 @@ def is_text(kind: Any) -> bool:
     )
 
 
-def is_empty(kind: Any) -> bool:
+def is_empty(kind: pyarrow.DataType) -> bool:
     """Whether an Arrow type holds nothing: values that take no bytes."""
     return bool(types.is_null(kind) or (types.is_fixed_size_binary(kind) and kind.byte_width == 0))
 
 
-def is_coded(array: Any) -> bool:
+def is_coded(array: pyarrow.Array) -> bool:
     """Whether cells are positions in a dictionary."""
     return bool(types.is_dictionary(array.type))
 
 
-def as_text(array: Any) -> Any:
+def as_text(array: pyarrow.Array) -> pyarrow.Array:
     """An Arrow array of any type as large_binary: text as it is, for what is not UTF-8 has bytes to hash, too."""
     if is_coded(array):
         return as_text(array.dictionary).take(array.indices)
@@ -75,7 +75,7 @@ def as_text(array: Any) -> Any:
     return array.cast(pyarrow.large_binary())
 
 
-def as_words(array: Any) -> Any:
+def as_words(array: pyarrow.Array) -> pyarrow.Array:
     """A column as text or as positions in a dictionary of text, a cell the word that it is in a column of categories.
 
     Whole numbers, whose text is their word, and text stay what they are; letters of truth values do, too.
@@ -94,7 +94,7 @@ def as_words(array: Any) -> Any:
     return pyarrow.DictionaryArray.from_arrays(coded.indices, _as_word_texts(coded.dictionary))
 
 
-def _as_word_texts(cells: Any) -> Any:
+def _as_word_texts(cells: pyarrow.Array) -> pyarrow.Array:
     """Each cell of an array as its word; numbers of single precision by the digits that they need."""
     if types.is_floating(cells.type):
         found = [None if text is None else word_of(float(text)) for text in cells.cast(pyarrow.string()).to_pylist()]
@@ -103,14 +103,14 @@ def _as_word_texts(cells: Any) -> Any:
     return pyarrow.array([None if word == "None" else word for word in found], pyarrow.large_string())
 
 
-def as_kind(array: Any, kind: str) -> Any:
+def as_kind(array: pyarrow.Array, kind: str) -> pyarrow.Array:
     """A column of which it is known what it holds as what readers take: truth values are words, or else 1 and 0."""
     if kind == CATEGORY:
         return as_words(array)
     return array.cast(pyarrow.uint8()) if kind == NUMBER and types.is_boolean(array.type) else array
 
 
-def encoded(array: Any, errors: str = "replace") -> tuple[np.ndarray, list[Any]]:
+def encoded(array: pyarrow.Array, errors: str = "replace") -> tuple[np.ndarray, list[Any]]:
     """A column as positions (n,) in a list of its different cells, -1 where there is nothing.
 
     Bytes that are not UTF-8 are an error if `errors` is "strict", so that no two different cells become one.
@@ -125,21 +125,21 @@ def encoded(array: Any, errors: str = "replace") -> tuple[np.ndarray, list[Any]]
     return codes, cells_of(cells, errors)
 
 
-def cells_of(array: Any, errors: str = "replace") -> list[Any]:
+def cells_of(array: pyarrow.Array, errors: str = "replace") -> list[Any]:
     """The values of a column; bytes that are not UTF-8 are read as well as may be, unless `errors` is "strict"."""
     if is_text(array.type):
         return [cell and cell.decode("utf-8", errors) for cell in as_text(array).to_pylist()]
     return list(array.to_pylist())
 
 
-def is_there(array: Any) -> np.ndarray:
+def is_there(array: pyarrow.Array) -> np.ndarray:
     """Which cells of an Arrow array (n,) are not null."""
     if not array.null_count:
         return np.ones(len(array), np.bool_)
     return np.from_dlpack(array.is_valid().cast(pyarrow.uint8())).view(np.bool_)
 
 
-def filled(array: Any, null: float) -> np.ndarray:
+def filled(array: pyarrow.Array, null: float) -> np.ndarray:
     """The numbers (n,) of an Arrow array, one where there is nothing. Without pandas, which `to_numpy` imports."""
     if not len(array):
         return np.empty(0, array.type.to_pandas_dtype())
@@ -149,7 +149,7 @@ def filled(array: Any, null: float) -> np.ndarray:
     return np.where(is_there(array), numbers, null) if array.null_count else numbers
 
 
-def tags_of(array: Any) -> Any:
+def tags_of(array: pyarrow.Array) -> pyarrow.Array:
     """What a column calls its rows: whole numbers as they are, all else as text."""
     if types.is_integer(array.type):
         return array
@@ -157,7 +157,7 @@ def tags_of(array: Any) -> Any:
     return pyarrow.array(texts, pyarrow.large_string())
 
 
-def numbers_of(array: Any, null: float) -> np.ndarray:
+def numbers_of(array: pyarrow.Array, null: float) -> np.ndarray:
     """A numeric column (n,) float64, whole numbers beyond 2^53 rounded; float32 as it is where nothing is null."""
     if types.is_float32(array.type) and not array.null_count:
         return filled(array, null)
@@ -167,7 +167,7 @@ def numbers_of(array: Any, null: float) -> np.ndarray:
     return filled(array.cast(pyarrow.float64(), safe=False), null)
 
 
-def text_size(array: Any) -> int:
+def text_size(array: pyarrow.Array) -> int:
     """Bytes of the text in a column, roughly, with what stands in it once for many cells counted for each of them."""
     if is_list(array.type):
         return text_size(array.flatten())
@@ -182,7 +182,7 @@ def text_size(array: Any) -> int:
     return 0 if is_empty(array.type) else 8 * len(array)
 
 
-def dictionary_size(array: Any) -> int:
+def dictionary_size(array: pyarrow.Array) -> int:
     """Bytes of the text of a dictionary, roughly where its offsets are not those of 32 bits."""
     cells = array.dictionary
     if not (types.is_string(cells.type) and len(cells)):
@@ -191,7 +191,7 @@ def dictionary_size(array: Any) -> int:
     return int(offsets[cells.offset + len(cells)]) - int(offsets[cells.offset])
 
 
-def flat(table: Any) -> Any:
+def flat(table: pyarrow.Table) -> pyarrow.Table:
     """An Arrow table with a column `outer.inner` for each member of an object, and no types of an extension."""
     while any(types.is_struct(field.type) for field in table.schema):
         table = table.flatten()
@@ -201,7 +201,7 @@ def flat(table: Any) -> Any:
     return table
 
 
-def _as_stored(column: Any) -> Any:
+def _as_stored(column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
     """A column of an extension's type as what it is made of; a UUID as its text, a period of pandas as its start."""
     name = getattr(column.type, "extension_name", "")
     if name == "arrow.uuid":

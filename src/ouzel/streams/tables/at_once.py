@@ -7,9 +7,9 @@ mark what is missing, collect what crosses are made of. Of names that share an i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
+import pyarrow
 
 from ouzel.streams.block import LARGEST, Names
 from ouzel.streams.feature_space import CATEGORY, NUMBER, own_name
@@ -17,7 +17,7 @@ from ouzel.streams.options import Options
 from ouzel.streams.tables.arrow_types import as_kind, filled, is_coded, is_number, numbers_of, types
 from ouzel.streams.tables.coded import Coded
 from ouzel.streams.tables.column_rows import ColumnRows
-from ouzel.streams.tables.cut_rows import CutRows
+from ouzel.streams.tables.cut_rows import CutRows, TableBatch
 from ouzel.streams.tables.in_place import read_in_place
 from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.tables.lanes import Rows
@@ -25,7 +25,7 @@ from ouzel.streams.tables.plain_words import PlainWords, plain_words_of
 from ouzel.streams.tables.refusals import converting
 from ouzel.streams.tables.row_layout import TOLD, layout_of
 
-Decode = Callable[[str, Any], tuple[Coded, np.ndarray]]
+Decode = Callable[[str, pyarrow.Array], tuple[Coded, np.ndarray]]
 
 
 class AtOnce:
@@ -54,7 +54,7 @@ class AtOnce:
         self._column_kinds = column_kinds
         self._told = np.empty((0, TOLD), np.uint64)
 
-    def read(self, batch: Any, noted: np.ndarray, name: str, decode: Decode) -> tuple[Rows, list[Names]] | None:
+    def read(self, batch: TableBatch, noted: np.ndarray, name: str, decode: Decode) -> tuple[Rows, list[Names]] | None:
         """The features of a batch and the names of the words not yet `noted`; None if it cannot be read so.
 
         A library's errors name the table `name`; `decode` reads a dictionary.
@@ -77,7 +77,7 @@ class AtOnce:
         return rows, [*(self._own[k] for k in np.flatnonzero(numbered).tolist() if k in self._own), words]
 
     def _read_columns(
-        self, batch: Any, noted: np.ndarray, name: str, decode: Decode
+        self, batch: pyarrow.RecordBatch, noted: np.ndarray, name: str, decode: Decode
     ) -> tuple[Rows, list[Names]] | None:
         words: dict[int, PlainWords | tuple[Coded, np.ndarray]] = {}
         numbers: dict[int, np.ndarray] = {}
@@ -100,7 +100,7 @@ class AtOnce:
         return None if found is None else (found[0], [*self._own.values(), found[1]])
 
 
-def _sound(array: Any) -> tuple[np.ndarray, bool]:
+def _sound(array: pyarrow.Array) -> tuple[np.ndarray, bool]:
     """Numbers (n,), 0 where there is none, and whether all others are within bounds."""
     if types.is_integer(array.type) and not array.null_count:
         return filled(array, 0).astype(np.float64), True

@@ -30,7 +30,7 @@ MOST_WHOLE = 1e15
 MOST_WIDTH = 24  # bytes of one
 
 
-def lines_of_batch(batch: Any, encode: Encode) -> bytes:
+def lines_of_batch(batch: pyarrow.RecordBatch, encode: Encode) -> bytes:
     """Each row of an Arrow record batch as a line of JSON, whose members are the features that a file's columns are.
 
     What is null, or not a number, is left out; an infinite number stays one, which readers refuse. Names, words and
@@ -51,7 +51,7 @@ def lines_of_batch(batch: Any, encode: Encode) -> bytes:
     return lines.tobytes()
 
 
-def _as_json(column: Any, encode: Encode) -> Any:
+def _as_json(column: pyarrow.Array, encode: Encode) -> pyarrow.Array:
     """The cells of a column as JSON has them, as text that is empty where there is nothing."""
     kind = column.type
     if types.is_decimal(kind) or types.is_floating(kind):
@@ -70,7 +70,7 @@ def _as_json(column: Any, encode: Encode) -> Any:
     return _encoded(column.to_pylist(), encode)
 
 
-def _numbers(column: Any) -> Any:
+def _numbers(column: pyarrow.Array) -> pyarrow.Array:
     """Numbers (n,) float64 as JSON: those of few decimals by a kernel, all others by the library."""
     numbers = filled(column, np.nan)
     starts, text = np.empty(len(numbers) + 1, np.int64), np.empty(MOST_WIDTH * len(numbers), np.uint8)
@@ -82,13 +82,13 @@ def _numbers(column: Any) -> Any:
     return found.cast(TEXT).fill_null(b"")
 
 
-def _encoded(cells: Sequence[Any], encode: Encode) -> Any:
+def _encoded(cells: Sequence[Any], encode: Encode) -> pyarrow.Array:
     """Values as JSON."""
     texts = [b"" if cell is None else encode(cell) for cell in cells]
     return _array(np.cumsum([0, *map(len, texts)], dtype=np.int64), b"".join(texts))
 
 
-def _array(starts: np.ndarray, text: Any) -> Any:
+def _array(starts: np.ndarray, text: pyarrow.Buffer) -> pyarrow.Array:
     """The array of texts that begin at `starts` (n + 1,), of which the last is the end of all."""
     return pyarrow.Array.from_buffers(TEXT, len(starts) - 1, [None, pyarrow.py_buffer(starts), pyarrow.py_buffer(text)])
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
-from typing import Any
 
 import pyarrow
 
@@ -12,7 +10,6 @@ from ouzel.errors import DataError
 from ouzel.streams.ahead import file_ahead
 from ouzel.streams.block import Block, rows_at_once
 from ouzel.streams.formats.catalogue import Family, Format
-from ouzel.streams.logs.databases import asking, query_of
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.arrow_types import flat
@@ -21,7 +18,7 @@ from ouzel.streams.tables.coded import Checks
 from ouzel.streams.tables.columns import Columns
 from ouzel.streams.tables.csv import delimited_batches, lines_above
 from ouzel.streams.tables.csv_text import Uneven
-from ouzel.streams.tables.cut_rows import as_arrow
+from ouzel.streams.tables.cut_rows import TableBatch, as_arrow
 from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.tables.labels import find_label
 from ouzel.streams.telling import Telling
@@ -46,7 +43,7 @@ def read_table(
     above, uneven = lines_above(options) if delimited else 0, Uneven()
     columns: Columns | None = None
     blocks: BlockReader | None = None
-    batches: Iterator[Any] = (
+    batches: Iterator[TableBatch] = (
         delimited_batches(source, options, format, skipped, uneven, kinds.say)
         if delimited
         else record_batches(source, options, format, skipped)
@@ -70,7 +67,7 @@ def record_batches(
     format: Format,
     skipped: Skipped,
     needed: Sequence[str] = (),
-) -> Iterator[Any]:
+) -> Iterator[pyarrow.RecordBatch]:
     """Record batches of a table, sound to the last offset; those of text formats have all cells as text.
 
     The first may be empty: it tells the columns. An object is parted into a column `outer.inner` for each member. JSON
@@ -83,7 +80,7 @@ def record_batches(
         yield from json_batches(source, options, skipped, needed)
     else:
         checks = Checks()
-        for part in _tables(source, options, format):
+        for part in source.tables() or format.module.tables(source, options):
             checks.check(part)
             rows = rows_at_once(part.num_columns)
             for start in range(0, max(1, part.num_rows), rows):
@@ -91,18 +88,7 @@ def record_batches(
                 yield from table.combine_chunks().to_batches() or [_empty(table.schema, source.name)]
 
 
-def _tables(source: Source, options: Options, format: Format) -> Iterator[Any]:
-    """Tables of a file, or of what a database answers."""
-    if source.remote is None:
-        yield from format.module.tables(source, options)
-        return
-    query = query_of(source.remote)
-    with closing(query.connect()) as connection, asking(query):
-        for batch in query.batches(connection, query.sql):
-            yield pyarrow.Table.from_batches([batch])
-
-
-def _empty(schema: Any, name: str) -> Any:
+def _empty(schema: pyarrow.Schema, name: str) -> pyarrow.RecordBatch:
     """A batch of no rows."""
     for field in schema:
         if _has_no_values(field.type):  # PyArrow would end the process
@@ -110,7 +96,7 @@ def _empty(schema: Any, name: str) -> Any:
     return pyarrow.RecordBatch.from_arrays([pyarrow.nulls(0, kind) for kind in schema.types], schema=schema)
 
 
-def _has_no_values(kind: Any) -> bool:
+def _has_no_values(kind: pyarrow.DataType) -> bool:
     """Whether an Arrow type is, or is made of, a union of no types."""
     parts = [kind.field(place).type for place in range(kind.num_fields)]
     if pyarrow.types.is_dictionary(kind):

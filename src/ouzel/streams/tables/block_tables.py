@@ -59,7 +59,7 @@ class BlockTables:
         self.schema = pyarrow.schema(list(kinds.items()), {KEY: json.dumps(metadata).encode()})
         self._seen = np.zeros(1 << FILTER_BITS, np.uint8)
 
-    def batch(self, block: Block) -> Any:
+    def batch(self, block: Block) -> pyarrow.RecordBatch:
         """A block as a record batch."""
         start, stop = int(block.offsets[0]), int(block.offsets[-1])
         offsets = pyarrow.array((block.offsets - block.offsets[0]).astype(np.int64))
@@ -91,12 +91,12 @@ class BlockTables:
         return names.ids[new].tolist(), [text[start:end].decode("utf-8", "replace") for start, end in spans]
 
 
-def _tags(block: Block) -> Any:
+def _tags(block: Block) -> pyarrow.Array:
     """What the rows of a block are called, as an Arrow array."""
     return tags_of(block.tags if isinstance(block.tags, pyarrow.Array) else pyarrow.array(block.tags))
 
 
-def holds_blocks(schema: Any) -> bool:
+def holds_blocks(schema: pyarrow.Schema) -> bool:
     """Whether a table is one of blocks."""
     return KEY in (schema.metadata or {})
 
@@ -104,7 +104,7 @@ def holds_blocks(schema: Any) -> bool:
 class BlockReader:
     """Makes blocks of the batches of such a table, however they are cut; refuses options that come too late for it."""
 
-    def __init__(self, schema: Any, options: Options, name: str) -> None:
+    def __init__(self, schema: pyarrow.Schema, options: Options, name: str) -> None:
         check_format(options, name, None)
         self.name = name
         self._told: dict[str, Any] | None = None
@@ -124,7 +124,7 @@ class BlockReader:
         if self._tagged and not (self._kind(schema, "tag") == TEXT or is_integer(self._kind(schema, "tag"))):
             raise self._damaged("tag is not a column of text or whole numbers")
 
-    def blocks(self, batch: Any) -> Iterator[Block]:
+    def blocks(self, batch: pyarrow.RecordBatch) -> Iterator[Block]:
         """The blocks that a record batch holds, their arrays as they lie there."""
         for column in (*OF_ALL, "group") if self._grouped else OF_ALL:
             if batch.column(column).null_count:
@@ -150,7 +150,7 @@ class BlockReader:
         except (ValueError, RecursionError) as error:
             raise self._damaged(reason_of(error)) from error
 
-    def _kind(self, schema: Any, column: str) -> Any:
+    def _kind(self, schema: pyarrow.Schema, column: str) -> pyarrow.DataType:
         """The type of the one column of this name."""
         place = schema.get_field_index(column)
         if place < 0:
@@ -160,7 +160,7 @@ class BlockReader:
     def _damaged(self, what: str) -> DataError:
         return DataError(f"{self.name}: {what}; convert it again")
 
-    def _block(self, batch: Any) -> Block:
+    def _block(self, batch: pyarrow.RecordBatch) -> Block:
         names = None
         text = batch.column("block")[0].as_py()
         if text is not None:
@@ -202,7 +202,7 @@ class BlockReader:
             tags=batch.column("tag") if self._tagged else None,
         )
 
-    def _names(self, batch: Any) -> Names | None:
+    def _names(self, batch: pyarrow.RecordBatch) -> Names | None:
         """The names that a batch tells."""
         ids, texts = (batch.column(column).slice(0, 1).flatten() for column in ("named", "names"))
         if len(ids) != len(texts) or ids.null_count or texts.null_count:

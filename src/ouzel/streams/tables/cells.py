@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from ouzel.streams.tables.arrow_types import as_text, as_words, is_list, is_ther
 from ouzel.streams.text.numbers import parse_number
 from ouzel.streams.text.spans import ROOM, ZERO, absorb, absorb_bytes, is_new
 from ouzel.streams.truth_values import NEITHER, find_large, make_small, truth_of
+
+if TYPE_CHECKING:
+    import pyarrow
 
 NOT_FINITE, TOO_LONG, NOT_A_DATE, NO_NUMBER = (np.uint8(code) for code in (1, 2, 3, 4))  # what is wrong with a cell
 INFINITY = np.frombuffer(b"infinity", np.uint8)
@@ -41,7 +44,7 @@ class Cells(NamedTuple):
     ends: np.ndarray  # (n,) uint64
 
 
-def words_of(array: Any) -> Words:
+def words_of(array: pyarrow.Array) -> Words:
     """The text of an Arrow array of any type."""
     array = as_text(array)
     if not len(array):
@@ -56,7 +59,7 @@ def words_of(array: Any) -> Words:
     return Words(here, text, is_there(array))
 
 
-def words_of_cells(array: Any) -> Words:
+def words_of_cells(array: pyarrow.Array) -> Words:
     """The text of an Arrow array whose cells are words, truth values among them in small letters."""
     words = words_of(as_words(array))
     found = np.empty((len(words.valid), 2), np.int64)
@@ -197,7 +200,7 @@ def _find_nothing(words, missing):
         missing[i] = not words.valid[i] or _is_nothing(words.data, words.offsets[i], words.offsets[i + 1])
 
 
-def missing_cells(array: Any) -> np.ndarray:
+def missing_cells(array: pyarrow.Array) -> np.ndarray:
     """Which cells (n,) of a column of text or lists say nothing; a list of no items says that there is none."""
     if is_list(array.type):
         return ~is_there(array)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow
@@ -41,12 +41,12 @@ def _pick(codes, cells, bits, noted, ids, values, new):
 class Coded(NamedTuple):
     """A dictionary, the text of its cells, and what these and one more that is null hold."""
 
-    dictionary: Any
+    dictionary: pyarrow.Array
     text: np.ndarray  # (bytes,) uint8
     cells: Cells
 
     @classmethod
-    def of(cls, dictionary: Any, read: Callable[[Words], Cells]) -> Coded:
+    def of(cls, dictionary: pyarrow.Array, read: Callable[[Words], Cells]) -> Coded:
         """A dictionary with its cells read."""
         words = words_of_cells(dictionary)
         words = Words(np.append(words.offsets, words.offsets[-1:]), words.data, np.append(words.valid, False))
@@ -66,7 +66,7 @@ class Dictionaries:
     def __init__(self) -> None:
         self._last: dict[Hashable, Coded] = {}
 
-    def read(self, column: Hashable, array: Any, read: Callable[[Words], Cells]) -> tuple[Coded, np.ndarray]:
+    def read(self, column: Hashable, array: pyarrow.Array, read: Callable[[Words], Cells]) -> tuple[Coded, np.ndarray]:
         """The dictionary of a column, its cells read by `read`, and which of them each row (n,) has.
 
         Of one with many more cells than there are rows, only those that rows have are read.
@@ -85,9 +85,9 @@ class Checks:
     """Checks of tables, for kernels trust what they are given; the same dictionary of a column is checked once."""
 
     def __init__(self) -> None:
-        self._sound: dict[int, Any] = {}  # the dictionaries that columns had last
+        self._sound: dict[int, pyarrow.Array] = {}  # the dictionaries that columns had last
 
-    def check(self, table: Any) -> None:
+    def check(self, table: pyarrow.Table) -> None:
         """Raise ValueError if offsets, positions in dictionaries, or letters are unsound."""
         table.validate()
         for place, column in enumerate(table.columns):
@@ -100,14 +100,14 @@ class Checks:
                     self._sound[place] = array.dictionary
 
 
-def _check_cells(array: Any) -> None:
+def _check_cells(array: pyarrow.Array) -> None:
     """Raise ValueError if offsets or letters are unsound. Letters of ASCII alone need not be looked at cell by cell."""
     kind = AS_BYTES.get(array.type)
     if kind is None or not _is_sound_ascii(array.view(kind)):
         array.validate(full=True)
 
 
-def _is_sound_ascii(array: Any) -> bool:
+def _is_sound_ascii(array: pyarrow.Array) -> bool:
     try:
         array.validate(full=True)
     except ValueError:  # which is told of the array as it is
@@ -120,13 +120,13 @@ def _is_sound_ascii(array: Any) -> bool:
     return bool(np.frombuffer(data, np.uint8)[here[0] : here[-1]].max(initial=0) < 128)
 
 
-def _check_positions(array: Any) -> None:
+def _check_positions(array: pyarrow.Array) -> None:
     lowest, highest = (cell.as_py() for cell in compute.min_max(array.indices).values())
     if lowest is not None and (lowest < 0 or highest >= len(array.dictionary)):
         raise ValueError(f"cells of a dictionary of {len(array.dictionary)} are numbered {lowest} to {highest}")
 
 
-def _are_one(dictionary: Any, other: Any) -> bool:
+def _are_one(dictionary: pyarrow.Array, other: pyarrow.Array) -> bool:
     """Whether two dictionaries are the same to the byte."""
     if (dictionary.type, dictionary.offset, len(dictionary)) != (other.type, other.offset, len(other)):
         return False
@@ -139,7 +139,7 @@ def _are_one(dictionary: Any, other: Any) -> bool:
     return len(parts) == len(others) and all(same)
 
 
-def _codes(indices: Any, null: int) -> np.ndarray:
+def _codes(indices: pyarrow.Array, null: int) -> np.ndarray:
     """Positions (n,) int32 or int64 in a dictionary, and one behind its cells where there is none."""
     if indices.null_count or indices.type not in POSITIONS:
         indices = indices.cast(pyarrow.int32() if null < 1 << 31 else pyarrow.int64(), safe=False)

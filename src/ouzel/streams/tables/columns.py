@@ -33,7 +33,7 @@ from ouzel.streams.tables.arrow_types import (
 )
 from ouzel.streams.tables.cells import NO_NUMBER, NOT_A_DATE, NOT_FINITE, TOO_LONG
 from ouzel.streams.tables.csv_text import Uneven
-from ouzel.streams.tables.cut_rows import CutRows, as_arrow
+from ouzel.streams.tables.cut_rows import CutRows, TableBatch, as_arrow
 from ouzel.streams.tables.feature_columns import FeatureColumns
 from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.tables.labels import INFINITE, as_sign, group_id, is_infinite, label_of
@@ -62,7 +62,7 @@ class Columns:
     def __init__(
         self,
         options: Options,
-        schema: Any,
+        schema: pyarrow.Schema,
         label: str | None,
         typed: bool = True,
         name: str = "table",
@@ -120,7 +120,7 @@ class Columns:
         if column not in names:
             raise DataError(f"{self.name}: has no column {column!r}; its columns are {listed(names)}")
 
-    def blocks(self, batch: Any, skipped: Callable[[int], None], most: int = ROWS) -> Iterator[Block]:
+    def blocks(self, batch: TableBatch, skipped: Callable[[int], None], most: int = ROWS) -> Iterator[Block]:
         """The examples of a record batch, at most so many in a block. Bad rows are left out if the options say so.
 
         Else DataError is raised for the first of them, after the rows before it are given out.
@@ -129,7 +129,7 @@ class Columns:
             for block in self._blocks(part, skipped):
                 yield from block.parts(most)
 
-    def _blocks(self, batch: Any, skipped: Callable[[int], None]) -> Iterator[Block]:
+    def _blocks(self, batch: TableBatch, skipped: Callable[[int], None]) -> Iterator[Block]:
         rows, refused = self._read(batch)
         every = np.arange(batch.num_rows)
         if not refused:
@@ -156,7 +156,7 @@ class Columns:
             raise bad_line(f"{place}: found {found}; {advice}", "rows", limits)
         self.rows += batch.num_rows
 
-    def _read(self, batch: Any) -> tuple[Features, dict[int, tuple[str, str]]]:
+    def _read(self, batch: TableBatch) -> tuple[Features, dict[int, tuple[str, str]]]:
         """The features of a batch, and its bad rows: for each a column and what was expected there."""
         refused: dict[int, tuple[str, str]] = {}
 
@@ -194,7 +194,7 @@ class Columns:
             refuse(nulls, self.options.group, GROUP)
         return features, refused
 
-    def _block(self, batch: Any, features: Features, kept: np.ndarray) -> Block:
+    def _block(self, batch: TableBatch, features: Features, kept: np.ndarray) -> Block:
         """The block of a batch of sound rows, those `kept` (n,) of the batch that was read."""
         labels, label_names = self._labels(batch)
         return Block(
@@ -215,7 +215,7 @@ class Columns:
         rows = self.rows + kept
         return rows if self.uneven is None else self.uneven.counted(rows)
 
-    def _weights(self, batch: Any) -> np.ndarray:
+    def _weights(self, batch: TableBatch) -> np.ndarray:
         """Importance weights (n,) float64; NaN where there is none that reads as a number."""
         if self.weight is None:
             return np.ones(batch.num_rows)
@@ -225,7 +225,7 @@ class Columns:
                 return numbers_of(array, math.nan)
             return np.array([as_number(str(cell)) for cell in cells_of(array)])
 
-    def _groups(self, batch: Any) -> np.ndarray | None:
+    def _groups(self, batch: TableBatch) -> np.ndarray | None:
         """Group ids (n,) int64: whole numbers as they are, names by their hash."""
         if self.options.group is None:
             return None
@@ -233,7 +233,7 @@ class Columns:
             codes, known = encoded(batch.column(self.options.group), "strict")
         return np.array([*(group_id(cell, self.options.seed) for cell in known), 0], np.int64)[codes]
 
-    def _labels(self, batch: Any) -> tuple[np.ndarray, list[Label] | None]:
+    def _labels(self, batch: TableBatch) -> tuple[np.ndarray, list[Label] | None]:
         """Labels (n,): numbers, or positions in the names if any label is not a number; NaN where null."""
         if self.label is None:
             return np.full(batch.num_rows, np.nan), None
@@ -249,7 +249,7 @@ class Columns:
         return numbers[codes], names
 
 
-def _chosen(batch: Any, kept: np.ndarray) -> Any:
+def _chosen(batch: pyarrow.RecordBatch, kept: np.ndarray) -> pyarrow.RecordBatch:
     """The rows of a batch that are kept (n,) bool. PyArrow joins parts of any type, but filters few."""
     edges = np.flatnonzero(np.diff(kept, prepend=False, append=False)).reshape(-1, 2)
     return pyarrow.concat_batches([batch.slice(0, 0), *(batch.slice(start, stop - start) for start, stop in edges)])
@@ -261,7 +261,7 @@ def _is_part_of_date(column: str, options: Options) -> bool:
     return part in PARTS and options.kind_of(date) == DATE
 
 
-def _encoded(batch: Any, column: str) -> Encoded:
+def _encoded(batch: TableBatch, column: str) -> Encoded:
     """A column as positions (n,) in a list of its different cells."""
     found = batch.encoded(column) if isinstance(batch, CutRows) else None
     return encoded(batch.column(column), "strict") if found is None else found

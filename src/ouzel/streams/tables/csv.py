@@ -6,7 +6,6 @@ import csv
 import re
 from collections.abc import Callable, Iterator
 from itertools import chain
-from typing import Any
 
 import numpy as np
 import pyarrow
@@ -147,7 +146,7 @@ def _parsed(text: CellText, names: list[str], delimiter: str, uneven: Uneven) ->
         text.end()
 
 
-def _whole_rows(batches: Iterator[Any], text: CellText, skip: bool) -> Iterator[Any]:
+def _whole_rows(batches: Iterator[pyarrow.RecordBatch], text: CellText, skip: bool) -> Iterator[pyarrow.RecordBatch]:
     """The batches, but for the last row where a damaged archive ends within a quotation, or the text, if to `skip`."""
     held = None  # Arrow reads ahead: an end is known before the last batch is given out
     for batch in batches:

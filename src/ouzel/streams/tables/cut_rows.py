@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow
@@ -142,12 +142,15 @@ class CutRows:
         return [_column(offsets[k], text[begins[k] : ends[k]], valid[k]) for k in range(len(columns))]
 
 
-def as_arrow(batch: Any) -> pyarrow.RecordBatch:
+TableBatch: TypeAlias = pyarrow.RecordBatch | CutRows
+
+
+def as_arrow(batch: TableBatch) -> pyarrow.RecordBatch:
     """A batch as PyArrow's."""
     return batch.to_arrow() if isinstance(batch, CutRows) else batch
 
 
-def _column(offsets: np.ndarray, text: np.ndarray, valid: np.ndarray) -> Any:
+def _column(offsets: np.ndarray, text: np.ndarray, valid: np.ndarray) -> pyarrow.Array:
     nulls = len(valid) - int(np.count_nonzero(valid))
     bits = pyarrow.py_buffer(np.packbits(valid, bitorder="little")) if nulls else None
     buffers = pyarrow.py_buffer(offsets), pyarrow.py_buffer(text)

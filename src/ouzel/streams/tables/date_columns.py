@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pyarrow
@@ -18,14 +17,14 @@ from ouzel.streams.tables.cells import NOT_A_DATE
 PLACES = {part: {word: place for place, word in enumerate(words)} for part, words in WORDS.items()}
 
 
-def read_dates(array: Any, wrong: np.ndarray) -> tuple[Any, dict[str, Any]]:
+def read_dates(array: pyarrow.Array, wrong: np.ndarray) -> tuple[pyarrow.Array, dict[str, pyarrow.Array]]:
     """Arrow arrays of seconds, NaN where there is no date, and of the words of each part; marks in `wrong` (n,) what
     is neither a date nor missing.
     """
     return _typed_dates(array) if is_moment(array.type) else _dates_of_cells(array, wrong)
 
 
-def _typed_dates(array: Any) -> tuple[Any, dict[str, Any]]:
+def _typed_dates(array: pyarrow.Array) -> tuple[pyarrow.Array, dict[str, pyarrow.Array]]:
     """The same of a column whose type is that of dates or times."""
     kind, missing = array.type, ~is_there(array)
     if types.is_time(kind):
@@ -49,14 +48,14 @@ def _typed_dates(array: Any) -> tuple[Any, dict[str, Any]]:
     return pyarrow.array(np.where(missing, math.nan, seconds)), {part: parts.get(part, nothing) for part in PARTS}
 
 
-def _part(missing: np.ndarray, codes: Any, words: Sequence[str]) -> Any:
+def _part(missing: np.ndarray, codes: pyarrow.Array, words: Sequence[str]) -> pyarrow.Array:
     """The words of a calendar part, by their places among all, null where they are `missing` (n,)."""
     if isinstance(codes, np.ndarray):
         codes = pyarrow.array(codes, mask=missing)
     return pyarrow.DictionaryArray.from_arrays(codes.cast(pyarrow.int8()), pyarrow.array(words, pyarrow.string()))
 
 
-def _dates_of_cells(array: Any, wrong: np.ndarray) -> tuple[Any, dict[str, Any]]:
+def _dates_of_cells(array: pyarrow.Array, wrong: np.ndarray) -> tuple[pyarrow.Array, dict[str, pyarrow.Array]]:
     """The same of text, or of numbers, which are seconds."""
     codes, cells = encoded(array)
     seconds = np.full(len(cells) + 1, math.nan)  # the last is for nothing, which has the code -1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pyarrow
@@ -32,7 +31,7 @@ from ouzel.streams.tables.cells import (
     words_of_cells,
 )
 from ouzel.streams.tables.coded import Coded, Dictionaries
-from ouzel.streams.tables.cut_rows import as_arrow
+from ouzel.streams.tables.cut_rows import TableBatch, as_arrow
 from ouzel.streams.tables.date_columns import read_dates
 from ouzel.streams.tables.kinds import ColumnKinds
 from ouzel.streams.tables.lanes import Features, Lanes, Rows, rows_of_lanes, with_more
@@ -45,6 +44,7 @@ OF_ONE = (NUMBER, CATEGORY)  # kinds of columns whose cells are a feature each
 Lane = tuple[np.ndarray, np.ndarray]  # ids (n,) and values (n,), 0 where there is no feature
 Refused = tuple[str, np.ndarray]  # a column, and what is wrong with each of its cells (n,) uint8, 0 if nothing
 Read = tuple[Rows, list[Names], list[Refused]]
+Tokens = tuple[np.ndarray, np.ndarray, Names]  # offsets of rows, ids, names
 
 
 class FeatureColumns:
@@ -76,7 +76,7 @@ class FeatureColumns:
         places = self.options.space.places()
         return places[column] if places else feature_id(own_name(column), self.options.seed, bits)
 
-    def decided(self, batch: Any) -> tuple[dict[str, str], FeatureSpace]:
+    def decided(self, batch: TableBatch) -> tuple[dict[str, str], FeatureSpace]:
         """What each column holds, and what the features of all of them are known by."""
         if self._decided is None:
             kinds = {
@@ -91,7 +91,7 @@ class FeatureColumns:
             self._decided = kinds, space
         return self._decided
 
-    def read(self, batch: Any) -> tuple[Features, list[Refused]]:
+    def read(self, batch: TableBatch) -> tuple[Features, list[Refused]]:
         """The features of a batch, and the columns with bad cells."""
         n = batch.num_rows
         self._factors = Collector(self.options.derived)
@@ -118,7 +118,7 @@ class FeatureColumns:
         space = space if space.also == self.kinds.also else space._replace(also=self.kinds.also)
         return Features(rows, Names.joined(names), space, self._factors.factors(n)), refused
 
-    def _read_at_once(self, batch: Any, kinds: dict[str, str]) -> Read | None:
+    def _read_at_once(self, batch: TableBatch, kinds: dict[str, str]) -> Read | None:
         """Numbers and categories, where all columns of them can be read together."""
         self._noted = self._telling.begin()
         if self._at_once is None or self._at_once.names != batch.schema.names:
@@ -126,12 +126,12 @@ class FeatureColumns:
         found = self._at_once.read(batch, self._noted, self.name, self._decode)
         return None if found is None else (*found, [])
 
-    def _by_columns(self, batch: Any, kinds: dict[str, str]) -> Read:
+    def _by_columns(self, batch: TableBatch, kinds: dict[str, str]) -> Read:
         """Numbers and categories, column by column."""
         self._noted = self._telling.begin()
         return self._read_columns(batch, [column for column in self.columns if kinds[column] in OF_ONE], kinds)
 
-    def _read_columns(self, batch: Any, columns: Sequence[str], kinds: dict[str, str]) -> Read:
+    def _read_columns(self, batch: TableBatch, columns: Sequence[str], kinds: dict[str, str]) -> Read:
         """Columns that have a feature in each cell, or a fixed number of them."""
         n = batch.num_rows
         room = len(columns) + len(PARTS) * [kinds[column] for column in columns].count(DATE)
@@ -156,7 +156,7 @@ class FeatureColumns:
                 refused.append((column, wrong))
         return rows_of_lanes(ids, values), names, refused
 
-    def _read_numbers(self, array: Any, column: str, lane: Lane, wrong: np.ndarray) -> list[Names]:
+    def _read_numbers(self, array: pyarrow.Array, column: str, lane: Lane, wrong: np.ndarray) -> list[Names]:
         """Numbers by value; what is null, or not a number, is missing."""
         ids, values = lane
         numbers = numbers_of(array, np.nan)
@@ -197,7 +197,7 @@ class FeatureColumns:
         return [Names.of_one(self.ids[column], column)] if has_one else []
 
     def _read_cells(
-        self, array: Any, column: str, own: int | None, lane: Lane, wrong: np.ndarray, indicator: bool
+        self, array: pyarrow.Array, column: str, own: int | None, lane: Lane, wrong: np.ndarray, indicator: bool
     ) -> list[Names]:
         """Words, and numbers if the column has an `own` id; what is missing is a feature if that is asked for.
 
@@ -236,7 +236,7 @@ class FeatureColumns:
                 found += self._own_name(column) if not (named | of_rows(cells.missing) | (wrong != 0)).all() else []
         return found + (self._mark(column, lane, of_rows(cells.missing)) if indicator else [])
 
-    def _decode(self, column: str, array: Any, own: int | None = None) -> tuple[Coded, np.ndarray]:
+    def _decode(self, column: str, array: pyarrow.Array, own: int | None = None) -> tuple[Coded, np.ndarray]:
         """The cells of a dictionary, and which of them each row (n,) has."""
         prefix = f"{column}=".encode()
         return self._dictionaries.read((column, own), array, lambda words: self._read_words(words, prefix, own)[0])
@@ -264,7 +264,7 @@ class FeatureColumns:
             where = cells.starts, cells.ends, text
             self._factors.add(column, rows, cells.ids, cells.values, *where, prefix=prefix)
 
-    def _tokens(self, array: Any, column: str, wrong: np.ndarray) -> tuple[np.ndarray, np.ndarray, Names]:
+    def _tokens(self, array: pyarrow.Array, column: str, wrong: np.ndarray) -> Tokens:
         """The words of a column that may have several in a row: offsets (n + 1,), their ids, and names."""
         longest, seed = self.options.limits.word, self.options.seed
         prefix = f"{column}=".encode() if is_list(array.type) or self.kinds.several_texts else b""
@@ -280,7 +280,7 @@ class FeatureColumns:
         ids = ids & self.mask
         return offsets, ids, Names(ids, *spans)
 
-    def _items(self, array: Any, column: str, prefix: bytes, wrong: np.ndarray) -> tuple[np.ndarray, np.ndarray, Names]:
+    def _items(self, array: pyarrow.Array, column: str, prefix: bytes, wrong: np.ndarray) -> Tokens:
         """The same of lists."""
         items = array.flatten()
         if is_empty(items.type):  # however many there are, they take no room in a file

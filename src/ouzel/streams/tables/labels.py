@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 from ouzel.errors import DataError, listed
 from ouzel.numerals import is_number
@@ -64,7 +63,7 @@ def _reads_as_number(column: str) -> bool:
     return isinstance(label_of(column), (float, int))
 
 
-def label_of(value: Any) -> Label | None:
+def label_of(value: object) -> Label | None:
     """A label as its cell says it: a number if it reads as one, nothing if it is empty or no finite number."""
     if value is None or isinstance(value, bool):
         return value
@@ -76,7 +75,7 @@ def label_of(value: Any) -> Label | None:
     return tidy(value) if math.isfinite(value) else None
 
 
-def is_infinite(value: Any) -> bool:
+def is_infinite(value: object) -> bool:
     """Whether a label's cell says an infinite number, which no label is (NaN is none, as where there is nothing)."""
     if isinstance(value, str):
         return is_number(value) and math.isinf(float(value))
@@ -93,7 +92,7 @@ def as_sign(label: Label | None, positive: str) -> int | None:
     return 1 if same else -1
 
 
-def group_id(value: Any, seed: int) -> int:
+def group_id(value: object, seed: int) -> int:
     """A group's number: its own if it is a whole one, else the hash of its name.
 
     >>> group_id("12", 0), group_id(3.0, 0), group_id(3.5, 0) == group_id("3.5", 0)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pyarrow
 import pyarrow.compute as compute
@@ -15,7 +13,7 @@ from ouzel.streams.tables.cells import check_offsets
 from ouzel.streams.tables.lanes import Rows, in_order
 
 
-def list_rows(array: Any, items: int) -> np.ndarray:
+def list_rows(array: pyarrow.Array, items: int) -> np.ndarray:
     """Where the items of each list begin (n + 1,) among all of them."""
     lengths = filled(compute.list_value_length(array), 0)
     rows = np.concatenate([[0], np.cumsum(lengths)])
@@ -28,7 +26,7 @@ def any_in_row(flags: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     return np.diff(np.concatenate([[0], np.cumsum(flags)])[offsets]) > 0
 
 
-def read_sparse(batch: Any) -> tuple[Rows, FeatureSpace, np.ndarray, np.ndarray]:
+def read_sparse(batch: pyarrow.RecordBatch) -> tuple[Rows, FeatureSpace, np.ndarray, np.ndarray]:
     """Rows whose features stand in two list columns, and what they are known by.
 
     And which rows (n,) have other values than a finite one for each id, and which have what is not an id.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import pyarrow
 import pyarrow.compute as compute
@@ -28,7 +28,7 @@ MANY = 1 << 12  # cells of a dictionary of which there should be one copy
 POSITION = 3  # bytes, at most, of a position in a dictionary that is small
 
 
-def tables(source: Source, options: Options) -> Iterator[Any]:
+def tables(source: Source, options: Options) -> Iterator[pyarrow.Table]:
     """Tables of so many rows, the first of none; the cells of ignored columns are not read, but null.
 
     Columns of few words for many rows are dictionaries.
@@ -50,7 +50,7 @@ def tables(source: Source, options: Options) -> Iterator[Any]:
                         yield table
 
 
-def _tables(file: ParquetFile, part: _Part, read: Sequence[str]) -> Iterator[Any]:
+def _tables(file: ParquetFile, part: _Part, read: Sequence[str]) -> Iterator[pyarrow.Table]:
     """The tables of a part of a file."""
     if part.whole:
         for number in part.groups:
@@ -79,7 +79,7 @@ def rows_stored(source: Source, limits: Limits) -> int:
         return int(file.metadata.num_rows)
 
 
-def writer(file: Any, schema: Any, packed: str | None = None) -> Any:
+def writer(file: BinaryIO, schema: pyarrow.Schema, packed: str | None = None) -> ParquetWriter:
     """What writes record batches or tables of a schema to a file."""
     return ParquetWriter(file, schema, compression=packed or "snappy")
 
@@ -213,5 +213,5 @@ class _Parts:
         return _Words(size, len(cells) if AS_DICTIONARIES.issuperset(encodings) else 0, cells.nbytes, _longest(cells))
 
 
-def _longest(text: Any) -> int:
+def _longest(text: pyarrow.Array) -> int:
     return int(compute.max(compute.binary_length(text)).as_py() or 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pyarrow
 from pyarrow.parquet import ParquetFile
@@ -14,7 +14,7 @@ KEPT = 1 << 27  # bytes that all positions in dictionaries may take that are kep
 DECODING = 8  # bytes of a cell of the column that is being decoded
 
 
-def position_of(cells: int) -> Any:
+def position_of(cells: int) -> pyarrow.DataType:
     """The smallest Arrow type of positions among so many cells."""
     return pyarrow.uint8() if cells <= 1 << 8 else pyarrow.uint16() if cells <= 1 << 16 else pyarrow.int32()
 
@@ -27,10 +27,10 @@ def can_be_kept(rows: int, cells: Sequence[int]) -> bool:
 class _Words(NamedTuple):
     """A column of a row group."""
 
-    dictionary: Any
-    positions: Any
+    dictionary: pyarrow.Array
+    positions: pyarrow.Array
 
-    def some(self, start: int, rows: int) -> Any:
+    def some(self, start: int, rows: int) -> pyarrow.Array:
         """Some of its rows; nothing in them holds what is kept of the others."""
         positions = self.positions.slice(start, rows).cast(pyarrow.int32())
         return pyarrow.DictionaryArray.from_arrays(positions, self.dictionary, safe=False)
@@ -38,7 +38,7 @@ class _Words(NamedTuple):
 
 def tables_of_group(
     file: ParquetFile, number: int, rows: int, whole: Sequence[str], columns: Sequence[str]
-) -> Iterator[Any]:
+) -> Iterator[pyarrow.Table]:
     """Tables of so many rows of a row group, some of its columns read as a `whole`, others some rows at a time.
 
     Those the file is to read as dictionaries. One that PyArrow gives several for is read as the others are.
@@ -63,7 +63,7 @@ def _as_one(file: ParquetFile, number: int, name: str) -> _Words | None:
     return _Words(dictionary, chunks[0].indices.cast(position_of(len(dictionary)), safe=False))
 
 
-def _of_nothing(words: Mapping[str, _Words], rows: int) -> Iterator[Any]:
+def _of_nothing(words: Mapping[str, _Words], rows: int) -> Iterator[pyarrow.RecordBatch]:
     """Batches of so many rows, and no columns."""
     left = len(next(iter(words.values())).positions)
     while left > 0:

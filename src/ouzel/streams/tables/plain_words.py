@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from ouzel.streams.tables.told_names import Told
 from ouzel.streams.text.hashing_together import Unhashed, hash_names, put_name, room_to_hash
 from ouzel.streams.text.spans import BLANK, ONE, ZERO, absorb_bytes, first_met, trimmed
 from ouzel.streams.truth_values import is_large_truth
+
+if TYPE_CHECKING:
+    import pyarrow
 
 NONE = np.uint32(MOST_ID + 1)  # the id of nothing
 SOME = np.uint64(512)  # cells whose hashes are worked out together, in the nearest cache
@@ -36,7 +39,7 @@ class PlainWords(NamedTuple):
     valid: np.ndarray  # (n,) bool, or (0,) where all are
 
 
-def plain_words_of(array: Any) -> PlainWords:
+def plain_words_of(array: pyarrow.Array) -> PlainWords:
     """The text of an Arrow array of any type but a dictionary; what is text already stays where it lies."""
     short = types.is_string(array.type) or types.is_binary(array.type)
     if not (short or types.is_large_string(array.type)):

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ouzel.errors import DataError
 from ouzel.streams.guard import is_of_library, reason_of
 
+if TYPE_CHECKING:
+    import pyarrow
+
 
 @contextmanager
-def converting(batch: Any, column: str, name: str, role: str = "ignore") -> Iterator[None]:
+def converting(batch: pyarrow.RecordBatch, column: str, name: str, role: str = "ignore") -> Iterator[None]:
     """Convert the cells of a column in here: what a library refuses is one line that names the column.
 
     `role` is the option that names such a column, or that leaves it out.

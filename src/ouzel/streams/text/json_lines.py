@@ -139,7 +139,9 @@ class JsonLines:
         self.skipped(count)
 
 
-def json_batches(source: Source, options: Options, skipped: Skipped, needed: Sequence[str]) -> Iterator[Any]:
+def json_batches(
+    source: Source, options: Options, skipped: Skipped, needed: Sequence[str]
+) -> Iterator[pyarrow.RecordBatch]:
     """Record batches of a file of JSON objects, all cells as text, with the columns seen so far and those needed."""
     columns = dict.fromkeys(needed)
     for rows in json_rows(source, options, skipped, lambda row, _: flattened(row)):
@@ -159,5 +161,5 @@ def _sound_objects(lines: list[bytes]) -> list[dict[str, Any]]:
     return found
 
 
-def _text(value: Any) -> str | None:
+def _text(value: object) -> str | None:
     return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)

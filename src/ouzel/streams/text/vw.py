@@ -222,10 +222,11 @@ def parser(options: Options, telling: Telling) -> LineParser:
     """What parses the lines of a stream."""
     from ouzel.streams.text.vw_namespaces import Namespaces, names_namespaces
 
+    parse = partial(parse_vw, telling=telling)
     if names_namespaces(options):
-        namespaces = Namespaces(options, telling)
+        namespaces = Namespaces(options, parse)
         return LineParser(namespaces.parse, namespaces.unknown)
-    return LineParser(partial(parse_vw, telling=telling))
+    return LineParser(parse)
 
 
 def lines_of(block: Block) -> Iterator[str]:

@@ -7,6 +7,7 @@ without a name is called by a blank, as Vowpal Wabbit calls it.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import numpy as np
 
@@ -14,10 +15,10 @@ from ouzel.errors import listed
 from ouzel.streams.feature_space import CATEGORY, TEXT
 from ouzel.streams.options import OF_COLUMNS, Options
 from ouzel.streams.patterns import is_pattern
-from ouzel.streams.telling import Telling
 from ouzel.streams.text.lines import Parsed
 from ouzel.streams.text.utf8 import checked_text
-from ouzel.streams.text.vw import parse_vw
+
+Parse = Callable[[np.ndarray, int, int, Options], Parsed]
 
 NAMESPACE = re.compile(rb"\|([^\s|:]*)(:[^\s|]*)?([^|\n]*)")
 VALUE = re.compile(rb"(\s[^\s:]+):")
@@ -32,20 +33,23 @@ def names_namespaces(options: Options) -> bool:
 class Namespaces:
     """A parser of Vowpal Wabbit text that goes by the options of columns, which speak of namespaces there.
 
-    >>> Namespaces(Options(ignore=("u",), categorical=("i",))).changed(b"1 |u a:1 |i b:2 c |t d:3")
+    `parse` reads the text as it was changed.
+
+    >>> from ouzel.streams.text.vw import parse_vw
+    >>> Namespaces(Options(ignore=("u",), categorical=("i",)), parse_vw).changed(b"1 |u a:1 |i b:2 c |t d:3")
     b'1 |u     |i b=2 c |t d:3'
     """
 
-    def __init__(self, options: Options, telling: Telling | None = None) -> None:
+    def __init__(self, options: Options, parse: Parse) -> None:
         self.options = options
-        self._telling = telling
+        self._parse = parse
         self.met: set[str] = set()
 
     def parse(self, data: np.ndarray, start: int, stop: int, options: Options) -> Parsed:
         """The examples in whole lines of text, `data[start:stop]` (uint8)."""
         data, start, stop, _, not_utf8 = checked_text(data, start, stop, options)
         text = np.array(bytearray(self.changed(bytes(data[start:stop]))), np.uint8)
-        parsed = parse_vw(text, 0, len(text), options, self._telling)
+        parsed = self._parse(text, 0, len(text), options)
         return parsed if parsed.problem is not None else parsed._replace(problem=not_utf8)
 
     def changed(self, text: bytes) -> bytes:

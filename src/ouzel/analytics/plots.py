@@ -1,4 +1,4 @@
-"""Pictures of what the analyses find."""
+"""Plots of what the analyses find."""
 
 from __future__ import annotations
 

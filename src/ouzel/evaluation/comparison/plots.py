@@ -1,17 +1,20 @@
-"""Pictures of comparisons: what was varied against the error, learners over time, ranks over sets."""
+"""Plots of comparisons: settings against the error, learners over time and over orders, ranks over files."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ouzel.evaluation.comparison.compare import Entry, best_of_rows
 from ouzel.evaluation.comparison.results import name_of
+from ouzel.evaluation.comparison.shuffles import Summary
 from ouzel.evaluation.comparison.significance import critical_difference, mean_ranks
+from ouzel.evaluation.curve_plots import draw_curves
 from ouzel.plotting.axes import COLOURS, Line, draw_lines, draw_panels, new_figure, save
-from ouzel.plotting.curves import draw_curves
+
+MOST_DRAWN = 8  # candidates, beside which more cannot be told apart
 
 
 def draw_comparison(
@@ -69,6 +72,30 @@ def _lines(entries: Sequence[Entry], x: Any, y: Any) -> dict[str, Line]:
             xs.append(x(entry))  # type: ignore[attr-defined]
             ys.append(value if value is None or value < float("inf") else None)  # type: ignore[attr-defined]
     return lines
+
+
+def draw_cumulative(found: Mapping[str, Summary], path: str, title: str = "") -> None:
+    """The three figures: rate of mistakes, updates and seconds so far; means over orders, in bands of their spread.
+
+    Of many candidates the best eight are drawn; bands are one standard deviation to each side.
+    """
+    shown = dict(sorted(found.items(), key=lambda item: float(item[1].rates[-1]))[:MOST_DRAWN])
+    shown = {name: entry for name, entry in found.items() if name in shown}  # in the order of the table
+    first = next(iter(shown.values()))
+    figures: dict[str, Callable[[Summary], np.ndarray]] = {
+        "root mean squared error" if first.task.numbers else "rate of mistakes": lambda entry: entry.rates_of_orders,
+        "updates": lambda entry: entry.updates,
+        "seconds": lambda entry: entry.seconds,
+    }
+    panels: dict[str, dict[str, Line]] = {}
+    bands: dict[str, dict[str, np.ndarray]] = {}
+    for of, values in figures.items():
+        panels[of] = {n: (e.examples.tolist(), values(e).mean(axis=0).tolist()) for n, e in shown.items()}
+        spread = {n: values(e).std(axis=0, ddof=min(1, len(e.mistakes) - 1)) for n, e in shown.items()}
+        bands[of] = spread if of != "seconds" else {}
+    told = f"{title}, {int(first.examples[-1]):,} examples, {len(first.mistakes)} orders" if title else ""
+    told += f"; the best {MOST_DRAWN} of {len(found)}" if told and len(found) > MOST_DRAWN else ""
+    draw_panels(panels, path, x="examples", log_y=("seconds",), title=told, bands=bands)
 
 
 def draw_ranks(errors: Mapping[str, Mapping[str, float]], path: str) -> None:

@@ -1,15 +1,16 @@
-"""What tests of models found: what was taken for what, and how probabilities agree with what came true."""
+"""Plots of tests of models: the confusion matrix, and the calibration of probabilities."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from ouzel.errors import OuzelError
+from ouzel.evaluation.curve_plots import draw_calibration
 from ouzel.evaluation.testing import TestReport
-from ouzel.plotting.axes import COLOURS, dress, new_figure, save
+from ouzel.plotting.axes import new_figure, save
 
 MOST_CLASSES = 30  # of a confusion matrix that is drawn
 MOST_COUNTS = 12  # of one whose counts are written
@@ -45,14 +46,3 @@ def _draw_confusion(axes: Any, name: str, report: TestReport) -> None:
             dark = shares[row, column] > 0.5
             text = f"{counts[row, column]:,.0f}"
             axes.text(column, row, text, ha="center", va="center", fontsize=8, color="white" if dark else "black")
-
-
-def draw_calibration(axes: Any, promising: Mapping[str, Sequence[tuple[float, float]]]) -> None:
-    """What share of the examples of each probability came true, a line a model, beside what was promised."""
-    axes.plot([0.0, 1.0], [0.0, 1.0], "--", color="#999999", linewidth=1.0, label="as promised")
-    for number, (name, points) in enumerate(promising.items()):
-        promised, came = zip(*points, strict=True)
-        axes.plot(promised, came, "o-", markersize=4, color=COLOURS[number % len(COLOURS)], label=name)
-    axes.set(xlabel="probability", ylabel="share that came true", xlim=(0.0, 1.0), ylim=(0.0, 1.0))
-    dress(axes)
-    axes.legend(frameon=False, fontsize=8)

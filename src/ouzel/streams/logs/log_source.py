@@ -7,8 +7,30 @@ from collections.abc import Iterator
 from typing import Any
 
 from ouzel.errors import DataError
+from ouzel.streams.formats.catalogue import find
+from ouzel.streams.logs.opening import open_log
+from ouzel.streams.logs.protocol import Batch, Position
+from ouzel.streams.logs.reading import Reading
+from ouzel.streams.sources.addresses import name_of
+from ouzel.streams.sources.source import Source
 
-ARROW = (b"ARROW1", b"\xff\xff\xff\xff")  # what a message of Arrow begins with
+ARROW = find("arrow").magic  # what a message of Arrow begins with
+
+
+class LogSource(Source):
+    """The messages of a log as it stands, a line each."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__("-")
+        self.name, self._address = name_of(address), address
+
+    def close(self) -> None:
+        """Leave the server."""
+        if self._packed is not None:
+            self._packed.close()
+
+    def _raw(self) -> io.RawIOBase:
+        return LogBytes(self._address)
 
 
 class LogBytes(io.RawIOBase):
@@ -39,10 +61,6 @@ class LogBytes(io.RawIOBase):
 
 def _lines(url: str) -> Iterator[bytes]:
     """The messages, some at a time."""
-    from ouzel.streams.logs.opening import open_log
-    from ouzel.streams.logs.protocol import Batch, Position
-    from ouzel.streams.logs.reading import Reading
-
     log = open_log(url, Reading())
     try:
         for batch in log.read(Position(), follow=False):

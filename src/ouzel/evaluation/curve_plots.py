@@ -1,0 +1,64 @@
+"""Plots of runs: errors against examples, and the calibration of probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ouzel.evaluation.curve import Point
+from ouzel.plotting.axes import COLOURS, Line, draw_lines, dress, fill, new_figure, save
+
+SETTLED = 64  # examples before which an error says little, where a curve is long
+
+
+def draw_training(
+    learner: str,
+    curve: Sequence[Point],
+    calibration: Sequence[tuple[float, float]],
+    path: str,
+    *,
+    numbers: bool,
+    pairs: bool,
+    title: str = "",
+) -> None:
+    """The learning curve of a run, and, of a learner of probabilities, how they agree with what came true beside it."""
+    if not calibration:
+        draw_curves({learner: curve}, path, numbers, pairs, f"{title}, {learner}" if title else "")
+        return
+    errors = _settled(curve)
+    figure = new_figure(width=8.4)
+    left, right = figure.subplots(1, 2)
+    line = {learner: ([point.examples for point in errors], [point.error_rate for point in errors])}
+    fill(left, line, "examples", "progressive error rate", "", log_x=True, log_y=False)
+    draw_calibration(right, {learner: calibration})
+    if title:
+        figure.suptitle(title, fontsize=10)
+    save(figure, path)
+
+
+def _settled(curve: Sequence[Point]) -> list[Point]:
+    """The points from where an error says something."""
+    return [point for point in curve if point.examples >= SETTLED or curve[-1].examples < 16 * SETTLED]
+
+
+def draw_curves(curves: Mapping[str, Sequence[Point]], path: str, numbers: bool, pairs: bool, title: str = "") -> None:
+    """Progressive error (or loss, for numbers) against examples, a line a learner, from where it has settled."""
+    lines: dict[str, Line] = {}
+    for name, curve in curves.items():
+        settled = _settled(curve)
+        figures = [point.mean_loss if numbers else point.error_rate for point in settled]
+        lines[name] = ([point.examples for point in settled], figures)
+    counted = "pairs" if pairs else "examples"
+    title = title or (next(iter(lines)) if len(lines) == 1 else "")
+    draw_lines(lines, path, x=counted, y=f"progressive {'loss' if numbers else 'error rate'}", title=title, log_x=True)
+
+
+def draw_calibration(axes: Any, promising: Mapping[str, Sequence[tuple[float, float]]]) -> None:
+    """What share of the examples of each probability came true, a line a model, beside what was promised."""
+    axes.plot([0.0, 1.0], [0.0, 1.0], "--", color="#999999", linewidth=1.0, label="as promised")
+    for number, (name, points) in enumerate(promising.items()):
+        promised, came = zip(*points, strict=True)
+        axes.plot(promised, came, "o-", markersize=4, color=COLOURS[number % len(COLOURS)], label=name)
+    axes.set(xlabel="probability", ylabel="share that came true", xlim=(0.0, 1.0), ylim=(0.0, 1.0))
+    dress(axes)
+    axes.legend(frameon=False, fontsize=8)

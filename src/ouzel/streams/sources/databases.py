@@ -1,0 +1,144 @@
+"""Databases: the rows that answer a query, and tables that are written. The drivers are those of ADBC, and DuckDB."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+
+from ouzel.errors import DataError, OuzelError
+from ouzel.streams.sources.addresses import OTHER, Query, is_database, query_of
+from ouzel.streams.sources.source import Source
+
+LIBRARIES = ("adbc_driver_manager", "duckdb", "_duckdb")  # whose errors are those of databases
+ROWS = 1 << 16  # of a batch
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class DatabaseSource(Source):
+    """The rows that answer a query."""
+
+    format = "arrow"
+
+    def __init__(self, address: str) -> None:
+        self.query = query_of(address)
+        super().__init__("-")
+        self.name = self.query.name.partition(": ")[2]
+
+    def tables(self) -> Iterator[Any]:
+        """The answer, some rows at a time."""
+        with closing(connect(self.query)) as connection, asking(self.query):
+            for batch in batches_of(self.query, connection, self.query.sql):
+                yield pyarrow.Table.from_batches([batch])
+
+
+def connect(query: Query) -> Any:
+    """A connection; DataError if there is none."""
+    module = _driver_of(query.scheme)
+    try:
+        if query.scheme == "duckdb":
+            return module.connect(query.place, read_only=query.place != ":memory:")
+        if query.scheme == "sqlite" and not Path(query.place).is_file():
+            raise FileNotFoundError("there is no such file")
+        return module.connect(query.place, autocommit=True)
+    except Exception as error:
+        raise DataError(f"{query.name}: cannot be reached ({_said(error)}); is the address right?") from None
+
+
+def batches_of(query: Query, connection: Any, sql: str) -> Iterator[Any]:
+    """The record batches that answer a question to the database of a query."""
+    if query.scheme == "duckdb":
+        yield from connection.sql(sql).to_arrow_reader(ROWS)
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(sql)
+        yield from cursor.fetch_record_batch()
+
+
+@contextmanager
+def connecting(query: Query) -> Iterator[Any]:
+    """A connection in which a transaction begins, to write a table; what was not committed is rolled back."""
+    module = _driver_of(query.scheme)
+    try:
+        connection = module.connect(query.place)
+        if query.scheme == "duckdb":
+            connection.begin()
+    except Exception as error:
+        raise DataError(f"{query.name}: cannot be reached ({_said(error)}); is the address right?") from None
+    with connection:
+        yield connection
+
+
+@contextmanager
+def asking(query: Query) -> Iterator[None]:
+    """Ask a database in here: what it refuses is one line."""
+    try:
+        yield
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] not in LIBRARIES:
+            raise
+        raise DataError(f"{query.name}: is refused ({_said(error)})") from None
+
+
+def check_table(address: str) -> None:
+    """Refuse an address that is not that of a table in a database."""
+    database, _, name = address.partition("#")
+    if not is_database(database):
+        raise OuzelError(
+            f"--to takes a table of a database, such as sqlite:///file.db#weights or postgresql://server/name#weights; "
+            f"got {address!r}"
+        )
+    if not NAME.fullmatch(name):
+        raise OuzelError(
+            f"{database.rpartition('@')[2]}: which table? Name it behind a #, in letters, digits and _, as in #weights"
+        )
+
+
+def write_table(address: str, parts: Iterable[Any], *, replace: bool) -> int:
+    """Write Arrow tables of one schema to a table of a database, in one transaction; return how many rows.
+
+    The table is made if it is not there; with `replace` it is made anew, else rows are added to it. Raises DataError
+    if the database refuses.
+    """
+    check_table(address)
+    query = query_of(address)
+    count = 0
+    with connecting(query) as connection, asking(query):
+        write = _write_to_duckdb if query.scheme == "duckdb" else _ingest
+        for number, table in enumerate(parts):
+            write(connection, query.sql, table, replace and not number)
+            count += table.num_rows
+        connection.commit()
+    return count
+
+
+def _write_to_duckdb(connection: Any, name: str, table: Any, replace: bool) -> None:
+    connection.register("given", table)
+    made = "CREATE OR REPLACE TABLE" if replace else "CREATE TABLE IF NOT EXISTS"
+    connection.execute(f"{made} {name} AS SELECT * FROM given LIMIT 0")
+    connection.execute(f"INSERT INTO {name} BY NAME SELECT * FROM given")
+    connection.unregister("given")
+
+
+def _ingest(connection: Any, name: str, table: Any, replace: bool) -> None:
+    with connection.cursor() as cursor:
+        cursor.adbc_ingest(name, table, mode="replace" if replace else "create_append")
+
+
+def _driver_of(scheme: str) -> Any:
+    name = {"postgres": "postgresql"}.get(scheme, scheme.removeprefix(OTHER))
+    module = "duckdb" if name == "duckdb" else f"adbc_driver_{name}.dbapi"
+    try:
+        return import_module(module)
+    except ImportError:
+        package = module.partition(".")[0].replace("_", "-")
+        raise OuzelError(f'{scheme}: is read with {package}: pip install "ouzel[databases]" or {package}') from None
+
+
+def _said(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

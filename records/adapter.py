@@ -11,7 +11,6 @@ from typing import Any
 
 from ouzel.cli.app import run  # the command line within this process: arguments to an exit status
 from ouzel.learners.catalogue import LEARNERS  # names of all learners
-from ouzel.streams.formats.catalogue import FORMATS  # formats by name
 from ouzel.streams.logs.decode import Decoder
 from ouzel.streams.logs.reading import Reading
 from ouzel.streams.logs.stream import LogStream

@@ -21,6 +21,9 @@ def main() -> int:
         if name == "write":
             command.add_argument("--whole", action="store_true", help="keep every text, so that compare shows both")
         else:
+            command.add_argument(
+                "--without", metavar="PART", action="append", default=[], help="a part that may differ, such as space"
+            )
             command.add_argument("--most", type=int, default=40, help="cases to print (40)")
     command = commands.add_parser("figures", help="time this checkout, or two in turn")
     command.add_argument("--against", metavar="PYTHON", help="the Python of another checkout's environment")
@@ -38,7 +41,7 @@ def main() -> int:
 
     if given.command == "write":
         return running.write(given.file, given.only, given.whole)
-    return running.compare(given.file, given.only, given.most)
+    return running.compare(given.file, given.only, given.most, given.without)
 
 
 if __name__ == "__main__":

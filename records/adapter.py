@@ -11,7 +11,6 @@ from typing import Any
 
 from ouzel.cli.app import run  # the command line within this process: arguments to an exit status
 from ouzel.learners.catalogue import LEARNERS  # names of all learners
-from ouzel.streams.formats.catalogue import FORMATS  # formats by name
 from ouzel.streams.logs.decode import Decoder
 from ouzel.streams.logs.reading import Reading
 from ouzel.streams.logs.stream import LogStream
@@ -19,7 +18,7 @@ from ouzel.streams.options import make_options
 from ouzel.streams.stored_space import described
 from tests.logs.memory_log import MemoryLog
 
-__all__ = ["FORMATS", "LEARNERS", "names_of", "read_messages", "run", "space_of"]
+__all__ = ["LEARNERS", "names_of", "read_messages", "run", "space_of"]
 
 
 def read_messages(
@@ -39,6 +38,9 @@ def names_of(block: Any) -> list[tuple[int, str]]:
     return [(feature, text[start:end].decode("utf-8", "replace")) for feature, start, end in spans]
 
 
-def space_of(block: Any) -> str:
-    """What the ids of a block stand for, as files keep it."""
-    return json.dumps(described(block.space), sort_keys=True, ensure_ascii=False, default=str)
+def space_of(block: Any) -> list[str]:
+    """What the ids of a block stand for, as files keep it, without what is empty."""
+    members = sorted(described(block.space).items())
+    return [
+        f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in members if value not in (None, False, [])
+    ]

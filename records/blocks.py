@@ -18,13 +18,13 @@ def blocks_content(read: Callable[[], Iterable[Any]], source: Path | None = None
     """All that blocks hold, row by row, whatever the cuts between them; or the line that refuses them."""
     found: Content = {part: [] for part in ("ids", "values", "labels", "weights", "groups", "tags", "numbers")}
     emitted: list[str] = []
-    space = ""
+    space: list[str] = []
     said: list[str] = []
     for block in _until_refused(read, said):
         _add(found, block)
         emitted += [f"{feature} {name}" for feature, name in adapter.names_of(block)]
         space = adapter.space_of(block)
-    found |= {"names": sorted(set(emitted)), "emitted": emitted, "space": [space]}
+    found |= {"names": sorted(set(emitted)), "emitted": emitted, "space": space}
     place = str(source or "nowhere")
     return {**found, "said": [text.replace(place, "SOURCE") for text in said]}
 

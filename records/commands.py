@@ -14,6 +14,7 @@ from records import adapter
 from records.contents import Content
 
 TIMES = re.compile(r"\b[0-9.,]+(?= (?:seconds|s|ms|examples/s|MB/s)\b)")
+STOPPED = 130  # the status of a command that was interrupted, or terminated
 MEMORY = re.compile(r"[0-9,]+(?= \(what this machine's memory holds\))")
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}")
 CLOCK = ("seconds", "examples_per_second", "rate", "bytes_per_second")
@@ -35,6 +36,8 @@ def command(*arguments: object, folder: Path) -> Ran:
             status = adapter.run([str(argument) for argument in arguments])
         except SystemExit as error:  # of an argument that a shell would not have passed on
             status = int(error.code or 0)
+    if status == STOPPED:
+        raise KeyboardInterrupt
     return Ran(status, out.getvalue(), err.getvalue())
 
 

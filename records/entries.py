@@ -123,7 +123,7 @@ def messages_of(kind: str, rows: list[tables.Row]) -> list[bytes]:
     if kind == "arrow":
         made = tables.arrow(rows)
         return [tables.as_stream(made.slice(k, 5), 5) for k in range(0, len(rows), 5)]
-    make = {"jsonl": tables.json_lines, "vw": tables.vw, "svmlight": tables.svmlight}[kind]
+    make = {"jsonl": tables.json_lines, "vw": tables.vw, "svmlight": tables.svmlight, "libffm": tables.libffm}[kind]
     return [line for line in make(rows).split(b"\n") if line and not line.startswith(b"#")]
 
 

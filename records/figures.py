@@ -49,10 +49,11 @@ def figures(against: str | None, rounds: int, only: str | None, write: Path | No
             line += f"{other:>12.4g}{ratio:>8.3f}{'  slower' if ratio > LARGER else ''}"
         print(line, flush=True)
     if write is not None:
+        before = json.loads(write.read_text())["figures"] if write.exists() else {}
         made: dict[str, Any] = {
             "note": "seconds or microseconds on one machine: compare two checkouts with --against, not two of these",
             "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
-            "figures": {name: statistics.median(found[sys.executable][name]) for name in names},
+            "figures": before | {name: round(statistics.median(found[sys.executable][name]), 4) for name in names},
         }
         write.write_text(json.dumps(made, indent=1) + "\n")
     return int(slower > 0)
@@ -63,7 +64,8 @@ def measured(python: str, name: str) -> float:
     words = [python, "-m", "records.measuring", name, str(KEPT)]
     run = subprocess.run(words, cwd=home_of(python), capture_output=True, text=True, check=False)
     if run.returncode:
-        print(f"{name}: {python}: {run.stderr.strip().splitlines()[-1]}", file=sys.stderr)
+        said = [f"status {run.returncode}", *run.stderr.strip().splitlines()[-1:]]
+        print(f"{name}: {python}: {': '.join(said)}", file=sys.stderr)
         return float("nan")
     return float(run.stdout.split()[-1])
 

@@ -109,7 +109,7 @@ def options_of(format: str) -> dict[str, Options]:
     kind = format.split()[0]
     if kind == "vw":
         return OF_VW
-    if kind in ("svmlight", "idx") or format.startswith("lists"):
+    if kind in ("svmlight", "libffm", "idx") or format.startswith("lists"):
         return OF_NUMBERED
     if format in ("csv semicolons", "csv without header", "csv behind lines"):
         own = {"csv semicolons": "delimiter", "csv without header": "columns", "csv behind lines": "skipped lines"}[

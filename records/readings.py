@@ -55,7 +55,8 @@ def cases(folder: Path) -> Iterator[Case]:
         for name, options in OF_VW.items():
             yield f"log/{kind}/vw/{name}", partial(from_log, "vw", rows, options)
             yield f"converted/{kind}/vw {name}", partial(converted, rows, options, place, "vw")
-        yield f"log/{kind}/svmlight/usual", partial(from_log, "svmlight", rows, {})
+        for messages in ("svmlight", "libffm"):
+            yield f"log/{kind}/{messages}/usual", partial(from_log, messages, rows, {})
         for name in ("usual", "roles", "text", "cross", "everything", "indicator"):
             yield f"table log/{kind}/{name}", partial(from_database, rows, {**USUAL, **OF_TABLES[name]}, place)
     yield from _of_arrays()
@@ -112,7 +113,7 @@ def _others(rows: list[tables.Row], folder: Path) -> Iterator[Case]:
     yield "read/several files", several
     yield "read/cached", cached
     yield "dictionaries/small blocks", small_blocks
-    for format in ("csv", "tsv", "jsonl", "svmlight", "vw", "parquet", "arrow", "arrow stream"):
+    for format in ("csv", "tsv", "jsonl", "svmlight", "libffm", "vw", "parquet", "arrow", "arrow stream"):
         yield f"read/format by content/{format}", partial(by_content, format)
 
 
@@ -130,11 +131,11 @@ def _tall(folder: Path) -> Iterator[Case]:
         found = [dict(row) for row in tables.table("plain", tables.TALL)]
         for k in range(4000, len(found), 501):
             changed = {"review": "new words here", "city": "12"}
-            tabular = format not in ("vw", "svmlight")
+            tabular = format not in ("vw", "svmlight", "libffm")
             found[k] |= changed | ({"price": "word" if k % 2 else None, "temp": None} if tabular else {})
         return found
 
-    for format in ("csv", "csv unquoted", "tsv", "jsonl", "vw", "svmlight"):
+    for format in ("csv", "csv unquoted", "tsv", "jsonl", "vw", "svmlight", "libffm"):
         for name in ("usual", "everything", "bad lines skipped"):
             options = options_of(format).get(name)
             if options is not None:

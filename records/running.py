@@ -10,7 +10,8 @@ import tempfile
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +19,7 @@ from typing import NamedTuple
 from records.contents import Content, differences, digest, joined, parted, shortened
 
 VERSION = 1
+SUMMARY = 15  # lines at most that say which parts differ together, and in how many cases
 
 
 def chosen(only: str | None) -> Iterator[tuple[str, Content]]:
@@ -146,22 +148,28 @@ def _unpacked(text: str, parts: dict[str, str]) -> dict[str, str]:
     return {part: value if value.startswith("=") else f"{value} {parts[value]}" for part, value in pairs}
 
 
-def compare(path: Path, only: str | None, most: int) -> int:
+def compare(path: Path, only: str | None, most: int, without: Sequence[str] = ()) -> int:
     """Say which cases differ from a record, and where; the status of a process."""
     record = Record.of(path)
     waiting = {name for name in record.cases if matches(name, only)}
     equal, found = 0, 0
+    kinds: Counter[str] = Counter()
     for case, content in chosen(only):
         waiting.discard(case)
-        said = said_of(case, content, record)
+        said = [line for line in said_of(case, content, record) if line.split(": ")[0] not in without]
         equal += not said
         found += bool(said)
+        if said:
+            parts = () if case.startswith(("error/", "executed/")) else (line.split(": ")[0] for line in said)
+            kinds[f"{case.split('/')[0]}: {', '.join(parts) or 'lines'}"] += 1
         if said and found <= most:
             print(case, *said, sep="\n    ", flush=True)
     for case in sorted(waiting)[: max(0, most - found)]:
         print(case, "is in the record, and was not run", sep="\n    ")
     if found + len(waiting) > most:
         print(f"… and {found + len(waiting) - most} more; --most N prints more of them")
+    for kind, count in kinds.most_common(SUMMARY):
+        print(f"{count:>6} {kind}")
     print(f"{equal} cases are as recorded, {found} differ, {len(waiting)} were not run")
     return int(bool(found or waiting))
 

@@ -43,7 +43,7 @@ FORMS = {
     "lines": "application/x-ndjson",
     "arrow": "application/vnd.apache.arrow.stream",
 }
-TEXTS = {"svmlight": "text/x-svmlight", "vw": "text/x-vw"}
+TEXTS = {"svmlight": "text/x-svmlight", "libffm": "text/x-libffm", "vw": "text/x-vw"}
 
 
 class Answer(NamedTuple):

@@ -29,7 +29,7 @@ main()
 """
 """The program as it is installed, which ends by `os._exit`."""
 
-FORMATS = ("svmlight", "vw", "csv", "tsv", "jsonl", "parquet", "arrow", "idx")
+FORMATS = ("svmlight", "libffm", "vw", "csv", "tsv", "jsonl", "parquet", "arrow", "idx")
 
 
 def cases(folder: Path) -> Iterator[Case]:
@@ -54,7 +54,7 @@ def first_run(python: str, format: str) -> float:
     with tempfile.TemporaryDirectory(prefix="ouzel-record-") as name:
         folder = Path(name)
         path = tables.written(format, tables.table("plain"), folder)
-        label = [] if format in ("svmlight", "vw", "idx") else ["--label", "label"]
+        label = [] if format in ("svmlight", "libffm", "vw", "idx") else ["--label", "label"]
         words = [str(Path(python).with_name("ouzel")), "train", str(path), *label]
         place = {**os.environ, "OUZEL_CACHE_DIR": str(folder / "kernels")}
         begun = time.perf_counter()

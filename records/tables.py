@@ -121,6 +121,16 @@ def svmlight(rows: Sequence[Row], groups: bool = False) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
+def libffm(rows: Sequence[Row]) -> bytes:
+    """The same text with a field before each id."""
+    lines = []
+    for line in svmlight(rows).decode().splitlines():
+        text, *remark = line.partition("#")
+        words = [word if ":" not in word else f"{k % 5}:{word}" for k, word in enumerate(text.split(" "))]
+        lines.append(" ".join(words) + "".join(remark))
+    return ("\n".join(lines) + "\n").encode()
+
+
 def vw(rows: Sequence[Row]) -> bytes:
     """Vowpal Wabbit text: importances, tags, namespaces with values, words with values, ids, zeros, doubled names."""
     lines = []
@@ -195,6 +205,8 @@ TEXT: dict[str, tuple[str, Callable[[Sequence[Row]], bytes]]] = {
     "svmlight": ("t.svm", svmlight),
     "svmlight groups": ("g.svm", lambda rows: svmlight(rows, True)),
     "svmlight with bad lines": ("bad.svm", lambda rows: spoilt(svmlight(rows), b"1 7:\n", b"1 7:1e60")),
+    "libffm": ("t.ffm", libffm),
+    "libffm with bad lines": ("bad.ffm", lambda rows: spoilt(libffm(rows), b"1 7:1", b"1 0:7:1e60")),
     "vw": ("t.vw", vw),
     "vw with bad lines": ("bad.vw", lambda rows: spoilt(vw(rows), b"1 a:1\n", b"1 |a b:nan")),
 }

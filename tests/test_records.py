@@ -1,10 +1,12 @@
 """The record of what is read and learnt: a sample of it, and that it finds what changes."""
 
 import doctest
+import re
 
 import pytest
 
-from records import adapter, contents, running
+import ouzel
+from records import adapter, contents, figures, running, tables
 from records.__main__ import TODAY
 
 SAMPLE = "read/plain/*/usual/file"
@@ -21,6 +23,15 @@ def test_a_record_that_was_just_written_has_no_differences(tmp_path):
     assert running.compare(path, SAMPLE, most=5) == 0
 
 
+def test_every_format_has_cases():
+    with pytest.raises(ouzel.OuzelError) as refused:
+        list(ouzel.read(__file__, format="none"))
+    formats = re.search(r"one of ([\w, ]+);", str(refused.value))[1].split(", ")
+
+    assert len(formats) > 5
+    assert {*formats} - {*tables.TEXT, *tables.TABLES, "idx"} == set()
+
+
 @pytest.mark.parametrize("whole", [False, True])
 def test_a_name_that_is_emitted_twice_is_found_with_its_case(whole, tmp_path, monkeypatch, capsys):
     path, names_of = tmp_path / "r.json", adapter.names_of
@@ -32,6 +43,8 @@ def test_a_name_that_is_emitted_twice_is_found_with_its_case(whole, tmp_path, mo
     said = capsys.readouterr().out
     assert "read/plain/csv/usual/file\n    emitted: " in said
     assert "names: " not in said
+    assert "1 read: emitted\n" in said
+    assert running.compare(path, "read/plain/csv/usual/file", most=5, without=["emitted"]) == 0
 
 
 def test_some_cases_are_written_anew_and_the_others_stay(tmp_path):
@@ -67,3 +80,18 @@ def test_a_difference_names_the_part_and_the_first_entry_with_and_without_the_te
 
 def test_examples_of_the_record_hold():
     assert doctest.testmod(contents).failed == 0
+
+
+def test_two_checkouts_are_measured_in_turn_and_the_slower_one_is_called_so(monkeypatch, capsys):
+    measured = []
+
+    def seconds(python, name):
+        measured.append(python)
+        return 1.1 if python != "other" else 1.0
+
+    monkeypatch.setattr(figures, "measured", seconds)
+    assert figures.figures("other", 2, "start, s", None, False) == 1
+
+    first, *rest = (python == "other" for python in measured)
+    assert (first, *rest) == (False, True, False, True, True, False)  # those that compile, then in turn
+    assert re.search(r"start, s +1\.1 +1 +1\.100  slower", capsys.readouterr().out)

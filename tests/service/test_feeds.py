@@ -226,7 +226,7 @@ def test_a_position_lies_behind_each_line_and_nothing_is_met_twice(tmp_path, mon
         ({"feed": ["clicks.jsonl"]}, "--feed takes the address of a log"),
         ({"feed": ["kafka://broker"]}, "expected kafka://server:port/name"),
         ({"feed": ["kafka://a:1/t", "kafka://b:1/t"]}, "--feed names a log twice: t, t"),
-        ({"feed": ["kafka://a:1/t"], "feed_format": "csv"}, "--feed-format takes jsonl, svmlight, vw"),
+        ({"feed": ["kafka://a:1/t"], "feed_format": "csv"}, "--feed-format takes svmlight, libffm, vw"),
         ({"feed": ["kafka://a:1/t"], "feed_begin": "soon"}, "a log is read from 'beginning'"),
         ({"feed": ["kafka://a:1/t"], "on_gap": "maybe"}, "on_gap must be 'raise' or 'skip'"),
     ],

@@ -35,7 +35,7 @@ def _one_by_one(data, at, stop, ids, values, nonzeros, ordered, previous):
 
 
 _parse = svmlight.make_parse(__name__, _behind_field, _one_by_one)
-ADVICE = {**svmlight.ADVICE, 1: "expected field:id:value of whole numbers and a number (or is this another format?)"}
+ADVICE = {**svmlight.ADVICE, 1: "expected a feature field:id:value (or is this another format?)"}
 
 
 def parser(options: Options, telling: Telling) -> LineParser:

@@ -27,7 +27,7 @@ def ouzel(*arguments, **more):
     return subprocess.run([program(), *map(str, arguments)], capture_output=True, text=True, **more)
 
 
-SPREAD = ("--learner", "adagrad", "--merge-every", 200, "--lanes", 3)
+SPREAD = ("--learner", "adagrad", "--merge-every", 200, "--shards", 3)
 
 
 def test_two_workers_give_the_bits_of_none_and_a_report(svm, tmp_path):

@@ -116,7 +116,7 @@ FLAGS = (
     Flag(("--compressed",), "", "is not needed here: gzip, bzip2, xz and zstd are told by content"),
     Flag(("--csv",), "", "is `--format csv` here, if the file's name does not say so"),
     Flag(("--csv_separator",), "CHARACTER", "is `--delimiter CHARACTER` here"),
-    Flag(("--csv_header",), "NAMES", "is `--columns NAMES` here"),
+    Flag(("--csv_header",), "NAMES", "is `--column-names NAMES` here"),
     Flag(("--examples",), "COUNT", "is not here: have `head -n COUNT FILE` piped into `ouzel train -`"),
     Flag(("--holdout_period",), "N", "is `--holdout-every N` here"),
     Flag(("--holdout_off",), "", "is not needed here: nothing is held out unless `--holdout-every N` asks for it"),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ouzel.cli import options
+from ouzel.cli import arguments, options
 from ouzel.cli.ui import outcome
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from ouzel.streams.options import Options
     from ouzel.streams.sources.source import Source
 
-Budget = Annotated[str, typer.Option(help="Bytes a learner may keep, such as 8KB.")]
-ModelFile = Annotated[str | None, typer.Option("--model", "-m", metavar="OUT", help="Write what was learnt here.")]
+Budget = Annotated[str, typer.Option(help="Memory budget in bytes, such as 8KB.")]
+ModelFile = Annotated[str | None, typer.Option("--model", "-m", metavar="OUT", help="Write the sketch to this file.")]
 
 
 @dataclass(frozen=True)
@@ -35,20 +35,20 @@ class Common:
 
     def check(self, **counts: int) -> None:
         """Refuse, before anything is read, numbers below 0 and a picture that could not be drawn."""
-        options.check_counts(**counts)
-        options.check_plot(self.plot)
+        arguments.check_counts(**counts)
+        arguments.check_plot(self.plot)
 
     @property
     def settings(self) -> dict[str, Any]:
         """Those of the sketch: step size and penalty, if given, and the seed."""
-        given = options.settings_given(None, learning_rate=self.learning_rate, l2=self.l2)
+        given = arguments.settings_given(None, learning_rate=self.learning_rate, l2=self.l2)
         return {**given, "seed": self.seed or 0}
 
     def reading(self, lines: options.Lines, **more: Any) -> Options:
         """How the stream is read."""
         from ouzel.streams.options import make_options
 
-        return make_options(options.reading_options(lines, seed=self.seed, **more))
+        return make_options(arguments.reading_options(lines, seed=self.seed, **more))
 
 
 @contextmanager

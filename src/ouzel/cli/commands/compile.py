@@ -1,4 +1,4 @@
-"""`ouzel compile`: kernels compiled before they are needed, for images and disks that cannot be written."""
+"""`ouzel compile`: compiles kernels before they are needed, for images and read-only disks."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ def run_compile(
         list[str] | None, typer.Option(help=f"Learner whose kernels to compile ({catalogue.DEFAULT}); may be repeated.")
     ] = None,
     cache_dir: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Folder to fill (else $OUZEL_CACHE_DIR, or the usual places).")
+        str | None, typer.Option(metavar="DIR", help="Folder to fill ($OUZEL_CACHE_DIR, or the usual places).")
     ] = None,
     cpu: Annotated[
-        str | None, typer.Option(metavar="FAMILY", help="For all processors of a family, such as x86-64-v3.")
+        str | None, typer.Option(metavar="FAMILY", help="Compile for all processors of a family, such as x86-64-v3.")
     ] = None,
     json_: options.Json = False,
 ) -> None:
     """Compile kernels into a folder, from which any process with OUZEL_CACHE_DIR set to it loads them.
 
-    Small files of every format are learnt and predicted with each learner, as a first run on real ones would.
+    Each learner learns and predicts small files of every format, as a first run on real files would.
 
     Example: ouzel compile --cache-dir /opt/ouzel-kernels --cpu x86-64-v3 --learner auto --learner adagrad
     """

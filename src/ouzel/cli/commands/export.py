@@ -1,4 +1,4 @@
-"""`ouzel export`: a model for other programs."""
+"""`ouzel export`: exports a model for other programs, as an ONNX graph."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def export(
     output: Annotated[str, typer.Argument(metavar="OUT", help="The file to write: .onnx.")],
     json_: options.Json = False,
 ) -> None:
-    """Write a model as an ONNX graph, and beside it, in OUT.json, how names of features become its inputs.
+    """Export a model as an ONNX graph, and to OUT.json the rule by which names of features become its inputs.
 
-    The graph gives what `ouzel predict` does: labels, margins, probabilities; a learner that it could not is refused.
+    The graph returns the labels, margins and probabilities of `ouzel predict`; other learners are refused.
 
     Example: ouzel export a9a.ouzel a9a.onnx
     """

@@ -1,4 +1,4 @@
-"""`ouzel schema`: what commands print with --json."""
+"""`ouzel schema`: prints the JSON schemas of what commands print with --json."""
 
 from __future__ import annotations
 

@@ -44,7 +44,9 @@ def _train(files: list[str], learner: str, output: str | None, quiet: bool, opti
             merging = f", merged every {training.merge_every:,} examples" if lanes > 1 else ""
             screen.say(f"{engine.name}: {_workers(engine)}, {lanes} lane{'s' if lanes > 1 else ''}{merging}{dashboard}")
             if engine.workers > lanes:
-                screen.say(f"more workers than lanes: some will have nothing to do; --lanes {engine.workers} gives all")
+                screen.say(
+                    f"more workers than lanes: some will have nothing to do; --shards {engine.workers} gives all"
+                )
 
         def show(training: Training) -> None:
             screen.show(training.run)

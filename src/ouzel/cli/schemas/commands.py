@@ -138,7 +138,7 @@ ORDERS = record(
 )
 RESULTS = listed(either(ENTRY, ORDERS))
 COMPARE = either(
-    RESULTS, listed(record({"file": ("string", "with --each"), "results": (RESULTS, "of that file by itself")}))
+    RESULTS, listed(record({"file": ("string", "with --per-file"), "results": (RESULTS, "of that file by itself")}))
 )
 CONVERT = record(
     {

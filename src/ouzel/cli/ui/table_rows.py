@@ -1,4 +1,4 @@
-"""Figures as rows of a table in a database, by `--to`."""
+"""Figures as rows of a table in a database, by `--save-to`."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ FIGURES = {name: NAMES[name] for name in SHOWN}
 ABOUT = {"model": "string", "files": "string", "learner": "string", "task": "string", "examples": "int64"}
 
 
-def check_to(address: str | None) -> None:
-    """Refuse what is given with `--to` if it is not a table in a database."""
+def check_save_to(address: str | None) -> None:
+    """Refuse what is given with `--save-to` if it is not a table in a database."""
     if address is not None:
         from ouzel.streams.sources.databases import check_table
 

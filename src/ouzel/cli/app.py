@@ -13,7 +13,7 @@ from typer.exceptions import Exit, TyperException
 
 from ouzel.cli.groups import expanded
 from ouzel.cli.panels import Command
-from ouzel.cli.parameters import Sparing
+from ouzel.cli.parameters import LazyConversion
 from ouzel.cli.ui.interrupts import Interrupted, Signals
 from ouzel.cli.vowpal_wabbit import answer
 from ouzel.errors import OuzelError
@@ -44,8 +44,8 @@ COMMANDS = {
 """Each is the module of its name in `commands`, and the function there of that name, or `run_` and it."""
 
 
-class Group(Sparing, TyperGroup):
-    """All commands."""
+class Group(LazyConversion, TyperGroup):
+    """Group of all commands."""
 
 
 def application(*names: str) -> typer.Typer:

@@ -100,7 +100,7 @@ class Following:
 
 @dataclass(frozen=True)
 class Feeding:
-    """The logs that feed a service."""
+    """Options of the logs that a service learns from."""
 
     feed: Annotated[
         list[str] | None,

@@ -232,5 +232,5 @@ class Preparation:
 
     @property
     def prepared(self) -> dict[str, Any]:
-        """Keywords of the model for them."""
+        """Keywords of the model for these options."""
         return {"scale_targets": not self.raw_targets, "standardize": self.standardize, "forget": self.forget}

@@ -8,7 +8,7 @@ from typing import Any
 from typer.core import TyperCommand
 from typer.exceptions import TyperException
 
-from ouzel.cli.parameters import Sparing
+from ouzel.cli.parameters import LazyConversion
 from ouzel.cli.renamed_options import renamed
 
 FEW = 14  # options, up to which there is one list
@@ -42,7 +42,7 @@ OF_SERVE: dict[str, str] = {
 """Headings of `ouzel serve`, some of whose options mean something else than those of other commands."""
 
 
-class Command(Sparing, TyperCommand):
+class Command(LazyConversion, TyperCommand):
     """A command whose help groups its options, and which accepts the former names of some."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Former names of options: still accepted, in no help, with one line on standard error that names the new one."""
+"""Former names of options, which are still accepted: hidden from the help, with one line that names the new option."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ RENAMED: dict[str, tuple[str, ...]] = {
 
 
 def renamed(old: str, arguments: Sequence[str], known: Collection[str]) -> list[str] | None:
-    """Arguments in which an option that a command does not know has its new name; None if it never had one.
+    """Return arguments with an unknown option under its new name; None if it never was an option of the command.
 
     >>> renamed("--keep", ["t.csv", "--keep", "a", "--keep=b"], {"--only-columns"})
     ['t.csv', '--only-columns', 'a', '--only-columns=b']

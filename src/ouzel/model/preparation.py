@@ -46,7 +46,8 @@ class Preparation:
             )
         if 0.0 < forget < SHORTEST:
             raise OuzelError(
-                f"must be a half-life of at least {SHORTEST:g} example, or 0 for never; got {forget:g}", subject="forget"
+                f"must be a half-life of at least {SHORTEST:g} example, or 0 for never; got {forget:g}",
+                subject="forget",
             )
         if forget and groups:
             raise OuzelError("a ranking learns groups and does not forget between examples; leave out", forget=forget)

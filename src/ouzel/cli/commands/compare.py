@@ -58,7 +58,7 @@ def compare(
     plot: options.Plot = None,
     json_: options.Json = False,
 ) -> None:
-    """Train many learners and settings in one reading, and show the best of each.
+    """Train many learners and settings in one pass, and show the best of each learner.
 
     Example: ouzel compare a9a.svm.xz --learners ogd,son-oja
     """
@@ -113,7 +113,7 @@ def compare(
 
 
 def _check_files(each: bool, shuffles: int, table: str | None, save_best: str | None) -> None:
-    """Refuse, before anything is read, what could not be written at the end."""
+    """Refuse files that could not be written at the end, before anything is read."""
     if save_best is not None and (each or shuffles):
         raise OuzelError("--save-best is of one reading; leave out --per-file and --shuffles")
     if table is not None:

@@ -46,7 +46,7 @@ def convert(
         with Screen(Path(given[0]).name, stream, quiet=json_) as screen:
 
             def show(written: Block) -> None:
-                screen.tell(f"{stream.examples:,} examples", stream.position if stream.size else 0, stream.size)
+                screen.update(f"{stream.examples:,} examples", stream.position if stream.size else 0, stream.size)
 
             examples = convert_blocks(stream, output, packed=compression, on_block=show)
             for line in stream.remarks:

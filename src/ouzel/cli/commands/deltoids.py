@@ -58,15 +58,14 @@ def deltoids(
     if not reader.interrupted and not found.seen.all():
         empty = (first, second)[int(found.seen[0] > 0)]
         raise DataError(f"{empty}: there are no items in it; there is nothing to compare")
-    analysis.hand_over(
+    analysis.report(
         found, common, reader, draw_deltoids, _print_table, analysis.titled((first, second), " against "), top
     )
 
 
 def _print_table(reader: TwoStreams, top: int) -> None:
-    from ouzel.cli.ui.formatting import factor
     from ouzel.cli.ui.tables import console_for_tables, named_table
-    from ouzel.evaluation.figures import size
+    from ouzel.evaluation.formatting import factor, size
 
     console = console_for_tables()
     rows = []

@@ -80,7 +80,9 @@ def _best(show: Show, quiet: bool) -> list[Entry]:
     chosen = candidates(LEARNERS[:2], steps=steps, settings=show.settings)
     chosen += candidates(LEARNERS[2:], steps=steps, settings={**show.settings, **show.sketch})
     with Screen(show.title, quiet=quiet) as screen:
-        found = compare(chosen, show.blocks, on_progress=lambda now: screen.stand(now[0].scores), task="classification")
+        found = compare(
+            chosen, show.blocks, on_progress=lambda now: screen.show_scores(now[0].scores), task="classification"
+        )
     best = [min((c for c in found if c.candidate.learner == name), key=lambda c: c.figure) for name in LEARNERS]
     if quiet:
         return best

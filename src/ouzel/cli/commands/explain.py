@@ -77,15 +77,14 @@ def explain(
         raise DataError(f"{', '.join(files)}: there are no rows in it; there is nothing to explain")
     if min_support is None:
         min_support = explainer.least_support(side)
-    analysis.hand_over(
+    analysis.report(
         explainer, common, explained, draw_explanation, _print_table, analysis.titled(files), top, side, min_support
     )
 
 
 def _print_table(explained: Explained, top: int, side: str, min_support: int) -> None:
-    from ouzel.cli.ui.formatting import factor
     from ouzel.cli.ui.tables import console_for_tables, show_named
-    from ouzel.evaluation.figures import size
+    from ouzel.evaluation.formatting import factor, size
 
     console = console_for_tables()
     rows = []

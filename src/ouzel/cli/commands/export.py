@@ -31,7 +31,7 @@ def export(
         return
     print(f"{model} written to {output}, which gives {', '.join(outputs)}")
     print(f"how names become its inputs: {output}.json")
-    derived = [name for name, asked in learnt.space.derived._asdict().items() if asked]
+    derived = [name for name, given in learnt.space.derived._asdict().items() if given]
     if derived:
         print(
             f"its {', '.join(derived)} are inputs too; how they are made stands there, and `ouzel convert` makes them"

@@ -53,7 +53,7 @@ def learners(
 
 def _lines(setting: str, known: Described) -> str:
     """Lines with a setting, its default as --set takes it, its range and its meaning."""
-    from ouzel.evaluation.figures import settings
+    from ouzel.evaluation.formatting import settings
 
     given = f"  {setting}" if setting == "penalty" else f"  --set {settings({setting: known.default})}"
     text = _block(known.about)

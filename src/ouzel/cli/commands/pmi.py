@@ -74,12 +74,12 @@ def pmi(
         corpus.over(sources, format, column, common.reading(lines), progress)
     if not found.seen and not corpus.interrupted:
         raise DataError(f"{', '.join(files)}: there are no tokens in it; there is nothing to learn from")
-    analysis.hand_over(found, common, corpus, draw_pmi, print_table, analysis.titled(files), top, max(min_count, 1))
+    analysis.report(found, common, corpus, draw_pmi, print_table, analysis.titled(files), top, max(min_count, 1))
 
 
 def print_table(corpus: Corpus, top: int, least: int) -> None:
     from ouzel.cli.ui.tables import console_for_tables, show_named
-    from ouzel.evaluation.figures import size
+    from ouzel.evaluation.formatting import size
 
     console, model = console_for_tables(), corpus.model
     rows = []
@@ -107,7 +107,7 @@ def print_table(corpus: Corpus, top: int, least: int) -> None:
 
 
 def _missing(corpus: Corpus) -> str:
-    """What is known of that, and which of those pairs may be missing."""
+    """Return the end of a sentence: which of the listed pairs may be missing."""
     above = corpus.model.complete_above
     if corpus.model.complete:
         return "; none is missing"

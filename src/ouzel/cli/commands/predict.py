@@ -65,7 +65,7 @@ def predict(
     arguments.check_counts(explain=explain)
     if only is not None and explain and not (json_ or output or save_to):
         raise OuzelError("--only prints predictions and nothing else, --explain why; leave one of them out")
-    from ouzel.cli.ui.reasons import why
+    from ouzel.cli.ui.explanations import explanations
     from ouzel.evaluation.predictions import Identity, check_ending, predictions_of
     from ouzel.files import check_place
     from ouzel.model import persistence
@@ -90,9 +90,9 @@ def predict(
         as_text = output is not None or in_table or not (json_ or save_to)
 
         def columns(block: Block) -> dict[str, Any]:
-            predictions = alike.look(predictions_of(learnt, block))
-            told = why(learnt, block, predictions, explain, as_text) if explain else {}
-            return identity.columns(block) | predictions.columns(only) | told
+            predictions = alike.add(predictions_of(learnt, block))
+            reasons = explanations(learnt, block, predictions, explain, as_text) if explain else {}
+            return identity.columns(block) | predictions.columns(only) | reasons
 
         found = map(columns, stream)
         if output is not None or save_to is not None:
@@ -127,14 +127,14 @@ def _delivered(found: Iterable[dict[str, Any]], output: str | None, save_to: str
 
 
 class Alike:
-    """Whether all predictions are the same, as they are where a model knows no feature of a stream."""
+    """Check for predictions that are all equal, as they are where a model knows no feature of a stream."""
 
     def __init__(self) -> None:
         self.rows = 0
         self.margins: set[bytes] = set()  # of the first two that differ
 
-    def look(self, predictions: Predictions) -> Predictions:
-        """Take note of a block's."""
+    def add(self, predictions: Predictions) -> Predictions:
+        """Add the predictions of a block."""
         self.rows += len(predictions.margins)
         if len(self.margins) <= 1:
             import numpy as np
@@ -144,7 +144,7 @@ class Alike:
 
 
 def _print_table(columns: dict[str, Any], bare: bool, header: bool) -> None:
-    """Columns with tabs between them; `bare` ones are the predictions, behind what the rows are called."""
+    """Print columns separated by tabs; `bare` prints the names of rows and the predictions only."""
     if bare:
         columns = {name: values for name, values in columns.items() if name not in ("row", "actual")}
     if header:
@@ -160,13 +160,13 @@ def _print_json(columns: dict[str, Any]) -> None:
 
 
 def _objects(columns: dict[str, Any]) -> Iterator[str]:
-    """Each row as a JSON object."""
+    """Yield each row as a JSON object."""
     for row in zip(*(values.tolist() for values in columns.values()), strict=True):
         yield json.dumps(dict(zip(columns, row, strict=True)))
 
 
 def _add(found: Iterable[dict[str, Any]], address: str) -> int:
-    """Add the rows to a table of a database; how many."""
+    """Add the rows to a table of a database; return their number."""
     from ouzel.evaluation.predictions import as_tables
     from ouzel.streams.sources.databases import write_table
 
@@ -174,7 +174,7 @@ def _add(found: Iterable[dict[str, Any]], address: str) -> int:
 
 
 def _send(found: Iterable[dict[str, Any]], url: str) -> int:
-    """Send the rows to a log; how many."""
+    """Send the rows to a log; return their number."""
     from ouzel.streams.logs.sinks import open_sink
 
     sink, count = open_sink(url), 0

@@ -36,7 +36,7 @@ def send(
         from ouzel.service.tokens import read_token
     except ModuleNotFoundError as error:
         raise OuzelError(f"{NEEDED} (there is no {error.name})") from None
-    from ouzel.evaluation.figures import figures
+    from ouzel.evaluation.formatting import figures
 
     counts = dict.fromkeys(("learnt", "repeated", "refused"), 0)
     begun, shown = time.perf_counter(), 0

@@ -156,7 +156,7 @@ def serve(
 
 
 def _checked(name: str) -> str:
-    """The name of a model, which is that of a folder, of a file and part of an address."""
+    """Check the name of a model, which names a folder and a file and is part of an address."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", name):
         raise OuzelError(f"--name takes letters, digits, - and _, at most 64; got {name!r}")
     return name

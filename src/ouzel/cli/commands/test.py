@@ -40,7 +40,7 @@ def run_test(
 
     Example: ouzel test a9a.ouzel a9a.t.svm.xz --against other.ouzel
     """
-    from ouzel.cli.ui.outcome import hand_over
+    from ouzel.cli.ui.outputs import write_outputs
     from ouzel.cli.ui.table_rows import added_to, check_save_to
     from ouzel.evaluation.testing import evaluate
     from ouzel.model import persistence
@@ -78,7 +78,7 @@ def run_test(
     def rows() -> list[dict[str, Any]]:
         return [{"model": path, **vars(of), **of.figures} for path, of in found.items()]
 
-    hand_over(
+    write_outputs(
         [(plot, "figures drawn in", draw), added_to(save_to, files, rows)],
         (lambda: {path: report.to_json() for path, report in found.items()}) if json_ else None,
         lambda: _show(found),
@@ -86,20 +86,20 @@ def run_test(
 
 
 def _check_examples(files: list[str]) -> None:
-    """Refuse models in the place of examples: a safetensors file begins with the length of its JSON."""
+    """Refuse model files given as examples: a safetensors file begins with the length of its JSON."""
     for file in files:
         if Path(file).is_file():
             with open(file, "rb") as opened:
                 length, brace = opened.read(8), opened.read(1)
             if brace == b"{" and int.from_bytes(length, "little") < Path(file).stat().st_size:
-                raise OuzelError(f"{file}: a model, not examples; test it beside the first with --against {file}")
+                raise OuzelError(f"{file}: a model, not examples; test it on the same examples with --against {file}")
 
 
 def _show(found: dict[str, TestReport]) -> None:
-    """A column a model; the confusion of one that stands alone."""
+    """Print a table with one column per model, and the confusion matrix of a single model."""
     from ouzel.cli.ui.table_rows import FIGURES
     from ouzel.cli.ui.tables import console_for_tables, named_table, show_named
-    from ouzel.evaluation.figures import figure
+    from ouzel.evaluation.formatting import figure
 
     console = console_for_tables()
     names = [name for name in FIGURES if any(name in report.figures for report in found.values())]
@@ -121,7 +121,7 @@ def _counted(found: dict[str, TestReport]) -> str:
 
 
 def _confusion(report: TestReport) -> list[Any]:
-    """Rows of the confusion matrix, each with its class at the end."""
+    """Return the rows of the confusion matrix, each with its class at the end."""
     assert report.confusion is not None
     return [
         [*(f"{count:,}" for count in row), str(label)]

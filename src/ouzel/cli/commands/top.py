@@ -61,7 +61,7 @@ def top(
     if sort not in SORTED_BY:
         raise OuzelError(f"--sort is one of {', '.join(SORTED_BY)}; got {sort!r}")
     from ouzel.cli.ui import spectrum
-    from ouzel.cli.ui.formatting import feature_lines, named
+    from ouzel.evaluation.formatting import feature_lines, named
     from ouzel.evaluation.predictions import check_ending, write_predictions
     from ouzel.model import persistence
     from ouzel.model.answers import Feature, as_json
@@ -117,7 +117,7 @@ def top(
 
 
 def _pairs(path: str, analysis: str | None, n: int) -> list[Feature] | None:
-    """The pairs that `ouzel pmi` lists of its file, with their PMI; None of another analysis."""
+    """Return the pairs of a file of `ouzel pmi`, with their PMI; None for any other file."""
     from ouzel.analytics.pmi.streaming_pmi import StreamingPMI
     from ouzel.model import persistence
     from ouzel.model.answers import Feature

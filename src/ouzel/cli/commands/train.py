@@ -10,7 +10,7 @@ import typer
 
 from ouzel.cli import arguments, log_options, options, spread_options
 from ouzel.cli.ui.interrupts import DeferredInterrupt, Interrupted
-from ouzel.cli.ui.trained import Asked, tell
+from ouzel.cli.ui.training_report import OutputOptions, report_training
 from ouzel.errors import OuzelError
 from ouzel.learners import catalogue
 
@@ -91,7 +91,7 @@ def train(
     rows, seconds = checkpoints_of(checkpoint_every, model)
     arguments.check_plot(plot)
     check_save_to(save_to)
-    answer = Asked(plot, save_to, top, json_)
+    answer = OutputOptions(plot, save_to, top, json_)
     learner = None if learner is None else learner_named(learner)
     further = log_options.of_logs(following, sources)
     refused = {
@@ -131,11 +131,11 @@ def train(
 
     written = session.output if session.written or failed else None, "model written to", saved
     more = {"joined": None if session.logs.stream is None else session.logs.stream.matching}
-    tell(answer, session.run.report(), session.model, session.files, session.output, written, more)
+    report_training(answer, session.run.report(), session.model, session.files, session.output, written, more)
 
 
 def _go(session: Session, seconds: float, quiet: bool, live: bool) -> OuzelError | None:
-    """Run the session with a screen, and save its model, also every so many seconds; return why it cannot be saved.
+    """Run the session with a screen and save its model, also at intervals; return the error if it cannot be saved.
 
     An interruption, and a bad line, say what is on disk.
     """
@@ -147,7 +147,7 @@ def _go(session: Session, seconds: float, quiet: bool, live: bool) -> OuzelError
 
         def stand() -> None:
             screen.stream = session.stream
-            screen.stand(session.run.scores)
+            screen.show_scores(session.run.scores)
 
         session.on_known = stand
         session.logs.on_say = screen.say

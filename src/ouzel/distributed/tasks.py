@@ -89,7 +89,7 @@ def learn(base: bytes, work: Work) -> WorkerResult:
     if work.version != __version__:
         raise OuzelError(
             f"a worker has Ouzel {__version__}, and this training Ouzel {work.version}; "
-            "results would depend on the worker: install one version on all machines"
+            "results would depend on who learns what: install one version on all machines"
         )
     clock, started = Clock(), time.perf_counter()
     model = unpacked(base)

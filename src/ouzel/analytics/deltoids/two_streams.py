@@ -109,7 +109,7 @@ def open_both(
 ) -> tuple[list[Source], Iterator[tuple[Items, np.ndarray]]]:
     """Open two sources; return them and their interleaved items."""
     if list(paths).count("-") > 1:
-        raise OuzelError("standard input is one stream; name another file or pipe as the other")
+        raise OuzelError("standard input is one stream; name another file or pipe beside it")
     sources = [open_source(path) for path in paths]
     formats = [find_item_format(source, format, columns) for source in sources]
     lengths = [count_rows(source, how, options.limits) for source, how in zip(sources, formats, strict=True)]

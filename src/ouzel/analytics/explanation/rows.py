@@ -128,7 +128,7 @@ def _of_table(
         ]
         arrays = [prefixed(column, text_column(batch, column, source.name)) for column in names]
         if not arrays:
-            raise DataError(f"{source.name}: has no column except {rule.column!r}; there is nothing to explain it by")
+            raise DataError(f"{source.name}: has no column beside {rule.column!r}; there is nothing to explain it by")
         there, slots, name_of = slots_of_rows(arrays, options.seed, known)
         offsets = np.concatenate([[0], np.cumsum(there.sum(axis=1)[known])])
         yield Attributes(offsets, slots, outliers[known], name_of)

@@ -53,7 +53,7 @@ def run_test(
     models = [model, *(against or [])]
     _check_examples(files)
     if "-" in files and len(models) > 1:
-        raise OuzelError("standard input can be read once only; test several models on a file")
+        raise OuzelError("standard input can be read once only; test models beside each other on a file")
     found: dict[str, TestReport] = {}
     remarks: list[str] = []
     for path in models:
@@ -92,7 +92,7 @@ def _check_examples(files: list[str]) -> None:
             with open(file, "rb") as opened:
                 length, brace = opened.read(8), opened.read(1)
             if brace == b"{" and int.from_bytes(length, "little") < Path(file).stat().st_size:
-                raise OuzelError(f"{file}: a model, not examples; test it on the same examples with --against {file}")
+                raise OuzelError(f"{file}: a model, not examples; test it beside the first with --against {file}")
 
 
 def _show(found: dict[str, TestReport]) -> None:

@@ -33,7 +33,7 @@ def as_bins(given: Any, what: str = "bins") -> tuple[str, ...]:
         if not 2 <= int(count) <= MOST:
             raise OuzelError(f"of a column are 2 to {MOST}; got {count} of {column!r}", subject=what)
         if column in found:
-            raise OuzelError(f"of {column!r} are given twice; leave one of them out", subject=what)
+            raise OuzelError(f"of {column!r} are asked for twice; leave one of them out", subject=what)
         found[column] = f"{column}={int(count)}"
     return tuple(sorted(found.values()))
 

@@ -363,7 +363,7 @@ def test_without_a_command_the_help_is_shown(ouzel):
     ran = ouzel()
 
     assert (ran.status, ran.err) == (0, "")
-    assert "Learn a stream in one pass." in ran.out
+    assert "Train a model on a stream in one pass." in ran.out
     assert "..." not in ran.out.split("Commands:")[1]
 
 

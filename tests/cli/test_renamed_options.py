@@ -1,5 +1,6 @@
 """Former names of options are accepted, hidden, and answered with one line that names the new one."""
 
+import pickle
 import re
 from pathlib import Path
 
@@ -103,6 +104,7 @@ def test_an_error_calls_a_keyword_by_its_flag_on_the_command_line():
 
     assert error.on_command_line == "--join-window must be 1 or more; leave out --only-columns a,b --limit line=1MB"
     assert str(error) == "within must be 1 or more; leave out keep=('a', 'b'), limits={'line': '1MB'}"
+    assert pickle.loads(pickle.dumps(error)).on_command_line == error.on_command_line
 
 
 def test_the_versions_that_accept_former_names_are_not_over():

@@ -20,7 +20,7 @@ def deltoids(
     second: Annotated[str, typer.Argument(metavar="SECOND", help="The file to compare it with.")],
     *,
     column: Annotated[
-        list[str] | None, typer.Option(help="Column of a table with the items; A+B joins two columns; may be repeated.")
+        list[str] | None, typer.Option(help="Column of a table with the items; A+B joins columns; may be repeated.")
     ] = None,
     top: Annotated[int, typer.Option(help="Number of items to show.")] = 20,
     budget: analysis.Budget = "32KB",

@@ -33,7 +33,7 @@ def pmi(
         int, typer.Option(help="Minimum count of a pair that is shown; higher where fewer could be missed.")
     ] = 25,
     rare: Annotated[
-        int, typer.Option(help="Count up to which a token is rare; pairs of rare tokens are counted exactly (0: none).")
+        int, typer.Option(help="Count up to which a token is rare; pairs of rare tokens are counted (0: none).")
     ] = 600,
     negatives: Annotated[int, typer.Option(help="Negative pairs sampled for each pair of the text.")] = 5,
     sample_size: Annotated[

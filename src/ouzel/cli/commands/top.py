@@ -33,7 +33,9 @@ def top(
     ] = None,
     save_to: Annotated[
         str | None,
-        typer.Option(metavar="URL#TABLE", help="Replace a table of a database with it: sqlite:///w.db#weights."),
+        typer.Option(
+            metavar="URL#TABLE", help="Write it to a table of a database, replacing that: sqlite:///w.db#weights."
+        ),
     ] = None,
     direction: Annotated[
         int | None, typer.Option(metavar="K", help="Show the sketch's K-th direction instead of the weights.")

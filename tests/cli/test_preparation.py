@@ -51,7 +51,7 @@ def test_a_flag_that_the_model_was_not_learnt_with_is_refused(ouzel, small, tmp_
         (["--learner", "awm", "--standardize"], "awm keeps to a byte budget"),
         (["--learner", "perceptron", "--half-life", 100], "perceptron has nothing that could be forgotten by half"),
         (["--learner", "ogd", "--half-life", -1], "--half-life must be a number from 0"),
-        (["--learner", "auto", "--half-life", 0.001], "--half-life must be a half-life of at least 1 example"),
+        (["--learner", "auto", "--half-life", 0.001], "--half-life must be 1 example or more"),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(ouzel, small, flags, said):

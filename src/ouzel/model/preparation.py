@@ -46,7 +46,7 @@ class Preparation:
             )
         if 0.0 < forget < SHORTEST:
             raise OuzelError(
-                f"must be a half-life of at least {SHORTEST:g} example, or 0 for never; got {forget:g}",
+                f"must be {SHORTEST:g} example or more, or 0 for never; got {forget:g}",
                 subject="forget",
             )
         if forget and groups:

@@ -144,7 +144,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "model of other features": ("predict", "m.ouzel", "g.csv"),
     "convert to nothing": ("convert", "g.csv", "g.xls"),
     "convert weights to svmlight": ("convert", "g.csv", "o.svm", "--weight", "a"),
-    "packed text": ("convert", "g.svm", "o.vw", "--pack", "zstd"),
+    "packed text": ("convert", "g.svm", "o.vw", "--compression", "zstd"),
     "log of no kind": ("train", "kafka://"),
     "log beside file": ("train", "redis://h/s", "g.svm"),
     "database without query": ("train", "sqlite:///t.db"),

@@ -29,7 +29,7 @@ SETS = {
 }
 EXTRAS: dict[str, tuple[str, ...]] = {
     "standardised": ("--standardize",),
-    "forgetting": ("--forget", "50"),
+    "forgetting": ("--half-life", "50"),
     "weights": ("--weight", "weight"),
     "no intercept": ("--no-intercept",),
     "two passes": ("--passes", "2"),
@@ -172,7 +172,7 @@ def _commands(folder: Path) -> Iterator[Case]:
         "predict": ("predict", "c.ouzel", "words.csv", "-o", "OUT.csv"),
         "predict, explained": ("predict", "c.ouzel", "words.csv", "--explain", "3", "-o", "OUT.jsonl"),
         "test": ("test", "c.ouzel", "words.csv", *label[:2], "--json"),
-        "resume": (*usual[:-2], "-m", "OUT.ouzel", "--resume", "c.ouzel", "--again", "--json"),
+        "resume": (*usual[:-2], "-m", "OUT.ouzel", "--resume", "c.ouzel", "--relearn", "--json"),
         "compare": ("compare", "words.csv", *label, "--learners", "adagrad,arow,ogd", "--json"),
         "explain": ("explain", "words.csv", "--outlier", "price > p80", "--json"),
         "pmi": ("pmi", "words.csv", "--column", "review", "--json"),

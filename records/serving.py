@@ -29,7 +29,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "few bits": ("--bits", "8", *IGNORED),
     "seed": ("--seed", "7", *IGNORED),
     "label of numbers": ("--label", "mark", "--ignore", "label", "--ignore", "amount"),
-    "kept": ("--keep", "price", "--keep", "c*"),
+    "kept": ("--only-columns", "price", "--only-columns", "c*"),
     "categorical": ("--categorical", "size", *IGNORED),
     "text": ("--text", "review", *IGNORED),
     "indicator": ("--missing", "indicator", *IGNORED),
@@ -81,7 +81,7 @@ class Server:
 
     def _start(self) -> None:
         for name, options in self._models.items():
-            ran = command("serve", "--data", "d", "--name", name, "--begin", *options, folder=self._folder)
+            ran = command("serve", "--data", "d", "--name", name, "--init", *options, folder=self._folder)
             if ran.status:
                 raise RuntimeError(ran.err)
         with socket.socket() as chosen:
@@ -89,7 +89,7 @@ class Server:
             self._port = chosen.getsockname()[1]
         first, *others = self._models
         words = [str(Path(sys.executable).with_name("ouzel")), "serve", "--data", "d", "--name", first]
-        words += [word for name in others for word in ("--also", name)]
+        words += [word for name in others for word in ("--extra-model", name)]
         words += ["--port", str(self._port), "--log", "none", "--snapshot-every", "3600"]
         with (self._folder / "server.log").open("wb") as log:
             self._process = subprocess.Popen(words, cwd=self._folder, stdout=log, stderr=log)

@@ -42,7 +42,7 @@ def parts_of(path):
     states |= {f"{name}.": part for name, part in model.preparation.arrays().items()}
     if "analysis" in notes:
         kind = next(kind for kind in Analysis.__subclasses__() if kind.kind == notes["analysis"])
-        states[persistence.BESIDE] = kind.load(path).beside
+        states[persistence.BESIDE] = kind.load(path).side
     described = {"format": model_file.WHOLE, **describe(model, notes)}
     return described, {name: array.copy() for prefix, state in states.items() for name, array in flat(state, prefix)}
 

@@ -17,7 +17,8 @@ LONGEST = 300  # lines
 LONGER = {"kernels": 500, "streams/formats": 500, "streams/text": 500, "streams/tables": 500}  # kernels and readers
 
 ROOMS = [
-    ["errors", "numerals"],
+    ["flags", "numerals"],
+    ["errors"],
     ["ranges"],
     ["kernels", "layout", "files"],
     ["rules", "terms", "plotting"],

@@ -1,4 +1,4 @@
-"""Learners and settings side by side, in Python: `ouzel.compare`."""
+"""Comparison of learners and settings in Python: `ouzel.compare`."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ouzel.evaluation.comparison.grid import candidates, learner_names
 from ouzel.evaluation.comparison.results import name_of, table_of_orders, table_of_reading
 from ouzel.evaluation.comparison.shuffles import Summary, compare_orders, join
 from ouzel.evaluation.comparison.tables import Table, write_table
-from ouzel.evaluation.figures import figure
+from ouzel.evaluation.formatting import figure
 from ouzel.evaluation.notebook import line_for
 from ouzel.streams.block import Block
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a comparison found; printed, its table."""
+    """Results of a comparison; printing it shows the table."""
 
     entries: tuple[Entry, ...]  # of one reading
     summaries: tuple[Summary, ...]  # of random orders
@@ -32,14 +32,14 @@ class Comparison:
 
     @property
     def table(self) -> Table:
-        """Titles, cells for people, records for programs, and what the marks mean."""
+        """Table with titles, cells, records for programs, and a note on the marks."""
         if self.files:
             return marked_table_of_files(self._results())
         return table_of_orders(self.summaries) if self.summaries else table_of_reading(self.entries)
 
     @property
     def best(self) -> Any:
-        """The `Model` of least error, of one reading, or the other library's object that has it, as it has learnt."""
+        """The trained `Model` with the lowest error of one pass, or another library's object that has it."""
         if self.files:
             raise OuzelError("a comparison on each file has no best model; that of a file is files[name].best")
         if not self.entries:
@@ -48,13 +48,13 @@ class Comparison:
         return getattr(model, "own", model)
 
     def to_json(self) -> list[dict[str, Any]]:
-        """Settings and results of every candidate; of random orders the values of each; with `each`, by file."""
+        """Return settings and results of every candidate, of random orders the values of each; with `each`, by file."""
         if self.files:
             return [{"file": file, "results": results} for file, results in self._results().items()]
         return [found.to_json() for found in self.summaries or self.entries]
 
     def to_pandas(self) -> Any:
-        """A data frame, a row a candidate of the table."""
+        """Return a data frame with one row per candidate of the table."""
         import pandas as pd
 
         return pd.DataFrame.from_records(self.table.records)
@@ -64,7 +64,7 @@ class Comparison:
         write_table(self.table, path)
 
     def plot(self, path: str) -> None:
-        """Draw to an .svg, .png or .pdf file what was varied against the error, or errors over the stream.
+        """Draw the error against the varied setting, or over the stream, to an .svg, .png or .pdf file.
 
         With `each` it is a diagram of critical differences between mean ranks.
         """
@@ -112,7 +112,7 @@ def compare(
     jobs: int = 1,
     **options: Any,
 ) -> Comparison:
-    """Let learners, each with every choice of settings that it has, learn the same stream: progressive errors.
+    """Compare learners with all choices of their settings on the same stream, by progressive errors.
 
     A notebook shows how far the stream is learnt, and who leads.
 
@@ -126,9 +126,9 @@ def compare(
     step_sizes, l1, budgets : values to try of each learner that has such a setting
     grid : values to try of any settings by name, `{"sketch_size": [5, 10]}`, of each learner that has them
     settings : further settings, for those that have them
-    shuffles : so many random orders, in memory, instead of one reading
-    each : compare on every file by itself: a column of errors a file, and mean ranks
-    jobs : learners at work at a time
+    shuffles : number of random orders, in memory, instead of one pass
+    each : compare on each file separately: one column of errors per file, and mean ranks
+    jobs : learners that run at the same time
     options : of every `Model`: intercept, standardize, forget, bits, seed, task, classes
 
     Examples
@@ -140,8 +140,8 @@ def compare(
     [('ogd', 0.02), ('adagrad', 0.02)]
     """
     if each:
-        asked = {"step_sizes": step_sizes, "l1": l1, "budgets": budgets, "grid": grid, "settings": settings}
-        return _on_each(learners, source, **asked, shuffles=shuffles, jobs=jobs, **options)
+        given = {"step_sizes": step_sizes, "l1": l1, "budgets": budgets, "grid": grid, "settings": settings}
+        return _on_each(learners, source, **given, shuffles=shuffles, jobs=jobs, **options)
     names: list[str] = []
     for learner in [learners] if isinstance(learners, str) or is_contestant(learners) else learners:
         names += learner_names(learner) if isinstance(learner, str) else [enter(learner, beside=names)]
@@ -168,7 +168,7 @@ def compare(
 
 
 def _on_each(learners: Any, source: Any, **options: Any) -> Comparison:
-    """The comparison of each file, or of blocks by their names."""
+    """Compare on each file, or on blocks by name."""
     if isinstance(source, Mapping):
         return Comparison((), (), files={name: compare(learners, blocks, **options) for name, blocks in source.items()})
     files = [source] if isinstance(source, (str, Path)) else source

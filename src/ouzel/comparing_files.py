@@ -1,4 +1,4 @@
-"""Learners side by side on several files: a column of errors a file, with marks that were earned, and mean ranks."""
+"""Tables of comparisons on several files: one column of errors per file, marks of significance, and mean ranks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Results = Mapping[str, list[dict[str, Any]]]
 
 
 def marked_table_of_files(found: Results) -> Table:
-    """A column of errors a file, of each learner with its best step there, and mean ranks.
+    """Return a table of errors, one column per file, of each learner with its best step there, and mean ranks.
 
     Of random orders there are standard deviations, and the marks of a paired test; else a star for the least error.
     """
@@ -44,12 +44,12 @@ def marked_table_of_files(found: Results) -> Table:
 
 
 def errors_of_files(found: Results) -> dict[str, dict[str, float]]:
-    """The errors by file and learner, of each its best step on the file."""
+    """Return the errors by file and learner, each with its best step on the file."""
     return {file: {name: _error(of) for name, of in _best(column).items()} for file, column in found.items()}
 
 
 def marked(table: Table, orders: dict[str, dict[str, list[float]]]) -> Table:
-    """The table with the marks of a paired test over random orders, where there are several, not of the least error."""
+    """Replace the marks of the lowest error by those of a paired test, where there are several random orders."""
     learners = [row[0] for row in table.cells]
     errors = [np.array([column[name] for name in learners]) for column in orders.values() if column]
     if not errors or errors[0].shape[1] < 2 or len(learners) < 2:
@@ -63,14 +63,14 @@ def marked(table: Table, orders: dict[str, dict[str, list[float]]]) -> Table:
 
 
 def _marks(errors: np.ndarray) -> list[str]:
-    """What each candidate of `errors` (k, orders) has earned."""
+    """Return the mark of each candidate of `errors` (k, orders)."""
     better = against_best(errors) < LEVEL
     alone = int(better.sum()) == len(errors) - 1
     return ["" if worse else "*" if alone else "=" for worse in better]
 
 
 def title_of(file: str | Path, taken: Container[str]) -> str:
-    """The file's name, or its path where another has that name.
+    """Return the file's name, or its path if another has that name.
 
     >>> title_of("data/heart.svm.xz", []), title_of("more/heart.svm", ["heart"])
     ('heart', 'more/heart.svm')
@@ -80,7 +80,7 @@ def title_of(file: str | Path, taken: Container[str]) -> str:
 
 
 def _best(results: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """The result of each learner's best step."""
+    """Return the result of each learner's best step."""
     best: dict[str, dict[str, Any]] = {}
     for result in results:
         candidate = Candidate(*(result[name] for name in Candidate._fields))

@@ -1,4 +1,4 @@
-"""The one exception that people cause and people can mend."""
+"""The exceptions of bad input, which people cause and can fix."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
+from ouzel.flags import FLAGS, flag_of
+
 LINE_END = re.compile(r"\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]\s*")
 
 
 class OuzelError(ValueError):
     """Bad input, a bad setting or a bad file: one line that says where, what was found, and what to do.
 
-    `options` end the line: arguments that help. The command line calls them by its own names: an argument that is a
-    dictionary, such as `limits`, is a flag with NAME=VALUE there.
+    `options` end the line: arguments that help. `subject` begins it: the keyword that is wrong. The command line calls
+    both by its flags; an argument that is a dictionary, such as `limits`, is a flag with NAME=VALUE there.
 
     >>> error = OuzelError("a.svm:3:4: found 'x'; mend it, or leave such lines out with", on_error="skip")
     >>> str(error)
@@ -23,26 +25,27 @@ class OuzelError(ValueError):
     "a.svm:3:4: found 'x'; mend it, or leave such lines out with --on-error skip"
     """
 
-    def __init__(self, message: str, **options: object) -> None:
+    def __init__(self, message: str, subject: str = "", **options: object) -> None:
         message = LINE_END.sub(" ", message)  # whatever is quoted in it
         flags = [_as_flag(name, value) for name, value in options.items()]
-        arguments = [f"{name}={value!r}" for name, value in options.items()]
-        self.on_command_line = " ".join([message, *flags])
-        super().__init__(" ".join([message, ", ".join(arguments)]) if options else message)
-        self._given = message, options
+        arguments = [", ".join(f"{name}={value!r}" for name, value in options.items())]
+        flag = flag_of(subject) if subject in FLAGS else subject
+        self.on_command_line = " ".join(filter(None, [flag, message, *flags]))
+        super().__init__(" ".join(filter(None, [subject, message, *arguments])))
+        self._given = message, subject, options
 
     @property
     def options(self) -> dict[str, object]:
         """The arguments that end the line."""
-        return dict(self._given[1])
+        return dict(self._given[2])
 
     def __reduce__(self) -> tuple[object, ...]:
         """Errors travel between processes with what they say on the command line."""
         return _again, (type(self), *self._given)
 
 
-def _again(kind: type[OuzelError], message: str, options: dict[str, object]) -> OuzelError:
-    return kind(message, **options)
+def _again(kind: type[OuzelError], message: str, subject: str, options: dict[str, object]) -> OuzelError:
+    return kind(message, subject, **options)
 
 
 class DataError(OuzelError):
@@ -211,6 +214,7 @@ def suggest(given: object, known: Iterable[str]) -> str:
 
 def _as_flag(name: str, value: object) -> str:
     if isinstance(value, dict):
-        return " ".join(f"--{name.removesuffix('s')} {key}={item}" for key, item in value.items())
-    flag = f"--{name.replace('_', '-')}"
-    return flag if value is True else f"{flag} {','.join(value) if isinstance(value, tuple) else value}"
+        return " ".join(f"{flag_of(name)} {key}={item}" for key, item in value.items())
+    if isinstance(value, tuple):
+        value = ",".join(value)
+    return flag_of(name) if value is True else f"{flag_of(name)} {value}"

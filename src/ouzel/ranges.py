@@ -167,8 +167,8 @@ def check(name: str, takes: Range | Choice, value: Any, owner: str = "") -> floa
         return takes.number(value)
     except (TypeError, ValueError, OverflowError):
         shown = value if isinstance(value, str) and is_number(value) else _given(value)
-        whose = f"{name} {owner}" if owner else name
-        raise OuzelError(f"{whose} must be {takes.text(here=True)}; got {shown}") from None
+        whose = f"{owner} " if owner else ""
+        raise OuzelError(f"{whose}must be {takes.text(here=True)}; got {shown}", subject=name) from None
 
 
 def checked(source: Any, values: Mapping[str, Any], owner: str = "") -> dict[str, Any]:

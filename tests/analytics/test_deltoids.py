@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ouzel
-from ouzel.analytics import counted
+from ouzel.analytics import active_counts
 from ouzel.analytics.deltoids.paired_count_min import PairedCountMin
 from ouzel.analytics.deltoids.two_streams import TwoStreams
 from ouzel.analytics.exact import log_ratios
@@ -151,20 +151,20 @@ def test_ratios_of_network_flows_are_those_of_counts(column, data):
 @pytest.mark.parametrize("ratio", [1, 7, 1000, 10**6])
 def test_counts_are_exact_up_to_sixteen_million_and_keep_their_ratio_beyond(ratio):
     state, settings = awm.init(0, awm.Settings(heap_size=1.0, width=1.0)), awm.Settings(learning_rate=0.5)
-    held = allocate(counted.layout(1))
-    often = counted.MOST - 10
+    held = allocate(active_counts.layout(1))
+    often = active_counts.MOST - 10
     first = often - often // (1 + ratio)
-    counted.learn_counted(state, np.uint32(7), True, held, settings)
-    counted.set_counts(state, held, 0, float(first), float(often - first), 2.0)
+    active_counts.learn_counted(state, np.uint32(7), True, held, settings)
+    active_counts.set_counts(state, held, 0, float(first), float(often - first), 2.0)
 
     for k in range(10):
-        counted.learn_counted(state, np.uint32(7), k < 5, held, settings)
+        active_counts.learn_counted(state, np.uint32(7), k < 5, held, settings)
 
     slots = np.array([7], np.uint32)
-    assert counted.counts_of(state, slots, held, settings).tolist() == [[first + 5, often - first + 5]]
-    counted.learn_counted(state, np.uint32(7), True, held, settings)
-    assert held.often[0] < 0.6 * counted.MOST
-    halves = counted.counts_of(state, slots, held, settings)[0]
+    assert active_counts.counts_of(state, slots, held, settings).tolist() == [[first + 5, often - first + 5]]
+    active_counts.learn_counted(state, np.uint32(7), True, held, settings)
+    assert held.often[0] < 0.6 * active_counts.MOST
+    halves = active_counts.counts_of(state, slots, held, settings)[0]
     np.testing.assert_allclose(halves, [(first + 6) / 2, (often - first + 5) / 2], atol=1)
 
 

@@ -95,7 +95,7 @@ def test_true_counts_and_risks_lie_within_their_bounds_whatever_the_order(budget
     assert (risks <= high * (1 + 1e-12)).all()
     assert ((low <= found.risks) & (found.risks <= high)).all()
     outside = np.setdiff1d(explained.exact.slots, found.slots)
-    assert (explained.exact.of(outside) <= bounds(explained.explainer.beside, outside)).all()
+    assert (explained.exact.of(outside) <= bounds(explained.explainer.side, outside)).all()
 
 
 def test_what_was_counted_on_less_than_half_of_its_rows_is_not_ranked():

@@ -48,19 +48,19 @@ def true_pairs(corpus):
 def test_no_pair_of_rare_tokens_above_the_number_known_is_missing(corpus):
     model = corpus.model
     members, counts = true_pairs(corpus)
-    missing = rare_pairs.missing(model.beside.rare)
-    kept = of_rare(model.beside.rare, model.stream, 200)
+    missing = rare_pairs.missing(model.side.rare)
+    kept = of_rare(model.side.rare, model.stream, 200)
 
     often = {tuple(pair) for pair in members[counts > missing].tolist()}
 
-    assert model.beside.rare.totals[0] > 0
+    assert model.side.rare.totals[0] > 0
     assert 3 < missing < 40
     assert len(often) > 10
     assert often <= {tuple(pair) for pair in kept.members.tolist()}
 
 
 def test_occurrences_lie_between_those_counted_and_those_that_may_have_been_missed(corpus):
-    kept = of_rare(corpus.model.beside.rare, corpus.model.stream, 200)
+    kept = of_rare(corpus.model.side.rare, corpus.model.stream, 200)
     _, true = corpus.exact_pmi(kept.members)
 
     assert len(kept.counts) > 50
@@ -70,7 +70,7 @@ def test_occurrences_lie_between_those_counted_and_those_that_may_have_been_miss
 
 
 def test_pairs_outside_of_the_table_occurred_no_oftener_than_their_cells_say(corpus):
-    rare = corpus.model.beside.rare
+    rare = corpus.model.side.rare
     slots = corpus.pairs.slots
     members, counts = true_pairs(corpus)
     kept = {tuple(pair) for pair in rare.members[: rare.table.taken[0]].tolist()}
@@ -87,7 +87,7 @@ def test_recall_is_whole_above_the_number_and_the_information_told(corpus):
     model = corpus.model
     above = [row for row in corpus.recalls(1) if row["pmi"] > model.complete_above and row["pairs"]]
 
-    assert model.least_count(1) == rare_pairs.missing(model.beside.rare) + 1
+    assert model.least_count(1) == rare_pairs.missing(model.side.rare) + 1
     assert above
     assert all(row["recall"] == 1.0 for row in above)
     for row in corpus.table(50, 1):
@@ -166,13 +166,13 @@ def test_rare_pairs_are_the_same_whatever_the_blocks_and_after_loading(tmp_path)
     again = ouzel.StreamingPMI.load(tmp_path / "m").partial_fit(documents[333:334]).partial_fit(documents[334:])
 
     assert again.estimates(100, 1) == whole.estimates(100, 1)
-    for ours, theirs in zip(again.beside.rare[1:], whole.beside.rare[1:], strict=True):
+    for ours, theirs in zip(again.side.rare[1:], whole.side.rare[1:], strict=True):
         np.testing.assert_array_equal(ours, theirs)
 
 
 @pytest.mark.parametrize("budget", ["160KB", "400KB", "1.4MB"])
 def test_what_is_allocated_beside_names_fits_the_budget(budget):
     model = ouzel.StreamingPMI(budget, sample_size=400)
-    names = 32 * (400 + 6 + 2 * len(model.state.keys) + 2 * len(model.beside.rare.missed))
+    names = 32 * (400 + 6 + 2 * len(model.state.keys) + 2 * len(model.side.rare.missed))
 
     assert model.parameters["budget"] * 0.98 < model.bytes_used + names <= model.parameters["budget"]

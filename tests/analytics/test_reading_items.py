@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 
-from ouzel.analytics.deltoids.side_by_side import side_by_side
+from ouzel.analytics.deltoids.interleave import interleave
 from ouzel.analytics.deltoids.two_streams import open_both
 from ouzel.analytics.items import Items, count_rows, items_of
 from ouzel.errors import DataError
@@ -112,7 +112,7 @@ def stream_of(slots, size):
 @pytest.mark.parametrize("sizes", [(7, 3), (1000, 1000), (1, 50)])
 def test_streams_of_known_length_end_together_however_they_are_cut(sizes):
     first, second = range(1, 101), range(1001, 1301)
-    mixed = list(side_by_side(stream_of(first, sizes[0]), stream_of(second, sizes[1]), (100, 300)))
+    mixed = list(interleave(stream_of(first, sizes[0]), stream_of(second, sizes[1]), (100, 300)))
     slots = np.concatenate([items.slots for items, _ in mixed])
     which = np.concatenate([which for _, which in mixed])
 
@@ -123,7 +123,7 @@ def test_streams_of_known_length_end_together_however_they_are_cut(sizes):
 
 
 def test_streams_of_unknown_length_are_taken_as_they_arrive():
-    mixed = list(side_by_side(stream_of(range(10), 4), stream_of(range(100, 110), 4), (None, 10)))
+    mixed = list(interleave(stream_of(range(10), 4), stream_of(range(100, 110), 4), (None, 10)))
     found = {(int(slot), int(k)) for items, which in mixed for slot, k in zip(items.slots, which, strict=True)}
 
     assert found == {(slot, 0) for slot in range(10)} | {(slot, 1) for slot in range(100, 110)}
@@ -137,7 +137,7 @@ def test_an_error_in_one_pipe_is_told_after_what_came_before_it():
     seen = []
 
     def learn():
-        for items, _ in side_by_side(broken(), stream_of(range(5), 5), (None, None)):
+        for items, _ in interleave(broken(), stream_of(range(5), 5), (None, None)):
             seen.append(len(items.slots))
 
     with pytest.raises(ValueError, match="broken"):

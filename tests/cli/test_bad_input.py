@@ -88,7 +88,7 @@ TABLES = {
         "bad.csv",
         "1,x,2.5\n2,z,3\n",
         [],
-        r"1, x, 2.5, … are not names.*--columns A,B,… --label NAME",
+        r"1, x, 2.5, … are not names.*--column-names A,B,… --label NAME",
     ),
     "names where numbers are learnt": ("bad.csv", "a,y\n1,no\n", ["--loss", "squared"], "label 'no' is not a number"),
     "bad lines alone": ("bad.svm", "1 x:x\n1 z:z\n", ["--on-error", "skip"], "all 2 lines are bad.*--format NAME"),

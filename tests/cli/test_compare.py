@@ -209,7 +209,7 @@ def test_orders_in_python(small, tmp_path):
 def test_each_file_by_itself_in_python_is_what_the_command_says(ouzel, small, tmp_path):
     other = tmp_path / "other.svm"
     other.write_text(small.read_text().replace("1:", "7:"))
-    told = ouzel("compare", small, other, "--each", "--learners", "ogd,pa1", "--shuffles", 3)
+    told = ouzel("compare", small, other, "--per-file", "--learners", "ogd,pa1", "--shuffles", 3)
 
     found = compare("ogd,pa1", [small, other], each=True, shuffles=3)
     named = compare("ogd,pa1", {"small": ouzel_read(small), "other": ouzel_read(other)}, each=True, shuffles=3)
@@ -230,7 +230,7 @@ def test_each_file_by_itself_in_python_is_what_the_command_says(ouzel, small, tm
 def test_each_file_has_a_column_and_learners_have_ranks(ouzel, small, tmp_path):
     other = tmp_path / "other.svm"
     other.write_text(small.read_text().replace("1:", "7:"))
-    files = ["compare", small, other, "--each", "--learners", "ogd,adagrad,pa1"]
+    files = ["compare", small, other, "--per-file", "--learners", "ogd,adagrad,pa1"]
 
     ran = ouzel(*files, "--table", tmp_path / "t.csv", "--plot", tmp_path / "r.svg")
 
@@ -243,7 +243,7 @@ def test_each_file_has_a_column_and_learners_have_ranks(ouzel, small, tmp_path):
 def test_errors_of_each_file_over_random_orders_have_their_standard_deviations(ouzel, small, tmp_path):
     other = tmp_path / "other.svm"
     other.write_text(small.read_text().replace("1:", "7:"))
-    flags = ["--each", "--learners", "ogd,pa1", "--shuffles", 3]
+    flags = ["--per-file", "--learners", "ogd,pa1", "--shuffles", 3]
 
     found = ouzel("compare", small, other, *flags, "--table", tmp_path / "t.csv", "--json").json
     ran = ouzel("compare", small, other, *flags, "--table", tmp_path / "t.tex")
@@ -277,7 +277,7 @@ def test_a_star_of_a_file_is_earned_by_a_paired_test_over_its_orders():
 
 
 def test_a_table_of_files_says_that_steps_were_chosen_on_each(ouzel, small):
-    flags = ["--each", "--shuffles", 2, "--learners", "ogd"]
+    flags = ["--per-file", "--shuffles", 2, "--learners", "ogd"]
 
     assert "of each learner the step" not in ouzel("compare", small, *flags).out
     assert "of each learner the step" in " ".join(ouzel("compare", small, *flags, "--step-sizes", "1,2").out.split())

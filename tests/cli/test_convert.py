@@ -25,7 +25,9 @@ def test_a_converted_file_trains_the_same_model(ouzel, table):
 
 
 def test_json_says_what_was_written(ouzel, table, tmp_path):
-    ran = ouzel("convert", "t.csv", "t.parquet", "--label", "y", "--on-error", "skip", "--pack", "zstd", "--json")
+    ran = ouzel(
+        "convert", "t.csv", "t.parquet", "--label", "y", "--on-error", "skip", "--compression", "zstd", "--json"
+    )
 
     said = json.loads(ran.out)
     assert (said["examples"], said["skipped"], said["output"]) == (100, 50, "t.parquet")

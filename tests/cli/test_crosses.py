@@ -50,7 +50,7 @@ def test_other_crosses_are_refused_in_one_line(ouzel, tmp_path):
         assert ran.status == 2
         assert words in ran.err
         assert len(ran.err.strip().splitlines()) == 1
-    assert ouzel("train", path, "--resume", model, "--again").status == 0
+    assert ouzel("train", path, "--resume", model, "--relearn").status == 0
     assert (
         "nothing to make the crosses A*Z of is called Z"
         in ouzel("train", path, "--cross", "A*Z", "--learner", "ogd").err

@@ -64,7 +64,7 @@ def contradicts(ran, pattern):
     """One line that says what contradicts, and how to learn nevertheless."""
     assert ran.status == 2
     assert re.search(pattern, ran.err.splitlines()[-1]), ran.err
-    assert "--again" in ran.err
+    assert "--relearn" in ran.err
     assert "goes on after that" not in ran.err
     return True
 
@@ -164,7 +164,7 @@ def test_more_rows_and_more_files_are_learnt_and_nothing_twice(trained):
     ran = trained("m", "a.svm", "b.svm", "--resume", "m")
 
     assert ran.json["examples"] == 1000
-    assert "a.svm: the first 1,000 examples were learnt before and are left out; --again learns" in ran.err
+    assert "a.svm: the first 1,000 examples were learnt before and are left out; --relearn learns" in ran.err
     assert states("m") == states("whole")
 
 
@@ -191,7 +191,7 @@ def test_the_same_content_again_is_told_and_not_learnt(trained):
 
     for name in ("a.svm", "copy.svm"):
         ran = trained("m", name, "--resume", "m")
-        told = f"{name}: all 3,000 examples were learnt before and are left out; --again learns them once more"
+        told = f"{name}: all 3,000 examples were learnt before and are left out; --relearn learns them once more"
         assert ran.err.splitlines()[-1] == told
         assert {**ran.json, **first, "seconds_reading": 0} == {**first, "seconds_reading": 0}
         assert load_notes("m")[1] == before
@@ -203,11 +203,11 @@ def test_again_learns_once_more(trained):
     trained("m", "a.svm", *OGD)
     trained("whole", "twice.svm", *OGD)
 
-    ran = trained("m", "a.svm", "--resume", "m", "--again")
+    ran = trained("m", "a.svm", "--resume", "m", "--relearn")
 
     assert ran.json["examples"] == 3000
     assert states("m") == states("whole")
-    assert "--again needs --resume" in trained("new", "a.svm", "--again").err
+    assert "--relearn needs --resume" in trained("new", "a.svm", "--relearn").err
 
 
 def test_other_content_of_the_same_name_is_learnt_by_a_finished_model(trained):

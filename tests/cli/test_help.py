@@ -48,7 +48,7 @@ def test_a_few_options_are_one_list(ouzel):
 
 @pytest.mark.parametrize("name", ["train", "convert"])
 def test_every_option_has_a_heading(name):
-    own = {"pack"}
+    own = {"compression"}
 
     assert options_of(name) - set(panels_of(PANELS)) - own == set()
 

@@ -69,7 +69,7 @@ def test_a_training_is_described_in_full(ouzel, table, tmp_path):
 
 
 def test_whatever_changes_predictions_is_shown(ouzel, table, tmp_path):
-    given = ["--forget", 100, "--standardize", "--missing", "indicator", "--ignore", "city"]
+    given = ["--half-life", 100, "--standardize", "--missing", "indicator", "--ignore", "city"]
     ouzel("train", table, "--label", "kind", "--learner", "adagrad", *given, "--model", tmp_path / "m")
     ouzel("train", table, "--label", "kind", "--learner", "adagrad", "--model", tmp_path / "plain")
 

@@ -16,7 +16,7 @@ def files(tmp_path):
     return tmp_path
 
 
-OF_COLUMNS = ("--text", "--ignore", "--keep", "--categorical", "--numeric")
+OF_COLUMNS = ("--text", "--ignore", "--only-columns", "--categorical", "--numeric")
 REFUSED = [(name, option) for name in ("t.svm", "t.vw") for option in ("--label", "--weight", "--dates", "--delimiter")]
 
 
@@ -31,7 +31,7 @@ def test_an_option_of_tables_is_refused_for_text_without_columns(ouzel, files, n
     assert ran.err.strip().endswith(f"leave out {option} {value}")
 
 
-@pytest.mark.parametrize(("option", "value"), [("--columns", "a,b"), ("--skip-lines", "1"), ("--delimiter", ";")])
+@pytest.mark.parametrize(("option", "value"), [("--column-names", "a,b"), ("--skip-lines", "1"), ("--delimiter", ";")])
 def test_an_option_of_delimited_text_is_refused_for_objects(ouzel, files, option, value):
     ran = ouzel("train", files / "t.jsonl", option, value)
 

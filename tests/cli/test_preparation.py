@@ -1,4 +1,4 @@
-"""`--standardize` and `--forget` on the command line: kept in the file, and agreed with when going on."""
+"""`--standardize` and `--half-life` on the command line: kept in the file, and agreed with when going on."""
 
 import pytest
 
@@ -14,11 +14,11 @@ def test_a_column_in_other_units_is_learnt_alike_with_standardize(ouzel, tmp_pat
 
 
 def test_a_model_goes_on_standardising_and_forgetting_without_being_told_again(ouzel, small, tmp_path):
-    out, flags = tmp_path / "m", ["--standardize", "--forget", 100]
+    out, flags = tmp_path / "m", ["--standardize", "--half-life", 100]
     ouzel("train", small, "--learner", "adagrad", "--model", out, *flags)
 
-    again = ouzel("train", small, "--resume", out, "--again", "--model", tmp_path / "n")
-    same = ouzel("train", small, "--resume", out, "--again", "--model", tmp_path / "o", *flags)
+    again = ouzel("train", small, "--resume", out, "--relearn", "--model", tmp_path / "n")
+    same = ouzel("train", small, "--resume", out, "--relearn", "--model", tmp_path / "o", *flags)
 
     assert again.status == same.status == 0
     assert (tmp_path / "n").read_bytes() == (tmp_path / "o").read_bytes()
@@ -32,7 +32,7 @@ def test_a_model_goes_on_standardising_and_forgetting_without_being_told_again(o
             ["--standardize"],
             "^ouzel: --standardize contradicts .*, which was trained without --standardize; leave the",
         ),
-        (["--forget", 7], "--forget 7 contradicts .*, which was trained without --forget"),
+        (["--half-life", 7], "--half-life 7 contradicts .*, which was trained without --half-life"),
     ],
 )
 def test_a_flag_that_the_model_was_not_learnt_with_is_refused(ouzel, small, tmp_path, flags, said):
@@ -49,9 +49,9 @@ def test_a_flag_that_the_model_was_not_learnt_with_is_refused(ouzel, small, tmp_
     ("flags", "said"),
     [
         (["--learner", "awm", "--standardize"], "awm keeps to a byte budget"),
-        (["--learner", "perceptron", "--forget", 100], "perceptron has nothing that could be forgotten by half"),
-        (["--learner", "ogd", "--forget", -1], "forget must be a number from 0"),
-        (["--learner", "auto", "--forget", 0.001], "forget is a half-life of at least 1 example"),
+        (["--learner", "perceptron", "--half-life", 100], "perceptron has nothing that could be forgotten by half"),
+        (["--learner", "ogd", "--half-life", -1], "--half-life must be a number from 0"),
+        (["--learner", "auto", "--half-life", 0.001], "--half-life must be 1 example or more"),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(ouzel, small, flags, said):
@@ -63,6 +63,6 @@ def test_what_cannot_be_is_refused_in_one_line(ouzel, small, flags, said):
 
 
 def test_learners_are_compared_on_standardised_features(ouzel, small):
-    ran = ouzel("compare", small, "--learners", "ogd,adagrad", "--standardize", "--forget", 500, "--json")
+    ran = ouzel("compare", small, "--learners", "ogd,adagrad", "--standardize", "--half-life", 500, "--json")
 
     assert ran.status == 0

@@ -64,7 +64,7 @@ def test_a_sketchs_top(ouzel, files):
         ["--learners", "ogd,adagrad", "--step-sizes", "0.1,1"],
         ["--learners", "sklearn.linear_model:SGDClassifier,ogd", "--grid", "learning_rate=1,2"],
         ["--learners", "ogd", "--shuffles", 2],
-        ["--learners", "ogd,adagrad", "--each"],
+        ["--learners", "ogd,adagrad", "--per-file"],
         ["--learners", "ogd", "--top", 2, "--reference", "adagrad"],
     ],
 )

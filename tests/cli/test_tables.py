@@ -70,7 +70,7 @@ def test_every_command_says_which_label_it_takes_by_its_name(ouzel, tmp_path):
 
     assert ouzel(*train, "--model", model).err.count(said) == 1
     for arguments in (
-        ["train", table, "--resume", model, "--again"],
+        ["train", table, "--resume", model, "--relearn"],
         [*train, "--workers", 0],
         ["compare", table, "--learners", "adagrad"],
         ["compare", table, "--learners", "adagrad", "--shuffles", 2],

@@ -1,4 +1,4 @@
-"""`--to` writes weights, figures and predictions to a table of a database."""
+"""`--save-to` writes weights, figures and predictions to a table of a database."""
 
 import sqlite3
 
@@ -35,7 +35,7 @@ def database(request, tmp_path):
 def test_weights_are_a_table_made_anew_each_time(ouzel, trained, database):
     address, ask = database
     for n in (3, 2):
-        ran = ouzel("top", trained, "-n", n, "--to", f"{address}#weights")
+        ran = ouzel("top", trained, "-n", n, "--save-to", f"{address}#weights")
         assert ran.err == f"{n} weights written to weights\n"
 
     told = ouzel("top", trained, "-n", 2, "--json").json[0]
@@ -45,9 +45,10 @@ def test_weights_are_a_table_made_anew_each_time(ouzel, trained, database):
 def test_figures_and_predictions_are_added(ouzel, trained, small, database):
     address, ask = database
     for _ in range(2):
-        assert ouzel("test", trained, small, "--to", f"{address}#tests").status == 0
+        assert ouzel("test", trained, small, "--save-to", f"{address}#tests").status == 0
         assert (
-            ouzel("predict", trained, small, "--to", f"{address}#answers").err == "1,000 predictions sent to answers\n"
+            ouzel("predict", trained, small, "--save-to", f"{address}#answers").err
+            == "1,000 predictions sent to answers\n"
         )
 
     told = ouzel("test", trained, small, "--json").json[str(trained)]
@@ -59,7 +60,7 @@ def test_figures_and_predictions_are_added(ouzel, trained, small, database):
 def test_reasons_are_text_in_a_table(ouzel, trained, small, database):
     address, ask = database
 
-    assert ouzel("predict", trained, small, "--explain", 2, "--to", f"{address}#answers").status == 0
+    assert ouzel("predict", trained, small, "--explain", 2, "--save-to", f"{address}#answers").status == 0
 
     told = ouzel("predict", trained, small, "--explain", 2).out.splitlines()[1].split("\t")[-1]
     assert ask("SELECT why FROM answers WHERE row = 1") == [(told,)]
@@ -69,9 +70,9 @@ def test_trainings_stand_beside_tests(ouzel, trained, small, database):
     address, ask = database
     expected = []
     for workers in ((), ("--workers", 1)):
-        ran = ouzel("train", small, "--learner", "ogd", *workers, "--to", f"{address}#runs", "--json")
+        ran = ouzel("train", small, "--learner", "ogd", *workers, "--save-to", f"{address}#runs", "--json")
         expected.append((None, str(small), "ogd", "classification", 1000, ran.json["error_rate"], None))
-    ran = ouzel("test", trained, small, "--to", f"{address}#runs", "--json")
+    ran = ouzel("test", trained, small, "--save-to", f"{address}#runs", "--json")
     tested = ran.json[str(trained)]["figures"]
     expected.append((str(trained), str(small), "ogd", "classification", 1000, tested["error_rate"], None))
 
@@ -80,15 +81,15 @@ def test_trainings_stand_beside_tests(ouzel, trained, small, database):
 
 def test_what_is_not_a_table_is_one_line(ouzel, trained, small, tmp_path):
     for arguments, said in (
-        (("top", trained, "--to", "weights.csv"), "--to takes a table of a database"),
+        (("top", trained, "--save-to", "weights.csv"), "--save-to takes a table of a database"),
         (
-            ("top", trained, "--to", "postgresql://ann:secret@server/shop"),
+            ("top", trained, "--save-to", "postgresql://ann:secret@server/shop"),
             "server/shop: which table? Name it behind a #",
         ),
-        (("test", trained, small, "--to", "sqlite:///x.db#a b"), "which table?"),
-        (("train", small, "--to", "sqlite:///x.db"), "which table?"),
-        (("predict", trained, small, "--to", "sqlite:///x.db#drop;table"), "which table?"),
-        (("top", trained, "--to", f"sqlite:///{tmp_path}/absent/x.db#w"), "cannot be reached"),
+        (("test", trained, small, "--save-to", "sqlite:///x.db#a b"), "which table?"),
+        (("train", small, "--save-to", "sqlite:///x.db"), "which table?"),
+        (("predict", trained, small, "--save-to", "sqlite:///x.db#drop;table"), "which table?"),
+        (("top", trained, "--save-to", f"sqlite:///{tmp_path}/absent/x.db#w"), "cannot be reached"),
     ):
         ran = ouzel(*arguments)
         assert ran.status == 2

@@ -363,7 +363,7 @@ def test_without_a_command_the_help_is_shown(ouzel):
     ran = ouzel()
 
     assert (ran.status, ran.err) == (0, "")
-    assert "Learn a stream in one pass." in ran.out
+    assert "Train a model on a stream in one pass." in ran.out
     assert "..." not in ran.out.split("Commands:")[1]
 
 
@@ -440,10 +440,10 @@ def test_so_many_classes_may_be_asked_for(ouzel, tmp_path):
     path.write_text("y,x\n" + "".join(f"word-{k % 3},{k}\n" for k in range(30)))
     arguments = ["train", path, "--label", "y", "--learner", "perceptron", "--model", out]
 
-    refused, asked = (ouzel(*arguments, "--most-classes", most) for most in (2, 3))
+    refused, asked = (ouzel(*arguments, "--max-classes", most) for most in (2, 3))
 
     assert refused.status == 2
     assert "label 'word-2' would be class number 3; is this the label?" in refused.err
-    assert "say --most-classes 10000" in refused.err
+    assert "say --max-classes 10000" in refused.err
     assert asked.status == 0
-    assert ouzel(*arguments, "--most-classes", 10_001).status == 2
+    assert ouzel(*arguments, "--max-classes", 10_001).status == 2

@@ -27,7 +27,7 @@ def ouzel(*arguments, **more):
     return subprocess.run([program(), *map(str, arguments)], capture_output=True, text=True, **more)
 
 
-SPREAD = ("--learner", "adagrad", "--merge-every", 200, "--lanes", 3)
+SPREAD = ("--learner", "adagrad", "--merge-every", 200, "--shards", 3)
 
 
 def test_two_workers_give_the_bits_of_none_and_a_report(svm, tmp_path):
@@ -55,7 +55,7 @@ def test_two_workers_give_the_bits_of_none_and_a_report(svm, tmp_path):
     assert found["examples"] + found["holdout"][0]["examples"] == 6000
     assert found["spread"]["rounds"] > 3
     assert one.read_bytes() == two.read_bytes()
-    assert "processes: 2 workers, 3 lanes, merged every 200 examples" in spread.stderr
+    assert "processes: 2 workers, 3 shards, merged every 200 examples" in spread.stderr
     assert "beyond the slowest worker" in spread.stdout
     assert ouzel("test", two, svm).returncode == 0
 

@@ -12,7 +12,7 @@ import pytest
 
 from ouzel.distributed import partitions, reading
 from ouzel.distributed.partitions import plan_of
-from ouzel.distributed.reading import Position, take
+from ouzel.distributed.reading import Position, read_rows
 from ouzel.errors import OuzelError
 from ouzel.streams.options import make_options
 from ouzel.streams.read import read
@@ -83,27 +83,27 @@ def test_every_example_is_in_one_lane_and_cut_anywhere(tmp_path, format):
     plan = plan_of([str(path)], None, options, 3)
 
     found = []
-    for lane in plan.lanes:
+    for shard in plan.shards:
         position, ended = Position(), False
         while not ended:
-            taken = take(lane, position, 7, options, False)
+            taken = read_rows(shard, position, 7, options, False)
             assert sum(block.rows for block in taken.blocks) == 7 or taken.ended
             found += rows_of(taken.blocks)
             position, ended = taken.behind, taken.ended
 
-    assert len(plan.lanes) == (1 if format == "arrow" else 3)
+    assert len(plan.shards) == (1 if format == "arrow" else 3)
     assert sorted(found) == sorted(rows_of(blocks))
 
 
 def test_a_position_is_read_alike_by_a_process_that_has_read_nothing_before(svm):
     options = make_options({})
-    (lane, *_) = plan_of([str(svm)], None, options, 2).lanes
-    there = take(lane, Position(), 100, options, False).behind
-    followed = rows_of(take(lane, there, 50, options, False).blocks)
+    (shard, *_) = plan_of([str(svm)], None, options, 2).shards
+    there = read_rows(shard, Position(), 100, options, False).behind
+    followed = rows_of(read_rows(shard, there, 50, options, False).blocks)
     reading.OPEN.clear()
     reading.RECENT.clear()
 
-    assert rows_of(take(lane, there, 50, options, False).blocks) == followed
+    assert rows_of(read_rows(shard, there, 50, options, False).blocks) == followed
 
 
 def test_a_bad_line_is_named_with_its_part_of_the_file(svm):
@@ -111,10 +111,10 @@ def test_a_bad_line_is_named_with_its_part_of_the_file(svm):
     lines[900] = "1 5:x"
     svm.write_text("\n".join(lines))
     options = make_options({})
-    lanes = plan_of([str(svm)], None, options, 2).lanes
+    shards = plan_of([str(svm)], None, options, 2).shards
 
     with pytest.raises(OuzelError, match=r"some.svm \(bytes [\d,]+ to [\d,]+\):\d+:5: found") as caught:
-        [take(lane, Position(), 10_000, options, False) for lane in lanes]
+        [read_rows(shard, Position(), 10_000, options, False) for shard in shards]
     assert "--on-error skip" in caught.value.on_command_line
 
 

@@ -107,7 +107,7 @@ def test_a_worker_that_is_killed_while_it_answers_is_replaced():
     engine, size = Processes(1), 100_000_000
     try:
         for k in range(6):
-            job = engine.submit(bytes, size, lane=0)
+            job = engine.submit(bytes, size, shard=0)
             time.sleep(0.02 * k)
             os.kill(engine.processes()[0], signal.SIGKILL)
             assert len(engine.result(job)) == size
@@ -235,7 +235,7 @@ def test_workers_end_when_their_driver_is_killed(svm, tmp_path):
         "from ouzel.distributed.processes import Processes\n"
         "if __name__ == '__main__':\n"
         "    engine = Processes(2)\n"
-        "    jobs = [engine.submit(abs, -1, lane=k) for k in range(2)]\n"
+        "    jobs = [engine.submit(abs, -1, shard=k) for k in range(2)]\n"
         "    [engine.result(job) for job in jobs]\n"
         "    print(*engine.processes(), flush=True)\n"
         "    time.sleep(60)\n"

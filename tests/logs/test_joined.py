@@ -223,12 +223,12 @@ def test_two_logs_are_merged_by_time_whatever_comes_first():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (("--within", 5), "--within goes with --labels"),
-        (("--labels", "kafka://a/b", "--within", 0), "within must be a whole number"),
+        (("--join-window", 5), "--join-window goes with --labels"),
+        (("--labels", "kafka://a/b", "--join-window", 0), "--join-window must be a whole number"),
         (("--labels", "labels.jsonl"), "labels come from a log"),
         (("--labels", "sqlite:///a?cursor=id#SELECT 1"), "labels come from a log"),
-        (("--labels", "redis://a/b"), "has no keys to find labels by; name a member of both logs with --by id"),
-        (("--by", "id"), "needs a log of labels; leave out --by id"),
+        (("--labels", "redis://a/b"), "has no keys to find labels by; name a member of both logs with --join-key id"),
+        (("--join-key", "id"), "needs a log of labels; leave out --join-key id"),
         (("--labels", "kafka://a/b", "--format", "vw"), "labels are joined to messages of JSON"),
     ],
 )
@@ -274,7 +274,7 @@ def test_a_training_of_two_topics_that_is_killed_ends_as_the_unbroken_one(tmp_pa
     with running(kafka_broker, tmp_path) as broker:
         produce_joined(broker.port, count, partitions)
         events, labels = (f"kafka://127.0.0.1:{broker.port}/{topic}" for topic in ("events", "labels"))
-        command = (events, "--labels", labels, "--within", 2000, *SETTINGS)
+        command = (events, "--labels", labels, "--join-window", 2000, *SETTINGS)
         said = train_to_the_end(*command, "--model", whole)
         struck = train_with_kills(killed, *command, kills=kills)
 
@@ -292,7 +292,7 @@ def test_labels_come_from_every_broker_by_a_member_while_both_logs_grow(tmp_path
     try:
         server.produce("events", events[:3000])
         server.produce("labels", labels[:2000])
-        joined = ("--labels", server.address("labels"), "--by", "id", "--ignore", "id")
+        joined = ("--labels", server.address("labels"), "--join-key", "id", "--ignore", "id")
         command = (server.address("events"), *joined, *SETTINGS, "--until", "examples 4000")
         process = train(*command, "--model", model)
         wait_for_file(model)

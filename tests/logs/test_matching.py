@@ -19,7 +19,7 @@ def command(tmp_path):
     server.produce("events", [json.dumps({"id": k, "price": k}).encode() for k in range(10)])
     server.produce("labels", [json.dumps({"id": k, "label": k % 2}).encode() for k in (7, 8, 9, 2, 70)])
     server.produce("events", [json.dumps({"id": k, "price": k}).encode() for k in range(10, 13)])
-    labels = ("--labels", server.address("labels"), "--by", "id", "--within", "3")
+    labels = ("--labels", server.address("labels"), "--join-key", "id", "--join-window", "3")
     yield (server.address("events"), *labels, "--learner", "ogd", "--ignore", "id")
     server.kill()
 

@@ -17,7 +17,7 @@ def test_predictions_are_sent_to_a_stream(kind, tmp_path, ouzel):
         server.produce("in", messages(50))
         server.produce("out", messages(1))
         where = server.address("out.a" if kind == "nats" else "out")
-        sent = ouzel("predict", model, file, "--to", where)
+        sent = ouzel("predict", model, file, "--save-to", where)
         again = ouzel("predict", model, server.address("in"), "--json")
         taken = ouzel("train", server.address("out"), "--learner", "ogd", "--json", "--on-error", "skip")
     finally:
@@ -37,7 +37,7 @@ def test_predictions_are_sent_to_a_topic(tmp_path, ouzel):
     with running(kafka_broker, tmp_path) as broker:
         make_topic(broker.port, "out")
         where = f"kafka://127.0.0.1:{broker.port}/out"
-        sent = ouzel("predict", model, file, "--to", where)
+        sent = ouzel("predict", model, file, "--save-to", where)
         taken = ouzel("train", where, "--learner", "ogd", "--json")
 
     assert sent.status == 0, sent.err
@@ -49,7 +49,7 @@ def test_what_takes_no_messages_is_refused(tmp_path, ouzel):
     file.write_bytes(b"\n".join(messages(10)))
     ouzel("train", file, "--learner", "ogd", "--model", model)
 
-    ran = ouzel("predict", model, file, "--to", "out.jsonl")
+    ran = ouzel("predict", model, file, "--save-to", "out.jsonl")
 
     assert ran.status == 2
     assert "kafka://broker:9092/topic; got 'out.jsonl'" in ran.err

@@ -12,7 +12,7 @@ def test_more_than_a_thousand_classes_must_be_asked_for():
     classes = Classes(range(1000))
     classes.allow(None)
 
-    with pytest.raises(OuzelError, match=r"label 1000 would be class number 1001; .* say --most-classes 10000"):
+    with pytest.raises(OuzelError, match=r"label 1000 would be class number 1001; .* say --max-classes 10000"):
         classes.position(1000)
     classes.allow(1001)
 

@@ -232,7 +232,7 @@ def compare(folder: Folder, exported: Path, load: Load) -> None:
     assert load.acknowledged <= set(keys)
     assert all(load.sent[key] == line for key, line in zip(keys, lines, strict=True) if load.sent[key])
     trained = exported.with_name("trained.ouzel")
-    assert run(["train", str(exported), "--resume", str(folder.base), "--again", "-m", str(trained), "--json"]) == 0
+    assert run(["train", str(exported), "--resume", str(folder.base), "--relearn", "-m", str(trained), "--json"]) == 0
     assert folder.snapshots()[-1].read_bytes() == trained.read_bytes()
 
 

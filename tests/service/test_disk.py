@@ -60,7 +60,7 @@ def trained(folder: Folder, path: Path) -> bytes:
     exported.write_bytes(b"".join(entry.line + b"\n" for entry in log.entries()))
     log.close()
     output = path / "trained.ouzel"
-    assert run(["train", str(exported), "--resume", str(folder.base), "--again", "-m", str(output), "--json"]) == 0
+    assert run(["train", str(exported), "--resume", str(folder.base), "--relearn", "-m", str(output), "--json"]) == 0
     return output.read_bytes()
 
 

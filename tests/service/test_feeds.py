@@ -154,7 +154,7 @@ def test_another_log_of_the_same_name_is_begun_only_if_told_so(follow):
     wait_until(lambda: state(refused)["failure"], "the failure")
 
     assert "has read log with cluster one, and this is one with cluster two" in state(refused)["failure"]
-    assert "--feed-anew" in state(refused)["failure"]
+    assert "--feed-reset" in state(refused)["failure"]
     refused.__exit__(None, None, None)
     anew = follow(other, replace(PLAN, anew=True))
     wait_until(lambda: anew.get("/v1/model").json()["examples"] == 8, "the examples of both")

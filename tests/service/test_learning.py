@@ -183,7 +183,7 @@ def test_a_service_whose_third_class_comes_late_is_the_model_of_its_log(client, 
     client.post("/v1/snapshot")
     (tmp_path / "model.jsonl").write_bytes(client.get("/v1/log").content)
     trained, base = str(tmp_path / "trained.ouzel"), str(tmp_path / "model" / "base.ouzel")
-    assert run(["train", str(tmp_path / "model.jsonl"), "--resume", base, "--again", "-m", trained, "--json"]) == 0
+    assert run(["train", str(tmp_path / "model.jsonl"), "--resume", base, "--relearn", "-m", trained, "--json"]) == 0
 
     assert client.get("/v1/snapshot").content == (tmp_path / "trained.ouzel").read_bytes()
 

@@ -115,7 +115,7 @@ def test_the_model_is_that_of_a_training_on_the_exported_log(start, tmp_path):
     (tmp_path / "model.jsonl").write_bytes(log)
     assert len(log.splitlines()) == 5304
     trained, base = tmp_path / "trained.ouzel", tmp_path / "model/base.ouzel"
-    asked = ["train", str(tmp_path / "model.jsonl"), "--resume", str(base), "--again", "-m", str(trained), "--json"]
+    asked = ["train", str(tmp_path / "model.jsonl"), "--resume", str(base), "--relearn", "-m", str(trained), "--json"]
     assert run(asked) == 0
     assert trained.read_bytes() == Folder(tmp_path / "model").snapshots()[-1].read_bytes()
 

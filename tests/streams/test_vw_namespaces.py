@@ -72,7 +72,9 @@ def test_a_model_of_a_table_reads_names_as_it_learnt_them(tmp_path):
     (tmp_path / "t.vw").write_text("1 | a:1\n0 | b:1\n" * 20)
     from ouzel.cli.app import run
 
-    run(["train", str(tmp_path / "t.csv"), "--keep", "a", "--keep", "b", "--model", str(tmp_path / "m")])
+    run(
+        ["train", str(tmp_path / "t.csv"), "--only-columns", "a", "--only-columns", "b", "--model", str(tmp_path / "m")]
+    )
     for name in ("t.csv", "t.vw"):
         run(["predict", str(tmp_path / "m"), str(tmp_path / name), "-o", str(tmp_path / f"{name}.jsonl")])
 

@@ -1,1 +1,1 @@
-"""Questions about streams that a linear model within a byte budget answers."""
+"""Streaming analyses by linear models within a byte budget: explanations, deltoids, mutual information."""

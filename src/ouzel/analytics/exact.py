@@ -1,4 +1,4 @@
-"""True counts, and how estimates go with them: memory grows with the number of different items."""
+"""Exact counts, and recall and correlation of estimates with them; memory grows with the number of distinct items."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ PENDING = 1 << 22  # items counted at a time
 
 
 class ExactCounts:
-    """How often each slot occurred in either of two classes.
+    """Exact number of occurrences of each slot in two classes.
 
     >>> counts = ExactCounts()
     >>> counts.add(np.array([7, 9, 7], np.uint32), np.array([0, 1, 1]))
@@ -31,18 +31,18 @@ class ExactCounts:
 
     @property
     def slots(self) -> np.ndarray:
-        """All slots, ascending."""
+        """All distinct slots, ascending."""
         self._join()
         return self._slots
 
     @property
     def counts(self) -> np.ndarray:
-        """(slots, 2) occurrences in either class."""
+        """Occurrences (slots, 2) in each class."""
         self._join()
         return self._counts
 
     def of(self, slots: np.ndarray) -> np.ndarray:
-        """(n, 2) occurrences of the given slots."""
+        """Return occurrences (n, 2) of the given slots."""
         known = self.slots
         if not len(known):
             return np.zeros((len(slots), 2), np.int64)
@@ -65,7 +65,7 @@ class ExactCounts:
 
 
 def log_ratios(counts: np.ndarray) -> np.ndarray:
-    """Logarithms of the ratios of counts (n, 2), an item that is absent from a stream counting as once there.
+    """Return logarithms of the ratios of counts (n, 2), in which a count of 0 is taken as 1.
 
     >>> np.exp(log_ratios(np.array([[8, 2], [5, 0]]))).round(6).tolist()
     [4.0, 5.0]
@@ -76,7 +76,7 @@ def log_ratios(counts: np.ndarray) -> np.ndarray:
 def recall(
     found: np.ndarray, counts: ExactCounts, thresholds: tuple[float, ...], offset: float = 0.0
 ) -> list[tuple[int, float | None]]:
-    """For each threshold the number of items whose true ratio or its reciprocal reaches it, and the share found.
+    """Return for each threshold the number of items whose true ratio or reciprocal reaches it, and the share found.
 
     Ratios are those of counts, divided by e^offset.
     """
@@ -86,7 +86,7 @@ def recall(
 def share_found(
     found: np.ndarray, slots: np.ndarray, sizes: np.ndarray, thresholds: tuple[float, ...]
 ) -> list[tuple[int, float | None]]:
-    """For each threshold the number of slots (n,) whose size (n,), a logarithm, reaches it, and the share found.
+    """Return for each threshold the number of slots (n,) whose size (n,), a logarithm, reaches it, and the share found.
 
     >>> share_found(np.array([7]), np.array([7, 8, 9]), np.log([4.0, 2.0, 1.0]), (2.0, 4.0, 8.0))
     [(2, 0.5), (1, 1.0), (0, None)]
@@ -96,7 +96,7 @@ def share_found(
 
 
 def correlation(estimated: np.ndarray, exact: np.ndarray) -> float:
-    """Pearson's correlation of two sets of numbers (n,); NaN where n is below 2 or either set does not vary.
+    """Return Pearson's correlation of two arrays (n,); NaN if n is below 2 or either is constant.
 
     >>> round(correlation(np.array([1.0, 2.0, 4.0]), np.array([2.0, 4.0, 8.0])), 6)
     1.0
@@ -109,7 +109,7 @@ def correlation(estimated: np.ndarray, exact: np.ndarray) -> float:
 
 
 def rank_correlation(estimated: np.ndarray, exact: np.ndarray) -> float:
-    """Spearman's correlation, that of the ranks of both (n,), equal numbers sharing theirs.
+    """Return Spearman's rank correlation of two arrays (n,); ties share their mean rank.
 
     >>> rank_correlation(np.array([1.0, 2.0, 30.0]), np.array([0.1, 0.2, 0.3]))
     1.0
@@ -118,11 +118,11 @@ def rank_correlation(estimated: np.ndarray, exact: np.ndarray) -> float:
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:
-    """Mean ranks (n,) of values (n,)."""
+    """Return mean ranks (n,) of values (n,)."""
     _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
     return np.asarray((np.cumsum(counts) - (counts - 1) / 2.0)[which])
 
 
 def known(number: float) -> float | None:
-    """A number for JSON, which has no NaN."""
+    """Return a number for JSON: None for NaN."""
     return None if np.isnan(number) else number

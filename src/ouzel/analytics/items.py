@@ -1,4 +1,4 @@
-"""Tables, lines and sparse rows as items: text by batches, and the slots that it hashes to."""
+"""Readers of items: cells of tables, lines of text and features of sparse rows, with the slots they hash to."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ITEM_FORMATS = (*FORMATS, LINES)
 
 
 class Items(NamedTuple):
-    """Some items of a stream in their order: their slots, and what tells their names."""
+    """Batch of items of a stream in order: their slots, and a function that returns their names."""
 
     slots: np.ndarray  # (n,) uint32
     name_of: Callable[[int], str | None]  # of a position
@@ -37,7 +37,7 @@ class Items(NamedTuple):
 
 
 def check_column(batch: Any, column: str, name: str) -> None:
-    """Refuse a column that is not there, or there twice."""
+    """Refuse a column that is missing or duplicate."""
     names = batch.schema.names
     if column not in names:
         raise DataError.at(name, f"has no column {column!r}; its columns are {listed(names)}")
@@ -46,7 +46,7 @@ def check_column(batch: Any, column: str, name: str) -> None:
 
 
 def text_column(batch: Any, column: str, name: str) -> Any:
-    """A column of a batch as trimmed text, null where empty."""
+    """Return a column of a batch as trimmed text, null where empty."""
     check_column(batch, column, name)
     array = batch.column(column)
     try:
@@ -58,7 +58,7 @@ def text_column(batch: Any, column: str, name: str) -> Any:
 
 
 def slots_of_column(array: Any, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Slots (n,) uint32 of a text column, and which cells (n,) are there."""
+    """Return slots (n,) uint32 of a text column, and the mask (n,) of valid cells."""
     words = words_of(array)
     starts = words.offsets[:-1].astype(np.uint64)
     ends = words.offsets[1:].astype(np.uint64)
@@ -68,8 +68,11 @@ def slots_of_column(array: Any, seed: int) -> tuple[np.ndarray, np.ndarray]:
 def slots_of_rows(
     arrays: Sequence[Any], seed: int, wanted: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, Callable[[int], str]]:
-    """The cells of text columns row by row, of the rows `wanted` (n,) bool: which cells (n, columns) are there, the
-    slots (cells,) uint32 of those, and what tells the text of a position among them."""
+    """Hash the cells of text columns row by row, of the rows `wanted` (n,) bool.
+
+    Return the mask (n, columns) of valid cells, their slots (cells,) uint32, and a function that returns the text of a
+    position among them.
+    """
     found = [slots_of_column(array, seed) for array in arrays]
     there = np.stack([valid for _, valid in found], axis=1)
     if wanted is not None:
@@ -84,7 +87,7 @@ def slots_of_rows(
 
 
 def joined_column(batch: Any, columns: Sequence[str], name: str) -> Any:
-    """One column, or several joined by blanks as `a=… b=…`; null where any is."""
+    """Return one column, or several joined by blanks as `a=… b=…`; null where any is null."""
     if len(columns) == 1:
         return text_column(batch, columns[0], name)
     parts = [prefixed(column, text_column(batch, column, name)) for column in columns]
@@ -92,13 +95,13 @@ def joined_column(batch: Any, columns: Sequence[str], name: str) -> Any:
 
 
 def prefixed(column: str, array: Any) -> Any:
-    """Cells as `column=cell`."""
+    """Return cells as `column=cell`."""
     before, between = (pyarrow.scalar(text, pyarrow.large_string()) for text in (f"{column}=", ""))
     return pc.binary_join_element_wise(before, array, between)
 
 
 def find_item_format(source: Source, given: str | None, columns: Sequence[str]) -> Format | None:
-    """How a source is read: a table where columns are named, else sparse rows by its name, else lines of text: None."""
+    """Return the format of a source: a table if columns are named, sparse rows by name, None for lines of text."""
     if given == LINES:
         return None
     if given is not None and given not in FORMATS:
@@ -115,7 +118,7 @@ def find_item_format(source: Source, given: str | None, columns: Sequence[str]) 
 
 
 def items_of(source: Source, format: Format | None, columns: Sequence[str], options: Options) -> Generator[Items]:
-    """The items of a source, batch by batch: cells of the columns, feature ids of sparse rows, or lines.
+    """Yield the items of a source in batches: cells of the columns, feature ids of sparse rows, or lines.
 
     A column may be several joined by +. With more than one column a row has an item of each, named `column=cell`.
     """
@@ -142,7 +145,7 @@ def _cells(source: Source, format: Format, columns: list[list[str]], options: Op
 
 
 def lines_of(source: Source, limits: Limits = USUAL) -> Iterator[list[str]]:
-    """The lines of a text by blocks, trimmed; blank ones are left out."""
+    """Yield the lines of a text in blocks, trimmed and without blank ones."""
     before = 0  # lines
     for data, start, stop in chunks_of(source, limits):
         checked = checked_text(data, start, stop, Options())
@@ -171,7 +174,7 @@ def _features(source: Source, format: Format, options: Options) -> Iterator[Item
 
 
 def count_rows(source: Source, format: Format | None, limits: Limits = USUAL) -> int | None:
-    """Rows of a file, roughly, for mixing two of them evenly; None for a pipe, which can be read once only."""
+    """Estimate the number of rows of a file, to interleave two evenly; None for a pipe, which can be read once only."""
     if source.path is None or source.size is None:
         return None
     another = Source(source.path)

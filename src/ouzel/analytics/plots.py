@@ -1,4 +1,4 @@
-"""Plots of what the analyses find."""
+"""Plots of the results of analyses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LONGEST_NAME = 40
 
 
 def draw_deltoids(reader: TwoStreams, path: str, title: str = "", top: int = 20) -> None:
-    """Recall against the true ratio where that is known (the paper's Figure 10); else the ratios of the top items."""
+    """Plot recall against the true ratio if known (the paper's Figure 10), else the ratios of the top items."""
     first, second = reader.model.seen.tolist()
     title = _title(title, f"{first:,} items against {second:,}")
     if reader.exact is None:
@@ -44,7 +44,7 @@ def draw_deltoids(reader: TwoStreams, path: str, title: str = "", top: int = 20)
 def draw_explanation(
     explained: Explained, path: str, title: str = "", top: int = 20, side: str = "high", min_support: int = 1
 ) -> None:
-    """Weights against true relative risks where these are known (Figures 8 and 9); else the risks of the top."""
+    """Plot weights against true relative risks if known (Figures 8 and 9), else the risks of the top attributes."""
     inliers, outliers = explained.explainer.rows.tolist()
     title = _title(title, f"{inliers + outliers:,} rows, {outliers:,} outliers")
     if explained.exact is None:
@@ -61,7 +61,7 @@ def draw_explanation(
 def draw_risks(
     groups: dict[str, np.ndarray], scatters: dict[str, tuple[np.ndarray, np.ndarray]], path: str, title: str = ""
 ) -> None:
-    """Histograms of relative risks, a panel a group; and weights against risks, with their correlation."""
+    """Plot histograms of relative risks, one panel per group, and weights against risks with their correlation."""
     from matplotlib.figure import Figure
 
     count = len(groups) + len(scatters)
@@ -89,7 +89,7 @@ def draw_risks(
 
 
 def draw_pmi(corpus: Corpus, path: str, title: str = "", top: int = 20, least: int = SETTLED) -> None:
-    """Estimated against exact PMI of the pairs retrieved where that is known; else the PMI of the top pairs."""
+    """Plot estimated against exact PMI of the retrieved pairs if known, else the PMI of the top pairs."""
     title = _title(title, f"{corpus.model.seen:,} tokens")
     if not corpus.exact:
         rows = corpus.table(top, least)
@@ -122,7 +122,7 @@ def draw_bars(
     sides: tuple[str, str] = ("", ""),
     ends: Sequence[tuple[float, float]] | None = None,
 ) -> None:
-    """Named bars to either side of zero, the longest to the right on top; `sides` say what the two colours are.
+    """Plot named bars to either side of zero, sorted; `sides` are the names of the two colours.
 
     `ends` are those of an interval around each, drawn as a line.
     """
@@ -159,12 +159,12 @@ def draw_bars(
 
 
 def _title(given: str, counted: str) -> str:
-    """The files, if they are known, and how much was in them."""
+    """Return a title: the files, if known, and the counts."""
     return f"{given}: {counted}" if given else counted
 
 
 def _log2(ratio: float) -> Any:
-    """The logarithm of a ratio that may be 0, or of something to nothing."""
+    """Return the binary logarithm of a ratio that may be 0 or infinite."""
     with np.errstate(divide="ignore"):
         return np.log2(ratio)
 
@@ -175,6 +175,6 @@ def _dress(axes: Any, x: str, y: str) -> None:
 
 
 def _short(name: str) -> str:
-    """A name that fits beside a bar, with nothing that the drawing would take for a formula."""
+    """Shorten a name to the margin of a bar, and escape what would be read as a formula."""
     name = name.replace("$", r"\$")
     return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"

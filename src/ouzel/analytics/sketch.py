@@ -1,4 +1,4 @@
-"""What the analyses share: an AWM-Sketch that learns one-sparse examples, the names of its active set, and a file.
+"""Base class of analyses: an AWM-Sketch of one-sparse examples, the names of its active set, and its file.
 
 Tai, Sharan, Bailis & Valiant (2018), "Sketching Linear Classifiers over Data Streams", SIGMOD, section 8. An example is
 one item with the value 1, and no constant feature, so that the weight of an item tends to the log odds of its examples'
@@ -40,7 +40,7 @@ Part = TypeVar("Part")
 
 @force_inline
 def pair_slot(first, second):
-    """The slot (uint32, not 0) of an ordered pair of slots: MurmurHash3's last steps over both words."""
+    """Return the slot (uint32, not 0) of an ordered pair of slots: MurmurHash3's last steps over both words."""
     word = np.uint32(first) * np.uint32(0x9E3779B1)
     word = np.uint32((word << np.uint32(13)) | (word >> np.uint32(19))) ^ np.uint32(second)
     word = np.uint32(np.uint32(word ^ (word >> np.uint32(16))) * np.uint32(0x85EBCA6B))
@@ -58,7 +58,7 @@ def learn_items(state, slots, targets, importances, value, settings):
 
 @kernel
 def newcomers(state, slots, owners):
-    """Positions of slots in the active set whose entry was another's when last looked at; `owners` (k,) follow."""
+    """Return positions of slots that are new in the active set since the last call; update `owners` (k,)."""
     found = np.empty(len(owners), np.int64)
     count = 0
     for k in range(len(slots)):
@@ -71,14 +71,14 @@ def newcomers(state, slots, owners):
 
 
 def slots_of_text(data: np.ndarray, starts: np.ndarray, ends: np.ndarray, seed: int) -> np.ndarray:
-    """Slots (n,) uint32 of the spans of UTF-8 `data`: their hash plus one, so that slot 0 stays the constant's."""
+    """Return slots (n,) uint32 of spans of UTF-8 `data`: their hash plus one; slot 0 is the intercept's."""
     hashes = np.empty(len(starts), np.uint32)
     hash_spans(data, starts, ends, np.uint32(seed), ALL_BITS, hashes)
     return np.minimum(hashes, np.uint32(MOST_ID)) + np.uint32(1)
 
 
 def slots_of_items(items: Sequence[Any] | np.ndarray, seed: int) -> np.ndarray:
-    """Slots (n,) uint32 of items: a whole number is its own id, anything else hashes by its text."""
+    """Return slots (n,) uint32 of items: a whole number is its own id, anything else is hashed by its text."""
     array = np.asarray(items) if isinstance(items, np.ndarray) else None
     if array is not None and array.dtype.kind in "iu":
         numbers = array
@@ -95,7 +95,7 @@ def slots_of_items(items: Sequence[Any] | np.ndarray, seed: int) -> np.ndarray:
 
 
 def learn_all(parts: Iterable[Part], learn: Callable[[Part], Any], on_progress: Callable[[], None]) -> bool:
-    """Learn all parts of a stream, or as many as come before an interruption; whether none came."""
+    """Learn the parts of a stream up to its end or an interruption; return whether it reached the end."""
     try:
         for part in parts:
             learn(part)
@@ -106,12 +106,12 @@ def learn_all(parts: Iterable[Part], learn: Callable[[Part], Any], on_progress: 
 
 
 def arguments(local: dict[str, Any]) -> dict[str, Any]:
-    """Those of a method, of which `local` are the local names."""
+    """Return the arguments of a method from its local names."""
     return {name: value for name, value in local.items() if name not in ("self", "__class__")}
 
 
 class Analysis:
-    """A model of one-sparse examples, and the names of the items in its active set."""
+    """Model of one-sparse examples with the names of the items in its active set."""
 
     kind: ClassVar[str]
     version: ClassVar[int] = 1  # of what a file holds; it grows where an older file can no longer be read as it is
@@ -119,17 +119,17 @@ class Analysis:
     def __init__(self, parameters: dict[str, Any]) -> None:
         plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in parameters.items()}
         check(plain, self.rules())
-        self.hold(plain, self.model_of(plain, begin=True), allocate(self.layout(plain)))
+        self._assemble(plain, self.model_of(plain, begin=True), allocate(self.layout(plain)))
 
-    def hold(self, parameters: dict[str, Any], model: Model, beside: Any) -> None:
-        """Be of these parts: new ones, or those of a file."""
-        self.parameters, self.model, self.beside = parameters, model, beside
+    def _assemble(self, parameters: dict[str, Any], model: Model, side: Any) -> None:
+        """Set the parts of the analysis: new ones, or those of a file."""
+        self.parameters, self.model, self.side = parameters, model, side
         self.seed = model.seed
         self.owners = np.zeros(len(self.state.keys), np.uint32)
 
     @classmethod
     def rules(cls) -> dict[str, Rule]:
-        """What each parameter must be, by the type of its default."""
+        """Return the rule of each parameter, by the type of its default."""
         kinds = {bool: flag, int: whole(), float: number}
         rules = {
             name: kinds.get(type(parameter.default), text)
@@ -140,55 +140,55 @@ class Analysis:
 
     @classmethod
     def sizes(cls, parameters: dict[str, Any]) -> dict[str, Any]:
-        """The sizes of the sketch that parameters ask for; nonsense is refused."""
+        """Check the parameters and return the sizes of the sketch."""
         raise NotImplementedError
 
     @classmethod
     def layout(cls, parameters: dict[str, Any]) -> Any:
-        """What the arrays beside the sketch are made of."""
+        """Return the layout of the arrays next to the sketch."""
         raise NotImplementedError
 
     @classmethod
     def model_of(cls, parameters: dict[str, Any], begin: bool) -> Model:
-        """The model that parameters ask for."""
+        """Make the model of the parameters."""
         given = {name: parameters[name] for name in ("learning_rate", "l2", "schedule", "seed")}
         sizes = {**cls.sizes(parameters), "sketch_seed": parameters["seed"]}
         return Model("awm", intercept=False, classes=[-1, 1], begin=begin, **given, **sizes)
 
     @property
     def state(self) -> Any:
-        """The sketch."""
+        """State of the sketch."""
         return self.model.states[0]
 
     @property
     def bytes_used(self) -> int:
-        """Bytes by the paper's count: 4 for each id, weight and auxiliary value; names are not counted."""
+        """Memory in bytes by the paper's count: 4 for each id, weight and auxiliary value; names are not counted."""
         return self.model.bytes_used
 
     def weight(self, item: Any) -> float:
-        """The weight of an item: exact in the active set, the sketch's estimate elsewhere."""
+        """Return the weight of an item: exact in the active set, the sketch's estimate elsewhere."""
         return float(self.weights_of(slots_of_items([item], self.seed))[0])
 
     def weights_of(self, slots: np.ndarray) -> np.ndarray:
-        """The weights of slots (uint32)."""
+        """Return the weights of slots (uint32)."""
         return awm.estimates(self.state, slots, self.model.settings)
 
     @property
     def entries(self) -> Any:
-        """What is noted beside the weights of what is in the active set."""
-        return self.beside.entries
+        """Arrays of the entries of the active set next to their weights."""
+        return self.side.entries
 
     def active(self) -> tuple[np.ndarray, np.ndarray]:
-        """Slots (uint32) and weights of the active set, heaviest first."""
+        """Return slots (uint32) and weights of the active set, those with the largest |weight| first."""
         slots, weights = awm.top(self.state, len(self.state.keys), self.model.settings)
         return slots.astype(np.uint32), weights
 
     def name(self, slot: int) -> str:
-        """What the stream called an item; the number of one that has no name."""
+        """Return the name of an item in the stream, or its number if it has none."""
         return self.model.names.name(int(slot) - 1) or str(int(slot) - 1)
 
     def name_members(self, slots: np.ndarray, name_of: Callable[[int], str | None]) -> None:
-        """Take the names of those among the slots that are in the active set; `name_of` tells that of a position."""
+        """Store the names of the slots in the active set; `name_of` returns the name of a position."""
         for k in newcomers(self.state, slots, self.owners):
             name = name_of(int(k))
             if name is not None:
@@ -197,38 +197,38 @@ class Analysis:
             self.forget_names()
 
     def forget_names(self) -> None:
-        """Keep the names of the active set alone."""
+        """Drop all names but those of the active set."""
         self.model.names.restrict(awm.members(self.state) - 1)
 
     def notes(self) -> dict[str, Any]:
-        """What a file holds beside the model and arrays."""
+        """Return the metadata of a file next to the model and arrays."""
         return {}
 
     def restore(self, notes: dict[str, Any]) -> None:
-        """Take back what `notes` gave, once it is found sound."""
+        """Check and restore the metadata that `notes` returned."""
 
     def save(self, path: str | Path) -> None:
-        """Write all that was learnt to one file; `load` gives it back."""
+        """Save the analysis to one file, which `load` reads."""
         self.forget_names()
         parameters = {name: value for name, value in self.parameters.items() if name != "schedule"}  # the model has it
         notes = {"analysis": self.kind, "version": self.version, "parameters": parameters, **self.notes()}
-        persistence.save(self.model, path, notes, (self.beside, self.layout(self.parameters)))
+        persistence.save(self.model, path, notes, (self.side, self.layout(self.parameters)))
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """The analysis that `save` wrote. Nothing that the file names is run."""
+        """Load the analysis that `save` wrote. No code of the file is run."""
         return persistence.load_parts(path, cls.of_parts)
 
     @classmethod
     def upgraded(cls, version: int, notes: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """The arrays of an older file as this version has them; `notes` are changed likewise."""
+        """Upgrade the arrays and `notes` of an older file."""
         raise OuzelError(
             f"holds {cls.kind} of format {version}, this version of Ouzel reads format {cls.version}; learn it again"
         )
 
     @classmethod
     def of_parts(cls, model: Model, notes: dict[str, Any], reading: TensorReader) -> Self:
-        """The analysis of the parts of a file, once they are found to be those of one."""
+        """Check the parts of a file and make the analysis of them."""
         found = notes.pop("analysis", None)
         if found != cls.kind:
             known = [kind.kind for kind in Analysis.__subclasses__()]
@@ -240,16 +240,16 @@ class Analysis:
         rules = {name: rule for name, rule in cls.rules().items() if name != "schedule"}
         check(stored, rules, "the analysis")
         parameters = {**stored, "schedule": model.settings.schedule}
-        wanted = describe(cls.model_of(parameters, begin=False), {})
-        held = describe(model, {})
-        if any(wanted[name] != held[name] for name in FIXED):
+        expected = describe(cls.model_of(parameters, begin=False), {})
+        stored_model = describe(model, {})
+        if any(expected[name] != stored_model[name] for name in FIXED):
             raise OuzelError(f"holds a sketch that is not the one of {cls.kind}; learn it again")
         layout = cls.layout(parameters)
-        beside = {name for name in reading.names if name.startswith(persistence.BESIDE)}
-        for name in beside - {name for name, _ in flat(layout, persistence.BESIDE)}:
+        extra = {name for name in reading.names if name.startswith(persistence.BESIDE)}
+        for name in extra - {name for name, _ in flat(layout, persistence.BESIDE)}:
             raise OuzelError(f"{name!r} is not an array of {cls.kind}")
         analysis = cls.__new__(cls)
         check_room([layout])
-        analysis.hold(parameters, model, reading.state(layout, persistence.BESIDE))
+        analysis._assemble(parameters, model, reading.state(layout, persistence.BESIDE))
         analysis.restore(notes)
         return analysis

@@ -1,4 +1,4 @@
-"""The command line. Each command is one file; nothing heavy is imported before a command needs it."""
+"""The command line: one file per command, with imports deferred until a command needs them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STARTED = 300_000  # more objects than a command has made when it begins to work
 def main() -> None:
     """Run `ouzel` with the arguments of the process."""
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # Arrow's own clears large pages anew for every table
-    gc.set_threshold(STARTED)  # what is imported is not garbage: to look through it takes a tenth of the start
+    gc.set_threshold(STARTED)  # what is imported is not garbage: collecting it takes a tenth of the start
     try:
         from ouzel.cli.ui.standard_streams import make_usable
 

@@ -1,4 +1,4 @@
-"""All commands as one application, and what becomes of errors: one line, exit status 2, no traceback."""
+"""The application of all commands, which turns errors into one line and exit status 2, without a traceback."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typer.exceptions import Exit, TyperException
 
 from ouzel.cli.groups import expanded
 from ouzel.cli.panels import Command
-from ouzel.cli.parameters import Sparing
+from ouzel.cli.parameters import LazyConversion
 from ouzel.cli.ui.interrupts import Interrupted, Signals
 from ouzel.cli.vowpal_wabbit import answer
 from ouzel.errors import OuzelError
@@ -22,34 +22,34 @@ BAD_INPUT = 2
 INTERRUPTED = 130
 CLOSED_PIPE = 141  # what a shell shows for a program that writes to a pipe nobody reads
 COMMANDS = {
-    "demo": "Learn three built-in streams, and show who wins.",
-    "train": "Learn a stream in one pass.",
+    "demo": "Train three learners on built-in streams.",
+    "train": "Train a model on a stream in one pass.",
     "predict": "Predict a stream with a model.",
     "test": "Test models on labelled examples.",
     "top": "Show the most important features of a model.",
     "info": "Show what a model file holds.",
-    "compare": "Train many learners and settings in one reading.",
-    "convert": "Write files in another format, to be read faster.",
-    "export": "Write a model for other programs, as ONNX.",
+    "compare": "Train many learners and settings in one pass.",
+    "convert": "Convert files to another format, which is faster to read.",
+    "export": "Export a model for other programs, as ONNX.",
     "compile": "Compile kernels before they are needed.",
     "learners": "List the learners, or the settings of one.",
     "explain": "Find the attributes that mark the outliers of a stream.",
-    "deltoids": "Find the items whose numbers differ most between two streams.",
-    "pmi": "Find the words, or events, that go together.",
-    "serve": "Serve a model that learns while it answers.",
+    "deltoids": "Find the items whose counts differ most between two streams.",
+    "pmi": "Find the words, or events, that occur together.",
+    "serve": "Serve a model that learns while it predicts.",
     "send": "Send files to a service, which learns them.",
     "schema": "Print the JSON schema of what a command prints with --json.",
-    "reproduce": "Run an experiment of the papers again.",
+    "reproduce": "Reproduce an experiment of the papers.",
 }
 """Each is the module of its name in `commands`, and the function there of that name, or `run_` and it."""
 
 
-class Group(Sparing, TyperGroup):
-    """All commands."""
+class Group(LazyConversion, TyperGroup):
+    """Group of all commands."""
 
 
 def application(*names: str) -> typer.Typer:
-    """The application with the commands of these names, or with all: no other is imported, nor its options read."""
+    """Make the application of the commands with these names, or of all; no other command is imported."""
     app = typer.Typer(
         cls=Group,
         help="Linear models from data streams: one pass, second-order accuracy, a memory budget that holds.",
@@ -85,7 +85,7 @@ def _first(
 
 
 def run(arguments: list[str]) -> int:
-    """The exit status of `ouzel` with these arguments."""
+    """Run `ouzel` with these arguments; return the exit status."""
     with Signals() as signals:
         return signals.status(_run(arguments))
 
@@ -117,7 +117,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _notes(error: Exception) -> list[str]:
-    """What a command adds to an error that is not its own."""
+    """Lines that a command has added to an error."""
     return list(getattr(error, "__notes__", ()))
 
 
@@ -131,5 +131,5 @@ def _command(arguments: list[str]) -> str:
 
 
 def _names_one(arguments: list[str]) -> bool:
-    """Whether a command is named before any option."""
+    """Return whether the first argument is a command."""
     return bool(arguments) and arguments[0] in COMMANDS

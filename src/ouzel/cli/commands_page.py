@@ -1,4 +1,4 @@
-"""Writes docs/commands.md: what `--help` says of each command, its options under the same headings.
+"""Generator of docs/commands.md: the help of each command, with options under the same headings.
 
 `make commands` runs it; a test compares what it writes with the page.
 """
@@ -23,7 +23,7 @@ $ ouzel [OPTIONS] COMMAND [ARGS]...
 
 
 def page() -> str:
-    """The page as Markdown."""
+    """Return the page as Markdown."""
     program: Any = typer.main.get_command(application())
     first = typer.Context(program, info_name="ouzel")
     options = [record for param in program.get_params(first) if (record := param.get_help_record(first))]
@@ -34,7 +34,7 @@ def page() -> str:
 
 
 def _of(name: str, command: Any) -> str:
-    """The section of a command."""
+    """Return the section of a command."""
     ctx = typer.Context(command, info_name=name)
     usage = f"```console\n$ ouzel {' '.join([name, *command.collect_usage_pieces(ctx)])}\n```\n"
     parts = [f"## ouzel {name}\n\n{command.help}\n", usage]

@@ -1,4 +1,4 @@
-"""Options that go together, as one parameter of a command: a dataclass whose fields are the options."""
+"""Groups of options as one parameter of a command: a dataclass whose fields are the options."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, get_type_hints
 
 
 def expanded(command: Callable[..., None]) -> Callable[..., None]:
-    """The command as Typer sees it: each parameter that is a group of options becomes those options."""
+    """Return the command for Typer, with each group of options expanded to its options."""
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, type] = {}
     options: list[Parameter] = []
@@ -34,7 +34,7 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def values(group: Any) -> dict[str, Any]:
-    """The options of a group by their names."""
+    """Return the options of a group by name."""
     return {option.name: getattr(group, option.name) for option in fields(group)}
 
 

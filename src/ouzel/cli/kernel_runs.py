@@ -1,4 +1,4 @@
-"""The runs that have all kernels of some learners compiled: each a process of its own, as people start them."""
+"""Runs that compile all kernels of some learners, each in a process of its own like a user's command."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ for kind, labels in TASKS:
 
 
 def settle_family(folder: Path, family: str | None) -> None:
-    """Have the kernels of a folder be for a family of processors; without one, for whatever they were before."""
+    """Set the family of processors that the kernels of a folder are compiled for; None keeps the present one."""
     from ouzel.kernels.cache import FAMILIES, PROCESSOR, supports
 
     if family is not None and family not in FAMILIES:
@@ -51,7 +51,7 @@ def settle_family(folder: Path, family: str | None) -> None:
 
 
 class Runs:
-    """What to run, each with a word on what it is; files to learn are in a folder that goes when this ends."""
+    """Runs with a word on each; the files to learn are in a temporary folder."""
 
     def __init__(self, learners: list[str], cache: str | None) -> None:
         self.learners = learners
@@ -97,7 +97,7 @@ class Runs:
 
 
 def write_files(folder: Path) -> list[str]:
-    """Small files of every kind of label, and of every format: the names of these."""
+    """Write small files of every kind of label and of every format; return the names of the latter."""
     import pyarrow
     import pyarrow.csv
     import pyarrow.parquet

@@ -10,6 +10,7 @@ import typer
 
 from ouzel.cli.groups import values
 from ouzel.errors import OuzelError
+from ouzel.flags import flag_of
 from ouzel.streams.formats.catalogue import names_of
 from ouzel.streams.sources.addresses import is_log, is_remote, with_query
 
@@ -20,44 +21,52 @@ MESSAGES = names_of(lambda format: format.in_messages)
 Begin = Annotated[
     str | None,
     typer.Option(
-        metavar="WHERE", help="Of a log: begin at its beginning, at its end, or at a time (2026-11-20T08:00)."
+        "--from", metavar="WHERE", help="Of a log: start at its beginning, its end, or a time (2026-11-20T08:00)."
     ),
 ]
-Follow = Annotated[bool, typer.Option("--follow", help="Of a log: go on at its end, and wait for more.")]
+Follow = Annotated[bool, typer.Option("--follow", help="Of a log: at its end wait for more messages, like tail -f.")]
 Until = Annotated[
     str | None,
     typer.Option(
-        metavar="WHEN", help="Of a log: stop at 'lag 0' (its end), 'offset N', 'examples N' (in all), or a time."
+        metavar="WHEN", help="Of a log: stop at 'lag 0' (its end), 'offset N', 'examples N' (in total), or a time."
     ),
 ]
 OnGap = Annotated[
-    str | None, typer.Option(help="What to do where messages of a log are gone: raise, or skip (and count them).")
+    str | None, typer.Option(help="On messages of a log that were deleted: raise, or skip (and count them).")
 ]
 Quarantine = Annotated[
-    str | None, typer.Option(metavar="FILE", help="With --on-error skip: write the messages left out to this file.")
+    str | None, typer.Option(metavar="FILE", help="With --on-error skip: write skipped messages to this file.")
 ]
 LabelsOf = Annotated[
     str | None,
     typer.Option(
-        metavar="URL", help="Of a log: its labels come later, in this one, and find their message by its key."
+        metavar="URL", help="Of a log: another log with its labels, which come later and are joined on the message key."
     ),
 ]
 Within = Annotated[
-    int | None, typer.Option(metavar="N", help="With --labels: messages that one waits for its label (10000).")
+    int | None,
+    typer.Option(
+        "--join-window", metavar="N", help="With --labels: further messages that one waits for its label (10000)."
+    ),
 ]
 By = Annotated[
-    str | None, typer.Option(metavar="MEMBER", help="With --labels: a member of both to find messages by, not the key.")
+    str | None,
+    typer.Option("--join-key", metavar="FIELD", help="With --labels: join on this field instead of the message key."),
 ]
 Sql = Annotated[
-    str | None, typer.Option("--sql", metavar="SELECT", help="Read what a database answers to this, in place of files.")
+    str | None, typer.Option("--sql", metavar="SELECT", help="Read the result of this query instead of files.")
 ]
 Database = Annotated[
     str | None,
-    typer.Option(metavar="URL", help="That database: postgresql://…, sqlite:///file, duckdb:///file, adbc+DRIVER://…"),
+    typer.Option(
+        metavar="URL", help="Database of --sql: postgresql://…, sqlite:///file, duckdb:///file, adbc+DRIVER://…"
+    ),
 ]
 Cursor = Annotated[
     str | None,
-    typer.Option(metavar="COL", help="Column of --sql that only grows: rows are read in its order, as those of a log."),
+    typer.Option(
+        metavar="COL", help="Column of --sql that only grows; its rows are read in this order, like those of a log."
+    ),
 ]
 
 LABELS_APART = (
@@ -68,7 +77,7 @@ LABELS_APART = (
 
 @dataclass(frozen=True)
 class Querying:
-    """What is asked of a database."""
+    """Options of a query to a database."""
 
     sql: Sql = None
     database: Database = None
@@ -77,7 +86,7 @@ class Querying:
 
 @dataclass(frozen=True)
 class Following:
-    """How far a log is read."""
+    """Options of the reading of a log."""
 
     begin: Begin = None
     follow: Follow = False
@@ -91,27 +100,31 @@ class Following:
 
 @dataclass(frozen=True)
 class Feeding:
-    """The logs that feed a service."""
+    """Options of the logs that a service learns from."""
 
     feed: Annotated[
         list[str] | None,
-        typer.Option(metavar="URL", help="A log to learn, too: kafka://…, redis://…, nats://…; may be repeated."),
+        typer.Option(metavar="URL", help="A log to learn from: kafka://…, redis://…, nats://…; may be repeated."),
     ] = None
     feed_begin: Annotated[
         str,
-        typer.Option(metavar="WHERE", help="Of a new --feed: beginning, end, or a time (2026-11-20T08:00)."),
+        typer.Option(
+            "--feed-from", metavar="WHERE", help="Of a new --feed: beginning, end, or a time (2026-11-20T08:00)."
+        ),
     ] = "beginning"
     feed_format: Annotated[
-        str | None, typer.Option(help=f"Of messages: {', '.join(MESSAGES)}; by default that of the first ones.")
+        str | None,
+        typer.Option(help=f"Format of messages: {', '.join(MESSAGES)}; by default detected from the first ones."),
     ] = None
     feed_anew: Annotated[
-        bool, typer.Option("--feed-anew", help="Begin in a --feed that is another log of the same name by now.")
+        bool,
+        typer.Option("--feed-reset", help="Start over in a --feed that was deleted and made again under its old name."),
     ] = False
     on_gap: OnGap = None
     later_labels: Annotated[str | None, typer.Option("--labels", hidden=True)] = None
 
     def plans(self) -> list[Plan]:
-        """What is to be read; OuzelError in one line where that cannot be."""
+        """Return the plans of the feeds; raise an OuzelError where one is impossible."""
         from ouzel.service.feed import plans_of
 
         if self.later_labels is not None:
@@ -120,7 +133,7 @@ class Feeding:
 
 
 def sources_of(files: Sequence[str] | None, querying: Querying) -> list[str]:
-    """The files of a command, or the question to a database that stands in their place."""
+    """Return the files of a command, or the query to a database that replaces them."""
     if querying.sql is None:
         for name in ("database", "cursor"):
             if getattr(querying, name) is not None:
@@ -139,7 +152,7 @@ def sources_of(files: Sequence[str] | None, querying: Querying) -> list[str]:
 
 
 def check_rounds(sources: Sequence[str], seconds: float) -> None:
-    """Refuse to learn in rounds what is not a file, or with checkpoints by the clock."""
+    """Refuse to learn in rounds from a log or a database, or with checkpoints by time."""
     if seconds:
         raise OuzelError("learning in rounds saves by examples; give --checkpoint-every a number of them")
     if any(map(is_remote, sources)):
@@ -147,11 +160,11 @@ def check_rounds(sources: Sequence[str], seconds: float) -> None:
 
 
 def of_logs(following: Following, files: Sequence[str]) -> dict[str, Any]:
-    """The options that were given, as the library takes them; refused where no log is read."""
+    """Return the options that were given as keywords of the library; refuse them where no log is read."""
     given = {name: value for name, value in values(following).items() if value is not None and value is not False}
     if "within" in given and "labels" not in given:
-        raise OuzelError("--within goes with --labels: the log that labels come from")
+        raise OuzelError("--join-window goes with --labels: the log that labels come from")
     if given and not any(map(is_log, files)):
-        name = next(iter(given)).replace("_", "-")
-        raise OuzelError(f"--{name} is for logs such as kafka://broker:9092/topic; leave it out")
+        flag = flag_of(next(iter(given)))
+        raise OuzelError(f"{flag} is for logs such as kafka://broker:9092/topic; leave it out")
     return given

@@ -1,4 +1,4 @@
-"""Help in which options stand under headings: what one looks for among sixty is found by what it is about."""
+"""Commands whose help groups options under headings."""
 
 from __future__ import annotations
 
@@ -6,45 +6,58 @@ from collections.abc import Mapping
 from typing import Any
 
 from typer.core import TyperCommand
+from typer.exceptions import TyperException
 
-from ouzel.cli.parameters import Sparing
+from ouzel.cli.parameters import LazyConversion
+from ouzel.cli.renamed_options import renamed
 
 FEW = 14  # options, up to which there is one list
-OWN = "Options"  # heading of those that stand nowhere below
+OWN = "Options"  # heading of options that are in no list below
 PANELS: dict[str, str] = {
     "Learner": "learner learners task loss learning_rate l1 l2 budget sketch_size epsilon set_ step_sizes grid pairs "
     "most_classes no_intercept raw_targets standardize forget",
-    "Saving and going on": "model resume again checkpoint_every passes holdout_every cache save_best",
-    "Report": "top reference plot table live only explain output to json_",
+    "Saving and resuming": "model resume relearn checkpoint_every passes holdout_every cache save_best",
+    "Report": "top reference plot table live only explain output save_to json_",
     "Files": "format columns skip_lines delimiter on_error limit",
     "Columns": "label label_positive weight id id_ group query column text categorical numeric dates ignore keep "
     "missing",
     "Features": "crosses ngrams skips bins hinges bits seed",
     "Logs": "begin follow until on_gap labels within by quarantine with_key with_headers",
     "Databases": "sql database cursor",
-    "Many machines": "workers cluster merge_every lanes",
+    "Distributed training": "workers cluster merge_every lanes",
 }
-"""Headings in their order, and what stands below them, by the parameters of commands."""
+"""Headings in their order, with the parameters of commands below each."""
 
 OF_SERVE: dict[str, str] = {
-    "Models": "data name also shadow begin_ model",
+    "Models": "data name extra_model shadow init model",
     "Learner": PANELS["Learner"],
     "Columns": PANELS["Columns"],
     "Features": PANELS["Features"],
-    "A log that feeds it": "feed feed_begin feed_format feed_anew on_gap with_key with_headers",
+    "Logs to learn from": "feed feed_begin feed_format feed_anew on_gap with_key with_headers",
     "Address and access": "host port tokens new_token scopes certificate key limit",
-    "Readers of one machine": "workers readers_port",
+    "Worker processes": "workers readers_port",
     "Disk": "snapshot_every keep_log log",
-    "Following another service": "follow follow_every token",
+    "Replication": "follow follow_every token",
 }
-"""The same of `ouzel serve`, some of whose options have the names of others."""
+"""Headings of `ouzel serve`, some of whose options mean something else than those of other commands."""
 
 
-class Command(Sparing, TyperCommand):
-    """A command whose help groups its options."""
+class Command(LazyConversion, TyperCommand):
+    """A command whose help groups its options, and which accepts the former names of some."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments; where an option is unknown by its name, once more under its new one."""
+        try:
+            return super().parse_args(ctx, list(args))
+        except TyperException as error:
+            known = {name for param in self.get_params(ctx) for name in param.opts}
+            given = renamed(getattr(error, "option_name", ""), args, known)
+            if given is None:
+                raise
+        return self.parse_args(ctx, given)
 
     def sections(self, ctx: Any) -> dict[str, list[tuple[str, str]]]:
-        """Arguments, and options under their headings: how each is written, and what it is."""
+        """Arguments, and options under their headings, each with how it is written and its help."""
         shown = [(param, param.get_help_record(ctx)) for param in self.get_params(ctx)]
         records = [(param, record) for param, record in shown if record is not None]
         options = [(param.name, record) for param, record in records if param.param_type_name == "option"]
@@ -59,14 +72,14 @@ class Command(Sparing, TyperCommand):
         return {heading: lines for heading, lines in sections.items() if lines}
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write them for a screen."""
+        """Write the sections to a formatter of help."""
         for heading, lines in self.sections(ctx).items():
             with formatter.section(heading):
                 formatter.write_dl(lines)
 
 
 def panels_of(panels: Mapping[str, str]) -> dict[str, str]:
-    """The heading of each option.
+    """Heading of each option.
 
     >>> panels_of({"Files": "format columns"})
     {'format': 'Files', 'columns': 'Files'}

@@ -1,4 +1,4 @@
-"""Parameters whose values need no conversion, or none to speak of, are not converted by Typer.
+"""Lazy conversion of parameters: Typer converts only values that need it.
 
 Typer has pydantic convert every value, also text and those that were not given; importing it takes longer than Typer
 itself.
@@ -10,22 +10,22 @@ from functools import partial
 from typing import Any
 
 
-class Sparing:
-    """A command, or a group of them, with such parameters: to be derived from first, before Typer's class."""
+class LazyConversion:
+    """Mixin of commands and groups with such parameters; it must come before Typer's class."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Its parameters."""
-        return [_sparing(param) for param in super().get_params(ctx)]  # type: ignore[misc]
+        """Return the parameters, lazily converted."""
+        return [_lazily_converted(param) for param in super().get_params(ctx)]  # type: ignore[misc]
 
 
-def _sparing(param: Any) -> Any:
+def _lazily_converted(param: Any) -> Any:
     if "process_value" not in vars(param):
         param.process_value = partial(_value, param, param.process_value)
     return param
 
 
 def _value(param: Any, convert: Any, ctx: Any, given: Any) -> Any:
-    """The value of a parameter, converted if need be."""
+    """Return the value of a parameter, converted if needed."""
     kind = param.type_descriptor.annotation
     many = param.multiple or param.nargs == -1
     if given is None and not param.required:

@@ -1,4 +1,4 @@
-"""Writes docs/settings.md: every setting with its default, its range and what it is, as declared in the code.
+"""Generator of docs/settings.md: every setting with its default, range and meaning, as declared in the code.
 
 `make settings` runs it; a test compares what it writes with the page.
 """
@@ -12,7 +12,7 @@ from typing import Any
 from ouzel.analytics.deltoids.relative_deltoids import RelativeDeltoids
 from ouzel.analytics.explanation.explainer import StreamingExplainer
 from ouzel.analytics.pmi.streaming_pmi import StreamingPMI
-from ouzel.evaluation.figures import settings
+from ouzel.evaluation.formatting import settings
 from ouzel.evaluation.progressive import Run
 from ouzel.learners.catalogue import LEARNERS, Learner
 from ouzel.model.model import Model
@@ -55,7 +55,7 @@ CALLABLES: tuple[tuple[str, Any], ...] = (
 
 
 def page() -> str:
-    """The page as Markdown."""
+    """Return the page as Markdown."""
     parts = [HEAD]
     for names, learner in _by_settings():
         rows = ((name, settings({"": d.default})[1:], d.takes, d.about) for name, d in described(learner).items())
@@ -74,7 +74,7 @@ def page() -> str:
 
 
 def _by_settings() -> list[tuple[list[str], Learner]]:
-    """Names of learners with the same settings, and the first of them."""
+    """Yield names of learners with the same settings, and the first of these learners."""
     groups: dict[Any, list[str]] = {}
     for learner in LEARNERS.values():
         groups.setdefault((learner.rule or learner.module_name, learner.settings), []).append(learner.name)
@@ -91,7 +91,7 @@ def _default(function: Any, name: str) -> str:
 
 
 def _table(rows: Iterable[tuple[str, str, str, str]]) -> str:
-    """A Markdown table of settings."""
+    """Return a Markdown table of settings."""
     lines = ["| setting | default | takes | what it is |", "| --- | --- | --- | --- |"]
     lines += [f"| `{name}` | {default} | {takes} | {about} |" for name, default, takes, about in rows]
     return "\n".join(lines) + "\n"

@@ -1,4 +1,4 @@
-"""Vowpal Wabbit's options in Ouzel's words: what the command line answers to them, and the page that lists them.
+"""Vowpal Wabbit's options and their equivalents here: answers of the command line, and a page of documentation.
 
 `make vowpal-wabbit` writes docs/vowpal-wabbit.md of this table; a test compares the two.
 """
@@ -21,7 +21,7 @@ Ouzel does not have is answered by its line of this table. `make vowpal-wabbit` 
 
 
 class Flag(NamedTuple):
-    """An option of Vowpal Wabbit and what stands for it here."""
+    """Option of Vowpal Wabbit with its equivalent here."""
 
     names: tuple[str, ...]
     takes: str  # its argument in capitals, "" if it has none
@@ -94,7 +94,7 @@ FLAGS = (
     Flag(
         ("--ignore_linear",),
         "NAMESPACE",
-        "is not here: crosses stand beside the features they are made of; `--ignore NAMESPACE` leaves out both",
+        "is not here: crosses do not replace the features that they are made of; `--ignore NAMESPACE` leaves out both",
     ),
     Flag(("--redefine",), "NAMES", "is not here: rename the namespaces in the text"),
     Flag(("--noconstant",), "", "is `--no-intercept` here"),
@@ -113,13 +113,13 @@ FLAGS = (
     ),
     Flag(("-c", "--cache", "-k", "--kill_cache"), "", CACHE),
     Flag(("--cache_file",), "FILE", CACHE),
-    Flag(("--compressed",), "", "is not needed here: gzip, bzip2, xz and zstd are told by content"),
+    Flag(("--compressed",), "", "is not needed here: gzip, bzip2, xz and zstd are detected by content"),
     Flag(("--csv",), "", "is `--format csv` here, if the file's name does not say so"),
     Flag(("--csv_separator",), "CHARACTER", "is `--delimiter CHARACTER` here"),
-    Flag(("--csv_header",), "NAMES", "is `--columns NAMES` here"),
+    Flag(("--csv_header",), "NAMES", "is `--column-names NAMES` here"),
     Flag(("--examples",), "COUNT", "is not here: have `head -n COUNT FILE` piped into `ouzel train -`"),
     Flag(("--holdout_period",), "N", "is `--holdout-every N` here"),
-    Flag(("--holdout_off",), "", "is not needed here: nothing is held out unless `--holdout-every N` asks for it"),
+    Flag(("--holdout_off",), "", "is not needed here: nothing is held out without `--holdout-every N`"),
     Flag(("--early_terminate",), "PASSES", "is not here: `--passes` says how many, and one is meant to do"),
     Flag(
         ("--save_resume", "--preserve_performance_counters"),
@@ -153,7 +153,7 @@ FLAGS = (
 
 
 def answer(option: str, arguments: Sequence[str]) -> str | None:
-    """What to say of an unknown option among some arguments; None if it is not one of Vowpal Wabbit's.
+    """Return the answer to an unknown option among the arguments; None if it is not one of Vowpal Wabbit's.
 
     >>> answer("-f", ["train", "a.vw", "-f", "a.model"])
     '`-f a.model` of Vowpal Wabbit is `--model MODEL` here'
@@ -167,12 +167,12 @@ def answer(option: str, arguments: Sequence[str]) -> str | None:
 
 
 def _stands_in(option: str, given: str) -> bool:
-    """Whether an argument is an option, perhaps with a value behind it: `-b18`, `--oaa=3`."""
+    """Return whether an argument is an option, possibly with its value: `-b18`, `--oaa=3`."""
     return given == option or given.startswith(f"{option}=" if option.startswith("--") else option)
 
 
 def page() -> str:
-    """The page as Markdown."""
+    """Return the page as Markdown."""
     return HEAD + "".join(f"| {_written(flag)} | {flag.here} |\n" for flag in FLAGS)
 
 

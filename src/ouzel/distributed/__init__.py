@@ -1,4 +1,4 @@
-"""Learning spread over processes and machines: pure tasks in rounds, and the same bits whatever fails."""
+"""Distributed training over processes and machines: pure tasks in rounds, with the same bits whatever fails."""
 
 from ouzel.distributed.training import train
 

@@ -1,7 +1,7 @@
-"""Dask.distributed as an engine: its scheduler does a task again that was lost with a worker.
+"""Engine on Dask.distributed, whose scheduler repeats tasks that were lost with a worker.
 
-What a round begins from is a literal of its tasks, so that nothing older than a round is needed, or kept, to do
-anything again: what the scheduler knows does not grow with the rounds, and survives all workers.
+The base of a round is a literal of its tasks, so that nothing older than a round is needed to repeat one: the memory
+of the scheduler does not grow with the rounds, and survives all workers.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ CONNECTING = 10  # seconds
 
 
 class Handle:
-    """A task and its future as of the last time that it was handed over."""
+    """Handle of a task, with the future of its last submission."""
 
-    def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...], lane: int | None) -> None:
-        self.function, self.arguments, self.lane = function, arguments, lane
+    def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...], shard: int | None) -> None:
+        self.function, self.arguments, self.shard = function, arguments, shard
         self.future: Any = None
 
 
-def _held(value: Any) -> Any:
+def _identity(value: Any) -> Any:
     return value
 
 
 class Dask:
-    """Workers of a Dask cluster, by the address of its scheduler, or by a client."""
+    """Engine of a Dask cluster, by the address of its scheduler or a client."""
 
     name = "Dask"
     elsewhere = True
@@ -51,24 +51,24 @@ class Dask:
 
     @property
     def workers(self) -> int:
-        """Workers that are connected."""
+        """Number of connected workers."""
         return len(self._addresses())
 
     def _addresses(self) -> list[str]:
         return sorted(self._client.scheduler_info(n_workers=-1)["workers"])
 
     def share(self, value: Any) -> Handle:
-        """A task that is its value."""
-        return self.submit(_held, value)
+        """Submit a value as a task."""
+        return self.submit(_identity, value)
 
-    def submit(self, function: Callable[..., Any], *arguments: Any, lane: int | None = None) -> Handle:
-        """To a worker of the lane, or to any other if that is gone."""
-        handle = Handle(function, arguments, lane)
-        self._hand_over(handle)
+    def submit(self, function: Callable[..., Any], *arguments: Any, shard: int | None = None) -> Handle:
+        """Submit a task to the worker of the shard, or to any other if that is gone."""
+        handle = Handle(function, arguments, shard)
+        self._resubmit(handle)
         return handle
 
     def result(self, handle: Handle) -> Any:
-        """What was found, by as many workers as it takes."""
+        """Wait for the result; resubmit the task if a worker dies."""
         from distributed import CancelledError, KilledWorker
         from distributed.client import FutureCancelledError
 
@@ -80,7 +80,7 @@ class Dask:
         raise OuzelError(f"{MOST_TRIES} workers have died over one task; is there memory enough on the workers?")
 
     def close(self) -> None:
-        """Leave the cluster, which goes on."""
+        """Disconnect from the cluster, which stays up."""
         if self._ours:
             self._client.close()
 
@@ -88,14 +88,14 @@ class Dask:
         for part in handle.arguments:
             if isinstance(part, Handle) and part.future.status in ("cancelled", "error", "lost"):
                 self._again(part)
-        self._hand_over(handle)
+        self._resubmit(handle)
 
-    def _hand_over(self, handle: Handle) -> None:
+    def _resubmit(self, handle: Handle) -> None:
         arguments = [part.future if isinstance(part, Handle) else part for part in handle.arguments]
         where: dict[str, Any] = {}
-        addresses = self._addresses() if handle.lane is not None else []
-        if addresses and handle.lane is not None:
-            where = {"workers": [addresses[handle.lane % len(addresses)]], "allow_other_workers": True}
+        addresses = self._addresses() if handle.shard is not None else []
+        if addresses and handle.shard is not None:
+            where = {"workers": [addresses[handle.shard % len(addresses)]], "allow_other_workers": True}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of large literals: see above
             handle.future = self._client.submit(handle.function, *arguments, pure=False, **where)

@@ -1,8 +1,8 @@
-"""Engines: who does the tasks. Three functions are all that a training asks of one.
+"""Engines that run tasks, and the three functions that a training calls.
 
-`share(value)` and `submit(function, *arguments, lane=…)` give handles, which can be arguments of further tasks, and
-`result(handle)` waits for what a handle stands for. Tasks are functions of values: an engine may do one twice, and does
-one again that was lost with a worker. Tasks of a lane go to one worker where that can be; those of none anywhere.
+`share(value)` and `submit(function, *arguments, shard=…)` return handles, which can be arguments of further tasks, and
+`result(handle)` waits for the value of a handle. Tasks are pure functions: an engine may run one twice, and repeats
+one that was lost with a worker. Tasks of a shard go to one worker where possible; tasks without one go anywhere.
 """
 
 from __future__ import annotations
@@ -14,37 +14,37 @@ Function = Callable[..., Any]
 
 
 class Engine(Protocol):
-    """What does the tasks of a training."""
+    """Engine that runs the tasks of a training."""
 
     name: str
     dashboard: str | None
-    elsewhere: bool  # whether tasks of a lane are done while the training goes on
+    elsewhere: bool  # whether tasks of a shard run while the training continues
 
     @property
     def workers(self) -> int: ...  # that there are now
 
     def share(self, value: Any) -> Any:
-        """A handle of a value that many tasks need."""
+        """Return a handle of a value that many tasks need."""
 
-    def submit(self, function: Function, *arguments: Any, lane: int | None = None) -> Any:
-        """A handle of what a function gives of values and handles."""
+    def submit(self, function: Function, *arguments: Any, shard: int | None = None) -> Any:
+        """Run a function on values and handles; return a handle of its result."""
 
     def result(self, handle: Any) -> Any:
-        """What a handle stands for; errors of the task are raised."""
+        """Return the value of a handle; errors of the task are raised."""
 
     def close(self) -> None:
-        """Let go of the workers."""
+        """Release the workers."""
 
 
 class Value:
-    """A value that is here."""
+    """Handle of a value in this process."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
 
 
 class Serial:
-    """Everything in this process, one task after the other."""
+    """Engine that runs tasks in this process, one after the other."""
 
     name = "one process"
     dashboard: str | None = None
@@ -52,16 +52,16 @@ class Serial:
     workers: int = 1
 
     def share(self, value: Any) -> Value:
-        """The value itself."""
+        """Return a handle of the value."""
         return Value(value)
 
-    def submit(self, function: Function, *arguments: Any, lane: int | None = None) -> Value:
-        """Done at once."""
+    def submit(self, function: Function, *arguments: Any, shard: int | None = None) -> Value:
+        """Run the function at once."""
         return Value(function(*(part.value if isinstance(part, Value) else part for part in arguments)))
 
     def result(self, handle: Value) -> Any:
-        """What was found."""
+        """Return the value of a handle."""
         return handle.value
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: there are no workers."""

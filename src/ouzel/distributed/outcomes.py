@@ -1,4 +1,4 @@
-"""What workers have predicted, in the classes of all: each has met them in an order of its own."""
+"""Conversion of workers' predictions to a common order of classes, as each worker sees them in an order of its own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ouzel.streams.label_values import Label
 
 
 def in_classes(outcome: Outcome, own: list[Label], labels: list[Label]) -> Outcome:
-    """An outcome of classes in a worker's order, in the order of all."""
+    """Convert an outcome from a worker's order of classes to the common one."""
     if outcome.targets.dtype.kind != "i":
         return outcome
     targets = outcome.targets.astype(np.int64)

@@ -1,4 +1,4 @@
-"""A model as few bytes: what a state that has seen nothing holds anyway, and rows that nobody has touched, stay out.
+"""Compact serialisation of models, without what a fresh state has anyway and rows that were not touched.
 
 So tables of hash functions, which follow from the seed, and the empty parts of large tables are made again on arrival.
 """
@@ -20,7 +20,7 @@ PROTOCOL = 5
 
 
 def packed(model: Model) -> bytes:
-    """A model as bytes."""
+    """Serialise a model."""
     bare = copy.copy(model)
     bare.states, bare.preparation = [], model.preparation.emptied()
     parts = [*model.states, *model.preparation.arrays().values()]
@@ -29,7 +29,7 @@ def packed(model: Model) -> bytes:
 
 
 def unpacked(data: bytes) -> Model:
-    """The model of such bytes; what it holds is its own, and may be written."""
+    """Deserialise a model; its arrays are its own and writable."""
     model: Model
     model, arrays = pickle.loads(data)
     parts = _fresh(model)
@@ -46,19 +46,19 @@ def unpacked(data: bytes) -> Model:
 
 
 def _fresh(model: Model) -> list[Any]:
-    """The states that a model of its shape began with, and behind them the moments of features."""
+    """Return fresh states of the model's shape, followed by the moments of features."""
     shape = model.task.shape(model, len(model.classes))
     states = [model.module.init(*shape, model.settings) for _ in range(model.task.count(model.classes))]
     return states + [allocate(layout) for layout in model.preparation.layouts(model.capacity).values()]
 
 
 def _differences(fresh: Any, state: Any) -> list[Any]:
-    """What each array has otherwise than a fresh one: nothing, rows, or all of it."""
+    """Return the difference of each array from a fresh one: None, rows, or all of it."""
     return [_difference(old, new) for (_, old), (_, new) in zip(flat(fresh), flat(state), strict=True)]
 
 
 def _difference(old: np.ndarray, new: np.ndarray) -> Any:
-    """Of an array that was another one at first: nothing, the rows that changed, or all of it."""
+    """Return the difference of two arrays: None, the rows that changed, or all of the new one."""
     if not new.size:
         return None
     places = changed_rows(np.atleast_1d(new), np.atleast_1d(old))

@@ -1,7 +1,7 @@
-"""How a stream is parted: into pieces of files, and lanes of pieces that are learnt side by side.
+"""Partitioning of a stream into pieces of files, and shards of pieces that are learnt in parallel.
 
-Both follow from the files and the number of lanes alone, never from who learns them. Text that is not packed is cut at
-line ends, Parquet at row groups; any other file is one piece. Lane k of n has the pieces k, k + n, k + 2n, …
+Both depend on the files and the number of shards alone, never on the workers. Text that is not packed is cut at
+line ends, Parquet at row groups; any other file is one piece. Shard k of n has the pieces k, k + n, k + 2n, …
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ONCE = "standard input and pipes can be read once only, by one process; put them
 
 
 class Piece(NamedTuple):
-    """A part of a file; `stop` 0 means all of it."""
+    """Part of a file; `stop` 0 means all of it."""
 
     path: str
     format: str  # its name
@@ -40,7 +40,7 @@ class Piece(NamedTuple):
     stop: int = 0
 
     def source(self) -> Source:
-        """What is read of it."""
+        """Open the source of the piece."""
         if not self.stop:
             return Source(self.path)
         if find(self.format).split is Split.ROW_GROUPS:
@@ -48,24 +48,24 @@ class Piece(NamedTuple):
         return RangeSource(self.path, self.head, self.start, self.stop)
 
 
-Lane = tuple[Piece, ...]
+Shard = tuple[Piece, ...]
 
 
 class Plan(NamedTuple):
-    """Which lanes there are."""
+    """Plan of a training: its shards."""
 
-    lanes: tuple[Lane, ...]
+    shards: tuple[Shard, ...]
     size: int  # bytes of all files
 
     @property
     def digest(self) -> str:
-        """Of the files' names and sizes, and where they are cut: a run goes on with the plan that it began with."""
-        text = json.dumps([[[Path(piece.path).name, *piece[1:]] for piece in lane] for lane in self.lanes])
+        """Digest of the names and sizes of the files and their cuts; a run must resume with the same plan."""
+        text = json.dumps([[[Path(piece.path).name, *piece[1:]] for piece in shard] for shard in self.shards])
         return hashlib.sha256(f"{self.size} {text}".encode()).hexdigest()
 
 
 def plan_of(paths: list[str], format: str | None, options: Options, lanes: int, whole: bool = False) -> Plan:
-    """The lanes of some files; those of groups to rank are left `whole`."""
+    """Partition files into shards; `whole` leaves files with groups to rank undivided."""
     sources = [open_source(path) for path in paths]
     if any(source.size is None for source in sources):
         raise OuzelError(ONCE)
@@ -88,7 +88,7 @@ def plan_of(paths: list[str], format: str | None, options: Options, lanes: int, 
 
 
 def _wanted(size: int, total: int, lanes: int) -> int:
-    """How many pieces a file of a size is cut into, of files of so many bytes."""
+    """Return the number of pieces of a file of a size, among files of `total` bytes."""
     each = min(LARGEST, max(SMALLEST, total // lanes))
     return max(1, round(size / each))
 
@@ -104,7 +104,7 @@ def _row_groups(path: str, format: Format, total: int, lanes: int) -> list[Piece
 
 
 def _lines(path: str, format: Format, options: Options, total: int, lanes: int) -> list[Piece]:
-    """Pieces of text, each of whole lines; of CSV every piece begins with the header."""
+    """Cut text into pieces of whole lines; every piece of CSV begins with the header."""
     size = place_of(path).stat().st_size
     count = _wanted(size, total, lanes)
     records = format.split is Split.RECORDS
@@ -122,7 +122,7 @@ def _lines(path: str, format: Format, options: Options, total: int, lanes: int) 
 
 
 def _line_end(file: BinaryIO, aim: int) -> int:
-    """The beginning of the first line that begins at a position or behind it."""
+    """Return the start of the first line at a position or after it."""
     file.seek(aim - 1)
     file.readline()
     return file.tell()
@@ -139,7 +139,7 @@ def _has_quotes(path: str) -> bool:
 
 
 def _outside_quotes(path: str, head: int, aims: list[int]) -> Iterator[int]:
-    """Line ends at positions or behind them that lie outside of quotation marks: all before is counted."""
+    """Yield line ends at positions or after them outside of quotes, which are counted from the start."""
     at, open_quotes, waiting = 0, 0, list(aims)
     for chunk in _chunks(path):
         quotes = np.cumsum(chunk == ord('"')) + open_quotes

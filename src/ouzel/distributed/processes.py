@@ -1,4 +1,4 @@
-"""Processes of this machine as an engine.
+"""Engine of worker processes on this machine.
 
 Each is at the other end of a pipe. The standard library's pools would wait for ever for the rest of an answer that a
 worker had begun to write when it was killed, since they keep its end of the pipe open themselves.
@@ -21,15 +21,15 @@ from ouzel.distributed.engine import Function, Value
 from ouzel.errors import OuzelError
 
 MOST_DEATHS = 20  # of workers, over one task
-PATIENCE = 0.5  # seconds between two looks at whether the driver is still there
+POLL_INTERVAL = 0.5  # seconds between two checks whether the driver is alive
 
 
 class WorkerDiedError(Exception):
-    """A worker has ended without an answer."""
+    """A worker has died without a result."""
 
 
 class Worker:
-    """A process that does one task after the other."""
+    """Process that runs one task after the other."""
 
     def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")  # threads of this process would not survive a fork
@@ -41,16 +41,16 @@ class Worker:
         self._thread = ThreadPoolExecutor(1, "ouzel-worker")
 
     def submit(self, function: Function, arguments: tuple[Any, ...]) -> Future[Any]:
-        """Have a task done after those before it."""
-        return self._thread.submit(self._ask, function, arguments)
+        """Queue a task behind those before it."""
+        return self._thread.submit(self._call, function, arguments)
 
     def close(self) -> None:
-        """End the process after the task that it is at."""
+        """End the process after its present task."""
         self._thread.shutdown(cancel_futures=True)
         self._here.close()
         self.process.join()
 
-    def _ask(self, function: Function, arguments: tuple[Any, ...]) -> Any:
+    def _call(self, function: Function, arguments: tuple[Any, ...]) -> Any:
         try:
             self._here.send((function, arguments))
             done, answer = self._here.recv()
@@ -63,7 +63,7 @@ class Worker:
 
 
 class _Job:
-    """A task for a worker, and its future as of the last time that it was handed over."""
+    """Task of a worker, with the future of its last submission."""
 
     def __init__(self, function: Function, arguments: tuple[Any, ...], place: int) -> None:
         self.function, self.arguments, self.place = function, arguments, place
@@ -71,7 +71,7 @@ class _Job:
 
 
 class Processes:
-    """Processes of this machine; tasks of no lane are done here. A worker that dies is replaced, its task done anew."""
+    """Engine of worker processes; tasks without a shard run in this process. A dead worker is replaced."""
 
     name = "processes"
     dashboard: str | None = None
@@ -82,31 +82,31 @@ class Processes:
         self._all = [Worker() for _ in range(workers)]
 
     def share(self, value: Any) -> Value:
-        """The value itself; it goes to the workers with each task."""
+        """Return a handle of the value, which is sent with each task."""
         return Value(value)
 
-    def submit(self, function: Function, *arguments: Any, lane: int | None = None) -> Any:
-        """To the worker of the lane; what belongs to no lane is done here."""
+    def submit(self, function: Function, *arguments: Any, shard: int | None = None) -> Any:
+        """Submit a task to the worker of the shard; without one, run it in this process."""
         given = tuple(self.result(part) if isinstance(part, (Value, _Job)) else part for part in arguments)
-        if lane is None:
+        if shard is None:
             return Value(function(*given))
-        job = _Job(function, given, lane % self.workers)
-        self._hand_over(job)
+        job = _Job(function, given, shard % self.workers)
+        self._resubmit(job)
         return job
 
     def result(self, handle: Any) -> Any:
-        """What was found, by as many workers as it takes."""
+        """Wait for the result; resubmit the task if a worker dies."""
         if isinstance(handle, Value):
             return handle.value
         for _ in range(MOST_DEATHS):
             try:
                 return handle.future.result()
             except (WorkerDiedError, CancelledError):  # it died over this task, or over one before it
-                self._hand_over(handle)
+                self._resubmit(handle)
         raise OuzelError(f"{MOST_DEATHS} workers have died over one task; is there memory enough? Give fewer --workers")
 
     def processes(self) -> list[int]:
-        """The ids of the workers' processes."""
+        """Return the process ids of the workers."""
         return [worker.process.pid for worker in self._all if worker.process.pid is not None]
 
     def close(self) -> None:
@@ -114,7 +114,7 @@ class Processes:
         for worker in self._all:
             worker.close()
 
-    def _hand_over(self, job: _Job) -> None:
+    def _resubmit(self, job: _Job) -> None:
         if self._all[job.place].died:
             self._all[job.place].close()
             self._all[job.place] = Worker()
@@ -122,10 +122,10 @@ class Processes:
 
 
 def _serve(pipe: Any, driver: int) -> None:
-    """Do what comes, until the driver goes; interruptions are left to it."""
+    """Run the tasks that arrive until the driver ends; interruptions are left to the driver."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.freeze()  # what is loaded is not garbage
-    pyarrow.set_memory_pool(pyarrow.system_memory_pool())  # its own clears large pages anew for every lane
+    pyarrow.set_memory_pool(pyarrow.system_memory_pool())  # its own clears large pages anew for every shard
     threading.Thread(target=_end_with, args=(driver,), daemon=True).start()
     while True:
         try:
@@ -144,5 +144,5 @@ def _serve(pipe: Any, driver: int) -> None:
 
 def _end_with(driver: int) -> None:
     while os.getppid() == driver:
-        time.sleep(PATIENCE)
+        time.sleep(POLL_INTERVAL)
     os._exit(1)

@@ -1,4 +1,4 @@
-"""Ray as an engine: tasks without actors, done again by Ray where a worker is lost."""
+"""Engine on Ray: tasks without actors, which Ray repeats if a worker is lost."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ouzel.errors import OuzelError
 
 
 class Ray:
-    """A Ray cluster: "ray" for the one this machine belongs to or a new one, ray://host:10001 for one elsewhere."""
+    """Engine of a Ray cluster: "ray" for that of this machine or a new one, ray://host:10001 for a remote one."""
 
     name = "Ray"
     elsewhere = True
@@ -29,28 +29,28 @@ class Ray:
                 where = address if address.startswith("ray://") else None
                 ray.init(where, log_to_driver=False, logging_level=logging.ERROR)
             except (ConnectionError, OSError, ValueError) as error:
-                said = " ".join(str(error).split())[:100]
-                raise OuzelError(f"{address}: there is no Ray cluster to be reached ({said})") from None
+                reason = " ".join(str(error).split())[:100]
+                raise OuzelError(f"{address}: there is no Ray cluster to be reached ({reason})") from None
         self.dashboard: str | None = None
         self._functions: dict[Callable[..., Any], Any] = {}
 
     @property
     def workers(self) -> int:
-        """Processors that tasks can have."""
+        """Number of processors for tasks."""
         return int(self._ray.cluster_resources().get("CPU", 0))
 
     def share(self, value: Any) -> Any:
-        """In Ray's object store, which the driver owns."""
+        """Put a value into Ray's object store, which the driver owns."""
         return self._ray.put(value)
 
-    def submit(self, function: Callable[..., Any], *arguments: Any, lane: int | None = None) -> Any:
-        """To any worker."""
+    def submit(self, function: Callable[..., Any], *arguments: Any, shard: int | None = None) -> Any:
+        """Submit a task to any worker."""
         if function not in self._functions:
             self._functions[function] = self._ray.remote(max_retries=-1)(function)
         return self._functions[function].remote(*arguments)
 
     def result(self, handle: Any) -> Any:
-        """What was found."""
+        """Wait for the result of a task."""
         try:
             return self._ray.get(handle)
         except self._ray.exceptions.RayTaskError as error:
@@ -59,6 +59,6 @@ class Ray:
             raise
 
     def close(self) -> None:
-        """Leave the cluster."""
+        """Disconnect from the cluster."""
         if self._ours:
             self._ray.shutdown()

@@ -1,7 +1,7 @@
-"""Examples of a lane from a position on. What a process reads next is mostly what follows: it keeps its streams open.
+"""Reading of a shard from a position. A process keeps its streams open, as it mostly reads on from the last position.
 
-That changes how fast something is read, and never what: a position that no open stream stands at is read from the
-beginning of its piece, and what lies before it passed over.
+This affects speed alone: for a position without an open stream, the piece is read from its beginning and the rows
+before the position are skipped.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any, NamedTuple
 
-from ouzel.distributed.partitions import Lane
+from ouzel.distributed.partitions import Shard
 from ouzel.errors import DataError, EmptyError
 from ouzel.streams.block import Block
 from ouzel.streams.block_stream import BlockStream
@@ -22,14 +22,14 @@ UNREADABLE = (DataError, OSError)
 
 
 class Position(NamedTuple):
-    """Where a lane stands."""
+    """Position in a shard: piece and row."""
 
     piece: int = 0
     row: int = 0
 
 
-class Taken(NamedTuple):
-    """What was read."""
+class RowsRead(NamedTuple):
+    """Rows of one reading, with the position after them."""
 
     blocks: list[Block]
     behind: Position
@@ -39,18 +39,18 @@ class Taken(NamedTuple):
 
 
 class _Open:
-    """A piece that is being read, and where it stands."""
+    """Open piece with its position."""
 
-    def __init__(self, lane: Lane, piece: int, options: Options, groups: bool) -> None:
-        source = lane[piece].source()
-        stream = Stream([source], lane[piece].format, options)
+    def __init__(self, shard: Shard, piece: int, options: Options, groups: bool) -> None:
+        source = shard[piece].source()
+        stream = Stream([source], shard[piece].format, options)
         self.stream: BlockStream = Groups(stream) if groups else stream
         self.row = 0
         self.rest: Block | None = None
         self.skipped = 0
 
     def next(self, rows: int, whole: bool) -> Block | None:
-        """The next examples, at most so many unless blocks stay whole; None at the end."""
+        """Return the next examples, at most `rows` unless blocks stay `whole`; None at the end."""
         block = self.rest if self.rest is not None else next(self.stream, None)
         self.rest = None
         if block is None:
@@ -61,37 +61,37 @@ class _Open:
         return block
 
     def newly_skipped(self) -> int:
-        """Bad lines since this was asked last."""
+        """Return the bad lines since the last call."""
         before, self.skipped = self.skipped, self.stream.skipped
         return self.skipped - before
 
 
 OPEN: OrderedDict[tuple[Any, ...], _Open] = OrderedDict()
-"""The streams that this process has open, by the lane and options they are of, the piece and where in it they stand."""
+"""Open streams of this process, by shard, options, piece and row."""
 
 
-RECENT: OrderedDict[tuple[Any, ...], Taken] = OrderedDict()
-"""What was read last, in case that it is asked for again."""
+RECENT: OrderedDict[tuple[Any, ...], RowsRead] = OrderedDict()
+"""Recent readings, which a repeated task needs again."""
 
 
-def take(lane: Lane, start: Position, rows: int, options: Options, groups: bool) -> Taken:
-    """The next examples of a lane, so many, or whole groups until there are."""
-    key = (lane, repr(options), repr(options.space), groups)
+def read_rows(shard: Shard, start: Position, rows: int, options: Options, groups: bool) -> RowsRead:
+    """Return the next `rows` examples of a shard, or whole groups up to at least as many."""
+    key = (shard, repr(options), repr(options.space), groups)
     if (key, start, rows) not in RECENT:
-        RECENT[key, start, rows] = _take(key, lane, start, rows, options, groups)
+        RECENT[key, start, rows] = _read_rows(key, shard, start, rows, options, groups)
         while len(RECENT) > MOST_OPEN:
             RECENT.popitem(last=False)
     return RECENT[key, start, rows]
 
 
-def _take(key: Any, lane: Lane, start: Position, rows: int, options: Options, groups: bool) -> Taken:
+def _read_rows(key: Any, shard: Shard, start: Position, rows: int, options: Options, groups: bool) -> RowsRead:
     blocks: list[Block] = []
     skipped, unreadable = 0, []
     piece, row = start
-    while piece < len(lane) and rows > 0:
+    while piece < len(shard) and rows > 0:
         opened = None
         try:
-            opened = OPEN.pop((key, piece, row), None) or _at(lane, piece, row, options, groups)
+            opened = OPEN.pop((key, piece, row), None) or _at(shard, piece, row, options, groups)
             while rows > 0 and (block := opened.next(rows, groups)) is not None:
                 blocks.append(block)
                 rows -= block.rows
@@ -112,12 +112,12 @@ def _take(key: Any, lane: Lane, start: Position, rows: int, options: Options, gr
             else:
                 raise
             piece, row = piece + 1, 0
-    return Taken(blocks, Position(piece, row), piece >= len(lane), skipped, unreadable)
+    return RowsRead(blocks, Position(piece, row), piece >= len(shard), skipped, unreadable)
 
 
-def _at(lane: Lane, piece: int, row: int, options: Options, groups: bool) -> _Open:
-    """A piece opened, and read up to a row."""
-    opened = _Open(lane, piece, options, groups)
+def _at(shard: Shard, piece: int, row: int, options: Options, groups: bool) -> _Open:
+    """Open a piece and skip to a row."""
+    opened = _Open(shard, piece, options, groups)
     while opened.row < row and opened.next(row - opened.row, False) is not None:
         pass
     opened.newly_skipped()

@@ -1,8 +1,8 @@
 """Training in rounds over an engine.
 
-A round begins from one model. Of every lane the next examples are learnt from it, side by side; what they have gained
-is added up in a tree, and the model of the next round is the base with the sum. Lanes, examples and the tree follow
-from the data and the settings, so that the model does not depend on who has learnt what, nor how often it was done.
+A round starts from one model, the base. The next examples of every shard are learnt from it in parallel; the gains are
+summed in a tree, and the base of the next round is the base with the sum. Shards, examples and the tree depend on the
+data and the settings alone, so that the model does not depend on the workers, nor on how often a task was run.
 """
 
 from __future__ import annotations
@@ -22,17 +22,18 @@ from ouzel.distributed.spread import Spread
 from ouzel.errors import OuzelError
 from ouzel.evaluation.progressive import Run
 from ouzel.evaluation.report import Report
+from ouzel.flags import flag_of
 from ouzel.model.model import Model
 from ouzel.model.room import capacity_for
 from ouzel.model.rounds import Shape, common, require_rounds
 from ouzel.streams.options import Options
 
-MERGE_EVERY, LANES = 10_000, 8
-FIRST_ROUND = 128  # examples; each round has twice as many as the one before, up to what is asked for
+MERGE_EVERY, SHARDS = 10_000, 8
+FIRST_ROUND = 128  # examples; each round has twice as many as the one before, up to `merge_every`
 
 
 class Training:
-    """One training in rounds: where its lanes stand, what it has counted, and the model it has come to."""
+    """Training in rounds: positions of the shards, counts, and the model."""
 
     def __init__(
         self,
@@ -49,91 +50,91 @@ class Training:
         self.merge_every, self.holdout_every = merge_every, holdout_every
         self.base = packed(model)
         self.run = Run(model, holdout_every=holdout_every)
-        self.positions = [Position() for _ in plan.lanes]
-        self.rows = [0 for _ in plan.lanes]
-        self.ended = [False for _ in plan.lanes]
+        self.positions = [Position() for _ in plan.shards]
+        self.rows = [0 for _ in plan.shards]
+        self.ended = [False for _ in plan.shards]
         self.rounds = 0
         self.spread = Spread()
         self.remarks: list[str] = []
         self.noticed: dict[str, str] = {}  # of the data: a line of each kind
         self.saved = 0  # the round that is on disk
-        self._begun: tuple[Any, dict[int, Any]] | None = None  # the base of the next round, and what learns from it
+        self._begun: tuple[Any, dict[int, Any]] | None = None  # the base of the next round, and its tasks
 
     @property
     def model(self) -> Model:
-        """The model as it is now."""
+        """Model after the last round."""
         return self.run.model
 
     @property
     def finished(self) -> bool:
-        """Whether every lane has ended."""
+        """Whether every shard has ended."""
         return all(self.ended)
 
     def round(self) -> None:
-        """Learn the next examples of every lane, and merge. Workers are in the round behind it when it is counted."""
+        """Learn the next examples of every shard and merge; workers start the next round before this one is counted."""
         started = time.perf_counter()
         base, learnt = self._begun or self._begin()
         self._begun = None
         going = list(learnt)
-        said = {k: self.engine.result(self.engine.submit(tasks.said_of, learnt[k])) for k in going}
-        shape = common([said[k].shape for k in going])
+        reports = {k: self.engine.result(self.engine.submit(tasks.report_of, learnt[k])) for k in going}
+        shape = common([reports[k].shape for k in going])
         for k in going:
-            if not self._fits(said[k].shape, shape):
+            if not self._fits(reports[k].shape, shape):
                 learnt[k] = self._learn(base, k, shape)
-        heard = [k for k in going if said[k].rows]
-        if heard:
-            names = [name for k in heard for name in said[k].names]
-            total = self._tree([learnt[k] for k in heard])
-            merged = self.engine.submit(tasks.settled, base, total, shape, names)
+        active = [k for k in going if reports[k].rows]
+        if active:
+            names = [name for k in active for name in reports[k].names]
+            total = self._tree([learnt[k] for k in active])
+            merged = self.engine.submit(tasks.merged_base, base, total, shape, names)
             self.base = self.engine.result(merged)
         self.rounds += 1
         for k in going:
-            self.positions[k], self.ended[k] = said[k].behind, said[k].ended
-            self.rows[k] += said[k].rows
+            self.positions[k], self.ended[k] = reports[k].behind, reports[k].ended
+            self.rows[k] += reports[k].rows
         try:
             if self.engine.elsewhere and not self.finished:
                 self._begun = self._begin()
         finally:
-            self._take_note(said, shape)
-        self.spread.add([said[k] for k in going], len(self.base), time.perf_counter() - started)
+            self._count(reports, shape)
+        self.spread.add([reports[k] for k in going], len(self.base), time.perf_counter() - started)
 
     def _begin(self) -> tuple[Any, dict[int, Any]]:
-        """Have the next examples of every lane learnt from the base."""
+        """Submit the next examples of every shard, to be learnt from the base."""
         base = self.engine.share(self.base)
         return base, {k: self._learn(base, k, None) for k, ended in enumerate(self.ended) if not ended}
 
-    def _learn(self, base: Any, lane: int, shape: Shape | None) -> Any:
+    def _learn(self, base: Any, shard: int, shape: Shape | None) -> Any:
         work = tasks.Work(
             __version__,
-            self.plan.lanes[lane],
-            self.positions[lane],
+            self.plan.shards[shard],
+            self.positions[shard],
             min(self.merge_every, FIRST_ROUND << min(self.rounds, 40)),
             self.options,
             self.holdout_every,
-            self.rows[lane],
+            self.rows[shard],
             shape,
         )
-        return self.engine.submit(tasks.learn, base, work, lane=lane)
+        return self.engine.submit(tasks.learn, base, work, shard=shard)
 
     def _tree(self, parts: list[Any]) -> Any:
-        """The sum of gains, neighbours first."""
+        """Sum the gains in a tree, neighbours first."""
         while len(parts) > 1:
             pairs = [parts[k : k + 2] for k in range(0, len(parts), 2)]
-            parts = [self.engine.submit(tasks.added, *pair) if len(pair) > 1 else pair[0] for pair in pairs]
+            parts = [self.engine.submit(tasks.sum_of_gains, *pair) if len(pair) > 1 else pair[0] for pair in pairs]
         return parts[0]
 
     def _fits(self, own: Shape, shape: Shape) -> bool:
-        """Whether gains of a shape have the arrays of another one."""
+        """Return whether gains of a shape have the arrays of another shape."""
         rooms = [capacity_for(self.model.smallest, found.slots) for found in (own, shape)]
         same_room = self.model.budgeted or (rooms[0] == rooms[1] and own.ids == shape.ids)
         return same_room and (own.labels, own.closed) == (shape.labels, shape.closed)
 
-    def _take_note(self, said: dict[int, Any], shape: Shape) -> None:
+    def _count(self, reports: dict[int, Any], shape: Shape) -> None:
         run = self.run
         run.model = unpacked(self.base)
         for scores in [*run.by_pass, *(holdout.scores for holdout in run.holdouts)]:
             scores.task = run.model.task
-        for found in said.values():
+        for found in reports.values():
             for outcome in found.outcomes:
                 run.curve.add(in_classes(outcome, found.shape.labels, shape.labels))
                 run.examples += len(outcome.targets)
@@ -151,7 +152,7 @@ class Training:
             run.passed, run.row = 1, 0
 
     def report(self) -> Report:
-        """The figures so far; seconds are those of all workers together."""
+        """Return the report so far; seconds are those of all workers together."""
         parts = ("reading", "learning", "compiling")
         changed: dict[str, Any] = {f"seconds_{part}": self.spread.seconds[part] for part in parts}
         if len(self.model.names):
@@ -159,12 +160,12 @@ class Training:
         return replace(self.run.report(), features_used=None, **changed)
 
     def notes(self) -> dict[str, Any]:
-        """Where the training stands, as JSON values; nothing of it depends on who has learnt what."""
+        """Return the state of the training as JSON values, which do not depend on the workers."""
         return {
             "plan": self.plan.digest,
             "merge_every": self.merge_every,
             "holdout_every": self.holdout_every,
-            "lanes": len(self.plan.lanes),
+            "lanes": len(self.plan.shards),
             "positions": [list(position) for position in self.positions],
             "rows": self.rows,
             "ended": self.ended,
@@ -175,19 +176,17 @@ class Training:
             "progress": self.run.to_json(),
         }
 
-    def restore(self, path: str, model: Model, noted: dict[str, Any]) -> None:
-        """Go on from where a file says that a training stood."""
-        given = {"merge_every": self.merge_every, "holdout_every": self.holdout_every, "lanes": len(self.plan.lanes)}
+    def restore(self, path: str, model: Model, notes: dict[str, Any]) -> None:
+        """Resume from the state in a file."""
+        given = {"merge_every": self.merge_every, "holdout_every": self.holdout_every, "lanes": len(self.plan.shards)}
         for name, value in given.items():
-            if noted.get(name) != value:
-                raise OuzelError(
-                    f"--{name.replace('_', '-')} {value} contradicts {path}, which was begun with {noted.get(name)}"
-                )
-        if noted.get("plan") != self.plan.digest:
+            if notes.get(name) != value:
+                raise OuzelError(f"{flag_of(name)} {value} contradicts {path}, which was begun with {notes.get(name)}")
+        if notes.get("plan") != self.plan.digest:
             raise OuzelError(f"{path}: was begun with other files, or these have changed; give those it was begun with")
         self.base, self.run.model = packed(model), model
-        self.run.restore(noted["progress"])
-        self.positions = [Position(*position) for position in noted["positions"]]
-        self.rows, self.ended, self.rounds = list(noted["rows"]), list(noted["ended"]), int(noted["rounds"])
-        self.run.skipped, self.remarks = int(noted["skipped"]), list(noted["unreadable"])
-        self.run.features.largest = int(noted["largest"])
+        self.run.restore(notes["progress"])
+        self.positions = [Position(*position) for position in notes["positions"]]
+        self.rows, self.ended, self.rounds = list(notes["rows"]), list(notes["ended"]), int(notes["rounds"])
+        self.run.skipped, self.remarks = int(notes["skipped"]), list(notes["unreadable"])
+        self.run.features.largest = int(notes["largest"])

@@ -1,4 +1,4 @@
-"""Where the time of a training in rounds has gone, and how much was moved for it."""
+"""Times of a training in rounds, and the bytes that were moved for it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ SHOWN = ("reading", "learning", "merging", "unpacking")
 
 
 class Spread:
-    """Seconds and bytes, added up round by round.
+    """Sums of seconds and bytes over the rounds.
 
-    Seconds of reading, learning, compiling and merging are those of all workers together; `moving` is what the rounds
-    have taken beyond their slowest worker: sending, waiting, adding up.
+    Seconds of reading, learning, compiling and merging are those of all workers together; `moving` is the time of
+    the rounds beyond their slowest worker: sending, waiting, summing.
     """
 
     def __init__(self) -> None:
@@ -21,21 +21,21 @@ class Spread:
         self.rounds = 0
         self.merged = 0
 
-    def add(self, said: list[Any], base: int, wall: float) -> None:
-        """Count a round of what workers said, and of a base of so many bytes."""
-        for found in said:
+    def add(self, reports: list[Any], base: int, wall: float) -> None:
+        """Add a round: the reports of workers, the bytes of the base, and the wall time."""
+        for found in reports:
             for part, seconds in found.seconds.items():
                 self.seconds[part] += seconds
             predicted = sum(part.nbytes for outcome in found.outcomes for part in outcome[:4])
             self.bytes += found.bytes + base + predicted
-        self.seconds["moving"] += max(0.0, wall - max((sum(found.seconds.values()) for found in said), default=0.0))
+        self.seconds["moving"] += max(0.0, wall - max((sum(found.seconds.values()) for found in reports), default=0.0))
         self.wall += wall
         self.rounds += 1
-        self.merged += len(said)
+        self.merged += len(reports)
 
     @property
     def facts(self) -> list[str]:
-        """The figures for people."""
+        """Lines for a screen."""
         parts = "   ".join(f"{self.seconds[part]:.2f} {part}" for part in SHOWN)
         return [
             f"  {'rounds':<13}{self.rounds:,} in {self.wall:.2f} s   {self.merged:,} states merged",
@@ -44,7 +44,7 @@ class Spread:
         ]
 
     def to_json(self) -> dict[str, Any]:
-        """JSON values."""
+        """Return the figures as JSON values."""
         return {"rounds": self.rounds, "merged": self.merged, "bytes_moved": self.bytes, **{
             f"seconds_{part}": seconds for part, seconds in self.seconds.items()
         }, "seconds": self.wall}  # fmt: skip

@@ -1,4 +1,4 @@
-"""What workers do: functions of values alone, so that any worker can do any of them, again if need be."""
+"""Tasks of workers: pure functions, so that any worker can run any of them, repeatedly if needed."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from threadpoolctl import ThreadpoolController
 
 from ouzel import __version__
 from ouzel.distributed.packing import packed, unpacked
-from ouzel.distributed.partitions import Lane
-from ouzel.distributed.reading import Position, take
+from ouzel.distributed.partitions import Shard
+from ouzel.distributed.reading import Position, read_rows
 from ouzel.errors import OuzelError
 from ouzel.evaluation.clock import Clock
 from ouzel.evaluation.holdout import Holdout
@@ -28,20 +28,20 @@ T = TypeVar("T")
 
 
 class Work(NamedTuple):
-    """What a worker is to do in a round, but for the base."""
+    """Work of a worker in a round, without the base."""
 
     version: str  # of Ouzel
-    lane: Lane
+    shard: Shard
     start: Position
     rows: int
     options: Options
     holdout_every: int
-    row: int  # of the lane: which examples are held out goes by it
-    shape: Shape | None  # that the gains are to have, if not those of base and worker
+    row: int  # of the shard: which examples are held out goes by it
+    shape: Shape | None  # of the gains, if not those of base and worker
 
 
-class Said(NamedTuple):
-    """What is known of a worker's round, without what it has learnt."""
+class WorkerReport(NamedTuple):
+    """Report of a worker on a round, without the gains."""
 
     behind: Position
     ended: bool
@@ -59,21 +59,21 @@ class Said(NamedTuple):
     bytes: int  # of the gains
 
 
-class Learnt(NamedTuple):
-    """What a worker brings."""
+class WorkerResult(NamedTuple):
+    """Result of a worker: gains and report."""
 
     gains: Gains
-    said: Said
+    report: WorkerReport
 
 
 @functools.cache
 def _libraries() -> Any:
-    """The libraries of linear algebra that this process has loaded."""
+    """Return the controller of the libraries of linear algebra of this process."""
     return ThreadpoolController()
 
 
 def _alone(task: Callable[P, T]) -> Callable[P, T]:
-    """A task whose linear algebra uses one thread: with several, its digits depend on how many there are."""
+    """Run the linear algebra of a task in one thread, as its digits depend on the number of threads."""
 
     @functools.wraps(task)
     def done(*arguments: P.args, **named: P.kwargs) -> T:
@@ -84,8 +84,8 @@ def _alone(task: Callable[P, T]) -> Callable[P, T]:
 
 
 @_alone
-def learn(base: bytes, work: Work) -> Learnt:
-    """Go on from a base by the next examples of a lane."""
+def learn(base: bytes, work: Work) -> WorkerResult:
+    """Learn the next examples of a shard from a base."""
     if work.version != __version__:
         raise OuzelError(
             f"a worker has Ouzel {__version__}, and this training Ouzel {work.version}; "
@@ -98,7 +98,7 @@ def learn(base: bytes, work: Work) -> Learnt:
         model, begun = shaped(model, work.shape), shaped(begun, work.shape)
     unpacking = time.perf_counter() - started
     with clock.on("reading"):
-        taken = take(work.lane, work.start, work.rows, work.options, model.task.groups)
+        taken = read_rows(work.shard, work.start, work.rows, work.options, model.task.groups)
     outcomes, held_out, rows, nonzeros = [], [], 0, 0
     holdout = Holdout(work.holdout_every, model) if work.holdout_every else None
     largest = 0
@@ -117,42 +117,37 @@ def learn(base: bytes, work: Work) -> Learnt:
     known = {feature for feature, _ in begun.names.to_json()}
     names = [(feature, name) for feature, name in model.names.to_json() if feature not in known]
     seconds = {**clock.seconds, "merging": time.perf_counter() - started, "unpacking": unpacking}
-    said = Said(
+    report = WorkerReport(
         taken.behind, taken.ended, rows, nonzeros, taken.skipped, taken.unreadable,
         [(kind, remark.line("a row")) for kind, remark in model.remarks.made.items()], shape,
         [_small(outcome) for outcome in outcomes], [_small(outcome) for outcome in held_out], names,
         largest, seconds, bytes_of(gains),
     )  # fmt: skip
-    return Learnt(gains, said)
+    return WorkerResult(gains, report)
 
 
 def _small(outcome: Outcome) -> Outcome:
-    """An outcome with what others can do without left out."""
+    """Shrink the arrays of an outcome."""
     targets = outcome.targets
     if targets.dtype.kind == "i":
         targets = targets.astype(np.int32)
     return outcome._replace(targets=targets)
 
 
-def said_of(learnt: Learnt) -> Said:
-    """What is known of a worker's round."""
-    return learnt.said
+def report_of(learnt: WorkerResult) -> WorkerReport:
+    """Return the report of a worker's result."""
+    return learnt.report
 
 
-def gained(learnt: Learnt) -> Gains:
-    """What a worker has learnt."""
-    return learnt.gains
-
-
-def added(one: Any, other: Any) -> Gains:
-    """What two workers, or groups of them, have learnt together."""
-    return add(*(part.gains if isinstance(part, Learnt) else part for part in (one, other)))
+def sum_of_gains(one: Any, other: Any) -> Gains:
+    """Sum the gains of two workers, or of groups of workers."""
+    return add(*(part.gains if isinstance(part, WorkerResult) else part for part in (one, other)))
 
 
 @_alone
-def settled(base: bytes, gains: Any, shape: Shape, names: list[Any]) -> bytes:
-    """The base of the next round."""
-    model: Model = model_of(unpacked(base), gains.gains if isinstance(gains, Learnt) else gains, shape)
+def merged_base(base: bytes, gains: Any, shape: Shape, names: list[Any]) -> bytes:
+    """Return the base of the next round."""
+    model: Model = model_of(unpacked(base), gains.gains if isinstance(gains, WorkerResult) else gains, shape)
     model.names.update(names)
     if model.budgeted:
         model.names.restrict(np.asarray(_members(model), np.int64) - 1)
@@ -160,5 +155,5 @@ def settled(base: bytes, gains: Any, shape: Shape, names: list[Any]) -> bytes:
 
 
 def _members(model: Model) -> np.ndarray:
-    """Slots whose weights a budgeted model knows."""
+    """Return the slots whose weights a budgeted model stores."""
     return np.unique(np.concatenate([np.asarray(model.module.members(state)) for state in model.states]))

@@ -1,4 +1,4 @@
-"""`train`: files learnt in rounds, from the first to the last, over any engine."""
+"""`train`: distributed training on files in rounds, over any engine."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from ouzel.distributed.choose import engine_for
 from ouzel.distributed.partitions import ONCE, plan_of
-from ouzel.distributed.rounds import LANES, MERGE_EVERY, Training
+from ouzel.distributed.rounds import MERGE_EVERY, SHARDS, Training
 from ouzel.errors import OuzelError
 from ouzel.model import persistence
 from ouzel.model.model import Model
@@ -30,7 +30,7 @@ def train(
     cluster: Any = None,
     workers: Count = 0,
     merge_every: int | str = MERGE_EVERY,
-    lanes: Count = LANES,
+    lanes: Count = SHARDS,
     format: str | None = None,
     reading: dict[str, Any] | None = None,
     holdout_every: Count = 0,
@@ -43,22 +43,22 @@ def train(
     say: Callable[[str], None] = lambda line: None,
     **options: Any,
 ) -> Training:
-    """Learn files in rounds, spread over processes or machines; the model is `.model`, the figures `.report()`.
+    """Train on files in rounds over processes or machines; `.model` is the model, `.report()` returns the metrics.
 
     Parameters
     ----------
     source : files, as `ouzel.read` takes them, but no pipe
     learner : its name
     cluster : the address of a Dask scheduler (tcp://host:8786), ray or ray://host:10001, or an engine
-    workers : processes of this machine, where no cluster is given; 0 for none beside this one
-    merge_every : examples that each lane learns between two merges; "auto" goes by the sizes of model and examples
-    lanes : parts of the stream that are learnt side by side; more workers than lanes have nothing to do
+    workers : processes of this machine, if no cluster is given; 0 for this process alone
+    merge_every : examples that each shard learns between two merges; "auto" depends on the sizes of model and examples
+    lanes : number of shards, parts of the stream that are learnt in parallel; more workers than shards are idle
     format, reading : the format, and options of `ouzel.read`
-    holdout_every : every n-th example of a lane is predicted and never learnt; 0 for none
+    holdout_every : hold out every n-th example of a shard: predict it and never learn it; 0 for none
     output : the file that the model is written to
     checkpoint_every : rounds between two times that it is written on the way; 0 for none
     resume : go on from this file, if it is there, with the round after the last that was written: to the same bits
-    most_classes : classes that labels may be
+    most_classes : maximum number of classes
     on_begin, on_round : called with the training before the first round, and after every one
     say : called with lines for people, on what was decided of columns and labels
     options : of `ouzel.model.model.Model`: settings of the learner, `forget`, `standardize`, …
@@ -100,16 +100,16 @@ def train(
     return training
 
 
-def interval_for(model: Model, nonzeros: float, asked: int | str, notes: dict[str, Any] | None) -> int:
-    """Examples between two merges: as asked for, or as the sizes of the model and of an example have it.
+def interval_for(model: Model, nonzeros: float, given: int | str, notes: dict[str, Any] | None) -> int:
+    """Return the examples between two merges: those given, or by the sizes of the model and of an example.
 
-    Of those alone, that bits be the same everywhere: so many that learning them costs about ten times what it costs to
-    merge and move the model's bytes over a link of 1 Gbit/s.
+    Sizes alone decide, so that bits are the same everywhere: learning the examples costs about ten times what it costs
+    to merge and move the model's bytes over a link of 1 Gbit/s.
     """
-    if asked != "auto":
-        if not isinstance(asked, int) or asked < 1:
-            raise OuzelError(f'merge_every is a number of examples of 1 or more, or "auto"; got {asked!r}')
-        return asked
+    if given != "auto":
+        if not isinstance(given, int) or given < 1:
+            raise OuzelError(f'merge_every is a number of examples of 1 or more, or "auto"; got {given!r}')
+        return given
     if notes is not None:
         return int(notes["merge_every"])
     most, fewest = AUTO
@@ -126,7 +126,7 @@ def _beginning(
     most_classes: int | None,
     say: Callable[[str], None],
 ) -> tuple[Model, dict[str, Any] | None, float]:
-    """The model to begin with, which knows what features stand for; or the one to go on with, and its notes."""
+    """Return the model to start with, which knows its columns, or the model to resume with its metadata."""
     if resume is not None and Path(resume).exists():
         model, notes = persistence.load_notes(resume)
         if "rounds" not in notes:
@@ -138,8 +138,8 @@ def _beginning(
     with read(paths, format=format, **reading) as stream:
         block = stream.first()
         remarks = list(stream.remarks)
-    asked = "loss" in options or options.get("task") is not None
-    if not asked and learns_numbers(model.learner):
+    decided = "loss" in options or options.get("task") is not None
+    if not decided and learns_numbers(model.learner):
         numbers = why_numbers(block)
         if numbers:
             model = Model(learner, **{**made, "loss": "squared"})

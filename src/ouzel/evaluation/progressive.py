@@ -14,7 +14,7 @@ from ouzel.evaluation.clock import Clock
 from ouzel.evaluation.curve import Curve
 from ouzel.evaluation.divergence import warnings_of
 from ouzel.evaluation.feature_count import FeaturesSeen
-from ouzel.evaluation.figures import NAMES, figure
+from ouzel.evaluation.formatting import NAMES, figure
 from ouzel.evaluation.holdout import Holdout
 from ouzel.evaluation.metrics import Scores, confusion_in_order
 from ouzel.evaluation.notebook import line_for

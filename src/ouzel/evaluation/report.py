@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from ouzel.evaluation.curve import Point
-from ouzel.evaluation.figures import NAMES, WIDTH, figure, figures, fitting, settings, size
+from ouzel.evaluation.formatting import NAMES, WIDTH, figure, figures, fitting, settings, size
 
 
 @dataclass(frozen=True, repr=False)
@@ -111,7 +111,7 @@ class Report:
             shown_classes = ", ".join(names)
             more_classes = " …" if len(self.classes) > len(names) else ""
             if len(self.classes) == 1:
-                more_classes = " alone, which teaches nothing: see to --label and --label-positive"
+                more_classes = " alone: nothing to learn; check --label and --label-positive"
             facts.append(("classes", f"{len(self.classes)}: {shown_classes}{more_classes}"))
         compiling = f"   {self.seconds_compiling:.2f} compiling, once only" if self.seconds_compiling else ""
         facts.append(

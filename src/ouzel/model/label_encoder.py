@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from ouzel.errors import OuzelError
+from ouzel.flags import flag_of
 from ouzel.streams.label_values import Label, check_label, sort_key, tidy
 
 MOST_CLASSES = 10_000
@@ -63,7 +64,7 @@ class Classes:
         """What to say of a label that is one class too many."""
         said = f"label {label!r} would be class number {self.most + 1}; "
         if self.most < MOST_CLASSES:
-            said += f"is this the label? If there are so many classes, say --most-classes {MOST_CLASSES}; "
+            said += f"is this the label? If there are so many classes, say {flag_of('most_classes')} {MOST_CLASSES}; "
         return OuzelError(f"{said}to predict numbers, learn with", loss="squared")
 
     def positions(self, labels: np.ndarray, label_names: Sequence[str] | None) -> np.ndarray:

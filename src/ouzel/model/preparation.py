@@ -45,9 +45,12 @@ class Preparation:
                 "choose a learner without a budget, or scale the features beforehand"
             )
         if 0.0 < forget < SHORTEST:
-            raise OuzelError(f"forget is a half-life of at least {SHORTEST:g} example, or 0 for never; got {forget:g}")
+            raise OuzelError(
+                f"must be {SHORTEST:g} example or more, or 0 for never; got {forget:g}",
+                subject="forget",
+            )
         if forget and groups:
-            raise OuzelError("a ranking learns groups and does not forget between examples; leave out forget")
+            raise OuzelError("a ranking learns groups and does not forget between examples; leave out", forget=forget)
         if forget and not isinstance(module, protocol.Fading):
             raise OuzelError(
                 f"{learner.name} has nothing that could be forgotten by half: its steps do not shrink with what it has "

@@ -1,1 +1,1 @@
-"""Axes, lines and files: what every plot is drawn with."""
+"""Axes, lines and files of all plots."""

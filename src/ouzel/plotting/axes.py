@@ -1,4 +1,4 @@
-"""Lines, panels and files: one clean figure a file, SVG or PNG (or PDF) by the file's suffix."""
+"""Line plots and panels, one figure per file: SVG, PNG or PDF by its suffix."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ SUFFIXES = (".svg", ".png", ".pdf")
 COLOURS = ("#1b6ca8", "#d1495b", "#2e933c", "#edae49", "#7b4ea3", "#5a5a5a", "#00798c", "#b5651d")
 MARKERS = "osD^vPX*"
 STYLES = ("-", "--", ":", "-.")
-LONGEST_LEGEND = 16  # lines of one column of a legend beside the panels
+LONGEST_LEGEND = 16  # lines of one column of a legend next to the panels
 
 Line = tuple[Sequence[float], Sequence[float | None]]
 
 
 def check_plot_path(path: str) -> None:
-    """Refuse, before any work is done, a file that could not be drawn to."""
+    """Refuse a file that could not be drawn to, before any work is done."""
     if Path(path).suffix.lower() not in SUFFIXES:
         raise OuzelError(f"{path}: a plot's name ends in {', '.join(SUFFIXES)}")
     check_place(Path(path))
@@ -30,7 +30,7 @@ def check_plot_path(path: str) -> None:
 def draw_lines(
     lines: Mapping[str, Line], path: str, *, x: str, y: str, title: str = "", log_x: bool = False, log_y: bool = False
 ) -> None:
-    """Named lines in one pair of axes; short lines have markers, and where a value is None the line is broken."""
+    """Draw named lines in one pair of axes; short lines have markers, and None breaks a line."""
     figure = new_figure()
     fill(figure.subplots(), lines, x, y, title, log_x, log_y)
     save(figure, path)
@@ -47,7 +47,7 @@ def draw_panels(
     title: str = "",
     bands: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
-    """One pair of axes beside another: `y` on every vertical axis, or the panel's own name there.
+    """Draw panels side by side; `y` labels every vertical axis, by default the name of the panel does.
 
     Panels that have the same lines share a legend at their right; those named in `log_x` or `log_y` have a logarithmic
     axis, and `x` may name the horizontal ones one by one. `bands` are how far to shade above and below the lines of a
@@ -75,7 +75,7 @@ def draw_panels(
 
 
 def new_figure(width: float = 6.4) -> Any:
-    """An empty figure, in inches."""
+    """Return an empty figure of a width in inches."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, 4.0), layout="constrained")
@@ -91,7 +91,7 @@ def fill(
     log_y: bool,
     legend: bool = True,
 ) -> None:
-    """Draw named lines, and say what the axes are."""
+    """Draw named lines and label the axes."""
     for number, (name, (xs, ys)) in enumerate(lines.items()):
         values = [float("nan") if value is None else value for value in ys]
         marker = MARKERS[number % len(MARKERS)] if len(xs) <= 20 else ""
@@ -117,14 +117,14 @@ def fill(
 
 
 def dress(axes: Any) -> None:
-    """A faint grid behind what is drawn, and no frame around it."""
+    """Style axes with a faint grid and no frame."""
     axes.grid(True, color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
 
 
 def _label_between(axis: Any, low: float, high: float) -> None:
-    """On a logarithmic axis of few powers of ten, label 2 and 5 between them, of up to three powers 3 alone."""
+    """Label 2 and 5, or 3 alone, between the powers of ten of a logarithmic axis that has few."""
     if high < 1000.0 * low:
         between = (1.0, 2.0, 5.0) if high < 100.0 * low else (1.0, 3.0)
         from matplotlib.ticker import LogLocator, NullFormatter
@@ -140,6 +140,6 @@ def _powers_of_two(lines: Mapping[str, Line]) -> bool:
 
 
 def save(figure: Any, path: str | Path) -> None:
-    """Write a figure to its file, whole or not at all."""
+    """Write a figure to its file atomically."""
     with write_atomically(path) as file:
         figure.savefig(file, dpi=150, format=Path(path).suffix[1:].lower())

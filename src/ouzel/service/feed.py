@@ -33,7 +33,7 @@ from ouzel.training.log_records import LogRecords
 
 SHORTEST, LONGEST = 1.0, 30.0  # seconds from a failure to the next attempt
 PATIENCE = 15.0  # seconds that the end of a reading is waited for
-ADVICE = "begin in the new one with --feed-anew, and with --feed-begin TIME from a time on"
+ADVICE = "begin in the new one with --feed-reset, and with --feed-from TIME from a time on"
 
 
 class Learning(Protocol):

@@ -205,7 +205,9 @@ def _tables_first(takes: Callable[[Format], bool]) -> list[str]:
 def refuse_of_messages(options: Options, name: str, option: str, unless: str = "") -> None:
     """Refuse an option of messages, if it is given, for a source that has nothing of the kind."""
     if getattr(options, option) and option not in options.inherited:
-        raise OuzelError(f"{name}: has no {OF_MESSAGES[option]} of messages{unless}; leave out", **{option: True})
+        raise OuzelError(
+            f"{name}: has no {OF_MESSAGES[option]} of messages{unless}; leave out", **{option: getattr(options, option)}
+        )
 
 
 def check_in_memory(options: Options, kind: str, without_use: Sequence[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ouzel.errors import OuzelError
+from ouzel.flags import flag_of
 from ouzel.model.model import Model
 from ouzel.model.setting_names import in_words
 from ouzel.model.settings import resolve_settings
@@ -52,7 +53,7 @@ def check_agreement(
 
 def contradiction(path: str, name: str, given: object, stored: object) -> ContradictionError:
     """What to say of an option that contradicts the model that training resumes."""
-    trained = f"without --{name.replace('_', '-')}" if stored in (None, False, ()) else f"with {_option(name, stored)}"
+    trained = f"without {flag_of(name)}" if stored in (None, False, ()) else f"with {_option(name, stored)}"
     return ContradictionError(
         f"{_option(name, given)} contradicts {path}, which was trained {trained}; leave the option out to continue "
         "that model, or leave out --resume to train a new one"
@@ -63,9 +64,9 @@ def _option(name: str, value: object) -> str:
     """An option as it is written on the command line.
 
     >>> _option("forget", 100.0), _option("ignore", ("id", "day")), _option("raw_targets", True)
-    ('--forget 100', '--ignore id,day', '--raw-targets')
+    ('--half-life 100', '--ignore id,day', '--raw-targets')
     """
-    option = f"--{name.replace('_', '-')}"
+    option = flag_of(name)
     if value is True:
         return option
     if isinstance(value, tuple):

@@ -116,4 +116,4 @@ class Following:
 
     def _contradiction(self, found: str) -> ContradictionError:
         path = self.name if self.path == "-" else self.path
-        return ContradictionError(f"{path}: {found}; give it as it was, or learn what it holds now with --again")
+        return ContradictionError(f"{path}: {found}; give it as it was, or learn what it holds now with --relearn")

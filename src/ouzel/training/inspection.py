@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ouzel.errors import OuzelError
-from ouzel.evaluation.figures import WIDTH, figures, fitting, settings, size
+from ouzel.evaluation.formatting import WIDTH, figures, fitting, settings, size
 from ouzel.evaluation.progressive import Run
 from ouzel.evaluation.report import as_json
 from ouzel.layout import bytes_of

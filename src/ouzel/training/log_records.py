@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ouzel.streams.logs.protocol import Position
     from ouzel.streams.logs.stream import LogStream
 
-BEGIN_ANEW = "begin anew in it with --again, and with --begin TIME from a time on"
+BEGIN_ANEW = "begin anew in it with --relearn, and with --from TIME from a time on"
 
 
 class LogRecords:

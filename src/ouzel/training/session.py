@@ -87,7 +87,7 @@ class Session:
         if checkpoint_every and output is None:
             raise OuzelError("--checkpoint-every needs --model OUT: the file to write")
         if again and resume is None:
-            raise OuzelError("--again needs --resume MODEL: the model that has learnt the files before")
+            raise OuzelError("--relearn needs --resume MODEL: the model that has learnt the files before")
         if output is not None:
             check_place(Path(output))
         check_log(files, passes, holdout_every, task == "ranking")
@@ -147,7 +147,7 @@ class Session:
         if noted.get("sources") and not sources and not again:
             raise ContradictionError(
                 f"{self.resume}: notes in a way that this version does not know what it has read; "
-                "learn the files from their first example with --again"
+                "learn the files from their first example with --relearn"
             )
         if again or noted.get("finished", True) or not sources:
             self.ledger = Ledger(earlier=[*earlier, *sources], model=self.resume, recognising=not again)
@@ -243,7 +243,7 @@ class Session:
         return [*(self.stream.remarks if self.stream is not None else [])] + [
             f"{record.name}: "
             + ("all" if record.before == record.examples else "the first")
-            + f" {record.before:,} examples were learnt before and are left out; --again learns them once more"
+            + f" {record.before:,} examples were learnt before and are left out; --relearn learns them once more"
             for record in self.ledger.claimed.values()
             if record.before and record not in self.ledger.cut_off
         ]
@@ -295,6 +295,6 @@ class Session:
             self.run.restore(self.noted["progress"])
         except (LookupError, TypeError, ValueError) as error:
             raise OuzelError(
-                f"{self.resume}: what it notes of its run makes no sense ({error!r}); learn the files with --again"
+                f"{self.resume}: what it notes of its run makes no sense ({error!r}); learn the files with --relearn"
             ) from None
         self.run.features = features

@@ -175,5 +175,5 @@ def wrong_order(model: str, before: Sequence[str]) -> ContradictionError:
     """What to say of files in another order."""
     return ContradictionError(
         f"the run that {model} holds was cut off, and reads its files in another order: {', '.join(before)}; "
-        "give them in that order, or learn them all from their first example with --again"
+        "give them in that order, or learn them all from their first example with --relearn"
     )

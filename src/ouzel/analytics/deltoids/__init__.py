@@ -1,1 +1,1 @@
-"""Relative deltoids: what one stream has and another has not."""
+"""Relative deltoids: items that are far more frequent in one stream than in another."""

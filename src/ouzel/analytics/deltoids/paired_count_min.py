@@ -1,4 +1,4 @@
-"""Relative deltoids by two CountMin sketches: what Tai et al. (2018), section 8.2, compare the AWM-Sketch with.
+"""Relative deltoids by two Count-Min sketches: the baseline of Tai et al. (2018), section 8.2.
 
 Cormode & Muthukrishnan (2005), "What's New: Finding Significant Differences in Network Data Streams": each stream has a
 CountMin sketch, and an item's ratio is that of its two estimated counts. A heap keeps the items whose ratio, or its
@@ -23,7 +23,7 @@ from ouzel.sketches.top_k import find, offer, set_weight
 
 @force_inline
 def log_ratio(first, second, slot):
-    """Logarithm of the ratio of an item's estimated counts."""
+    """Return the logarithm of the ratio of an item's estimated counts."""
     return log(max(count_min.query(first, slot), 1.0)) - log(max(count_min.query(second, slot), 1.0))
 
 
@@ -74,7 +74,7 @@ class PairedCountMin:
 
     @property
     def bytes_used(self) -> int:
-        """4 bytes for each id, ratio and counter."""
+        """Memory in bytes: 4 for each id, ratio and counter."""
         return 8 * len(self.heap.keys) + 4 * (self.first.counters.size + self.second.counters.size)
 
     def learn_slots(self, slots: np.ndarray, which: np.ndarray) -> None:
@@ -82,7 +82,7 @@ class PairedCountMin:
         count_items(self.first, self.second, self.heap, slots, which)
 
     def top(self, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Slots and log ratios, as estimated now, of the k items with the largest ratio or reciprocal."""
+        """Return slots and estimated log ratios of the k items with the largest ratio or reciprocal."""
         slots = self.heap.keys[: self.heap.taken[0]]
         weights = np.empty(len(slots))
         log_ratios(self.first, self.second, slots, weights)

@@ -1,10 +1,10 @@
-"""Relative deltoids: the items whose numbers of occurrences in two streams differ by the largest factor.
+"""Relative deltoids: the items whose counts in two streams differ by the largest ratio.
 
 Cormode & Muthukrishnan (2005), "What's New: Finding Significant Differences in Network Data Streams", posed the
 problem; Tai, Sharan, Bailis & Valiant (2018), "Sketching Linear Classifiers over Data Streams", SIGMOD, section 8.2,
 solve it as a classification: an occurrence in the first stream is a positive example, one in the second a negative one,
 and the weight of an item tends to log(n1 / n2). So items are found here; those in the active set are counted as well,
-so that the ratio told is one of counts (see `counted`, where we depart from the paper).
+so that the ratio returned is one of counts (see `active_counts`, where we depart from the paper).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ouzel.analytics import counted
+from ouzel.analytics import active_counts
 from ouzel.analytics.exact import log_ratios
 from ouzel.analytics.sketch import Analysis, Bytes, HeapSize, Width, arguments, slots_of_items
 from ouzel.errors import OuzelError
@@ -33,20 +33,20 @@ class Deltoid(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """What is kept beside the sketch."""
+    """Arrays next to the sketch."""
 
     seen: np.ndarray  # (2,) int64  items of either stream
-    held: counted.Held
+    held: active_counts.ItemCounts
 
 
 @kernel
-def learn_occurrences(state, slots, which, shares, beside, settings):
-    """Learn occurrences of items in the first (0) or second (1) stream; with `shares` the longer stream counts less."""
+def learn_occurrences(state, slots, which, shares, side, settings):
+    """Learn occurrences of items in the first (0) or second (1) stream; `shares` balances streams of unequal length."""
     for k in range(len(slots)):
-        beside.seen[which[k]] += 1
+        side.seen[which[k]] += 1
         if shares:
-            counted.balance(state, beside.held, beside.seen[0], beside.seen[1], settings)
-        counted.learn_counted(state, slots[k], which[k] == 0, beside.held, settings)
+            active_counts.balance(state, side.held, side.seen[0], side.seen[1], settings)
+        active_counts.learn_counted(state, slots[k], which[k] == 0, side.held, settings)
 
 
 class RelativeDeltoids(Analysis):
@@ -87,31 +87,31 @@ class RelativeDeltoids(Analysis):
 
     @classmethod
     def sizes(cls, parameters: dict[str, Any]) -> dict[str, Any]:
-        """The sizes of the sketch: a quarter of the budget for its counters, the rest for the active set."""
+        """Return the sizes of the sketch: a quarter of the budget for its counters, the rest for the active set."""
         size = parameters["budget"]
-        entries = parameters["heap_size"] or size // (counted.ENTRY + 4)
-        counters = parameters["width"] or (size - counted.ENTRY * entries) // 4
+        entries = parameters["heap_size"] or size // (active_counts.ENTRY + 4)
+        counters = parameters["width"] or (size - active_counts.ENTRY * entries) // 4
         if entries < 1 or counters < 1:
-            raise OuzelError(f"a budget of {size} bytes is too small; give at least {2 * counted.ENTRY} bytes")
+            raise OuzelError(f"a budget of {size} bytes is too small; give at least {2 * active_counts.ENTRY} bytes")
         return {"heap_size": entries, "width": counters}
 
     @classmethod
     def layout(cls, parameters: dict[str, Any]) -> Counts:
-        """What the arrays beside the sketch are made of."""
-        return Counts(seen=int64(2), held=counted.layout(cls.sizes(parameters)["heap_size"]))
+        """Return the layout of the arrays next to the sketch."""
+        return Counts(seen=int64(2), held=active_counts.layout(cls.sizes(parameters)["heap_size"]))
 
     @property
     def bytes_used(self) -> int:
-        """4 bytes for each id, weight and counter, and for the occurrences of each item in the active set."""
-        return self.model.bytes_used + 4 * len(self.beside.held.often)
+        """Memory in bytes: 4 for each id, weight, counter, and count of an item in the active set."""
+        return self.model.bytes_used + 4 * len(self.side.held.often)
 
     @property
     def seen(self) -> np.ndarray:
-        """Items (2,) of either stream."""
-        return self.beside.seen
+        """Number of items (2,) of each stream."""
+        return self.side.seen
 
     def partial_fit(self, items: Sequence[Any] | np.ndarray, stream: Any) -> RelativeDeltoids:
-        """Learn items (n,), in the order of their arrival; `stream` says which are of the first (0) or second (1).
+        """Learn items (n,), in the order of their arrival; `stream` is 0 for the first stream, 1 for the second.
 
         `stream` is one number, or one an item. Items of both streams must come mixed: a weight forgets.
         """
@@ -123,25 +123,25 @@ class RelativeDeltoids(Analysis):
     def learn_slots(
         self, slots: np.ndarray, which: np.ndarray, name_of: Callable[[int], str | None]
     ) -> RelativeDeltoids:
-        """Learn items by slot (n,) uint32 and stream (n,) 0 or 1; `name_of` tells the name of position k."""
-        learn_occurrences(self.state, slots, which, self.parameters["shares"], self.beside, self.model.settings)
+        """Learn items by slot (n,) uint32 and stream (n,) 0 or 1; `name_of(k)` is the name of position k."""
+        learn_occurrences(self.state, slots, which, self.parameters["shares"], self.side, self.model.settings)
         self.model.examples += len(slots)
         self.name_members(slots, name_of)
         return self
 
     def top(self, k: int = 20) -> list[Deltoid]:
-        """The k items of largest ratio, or reciprocal of it."""
+        """Return the k items with the largest ratio or reciprocal."""
         slots, weights = self.heaviest(k)
         ratios = np.exp(weights)
         return [Deltoid(self.name(slots[i]), float(ratios[i]), float(weights[i])) for i in range(len(slots))]
 
     def ratio(self, item: Any) -> float:
-        """The ratio of one item: of its counts if it is held, else as the sketch estimates it; 1 for a new one."""
+        """Return the ratio of one item: of its counts if it is in the active set, else the sketch's; 1 if new."""
         slots = slots_of_items([item], self.seed)
         return float(np.exp(self.log_ratios(slots)[0]))
 
     def heaviest(self, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Slots and log ratios of the k items of `top`; of equal ratios, those that occurred more often first."""
+        """Return slots and log ratios of the k items of `top`; of equal ratios, the more frequent item first."""
         slots = self.state.keys[: self.state.taken[0]]
         found = self.log_ratios(slots)
         often = self.counts_of(slots).sum(axis=1)
@@ -149,11 +149,11 @@ class RelativeDeltoids(Analysis):
         return slots[order], found[order]
 
     def counts_of(self, slots: np.ndarray) -> np.ndarray:
-        """Occurrences (n, 2) in either stream of slots (n,) uint32, zeros for those that are not held."""
-        return counted.counts_of(self.state, slots, self.beside.held, self.model.settings)
+        """Return counts (n, 2) in each stream of slots (n,) uint32, zeros outside the active set."""
+        return active_counts.counts_of(self.state, slots, self.side.held, self.model.settings)
 
     def log_ratios(self, slots: np.ndarray) -> np.ndarray:
-        """Logarithms of the ratios of slots (n,) uint32, of shares if those are compared."""
+        """Return log ratios of slots (n,) uint32: of relative frequencies with `shares`, else of counts."""
         counts = self.counts_of(slots)
         found = log_ratios(counts)
         if self.parameters["shares"]:

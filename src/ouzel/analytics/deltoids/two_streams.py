@@ -1,4 +1,4 @@
-"""Two files or pipes read side by side for their relative deltoids, with true ratios and rivals if asked for."""
+"""Reading of two files or pipes for their relative deltoids, optionally with true ratios and baselines."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ouzel.analytics.deltoids.interleave import interleave
 from ouzel.analytics.deltoids.paired_count_min import PairedCountMin
 from ouzel.analytics.deltoids.relative_deltoids import RelativeDeltoids
-from ouzel.analytics.deltoids.side_by_side import side_by_side
 from ouzel.analytics.exact import ExactCounts, log_ratios, recall
 from ouzel.analytics.items import Items, count_rows, find_item_format, items_of
 from ouzel.analytics.sketch import learn_all
@@ -25,7 +25,7 @@ MORE_MEMORY = 8  # the second rival's, in the paper's Figure 10
 
 @dataclass
 class TwoStreams:
-    """A reading of two streams: what learns them, and what checks it."""
+    """Reading of two streams: the learner, and optionally exact counts and baselines."""
 
     model: RelativeDeltoids
     exact: ExactCounts | None = None
@@ -34,7 +34,7 @@ class TwoStreams:
 
     @classmethod
     def start(cls, model: RelativeDeltoids, exact: bool = False, compare: bool = False) -> TwoStreams:
-        """What is asked for: true counts, and with `compare` pairs of CountMin sketches at 1x and 8x the memory."""
+        """Start a reading; `exact` counts exactly, `compare` adds Count-Min sketches with 1x and 8x the memory."""
         rivals = {}
         if compare:
             budget = model.parameters["budget"]
@@ -46,7 +46,7 @@ class TwoStreams:
         return cls(model, ExactCounts() if exact or compare else None, rivals)
 
     def over(self, stream: Iterator[tuple[Items, np.ndarray]], on_progress: Callable[[], None] = lambda: None) -> None:
-        """Learn all of a stream of items and where they come from, or as much as comes before an interruption."""
+        """Learn a stream of items with the streams they come from, up to its end or an interruption."""
         self.interrupted = not learn_all(
             stream, lambda part: self.learn(part[0].slots, part[1], part[0].name_of), on_progress
         )
@@ -54,7 +54,7 @@ class TwoStreams:
     def learn(
         self, slots: np.ndarray, which: np.ndarray, name_of: Callable[[int], str | None] = lambda k: None
     ) -> None:
-        """Let all take some items."""
+        """Learn some items with the learner and all baselines."""
         self.model.learn_slots(slots, which, name_of)
         for rival in self.rivals.values():
             rival.learn_slots(slots, which)
@@ -63,11 +63,11 @@ class TwoStreams:
 
     @property
     def offset(self) -> float:
-        """Logarithm of what ratios of counts are divided by: 1, or the ratio of both streams' lengths with shares."""
+        """Logarithm of the divisor of ratios of counts: 1, or with `shares` the ratio of the streams' lengths."""
         return float(log_ratios(self.model.seen[None])[0]) if self.model.parameters["shares"] else 0.0
 
     def rows(self, top: int) -> list[dict[str, Any]]:
-        """The items of largest ratio, with their true counts where these are known."""
+        """Return the items with the largest ratios, with their true counts if known."""
         slots = self.model.heaviest(top)[0]
         rows: list[dict[str, Any]] = [deltoid._asdict() for deltoid in self.model.top(top)]
         if self.exact is not None:
@@ -77,7 +77,7 @@ class TwoStreams:
         return rows
 
     def recalls(self) -> list[dict[str, Any]]:
-        """Of the items whose true ratio reaches a threshold, the share that each method retrieves."""
+        """Return the recall of each method: the share it retrieves of items whose true ratio reaches a threshold."""
         if self.exact is None:
             return []
         size = len(self.model.owners)
@@ -90,7 +90,7 @@ class TwoStreams:
         ]
 
     def to_json(self, top: int) -> dict[str, Any]:
-        """All that the command shows."""
+        """Return all results as JSON values."""
         answer: dict[str, Any] = {
             "items": self.rows(top),
             "seen": self.model.seen.tolist(),
@@ -99,7 +99,7 @@ class TwoStreams:
         return answer | ({"recall": self.recalls()} if self.exact else {})
 
     def share_found(self, slots: np.ndarray) -> list[float | None]:
-        """For each threshold the share of the items above it that are among the slots; None if there are none."""
+        """Return for each threshold the share of the items above it that are in `slots`; None without such items."""
         assert self.exact is not None
         return [share for _, share in recall(slots, self.exact, THRESHOLDS, self.offset)]
 
@@ -107,11 +107,11 @@ class TwoStreams:
 def open_both(
     paths: Sequence[str], columns: Sequence[str], format: str | None, options: Options
 ) -> tuple[list[Source], Iterator[tuple[Items, np.ndarray]]]:
-    """The two sources, and their items mixed."""
+    """Open two sources; return them and their interleaved items."""
     if list(paths).count("-") > 1:
         raise OuzelError("standard input is one stream; name another file or pipe beside it")
     sources = [open_source(path) for path in paths]
     formats = [find_item_format(source, format, columns) for source in sources]
     lengths = [count_rows(source, how, options.limits) for source, how in zip(sources, formats, strict=True)]
     first, second = (items_of(source, how, columns, options) for source, how in zip(sources, formats, strict=True))
-    return sources, side_by_side(first, second, (lengths[0], lengths[1]))
+    return sources, interleave(first, second, (lengths[0], lengths[1]))

@@ -1,1 +1,1 @@
-"""Streaming explanation: what outliers have in common."""
+"""Streaming explanation: attributes that outliers have in common."""

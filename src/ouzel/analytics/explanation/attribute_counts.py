@@ -1,4 +1,4 @@
-"""Counts of attributes: exact ones since an attribute entered the active set, and bounds of those before.
+"""Counts of attributes: exact since an attribute entered the active set, bounds for the rows before.
 
 The active set of the AWM-Sketch (Tai, Sharan, Bailis & Valiant 2018, section 8.1) holds an attribute only while its
 weight is large, so counts of its rows begin when it enters. What came before is bounded by a Count-Min sketch
@@ -11,7 +11,7 @@ Varghese 2002). It counts attributes outside of the active set alone, as a filte
 Cells never say too little, so its true counts lie between c and c + m, whatever the order of the rows. One that enters
 while there is room had not occurred before: m = 0, and its counts are exact.
 
-The weight of an attribute in the active set is that of `ouzel.analytics.counted`.
+The weight of an attribute in the active set is that of `ouzel.analytics.active_counts`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ouzel.analytics import counted
+from ouzel.analytics import active_counts
 from ouzel.analytics.sketch import pair_slot
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.layout import int64, uint32
@@ -29,16 +29,18 @@ from ouzel.sketches.counters import MOST, raised
 from ouzel.sketches.hashing import tabulation
 from ouzel.sketches.top_k import find
 
-ENTRY = counted.ENTRY + 20  # bytes of an attribute in the active set: with two counts, two bounds, first row counted
+ENTRY = (
+    active_counts.ENTRY + 20
+)  # bytes of an attribute in the active set: with two counts, two bounds, first row counted
 DEPTH = 2  # rows of the Count-Min sketch
 PROBES = 1024  # slots that never occurred, by which collisions are measured
 CELL = 8  # bytes of a cell: a counter of inliers, and one of outliers
 
 
 class Entries(NamedTuple):
-    """The counts of each attribute in the active set."""
+    """Counts of each attribute in the active set."""
 
-    held: counted.Held
+    held: active_counts.ItemCounts
     counts: np.ndarray  # (k, 2) uint32  c: inliers and outliers since it entered
     missed: np.ndarray  # (k, 2) uint32  m: at most so many before
     since: np.ndarray  # (k,) uint32  the row, from 1, from which on it is counted
@@ -46,7 +48,7 @@ class Entries(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """The arrays beside the sketch of weights."""
+    """Arrays next to the sketch of weights."""
 
     rows: np.ndarray  # (2,) int64  inliers and outliers
     cells: np.ndarray  # (depth, width, 2) uint32  of attributes outside of the active set
@@ -55,13 +57,13 @@ class Counts(NamedTuple):
 
 
 def layout(entries: int, width: int) -> Counts:
-    """The arrays for an active set of so many attributes, and a Count-Min sketch of so many cells a row."""
+    """Return the layout for an active set of `entries` attributes and a Count-Min sketch of `width` cells a row."""
     return Counts(
         rows=int64(2),
         cells=uint32(DEPTH, width, 2),
         tables=uint32(DEPTH, 4, 256),
         entries=Entries(
-            held=counted.layout(entries),
+            held=active_counts.layout(entries),
             counts=uint32(entries, 2),
             missed=uint32(entries, 2),
             since=uint32(entries),
@@ -71,13 +73,13 @@ def layout(entries: int, width: int) -> Counts:
 
 
 def begin(counts: Counts, seed: int) -> None:
-    """Hash as the seed says, by other functions than the sketch of weights."""
+    """Set the hash functions by the seed, others than those of the sketch of weights."""
     counts.tables[...] = tabulation(DEPTH + 1, seed)[1:]
 
 
 @force_inline
 def bound(counts, slot, which):
-    """At most how often a slot outside of the active set has occurred among inliers (0) or outliers (1)."""
+    """Return an upper bound of the count of a slot outside the active set among inliers (0) or outliers (1)."""
     least = np.uint32(MOST)
     for r in range(counts.cells.shape[0]):
         column, _ = cell(counts.tables[r], slot, counts.cells.shape[1])
@@ -87,7 +89,7 @@ def bound(counts, slot, which):
 
 @force_inline
 def raise_cells(counts, slot, which, count):
-    """Have no cell of a slot say less than `count`."""
+    """Raise the cells of a slot to at least `count`."""
     for r in range(counts.cells.shape[0]):
         column, _ = cell(counts.tables[r], slot, counts.cells.shape[1])
         counts.cells[r, column, which] = max(counts.cells[r, column, which], np.uint32(count))
@@ -95,15 +97,15 @@ def raise_cells(counts, slot, which, count):
 
 @force_inline
 def learn_attribute(state, slot, outlier, first, second, owners, counts, settings):
-    """Learn one attribute of a row; if it is new to the active set, note where it stood in the block.
+    """Learn one attribute of a row; if it is new to the active set, store its position in the block.
 
-    `owners` (k,) are the slots of the active set before this attribute: of the one that leaves, they tell the slot.
+    `owners` (k,) are the slots of the active set before this attribute: the slot of the one that leaves is found there.
     """
     which = 1 if outlier else 0
     entries = counts.entries
     before = find(state, slot)
     room = state.taken[0] < len(state.keys)
-    entry = counted.learn_counted(state, slot, outlier, entries.held, settings)
+    entry = active_counts.learn_counted(state, slot, outlier, entries.held, settings)
     if before >= 0:
         entries.counts[entry, which] = raised(entries.counts[entry, which], 1)
         return
@@ -129,7 +131,7 @@ def learn_attributes(state, offsets, slots, outliers, conjunctions, balanced, ow
     for i in range(len(outliers)):
         counts.rows[1 if outliers[i] else 0] += 1
         if balanced:
-            counted.balance(state, counts.entries.held, counts.rows[1], counts.rows[0], settings)
+            active_counts.balance(state, counts.entries.held, counts.rows[1], counts.rows[0], settings)
         for a in range(offsets[i], offsets[i + 1]):
             learn_attribute(state, slots[a], outliers[i], a, np.int64(-1), owners, counts, settings)
             if conjunctions:
@@ -145,14 +147,14 @@ def _bounds(counts, slots, out):
 
 
 def bounds(counts: Counts, slots: np.ndarray) -> np.ndarray:
-    """At most how many inliers and outliers (n, 2) int64 had slots (n,) uint32 outside of the active set."""
+    """Return upper bounds (n, 2) int64 of the inliers and outliers with slots (n,) uint32 outside the active set."""
     out = np.zeros((len(slots), 2), np.int64)
     _bounds(counts, slots, out)
     return out
 
 
 def estimated_missed(counts: Counts, entries: np.ndarray) -> np.ndarray:
-    """How many inliers and outliers (n, 2) float64 entries (n,) had before they were counted, by estimate.
+    """Estimate the inliers and outliers (n, 2) float64 that entries (n,) had before they were counted.
 
     What the cells say, less what they say of slots that never occurred: the median of those, which are collisions
     alone, and which had grown in proportion to the rows when an attribute entered.

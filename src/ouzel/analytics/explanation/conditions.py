@@ -1,4 +1,4 @@
-"""Which rows are outliers: a condition on a column, against a value or a quantile of all values so far.
+"""Conditions that mark outliers: a column compared with a value, or with a quantile of all values so far.
 
 The quantile is found in one pass by a t-digest (Dunning & Ertl 2019, "Computing Extremely Accurate Quantiles Using
 t-Digests") of the Apache DataSketches library. Its threshold is renewed every 1,024 rows, whatever the blocks they come
@@ -61,18 +61,18 @@ class Condition:
             raise OuzelError(f"{text!r} compares with {found['value']!r}; expected a number, or a quantile such as p80")
 
     def holds(self, values: Any) -> np.ndarray:
-        """Whether the condition holds of values (n,): numbers, or text if it compares with text."""
+        """Return which values (n,) fulfil the condition: numbers, or text if it compares with text."""
         against = self.value if self.quantile is None else self.quantile.thresholds(values)
         return np.asarray(COMPARISONS[self.sign](values, against), np.bool_)
 
     @property
     def threshold(self) -> float | str:
-        """What values are compared with now."""
+        """Value that values are compared with now."""
         return self.value if self.quantile is None else self.quantile.now
 
 
 class RunningQuantile:
-    """A quantile of the values so far.
+    """Quantile of the values so far.
 
     >>> quantile = RunningQuantile(0.5)
     >>> quantile.thresholds(np.array([1.0, 3.0, 2.0])).tolist()
@@ -87,7 +87,7 @@ class RunningQuantile:
         self._digest = _digest_class()(COMPRESSION)
 
     def thresholds(self, values: np.ndarray) -> np.ndarray:
-        """The thresholds (n,) that values (n,) are compared with; they become part of what the quantile is of."""
+        """Return the thresholds (n,) of values (n,), which are added to the quantile."""
         out = np.empty(len(values))
         start = 0
         while start < len(values):
@@ -110,19 +110,19 @@ class RunningQuantile:
         return out
 
     def notes(self) -> dict[str, Any]:
-        """All of it, as JSON values."""
+        """Return the state as JSON values."""
         digest = base64.b64encode(self._digest.serialize()).decode() if self.seen >= RENEWED else ""
         return {"seen": self.seen, "now": self.now, "pending": self._pending, "digest": digest}
 
     def restore(self, notes: dict[str, Any]) -> None:
-        """Take back what `notes` gave."""
+        """Restore the state that `notes` returned."""
         self.seen, self.now, self._pending = int(notes["seen"]), float(notes["now"]), list(notes["pending"])
         if notes["digest"]:
             self._digest = _digest_class().deserialize(base64.b64decode(notes["digest"]))
 
 
 def _digest_class() -> Any:
-    """Loaded for a quantile alone."""
+    """Import and return the class of t-digests, which only quantiles need."""
     from datasketches import tdigest_double
 
     return tdigest_double

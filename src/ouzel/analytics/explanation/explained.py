@@ -1,4 +1,4 @@
-"""Files read for an explanation, with true counts for checking if asked for."""
+"""Reading of files for an explanation, optionally with exact counts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ THRESHOLDS = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 1e3, 1e4, 1e5)  # o
 
 @kernel
 def with_pairs(offsets, slots, outliers, conjunctions):
-    """All slots that rows are explained by, and which class each occurrence is of."""
+    """Return the slots of all attributes and pairs of rows, with the class of each occurrence."""
     size = 0
     for i in range(len(outliers)):
         count = offsets[i + 1] - offsets[i]
@@ -42,7 +42,7 @@ def with_pairs(offsets, slots, outliers, conjunctions):
 
 
 class Explained:
-    """A reading: what learns it, which rows are outliers, and exact counts if they are wanted."""
+    """Reading of files: the explainer, the rule that marks outliers, and optionally exact counts."""
 
     def __init__(self, explainer: StreamingExplainer, rule: Rule, exact: bool = False) -> None:
         self.explainer = explainer
@@ -58,19 +58,19 @@ class Explained:
         attributes: Sequence[str] = (),
         on_progress: Callable[[], None] = lambda: None,
     ) -> None:
-        """Learn all of some sources, or as much as comes before an interruption."""
+        """Learn sources up to their end or an interruption."""
         parts = (rows for source in sources for rows in rows_of(source, format, self.rule, options, attributes))
         self.interrupted = not learn_all(parts, self.learn, on_progress)
 
     def learn(self, rows: Attributes) -> None:
-        """Learn, and count if asked to, some rows."""
+        """Learn some rows, and count them exactly if `exact`."""
         self.explainer.learn_slots(rows.offsets, rows.slots, rows.outliers, rows.name_of)
         if self.exact is not None:
             order = self.explainer.parameters["order"]
             self.exact.add(*with_pairs(rows.offsets, rows.slots, rows.outliers, order > 1))
 
     def table(self, top: int, side: str, min_support: int = 1) -> list[dict[str, Any]]:
-        """The attributes of `StreamingExplainer.top`, with true counts where these are known."""
+        """Return the attributes of `StreamingExplainer.top`, with their true counts if known."""
         found = [row._asdict() for row in self.explainer.top(top, side, min_support)]
         if self.exact is not None:
             counts = self.exact.of(self.explainer.found(side, min_support).slots[: len(found)])
@@ -79,13 +79,13 @@ class Explained:
         return found
 
     def risks(self, min_support: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """Weights of the attributes ranked, and their true relative risks."""
+        """Return the weights of the ranked attributes, and their true relative risks."""
         found = self.explainer.found("both", min_support)
         assert self.exact is not None
         return found.weights, true_risks(self.exact.of(found.slots), self.explainer.rows)
 
     def correlation(self, side: str = "both", min_support: int = 1) -> tuple[int, float, float]:
-        """How many attributes of a side are ranked, and how the logarithms of their risks go with those of true ones.
+        """Return the number of ranked attributes of a side, and correlations of their log risks with true ones.
 
         Pearson's correlation and Spearman's, of ranks. Those of both sides together join two clusters far apart, and
         are high whatever the order within either.
@@ -97,7 +97,7 @@ class Explained:
         return len(found.slots), correlation(shown, true), rank_correlation(shown, true)
 
     def recalls(self, side: str = "high", min_support: int = 1) -> list[dict[str, Any]]:
-        """Of the attributes whose true risk reaches a threshold, or its reciprocal, the share that is ranked."""
+        """Return the recall: the share of attributes whose true risk reaches a threshold that is ranked."""
         if self.exact is None:
             return []
         counts, slots = self.exact.counts, self.exact.slots
@@ -111,7 +111,7 @@ class Explained:
         ]
 
     def to_json(self, top: int, side: str, min_support: int) -> dict[str, Any]:
-        """All that the command shows."""
+        """Return all results as JSON values."""
         inliers, outliers = self.explainer.rows.tolist()
         answer: dict[str, Any] = {
             "attributes": self.table(top, side, min_support),

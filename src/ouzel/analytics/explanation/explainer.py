@@ -1,10 +1,10 @@
-"""What outliers have in common: attributes whose presence makes a row more, or less, likely to be an outlier.
+"""Streaming explanation of outliers: attributes that make a row more, or less, likely to be an outlier.
 
 Tai, Sharan, Bailis & Valiant (2018), "Sketching Linear Classifiers over Data Streams", SIGMOD, section 8.1. Each
 attribute of a row (column=value) is an example of its own, positive if the row is an outlier; conjunctions of two
 attributes likewise. With p = P(outlier | attribute) its weight tends to log(p / (1 - p)), or to the log odds ratio
     w = log(p / (1 - p)) - log(N+ / N-)
-if examples of the commoner kind of row count N_rare / N_common, as they do by default: attributes that say nothing then
+if examples of the more frequent kind of row count N_rare / N_common, the default: then uninformative attributes
 have the weight 0, however rare outliers are. The relative risk is
     r = P(outlier | attribute) / P(outlier | no such attribute) = p / ((N+ - n p) / (N - n)),
 with n the number of rows that have the attribute. So attributes are found here; their risks are those of counts, and
@@ -56,8 +56,8 @@ class StreamingExplainer(Analysis):
     ----------
     budget : bytes, a number or a size such as "1MB"
     order : 1 for attributes, 2 for their conjunctions as well
-    balanced : let the commoner of outliers and inliers count less, so that what says nothing has the weight 0;
-        False for the paper's examples, all of which count alike
+    balanced : lower the importance of the more frequent of outliers and inliers, so that uninformative attributes have
+        the weight 0; False for the paper's examples, whose importances are equal
     learning_rate, schedule, l2 : of the AWM-Sketch, for attributes outside of the active set; see `AWMSketchClassifier`
     heap_size, width : of the active set and the sketch, instead of what the budget gives
     seed : of the hash functions
@@ -88,16 +88,16 @@ class StreamingExplainer(Analysis):
         seed: Seed = 0,
     ) -> None:
         super().__init__(arguments(locals()))
-        attribute_counts.begin(self.beside, self.seed)
+        attribute_counts.begin(self.side, self.seed)
 
-    def hold(self, parameters: dict[str, Any], model: Model, beside: Any) -> None:
-        """Be of these parts: new ones, or those of a file."""
-        super().hold(parameters, model, beside)
+    def _assemble(self, parameters: dict[str, Any], model: Model, side: Any) -> None:
+        """Set the parts of the analysis: new ones, or those of a file."""
+        super()._assemble(parameters, model, side)
         self.owners[:] = self.state.keys
 
     @classmethod
     def sizes(cls, parameters: dict[str, Any]) -> dict[str, Any]:
-        """The sizes of the sketch: a tenth of the budget for its counters, the rest for the active set and bounds."""
+        """Return the sizes of the sketch: counters get a tenth of the budget, active set and bounds the rest."""
         order, size = parameters["order"], parameters["budget"]
         if order not in (1, 2):
             raise OuzelError(f"order is 1 for attributes or 2 for pairs of them, too; got {order}")
@@ -109,23 +109,23 @@ class StreamingExplainer(Analysis):
 
     @classmethod
     def cells(cls, parameters: dict[str, Any]) -> int:
-        """Cells in each row of the Count-Min sketch: a tenth of the budget."""
+        """Return the number of cells in each row of the Count-Min sketch: a tenth of the budget."""
         return int(max(parameters["budget"] // (ENTRY + 8) // (2 * DEPTH), 1))
 
     @classmethod
     def layout(cls, parameters: dict[str, Any]) -> Counts:
-        """The layout of the arrays beside the sketch."""
+        """Return the layout of the arrays next to the sketch."""
         return attribute_counts.layout(cls.sizes(parameters)["heap_size"], cls.cells(parameters))
 
     @property
     def rows(self) -> np.ndarray:
-        """Numbers (2,) of inliers and outliers."""
-        return self.beside.rows
+        """Number (2,) of inliers and outliers."""
+        return self.side.rows
 
     @property
     def bytes_used(self) -> int:
-        """4 bytes for each id, weight and counter, and the counts and bounds of each attribute in the active set."""
-        return self.model.bytes_used + (ENTRY - 8) * len(self.entries.since) + 4 * self.beside.cells.size
+        """Memory in bytes: 4 for each id, weight and counter, and counts and bounds of the active set."""
+        return self.model.bytes_used + (ENTRY - 8) * len(self.entries.since) + 4 * self.side.cells.size
 
     def partial_fit(self, rows: Any, outliers: Any) -> StreamingExplainer:
         """Learn rows and whether each (n,) is an outlier.
@@ -150,7 +150,7 @@ class StreamingExplainer(Analysis):
         """Learn rows in compressed form: offsets (n + 1,), slots (attributes,) uint32; `name_of` names a position."""
         order, balanced = self.parameters["order"], self.parameters["balanced"]
         learn_attributes(
-            self.state, offsets, slots, outliers, order > 1, balanced, self.owners, self.beside, self.model.settings
+            self.state, offsets, slots, outliers, order > 1, balanced, self.owners, self.side, self.model.settings
         )
         self.model.examples += len(outliers)
         origins = self.entries.origins
@@ -163,9 +163,9 @@ class StreamingExplainer(Analysis):
         return self
 
     def top(self, k: int = 20, side: str = "high", min_support: int = 1) -> list[Explanation]:
-        """The k attributes of largest risk ("high"), of smallest ("low"), or of either, by its logarithm ("both").
+        """Return the k attributes with the highest risk ("high"), lowest risk ("low") or largest |log risk| ("both").
 
-        Only attributes that were counted on at least half of their rows, as far as can be told, are ranked.
+        Only attributes that were counted on at least half of their rows, by estimate, are ranked.
         """
         found = self.found(side, min_support)
         low, high = found.interval
@@ -184,14 +184,14 @@ class StreamingExplainer(Analysis):
         ]
 
     def counted(self) -> Counted:
-        """All attributes in the active set, heaviest first."""
+        """Return all attributes in the active set, those with the largest |weight| first."""
         slots, weights = self.active()
         entry_of = self._entries()
         entries = np.array([entry_of[slot] for slot in slots.tolist()], np.int64)
         return self._counted(slots, weights, entries)
 
     def found(self, side: str = "both", min_support: int = 1) -> Counted:
-        """The attributes that `top` ranks, in its order."""
+        """Return the attributes that `top` ranks, in its order."""
         if side not in SIDES:
             raise OuzelError(f"side must be one of {', '.join(SIDES)}; got {side!r}")
         found = self.counted()
@@ -203,7 +203,7 @@ class StreamingExplainer(Analysis):
         return found.where(order)
 
     def least_support(self, side: str = "high") -> int:
-        """Rows that an attribute must have for chance not to explain that all of them are outliers, or that none is.
+        """Return the least rows of an attribute for which chance cannot explain that all or none are outliers.
 
         That chance is p^n, of n rows where a share p of all rows is so; times the attributes that are compared it is
         5 % at most (Bonferroni). Of `both` sides the larger number.
@@ -214,12 +214,12 @@ class StreamingExplainer(Analysis):
         return {"high": high, "low": low, "both": max(high, low)}[side]
 
     def unranked(self, min_support: int = 1) -> int:
-        """How many attributes in the active set are not ranked: less than half of their rows may have been counted."""
+        """Return the number of attributes not ranked because less than half of their rows may have been counted."""
         found = self.counted()
         return int((~found.mostly_counted & (found.support + found.missed.sum(axis=1) >= min_support)).sum())
 
     def risk(self, attribute: str) -> float:
-        """The relative risk of one attribute, `column=value`: of its counts if held, else by the sketch's weight."""
+        """Return the relative risk of an attribute, `column=value`: of its counts, or of the sketch's weight."""
         slots = slots_of_items([attribute], self.seed)
         entry = self._entries().get(int(slots[0]))
         if entry is not None:
@@ -229,29 +229,29 @@ class StreamingExplainer(Analysis):
         return float(odds / (1.0 + odds) * (inliers + outliers) / outliers)
 
     def risk_interval(self, attribute: str) -> tuple[float, float]:
-        """Two numbers between which the true relative risk of one attribute, `column=value`, lies."""
+        """Return two bounds of the true relative risk of an attribute, `column=value`."""
         slots = slots_of_items([attribute], self.seed)
         entry = self._entries().get(int(slots[0]))
         if entry is not None:
             low, high = self._counted(slots, self.weights_of(slots), np.array([entry])).interval
             return float(low[0]), float(high[0])
-        inliers, outliers = np.minimum(attribute_counts.bounds(self.beside, slots)[0], self.rows)
+        inliers, outliers = np.minimum(attribute_counts.bounds(self.side, slots)[0], self.rows)
         ends = true_risks(np.array([[inliers, 0], [0, outliers]]), self.rows)
         return float(ends[0]), float(ends[1])
 
     def _entries(self) -> dict[int, int]:
-        """The entry of each slot in the active set."""
+        """Map each slot of the active set to its entry."""
         return {slot: entry for entry, slot in enumerate(self.state.keys[: self.state.taken[0]].tolist())}
 
     def _counted(self, slots: np.ndarray, weights: np.ndarray, entries: np.ndarray) -> Counted:
-        """Attributes with the counts of their entries (n,) in the active set."""
-        noted = self.entries
+        """Return attributes with the counts of their entries (n,) in the active set."""
+        stored = self.entries
         return Counted(
             slots=slots,
             weights=weights,
-            counts=noted.counts[entries].astype(np.int64),
-            missed=noted.missed[entries].astype(np.int64),
-            estimated=attribute_counts.estimated_missed(self.beside, entries),
-            since=noted.since[entries].astype(np.int64),
+            counts=stored.counts[entries].astype(np.int64),
+            missed=stored.missed[entries].astype(np.int64),
+            estimated=attribute_counts.estimated_missed(self.side, entries),
+            since=stored.since[entries].astype(np.int64),
             rows=self.rows,
         )

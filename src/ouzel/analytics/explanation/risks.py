@@ -1,4 +1,4 @@
-"""Relative risks of counts, and the intervals in which true ones lie."""
+"""Relative risks of counts, with intervals that contain the true ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ DOUBT = 6  # the largest ratio of rows that may have been missed to rows counted
 
 
 def true_risks(counts: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Relative risks of attributes with counts (n, 2) among `rows` (2,) inliers and outliers.
+    """Return relative risks of attributes with counts (n, 2) among `rows` (2,) inliers and outliers.
 
     Half a row is added to each count of outliers and a whole one to each of rows, so that none is 0 or infinite.
 
@@ -24,7 +24,7 @@ def true_risks(counts: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 class Counted(NamedTuple):
-    """Attributes with what is known of their inliers and outliers (columns 0 and 1)."""
+    """Attributes with counts and bounds of their inliers and outliers (columns 0 and 1)."""
 
     slots: np.ndarray  # (n,) uint32
     weights: np.ndarray  # (n,)
@@ -41,7 +41,7 @@ class Counted(NamedTuple):
 
     @property
     def mostly_counted(self) -> np.ndarray:
-        """Which (n,) were counted on at least half of their rows by estimate, and on a seventh for certain."""
+        """Mask (n,) of attributes counted on at least half of their rows by estimate, and on a seventh for certain."""
         missed = np.maximum(self.estimated.sum(axis=1), self.missed.sum(axis=1) / DOUBT)
         return np.asarray(self.support >= missed)
 
@@ -52,7 +52,7 @@ class Counted(NamedTuple):
 
     @property
     def interval(self) -> tuple[np.ndarray, np.ndarray]:
-        """Risks (n,) and (n,) between which the true ones lie: all missed rows inliers, or all outliers.
+        """Bounds (n,) and (n,) of the true risks: all missed rows are inliers, or all are outliers.
 
         No more rows of a kind were missed than there are besides those counted.
         """
@@ -63,6 +63,6 @@ class Counted(NamedTuple):
         return true_risks(low, self.rows), true_risks(high, self.rows)
 
     def where(self, wanted: np.ndarray) -> Counted:
-        """Some of them, by position or mask."""
+        """Select attributes by position or mask."""
         parts = {name: part[wanted] for name, part in self._asdict().items() if name != "rows"}
         return self._replace(**parts)

@@ -1,4 +1,4 @@
-"""Rows with their attributes, and which of them are outliers, from tables and sparse files."""
+"""Reader of rows with their attributes, marked as outliers or inliers, from tables and sparse files."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Attributes(NamedTuple):
 
 @dataclass
 class Rule:
-    """What makes a row an outlier: a condition, a value of the label, or a column that says so."""
+    """Rule that marks outliers: a condition, a value of the label, or a column of true and false."""
 
     condition: Condition | None = None
     column: str | None = None
@@ -50,7 +50,7 @@ class Rule:
             self.column = self.condition.column
 
     def decide(self, cells: Any, name: str, skip: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Which rows (n,) are outliers, and which can be told, by the text in the deciding column."""
+        """Return which rows (n,) are outliers and which are decided, by the text in the deciding column."""
         by_text = self.positive is not None if self.condition is None else not self.condition.numeric
         if by_text:
             known = is_there(cells)
@@ -66,7 +66,7 @@ class Rule:
         return np.asarray(outliers, np.bool_) & known, known
 
     def _numbers(self, cells: Any, name: str, skip: bool) -> np.ndarray:
-        """Cells (n,) as numbers, NaN where there are none."""
+        """Return cells (n,) as numbers, NaN where there are none."""
         try:
             numbers = filled(cells.cast(pyarrow.float64()), np.nan)
         except pyarrow.ArrowInvalid:
@@ -91,7 +91,7 @@ class Rule:
 def rows_of(
     source: Source, format: str | None, rule: Rule, options: Options, attributes: Sequence[str] = ()
 ) -> Generator[Attributes]:
-    """The rows of a source by blocks. Attributes are all columns but the rule's and those ignored, or those named."""
+    """Yield the rows of a source in blocks; attributes are those named, or all but the rule's and ignored ones."""
     known = find_format(source, format)
     with reading(source, known.name):
         if known.is_table:

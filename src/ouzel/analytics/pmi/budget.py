@@ -1,4 +1,4 @@
-"""What a byte budget is spent on for mutual information, and the arrays that follow. See `streaming_pmi`."""
+"""Division of a byte budget for mutual information, and the layout of its arrays. See `streaming_pmi`."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ LONGEST_NAME = 32  # bytes of a token's name that are kept
 LONGEST_EVENT = 128
 
 
-class Beside(NamedTuple):
-    """The arrays beside the sketch."""
+class SideArrays(NamedTuple):
+    """Arrays next to the sketch."""
 
     sample: reservoir.State
     often: count_min.State  # of tokens
@@ -30,7 +30,7 @@ class Beside(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """How a budget is divided."""
+    """Sizes of the parts of a budget."""
 
     depth: int  # rows of counters of tokens
     counters: int  # in each of them
@@ -42,7 +42,7 @@ class Parts(NamedTuple):
 
 
 def divided(parameters: dict[str, Any]) -> Parts:
-    """The parts of a budget.
+    """Divide a budget into parts.
 
     A sixth goes to counters of tokens, and of what the reservoir leaves two thirds to pairs of rare tokens: a third of
     these to the table and its names. The active set has half of what is left at most.
@@ -67,7 +67,7 @@ def divided(parameters: dict[str, Any]) -> Parts:
 
 
 def sizes(parameters: dict[str, Any]) -> dict[str, Any]:
-    """The sizes of the sketch: what the other parts leave of the budget."""
+    """Return the sizes of the sketch: the rest of the budget after the other parts."""
     sample_size, width, size = parameters["sample_size"], parameters["width"], parameters["budget"]
     if parameters["window"] < 2 or parameters["negatives"] < 1 or sample_size < 1 or parameters["heap_size"] < 1:
         raise OuzelError("window is 2 tokens or more; negatives, sample_size and heap_size are 1 or more")
@@ -81,8 +81,8 @@ def sizes(parameters: dict[str, Any]) -> dict[str, Any]:
     return {"heap_size": parts.heap_size, "width": width or parts.width}
 
 
-def bytes_beside(parameters: dict[str, Any]) -> int:
-    """Bytes of all parts but the sketch and names: 4 for each id, count and token, one for each cell."""
+def side_bytes(parameters: dict[str, Any]) -> int:
+    """Return the bytes of all parts but sketch and names: 4 for each id, count and token, one for each cell."""
     parts = divided(parameters)
     tokens = parameters["sample_size"] + parameters["window"] - 1
     found = 4 * (tokens + parts.depth * parts.counters) + (ENTRY - 8) * parts.heap_size
@@ -92,8 +92,8 @@ def bytes_beside(parameters: dict[str, Any]) -> int:
     return found
 
 
-def layout(parameters: dict[str, Any]) -> Beside:
-    """The layout of the arrays beside the sketch."""
+def layout(parameters: dict[str, Any]) -> SideArrays:
+    """Return the layout of the arrays next to the sketch."""
     sizes(parameters)
     parts, window = divided(parameters), parameters["window"]
     entries = Entries(
@@ -105,7 +105,7 @@ def layout(parameters: dict[str, Any]) -> Beside:
         position=int64(3),
         word=uint32(1, scratch=True),
     )
-    return Beside(
+    return SideArrays(
         sample=reservoir.layout(parameters["sample_size"]),
         often=count_min.layout(parts.counters, parts.depth),
         rare=rare_pairs.layout(parts.rare, parts.cells, window),
@@ -114,7 +114,7 @@ def layout(parameters: dict[str, Any]) -> Beside:
 
 
 def upgraded(notes: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The arrays of a file of format 1: what is learnt with `rare=0`, and all of its counts taken for estimates."""
+    """Upgrade the arrays of a file of format 1: as learnt with `rare=0`, with all counts taken for estimates."""
     parameters, counts = notes.get("parameters"), arrays.get(f"{BESIDE}entries.counts")
     window = parameters.get("window") if isinstance(parameters, dict) else None
     if counts is None or not isinstance(parameters, dict) or not isinstance(window, int):

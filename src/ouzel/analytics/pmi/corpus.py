@@ -1,4 +1,4 @@
-"""Corpora read for the mutual information of their pairs, with exact counts for checking if asked for."""
+"""Reading of corpora for the mutual information of their pairs, optionally with exact counts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ THRESHOLDS = tuple(float(k) for k in range(13))  # of true PMI, for recall
 
 
 def texts_of(source: Source, format: str | None, column: str | None, options: Options) -> Generator[list[str]]:
-    """The lines of a text, or the cells of a table's column, by blocks; blank ones are left out."""
+    """Yield the lines of a text, or the cells of a table's column, in blocks without blank ones."""
     columns = [] if column is None else [column]
     known = find_item_format(source, format, columns)
     with reading(source, LINES if known is None else known.name):
@@ -39,7 +39,7 @@ def texts_of(source: Source, format: str | None, column: str | None, options: Op
 
 
 class Corpus:
-    """A reading: what learns it, and exact counts of tokens and pairs if they are wanted."""
+    """Reading of texts: the learner, and optionally exact counts of tokens and pairs."""
 
     def __init__(self, model: StreamingPMI, exact: bool = False) -> None:
         self.model = model
@@ -51,7 +51,7 @@ class Corpus:
 
     @property
     def exact(self) -> bool:
-        """Whether true counts are known."""
+        """Whether exact counts are known."""
         return self.tokens is not None
 
     def over(
@@ -62,12 +62,12 @@ class Corpus:
         options: Options,
         on_progress: Callable[[], None] = lambda: None,
     ) -> None:
-        """Learn all of some sources, or as much as comes before an interruption."""
+        """Learn sources up to their end or an interruption."""
         parts = (texts for source in sources for texts in texts_of(source, format, column, options))
         self.interrupted = not learn_all(parts, self.learn, on_progress)
 
     def learn(self, texts: list[str]) -> None:
-        """Learn, and count if asked to, some texts or events."""
+        """Learn some texts or events, and count them exactly if `exact`."""
         model = self.model
         events = model.parameters["events"]
         tokens = Tokens.of_sequences([texts], model.seed) if events else model.tokenise(texts, model.seed)
@@ -83,7 +83,7 @@ class Corpus:
         model.learn(tokens, ended=not events)
 
     def exact_pmi(self, members: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """True PMI (n,) and occurrences (n,) of pairs of slots (n, 2); one that never occurs counts as half a one."""
+        """Return true PMI (n,) and counts (n,) of pairs of slots (n, 2); a count of 0 is taken as one half."""
         assert self.tokens is not None
         assert self.pairs is not None
         slots = np.array([pair_slot(first, second) for first, second in members], np.uint32)
@@ -92,7 +92,7 @@ class Corpus:
         return np.log(np.maximum(counts, 0.5) / max(self.true_pairs, 1)) - np.log(alone).sum(axis=0), counts
 
     def table(self, top: int, least: int = SETTLED) -> list[dict[str, Any]]:
-        """The pairs of `StreamingPMI.estimates`, with what is exact where that is known."""
+        """Return the pairs of `StreamingPMI.estimates`, with exact PMI and counts if known."""
         rows: list[dict[str, Any]] = [pair._asdict() for pair in self.model.estimates(top, least)]
         if self.exact:
             exact, counts = self.exact_pmi(self.model.listed(least)[0].members[: len(rows)])
@@ -101,7 +101,7 @@ class Corpus:
         return rows
 
     def recalls(self, least: int = SETTLED) -> list[dict[str, Any]]:
-        """Of the true pairs of `least_count(least)` occurrences or more whose PMI reaches a threshold, the share found.
+        """Return the recall of pairs whose PMI reaches a threshold, of `least_count(least)` occurrences or more.
 
         Thresholds are whole numbers.
         """
@@ -121,7 +121,7 @@ class Corpus:
         ]
 
     def correlation(self, above: float = 0.0, least: int = SETTLED) -> tuple[int, float, float]:
-        """How many pairs are listed whose PMI is estimated `above` a number, and how estimates go with exact values.
+        """Return the number of listed pairs with an estimated PMI `above` a number, and correlations with exact values.
 
         Pearson's correlation and Spearman's, of ranks. Pairs below 0, which are not what is looked for, would make
         both higher: they are far from the others.
@@ -132,7 +132,7 @@ class Corpus:
         return int(wanted.sum()), correlation(estimated[wanted], exact), rank_correlation(estimated[wanted], exact)
 
     def to_json(self, top: int, least: int = SETTLED) -> dict[str, Any]:
-        """All that the command shows."""
+        """Return all results as JSON values."""
         above = self.model.complete_above
         answer: dict[str, Any] = {
             "pairs": self.table(top, least),

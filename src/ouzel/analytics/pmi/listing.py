@@ -1,4 +1,4 @@
-"""Pairs with their mutual information by counts, in intervals, and from where on none of them is missing.
+"""Lists of pairs with intervals of their mutual information, and the counts from which the list is complete.
 
 A pair's PMI is log(c N^2 / (P n_u n_v)), of c occurrences among P pairs, and of N tokens n_u and n_v times its members.
 The count of a pair lies between two known ones (see `rare_pairs`), or at least above one; those of tokens come from a
@@ -24,7 +24,7 @@ MISSED = 0.75  # of the most that may have been missed, taken to have been: meas
 
 
 class Stream(NamedTuple):
-    """What was read: N tokens, P pairs, the window's other tokens, and how often tokens occurred."""
+    """Totals of a stream: N tokens, P pairs, the reach of the window, and the counts of tokens."""
 
     tokens: int
     pairs: int
@@ -32,25 +32,25 @@ class Stream(NamedTuple):
     often: count_min.State
 
     def counts_of(self, tokens: np.ndarray) -> np.ndarray:
-        """At most how often tokens (n,) uint32 occurred."""
+        """Return upper bounds of the counts of tokens (n,) uint32."""
         out = np.empty(len(tokens), np.int64)
         counts_of_tokens(self.often, tokens, out)
         return out
 
     @property
     def margin(self) -> int:
-        """By how much counts of tokens are too high at most, with a probability of 95 %."""
+        """Largest error of the counts of tokens, with a probability of 95 %."""
         random = np.random.Generator(np.random.PCG64(PROBES))
         strangers = random.integers(1, 2**32, PROBES, np.uint32)
         return int(np.quantile(self.counts_of(strangers), SURE, method="higher"))
 
     def pmi(self, counts: np.ndarray, alone: np.ndarray) -> np.ndarray:
-        """The PMI (n,) of counts (n,) of pairs, and of those (n, 2) of their members."""
+        """Return the PMI (n,) of counts (n,) of pairs and counts (n, 2) of their members."""
         share = np.maximum(counts, 1) / max(self.pairs, 1)
         return np.asarray(np.log(share) - np.log(np.maximum(alone, 1) / max(self.tokens, 1)).sum(axis=1))
 
     def pmi_above(self, count: int) -> float:
-        """A PMI that no pair with a token of more occurrences exceeds: each occurrence makes `reach` pairs at most."""
+        """Return the largest PMI of pairs with a token of more occurrences, each of which makes `reach` pairs."""
         if count < 1 or not self.pairs:
             return inf
         return log(self.reach * self.tokens**2 / (self.pairs * count))
@@ -77,7 +77,7 @@ class Estimate(NamedTuple):
 
 
 class Estimates(NamedTuple):
-    """Pairs with what is known of them."""
+    """Pairs with counts, bounds and weights."""
 
     members: np.ndarray  # (n, 2) uint32
     counts: np.ndarray  # (n,) int64  counted
@@ -88,8 +88,10 @@ class Estimates(NamedTuple):
 
     @classmethod
     def joined(cls, counted: Estimates, found: Estimates, least: int) -> Estimates:
-        """Pairs of both kinds of `least` occurrences or more, each once: as it was found in the sketch if all of it was
-        counted there. One of rare tokens that was not, and is not in the table either, has fewer.
+        """Join counted pairs and those of the sketch, of `least` occurrences or more, each once.
+
+        A pair is taken from the sketch if all of it was counted there. A pair of rare tokens that was not, and is not
+        in the table either, has fewer occurrences.
         """
         exact = found.counts == found.most
         if least:
@@ -101,21 +103,21 @@ class Estimates(NamedTuple):
 
     @property
     def keys(self) -> np.ndarray:
-        """A number (n,) uint64 for each pair."""
+        """Keys (n,) uint64 of the pairs."""
         members = self.members.astype(np.uint64)
         return np.asarray(members[:, 0] << np.uint64(32) | members[:, 1])
 
     def where(self, wanted: np.ndarray) -> Estimates:
-        """Some of them, by position or mask."""
+        """Select pairs by position or mask."""
         return Estimates(*(part[wanted] for part in self))
 
     def pmi(self, stream: Stream) -> np.ndarray:
-        """Estimated PMI (n,): by the weight where nothing was counted."""
+        """Return the estimated PMI (n,): the weight where nothing was counted."""
         alone = np.stack([stream.counts_of(self.members[:, side]) for side in (0, 1)], axis=1)
         return np.where(self.likely > 0, stream.pmi(self.likely, alone), self.weights)
 
     def named(self, pmi: np.ndarray, stream: Stream, name_of: Callable[[int], str], k: int) -> list[Estimate]:
-        """The first k with their names, and with their PMI (n,) within its interval."""
+        """Return the first k pairs by name, with PMI (n,) and its interval."""
         low, high = self.interval(stream)
         return [
             Estimate(
@@ -131,29 +133,29 @@ class Estimates(NamedTuple):
         ]
 
     def interval(self, stream: Stream) -> tuple[np.ndarray, np.ndarray]:
-        """Numbers (n,) and (n,) between which the PMI lies, if counts of tokens are right within their margin."""
+        """Return bounds (n,) and (n,) of the PMI, if counts of tokens are within their margin of error."""
         alone = np.stack([stream.counts_of(self.members[:, side]) for side in (0, 1)], axis=1)
         least = np.maximum(alone - stream.margin, -(-self.counts // stream.reach)[:, None])
         return stream.pmi(self.counts, alone), stream.pmi(self.most, least)
 
 
 def of_rare(rare: rare_pairs.State, stream: Stream, ceiling: int) -> Estimates:
-    """The pairs in the table of which both tokens are rare still."""
+    """Return the pairs in the table whose tokens are both still rare."""
     taken = int(rare.table.taken[0])
     members, most = rare.members[:taken], rare.table.weights[:taken].astype(np.int64)
     missed = rare.missed[:taken].astype(np.int64)
     alone = np.stack([stream.counts_of(members[:, side]) for side in (0, 1)], axis=1)
     counts = np.maximum(most - missed, 0)
     most = np.maximum(np.minimum(most, stream.reach * alone.min(axis=1)), counts)
-    held = (alone.max(axis=1) <= ceiling) & (counts > 0)
+    listed = (alone.max(axis=1) <= ceiling) & (counts > 0)
     found = Estimates(
         members, counts, most, counts + MISSED * (most - counts), np.zeros(taken), np.ones(taken, np.bool_)
     )
-    return found.where(held)
+    return found.where(listed)
 
 
 def of_active(entries: Any, weights: np.ndarray, stream: Stream, ceiling: int) -> Estimates:
-    """The pairs in the active set of the sketch with weights (n,)."""
+    """Return the pairs in the active set of the sketch, with weights (n,)."""
     taken = len(weights)
     members, counts = entries.members[:taken], entries.counts[:taken].astype(np.int64)
     known = counts - np.minimum(entries.uncounted[:taken], counts)

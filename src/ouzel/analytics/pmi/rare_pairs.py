@@ -1,4 +1,4 @@
-"""Pairs of rare tokens, counted so that none of many occurrences is missed.
+"""Counts of pairs of rare tokens, such that no frequent pair is missed.
 
 A pair of large mutual information is one of rare tokens: p(u, v) is at most the smaller of p(u) and p(v), within a
 factor of the window's size. Such pairs hardly occur among negative examples, so that gradient steps give them small
@@ -49,7 +49,7 @@ class State(NamedTuple):
 
 
 def layout(pairs: int, width: int, window: int) -> State:
-    """The arrays for a table of so many pairs behind so many cells a row."""
+    """Return the layout of a table of pairs with cells in front of it."""
     return State(
         table=top_k.layout(pairs, counting=True),
         missed=uint32(pairs),
@@ -62,14 +62,14 @@ def layout(pairs: int, width: int, window: int) -> State:
 
 
 def begin(state: State, seed: int) -> None:
-    """Let whatever comes enter, and hash as the seed says."""
+    """Empty the table, and set the hash functions by the seed."""
     top_k.begin(state.table)
     state.tables[...] = tabulation(DEPTH, seed ^ 0x5EED)
 
 
 @force_inline
 def _says(state, slot):
-    """What the lowest cell of a pair says."""
+    """Return the value of the lowest cell of a pair."""
     least = np.int64(MOST)
     for r in range(state.cells.shape[0]):
         column, _ = cell(state.tables[r], slot, state.cells.shape[1])
@@ -79,7 +79,7 @@ def _says(state, slot):
 
 @force_inline
 def _raise_cells(state, slot, says):
-    """Have no cell of a pair say less."""
+    """Raise the cells of a pair to at least a value."""
     says = min(says, np.int64(MOST))
     for r in range(state.cells.shape[0]):
         column, _ = cell(state.tables[r], slot, state.cells.shape[1])
@@ -90,7 +90,7 @@ def _raise_cells(state, slot, says):
 
 @force_inline
 def count_pair(state, slot, first, second, most, often, ceiling):
-    """Count an occurrence of a pair of rare tokens, of which there are `most` by now at most."""
+    """Count an occurrence of a pair of rare tokens, which has occurred at most `most` times."""
     entry = find(state.table, slot)
     if entry >= 0 and state.table.weights[entry] > 0:
         set_weight(state.table, entry, raised(state.table.weights[entry], 1))
@@ -107,7 +107,7 @@ def count_pair(state, slot, first, second, most, often, ceiling):
 
 @force_inline
 def _enter(state, slot, first, second, before, unbounded, often, ceiling):
-    """Take a pair into the table if there is room or it may occur oftener than the rarest; return whether it is."""
+    """Insert a pair into the table if there is room or it may exceed the rarest; return whether it is in."""
     table = state.table
     bound = np.uint32(min(before + 1, np.int64(COUNTED)))
     if table.taken[0] < len(table.keys):
@@ -134,7 +134,7 @@ def _enter(state, slot, first, second, before, unbounded, often, ceiling):
 
 @force_inline
 def _mark_stale(state, often, ceiling):
-    """Give pairs with a token that is not rare any more the bound 0: they go first, and nothing is lost by it."""
+    """Set the bound of pairs with a token that is no longer rare to 0, so that they are evicted first."""
     state.totals[3] = 0
     for entry in range(state.table.taken[0]):
         for side in range(2):
@@ -144,7 +144,7 @@ def _mark_stale(state, often, ceiling):
 
 @force_inline
 def _lower(state):
-    """Take one off each cell that is a bound; the floor rises."""
+    """Decrement all cells that are bounds, and raise the floor."""
     state.totals[0] += 1
     state.totals[1] = 0
     for r in range(state.cells.shape[0]):
@@ -164,12 +164,12 @@ def _write_bounds(state, slots, out):
 
 
 def missing(state: State) -> int:
-    """At most how often a pair of rare tokens occurred that is not in the table."""
+    """Return an upper bound of the count of a pair of rare tokens that is not in the table."""
     return max(int(state.totals[2]), int(state.totals[0]) + ENTRY - 1)
 
 
 def bounds_outside(state: State, slots: np.ndarray) -> np.ndarray:
-    """At most how often (n,) int64 pairs of rare tokens with slots (n,) uint32 occurred that are not in the table."""
+    """Return upper bounds (n,) int64 of the counts of pairs of rare tokens, slots (n,) uint32, not in the table."""
     out = np.full(len(slots), missing(state), np.int64)
     _write_bounds(state, slots, out)
     return out

@@ -1,4 +1,4 @@
-"""Pointwise mutual information of pairs in a stream: which words, or events, occur near each other more than by chance.
+"""Pointwise mutual information of pairs in a stream: words, or events, that co-occur more often than by chance.
 
 Tai, Sharan, Bailis & Valiant (2018), "Sketching Linear Classifiers over Data Streams", SIGMOD, section 8.3 (after Levy
 & Goldberg 2014). A pair (u, v) whose second member follows the first within a window is a positive example, one-sparse;
@@ -12,10 +12,10 @@ Our readings, and where we depart from the paper:
   Newton's method.
 - So pairs are found. Those in the active set are counted, from the (e^w - 1) / rate occurrences that the weight w of
   their entry tells of, and a CountMin sketch counts tokens, so that the PMI shown is one of counts: weights of rare
-  words' pairs hardly meet a negative example, and stay 1 to 2 below it.
-- Pairs of rare tokens, which have the largest PMI, are counted apart (`rare_pairs`), and so none of many
-  occurrences is missed. With `rare=0` pairs are found by the sketch alone, as in the paper.
-- The reservoir renews itself: 4,000 tokens of a uniform sample tell too little of the frequencies of words.
+  words' pairs rarely occur in a negative example, and stay 1 to 2 below it.
+- Pairs of rare tokens, which have the largest PMI, are counted apart (`rare_pairs`), and so no frequent
+  pair is missed. With `rare=0` pairs are found by the sketch alone, as in the paper.
+- The reservoir renews itself: 4,000 tokens of a uniform sample say too little of the frequencies of words.
 """
 
 from __future__ import annotations
@@ -113,54 +113,54 @@ class StreamingPMI(Analysis):
         }
         super().__init__(parameters)
         reservoir.begin(self.sample.counts, self.seed)
-        self.beside.often.tables[...] = tabulation(len(self.beside.often.tables), self.seed)
-        rare_pairs.begin(self.beside.rare, self.seed)
+        self.side.often.tables[...] = tabulation(len(self.side.often.tables), self.seed)
+        rare_pairs.begin(self.side.rare, self.seed)
         self.tokenise = tokeniser(tokens)
 
-    def hold(self, parameters: dict[str, Any], model: Model, beside: Any) -> None:
-        """Be of these parts: new ones, or those of a file."""
-        super().hold(parameters, model, beside)
+    def _assemble(self, parameters: dict[str, Any], model: Model, side: Any) -> None:
+        """Set the parts of the analysis: new ones, or those of a file."""
+        super()._assemble(parameters, model, side)
         self.names: dict[int, str] = {}  # of the tokens in the sample, in the window and in pairs of the active set
         self.longest_name = budgeting.LONGEST_EVENT if parameters["events"] else budgeting.LONGEST_NAME
 
     @classmethod
     def rules(cls) -> dict[str, Rule]:
-        """What each parameter must be."""
+        """Return the rule of each parameter."""
         return {**super().rules(), "own_tokens": text}
 
     @classmethod
     def sizes(cls, parameters: dict[str, Any]) -> dict[str, Any]:
-        """The sizes of the sketch: what the other parts leave of the budget."""
+        """Return the sizes of the sketch: the rest of the budget after the other parts."""
         return budgeting.sizes(parameters)
 
     @classmethod
-    def layout(cls, parameters: dict[str, Any]) -> budgeting.Beside:
-        """What the arrays beside the sketch are made of."""
+    def layout(cls, parameters: dict[str, Any]) -> budgeting.SideArrays:
+        """Return the layout of the arrays next to the sketch."""
         return budgeting.layout(parameters)
 
     @classmethod
     def upgraded(cls, version: int, notes: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """The arrays of an older file as this version has them; `notes` are changed likewise."""
+        """Upgrade the arrays and `notes` of an older file."""
         return budgeting.upgraded(notes, arrays) if version == 1 else super().upgraded(version, notes, arrays)
 
     @property
     def sample(self) -> reservoir.State:
-        """The reservoir of tokens."""
-        return self.beside.sample
+        """Reservoir of tokens."""
+        return self.side.sample
 
     @property
     def bytes_used(self) -> int:
-        """4 bytes for each id, weight, counter, count and token of the sample, and the bytes of all names kept."""
+        """Memory in bytes: 4 for each id, weight, counter, count and sampled token, and the bytes of all names."""
         names = sum(len(name.encode()) for name in self.names.values())
-        return self.model.bytes_used + budgeting.bytes_beside(self.parameters) + names
+        return self.model.bytes_used + budgeting.side_bytes(self.parameters) + names
 
     @property
     def seen(self) -> int:
-        """Tokens learnt."""
+        """Number of tokens learnt."""
         return int(self.entries.position[1])
 
     def partial_fit(self, documents: Iterable[str | Sequence[str]]) -> StreamingPMI:
-        """Learn documents: texts, or sequences of tokens; of events, their names. No pair reaches over documents."""
+        """Learn documents: texts, sequences of tokens, or names of events. No pair spans two documents."""
         if isinstance(documents, str):
             documents = [documents]
         if self.parameters["events"]:
@@ -172,13 +172,13 @@ class StreamingPMI(Analysis):
         return self.learn(Tokens.of_sequences(parts, self.seed))
 
     def learn(self, tokens: Tokens, ended: bool = True) -> StreamingPMI:
-        """Learn tokens; unless `ended`, the last document goes on with the next."""
+        """Learn tokens; unless `ended`, the last document continues with the next."""
         options, ends = self.parameters, tokens.ends if ended else tokens.ends[:0]
         learn_tokens(
             self.state,
             self.sample,
-            self.beside.often,
-            self.beside.rare,
+            self.side.often,
+            self.side.rare,
             options["rare"],
             tokens.slots,
             ends,
@@ -193,7 +193,7 @@ class StreamingPMI(Analysis):
         return self
 
     def top(self, k: int = 20, settled: bool = True) -> list[Association]:
-        """The k pairs of largest estimated PMI; `settled`: of `least_count()` occurrences or more."""
+        """Return the k pairs with the largest estimated PMI; `settled`: of `least_count()` occurrences or more."""
         members, weights = self.pairs(settled)
         return [
             Association(self.name_of(members[i, 0]), self.name_of(members[i, 1]), float(weights[i]))
@@ -201,41 +201,41 @@ class StreamingPMI(Analysis):
         ]
 
     def estimates(self, k: int = 20, least: int = SETTLED) -> list[Estimate]:
-        """The k pairs of `top` with the intervals of their PMI and occurrences, from `least_count(least)` on."""
+        """Return the k pairs of `top` with intervals of their PMI and counts, from `least_count(least)` on."""
         found, pmi = self.listed(least)
         return found.named(pmi, self.stream, self.name_of, k)
 
     def pairs(self, settled: bool = True) -> tuple[np.ndarray, np.ndarray]:
-        """Members (n, 2) and estimated PMI (n,) of the pairs listed, or of all that are kept, the largest first."""
+        """Return members (n, 2) and estimated PMI (n,) of the listed pairs, or of all stored ones, sorted."""
         found, pmi = self.listed(SETTLED if settled else 0)
         return found.members, pmi
 
     def least_count(self, least: int = SETTLED) -> int:
-        """The number of occurrences, `least` or more, from which no pair of rare tokens is missing."""
+        """Return the count, `least` or more, from which no pair of rare tokens is missing."""
         if self.complete or not self.parameters["rare"]:
             return least
-        return max(least, rare_pairs.missing(self.beside.rare) + 1)
+        return max(least, rare_pairs.missing(self.side.rare) + 1)
 
     @property
     def complete(self) -> bool:
-        """Whether every pair of the stream is kept: the active set has room for more."""
+        """Whether every pair of the stream is stored: the active set is not full."""
         return bool(self.state.taken[0] < len(self.state.keys))
 
     @property
     def complete_above(self) -> float:
-        """The PMI above which no pair of `least_count()` occurrences or more is missing; -inf if none is at all."""
+        """PMI above which no pair of `least_count()` occurrences or more is missing; -inf if none is missing."""
         return -inf if self.complete else self.stream.pmi_above(self.parameters["rare"] - self.stream.margin)
 
     @property
     def stream(self) -> Stream:
-        """What was read, as far as PMI goes by it."""
-        return Stream(self.seen, int(self.entries.position[2]), self.parameters["window"] - 1, self.beside.often)
+        """Totals of the stream from which PMI is estimated."""
+        return Stream(self.seen, int(self.entries.position[2]), self.parameters["window"] - 1, self.side.often)
 
     def listed(self, least: int = SETTLED) -> tuple[Estimates, np.ndarray]:
-        """Pairs from `least_count(least)` on, or all that are kept if `least` is 0, and their PMI (n,), in order."""
+        """Return pairs from `least_count(least)` on, or all stored ones if `least` is 0, and their PMI (n,), sorted."""
         taken = int(self.state.taken[0])
         ceiling, weights = self.parameters["rare"], self.state.weights[:taken] * self.state.scale[0]
-        counted = of_rare(self.beside.rare, self.stream, ceiling)
+        counted = of_rare(self.side.rare, self.stream, ceiling)
         found = of_active(self.entries, weights, self.stream, ceiling)
         found = Estimates.joined(counted, found, self.least_count(least) if least else 0)
         pmi = found.pmi(self.stream)
@@ -243,20 +243,20 @@ class StreamingPMI(Analysis):
         return found.where(order), pmi[order]
 
     def pmi(self, first: str, second: str) -> float:
-        """The estimated PMI of one pair: of its counts if it is kept, else by the sketch; 0 if it has not been seen."""
+        """Return the estimated PMI of a pair: of its counts if stored, else the sketch's; 0 if unseen."""
         slots = slots_of_items([first, second], self.seed)
         found, pmi = self.listed(0)
         kept = pmi[(found.members == slots).all(axis=1)]
         return float(kept[0] if len(kept) else self.weights_of(np.array([pair_slot(*slots)], np.uint32))[0])
 
     def name_of(self, slot: int) -> str:
-        """The name of a token."""
+        """Return the name of a token."""
         return self.names.get(int(slot), f"#{int(slot) - 1}")
 
     def _name(self, tokens: Tokens) -> None:
-        """Have the names of all tokens that are kept, and no others."""
+        """Update the names to those of all stored tokens."""
         taken = int(self.state.taken[0])
-        rare = self.beside.rare.members[: int(self.beside.rare.table.taken[0])]
+        rare = self.side.rare.members[: int(self.side.rare.table.taken[0])]
         parts = (self.sample.items, self.entries.window, self.entries.members[:taken].ravel(), rare.ravel())
         wanted = set(np.unique(np.concatenate(parts)).tolist())
         self.names = {slot: name for slot, name in self.names.items() if slot in wanted}
@@ -268,18 +268,18 @@ class StreamingPMI(Analysis):
                 self.names[slot] = shortened(tokens.name_of(int(where[place])), self.longest_name)
 
     def notes(self) -> dict[str, Any]:
-        """What a file holds beside the model and arrays: the names of tokens."""
+        """Return the metadata of a file: the names of tokens."""
         return {"tokens": [[slot, name] for slot, name in self.names.items()]}
 
     def restore(self, notes: dict[str, Any]) -> None:
-        """Take back what `notes` gave, once it is found sound."""
+        """Check and restore the metadata that `notes` returned."""
         check(notes, {"tokens": list_of(pair_of(whole(0, MOST_ID + 1), text))}, "the analysis")
         self.names = dict(notes["tokens"])
-        top_k.check(self.beside.rare.table)
+        top_k.check(self.side.rare.table)
 
     @classmethod
     def load(cls, path: Any, tokens: str | Callable[[str], Iterable[str]] | None = None) -> Self:
-        """The analysis that `save` wrote. Nothing that the file names is run: give a tokeniser of your own again."""
+        """Load the analysis that `save` wrote. No code of the file is run: give a tokeniser of your own again."""
         analysis = super().load(path)
         stored, label = analysis.parameters["tokens"], analysis.parameters["own_tokens"]
         if label_of(stored):
@@ -292,7 +292,7 @@ class StreamingPMI(Analysis):
         return analysis
 
     def save(self, path: Any) -> None:
-        """Write all that was learnt to one file; `load` gives it back."""
+        """Save the analysis to one file, which `load` reads."""
         for first, second in self.entries.members[: int(self.state.taken[0])].tolist():
             slot = int(pair_slot(first, second))
             self.model.names.remember(slot - 1, f"{self.name_of(first)} {self.name_of(second)}")

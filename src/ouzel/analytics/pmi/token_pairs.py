@@ -1,4 +1,4 @@
-"""Pairs of tokens near each other, true ones and such by chance, as one-sparse examples. See `pmi`."""
+"""Pairs of tokens of a window, and sampled negative pairs, as one-sparse examples. See `pmi`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SLOWEST = 1e-3  # steps below are taken for it when counts stand for them
 
 
 class Entries(NamedTuple):
-    """What is noted of each pair in the active set, and where the stream stands."""
+    """Arrays of each pair in the active set, and the position of the stream."""
 
     information: np.ndarray  # (k,) float32
     members: np.ndarray  # (k, 2) uint32  slots of the two tokens
@@ -35,7 +35,7 @@ class Entries(NamedTuple):
 
 @force_inline
 def slowing(state, word, information, entry, importance, rate, settings):
-    """What the step of the slot in `word` (1,) is divided by: 1 + rate (I - 4), once I is above 4; I grows meanwhile.
+    """Return the divisor of the step of the slot in `word` (1,): 1 + rate (I - 4) once I is above 4; update I.
 
     I is the information about an entry of the active set, the sum of importance p (1 - p) over its examples, so that
     the step is that of Newton's method.
@@ -48,7 +48,7 @@ def slowing(state, word, information, entry, importance, rate, settings):
 
 @force_inline
 def _learn(state, first, second, target, importance, inner, entries, settings):
-    """Learn one pair, at the rate `inner` if it is in the active set; note its members if it is new there."""
+    """Learn one pair, at the rate `inner` if it is in the active set; store its members if it is new there."""
     slot = pair_slot(first, second)
     entries.word[0] = slot
     before = find(state, slot)
@@ -76,8 +76,7 @@ def _learn(state, first, second, target, importance, inner, entries, settings):
 
 @force_inline
 def count_token(often, token):
-    """Count a token, raising no counter above what it must be (Estan & Varghese 2002, conservative update); return how
-    often it has occurred, at most."""
+    """Count a token by conservative update (Estan & Varghese 2002); return the upper bound of its count."""
     count = raised(count_min.query(often, token), 1)
     for r in range(often.counters.shape[0]):
         column, _ = cell(often.tables[r], token, often.counters.shape[1])
@@ -87,14 +86,14 @@ def count_token(often, token):
 
 @kernel
 def counts_of_tokens(often, tokens, out):
-    """Write how often tokens (n,) occurred, as far as is known, to `out` (n,)."""
+    """Write upper bounds of the counts of tokens (n,) to `out` (n,)."""
     for k in range(len(tokens)):
         out[k] = count_min.query(often, tokens[k])
 
 
 @kernel
 def learn_tokens(state, sample, often, rare, ceiling, tokens, ends, negatives, renewed, inner, entries, settings):
-    """Learn documents that end before the positions `ends`; what follows the last goes on with the next call.
+    """Learn documents that end before the positions `ends`; the rest continues with the next call.
 
     Pairs of tokens that occurred `ceiling` times at most are counted by `rare`, too.
     """
@@ -108,12 +107,12 @@ def learn_tokens(state, sample, often, rare, ceiling, tokens, ends, negatives, r
         token = tokens[k]
         reservoir.renew(sample, token, renewed)
         count = np.int64(count_token(often, token))
-        held = min(entries.position[0], room)
-        for back in range(held):
-            other = entries.window[(entries.position[0] - held + back) % room]
+        reach = min(entries.position[0], room)
+        for back in range(reach):
+            other = entries.window[(entries.position[0] - reach + back) % room]
             entries.position[2] += 1
             if count <= ceiling:
-                before = np.int64(rare.often[(entries.position[0] - held + back) % room])
+                before = np.int64(rare.often[(entries.position[0] - reach + back) % room])
                 if before <= ceiling:
                     slot, most = pair_slot(other, token), room * min(before, count)
                     rare_pairs.count_pair(rare, slot, other, token, most, often, ceiling)
@@ -133,8 +132,10 @@ def learn_tokens(state, sample, often, rare, ceiling, tokens, ends, negatives, r
 
 @kernel
 def true_pairs(tokens, ends, window, position):
-    """Slots (n,) and members (n, 2) of the pairs that `learn_tokens` makes of the same tokens; `window` and `position`
-    follow as there."""
+    """Return slots (n,) and members (n, 2) of the pairs that `learn_tokens` makes of the same tokens.
+
+    `window` and `position` are updated as there.
+    """
     room = np.int64(len(window))
     found = np.empty(len(tokens) * room, np.uint32)
     members = np.empty((len(tokens) * room, 2), np.uint32)
@@ -143,9 +144,9 @@ def true_pairs(tokens, ends, window, position):
         while document < len(ends) and ends[document] <= k:
             position[0] = 0
             document += 1
-        held = min(position[0], room)
-        for back in range(held):
-            members[filled, 0] = window[(position[0] - held + back) % room]
+        reach = min(position[0], room)
+        for back in range(reach):
+            members[filled, 0] = window[(position[0] - reach + back) % room]
             members[filled, 1] = tokens[k]
             found[filled] = pair_slot(members[filled, 0], members[filled, 1])
             filled += 1

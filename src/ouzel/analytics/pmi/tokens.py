@@ -1,4 +1,4 @@
-"""From text to tokens: words, punctuation, what stands between blanks, a regular expression, a function."""
+"""Tokenisers of text: words, punctuation, whitespace, a regular expression, or a function."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Tokens(NamedTuple):
 
     @classmethod
     def of_sequences(cls, documents: Sequence[Sequence[str]], seed: int) -> Tokens:
-        """Documents that are sequences of tokens."""
+        """Make tokens of documents that are sequences of tokens."""
         names = [token for document in documents for token in document]
         parts = [name.encode() for name in names]
         ends = np.cumsum([len(part) for part in parts], dtype=np.uint64)
@@ -42,20 +42,20 @@ class Tokens(NamedTuple):
 
     @classmethod
     def of_text(cls, text: str, tokenise: Tokenise) -> list[str]:
-        """The tokens of one text."""
+        """Tokenise one text."""
         found = tokenise([text], 0)
         return [found.name_of(k) for k in range(len(found.slots))]
 
 
 def label_of(how: Any) -> str:
-    """What a tokeniser of one's own is called, a function or `module:function`; empty for any other."""
+    """Return the name of a user's tokeniser, a function or `module:function`; empty for a built-in one."""
     if isinstance(how, str):
         return how if FUNCTION.match(how) else ""
     return f"{getattr(how, '__module__', '')}:{getattr(how, '__qualname__', type(how).__qualname__)}"
 
 
 def tokeniser(how: str | Callable[[str], Iterable[str]]) -> Tokenise:
-    """What turns texts and the seed of the hash into tokens. `module:function` is imported here.
+    """Return the function that tokenises texts by a seed of the hash; import `module:function`.
 
     >>> found = tokeniser("word")(["The U.S. said: 'don't'"], 0)
     >>> [found.name_of(k) for k in range(len(found.slots))]
@@ -81,7 +81,7 @@ def tokeniser(how: str | Callable[[str], Iterable[str]]) -> Tokenise:
 
 
 def _words(texts: Sequence[str], seed: int) -> Tokens:
-    """Letters, digits and apostrophes between them, in lower case, by a kernel."""
+    """Tokenise words, letters, digits and inner apostrophes in lower case, by a kernel."""
     array = pyarrow.array([OUTER.sub(" ", text) if "'" in text else text for text in texts], pyarrow.large_string())
     words, whole = words_of(array), np.zeros(len(array), np.uint8)
     ends, ids, starts, stops, text = read_tokens(words, NOTHING, len(words.data), np.uint32(seed), ALL_BITS, whole)
@@ -100,14 +100,14 @@ def _by(function: Callable[[str], Sequence[str]]) -> Tokenise:
 
 
 def _called(found: Any, how: Any) -> Callable[[str], Sequence[str]]:
-    """The function, its tokens made text."""
+    """Wrap a function so that its tokens are text."""
     if not callable(found):
         raise OuzelError(f"tokens: {how!r} is not a function")
     return lambda text: [str(token) for token in found(text)]
 
 
 def shortened(name: str, longest: int) -> str:
-    """A name in so many bytes."""
+    """Shorten a name to a number of bytes."""
     if len(name.encode()) <= longest:
         return name
     return name.encode()[: longest - 3].decode("utf-8", "ignore") + "…"

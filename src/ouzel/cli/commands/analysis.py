@@ -1,4 +1,4 @@
-"""What `explain`, `deltoids` and `pmi` share: options, the sight of a reading, and what becomes of its outcome."""
+"""Common parts of `explain`, `deltoids` and `pmi`: options, progress and output of results."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ouzel.cli import options
-from ouzel.cli.ui import outcome
+from ouzel.cli import arguments, options
+from ouzel.cli.ui import outputs
 
 if TYPE_CHECKING:
     from ouzel.analytics.sketch import Analysis
     from ouzel.streams.options import Options
     from ouzel.streams.sources.source import Source
 
-Budget = Annotated[str, typer.Option(help="Bytes a learner may keep, such as 8KB.")]
-ModelFile = Annotated[str | None, typer.Option("--model", "-m", metavar="OUT", help="Write what was learnt here.")]
+Budget = Annotated[str, typer.Option(help="Memory budget in bytes, such as 8KB.")]
+ModelFile = Annotated[str | None, typer.Option("--model", "-m", metavar="OUT", help="Write the sketch to this file.")]
 
 
 @dataclass(frozen=True)
 class Common:
-    """The options of all three."""
+    """Options of all three commands."""
 
     learning_rate: options.LearningRate = None
     l2: options.L2 = None
@@ -34,38 +34,38 @@ class Common:
     json_: options.Json = False
 
     def check(self, **counts: int) -> None:
-        """Refuse, before anything is read, numbers below 0 and a picture that could not be drawn."""
-        options.check_counts(**counts)
-        options.check_plot(self.plot)
+        """Refuse counts below 0 and a plot that could not be drawn, before anything is read."""
+        arguments.check_counts(**counts)
+        arguments.check_plot(self.plot)
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Those of the sketch: step size and penalty, if given, and the seed."""
-        given = options.settings_given(None, learning_rate=self.learning_rate, l2=self.l2)
+        """Settings of the sketch: step size and penalty if given, and the seed."""
+        given = arguments.settings_given(None, learning_rate=self.learning_rate, l2=self.l2)
         return {**given, "seed": self.seed or 0}
 
     def reading(self, lines: options.Lines, **more: Any) -> Options:
-        """How the stream is read."""
+        """Return the reading options of the stream."""
         from ouzel.streams.options import make_options
 
-        return make_options(options.reading_options(lines, seed=self.seed, **more))
+        return make_options(arguments.reading_options(lines, seed=self.seed, **more))
 
 
 @contextmanager
 def watching(
     title: str, sources: Sequence[Source], standing: Callable[[], str], quiet: bool
 ) -> Iterator[Callable[[], None]]:
-    """A live line while sources are read; what is to be called for it to move on."""
+    """Show a progress line while sources are read; yield the function that updates it."""
     from ouzel.cli.ui.progress import Screen
 
     files = [source for source in sources if source.size]
     total = sum(source.size or 0 for source in files) or None
     with Screen(title, quiet=quiet) as screen:
-        yield lambda: screen.tell(standing(), sum(source.position for source in files), total)
+        yield lambda: screen.update(standing(), sum(source.position for source in files), total)
 
 
 def titled(files: Sequence[str], between: str = ", ") -> str:
-    """Files by their names, for a picture.
+    """Return a title for a plot: the names of the files.
 
     >>> titled(["logs/today.csv", "logs/yesterday.csv"], " against ")
     'today.csv against yesterday.csv'
@@ -75,7 +75,7 @@ def titled(files: Sequence[str], between: str = ", ") -> str:
 
 
 def interval(low: float, high: float, exact: bool, shown: Callable[[float], str]) -> str:
-    """An interval as a cell of a table; `exact` where nothing is uncertain.
+    """Format an interval as a cell of a table; `exact` if it is a point.
 
     >>> interval(2.0, 3.5, False, str), interval(2.0, 2.0, True, str)
     ('2.0 to 3.5', 'exact')
@@ -84,7 +84,7 @@ def interval(low: float, high: float, exact: bool, shown: Callable[[float], str]
 
 
 def recall_table(titles: Sequence[str], rows: Sequence[Sequence[float | None]]) -> Any:
-    """Thresholds, how many true items reach each, and the shares of them that were found; empty ones are left out."""
+    """Make a table of thresholds, the true items that reach each, and the recall; empty rows are left out."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -96,19 +96,21 @@ def recall_table(titles: Sequence[str], rows: Sequence[Sequence[float | None]]) 
     return table
 
 
-def hand_over(
+def report(
     found: Analysis,
     common: Common,
     stream: Any,
     draw: Callable[..., None],
     show: Callable[..., None],
     title: str,
-    *asked: Any,
+    *parameters: Any,
 ) -> None:
-    """Save and draw what was found in a stream if asked to; then print it as JSON, or else show it, as is `asked`."""
+    """Save and plot the results if requested, then print them as JSON or as a table; `parameters` are those of both."""
 
     def picture(path: str) -> None:
-        draw(stream, path, title, *asked)
+        draw(stream, path, title, *parameters)
 
     files = [(common.model, "model written to", found.save), (common.plot, "picture drawn in", picture)]
-    outcome.hand_over(files, (lambda: stream.to_json(*asked)) if common.json_ else None, lambda: show(stream, *asked))
+    outputs.write_outputs(
+        files, (lambda: stream.to_json(*parameters)) if common.json_ else None, lambda: show(stream, *parameters)
+    )

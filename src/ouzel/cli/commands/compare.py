@@ -1,4 +1,4 @@
-"""`ouzel compare`: learners and settings side by side, the file read once."""
+"""`ouzel compare`: trains learners with several settings side by side and reads the file once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ouzel.cli import options
+from ouzel.cli import arguments, options
 from ouzel.errors import OuzelError
 from ouzel.files import check_place
 from ouzel.ranges import Range, check
@@ -32,13 +32,15 @@ def compare(
         list[str] | None,
         typer.Option(metavar="NAME=RANGE", help="Values of any setting: sketch_size=5,10; may be repeated."),
     ] = None,
-    top: Annotated[int, typer.Option(help="Recovery error of so many heaviest weights, against --reference.")] = 0,
+    top: Annotated[
+        int, typer.Option(help="Show the recovery error of the K largest weights, against --reference.", metavar="K")
+    ] = 0,
     reference: Annotated[
-        str, typer.Option(help="The learner without a budget that recovery is measured against.")
+        str, typer.Option(help="Learner without a budget against which recovery is measured.")
     ] = "unbounded",
-    shuffles: Annotated[int, typer.Option(help="Random orders, in memory: mean and standard deviation.")] = 0,
+    shuffles: Annotated[int, typer.Option(help="Number of random orders, in memory: mean and standard deviation.")] = 0,
     task: options.Task = None,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Learners at work at a time.")] = 1,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Learners that run at the same time.")] = 1,
     loss: options.Loss = None,
     l2: options.L2 = None,
     set_: options.Setting = None,
@@ -46,29 +48,31 @@ def compare(
     format: options.Format = None,
     columns: options.Reading,
     pairs: options.Pairs = None,
-    each: Annotated[bool, typer.Option("--each", help="Compare on each file by itself.")] = False,
+    each: Annotated[bool, typer.Option("--per-file", help="Compare on each file separately.")] = False,
     table: Annotated[
-        str | None, typer.Option(metavar="CSV|MD|TEX", help="Write the table to this file, by its ending.")
+        str | None, typer.Option(metavar="CSV|MD|TEX", help="Write the table to this file, by its suffix.")
     ] = None,
-    save_best: Annotated[str | None, typer.Option(metavar="MODEL", help="Write the model of least error here.")] = None,
+    save_best: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="Write the model with the lowest error here.")
+    ] = None,
     plot: options.Plot = None,
     json_: options.Json = False,
 ) -> None:
-    """Train many learners and settings in one reading, and show the best of each.
+    """Train many learners and settings in one pass, and show the best of each learner.
 
     Example: ouzel compare a9a.svm.xz --learners ogd,son-oja
     """
-    reading = options.reading_options(columns)
-    options.check_task(task)
+    reading = arguments.reading_options(columns)
+    arguments.check_task(task)
     if task == "ranking" and shuffles:
         raise OuzelError("--shuffles takes examples apart that a ranking needs in groups; leave one of them out")
     check("--jobs", JOBS, jobs)
-    options.check_counts(shuffles=shuffles, top=top, pairs=pairs)
+    arguments.check_counts(shuffles=shuffles, top=top, pairs=pairs)
     from ouzel.evaluation.comparison.grid import candidates, learner_names, parse_grid, parse_range
 
-    options.check_plot(plot)
+    arguments.check_plot(plot)
     _check_files(each, shuffles, table, save_best)
-    given = options.settings_given(set_, loss=loss, l2=l2)
+    given = arguments.settings_given(set_, loss=loss, l2=l2)
     chosen: list[Any] = candidates(
         learner_names(learners),
         steps=parse_range(step_sizes) if step_sizes else (),
@@ -109,9 +113,9 @@ def compare(
 
 
 def _check_files(each: bool, shuffles: int, table: str | None, save_best: str | None) -> None:
-    """Refuse, before anything is read, what could not be written at the end."""
+    """Refuse files that could not be written at the end, before anything is read."""
     if save_best is not None and (each or shuffles):
-        raise OuzelError("--save-best is of one reading; leave out --each and --shuffles")
+        raise OuzelError("--save-best is of one reading; leave out --per-file and --shuffles")
     if table is not None:
         from ouzel.evaluation.comparison.tables import check_table_path
 

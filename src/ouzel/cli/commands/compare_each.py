@@ -1,4 +1,4 @@
-"""A comparison on each of several files, and what it says of the learners over all."""
+"""Comparison on several files separately, with mean ranks of the learners."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Results = list[dict[str, Any]]
 
 
 def compare_each(contest: Contest, run: Callable[[Contest], Results]) -> Results:
-    """Compare on each file by itself, then show a column of errors a file and mean ranks; what --json prints."""
+    """Compare on each file separately, show a table of errors and mean ranks, and return what --json prints."""
     found: dict[str, Results] = {}
     for file in contest.files:
         if not contest.quiet:

@@ -1,4 +1,4 @@
-"""The table and the plot of a comparison in one reading."""
+"""Comparison in one pass, with its table and plot."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ouzel.evaluation.comparison.plots import draw_comparison
 from ouzel.evaluation.comparison.recovery import recovery_error
 from ouzel.evaluation.comparison.results import table_of_reading
 from ouzel.evaluation.comparison.tables import write_table
-from ouzel.evaluation.figures import figure
+from ouzel.evaluation.formatting import figure
 from ouzel.learners import catalogue
 from ouzel.streams.groups import Groups
 from ouzel.streams.label_values import classes_in
@@ -22,7 +22,7 @@ from ouzel.streams.read import read
 
 
 def compare_once(contest: Contest, top: int, reference: str, given: dict[str, Any]) -> list[dict[str, Any]]:
-    """Compare in one reading; show the table, draw the plot, return what --json prints."""
+    """Compare in one pass, show the table, draw the plot, and return what --json prints."""
     standard: list[Candidate] = []
     if top:
         fields = catalogue.find(reference).settings._fields
@@ -33,12 +33,12 @@ def compare_once(contest: Contest, top: int, reference: str, given: dict[str, An
         read(contest.files, format=contest.format, **contest.reading) as stream,
     ):
         screen.stream = stream
-        taken = classes_in(stream.first()) if contest.labels_tell else []
+        taken = classes_in(stream.first()) if contest.labels_decide else []
         found = compare(
             [*standard, *contest.chosen],
             Groups(stream) if contest.model.get("task") == "ranking" else stream,
             jobs=contest.jobs,
-            on_progress=lambda entries: screen.stand(entries[0].scores),
+            on_progress=lambda entries: screen.show_scores(entries[0].scores),
             on_wait=screen.wait,
             on_refusal=screen.say,
             **contest.model,

@@ -1,4 +1,4 @@
-"""A comparison over random orders, as LIBOL prints it."""
+"""Comparison over random orders, with a table like LIBOL's."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ouzel.streams.read import read
 
 
 def compare_in_orders(contest: Contest, orders: int) -> list[dict[str, Any]]:
-    """Compare over random orders; show the table, write it, draw the figures, return what --json prints."""
+    """Compare over random orders, show and write the table, draw the plot, and return what --json prints."""
     with Screen(f"{orders} orders", quiet=contest.quiet) as screen:
         with read(contest.files, format=contest.format, **contest.reading) as stream:
             block = join(stream)
-        for line in [*stream.remarks, *(classes_in(block) if contest.labels_tell else [])]:
+        for line in [*stream.remarks, *(classes_in(block) if contest.labels_decide else [])]:
             screen.say(line)
         found = compare_orders(
             contest.chosen,

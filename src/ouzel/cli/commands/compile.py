@@ -1,4 +1,4 @@
-"""`ouzel compile`: kernels compiled before they are needed, for images and disks that cannot be written."""
+"""`ouzel compile`: compiles kernels before they are needed, for images and read-only disks."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ def run_compile(
         list[str] | None, typer.Option(help=f"Learner whose kernels to compile ({catalogue.DEFAULT}); may be repeated.")
     ] = None,
     cache_dir: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Folder to fill (else $OUZEL_CACHE_DIR, or the usual places).")
+        str | None, typer.Option(metavar="DIR", help="Folder to fill ($OUZEL_CACHE_DIR, or the usual places).")
     ] = None,
     cpu: Annotated[
-        str | None, typer.Option(metavar="FAMILY", help="For all processors of a family, such as x86-64-v3.")
+        str | None, typer.Option(metavar="FAMILY", help="Compile for all processors of a family, such as x86-64-v3.")
     ] = None,
     json_: options.Json = False,
 ) -> None:
     """Compile kernels into a folder, from which any process with OUZEL_CACHE_DIR set to it loads them.
 
-    Small files of every format are learnt and predicted with each learner, as a first run on real ones would.
+    Each learner learns and predicts small files of every format, as a first run on real files would.
 
     Example: ouzel compile --cache-dir /opt/ouzel-kernels --cpu x86-64-v3 --learner auto --learner adagrad
     """
     names = [catalogue.find(name).name for name in learner or [catalogue.DEFAULT]]
-    told = cache_dir or os.environ.get("OUZEL_CACHE_DIR")
-    folder = str(Path(told).resolve()) if told else None
+    named = cache_dir or os.environ.get("OUZEL_CACHE_DIR")
+    folder = str(Path(named).resolve()) if named else None
     if cpu is not None and folder is None:
         raise OuzelError("--cpu is for kernels in a folder of their own; name it with --cache-dir DIR")
     from ouzel.cli.kernel_runs import Runs, settle_family
@@ -46,7 +46,7 @@ def run_compile(
         settle_family(Path(folder), cpu)
     with Screen("compiling", quiet=json_) as screen, Runs(names, folder) as runs:
         for done, (what, run) in enumerate(runs):
-            screen.tell(what, done, len(runs))
+            screen.update(what, done, len(runs))
             run()
     found: dict[str, Any] = {"learners": names, "folder": folder, "family": cpu, "seconds": time.perf_counter() - begun}
     if folder is not None:
@@ -58,4 +58,6 @@ def run_compile(
         print(f"{found['kernels']:,} kernels in {folder} ({found['bytes'] >> 20} MB), {found['seconds']:.0f} s")
         print(f"set OUZEL_CACHE_DIR={folder} where they are to be used")
     else:
-        print(f"kernels compiled in {found['seconds']:.0f} s; they lie beside the sources, or in the folder for caches")
+        print(
+            f"kernels compiled in {found['seconds']:.0f} s; they are next to the sources, or in the folder for caches"
+        )

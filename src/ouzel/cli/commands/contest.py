@@ -1,4 +1,4 @@
-"""What `ouzel compare` was asked for."""
+"""Parameters of a comparison by `ouzel compare`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ouzel.model.tasks.choose import learns_numbers
 
 @dataclass(frozen=True)
 class Contest:
-    """Candidates, the stream that they learn, and what is to be shown of it."""
+    """Candidates, the stream that they learn, and the outputs of the comparison."""
 
     files: list[str]
     chosen: list[Candidate]
@@ -31,17 +31,17 @@ class Contest:
 
     @property
     def title(self) -> str:
-        """The files by their names, for a picture."""
+        """Title of plots: the names of the files."""
         return titled(self.files)
 
     @property
-    def labels_tell(self) -> bool:
-        """Whether labels alone could tell that numbers are to be predicted: neither a task is named nor a loss."""
+    def labels_decide(self) -> bool:
+        """Whether labels alone decide between classes and numbers: no task and no loss is given."""
         learners = [LEARNERS.get(entry.learner) for entry in self.chosen if "loss" not in entry.settings]
         return "task" not in self.model and any(found is not None and learns_numbers(found) for found in learners)
 
     def save(self, model: Any) -> None:
-        """Write the best model, with how its columns were read; OuzelError if it is another library's."""
+        """Write the best model with its reading options; raise an OuzelError if it is another library's."""
         if not isinstance(model, Model):
             raise OuzelError(f"--save-best: the least error is that of {model.learner.name}, which only it can save")
         from ouzel.model import persistence

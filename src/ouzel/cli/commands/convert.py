@@ -1,4 +1,4 @@
-"""`ouzel convert`: files in another format, to be read faster."""
+"""`ouzel convert`: converts files to another format, which is faster to read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ouzel.cli import options
+from ouzel.cli import arguments, options
 from ouzel.errors import OuzelError
 
 if TYPE_CHECKING:
@@ -21,12 +21,14 @@ def convert(
     *,
     format: options.Format = None,
     columns: options.Reading,
-    pack: Annotated[str | None, typer.Option(help="Pack an arrow or parquet file: lz4 or zstd.")] = None,
+    compression: Annotated[
+        str | None, typer.Option(help="Compression of an arrow or parquet file: lz4 or zstd.")
+    ] = None,
     json_: options.Json = False,
 ) -> None:
-    """Write files in another format, told by its ending: .arrow, .parquet, .svm or .vw.
+    """Convert files to another format, by the suffix of the output: .arrow, .parquet, .svm, .ffm or .vw.
 
-    What an Arrow file holds is ready to learn: names are hashed, columns told apart, crosses made.
+    An Arrow file holds examples that are ready to learn: names are hashed, interactions are features.
 
     Example: ouzel convert clicks.csv.gz clicks.arrow --cross city*device
     """
@@ -38,15 +40,15 @@ def convert(
     from ouzel.streams.converting import format_of
     from ouzel.streams.read import read
 
-    format_of(output, pack)
+    format_of(output, compression)
     begun = time.perf_counter()
-    with read(given, format=format, **options.reading_options(columns)) as stream:
+    with read(given, format=format, **arguments.reading_options(columns)) as stream:
         with Screen(Path(given[0]).name, stream, quiet=json_) as screen:
 
             def show(written: Block) -> None:
-                screen.tell(f"{stream.examples:,} examples", stream.position if stream.size else 0, stream.size)
+                screen.update(f"{stream.examples:,} examples", stream.position if stream.size else 0, stream.size)
 
-            examples = convert_blocks(stream, output, packed=pack, on_block=show)
+            examples = convert_blocks(stream, output, packed=compression, on_block=show)
             for line in stream.remarks:
                 screen.say(line)
         skipped = stream.skipped

@@ -1,4 +1,4 @@
-"""`ouzel deltoids`: what one stream has and another has not."""
+"""`ouzel deltoids`: items that are far more frequent in one stream than in another."""
 
 from __future__ import annotations
 
@@ -17,26 +17,29 @@ if TYPE_CHECKING:
 
 def deltoids(
     first: Annotated[str, typer.Argument(metavar="FIRST", help="A file, a pipe, or - for standard input.")],
-    second: Annotated[str, typer.Argument(metavar="SECOND", help="The other.")],
+    second: Annotated[str, typer.Argument(metavar="SECOND", help="The file to compare it with.")],
     *,
     column: Annotated[
         list[str] | None, typer.Option(help="Column of a table with the items; A+B joins columns; may be repeated.")
     ] = None,
-    top: Annotated[int, typer.Option(help="Items to show.")] = 20,
+    top: Annotated[int, typer.Option(help="Number of items to show.")] = 20,
     budget: analysis.Budget = "32KB",
     format: Annotated[
         str | None,
         typer.Option(help=f"{', '.join(FORMATS)}, or lines of text; by default detected from the file name."),
     ] = None,
-    shares: Annotated[bool, typer.Option("--shares", help="Compare shares of the streams, not counts.")] = False,
-    exact: Annotated[bool, typer.Option("--exact", help="Count exactly, too: true ratios, and recall.")] = False,
+    shares: Annotated[bool, typer.Option("--shares", help="Compare relative frequencies, not counts.")] = False,
+    exact: Annotated[bool, typer.Option("--exact", help="Also count exactly, for true ratios and recall.")] = False,
     compare: Annotated[
-        bool, typer.Option("--compare", help="Recall of a pair of CountMin sketches, too, at 1x and 8x the memory.")
+        bool,
+        typer.Option(
+            "--compare", help="Also show the recall of a pair of Count-Min sketches, with 1x and 8x the memory."
+        ),
     ] = False,
     lines: options.Lines,
     common: analysis.Common,
 ) -> None:
-    """Find the items whose numbers in two streams differ by the largest factor, within a byte budget.
+    """Find the items whose counts in two streams differ by the largest ratio, within a byte budget.
 
     Example: ouzel deltoids today.csv yesterday.csv --column source_ip
     """
@@ -55,15 +58,14 @@ def deltoids(
     if not reader.interrupted and not found.seen.all():
         empty = (first, second)[int(found.seen[0] > 0)]
         raise DataError(f"{empty}: there are no items in it; there is nothing to compare")
-    analysis.hand_over(
+    analysis.report(
         found, common, reader, draw_deltoids, _print_table, analysis.titled((first, second), " against "), top
     )
 
 
 def _print_table(reader: TwoStreams, top: int) -> None:
-    from ouzel.cli.ui.formatting import factor
     from ouzel.cli.ui.tables import console_for_tables, named_table
-    from ouzel.evaluation.figures import size
+    from ouzel.evaluation.formatting import factor, size
 
     console = console_for_tables()
     rows = []

@@ -1,4 +1,4 @@
-"""`ouzel demo`: three streams that need no file and no network, three learners, one picture."""
+"""`ouzel demo`: trains three learners on three built-in streams and draws their learning curves."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROWS = 500  # examples a block: often enough for the live line
 
 
 class Show(NamedTuple):
-    """One stream of the demonstration, and how it is learnt."""
+    """One stream of the demo, with the settings of its learners."""
 
     title: str
     blocks: Iterator[Block]
@@ -34,10 +34,12 @@ class Show(NamedTuple):
 
 
 def demo(
-    plot: Annotated[str, typer.Option("--plot", metavar="PNG|SVG", help="Draw the curves here.")] = PICTURE,
+    plot: Annotated[
+        str, typer.Option("--plot", metavar="PNG|SVG", help="Draw the learning curves to this file.")
+    ] = PICTURE,
     json_: options.Json = False,
 ) -> None:
-    """Learn three built-in streams with three learners, and show who wins.
+    """Train three learners on three built-in streams, and show which one wins.
 
     Example: ouzel demo
     """
@@ -69,7 +71,7 @@ def demo(
 
 
 def _best(show: Show, quiet: bool) -> list[Entry]:
-    """The best of each learner's step sizes, in the order of the learners; prints their row, unless it is quiet."""
+    """Find the best step size of each learner, and print their row unless `quiet`."""
     from ouzel.cli.ui.progress import Screen
     from ouzel.evaluation.comparison.compare import compare
     from ouzel.evaluation.comparison.grid import candidates, parse_range
@@ -78,7 +80,9 @@ def _best(show: Show, quiet: bool) -> list[Entry]:
     chosen = candidates(LEARNERS[:2], steps=steps, settings=show.settings)
     chosen += candidates(LEARNERS[2:], steps=steps, settings={**show.settings, **show.sketch})
     with Screen(show.title, quiet=quiet) as screen:
-        found = compare(chosen, show.blocks, on_progress=lambda now: screen.stand(now[0].scores), task="classification")
+        found = compare(
+            chosen, show.blocks, on_progress=lambda now: screen.show_scores(now[0].scores), task="classification"
+        )
     best = [min((c for c in found if c.candidate.learner == name), key=lambda c: c.figure) for name in LEARNERS]
     if quiet:
         return best
@@ -89,7 +93,7 @@ def _best(show: Show, quiet: bool) -> list[Entry]:
 
 
 def _line(entry: Entry) -> tuple[list[int], list[float]]:
-    """The progressive error, from where it has settled a little."""
+    """Points of the progressive error from 64 examples on, where it has settled a little."""
     points = [point for point in entry.curve.points if point.examples >= 64]
     return [point.examples for point in points], [point.error_rate for point in points]
 
@@ -118,7 +122,7 @@ def _shows() -> Iterator[Show]:
 
 
 def _ill_conditioned(random: Any, examples: int = 10_000, features: int = 100) -> tuple[Any, Any]:
-    """The stream of Luo, Agarwal, Cesa-Bianchi & Langford (2016), section 5.1: ten directions stretched."""
+    """Make the stream of Luo, Agarwal, Cesa-Bianchi & Langford (2016), section 5.1: ten directions stretched."""
     import numpy as np
 
     white = random.standard_normal((examples, features))

@@ -1,4 +1,4 @@
-"""`ouzel explain`: what outliers have in common."""
+"""`ouzel explain`: attributes that outliers have in common."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ def explain(
         typer.Option(metavar="CONDITION", help="Rows to explain: 'amount > p80', 'amount > 1000', 'kind = x'."),
     ] = None,
     outlier_column: Annotated[
-        str | None, typer.Option(help="Or the column that is true, yes or above 0 for them.")
+        str | None, typer.Option(help="Or the column that is true, yes or above 0 for rows to explain.")
     ] = None,
     label: options.Label = None,
     label_positive: Annotated[
-        str | None, typer.Option(help="The label of the rows to explain; else those above 0.")
+        str | None, typer.Option(help="The label of the rows to explain; by default those above 0.")
     ] = None,
     attributes: Annotated[
         str | None, typer.Option(metavar="A,B,…", help="Columns to explain by; by default all.")
     ] = None,
     ignore: options.Ignore = None,
-    order: Annotated[int, typer.Option(help="1 for attributes, 2 for their pairs, too.")] = 1,
-    top: Annotated[int, typer.Option(help="Attributes to show.")] = 20,
+    order: Annotated[int, typer.Option(help="1 for attributes, 2 for pairs of attributes, too.")] = 1,
+    top: Annotated[int, typer.Option(help="Number of attributes to show.")] = 20,
     side: Annotated[str, typer.Option(help="high, low or both: risks above or below those of other rows.")] = "high",
     min_support: Annotated[
         int | None,
-        typer.Option(help="Rows of an attribute that must have been counted; else as many as chance does not explain."),
+        typer.Option(help="Minimum rows of an attribute; by default as many as chance does not explain."),
     ] = None,
     budget: analysis.Budget = "1MB",
     unbalanced: Annotated[
-        bool, typer.Option("--unbalanced", help="Let all rows count alike, however rare outliers are (the paper).")
+        bool, typer.Option("--unbalanced", help="Weight all rows equally, however rare outliers are, as in the paper.")
     ] = False,
-    exact: Annotated[bool, typer.Option("--exact", help="Count exactly, too: true risks, and recall.")] = False,
+    exact: Annotated[bool, typer.Option("--exact", help="Also count exactly, for true risks and recall.")] = False,
     format: options.Format = None,
     lines: options.Lines,
     common: analysis.Common,
@@ -77,15 +77,14 @@ def explain(
         raise DataError(f"{', '.join(files)}: there are no rows in it; there is nothing to explain")
     if min_support is None:
         min_support = explainer.least_support(side)
-    analysis.hand_over(
+    analysis.report(
         explainer, common, explained, draw_explanation, _print_table, analysis.titled(files), top, side, min_support
     )
 
 
 def _print_table(explained: Explained, top: int, side: str, min_support: int) -> None:
-    from ouzel.cli.ui.formatting import factor
     from ouzel.cli.ui.tables import console_for_tables, show_named
-    from ouzel.evaluation.figures import size
+    from ouzel.evaluation.formatting import factor, size
 
     console = console_for_tables()
     rows = []

@@ -1,4 +1,4 @@
-"""`ouzel export`: a model for other programs."""
+"""`ouzel export`: exports a model for other programs, as an ONNX graph."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def export(
     output: Annotated[str, typer.Argument(metavar="OUT", help="The file to write: .onnx.")],
     json_: options.Json = False,
 ) -> None:
-    """Write a model as an ONNX graph, and beside it, in OUT.json, how names of features become its inputs.
+    """Export a model as an ONNX graph, and to OUT.json the rule by which names of features become its inputs.
 
-    The graph gives what `ouzel predict` does: labels, margins, probabilities; a learner that it could not is refused.
+    The graph returns the labels, margins and probabilities of `ouzel predict`; other learners are refused.
 
     Example: ouzel export a9a.ouzel a9a.onnx
     """
@@ -31,7 +31,7 @@ def export(
         return
     print(f"{model} written to {output}, which gives {', '.join(outputs)}")
     print(f"how names become its inputs: {output}.json")
-    derived = [name for name, asked in learnt.space.derived._asdict().items() if asked]
+    derived = [name for name, given in learnt.space.derived._asdict().items() if given]
     if derived:
         print(
             f"its {', '.join(derived)} are inputs too; how they are made stands there, and `ouzel convert` makes them"

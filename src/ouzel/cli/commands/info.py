@@ -1,4 +1,4 @@
-"""`ouzel info`: what a model file holds."""
+"""`ouzel info`: shows what a model file holds."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ def run_info(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, or that of an analysis.")],
     json_: options.Json = False,
 ) -> None:
-    """Show what a model file holds: learner, settings, classes, columns, figures, sizes and versions.
+    """Show what a model file holds: learner, settings, classes, columns, metrics, sizes and versions.
 
-    Its arrays are not loaded. Settings that are the learner's defaults are left out, but for --json.
+    The arrays are not loaded. Settings equal to the learner's defaults are left out, except with --json.
 
     Example: ouzel info a9a.ouzel
     """

@@ -1,4 +1,4 @@
-"""`ouzel learners`: what there is to learn with."""
+"""`ouzel learners`: lists the learners, or the settings of one."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def learners(
 
 
 def _lines(setting: str, known: Described) -> str:
-    """A setting with its default as --set takes it, and beside it what it takes and what it is."""
-    from ouzel.evaluation.figures import settings
+    """Lines with a setting, its default as --set takes it, its range and its meaning."""
+    from ouzel.evaluation.formatting import settings
 
     given = f"  {setting}" if setting == "penalty" else f"  --set {settings({setting: known.default})}"
     text = _block(known.about)
@@ -63,6 +63,6 @@ def _lines(setting: str, known: Described) -> str:
 
 
 def _block(text: str) -> str:
-    """A text in the second column."""
+    """Wrap a text in the second column."""
     margin = " " * COLUMN
     return textwrap.fill(text, 79, initial_indent=margin, subsequent_indent=margin, break_on_hyphens=False)

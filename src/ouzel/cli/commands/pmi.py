@@ -1,4 +1,4 @@
-"""`ouzel pmi`: what occurs together more than by chance."""
+"""`ouzel pmi`: pairs of words, or events, that occur together more often than by chance."""
 
 from __future__ import annotations
 
@@ -18,29 +18,32 @@ if TYPE_CHECKING:
 def pmi(
     files: options.Files,
     *,
-    window: Annotated[int, typer.Option(help="Tokens in which both members of a pair must lie.")] = 6,
+    window: Annotated[int, typer.Option(help="Window in tokens that holds both members of a pair.")] = 6,
     budget: analysis.Budget = "1.4MB",
     tokens: Annotated[
         str,
         typer.Option(metavar="HOW", help="word, punctuation, whitespace, a regular expression, or module:function."),
     ] = "word",
     events: Annotated[
-        bool, typer.Option("--events", help="A line is the name of one event; windows go over lines.")
+        bool, typer.Option("--events", help="Each line is the name of one event; windows span lines.")
     ] = False,
     column: Annotated[str | None, typer.Option(help="Column of a table with the text, or the events.")] = None,
-    top: Annotated[int, typer.Option(help="Pairs to show.")] = 20,
+    top: Annotated[int, typer.Option(help="Number of pairs to show.")] = 20,
     min_count: Annotated[
-        int, typer.Option(help="Occurrences of a pair that is shown; more where fewer could be missed.")
+        int, typer.Option(help="Minimum count of a pair that is shown; higher where fewer could be missed.")
     ] = 25,
     rare: Annotated[
-        int, typer.Option(help="Occurrences up to which a token is rare; pairs of rare ones are counted. 0: none.")
+        int, typer.Option(help="Count up to which a token is rare; pairs of rare tokens are counted (0: none).")
     ] = 600,
-    negatives: Annotated[int, typer.Option(help="Pairs drawn by chance for each true one.")] = 5,
-    sample_size: Annotated[int, typer.Option(help="Tokens in the reservoir they are drawn from.")] = 4000,
-    heap_size: Annotated[int, typer.Option(help="Most pairs kept by name.")] = 4096,
-    exact: Annotated[bool, typer.Option("--exact", help="Count exactly, too: true PMI, and recall.")] = False,
+    negatives: Annotated[int, typer.Option(help="Negative pairs sampled for each pair of the text.")] = 5,
+    sample_size: Annotated[
+        int, typer.Option(help="Size of the reservoir that negative pairs are sampled from, in tokens.")
+    ] = 4000,
+    heap_size: Annotated[int, typer.Option(help="Maximum number of pairs whose names are stored.")] = 4096,
+    exact: Annotated[bool, typer.Option("--exact", help="Also count exactly, for true PMI and recall.")] = False,
     format: Annotated[
-        str | None, typer.Option(help="csv, tsv, parquet, arrow, jsonl or lines; told by the name.")
+        str | None,
+        typer.Option(help="csv, tsv, parquet, arrow, jsonl or lines; by default detected from the file name."),
     ] = None,
     lines: options.Lines,
     common: analysis.Common,
@@ -71,12 +74,12 @@ def pmi(
         corpus.over(sources, format, column, common.reading(lines), progress)
     if not found.seen and not corpus.interrupted:
         raise DataError(f"{', '.join(files)}: there are no tokens in it; there is nothing to learn from")
-    analysis.hand_over(found, common, corpus, draw_pmi, print_table, analysis.titled(files), top, max(min_count, 1))
+    analysis.report(found, common, corpus, draw_pmi, print_table, analysis.titled(files), top, max(min_count, 1))
 
 
 def print_table(corpus: Corpus, top: int, least: int) -> None:
     from ouzel.cli.ui.tables import console_for_tables, show_named
-    from ouzel.evaluation.figures import size
+    from ouzel.evaluation.formatting import size
 
     console, model = console_for_tables(), corpus.model
     rows = []
@@ -104,7 +107,7 @@ def print_table(corpus: Corpus, top: int, least: int) -> None:
 
 
 def _missing(corpus: Corpus) -> str:
-    """What is known of that, and which of those pairs may be missing."""
+    """Return the end of a sentence: which of the listed pairs may be missing."""
     above = corpus.model.complete_above
     if corpus.model.complete:
         return "; none is missing"

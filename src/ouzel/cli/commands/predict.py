@@ -1,4 +1,4 @@
-"""`ouzel predict`: labels, margins and probabilities of a stream, to standard output or to a Parquet file."""
+"""`ouzel predict`: labels, margins and probabilities of a stream, printed, written to a file or sent."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ouzel.cli import log_options, options
+from ouzel.cli import arguments, log_options, options
 from ouzel.errors import OuzelError
 
 if TYPE_CHECKING:
@@ -28,19 +28,24 @@ def predict(
     output: Annotated[
         str | None,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="Write here: csv, tsv, jsonl, parquet, arrow by its ending."
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write predictions to this file: csv, tsv, jsonl, parquet, arrow, by its suffix.",
         ),
     ] = None,
-    to: Annotated[
+    save_to: Annotated[
         str | None,
         typer.Option(
             metavar="URL",
             help="Send predictions to a log, as JSON: kafka://…/topic; or add them to a table: sqlite:///p.db#answers.",
         ),
     ] = None,
-    only: Annotated[str | None, typer.Option(help="labels, margins or probabilities, without a header line.")] = None,
+    only: Annotated[
+        str | None, typer.Option(help="Print labels, margins or probabilities only, without a header.")
+    ] = None,
     explain: Annotated[
-        int, typer.Option(metavar="N", help="Tell the N features that add most to each prediction, and what they add.")
+        int, typer.Option(metavar="N", help="Add the N features with the largest contributions to each prediction.")
     ] = 0,
     format: options.Format = None,
     label: options.Label = None,
@@ -49,18 +54,18 @@ def predict(
     lines: options.Lines,
     messages: options.Messages,
     following: log_options.Following,
-    json_: Annotated[bool, typer.Option("--json", help="Print a JSON object a line.")] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
 ) -> None:
-    """Predict a stream with a model; how its columns are read is in the model file.
+    """Predict a stream with a model; the model file says how columns are read.
 
     Example: ouzel predict a9a.ouzel a9a.t.svm.xz --only labels
     """
     if only is not None and only not in KINDS:
         raise OuzelError(f"--only takes one of {', '.join(KINDS)}; got {only!r}")
-    options.check_counts(explain=explain)
-    if only is not None and explain and not (json_ or output or to):
+    arguments.check_counts(explain=explain)
+    if only is not None and explain and not (json_ or output or save_to):
         raise OuzelError("--only prints predictions and nothing else, --explain why; leave one of them out")
-    from ouzel.cli.ui.reasons import why
+    from ouzel.cli.ui.explanations import explanations
     from ouzel.evaluation.predictions import Identity, check_ending, predictions_of
     from ouzel.files import check_place
     from ouzel.model import persistence
@@ -68,30 +73,30 @@ def predict(
     from ouzel.streams.sources.addresses import is_database
     from ouzel.streams.sources.databases import check_table
 
-    if to is not None and output is not None:
-        raise OuzelError("--to sends predictions, --output writes them; leave one of them out")
-    in_table = to is not None and is_database(to)
-    if to is not None and in_table:
-        check_table(to)
+    if save_to is not None and output is not None:
+        raise OuzelError("--save-to sends predictions, --output writes them; leave one of them out")
+    in_table = save_to is not None and is_database(save_to)
+    if save_to is not None and in_table:
+        check_table(save_to)
     further = log_options.of_logs(following, files)
     if output is not None:
         check_place(Path(output))
         check_ending(output)
     learnt, notes = persistence.load_notes(model)
-    given = options.reading_options(kinds, lines, messages, label=label, id=id_, bits=learnt.bits, seed=learnt.seed)
+    given = arguments.reading_options(kinds, lines, messages, label=label, id=id_, bits=learnt.bits, seed=learnt.seed)
     alike, identity = Alike(), Identity(learnt)
-    reading = {**options.reading_as_learnt(learnt, notes, given, leave=("group", "query")), "unlabelled": True}
+    reading = {**arguments.reading_as_learnt(learnt, notes, given, leave=("group", "query")), "unlabelled": True}
     with read(files, format=format, **reading, **further) as stream:
-        as_text = output is not None or in_table or not (json_ or to)
+        as_text = output is not None or in_table or not (json_ or save_to)
 
         def columns(block: Block) -> dict[str, Any]:
-            predictions = alike.look(predictions_of(learnt, block))
-            told = why(learnt, block, predictions, explain, as_text) if explain else {}
-            return identity.columns(block) | predictions.columns(only) | told
+            predictions = alike.add(predictions_of(learnt, block))
+            reasons = explanations(learnt, block, predictions, explain, as_text) if explain else {}
+            return identity.columns(block) | predictions.columns(only) | reasons
 
         found = map(columns, stream)
-        if output is not None or to is not None:
-            print(_delivered(found, output, to, in_table), file=sys.stderr)
+        if output is not None or save_to is not None:
+            print(_delivered(found, output, save_to, in_table), file=sys.stderr)
         else:
             for number, part in enumerate(found):
                 if json_:
@@ -108,27 +113,28 @@ def predict(
         print(f"all {alike.rows:,} predictions are the same: does {model} know these features?", file=sys.stderr)
 
 
-def _delivered(found: Iterable[dict[str, Any]], output: str | None, to: str | None, in_table: bool) -> str:
-    """Write the rows to a file, a table or a log; a line that says so."""
+def _delivered(found: Iterable[dict[str, Any]], output: str | None, save_to: str | None, in_table: bool) -> str:
+    """Write the rows to a file, a table or a log; return a line that says so."""
     from ouzel.evaluation.predictions import write_predictions
     from ouzel.streams.sources.addresses import name_of
 
     if output is not None:
         return f"{write_predictions(found, output):,} predictions written to {output}"
-    assert to is not None
-    count, where = (_add(found, to), to.rpartition("#")[2]) if in_table else (_send(found, to), name_of(to))
+    assert save_to is not None
+    count = _add(found, save_to) if in_table else _send(found, save_to)
+    where = save_to.rpartition("#")[2] if in_table else name_of(save_to)
     return f"{count:,} predictions sent to {where}"
 
 
 class Alike:
-    """Whether all predictions are the same, as they are where a model knows no feature of a stream."""
+    """Check for predictions that are all equal, as they are where a model knows no feature of a stream."""
 
     def __init__(self) -> None:
         self.rows = 0
         self.margins: set[bytes] = set()  # of the first two that differ
 
-    def look(self, predictions: Predictions) -> Predictions:
-        """Take note of a block's."""
+    def add(self, predictions: Predictions) -> Predictions:
+        """Add the predictions of a block."""
         self.rows += len(predictions.margins)
         if len(self.margins) <= 1:
             import numpy as np
@@ -138,7 +144,7 @@ class Alike:
 
 
 def _print_table(columns: dict[str, Any], bare: bool, header: bool) -> None:
-    """Columns with tabs between them; `bare` ones are the predictions, behind what the rows are called."""
+    """Print columns separated by tabs; `bare` prints the names of rows and the predictions only."""
     if bare:
         columns = {name: values for name, values in columns.items() if name not in ("row", "actual")}
     if header:
@@ -154,13 +160,13 @@ def _print_json(columns: dict[str, Any]) -> None:
 
 
 def _objects(columns: dict[str, Any]) -> Iterator[str]:
-    """Each row as a JSON object."""
+    """Yield each row as a JSON object."""
     for row in zip(*(values.tolist() for values in columns.values()), strict=True):
         yield json.dumps(dict(zip(columns, row, strict=True)))
 
 
 def _add(found: Iterable[dict[str, Any]], address: str) -> int:
-    """Add the rows to a table of a database; how many."""
+    """Add the rows to a table of a database; return their number."""
     from ouzel.evaluation.predictions import as_tables
     from ouzel.streams.sources.databases import write_table
 
@@ -168,7 +174,7 @@ def _add(found: Iterable[dict[str, Any]], address: str) -> int:
 
 
 def _send(found: Iterable[dict[str, Any]], url: str) -> int:
-    """Send the rows to a log; how many."""
+    """Send the rows to a log; return their number."""
     from ouzel.streams.logs.sinks import open_sink
 
     sink, count = open_sink(url), 0

@@ -1,4 +1,4 @@
-"""`ouzel reproduce`: a table or figure of a paper, published beside ours."""
+"""`ouzel reproduce`: runs an experiment of a paper again and writes its table and figure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def reproduce(
     ] = False,
     json_: options.Json = False,
 ) -> None:
-    """Run an experiment of the papers again, and write its table and figure.
+    """Reproduce an experiment of the papers, and write its table and figure.
 
     Example: ouzel reproduce son-figure-1 --quick
     """

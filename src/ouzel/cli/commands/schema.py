@@ -1,4 +1,4 @@
-"""`ouzel schema`: what commands print with --json."""
+"""`ouzel schema`: prints the JSON schemas of what commands print with --json."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def schema(
         typer.Argument(metavar="COMMAND", help="A command; without one, those that have a schema are listed."),
     ] = None,
 ) -> None:
-    """Print the JSON schema of what a command prints with --json; of `predict`, of each line.
+    """Print the JSON schema of what a command prints with --json, or for `predict` of each line.
 
     Example: ouzel schema train
     """

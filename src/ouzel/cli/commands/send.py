@@ -1,4 +1,4 @@
-"""`ouzel send`: files to a service that learns them."""
+"""`ouzel send`: sends files to a service that learns them."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def send(
     files: options.Files,
     to: Annotated[str, typer.Option(metavar="URL", help="Address of the service.")] = "http://localhost:8000",
     name: Annotated[str | None, typer.Option(help="Name of the model (the first).")] = None,
-    token: Annotated[str | None, typer.Option(metavar="FILE", help="A file that holds a token.")] = None,
+    token: Annotated[str | None, typer.Option(metavar="FILE", help="File with a token.")] = None,
     format: options.Format = None,
     json_: options.Json = False,
 ) -> None:
-    """Send files to a service, which learns them; what it has acknowledged it never loses.
+    """Send files to a service, which learns them and never loses what it has acknowledged.
 
-    If the connection breaks or the service restarts, what was under way is sent again, and learnt once.
+    If the connection breaks or the service restarts, unacknowledged examples are sent again, and learnt once.
 
     Example: ouzel send orders.jsonl --to http://localhost:8000
     """
@@ -36,7 +36,7 @@ def send(
         from ouzel.service.tokens import read_token
     except ModuleNotFoundError as error:
         raise OuzelError(f"{NEEDED} (there is no {error.name})") from None
-    from ouzel.evaluation.figures import figures
+    from ouzel.evaluation.formatting import figures
 
     counts = dict.fromkeys(("learnt", "repeated", "refused"), 0)
     begun, shown = time.perf_counter(), 0

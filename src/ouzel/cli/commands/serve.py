@@ -1,4 +1,4 @@
-"""`ouzel serve`: a model that answers while it learns."""
+"""`ouzel serve`: serves a model that predicts while it learns."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ouzel.cli import options
+from ouzel.cli import arguments, options
 from ouzel.cli.log_options import Feeding
 from ouzel.errors import OuzelError
 
@@ -19,21 +19,21 @@ NEEDED = "the service needs more than the library; install it with: pip install 
 def serve(
     *,
     data: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Folder of the service: the models, their logs and snapshots.")
+        str | None, typer.Option(metavar="DIR", help="Folder of the service: models, their logs and snapshots.")
     ] = None,
     name: Annotated[str, typer.Option(help="Name of the model, and of its folder within DIR.")] = "model",
-    also: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Another model that DIR has; may be repeated.")
+    extra_model: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Another model of DIR to serve; may be repeated.")
     ] = None,
     shadow: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Another model that DIR has: it learns what the first one learns."),
+        typer.Option(metavar="NAME", help="Another model of DIR, which learns what the first one learns."),
     ] = None,
-    begin_: Annotated[bool, typer.Option("--begin", help="Make the model in DIR, and end.")] = False,
+    init: Annotated[bool, typer.Option("--init", help="Create the model in DIR, and exit.")] = False,
     model: Annotated[
-        str | None, typer.Option("--model", "-m", metavar="FILE", help="Begin with this model, if DIR has none.")
+        str | None, typer.Option("--model", "-m", metavar="FILE", help="Start with this model, if DIR has none.")
     ] = None,
-    learner: Annotated[str | None, typer.Option(help="Begin with a new model of this learner (auto).")] = None,
+    learner: Annotated[str | None, typer.Option(help="Start with a new model of this learner (auto).")] = None,
     loss: options.Loss = None,
     learning_rate: options.LearningRate = None,
     l1: options.L1 = None,
@@ -50,40 +50,55 @@ def serve(
         "127.0.0.1"
     ),
     port: Annotated[int, typer.Option(help="Port to listen on.")] = 8000,
-    tokens: Annotated[str | None, typer.Option(metavar="FILE", help="Who may do what; see --new-token.")] = None,
-    new_token: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Print a new token, and its line for --tokens, and end.")
+    tokens: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="File with the tokens of clients and their scopes; see --new-token."),
     ] = None,
-    scopes: Annotated[str, typer.Option(help="Of --new-token: predict, learn, admin.")] = "predict,learn",
+    new_token: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Print a new token and its line for --tokens, and exit.")
+    ] = None,
+    scopes: Annotated[str, typer.Option(help="Scopes of --new-token: predict, learn, admin.")] = "predict,learn",
     certificate: Annotated[str | None, typer.Option(metavar="PEM", help="Certificate for TLS.")] = None,
     key: Annotated[str | None, typer.Option(metavar="PEM", help="Its private key.")] = None,
     limit: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="body=16MB, line=1MB, features, queue, …; see docs/service.md."),
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="Limits of requests: body=16MB, line=1MB, features, queue, …; see docs/service.md.",
+        ),
     ] = None,
-    snapshot_every: Annotated[float, typer.Option(metavar="SECONDS", help="Between snapshots of the model.")] = 60.0,
+    snapshot_every: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Seconds between snapshots of the model.")
+    ] = 60.0,
     keep_log: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Keep the last N examples of the log, and what snapshots need (all)."),
+        typer.Option(
+            metavar="N", help="Retention: keep the last N examples of the log, and what snapshots need (all)."
+        ),
     ] = None,
-    log: Annotated[str, typer.Option(help="text, json or none, on standard error.")] = "text",
+    log: Annotated[str, typer.Option(help="Format of the log on standard error: text, json or none.")] = "text",
     follow: Annotated[
-        str | None, typer.Option(metavar="URL", help="Answer for the models of another service, which learns them.")
+        str | None,
+        typer.Option(metavar="URL", help="Serve copies of the models of another service, which learns them."),
     ] = None,
-    follow_every: Annotated[float, typer.Option(metavar="SECONDS", help="Between two looks for a snapshot.")] = 5.0,
+    follow_every: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Seconds between polls for a new snapshot.")
+    ] = 5.0,
     workers: Annotated[
         int,
-        typer.Option(metavar="N", help="Processes that answer from snapshots: at --port with --follow, else beside."),
+        typer.Option(
+            metavar="N", help="Processes that answer from snapshots: on --port with --follow, else on --readers-port."
+        ),
     ] = 0,
     readers_port: Annotated[
-        int | None, typer.Option(metavar="PORT", help="Where --workers answer beside one that learns (--port + 1).")
+        int | None, typer.Option(metavar="PORT", help="Port of --workers next to a process that learns (--port + 1).")
     ] = None,
     token: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Of --follow: a file that holds a token of that service.")
+        str | None, typer.Option(metavar="FILE", help="File with a token of the service that --follow names.")
     ] = None,
-    check: Annotated[bool, typer.Option("--check", help="Say whether all of this would do, and end.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Check all options and files, and exit.")] = False,
 ) -> None:
-    """Serve a model over HTTP: it predicts, learns, and never forgets what it acknowledged.
+    """Serve a model over HTTP: it predicts and learns, and never loses what it has acknowledged.
 
     Example: ouzel serve --data shop --learner adagrad --port 8000
     """
@@ -103,13 +118,13 @@ def serve(
         print(line)
         print(f"the token, which is shown this once: {token}", file=sys.stderr)
         return
-    options.check_counts(keep_log=keep_log, workers=workers or None)
+    arguments.check_counts(keep_log=keep_log, workers=workers or None)
     plans = feeding.plans()
     place = Place(
         *(host, port, tokens, certificate, key, log, limits_of(limit or []), snapshot_every, keep_log, plans),
         *(workers, readers_port, follow_every),
     )
-    names = [_checked(each) for each in [name, *(also or []), *([shadow] if shadow else [])]]
+    names = [_checked(each) for each in [name, *(extra_model or []), *([shadow] if shadow else [])]]
     if follow is not None:
         if plans:
             raise OuzelError("--feed is for the service that learns; give it to the one that is followed")
@@ -121,11 +136,11 @@ def serve(
     folders = [Folder(Path(data, each)) for each in names]
     for folder in folders[1:]:
         if not folder.begun:
-            raise OuzelError(f"{folder.path}: there is no model; make it with --name {folder.name} --begin")
-    settings: dict[str, Any] = options.settings_given(
+            raise OuzelError(f"{folder.path}: there is no model; make it with --name {folder.name} --init")
+    settings: dict[str, Any] = arguments.settings_given(
         set_, loss=loss, learning_rate=learning_rate, l1=l1, l2=l2, budget=budget
     )
-    reading = options.reading_options(labels, kinds, hashing, messages, missing=missing)
+    reading = arguments.reading_options(labels, kinds, hashing, messages, missing=missing)
     check_messages(plans, reading)
     if check:
         from ouzel.service.checking import check_all
@@ -134,14 +149,14 @@ def serve(
             print(remark)
         return
     print(begin(folders[0], model, learner, settings, reading), file=sys.stderr)
-    if begin_:
+    if init:
         return
     first = promoted(Path(data))
     serve(sorted(folders, key=lambda folder: folder.name != first), place, shadow)
 
 
 def _checked(name: str) -> str:
-    """The name of a model, which is that of a folder, of a file and part of an address."""
+    """Check the name of a model, which names a folder and a file and is part of an address."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", name):
         raise OuzelError(f"--name takes letters, digits, - and _, at most 64; got {name!r}")
     return name

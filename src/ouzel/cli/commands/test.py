@@ -1,4 +1,4 @@
-"""`ouzel test`: how well models predict labelled examples that they do not learn."""
+"""`ouzel test`: tests models on labelled examples that they do not learn."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ouzel.cli import options
+from ouzel.cli import arguments, options
 from ouzel.errors import OuzelError
 
 if TYPE_CHECKING:
@@ -22,7 +22,8 @@ def run_test(
     files: options.Files,
     *,
     against: Annotated[
-        list[str] | None, typer.Option(metavar="MODEL", help="Another model to test beside it; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="MODEL", help="Another model to test on the same examples; may be repeated."),
     ] = None,
     format: options.Format = None,
     label: options.Label = None,
@@ -30,25 +31,25 @@ def run_test(
     group: options.Group = None,
     lines: options.Lines,
     plot: options.Plot = None,
-    to: options.FiguresTo = None,
+    save_to: options.SaveTo = None,
     json_: options.Json = False,
 ) -> None:
-    """Test a model on labelled examples, which it predicts and does not learn.
+    """Test a model on labelled examples, without learning them.
 
-    How columns are read is in the model file.
+    The model file says how columns are read.
 
     Example: ouzel test a9a.ouzel a9a.t.svm.xz --against other.ouzel
     """
-    from ouzel.cli.ui.outcome import hand_over
-    from ouzel.cli.ui.table_rows import added_to, check_to
+    from ouzel.cli.ui.outputs import write_outputs
+    from ouzel.cli.ui.table_rows import added_to, check_save_to
     from ouzel.evaluation.testing import evaluate
     from ouzel.model import persistence
     from ouzel.model.tasks.choose import learns_numbers
     from ouzel.streams.label_values import classes_in
     from ouzel.streams.read import read
 
-    options.check_plot(plot)
-    check_to(to)
+    arguments.check_plot(plot)
+    check_save_to(save_to)
     models = [model, *(against or [])]
     _check_examples(files)
     if "-" in files and len(models) > 1:
@@ -57,10 +58,10 @@ def run_test(
     remarks: list[str] = []
     for path in models:
         learnt, notes = persistence.load_notes(path)
-        given = options.reading_options(
+        given = arguments.reading_options(
             lines, label=label, weight=weight, group=group, bits=learnt.bits, seed=learnt.seed
         )
-        with read(files, format=format, **options.reading_as_learnt(learnt, notes, given)) as stream:
+        with read(files, format=format, **arguments.reading_as_learnt(learnt, notes, given)) as stream:
             if learns_numbers(learnt.learner) and not (learnt.task.numbers or learnt.task.groups):
                 remarks += classes_in(stream.first(), "train with --task regression to predict numbers")
             found[path] = evaluate(learnt, stream)
@@ -77,15 +78,15 @@ def run_test(
     def rows() -> list[dict[str, Any]]:
         return [{"model": path, **vars(of), **of.figures} for path, of in found.items()]
 
-    hand_over(
-        [(plot, "figures drawn in", draw), added_to(to, files, rows)],
+    write_outputs(
+        [(plot, "figures drawn in", draw), added_to(save_to, files, rows)],
         (lambda: {path: report.to_json() for path, report in found.items()}) if json_ else None,
         lambda: _show(found),
     )
 
 
 def _check_examples(files: list[str]) -> None:
-    """Refuse models in the place of examples: a safetensors file begins with the length of its JSON."""
+    """Refuse model files given as examples: a safetensors file begins with the length of its JSON."""
     for file in files:
         if Path(file).is_file():
             with open(file, "rb") as opened:
@@ -95,10 +96,10 @@ def _check_examples(files: list[str]) -> None:
 
 
 def _show(found: dict[str, TestReport]) -> None:
-    """A column a model; the confusion of one that stands alone."""
+    """Print a table with one column per model, and the confusion matrix of a single model."""
     from ouzel.cli.ui.table_rows import FIGURES
     from ouzel.cli.ui.tables import console_for_tables, named_table, show_named
-    from ouzel.evaluation.figures import figure
+    from ouzel.evaluation.formatting import figure
 
     console = console_for_tables()
     names = [name for name in FIGURES if any(name in report.figures for report in found.values())]
@@ -120,7 +121,7 @@ def _counted(found: dict[str, TestReport]) -> str:
 
 
 def _confusion(report: TestReport) -> list[Any]:
-    """Rows of the confusion matrix, each with its class at the end."""
+    """Return the rows of the confusion matrix, each with its class at the end."""
     assert report.confusion is not None
     return [
         [*(f"{count:,}" for count in row), str(label)]

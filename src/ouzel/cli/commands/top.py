@@ -1,4 +1,4 @@
-"""`ouzel top`: the most important features of a model, and what its sketch has found."""
+"""`ouzel top`: the most important features of a model, and the spectrum of its sketch."""
 
 from __future__ import annotations
 
@@ -23,31 +23,39 @@ SORTED_BY = ("importance", "weight")
 
 def top(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
-    n: Annotated[int, typer.Option("-n", help="Features to show.")] = 20,
-    all_: Annotated[bool, typer.Option("--all", help="All features whose weights are not zero.")] = False,
+    n: Annotated[int, typer.Option("-n", help="Number of features to show.")] = 20,
+    all_: Annotated[bool, typer.Option("--all", help="Show all features whose weights are not zero.")] = False,
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write a table here: csv, tsv, jsonl, parquet, arrow."),
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Write the table to this file: csv, tsv, jsonl, parquet, arrow."
+        ),
     ] = None,
-    to: Annotated[
+    save_to: Annotated[
         str | None,
-        typer.Option(metavar="URL#TABLE", help="Write it to a table of a database, made anew: sqlite:///w.db#weights."),
+        typer.Option(
+            metavar="URL#TABLE", help="Write it to a table of a database, replacing that: sqlite:///w.db#weights."
+        ),
     ] = None,
     direction: Annotated[
-        int | None, typer.Option(metavar="K", help="Of the sketch's K-th direction, not of the weights.")
+        int | None, typer.Option(metavar="K", help="Show the sketch's K-th direction instead of the weights.")
     ] = None,
     sort: Annotated[
-        str, typer.Option(metavar="importance|weight", help="Rank features by |weight| × spread, or by |weight|.")
+        str,
+        typer.Option(
+            metavar="importance|weight",
+            help="Rank features by importance, |weight| × standard deviation, or by |weight|.",
+        ),
     ] = "importance",
     json_: options.Json = False,
 ) -> None:
     """Show the most important features of a model, by name where the stream had names.
 
     A feature's importance is |weight| × its standard deviation: how far it usually moves the margin. Learners of a byte
-    budget do not know the spread of features; there the heaviest come first. Of a Newton method it shows the
-    eigenvalues of the sketch and the condition number too.
+    budget do not know the standard deviations; there features are ranked by |weight|. For a Newton method it also shows
+    the eigenvalues of the sketch and the condition number.
 
-    Of a file of `ouzel pmi` it shows the pairs that pmi lists, with their PMI.
+    For a file of `ouzel pmi` it shows the pairs that pmi lists, with their PMI.
 
     Example: ouzel top a9a.ouzel --all -o weights.csv
     """
@@ -55,15 +63,15 @@ def top(
     if sort not in SORTED_BY:
         raise OuzelError(f"--sort is one of {', '.join(SORTED_BY)}; got {sort!r}")
     from ouzel.cli.ui import spectrum
-    from ouzel.cli.ui.formatting import feature_lines, named
+    from ouzel.evaluation.formatting import feature_lines, named
     from ouzel.evaluation.predictions import check_ending, write_predictions
     from ouzel.model import persistence
     from ouzel.model.answers import Feature, as_json
     from ouzel.model.importance import heaviest, most_important
     from ouzel.streams.sources.databases import check_table, write_table
 
-    if to is not None:
-        check_table(to)
+    if save_to is not None:
+        check_table(save_to)
     if output is not None:
         check_ending(output)
         check_place(Path(output))
@@ -83,17 +91,17 @@ def top(
         ]
     if all_:
         columns = [(label, [feature for feature in column if feature.weight != 0.0]) for label, column in columns]
-    if output is not None or to is not None:
+    if output is not None or save_to is not None:
         rows = [(label, *feature) for label, column in columns for feature in column]
         given = zip(*rows, strict=True) if rows else ([], [], [], [])
         table = dict(zip(("class", "feature", "weight", "importance"), map(list, given), strict=True))
         if output is not None:
             print(f"{write_predictions([table], output):,} weights written to {output}", file=sys.stderr)
-        if to is not None:
+        if save_to is not None:
             import pyarrow
 
-            count = write_table(to, [pyarrow.table(table)], replace=True)
-            print(f"{count:,} weights written to {to.rpartition('#')[2]}", file=sys.stderr)
+            count = write_table(save_to, [pyarrow.table(table)], replace=True)
+            print(f"{count:,} weights written to {save_to.rpartition('#')[2]}", file=sys.stderr)
         return
     if json_:
         pairs = zip(columns, spectra, strict=True)
@@ -111,7 +119,7 @@ def top(
 
 
 def _pairs(path: str, analysis: str | None, n: int) -> list[Feature] | None:
-    """The pairs that `ouzel pmi` lists of its file, with their PMI; None of another analysis."""
+    """Return the pairs of a file of `ouzel pmi`, with their PMI; None for any other file."""
     from ouzel.analytics.pmi.streaming_pmi import StreamingPMI
     from ouzel.model import persistence
     from ouzel.model.answers import Feature

@@ -1,4 +1,4 @@
-"""`ouzel train`: learn a stream, and say how well it went."""
+"""`ouzel train`: trains a model on a stream and reports its metrics."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ouzel.cli import log_options, options, spread_options
+from ouzel.cli import arguments, log_options, options, spread_options
 from ouzel.cli.ui.interrupts import DeferredInterrupt, Interrupted
-from ouzel.cli.ui.trained import Asked, tell
+from ouzel.cli.ui.training_report import OutputOptions, report_training
 from ouzel.errors import OuzelError
 from ouzel.learners import catalogue
 
@@ -29,20 +29,23 @@ def train(
     task: options.Task = None,
     model: Annotated[str | None, typer.Option("--model", "-m", metavar="OUT", help="Write the model here.")] = None,
     resume: Annotated[
-        str | None, typer.Option(metavar="MODEL", help="Go on with this model: settings come from the file.")
+        str | None,
+        typer.Option(metavar="MODEL", help="Resume training from this model; its settings come from the file."),
     ] = None,
-    again: Annotated[
-        bool, typer.Option("--again", help="With --resume: learn the files from their beginning, known or not.")
+    relearn: Annotated[
+        bool, typer.Option("--relearn", help="With --resume: learn the files again, known or not.")
     ] = False,
     checkpoint_every: Annotated[
-        str | None, typer.Option(metavar="N|TIME", help="Write the model every so many examples, or every 30s, 5m, 1h.")
+        str | None, typer.Option(metavar="N|TIME", help="Save the model every N examples, or every 30s, 5m, 1h.")
     ] = None,
     passes: Annotated[int | None, typer.Option(help="Passes over the files (1).")] = None,
     cache: Annotated[
         str | None,
-        typer.Option(metavar="DIR", help="Folder for finished examples: further passes, and runs, read them there."),
+        typer.Option(metavar="DIR", help="Folder to cache parsed examples in, for further passes and runs."),
     ] = None,
-    holdout_every: Annotated[int | None, typer.Option(help="Predict every n-th example and never learn it.")] = None,
+    holdout_every: Annotated[
+        int | None, typer.Option(help="Hold out every n-th example: predict it and never learn it.")
+    ] = None,
     loss: options.Loss = None,
     learning_rate: options.LearningRate = None,
     l1: options.L1 = None,
@@ -55,39 +58,49 @@ def train(
     format: options.Format = None,
     columns: options.Reading,
     pairs: options.Pairs = None,
-    most_classes: Annotated[int | None, typer.Option(help="Classes that labels may be (1000, at most 10000).")] = None,
+    most_classes: Annotated[
+        int | None, typer.Option("--max-classes", help="Maximum number of classes (1000, at most 10000).")
+    ] = None,
     following: log_options.Following,
     spread: spread_options.Spread,
     querying: log_options.Querying,
-    top: Annotated[int, typer.Option(help="Heaviest features to show.")] = 10,
+    top: Annotated[int, typer.Option(help="Number of the most important features to show.")] = 10,
     plot: options.Plot = None,
-    to: options.FiguresTo = None,
-    live: Annotated[bool, typer.Option("--live", help="One screen that redraws: error, curve, weights.")] = False,
+    save_to: options.SaveTo = None,
+    live: Annotated[
+        bool, typer.Option("--live", help="Show a screen that redraws: error, learning curve, weights.")
+    ] = False,
     json_: options.Json = False,
 ) -> None:
-    """Learn a stream in one pass; each example is predicted before it is learnt.
+    """Train a model on a stream in one pass; each example is predicted before it is learnt.
 
     Example: ouzel train a9a.svm.xz --learner adagrad --model a9a.ouzel
     """
     sources = log_options.sources_of(files, querying)
-    reading = options.reading_options(columns)
-    options.check_task(task)
-    options.check_counts(pairs=pairs, top=top)
-    options.check_most_classes(most_classes)
+    reading = arguments.reading_options(columns)
+    arguments.check_task(task)
+    arguments.check_counts(pairs=pairs, top=top)
+    arguments.check_most_classes(most_classes)
     named = {"loss": loss, "learning_rate": learning_rate, "l1": l1, "l2": l2, "budget": budget}
-    settings = options.settings_given(set_, **named, sketch_size=sketch_size, epsilon=epsilon)
+    settings = arguments.settings_given(set_, **named, sketch_size=sketch_size, epsilon=epsilon)
     from ouzel.cli.ui.heartbeat import checkpoints_of
-    from ouzel.cli.ui.table_rows import check_to
+    from ouzel.cli.ui.table_rows import check_save_to
     from ouzel.files import locked
     from ouzel.learners.plugins import learner_named
 
     rows, seconds = checkpoints_of(checkpoint_every, model)
-    options.check_plot(plot)
-    check_to(to)
-    answer = Asked(plot, to, top, json_)
+    arguments.check_plot(plot)
+    check_save_to(save_to)
+    answer = OutputOptions(plot, save_to, top, json_)
     learner = None if learner is None else learner_named(learner)
     further = log_options.of_logs(following, sources)
-    refused = {"passes": (passes or 1) > 1, "again": again, "follow": further, "cache": cache is not None, "live": live}
+    refused = {
+        "passes": (passes or 1) > 1,
+        "relearn": relearn,
+        "follow": further,
+        "cache": cache is not None,
+        "live": live,
+    }
     rounds = spread_options.of_rounds(spread, refused)
     if rounds is not None:
         log_options.check_rounds(sources, seconds)
@@ -103,7 +116,7 @@ def train(
 
         begun: dict[str, Any] = {"learner": learner, "settings": settings, "task": task, "pairs": pairs}
         begun |= {"intercept": not preparation.no_intercept, "prepared": preparation.prepared, "reading": reading}
-        begun |= {"format": format, "passes": passes, "again": again, "holdout_every": holdout_every, "output": model}
+        begun |= {"format": format, "passes": passes, "again": relearn, "holdout_every": holdout_every, "output": model}
         begun |= {"resume": resume, "checkpoint_every": rows, "most_classes": most_classes, "following": further}
         session = Session.start(sources, **begun)
         if cache is not None:
@@ -118,11 +131,11 @@ def train(
 
     written = session.output if session.written or failed else None, "model written to", saved
     more = {"joined": None if session.logs.stream is None else session.logs.stream.matching}
-    tell(answer, session.run.report(), session.model, session.files, session.output, written, more)
+    report_training(answer, session.run.report(), session.model, session.files, session.output, written, more)
 
 
 def _go(session: Session, seconds: float, quiet: bool, live: bool) -> OuzelError | None:
-    """Run the session with a screen, and save its model, also every so many seconds; return why it cannot be saved.
+    """Run the session with a screen and save its model, also at intervals; return the error if it cannot be saved.
 
     An interruption, and a bad line, say what is on disk.
     """
@@ -134,7 +147,7 @@ def _go(session: Session, seconds: float, quiet: bool, live: bool) -> OuzelError
 
         def stand() -> None:
             screen.stream = session.stream
-            screen.stand(session.run.scores)
+            screen.show_scores(session.run.scores)
 
         session.on_known = stand
         session.logs.on_say = screen.say

@@ -1,4 +1,4 @@
-"""`ouzel train --workers N` and `--cluster ADDRESS`: learn a stream in rounds, spread over processes or machines."""
+"""`ouzel train --workers N` and `--cluster ADDRESS`: distributed training in rounds, over processes or machines."""
 
 from __future__ import annotations
 
@@ -6,22 +6,24 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from ouzel.cli.ui.interrupts import Interrupted
-from ouzel.cli.ui.trained import Asked, tell
+from ouzel.cli.ui.training_report import OutputOptions, report_training
 
 if TYPE_CHECKING:
     from ouzel.distributed.engine import Engine
     from ouzel.distributed.rounds import Training
 
 
-def train_in_rounds(files: list[str], learner: str, output: str | None, answer: Asked, options: dict[str, Any]) -> None:
-    """Learn files in rounds by `options`, None for what was not said, and hand over what is asked."""
+def train_in_rounds(
+    files: list[str], learner: str, output: str | None, answer: OutputOptions, options: dict[str, Any]
+) -> None:
+    """Train on files in rounds by `options`, None where not given, and write the outputs."""
     from ouzel.files import locked
 
-    said = {name: value for name, value in options.items() if value is not None}
+    given = {name: value for name, value in options.items() if value is not None}
     with nullcontext() if output is None else locked(output):
-        training = _train(files, learner, output, answer.as_json, said)
+        training = _train(files, learner, output, answer.as_json, given)
     written = (output, "model written to", lambda path: None)
-    tell(answer, training.report(), training.model, files, output, written, {"spread": training.spread})
+    report_training(answer, training.report(), training.model, files, output, written, {"spread": training.spread})
 
 
 def _train(files: list[str], learner: str, output: str | None, quiet: bool, options: dict[str, Any]) -> Training:
@@ -39,16 +41,20 @@ def _train(files: list[str], learner: str, output: str | None, quiet: bool, opti
         def begun(training: Training) -> None:
             last.append(training)
             engine = training.engine
-            lanes = len(training.plan.lanes)
+            shards = len(training.plan.shards)
             dashboard = f"; its dashboard: {engine.dashboard}" if engine.dashboard else ""
-            merging = f", merged every {training.merge_every:,} examples" if lanes > 1 else ""
-            screen.say(f"{engine.name}: {_workers(engine)}, {lanes} lane{'s' if lanes > 1 else ''}{merging}{dashboard}")
-            if engine.workers > lanes:
-                screen.say(f"more workers than lanes: some will have nothing to do; --lanes {engine.workers} gives all")
+            merging = f", merged every {training.merge_every:,} examples" if shards > 1 else ""
+            screen.say(
+                f"{engine.name}: {_workers(engine)}, {shards} shard{'s' if shards > 1 else ''}{merging}{dashboard}"
+            )
+            if engine.workers > shards:
+                screen.say(
+                    f"more workers than shards: some will have nothing to do; --shards {engine.workers} gives all"
+                )
 
         def show(training: Training) -> None:
             screen.show(training.run)
-            screen.tell(_standing(training), sum(training.ended), len(training.ended))
+            screen.update(_standing(training), sum(training.ended), len(training.ended))
 
         try:
             training = train(files, learner, output=output, on_begin=begun, on_round=show, say=screen.say, **options)
@@ -61,8 +67,8 @@ def _train(files: list[str], learner: str, output: str | None, quiet: bool, opti
 
 
 def _standing(training: Training) -> str:
-    """Where a training stands, in a few words."""
-    from ouzel.evaluation.figures import NAMES
+    """Return the status of a training in a few words."""
+    from ouzel.evaluation.formatting import NAMES
 
     scores, spread = training.run.scores, training.spread
     name = "error_rate" if scores.error_rate is not None else "rmse"
@@ -79,7 +85,7 @@ def _workers(engine: Engine) -> str:
 
 
 def _on_disk(last: list[Training], output: str | None) -> str:
-    """What an interrupted training leaves behind."""
+    """Return what an interrupted training has saved, in a sentence."""
     if not last or output is None or not last[0].saved:
         return "" if output is None else "no model was written; --checkpoint-every ROUNDS writes it on the way"
     return f"{output} holds round {last[0].saved}; the same command with --resume {output} goes on after that"

@@ -1,1 +1,1 @@
-"""What each command prints with --json, as JSON schemas."""
+"""JSON schemas of what commands print with --json."""

@@ -1,4 +1,4 @@
-"""What `explain`, `deltoids` and `pmi` print with --json."""
+"""JSON schemas of `explain`, `deltoids` and `pmi`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ATTRIBUTE = record(
 )
 EXPLAIN = record(
     {
-        "attributes": (listed(ATTRIBUTE), "those asked for by --top and --side"),
+        "attributes": (listed(ATTRIBUTE), "those that --top and --side select"),
         "rows": ("integer", "in all"),
         "outliers": ("integer", "among them"),
         "left_out": ("integer", "rows for want of what decides"),

@@ -1,4 +1,4 @@
-"""What each command prints with --json: a schema of its whole output, or of each line where it prints lines."""
+"""JSON schemas of what commands print with --json: of the whole output, or of each line for `predict`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ TEST = table(
             "figures": (record({}, KNOWN), "those that apply"),
             "classes": (listed(LABEL), "in order"),
             "confusion": (CONFUSION, "rows are the true class, columns the predicted"),
-            "calibration": (CALIBRATION, "of bins: mean probability, share that came true"),
+            "calibration": (CALIBRATION, "of bins: mean probability, observed frequency"),
         }
     )
 )
@@ -138,7 +138,7 @@ ORDERS = record(
 )
 RESULTS = listed(either(ENTRY, ORDERS))
 COMPARE = either(
-    RESULTS, listed(record({"file": ("string", "with --each"), "results": (RESULTS, "of that file by itself")}))
+    RESULTS, listed(record({"file": ("string", "with --per-file"), "results": (RESULTS, "of that file by itself")}))
 )
 CONVERT = record(
     {
@@ -170,7 +170,7 @@ SETTING = record({"takes": ("string", "its range"), "about": ("string", "what it
 LEARNERS = either(
     record(
         {
-            "name": ("string", "of a learner asked for"),
+            "name": ("string", "of the learner that was named"),
             "summary": ("string", "in a line"),
             "settings": ("object", "their defaults"),
             "ranges": (table(SETTING), "of each setting"),
@@ -219,11 +219,11 @@ OTHERWISE = {
     "and what the event is about",
     "schema": "prints a JSON schema, which is JSON as it is",
 }
-"""Commands without --json, and what they have instead."""
+"""Commands without --json, and their alternatives."""
 
 
 def schema_of(command: str) -> Schema:
-    """The schema of what a command prints, ready for a validator.
+    """Return the schema of what a command prints, ready for a validator.
 
     >>> schema_of("convert")["title"]
     'ouzel convert --json'

@@ -1,4 +1,4 @@
-"""Writes docs/json.md: what each command prints with --json, member by member.
+"""Generator of docs/json.md: what each command prints with --json, member by member.
 
 `make json` runs it; a test compares what it writes with the page.
 """
@@ -21,7 +21,7 @@ a string (`"inf"`, `"nan"`). Members in *italics* are there sometimes. `ouzel pr
 
 
 def page() -> str:
-    """The page as Markdown."""
+    """Return the page as Markdown."""
     parts = [HEAD]
     for command, schema in SCHEMAS.items():
         parts.append("\n".join([f"## ouzel {command}", "", *_lines(schema)]) + "\n")
@@ -31,7 +31,7 @@ def page() -> str:
 
 
 def _lines(schema: Schema, depth: int = 0) -> Iterator[str]:
-    """What a value is: its members, a line each, those of its entries below."""
+    """Yield lines that describe a value: one per member, with those of its entries below."""
     margin = "    " * depth
     for number, choice in enumerate(schema.get("anyOf", [])):
         yield f"{margin}- {'' if not number else 'or '}{_kind(choice)}"
@@ -52,7 +52,7 @@ def _lines(schema: Schema, depth: int = 0) -> Iterator[str]:
 
 
 def _kind(schema: Schema) -> str:
-    """The types of a value in words."""
+    """Return the types of a value in words."""
     if "anyOf" in schema:
         return " or ".join(map(_kind, schema["anyOf"]))
     kind: Any = schema["type"]

@@ -1,4 +1,4 @@
-"""What `ouzel train` prints with --json."""
+"""JSON schema of `ouzel train`."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ TRAIN = record(
         "seconds_learning": ("number", "learning"),
         "seconds_compiling": ("number", "compiling kernels, which later runs find on disk"),
         "curve": (listed(POINT), "at powers of two, and at regular distances"),
-        "calibration": (CALIBRATION, "of bins: mean probability, share that came true"),
+        "calibration": (CALIBRATION, "of bins: mean probability, observed frequency"),
         "model": ("string|null", "the file written"),
     },
     {"spread": (SPREAD, "with --workers or --cluster"), "joined": (JOINED, "with --labels")},

@@ -1,4 +1,4 @@
-"""The few words that schemas are written in, and what several commands print alike."""
+"""Builders of JSON schemas, and schemas that several commands share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Members = Mapping[str, tuple[Any, str]]  # a schema, or the names of types, and 
 
 
 def of(kind: str | Schema, about: str = "") -> Schema:
-    """A value of some types, such as "number|null".
+    """Return the schema of a value of some types, such as "number|null".
 
     >>> of("number|null", "a rate")
     {'type': ['number', 'null'], 'description': 'a rate'}
@@ -22,23 +22,23 @@ def of(kind: str | Schema, about: str = "") -> Schema:
 
 
 def record(members: Members, sometimes: Mapping[str, tuple[Any, str]] = {}) -> Schema:
-    """An object with these members, and sometimes some more; it has no others."""
+    """Return the schema of an object with these members, and optional ones; it has no others."""
     properties = {name: of(kind, about) for name, (kind, about) in {**members, **sometimes}.items()}
     return {"type": "object", "properties": properties, "required": list(members), "additionalProperties": False}
 
 
 def table(kind: str | Schema) -> Schema:
-    """An object whose members are all alike."""
+    """Return the schema of an object whose members have one schema."""
     return {"type": "object", "additionalProperties": of(kind)}
 
 
 def listed(kind: str | Schema) -> Schema:
-    """An array whose entries are all alike."""
+    """Return the schema of an array whose entries have one schema."""
     return {"type": "array", "items": of(kind)}
 
 
 def either(*kinds: str | Schema) -> Schema:
-    """One of several."""
+    """Return the schema of one of several alternatives."""
     return {"anyOf": [of(kind) for kind in kinds]}
 
 

@@ -1,1 +1,1 @@
-"""What people see of a command: progress, figures, tables, and how it is interrupted."""
+"""User interface of commands: progress, metrics, tables and interruption."""

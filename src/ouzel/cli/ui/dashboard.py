@@ -1,4 +1,4 @@
-"""`ouzel train --live`: one screen that redraws while a stream is learnt, its last state left standing."""
+"""Dashboard of `ouzel train --live`: a screen that redraws while a stream is learnt."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from ouzel.cli.ui.formatting import named, ranking, short
 from ouzel.cli.ui.progress import Screen, in_column
 from ouzel.cli.ui.terminal_plot import drawn
 from ouzel.evaluation.curve import Point
-from ouzel.evaluation.figures import NAMES, figure, size
+from ouzel.evaluation.formatting import NAMES, figure, named, ranking, short, size
 from ouzel.evaluation.metrics import Scores
 from ouzel.evaluation.progressive import Run
 from ouzel.model.importance import most_important
@@ -27,13 +26,13 @@ LATELY = 8  # parts of the examples, the last of which is lately
 WIDE = 110  # columns from which on curve and weights stand side by side
 WEIGHTS, NAME, BAR = 10, 28, 12  # of the list of features: lines, columns of names and of bars
 LEAST, MOST = 6, 14  # lines of the curve
-BEGIN, PARTS = 64, 48  # the curve begins behind such a part of the examples, and lately is said of so many parts
+START, PARTS = 64, 48  # the curve starts after 1 / START of the examples; recent errors are of PARTS parts
 FAR, NEAR = "blue", "yellow"
 MOVED = 0.005  # of the largest effect, below which an effect has not moved
 
 
 class Dashboard(Screen):
-    """A screen of figures, curve and weights on a terminal; elsewhere the lines that `Screen` prints."""
+    """Screen of metrics, learning curve and weights on a terminal; elsewhere it prints the lines of `Screen`."""
 
     def __init__(self, title: str, stream: BlockStream | None = None, quiet: bool = False) -> None:
         super().__init__(title, stream, quiet)
@@ -44,7 +43,7 @@ class Dashboard(Screen):
         self._view: Live | None = None
 
     def show(self, run: Run) -> None:
-        """Where the run stands."""
+        """Show the state of the run."""
         if not self.live:
             super().show(run)
             return
@@ -52,14 +51,14 @@ class Dashboard(Screen):
         self._doubt(run)
         self._draw()
 
-    def stand(self, scores: Scores, aside: str = "") -> None:
-        """The same, with what else there is to tell."""
+    def show_scores(self, scores: Scores, aside: str = "") -> None:
+        """Show the state of the run, with a further text."""
         self.aside = aside
         if self.live:
             self._draw()
 
     def finish(self, run: Run) -> None:
-        """The last state."""
+        """Show the last state, which stays on the screen."""
         if not self.live:
             super().finish(run)
             return
@@ -88,7 +87,7 @@ class Dashboard(Screen):
         self.next = time.monotonic() + max(EVERY, PART * (time.monotonic() - begun))
 
     def frame(self, run: Run, width: int, height: int) -> RenderableType:
-        """All of it, for a terminal of such a size."""
+        """Return the whole screen for a terminal of a size."""
         facts = [Text(line, no_wrap=True, overflow="ellipsis") for line in self._facts(run)]
         left = height - len(facts) - 2
         if width >= WIDE:
@@ -121,7 +120,7 @@ class Dashboard(Screen):
 
     def _curve(self, run: Run, width: int, height: int) -> Text:
         points = run.curve.points
-        points = [point for point in points if BEGIN * point.examples >= points[-1].examples]
+        points = [point for point in points if START * point.examples >= points[-1].examples]
         if len(points) < 2:
             return Text("")
         far = [point.examples for point in points], [_shown(point, run) for point in points]
@@ -156,7 +155,7 @@ def _shown(point: Point, run: Run) -> float:
 
 
 def _lately(run: Run) -> Point | None:
-    """The last part of the examples."""
+    """Return the point of the last part of the examples."""
     points = run.curve.points
     if len(points) < 2:
         return None
@@ -166,13 +165,13 @@ def _lately(run: Run) -> Point | None:
 
 
 def _between(points: list[Point]) -> list[tuple[int, Point]]:
-    """The examples between some of the points, at like distances, and where each part ends."""
+    """Return the examples between equally spaced points, and where each part ends."""
     chosen = points[:: max(1, len(points) // PARTS)]
     return [(later.examples, later.since(earlier)) for earlier, later in itertools.pairwise(chosen)]
 
 
 def _of_process() -> str:
-    """The most that the process has had, where the system tells."""
+    """Return the peak memory of the process, empty where the system does not report it."""
     try:
         import resource
     except ImportError:  # Windows

@@ -1,4 +1,4 @@
-"""What a training does while it waits for its stream: checkpoints by the clock, and word of where it stands."""
+"""Work of a training while it waits for its stream: checkpoints by time, and status lines."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ouzel.cli.ui.progress import Screen
 from ouzel.errors import OuzelError
 from ouzel.training.session import Session
 
-TOLD = 10.0  # seconds between two lines of JSON
-SHOWN = 60.0  # seconds between two lines on a screen that is not a terminal
+JSON_EVERY = 10.0  # seconds between two lines of JSON
+LINE_EVERY = 60.0  # seconds between two lines on a screen that is not a terminal
 UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 def checkpoints_of(text: str | None, output: str | None) -> tuple[int, float]:
-    """Examples between two checkpoints of the model `output`, and seconds; 0 where not by that.
+    """Return the examples and the seconds between two checkpoints of the model `output`; 0 for none.
 
     >>> checkpoints_of("1000", "m"), checkpoints_of("30s", "m"), checkpoints_of(None, None)
     ((1000, 0.0), (0, 30.0), (0, 0.0))
@@ -34,15 +34,15 @@ def checkpoints_of(text: str | None, output: str | None) -> tuple[int, float]:
 
 
 class Heartbeat:
-    """Called as often as a training waits, and while it does."""
+    """Callback that saves and reports while a training waits."""
 
     def __init__(self, session: Session, screen: Screen, every: float, json_: bool) -> None:
         self.session, self.screen, self.every, self.json_ = session, screen, every, json_
-        self.begun = self.told = self.saved = time.monotonic()
+        self.begun = self.reported = self.saved = time.monotonic()
         self.first = session.model.examples
 
     def beat(self) -> None:
-        """Save if it is time, and tell where the training stands."""
+        """Save the model and report the status when they are due."""
         session, now = self.session, time.monotonic()
         if session.opened_at is None:
             return
@@ -51,15 +51,15 @@ class Heartbeat:
             session.save(finished=False)
             self.saved = time.monotonic()
         behind = None if session.logs.stream is None else session.logs.stream.behind
-        self.screen.stand(session.run.scores, "" if behind is None else f"{behind:,} behind")
+        self.screen.show_scores(session.run.scores, "" if behind is None else f"{behind:,} behind")
         if not session.logs.following.get("follow") and not session.logs.following.get("until"):
             return
-        if self.json_ and (now - self.told >= TOLD or (due and self.saved >= now)):
+        if self.json_ and (now - self.reported >= JSON_EVERY or (due and self.saved >= now)):
             print(json.dumps(self._standing(behind)), flush=True)
-            self.told = now
-        elif not (self.json_ or self.screen.live) and now - self.told >= SHOWN:
+            self.reported = now
+        elif not (self.json_ or self.screen.live) and now - self.reported >= LINE_EVERY:
             self.screen.say(_words(self._standing(behind)))
-            self.told = now
+            self.reported = now
 
     def _standing(self, behind: int | None) -> dict[str, Any]:
         model, scores = self.session.model, self.session.run.scores
@@ -77,7 +77,7 @@ class Heartbeat:
 
 
 def _words(standing: dict[str, Any]) -> str:
-    """Where a training stands, in a line."""
+    """Return the status of a training in one line."""
     parts = [f"{standing['examples']:,} examples", f"{standing['examples_per_second']:,.0f}/s"]
     if standing["error_rate"] is not None:
         parts.append(f"error {standing['error_rate']:.4f}")

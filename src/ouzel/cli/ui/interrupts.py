@@ -1,4 +1,4 @@
-"""What stops a command from outside: Ctrl-C, and the signals by which systems end processes."""
+"""Handling of Ctrl-C and of signals that end processes."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ ENDINGS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(si
 
 
 class Interrupted(Exception):  # noqa: N818 it is not an error; Typer keeps KeyboardInterrupt to itself
-    """What was saved before the command was stopped."""
+    """Interruption of a command, with what was saved before."""
 
 
 class Signals:
-    """While a command runs, signals that end processes unwind it as Ctrl-C does, so that nothing learnt is lost.
+    """Context in which signals that end processes unwind the command like Ctrl-C, so that it saves what was learnt.
 
     One that was ignored when the command began (`nohup`, a job in the background) stays ignored.
     """
 
     def __init__(self) -> None:
-        self.ending = 0  # the signal that asked for the end, if one did
+        self.ending = 0  # the signal that ended the command, if one did
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
@@ -38,7 +38,7 @@ class Signals:
         _restore(self._before)
 
     def status(self, status: int) -> int:
-        """The exit status of a command that came to its end with a status: that of the signal, if there was one."""
+        """Return the exit status: that of the signal, if there was one."""
         return 128 + self.ending if self.ending else status
 
     def _end(self, number: int, frame: FrameType | None) -> None:
@@ -47,10 +47,10 @@ class Signals:
 
 
 class DeferredInterrupt:
-    """While a run is at work, a signal waits for the end of the block that is being learnt; a second one does not.
+    """Context in which a signal waits for the end of the block that is being learnt; a second signal does not.
 
-    Nor does it stop the run between examples that were held out and the end of their stretch, where they are judged,
-    or a run that goes on would judge them by another model. It does not wait while the run waits for what it reads,
+    It does not stop the run between held-out examples and the end of their stretch, where they are evaluated, or a
+    resumed run would evaluate them by another model. It does not wait while the run waits for what it reads,
     as `waiting` says: from a pipe (`piped`) that may last for ever.
     """
 
@@ -59,36 +59,36 @@ class DeferredInterrupt:
         self.waiting = waiting
         self.piped = piped
         self.begun_at = run.position
-        self.asked = 0
+        self.requests = 0
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
-        self._before = _handle([signal.SIGINT, *ENDINGS], self._ask)
+        self._before = _handle([signal.SIGINT, *ENDINGS], self._request)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         _restore(self._before)
 
     def check(self) -> None:
-        """Stop here if that was asked for, and the run can go on from here as if it had not."""
-        if self.asked > 1 or (self.asked and (not self.run.pending or (self.piped and self.waiting()))):
+        """Raise the interruption if there was one and the run can resume from here."""
+        if self.requests > 1 or (self.requests and (not self.run.pending or (self.piped and self.waiting()))):
             raise KeyboardInterrupt
 
-    def _ask(self, number: int, frame: FrameType | None) -> None:
-        self.asked += 1
+    def _request(self, number: int, frame: FrameType | None) -> None:
+        self.requests += 1
         before = self._before[number]
         if number in ENDINGS and callable(before):
             with suppress(KeyboardInterrupt):
-                before(number, frame)  # that of the command takes note of it
+                before(number, frame)  # `Signals` stores it
         reading = self.run.clock.now == "reading" and self.waiting() and (self.piped or not self.run.pending)
-        if self.asked > 1 or reading or self.run.position == self.begun_at:
+        if self.requests > 1 or reading or self.run.position == self.begun_at:
             raise KeyboardInterrupt
 
 
 def _handle(numbers: list[int], handler: Any) -> dict[int, Any]:
-    """Have a handler for some signals, those that are ignored left out; the handlers there were before."""
+    """Set the handler of some signals, except ignored ones; return the previous handlers."""
     if threading.current_thread() is not threading.main_thread():
-        return {}  # only the main thread is told of signals
+        return {}  # only the main thread receives signals
     heeded = [number for number in numbers if signal.getsignal(number) not in (signal.SIG_IGN, None)]
     return {number: signal.signal(number, handler) for number in heeded}
 

@@ -1,4 +1,4 @@
-"""What is seen while a stream is learnt: a live line on a terminal, plain lines elsewhere; all on standard error."""
+"""Progress of a stream on standard error: a live line on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from rich.progress import BarColumn, Progress, ProgressColumn, TaskID, TextColum
 from rich.progress import Task as Step
 from rich.text import Text
 
-from ouzel.cli.ui.formatting import short
 from ouzel.evaluation.curve import ORIGIN, Point
-from ouzel.evaluation.figures import NAMES, figure
+from ouzel.evaluation.formatting import NAMES, figure, short
 from ouzel.evaluation.metrics import Scores
 from ouzel.evaluation.progressive import Run
 from ouzel.kernels.cache import on_compile
@@ -27,7 +26,7 @@ COMPILING = "compiling kernels (once; later runs find them on disk) …"
 
 
 class Screen:
-    """Shows a run's table at powers of two as it grows, and where the run stands; silent with `quiet`."""
+    """Screen with the table of a run at powers of two, and its state; silent with `quiet`."""
 
     announced = False  # that kernels are being compiled: once a process
 
@@ -69,17 +68,17 @@ class Screen:
         self.progress.start()
 
     def _end(self) -> None:
-        """Take it away."""
+        """Remove the live line."""
         if self.progress is not None:
             self.progress.stop()
 
     def say(self, line: str) -> None:
-        """A line above the live one."""
+        """Print a line above the live one."""
         if not self.quiet:
             self.console.print(line, soft_wrap=True, markup=False)
 
     def show(self, run: Run) -> None:
-        """The new points of the run's table, and where it stands."""
+        """Print the new rows of the run's table, and show its state."""
         if self.quiet:
             return
         self._doubt(run)
@@ -89,18 +88,18 @@ class Screen:
         for point in run.curve.powers_of_two():
             if point.examples > self.last.examples and point.examples & (point.examples - 1) == 0:
                 self._row(point, run.model.task)
-        self.stand(run.scores)
+        self.show_scores(run.scores)
 
     def _doubt(self, run: Run) -> None:
-        """Say so, once, if nearly every example has a class of its own."""
+        """Warn once if nearly every example has a class of its own."""
         classes, examples = len(run.model.classes), run.model.examples
         if not self.doubted and classes >= DOUBTFUL and 4 * classes > examples:
             self.doubted = True
             self.say(f"{classes:,} classes in {examples:,} examples: is this the label?")
             self.say("For numbers to predict stop (Ctrl-C), and choose --loss squared.")
 
-    def stand(self, scores: Scores, aside: str = "") -> None:
-        """Where a reading of the stream stands: examples, rate, error so far, and what else there is to tell."""
+    def show_scores(self, scores: Scores, aside: str = "") -> None:
+        """Show the state of the stream: examples, rate, error so far, and a further text."""
         seconds = max(time.perf_counter() - self.begun, 1e-9)
         name = "rmse" if scores.error_rate is None else "error_rate"
         error = f"{NAMES[name]} {figure(getattr(scores, name))}"
@@ -113,21 +112,21 @@ class Screen:
         )
 
     def step(self, done: int, total: int) -> None:
-        """How many of some steps are done."""
+        """Show how many steps are done."""
         self._update(f"{done} of {total}", done, total)
 
     def wait(self, names: list[str]) -> None:
-        """Say whom a comparison waits for."""
+        """Show which learners a comparison waits for."""
         if self.progress is not None and self.task is not None:
             text = ", ".join(dict.fromkeys(names))
             self.progress.update(self.task, standing=f"waiting for {text if len(text) <= 40 else text[:39] + '…'}")
 
-    def tell(self, standing: str, completed: int = 0, total: int | None = None) -> None:
-        """Where some other work stands, and how much of it is done."""
+    def update(self, standing: str, completed: int = 0, total: int | None = None) -> None:
+        """Show the state of other work, and how much of it is done."""
         self._update(standing, completed, total)
 
     def finish(self, run: Run) -> None:
-        """The last row of the table."""
+        """Print the last row of the table."""
         points = run.curve.points
         if not self.quiet and points and points[-1].examples > self.last.examples:
             self._row(points[-1], run.model.task)
@@ -154,7 +153,7 @@ class Screen:
 
 
 class _TimeLeft(ProgressColumn):
-    """Time left, where the size of the stream is known."""
+    """Column with the remaining time, if the size of the stream is known."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -165,7 +164,7 @@ class _TimeLeft(ProgressColumn):
 
 
 def clipped(title: str) -> str:
-    """A title that leaves room for the rest of the live line.
+    """Shorten a title to its part of the live line.
 
     >>> clipped("rcv1_binary_sample.svm.xz")
     'rcv1_binary_sampl…'
@@ -174,7 +173,7 @@ def clipped(title: str) -> str:
 
 
 def in_column(number: float) -> str:
-    """A number in at most twelve characters, so that columns stay apart.
+    """Format a number in at most twelve characters.
 
     >>> in_column(0.25), in_column(1102423380000.0)
     ('0.2500', '1.1024e+12')

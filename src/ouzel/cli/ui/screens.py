@@ -1,4 +1,4 @@
-"""Which screen a training has."""
+"""Choice of the screen of a training."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ouzel.cli.ui.progress import Screen
 
 
 def screen_of(title: str, quiet: bool, live: bool) -> Screen:
-    """A table that grows, or with `live` one screen that redraws."""
+    """Return a screen with a growing table, or with `live` the dashboard."""
     if not live:
         return Screen(title, quiet=quiet)
     from ouzel.cli.ui.dashboard import Dashboard

@@ -1,4 +1,4 @@
-"""What the matrix of a Newton method has found: eigenvalues, condition number, and the directions by name."""
+"""Spectrum of the sketch of a Newton method: eigenvalues, condition number and directions by feature name."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Any
 import numpy as np
 
 from ouzel.errors import OuzelError
-from ouzel.evaluation.figures import figure
+from ouzel.evaluation.formatting import figure
 from ouzel.learners.protocol import Conditioned, Spectral
 from ouzel.model.answers import heaviest_slots
 from ouzel.model.model import Model
 
 
 def states_shown(model: Model) -> list[Any]:
-    """The states in the order in which their classes are shown; one that holds all classes is that of each."""
+    """Return the states in the order of the shown classes; a state of all classes is repeated for each."""
     if len(model.states) == 1:
         return model.states * model.columns
     return [model.states[k] for k in model.classes.order()]
 
 
 def spectrum(model: Model, state: Any) -> dict[str, Any]:
-    """The eigenvalues of the sketch, largest first, and the condition number of the metric; nothing if it has none."""
+    """Return the eigenvalues of the sketch, largest first, and the condition number of the metric, if it has them."""
     module, found = model.module, {}
     if isinstance(module, Spectral) and model.examples:
         found["eigenvalues"] = np.sort(module.eigenvalues(state))[::-1].tolist()
@@ -32,7 +32,7 @@ def spectrum(model: Model, state: Any) -> dict[str, Any]:
 
 
 def spectrum_lines(found: dict[str, Any]) -> list[str]:
-    """The same for people."""
+    """Return the lines of a spectrum."""
     lines = []
     if "eigenvalues" in found:
         shown = " ".join(f"{value:.3g}" for value in found["eigenvalues"])
@@ -43,7 +43,7 @@ def spectrum_lines(found: dict[str, Any]) -> list[str]:
 
 
 def direction(model: Model, state: Any, number: int, n: int) -> list[tuple[str, float]]:
-    """The n heaviest (feature, component) of a direction of the sketch; number 1 has the largest eigenvalue."""
+    """Return the n largest (feature, component) of a direction of the sketch; number 1 has the largest eigenvalue."""
     module = model.module
     if not isinstance(module, Spectral):
         raise OuzelError(f"--direction is for a model with a sketch, such as son-oja; this is {model.learner.name}")

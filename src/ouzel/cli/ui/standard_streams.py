@@ -1,4 +1,4 @@
-"""Standard output and standard error as a command can rely on them, whatever the process was given."""
+"""Reliable standard output and standard error, also where they are closed or fail."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ NARROWEST = 20  # columns that COLUMNS may say
 
 
 class Dispensable(io.TextIOWrapper):
-    """Text that is written as far as it can be: progress and remarks, without which a run goes on."""
+    """Text stream that ignores errors of writing, for progress and remarks."""
 
     def write(self, text: str) -> int:
-        """Write, or not."""
+        """Write a text; ignore errors."""
         try:
             return super().write(text)
         except OSError:
             return len(text)
 
     def flush(self) -> None:
-        """Write what waits, or not."""
+        """Flush the buffer; ignore errors."""
         with suppress(OSError):
             super().flush()
 
 
 def make_usable() -> None:
-    """Have a standard output that fails in words, and a standard error that does not fail; say the width if it is one.
+    """Make standard output fail with a message and standard error not at all; ignore an impossible width.
 
     What is closed is taken by the null device, so that no file that is opened later stands in its place. Characters
     that the encoding lacks are written as their escapes.

@@ -1,4 +1,4 @@
-"""The answer after a training: the figures, and the most important features by name."""
+"""Summary after a training: metrics, and the most important features by name."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import textwrap
 
 from rich.console import Console
 
-from ouzel.cli.ui.formatting import feature_lines, named, ranking
-from ouzel.evaluation.figures import WIDTH, fitting, settings
+from ouzel.evaluation.formatting import WIDTH, feature_lines, fitting, named, ranking, settings
 from ouzel.evaluation.report import Report
 from ouzel.model.importance import most_important
 from ouzel.model.model import Model
@@ -16,7 +15,7 @@ MOST_CLASSES_SHOWN = 20
 
 
 def show_answer(model: Model, report: Report, top: int) -> None:
-    """Print what was found to standard output."""
+    """Print the summary to standard output."""
     console = Console(highlight=False, markup=False, soft_wrap=True)
     console.print()
     console.print(f"{report.learner}  {settings(report.settings)}")

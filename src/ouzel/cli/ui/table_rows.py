@@ -1,12 +1,12 @@
-"""Figures as rows of a table in a database, by `--to`."""
+"""Metrics as rows of a table in a database, for `--save-to`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ouzel.cli.ui.outcome import Written
-from ouzel.evaluation.figures import NAMES
+from ouzel.cli.ui.outputs import Written
+from ouzel.evaluation.formatting import NAMES
 
 SHOWN = (
     *("error_rate", "log_loss", "auc", "calibration_error", "rmse", "mae", "r2", "deviance"),
@@ -16,8 +16,8 @@ FIGURES = {name: NAMES[name] for name in SHOWN}
 ABOUT = {"model": "string", "files": "string", "learner": "string", "task": "string", "examples": "int64"}
 
 
-def check_to(address: str | None) -> None:
-    """Refuse what is given with `--to` if it is not a table in a database."""
+def check_save_to(address: str | None) -> None:
+    """Refuse an address of `--save-to` that is not a table of a database."""
     if address is not None:
         from ouzel.streams.sources.databases import check_table
 
@@ -25,7 +25,7 @@ def check_to(address: str | None) -> None:
 
 
 def added_to(address: str | None, files: Sequence[str], rows: Callable[[], Sequence[Mapping[str, Any]]]) -> Written:
-    """For `hand_over`: what a row does not have, of `ABOUT` and `FIGURES`, is null in the table."""
+    """Return an output that adds rows to a table; members of `ABOUT` and `FIGURES` that a row lacks are null."""
 
     def add(_: str) -> None:
         import pyarrow

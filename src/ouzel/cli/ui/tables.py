@@ -1,4 +1,4 @@
-"""Tables of figures with a name at the end, which is what gives way on a narrow screen."""
+"""Tables of figures for a terminal, fitted to its width."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ BLANK = "\N{NO-BREAK SPACE}"  # in the place of a mark
 
 
 def console_for_tables() -> Console:
-    """Standard output, as wide as it takes where it is not a terminal: a file or a pipe gets names in full."""
+    """Return a console on standard output, with unlimited width where it is not a terminal."""
     console = Console(highlight=False)
     return console if console.is_terminal else Console(highlight=False, width=WIDEST)
 
 
 def show(results: Results) -> None:
-    """Print results under their titles, and what their marks mean; what a narrow screen has no room for is left out."""
+    """Print a table of results and the note on its marks, without columns that do not fit the screen."""
     console = console_for_tables()
     marked = [any(cell[-1:] in "*=!" for cell in column) for column in zip(*results.cells, strict=True)]
     rows = [
@@ -49,7 +49,7 @@ def show(results: Results) -> None:
 
 
 def _fitting(titles: Sequence[str], rows: list[list[str]], width: int) -> tuple[list[str], list[list[str]], list[str]]:
-    """Titles and rows that fit, and the titles of the columns that do not."""
+    """Return titles and rows that fit, and the titles of the columns that do not."""
     kept, left_out = list(titles), []
     for title in LEAST:
         if sum(_widths(kept, rows)) + 2 * (len(kept) - 1) > width and title in kept:
@@ -60,7 +60,7 @@ def _fitting(titles: Sequence[str], rows: list[list[str]], width: int) -> tuple[
 
 
 def _parts(widths: Sequence[int], width: int) -> list[list[int]]:
-    """The places of columns that stand below each other, each time behind the first, where all are too wide.
+    """Split columns that are too wide into parts, each of which begins with the first column.
 
     >>> _parts([7, 20, 20, 9], 62), _parts([7, 20, 20, 9], 40)
     ([[0, 1, 2, 3]], [[0, 1], [0, 2, 3]])
@@ -74,7 +74,7 @@ def _parts(widths: Sequence[int], width: int) -> list[list[int]]:
 
 
 def _widths(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
-    """How wide columns are; that of steps is folded where that is needed."""
+    """Return the widths of columns; the column of steps may be folded."""
     columns = zip(titles, *rows, strict=True)
     return [
         max(len(word) for cell in column for word in (cell.split() if column[0] == STEPS else [cell]))
@@ -83,7 +83,7 @@ def _widths(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
 
 
 def show_named(console: Console, titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print rows of figures with their names at the end, the columns that have no room below, with the names again."""
+    """Print rows of figures with their names at the end; columns that do not fit follow below, with the names again."""
     names, *figures = (
         max(map(len, column)) for column in zip(*((row[-1], *row[:-1]) for row in (titles, *rows)), strict=True)
     )
@@ -95,7 +95,7 @@ def show_named(console: Console, titles: Sequence[str], rows: Sequence[Sequence[
 
 
 def named_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> Any:
-    """Rows of cells under their titles, figures to the right; the last column is text and may be cut short."""
+    """Return a table of right-aligned figures; the last column is text and may be cut off."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     widths = [max(map(len, column)) for column in zip(titles, *rows, strict=True)]
     for title, width in zip(titles[:-1], widths, strict=False):

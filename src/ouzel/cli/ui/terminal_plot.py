@@ -1,16 +1,16 @@
-"""A curve in characters, by plotext."""
+"""Plots in characters, by plotext."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ouzel.cli.ui.formatting import short
+from ouzel.evaluation.formatting import short
 
 MARGIN, TICK = 9, 14  # columns that the axis takes, and that a number below it has
 
 
 def drawn(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]], width: int, height: int) -> str:
-    """Lines over examples, by their colours, as text `width` columns wide and `height` lines high.
+    """Plot lines over examples, by colour, as text of `width` columns and `height` lines.
 
     >>> text = drawn({"blue": ([1, 2, 4], [1.0, 0.5, 0.25])}, 40, 8)
     >>> len(text.splitlines()), max(map(len, text.splitlines())) >= 40

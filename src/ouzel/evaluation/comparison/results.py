@@ -12,7 +12,7 @@ from ouzel.evaluation.comparison.grid import Candidate
 from ouzel.evaluation.comparison.shuffles import Summary
 from ouzel.evaluation.comparison.significance import LEVEL, against_best, critical_difference, mean_ranks
 from ouzel.evaluation.comparison.tables import Table
-from ouzel.evaluation.figures import NAMES, figure, size
+from ouzel.evaluation.formatting import NAMES, figure, size
 
 
 def name_of(candidate: Candidate) -> str:

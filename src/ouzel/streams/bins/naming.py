@@ -31,15 +31,15 @@ def as_bins(given: Any, what: str = "bins") -> tuple[str, ...]:
         if not (column and count.isdecimal() and count.isascii()):
             raise _odd(one, what)
         if not 2 <= int(count) <= MOST:
-            raise OuzelError(f"{what} of a column are 2 to {MOST}; got {count} of {column!r}")
+            raise OuzelError(f"of a column are 2 to {MOST}; got {count} of {column!r}", subject=what)
         if column in found:
-            raise OuzelError(f"{what} of {column!r} are asked for twice; leave one of them out")
+            raise OuzelError(f"of {column!r} are asked for twice; leave one of them out", subject=what)
         found[column] = f"{column}={int(count)}"
     return tuple(sorted(found.values()))
 
 
 def _odd(given: Any, what: str) -> OuzelError:
-    return OuzelError(f"{what} are a column and how many there are to be, such as price=16; got {given!r}")
+    return OuzelError(f"are a column and how many there are to be, such as price=16; got {given!r}", subject=what)
 
 
 def columns_of(bins: tuple[str, ...]) -> tuple[str, ...]:

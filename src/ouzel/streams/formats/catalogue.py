@@ -147,7 +147,7 @@ FORMATS: Mapping[str, Format] = {
             Family.DELIMITED,
             "tables.csv",
             (".csv",),
-            "a header, or `--columns A,B,C`; cells parted as in the header, by `,` `;` `\\|` or tab",
+            "a header, or `--column-names A,B,C`; cells parted as in the header, by `,` `;` `\\|` or tab",
             "in columns of numbers a number is the value of its column; any other cell is `column=word`",
             pattern=r"[^\t\n]*[,;|][^\t\n]*(\n|\Z)",
             rank=5,

@@ -90,8 +90,8 @@ def check_table(address: str) -> None:
     database, _, name = address.partition("#")
     if not is_database(database):
         raise OuzelError(
-            f"--to takes a table of a database, such as sqlite:///file.db#weights or postgresql://server/name#weights; "
-            f"got {address!r}"
+            "--save-to takes a table of a database, such as sqlite:///file.db#weights or "
+            f"postgresql://server/name#weights; got {address!r}"
         )
     if not NAME.fullmatch(name):
         raise OuzelError(

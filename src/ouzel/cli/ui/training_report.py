@@ -1,4 +1,4 @@
-"""What becomes of a training: the curve is drawn, its figures are added to a table, and the answer is told."""
+"""Output of a training: the plotted curve, metrics added to a table, and the report."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from ouzel.cli.ui.outcome import Written, hand_over
+from ouzel.cli.ui.outputs import Written, write_outputs
 from ouzel.cli.ui.table_rows import added_to
 
 if TYPE_CHECKING:
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from ouzel.model.model import Model
 
 
-class Asked(NamedTuple):
-    """What is asked of a training, beside its model."""
+class OutputOptions(NamedTuple):
+    """Options of the output of a training, apart from its model."""
 
     plot: str | None
     to: str | None
@@ -24,18 +24,18 @@ class Asked(NamedTuple):
 
 
 class Figures(Protocol):
-    """What there is to say of a training beside its report."""
+    """Further figures of a training."""
 
     @property
     def facts(self) -> list[str]:
-        """For people."""
+        """Lines for a screen."""
 
     def to_json(self) -> dict[str, Any]:
-        """For programs."""
+        """Return the figures as JSON values."""
 
 
-def tell(
-    asked: Asked,
+def report_training(
+    options: OutputOptions,
     report: Report,
     model: Model,
     files: Sequence[str],
@@ -43,7 +43,7 @@ def tell(
     saved: Written,
     more: Mapping[str, Figures | None] = MappingProxyType({}),
 ) -> None:
-    """Hand over what a training of `files` has come to, with `more` if there is any; `saved` says of its file."""
+    """Write the outputs of a training on `files`, with `more` figures; `saved` is the output of its model file."""
     figures = {name: given for name, given in more.items() if given is not None}
 
     def draw(path: str) -> None:
@@ -58,9 +58,9 @@ def tell(
     def show() -> None:
         from ouzel.cli.ui.summary import show_answer
 
-        show_answer(model, report, asked.top)
+        show_answer(model, report, options.top)
         for given in figures.values():
             print("\n".join(given.facts))
 
-    added = added_to(asked.to, files, lambda: [{"model": output, **vars(report)}])
-    hand_over([saved, (asked.plot, "curve drawn in", draw), added], answer if asked.as_json else None, show)
+    added = added_to(options.to, files, lambda: [{"model": output, **vars(report)}])
+    write_outputs([saved, (options.plot, "curve drawn in", draw), added], answer if options.as_json else None, show)

@@ -1,4 +1,4 @@
-"""What becomes of an outcome: files first, then words."""
+"""Output of results: files first, then text."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from ouzel.errors import OuzelError
 Written = tuple[str | None, str, Callable[[str], Any]]  # a file, what to say of it, and what writes it
 
 
-def hand_over(files: Sequence[Written], answer: Callable[[], dict[str, Any]] | None, show: Callable[[], None]) -> None:
-    """Write the files asked for; then print as JSON if there is an `answer`, else show it and name the files.
+def write_outputs(
+    files: Sequence[Written], answer: Callable[[], dict[str, Any]] | None, show: Callable[[], None]
+) -> None:
+    """Write the files, then print the `answer` as JSON if there is one, or else show it and name the files.
 
-    The files are on disk before the first word, which nobody may read. A file that cannot be written takes away neither
-    the others nor the words: its error comes last.
+    Files are written before anything is printed. If one cannot be written, the others are, and its error is raised at
+    the end.
     """
     written, failed = [], None
     for path, what, write in files:

@@ -1,4 +1,4 @@
-"""Two streams of items as one, mixed evenly, whatever their lengths and whether they are files or live pipes."""
+"""Interleaving of two streams of items, evenly, for streams of any length, files or live pipes."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ NOTHING = np.empty(0, np.uint32)
 WAITING = 4  # batches of a pipe that may wait to be learnt
 
 
-def side_by_side(
+def interleave(
     first: Generator[Items], second: Generator[Items], lengths: tuple[int | None, int | None]
 ) -> Iterator[tuple[Items, np.ndarray]]:
-    """Items of both, and of which stream (n,) each is: 0 or 1.
+    """Interleave two streams: yield items of both, with the stream (n,) of each, 0 or 1.
 
     With both lengths (in rows) known the streams go at such paces that they end together. Otherwise they are taken as
     they arrive, what has arrived of both being mixed evenly, so that an idle pipe does not hold up the other.
@@ -28,8 +28,8 @@ def side_by_side(
     return _in_step(first, second, (lengths[0], lengths[1]))
 
 
-class _Side:
-    """What has been read of one stream and not yet given out."""
+class _Buffer:
+    """Buffer of one stream: the items that were read and not yet emitted."""
 
     def __init__(self, stream: Iterator[Items], length: int) -> None:
         self.stream = stream
@@ -41,7 +41,7 @@ class _Side:
         self.ended = False
 
     def fill(self) -> None:
-        """Have items to give out, unless the stream has ended."""
+        """Read the next items, unless the stream has ended."""
         while not self.ended and self.at == len(self.keys):
             self.items = next(self.stream, None)
             self.at = 0
@@ -54,25 +54,25 @@ class _Side:
 
     @property
     def reach(self) -> float:
-        """How far the items read so far go."""
+        """Largest key of the items read so far."""
         return float("inf") if self.ended else float(self.keys[-1])
 
     def take(self, limit: float) -> tuple[np.ndarray, np.ndarray, int]:
-        """Keys and slots up to a limit, and the position of the first in its batch."""
+        """Remove and return the keys and slots up to a limit, and the position of the first in its batch."""
         stop = int(np.searchsorted(self.keys, limit, side="right"))
         start, self.at = self.at, max(stop, self.at)
         return self.keys[start : self.at], NOTHING if self.items is None else self.items.slots[start : self.at], start
 
 
 def _evenly(count: int) -> np.ndarray:
-    """(count,) numbers between 0 and 1, evenly apart."""
+    """Return (count,) numbers between 0 and 1, evenly spaced."""
     return (np.arange(count) + 0.5) / max(count, 1)
 
 
 def _in_step(
     first: Generator[Items], second: Generator[Items], lengths: tuple[int, int]
 ) -> Iterator[tuple[Items, np.ndarray]]:
-    sides = [_Side(stream, length) for stream, length in zip((first, second), lengths, strict=True)]
+    sides = [_Buffer(stream, length) for stream, length in zip((first, second), lengths, strict=True)]
     try:
         while True:
             for side in sides:
@@ -88,7 +88,7 @@ def _in_step(
             stream.close()
 
 
-def _names(side: _Side, start: int) -> Callable[[int], str | None]:
+def _names(side: _Buffer, start: int) -> Callable[[int], str | None]:
     items = side.items
     return lambda k: None if items is None else items.name_of(start + k)
 
@@ -96,7 +96,7 @@ def _names(side: _Side, start: int) -> Callable[[int], str | None]:
 def _merged(
     parts: list[tuple[np.ndarray, np.ndarray]], names: list[Callable[[int], str | None]]
 ) -> tuple[Items, np.ndarray]:
-    """Items of both sides in the order of their keys."""
+    """Merge the items of both streams in the order of their keys."""
     (keys, slots), (other_keys, other_slots) = parts
     order = np.argsort(np.concatenate([keys, other_keys]), kind="stable")
     here = len(slots)
@@ -145,7 +145,7 @@ def _as_they_arrive(first: Iterator[Items], second: Iterator[Items]) -> Iterator
 
 
 def _no_name(k: int) -> None:
-    """No item, no name."""
+    """Return no name: there is no item."""
 
 
 def _part(items: Items, start: int) -> Items:

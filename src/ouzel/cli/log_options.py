@@ -10,13 +10,13 @@ import typer
 
 from ouzel.cli.groups import values
 from ouzel.errors import OuzelError
-from ouzel.streams.formats.catalogue import names_of
-from ouzel.streams.sources.addresses import is_log, is_remote, with_query
+from ouzel.streams.formats.catalogue import MESSAGE_FORMATS
+from ouzel.streams.sources.addresses import BY_SCHEME, EXAMPLE, is_log, is_remote, with_query
 
 if TYPE_CHECKING:
     from ouzel.service.feed import Plan
 
-MESSAGES = names_of(lambda format: format.in_messages)
+SCHEMES = ", ".join(f"{scheme}://…" for scheme in BY_SCHEME)
 Begin = Annotated[
     str | None,
     typer.Option(
@@ -95,14 +95,14 @@ class Feeding:
 
     feed: Annotated[
         list[str] | None,
-        typer.Option(metavar="URL", help="A log to learn, too: kafka://…, redis://…, nats://…; may be repeated."),
+        typer.Option(metavar="URL", help=f"A log to learn, too: {SCHEMES}; may be repeated."),
     ] = None
     feed_begin: Annotated[
         str,
         typer.Option(metavar="WHERE", help="Of a new --feed: beginning, end, or a time (2026-11-20T08:00)."),
     ] = "beginning"
     feed_format: Annotated[
-        str | None, typer.Option(help=f"Of messages: {', '.join(MESSAGES)}; by default that of the first ones.")
+        str | None, typer.Option(help=f"Of messages: {', '.join(MESSAGE_FORMATS)}; by default that of the first ones.")
     ] = None
     feed_anew: Annotated[
         bool, typer.Option("--feed-anew", help="Begin in a --feed that is another log of the same name by now.")
@@ -127,7 +127,7 @@ def sources_of(files: Sequence[str] | None, querying: Querying) -> list[str]:
                 raise OuzelError(f"--{name} goes with --sql: what is to be read of the database")
         if not files:
             raise OuzelError(
-                "Missing argument 'FILE': files, a log such as kafka://broker:9092/topic, or a query with --sql; "
+                f"Missing argument 'FILE': files, a log such as {EXAMPLE}, or a query with --sql; "
                 "see `ouzel train --help`"
             )
         return list(files)
@@ -153,5 +153,5 @@ def of_logs(following: Following, files: Sequence[str]) -> dict[str, Any]:
         raise OuzelError("--within goes with --labels: the log that labels come from")
     if given and not any(map(is_log, files)):
         name = next(iter(given)).replace("_", "-")
-        raise OuzelError(f"--{name} is for logs such as kafka://broker:9092/topic; leave it out")
+        raise OuzelError(f"--{name} is for logs such as {EXAMPLE}; leave it out")
     return given

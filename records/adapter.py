@@ -24,7 +24,7 @@ __all__ = ["LEARNERS", "names_of", "read_messages", "run", "space_of"]
 def read_messages(
     messages: list[bytes], format: str | None, options: dict[str, Any], at_once: int = 3
 ) -> Iterator[Any]:
-    """Blocks of messages in memory, as those of a broker are read, so many at a time."""
+    """Blocks of messages in memory, as those of a broker are read, `at_once` at a time."""
     with LogStream(MemoryLog(messages, at_once), Decoder, format, make_options(options), Reading(), None) as stream:
         yield from stream
 

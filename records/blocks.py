@@ -30,7 +30,7 @@ def blocks_content(read: Callable[[], Iterable[Any]], source: Path | None = None
 
 
 def _until_refused(read: Callable[[], Iterable[Any]], said: list[str]) -> Iterator[Any]:
-    """The blocks, and what is said behind them: remarks and counts, or why there are no more."""
+    """The blocks, then remarks and counts, or the error that ended them."""
     try:
         stream = read()
         blocks = iter(stream)

@@ -64,7 +64,7 @@ def from_file(entry: str, format: str, rows: list[tables.Row], options: Options,
 
 @contextmanager
 def pipe_of(data: bytes) -> Iterator[int]:
-    """A pipe with these bytes, all of which are there before it is read if it holds them."""
+    """A pipe with these bytes, written before it is read where they fit."""
     reading, writing = os.pipe()
     begun = threading.Event()
 

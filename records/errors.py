@@ -35,7 +35,7 @@ def cases(folder: Path) -> Iterator[Case]:
     try:
         for name, (kind, body) in LEARN.items():
             for action in ("learn", "predict"):
-                yield f"error/http/{action}/{name}", partial(_asked, server, f"/v1/{action}", body, kind)
+                yield f"error/http/{action}/{name}", partial(_response, server, f"/v1/{action}", body, kind)
         for name, (path, text) in {
             "label of nothing": ("/v1/label", '{"id": "none", "label": 1}'),
             "label without id": ("/v1/label", '{"label": 1}'),
@@ -44,7 +44,7 @@ def cases(folder: Path) -> Iterator[Case]:
             "explain no JSON": ("/v1/explain", "{"),
             "infer nothing": ("/v2/models/model/infer", "{}"),
         }.items():
-            yield f"error/http/{name}", partial(_asked, server, path, text.encode(), "application/json")
+            yield f"error/http/{name}", partial(_response, server, path, text.encode(), "application/json")
     finally:
         server.close()
 
@@ -74,7 +74,7 @@ def _call(call: Callable[[], Any], folder: Path) -> Content:
     return {"line": [plain(said, folder)]}
 
 
-def _asked(server: Server, path: str, body: bytes, kind: str) -> Content:
+def _response(server: Server, path: str, body: bytes, kind: str) -> Content:
     answer = server.ask("POST", path, body, kind)
     return {"line": [f"{answer.status} {' / '.join(answer.body.decode().splitlines())}"]}
 

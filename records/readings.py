@@ -118,7 +118,7 @@ def _others(rows: list[tables.Row], folder: Path) -> Iterator[Case]:
 
 
 def whatever_the_cuts(content: Content) -> Content:
-    """What a case yields without what depends on the cuts between blocks, each of which emits its names."""
+    """The content of a case without what depends on where blocks end, such as names emitted twice."""
     return {part: texts for part, texts in content.items() if part != "emitted"}
 
 

@@ -64,7 +64,7 @@ class Record(NamedTuple):
 
     @classmethod
     def of(cls, path: Path) -> Record:
-        """The record in a file, and in the two beside it."""
+        """The record in a file and its two companions."""
         read = json.loads(path.read_text())
         if read.get("version") != VERSION:
             raise SystemExit(f"{path}: is not a record of version {VERSION}; write it anew")
@@ -90,12 +90,12 @@ class Record(NamedTuple):
 
 
 def golden(path: Path) -> Path:
-    """The text file beside a record that has the lines of errors."""
+    """The text file with the error lines of a record."""
     return path.with_suffix(".errors.txt")
 
 
 def details(path: Path) -> Path:
-    """The archive beside a record that says what the contents of its digests are."""
+    """The archive with what the digests of a record stand for."""
     return path.with_suffix(".details.json.gz")
 
 
@@ -190,7 +190,7 @@ def said_of(case: str, content: Content, record: Record) -> list[str]:
 
 
 def _more_executed(case: str, recorded: dict[str, str], content: Content) -> list[str]:
-    """Packages of which more files are executed than were; fewer are printed, and are no difference."""
+    """Packages that execute more files than before; fewer are printed, but are not a difference."""
     counts = {part: int(texts[0]) for part, texts in content.items()}
     for part in sorted({*recorded, *counts}):
         before, now = int(recorded.get(part, "=0")[1:]), counts.get(part, 0)

@@ -1,4 +1,4 @@
-"""Cases of the service: a server of many models, each of which learns a table over HTTP in one form of request."""
+"""Cases of the service: one server with many models; each learns a table over HTTP in one form of request."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Answer(NamedTuple):
 
 
 class Server:
-    """`ouzel serve` with some models, begun when it is first asked."""
+    """`ouzel serve` with some models, started by the first request."""
 
     def __init__(self, folder: Path, models: dict[str, tuple[str, ...]]) -> None:
         self._folder, self._models = folder, models

@@ -150,7 +150,7 @@ def vw(rows: Sequence[Row]) -> bytes:
 
 
 def idx(rows: Sequence[Row], folder: Path) -> Path:
-    """Images of 3 by 4 pixels in an idx file, its labels beside."""
+    """Images of 3 by 4 pixels in an idx file, and the file of their labels."""
     chance = random.Random("idx")
     pixels = bytes(chance.choice((0, 0, 1, 128, 255)) for _ in range(len(rows) * 12))
     (folder / "t.labels-idx1-ubyte").write_bytes(
@@ -180,7 +180,7 @@ def write_stream(made: Any, path: Path) -> None:
 
 
 def as_stream(made: Any, rows: int) -> bytes:
-    """An Arrow stream, so many rows a batch."""
+    """An Arrow stream with some rows in each batch."""
     sink = pyarrow.BufferOutputStream()
     with pyarrow.ipc.new_stream(sink, made.schema) as writer:
         writer.write_table(made, max_chunksize=rows)

@@ -21,6 +21,7 @@ from ouzel.evaluation.predictions import write_predictions
 from ouzel.model.model import Model
 from ouzel.model.persistence import load_model
 from ouzel.service.formats import READ
+from ouzel.streams.formats import protocol
 from ouzel.streams.formats.catalogue import FORMATS, Family, by_content, by_file_name, by_media_type, find
 from ouzel.streams.logs.decode import Decoder
 from ouzel.streams.logs.reading import Reading as LogReading
@@ -274,3 +275,15 @@ def test_the_documentation_lists_every_format():
     page = (Path(__file__).parents[2] / "docs/streams.md").read_text()
     for format in FORMATS.values():
         assert f"| {format.title} | {format.example} | {format.features} |" in page
+
+
+@every_format
+def test_the_module_of_a_format_has_what_its_family_needs(name):
+    needed = {
+        Family.LINES: protocol.LineFormat,
+        Family.COLUMNAR: protocol.ColumnarFormat,
+        Family.ARRAYS: protocol.ArrayFormat,
+    }.get(FORMATS[name].family)
+
+    for function in [] if needed is None else [part for part in vars(needed) if not part.startswith("_")]:
+        assert callable(getattr(FORMATS[name].module, function)), function

@@ -1,6 +1,7 @@
 """A log whose library is not installed is refused in a line that names the extra."""
 
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -8,13 +9,11 @@ from ouzel.cli.app import run
 from ouzel.errors import OuzelError
 from ouzel.streams.logs.opening import open_log
 from ouzel.streams.logs.reading import Reading
+from ouzel.streams.sources import addresses
 
 READERS = ("kafka", "kafka_client", "redis_streams", "jetstream", "jetstream_pull")  # which import a library
-LOGS = {
-    "kafka://localhost:9092/clicks": ("confluent_kafka", "ouzel[kafka]"),
-    "redis://localhost:6379/clicks": ("redis", "ouzel[redis]"),
-    "nats://localhost:4222/clicks": ("nats", "ouzel[nats]"),
-}
+LIBRARIES = {"kafka": "confluent_kafka", "redis": "redis", "nats": "nats"}  # by the extra that brings each
+LOGS = {kind.example: (LIBRARIES[kind.extra], f"ouzel[{kind.extra}]") for kind in addresses.LOGS}
 
 
 @pytest.fixture
@@ -50,3 +49,11 @@ def test_training_on_a_log_without_its_library_ends_in_a_line(without, url, caps
     said = capsys.readouterr().err.strip().splitlines()
     assert extra in said[-1]
     assert not any(line.startswith("Traceback") for line in said)
+
+
+def test_the_documentation_names_every_kind_of_log_with_its_schemes_and_its_extra():
+    page = (Path(__file__).parents[2] / "docs/logs.md").read_text()
+    for kind in addresses.LOGS:
+        assert kind.name.split()[0] in page
+        assert f"ouzel[{kind.extra}]" in page
+        assert all(f"{scheme}://" in page for scheme in kind.schemes)

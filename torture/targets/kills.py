@@ -63,9 +63,9 @@ class Kills(Target):
         super().start()
         self.sources = kill_data.write(self.folder)
         import ouzel.cli.app
+        import ouzel.evaluation.curve_plots
         import ouzel.evaluation.progressive
         import ouzel.model.persistence
-        import ouzel.plotting.curves
         import ouzel.streams.tables.batches  # noqa: F401 what children would import
 
     def make(self, random: Random) -> bytes:

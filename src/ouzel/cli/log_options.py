@@ -11,13 +11,13 @@ import typer
 from ouzel.cli.groups import values
 from ouzel.errors import OuzelError
 from ouzel.flags import flag_of
-from ouzel.streams.formats.catalogue import names_of
-from ouzel.streams.sources.addresses import is_log, is_remote, with_query
+from ouzel.streams.formats.catalogue import MESSAGE_FORMATS
+from ouzel.streams.sources.addresses import BY_SCHEME, EXAMPLE, is_log, is_remote, with_query
 
 if TYPE_CHECKING:
     from ouzel.service.feed import Plan
 
-MESSAGES = names_of(lambda format: format.in_messages)
+SCHEMES = ", ".join(f"{scheme}://…" for scheme in BY_SCHEME)
 Begin = Annotated[
     str | None,
     typer.Option(
@@ -104,7 +104,7 @@ class Feeding:
 
     feed: Annotated[
         list[str] | None,
-        typer.Option(metavar="URL", help="A log to learn from: kafka://…, redis://…, nats://…; may be repeated."),
+        typer.Option(metavar="URL", help=f"A log to learn from: {SCHEMES}; may be repeated."),
     ] = None
     feed_begin: Annotated[
         str,
@@ -114,7 +114,9 @@ class Feeding:
     ] = "beginning"
     feed_format: Annotated[
         str | None,
-        typer.Option(help=f"Format of messages: {', '.join(MESSAGES)}; by default detected from the first ones."),
+        typer.Option(
+            help=f"Format of messages: {', '.join(MESSAGE_FORMATS)}; by default detected from the first ones."
+        ),
     ] = None
     feed_anew: Annotated[
         bool,
@@ -140,7 +142,7 @@ def sources_of(files: Sequence[str] | None, querying: Querying) -> list[str]:
                 raise OuzelError(f"--{name} goes with --sql: what is to be read of the database")
         if not files:
             raise OuzelError(
-                "Missing argument 'FILE': files, a log such as kafka://broker:9092/topic, or a query with --sql; "
+                f"Missing argument 'FILE': files, a log such as {EXAMPLE}, or a query with --sql; "
                 "see `ouzel train --help`"
             )
         return list(files)
@@ -166,5 +168,5 @@ def of_logs(following: Following, files: Sequence[str]) -> dict[str, Any]:
         raise OuzelError("--join-window goes with --labels: the log that labels come from")
     if given and not any(map(is_log, files)):
         flag = flag_of(next(iter(given)))
-        raise OuzelError(f"{flag} is for logs such as kafka://broker:9092/topic; leave it out")
+        raise OuzelError(f"{flag} is for logs such as {EXAMPLE}; leave it out")
     return given

@@ -17,7 +17,7 @@ from ouzel.streams.dates import PARTS
 from ouzel.streams.derived.asked import Derived
 from ouzel.streams.derived.members import factors_of
 from ouzel.streams.deriving import Deriver
-from ouzel.streams.dictionaries import also_held, kinds_said, plain_features, plain_members
+from ouzel.streams.dictionaries import kinds_said, other_kinds, plain_features, plain_members
 from ouzel.streams.feature_space import DATE, NOTHING_KNOWN, NUMBER, FeatureSpace, meet, own_id
 from ouzel.streams.options import Options
 from ouzel.streams.row_order import ONES, tidy_row
@@ -163,7 +163,7 @@ class Slots(dict[Any, int]):
         if self.learning and self.options.choosy and not space.closed and space.width is None:
             said = {name: kind for name, kind in kinds_said(x, self.options).items() if name not in space.kinds}
             if said:
-                kinds, also = {**said, **space.kinds}, {**space.also, **also_held([x], said)}
+                kinds, also = {**said, **space.kinds}, {**space.also, **other_kinds([x], said)}
                 also = dict(sorted(also.items()))
                 self.model.space = space = space._replace(named=True, kinds=kinds, also=also, loose=True)
         found = plain_features(x, space, self.options)

@@ -21,7 +21,7 @@ def draw_training(
     pairs: bool,
     title: str = "",
 ) -> None:
-    """The learning curve of a run, and, of a learner of probabilities, how they agree with what came true beside it."""
+    """Draw the learning curve of a run; for a learner of probabilities, draw its calibration next to it."""
     if not calibration:
         draw_curves({learner: curve}, path, numbers, pairs, f"{title}, {learner}" if title else "")
         return
@@ -54,7 +54,7 @@ def draw_curves(curves: Mapping[str, Sequence[Point]], path: str, numbers: bool,
 
 
 def draw_calibration(axes: Any, promising: Mapping[str, Sequence[tuple[float, float]]]) -> None:
-    """What share of the examples of each probability came true, a line a model, beside what was promised."""
+    """Draw calibration: observed frequency by predicted probability, a line a model, and the diagonal."""
     axes.plot([0.0, 1.0], [0.0, 1.0], "--", color="#999999", linewidth=1.0, label="as promised")
     for number, (name, points) in enumerate(promising.items()):
         promised, came = zip(*points, strict=True)

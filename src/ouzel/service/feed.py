@@ -17,17 +17,18 @@ from typing import Any, Protocol
 
 from ouzel.errors import OuzelError, listed
 from ouzel.service import example_log
-from ouzel.service.feed_lines import MESSAGES, TABLE, FeedLines, Part, shown_places
+from ouzel.service.feed_lines import TABLE, FeedLines, Part, shown_places
 from ouzel.service.metrics import PerSecond
 from ouzel.service.owner import Owner
 from ouzel.service.reading import Refused
 from ouzel.service.submission import Given, Result, Source
+from ouzel.streams.formats.catalogue import MESSAGE_FORMATS
 from ouzel.streams.logs.beside import beside_of, check_beside
 from ouzel.streams.logs.opening import open_log
 from ouzel.streams.logs.protocol import Batch, Pause, Position
 from ouzel.streams.logs.reading import Reading
 from ouzel.streams.options import OF_MESSAGES, make_options
-from ouzel.streams.sources.addresses import address_of, is_database, is_log, name_of
+from ouzel.streams.sources.addresses import EXAMPLE, address_of, is_database, is_log, name_of
 from ouzel.training.agreement import ContradictionError
 from ouzel.training.log_records import LogRecords
 
@@ -59,13 +60,12 @@ class Plan:
         """OuzelError if this is not a log, or what reads it is absent."""
         if not is_log(self.url):
             raise OuzelError(
-                f"--feed takes the address of a log, such as kafka://broker:9092/topic, or of a query with a cursor; "
-                f"got {self.url!r}"
+                f"--feed takes the address of a log, such as {EXAMPLE}, or of a query with a cursor; got {self.url!r}"
             )
-        if self.format not in (None, *MESSAGES):
-            raise OuzelError(f"--feed-format takes {', '.join(MESSAGES)}; got {self.format!r}")
+        if self.format not in (None, *MESSAGE_FORMATS):
+            raise OuzelError(f"--feed-format takes {', '.join(MESSAGE_FORMATS)}; got {self.format!r}")
         if not is_database(self.url):
-            _ = address_of(self.url).kind.module  # refuses a log whose library is absent
+            address_of(self.url).kind.check_library()
 
     @property
     def name(self) -> str:

@@ -12,14 +12,13 @@ from ouzel.service.formats import as_json
 from ouzel.service.packed_rows import rows_as_json
 from ouzel.service.reading import Reading, Refused
 from ouzel.service.submission import Given
-from ouzel.streams.formats.catalogue import FORMATS, Family, by_content, names_of
+from ouzel.streams.formats.catalogue import FORMATS, MESSAGE_FORMATS, Family, by_content
 from ouzel.streams.logs.arrow_values import rows_of_message
 from ouzel.streams.logs.messages import lines_of
 from ouzel.streams.logs.protocol import Batch, Place, Position, shown
 
 AT_ONCE = 1024  # lines of a part: what else waits to be learnt waits for no more than these
 TABLE = "sql"  # of rows of a database, which are no messages
-MESSAGES = names_of(lambda format: format.in_messages)
 
 
 class Part(NamedTuple):
@@ -85,7 +84,7 @@ class FeedLines:
     def _given(self, lines: list[bytes]) -> list[Given]:
         """Lines as they are to be learnt: as objects, or with the reason why they are none."""
         if self.format is None:
-            refused = Refused(f"found a message of no known format; expected {', '.join(MESSAGES)}")
+            refused = Refused(f"found a message of no known format; expected {', '.join(MESSAGE_FORMATS)}")
             return [Given(line, refused=refused) for line in lines]
         format = FORMATS.get(self.format)
         if format is None or format.family is not Family.LINES or not lines:

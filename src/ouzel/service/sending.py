@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ouzel.numerals import is_number
 from ouzel.service.formats import JSON_LINES
-from ouzel.streams.formats.catalogue import Format, Split
+from ouzel.streams.formats.catalogue import Format
 from ouzel.streams.formats.detection import find_format
 from ouzel.streams.guard import reading
 from ouzel.streams.missing import NOTHING
@@ -22,7 +22,7 @@ def lines_to_send(path: str, format: str | None) -> tuple[str, Iterator[bytes]]:
     """The media type of a file, and its lines: as they are, or a table's rows as objects."""
     source = open_source(path)
     found = find_format(source, format)
-    if found.split is Split.LINES and found.media_types:
+    if found.is_lines and found.media_types:
         return found.media_types[0], _lines(source, found)
     return JSON_LINES.media_types[0], _rows(source, found)
 

@@ -118,8 +118,8 @@ def kinds_known(names: Iterable[Any], space: FeatureSpace, options: Options) -> 
     return {**kinds_said(names, options), **space.kinds} if options.choosy else space.kinds
 
 
-def also_held(rows: Sequence[Mapping[Any, Any]], kinds: Mapping[Any, str]) -> dict[str, str]:
-    """What columns of kinds that were said hold besides: numbers, of categories, and words, of numbers with some."""
+def other_kinds(rows: Sequence[Mapping[Any, Any]], kinds: Mapping[Any, str]) -> dict[str, str]:
+    """The other kind of value in each column whose kind was given: numbers among categories, words among numbers."""
     found = {name: NUMBER for name, kind in kinds.items() if kind == CATEGORY}
     for name in [name for name, kind in kinds.items() if kind == NUMBER]:
         texts = [row[name] for row in rows if isinstance(row.get(name), (str, bytes))]
@@ -193,7 +193,7 @@ def _of_dictionaries(rows: list[Any], options: Options, plain: bool, known: Ids)
     space = _space_of([name for name in met if name not in known.texts], bool(texts), options)
     if options.choosy and not plain and space.width is None:
         kinds = kinds_said({name: None for features, *_ in rows for name in features}, options)
-        space = space._replace(kinds=kinds, also=also_held([features for features, *_ in rows], kinds))
+        space = space._replace(kinds=kinds, also=other_kinds([features for features, *_ in rows], kinds))
     block = Block(
         starts, indices[:end], numbers[:end], codes, weights, label_names=label_names, names=names, space=space
     )

@@ -63,6 +63,11 @@ class Format(NamedTuple):
         return importlib.import_module(f"ouzel.streams.{self.module_name}")
 
     @property
+    def is_lines(self) -> bool:
+        """Whether it is text, each line an example."""
+        return self.family in (Family.LINES, Family.OBJECTS)
+
+    @property
     def is_table(self) -> bool:
         """Whether rows have columns, which options name."""
         return self.family in (Family.OBJECTS, Family.DELIMITED, Family.COLUMNAR)
@@ -226,6 +231,10 @@ def names_of(wanted: Callable[[Format], bool] = lambda format: True) -> tuple[st
     ('parquet', 'arrow')
     """
     return tuple(format.name for format in FORMATS.values() if wanted(format))
+
+
+MESSAGE_FORMATS = names_of(lambda format: format.in_messages)
+"""Names of the formats that messages of logs may have."""
 
 
 def find(name: str) -> Format:

@@ -15,15 +15,13 @@ from ouzel.streams.tables.arrow_messages import batches_in
 from ouzel.streams.tables.arrow_types import flat
 from ouzel.streams.tables.block_tables import holds_blocks
 
-ARROW = find("arrow").magic
-
 
 def rows_of_message(value: bytes, beside: Mapping[str, str], name: str, limits: Limits) -> pyarrow.RecordBatch:
     """The rows of a message as one sound record batch, objects parted into columns; DataError if it is not one.
 
     Columns of the names of what is `beside` it give way.
     """
-    if not value.startswith(ARROW):
+    if not value.startswith(find("arrow").magic):
         raise DataError.at(name, "is not a stream of Arrow")
     with one_line(name):
         table = pyarrow.concat_tables(batches_in(io.BufferedReader(io.BytesIO(value)), name, limits))

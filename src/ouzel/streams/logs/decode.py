@@ -12,7 +12,7 @@ import numpy as np
 
 from ouzel.errors import DataError, OuzelError, bad_line
 from ouzel.streams.block import Block
-from ouzel.streams.formats.catalogue import FORMATS, Family, Format, by_content, names_of
+from ouzel.streams.formats.catalogue import FORMATS, MESSAGE_FORMATS, Family, Format, by_content
 from ouzel.streams.logs.decode_arrow import ArrowDecoder
 from ouzel.streams.logs.messages import Bad, Decoded, lines_of, place_of
 from ouzel.streams.logs.protocol import Batch
@@ -78,8 +78,7 @@ class Decoder:
         self.looked = True
 
     def _refused(self, format: str) -> NoReturn:
-        known = ", ".join(names_of(lambda format: format.in_messages))
-        raise OuzelError(f"{self.name}: messages are {known}; got {format!r}")
+        raise OuzelError(f"{self.name}: messages are {', '.join(MESSAGE_FORMATS)}; got {format!r}")
 
     def _told(self, batches: Sequence[Batch]) -> Format | None:
         """The format by the first message that tells one; None if there are too few to give up."""

@@ -25,7 +25,7 @@ from ouzel.streams.logs.messages import content
 from ouzel.streams.logs.opening import open_log
 from ouzel.streams.logs.protocol import MOST_AT_ONCE, NOTED_WITH, Batch, Log, Pause, Place, Position, Say
 from ouzel.streams.logs.reading import Reading
-from ouzel.streams.sources.addresses import is_database, is_log, name_of
+from ouzel.streams.sources.addresses import EXAMPLE, is_database, is_log, name_of
 from ouzel.streams.text.json_members import with_members
 from ouzel.streams.text.json_objects import DECODER, object_of
 
@@ -211,7 +211,7 @@ def join(url: str, reading: Reading, label: str) -> JoinedLog:
     by_key = reading.by is None
     for address in (url, reading.labels):
         if not is_log(address) or is_database(address):
-            raise OuzelError(f"labels come from a log, and for one, such as kafka://broker:9092/topic; got {address!r}")
+            raise OuzelError(f"labels come from a log, and for one, such as {EXAMPLE}; got {address!r}")
         if by_key and not has(address, "with_key"):
             raise OuzelError(
                 f"{name_of(address)}: has no keys to find labels by; name a member of both logs with", by="id"

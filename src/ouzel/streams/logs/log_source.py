@@ -14,8 +14,6 @@ from ouzel.streams.logs.reading import Reading
 from ouzel.streams.sources.addresses import name_of
 from ouzel.streams.sources.source import Source
 
-ARROW = find("arrow").magic  # what a message of Arrow begins with
-
 
 class LogSource(Source):
     """The messages of a log as it stands, a line each."""
@@ -65,7 +63,7 @@ def _lines(url: str) -> Iterator[bytes]:
     try:
         for batch in log.read(Position(), follow=False):
             if isinstance(batch, Batch):
-                if any(value.startswith(ARROW) for value in batch.values if value):
+                if any(value.startswith(find("arrow").magic) for value in batch.values if value):
                     raise DataError.at(log.name, "holds messages of Arrow, and is read by lines here; send JSON")
                 yield b"".join(value.rstrip(b"\r\n") + b"\n" for value in batch.values if value)
     finally:

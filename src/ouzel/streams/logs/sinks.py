@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol, cast
 
 from ouzel.errors import OuzelError
-from ouzel.streams.sources.addresses import address_of, is_database, is_log
+from ouzel.streams.sources.addresses import EXAMPLE, address_of, is_database, is_log
 
 ACKNOWLEDGED = 30.0  # seconds that a server has to acknowledge what it was sent
 
@@ -24,6 +24,6 @@ class Sink(Protocol):
 def open_sink(url: str) -> Sink:
     """What takes messages at an address; OuzelError where none does."""
     if not is_log(url) or is_database(url):
-        raise OuzelError(f"messages are sent to a log such as kafka://broker:9092/topic; got {url!r}")
+        raise OuzelError(f"messages are sent to a log such as {EXAMPLE}; got {url!r}")
     address = address_of(url)
     return cast(Sink, address.kind.module.open_sink(address))

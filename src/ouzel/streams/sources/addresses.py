@@ -1,7 +1,7 @@
 """Sources at addresses, by their schemes: logs such as kafka://broker:9092/topic, and databases. No client is imported.
 
-`LOGS` is the catalogue of logs: command line, documentation, services and tests take it from here. A log more is one
-file in `streams/logs` and one entry.
+`LOGS` is the catalogue of logs, for command line, services and tests. A log more is one file in `streams/logs` and one
+entry.
 """
 
 from __future__ import annotations
@@ -35,6 +35,10 @@ class LogKind(NamedTuple):
         """Its reader, imported on first use; OuzelError where the library that it needs is absent."""
         return importlib.import_module(f"ouzel.streams.logs.{self.module_name}")
 
+    def check_library(self) -> None:
+        """OuzelError where the library that it needs is absent."""
+        _ = self.module
+
 
 LOGS = (
     LogKind("Kafka", ("kafka",), "kafka", "kafka://broker:9092/topic", "kafka", True),
@@ -43,7 +47,7 @@ LOGS = (
 )
 """Every kind of log."""
 BY_SCHEME = {scheme: kind for kind in LOGS for scheme in kind.schemes}
-EXAMPLE = LOGS[0].example
+EXAMPLE = LOGS[0].example  # of an address, for messages
 
 
 class Address(NamedTuple):

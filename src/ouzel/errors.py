@@ -106,7 +106,7 @@ class DataError(OuzelError):
         elif column is not None:
             place = f"{source}, column {column!r}"
         sentence = what if place is None else f"{place}: {what}"
-        error = cls(sentence if advice is None else f"{sentence}; {advice}", **options)
+        error = cls(sentence if advice is None else f"{sentence}; {advice}", "", **options)
         error.source, error.line, error.row, error.column = source, line, row, column
         error.found, error.expected, error.advice = found, expected, advice
         return error

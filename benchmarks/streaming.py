@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 from text import write_both
 
+from ouzel.streams.formats.svmlight import parse_svmlight
+from ouzel.streams.formats.vw import parse_vw
 from ouzel.streams.options import Options
 from ouzel.streams.sources.chunks import chunks_of
 from ouzel.streams.sources.source import Source
-from ouzel.streams.text.svmlight import parse_svmlight
-from ouzel.streams.text.vw import parse_vw
 
 BIN = Path(sys.executable).parent
 

@@ -171,7 +171,7 @@ ERRORS = {"error", "err", "exception", "refusal", "problem"}
 LOOKS = {"partition", "rpartition", "split", "rsplit", "replace", "removeprefix", "removesuffix"}
 LOOKS |= {"startswith", "endswith", "find", "rfind", "index", "match", "search", "fullmatch", "sub", "findall"}
 OURS = ("; ", "mend it", "leave such", "found ", "expected ", ": row ")
-OF_LIBRARIES = {"streams/tables/csv.py": ["straddling", "Empty CSV file"]}  # what PyArrow says
+OF_LIBRARIES = {"streams/formats/csv.py": ["straddling", "Empty CSV file"]}  # what PyArrow says
 
 
 def is_sentence(node, names):

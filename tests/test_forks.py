@@ -54,10 +54,7 @@ sys.exit(status and f"the child ended with {status}")
 @pytest.mark.parametrize(
     "program",
     [
-        *(
-            IMPORTING.replace("MODULE", repr(name))
-            for name in ("ouzel.streams.block", "ouzel.streams.text.plain_features")
-        ),
+        *(IMPORTING.replace("MODULE", repr(name)) for name in ("ouzel.streams.block", "ouzel.streams.kernels.numbers")),
         COMPILING,
     ],
     ids=["importing", "importing a reader", "compiling"],

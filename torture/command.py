@@ -170,9 +170,9 @@ def _warm() -> None:
     import ouzel.estimators
     import ouzel.model.model
     import ouzel.model.persistence
-    import ouzel.streams.tables.batches
-    import ouzel.streams.text.svmlight
-    import ouzel.streams.text.vw  # noqa: F401
+    import ouzel.streams.formats.batches
+    import ouzel.streams.formats.svmlight
+    import ouzel.streams.formats.vw  # noqa: F401
 
 
 def _parser() -> argparse.ArgumentParser:

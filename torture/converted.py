@@ -9,10 +9,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from ouzel.streams.derived.asked import Derived
 from ouzel.streams.feature_space import FeatureSpace
+from ouzel.streams.feature_specs import Derived
+from ouzel.streams.formats.blocks import IDS, KEY, TEXT, TEXTS, VALUES
 from ouzel.streams.stored_space import described
-from ouzel.streams.tables.block_tables import IDS, KEY, TEXT, TEXTS, VALUES
 
 ODD: tuple[Any, ...] = (None, -1, 0, 1, 10**9, 1 << 70, 1.5, True, "", "x", "\ud800", [], [["a", "number"]], {}, [None])
 KINDS = (pa.string(), pa.int64(), pa.list_(pa.int32()), pa.float16(), pa.null(), pa.dictionary(pa.int8(), pa.string()))

@@ -26,10 +26,10 @@ def fuzz(target_name: str, seconds: int) -> None:
     with atheris.instrument_imports(include=["ouzel"], enable_loader_override=False):
         import ouzel.estimators
         import ouzel.model.model
-        import ouzel.streams.idx
-        import ouzel.streams.tables.batches
-        import ouzel.streams.text.svmlight
-        import ouzel.streams.text.vw  # noqa: F401
+        import ouzel.streams.formats.batches
+        import ouzel.streams.formats.idx
+        import ouzel.streams.formats.svmlight
+        import ouzel.streams.formats.vw  # noqa: F401
     from torture.journal import FAILURES, HERE, keep
     from torture.names import Name
     from torture.targets import TARGETS

@@ -19,7 +19,7 @@ from ouzel.layout import flat
 from ouzel.learners.catalogue import LEARNERS
 from ouzel.model.model import Model
 from ouzel.model.persistence import load_model, load_notes
-from ouzel.streams.converting import convert
+from ouzel.streams.convert import convert
 from ouzel.streams.read import read
 
 from .conftest import lines_of

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ouzel.streams.formats import libffm
+from ouzel.streams.kernels.seen_set import Telling
 from ouzel.streams.options import Options
-from ouzel.streams.telling import Telling
 from tests.oracles.svmlight import read_lines
 from tests.streams.test_text import LINES, parse, rows_of
 

@@ -10,8 +10,8 @@ import pytest
 
 from ouzel.errors import DataError, OuzelError
 from ouzel.streams.feature_names import FeatureNames
-from ouzel.streams.logs.beside import check_beside
 from ouzel.streams.logs.decode import Decoder
+from ouzel.streams.logs.metadata import check_beside
 from ouzel.streams.logs.protocol import Batch, Position
 from ouzel.streams.logs.reading import Reading
 from ouzel.streams.logs.stream import LogStream

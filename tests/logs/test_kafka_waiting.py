@@ -2,7 +2,7 @@
 
 import pytest
 
-from ouzel.streams.logs.kafka_waiting import Waiting, runs_of
+from ouzel.streams.logs.kafka import Waiting, runs_of
 from ouzel.streams.logs.reading import Reading
 from tests.logs.given_messages import Given
 

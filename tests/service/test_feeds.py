@@ -21,7 +21,7 @@ from ouzel.service.feed_lines import FeedLines
 from ouzel.service.folder import Folder
 from ouzel.service.served import Served
 from ouzel.service.server import Place
-from ouzel.streams.logs.beside import beside_of
+from ouzel.streams.logs.metadata import beside_of
 from ouzel.streams.logs.protocol import Batch, Position, gap
 from ouzel.streams.logs.reading import Reading
 from tests.logs.brokers import KINDS

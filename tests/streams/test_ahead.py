@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from ouzel.streams.ahead import made_ahead, mapped_ahead
 from ouzel.streams.read import read
+from ouzel.streams.sources.prefetch import made_ahead, mapped_ahead
 
 
 def failing_after(count):
@@ -94,7 +94,7 @@ def test_a_stream_that_is_forgotten_is_closed_at_once(tmp_path):
 def test_a_program_may_end_while_one_thread_waits_for_another():
     program = """
 import time
-from ouzel.streams.ahead import made_ahead
+from ouzel.streams.sources.prefetch import made_ahead
 
 def slow():
     while True:

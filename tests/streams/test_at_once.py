@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import ouzel
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.limits import Limits
-from ouzel.streams.tables.at_once import AtOnce
+from ouzel.streams.tables.fast_path import AtOnce
 from tests.streams.test_tables import examples, wrote
 
 NUMBERS = ["0", "1", "-2.5", ".5", "5.", "1e3", "+7", "-0", "12345678.123456789", "3e-60", "-", "1.2.3", "9" * 20]

@@ -10,7 +10,7 @@ PROGRAM = """
 import resource
 import numpy as np
 from ouzel.streams.options import Options
-from ouzel.streams.text.svmlight import parse_svmlight
+from ouzel.streams.formats.svmlight import parse_svmlight
 line = b"1 " + b" ".join(b"%d:0.125" % k for k in range(1, 71)) + b"\\n"
 text, width = np.frombuffer(line * 3500, np.uint8).copy(), len(line)
 def faults():

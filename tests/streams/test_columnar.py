@@ -12,12 +12,11 @@ from pyarrow.parquet import ParquetFile
 
 import ouzel
 from ouzel.sketches.hashing import feature_id
+from ouzel.streams.formats.parquet import ROOM, can_be_kept, tables_of_group
+from ouzel.streams.formats.parquet import tables as parquet_tables
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
-from ouzel.streams.tables.coded import Checks
-from ouzel.streams.tables.parquet import ROOM
-from ouzel.streams.tables.parquet import tables as parquet_tables
-from ouzel.streams.tables.parquet_words import can_be_kept, tables_of_group
+from ouzel.streams.tables.dictionary_columns import Checks
 from tests.streams.test_tables import examples, wrote
 
 

@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 
 import ouzel
 from ouzel.errors import OuzelError
-from ouzel.streams.converting import convert
+from ouzel.streams.convert import convert
 from ouzel.streams.label_values import labels_in
 from ouzel.streams.memory import blocks_from
 

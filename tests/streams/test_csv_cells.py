@@ -11,14 +11,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import ouzel
+from ouzel.streams.formats import csv
 from ouzel.streams.formats.catalogue import find
+from ouzel.streams.formats.csv import Cutter
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
-from ouzel.streams.tables import csv
 from ouzel.streams.tables.arrow_types import encoded
-from ouzel.streams.tables.csv_cells import Cutter
 from ouzel.streams.tables.csv_text import Uneven
-from ouzel.streams.tables.cut_rows import NULLS, as_arrow
+from ouzel.streams.tables.tokenized_rows import NULLS, as_arrow
 from tests.streams.test_tables import examples, wrote
 
 PLAIN = ["", "a", "1", "-1.5", " b ", "ü", "NA", "1.#IND", "1.5", "nano", "x" * 16, "y" * 17, "n/a"]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ouzel.kernels.jit import kernel
-from ouzel.streams.text.numbers import parse_number
+from ouzel.streams.kernels.numbers import parse_number
 
 FLOATS = st.integers(0, 2**63 - 1).map(lambda bits: struct.unpack("d", struct.pack("Q", bits))[0]).filter(np.isfinite)
 

@@ -13,7 +13,7 @@ import pytest
 import ouzel
 from ouzel.errors import DataError
 from ouzel.streams.files import Files
-from ouzel.streams.guard import one_line, reading
+from ouzel.streams.sources.error_context import one_line, reading
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.cells import words_of
 

@@ -13,14 +13,14 @@ from ouzel.kernels.ranks import TURN, count_smaller_among
 from ouzel.model.model import Model
 from ouzel.streams.dates import PARTS, date_parts, is_iso
 from ouzel.streams.dates import WORDS as WORDS_OF_PARTS
+from ouzel.streams.formats import json_lines, json_names
+from ouzel.streams.formats.json_lines import PlainObjects
+from ouzel.streams.formats.json_python import JsonExamples
+from ouzel.streams.formats.json_scalars import read_date
+from ouzel.streams.kernels.delimiters import lines_of
 from ouzel.streams.label_values import labels_in
 from ouzel.streams.read import read
 from ouzel.streams.sources import chunks
-from ouzel.streams.text import json_keys, json_plain
-from ouzel.streams.text.json_dates import read_date
-from ouzel.streams.text.json_objects import JsonExamples
-from ouzel.streams.text.json_plain import PlainObjects
-from ouzel.streams.text.marks import lines_of
 
 KEYS = [
     "a",
@@ -290,7 +290,7 @@ def test_plain_lines_make_no_object_of_python(tmp_path, monkeypatch):
 
 
 def test_more_keys_than_are_remembered_are_read_one_by_one(tmp_path, monkeypatch):
-    monkeypatch.setattr(json_keys, "MOST", 20)
+    monkeypatch.setattr(json_names, "MOST", 20)
     path = tmp_path / "t.jsonl"
     path.write_text("".join(json.dumps({"y": 1, f"k{k}": 1, "a": 2}) + "\n" for k in range(100)))
 
@@ -356,34 +356,34 @@ def test_a_kernel_does_what_the_plain_bodies_say():
 
 
 def test_keys_are_found_by_name():
-    table = json_keys.KeyTable()
+    table = json_names.KeyTable()
     words = [b"k" * size + bytes([97 + size % 26]) for size in range(40)]
     for word in words:
-        table.add(word, json_keys.PLAIN)
+        table.add(word, json_names.PLAIN)
     keys = table.arrays
     text = np.frombuffer(b"".join(words) + bytes(8), np.uint8)
     starts = np.cumsum([0] + [len(word) for word in words]).astype(np.uint64)
 
     found = [
-        json_keys.find_key(keys, text, start, np.uint64(len(word))) for start, word in zip(starts, words, strict=False)
+        json_names.find_key(keys, text, start, np.uint64(len(word))) for start, word in zip(starts, words, strict=False)
     ]
 
     assert found == list(range(1, 41))
-    assert json_keys.find_key(keys, text, np.uint64(0), np.uint64(7)) == 0
+    assert json_names.find_key(keys, text, np.uint64(0), np.uint64(7)) == 0
 
 
 def walked(lines, monkeypatch, tmp_path):
     """How often the walk was begun to read lines, and how many rows of tables of keys were copied on the way."""
     begun, made = [], []
-    walk, grow = json_plain.read_objects, json_keys.KeyTable._make_room
+    walk, grow = json_lines.read_objects, json_names.KeyTable._make_room
 
     def grown(table):
         before = len(table.arrays.table)
         grow(table)
         made.append(len(table.arrays.table) if len(table.arrays.table) > before else 0)
 
-    monkeypatch.setattr(json_plain, "read_objects", lambda *given: (begun.append(given), walk(*given))[1])
-    monkeypatch.setattr(json_keys.KeyTable, "_make_room", grown)
+    monkeypatch.setattr(json_lines, "read_objects", lambda *given: (begun.append(given), walk(*given))[1])
+    monkeypatch.setattr(json_names.KeyTable, "_make_room", grown)
     path = tmp_path / "t.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert sum(block.rows for block in read(path, label="y")) == len(lines)
@@ -407,8 +407,8 @@ def test_the_work_for_many_new_members_grows_with_their_number(tmp_path, monkeyp
 
 def test_an_object_that_is_no_json_leaves_its_keys_unknown(tmp_path, monkeypatch):
     walks = []
-    walk = json_plain.read_objects
-    monkeypatch.setattr(json_plain, "read_objects", lambda *given: (walks.append(given), walk(*given))[1])
+    walk = json_lines.read_objects
+    monkeypatch.setattr(json_lines, "read_objects", lambda *given: (walks.append(given), walk(*given))[1])
     path = tmp_path / "t.jsonl"
     path.write_text('{"y": 0}\n{"y": 1, ' + ", ".join(f'"k{k}": 1' for k in range(500)) + ", oops}\n")
 

@@ -9,11 +9,11 @@ import pytest
 from ouzel.errors import DataError
 from ouzel.streams.feature_space import NUMBER, FeatureSpace
 from ouzel.streams.label_values import classes_in, labels_in
-from ouzel.streams.logs.table_rows import TableRows
+from ouzel.streams.logs.arrow import TableRows
 from ouzel.streams.memory import blocks_from
 from ouzel.streams.options import Options
 from ouzel.streams.read import read
-from ouzel.streams.tables.kinds import ColumnKinds
+from ouzel.streams.tables.schema import ColumnKinds
 
 ROWS = [{"a": 1.0, "y": 5.0, "class": 0}, {"a": 2.0, "y": 6.0, "class": 1}, {"a": 3.0, "y": 7.0, "class": 1}]
 

@@ -233,7 +233,7 @@ def test_wide_rows_are_read_in_smaller_blocks_and_come_to_the_same(tmp_path, mon
     path = tmp_path / "t.csv"
     path.write_text("y,a column with a name\n" + "".join(f"{k % 2},word {k}\n" for k in range(1000)))
     whole = next(ouzel.read(path))
-    monkeypatch.setattr("ouzel.streams.tables.parts.MOST_TEXT", 1000)
+    monkeypatch.setattr("ouzel.streams.tables.columns.MOST_TEXT", 1000)
 
     parts = list(ouzel.read(path))
 

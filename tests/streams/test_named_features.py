@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from ouzel.kernels import bytes as many_bytes
 from ouzel.kernels.jit import kernel
 from ouzel.sketches.hashing import feature_id, finish_hash, murmur3_32
+from ouzel.streams.formats.vw import parse_vw
+from ouzel.streams.formats.vw_features import find_ends
+from ouzel.streams.kernels.batch_hash import hash_names, put_name, room_to_hash
+from ouzel.streams.kernels.delimiters import SPARE, lines_of
+from ouzel.streams.kernels.row_order import RANKED, rank_row, ranking_room, sort_row
+from ouzel.streams.kernels.seen_set import absorb, absorb_bytes, prefix_of
 from ouzel.streams.options import Options
-from ouzel.streams.row_order import RANKED, rank_row, ranking_room, sort_row
-from ouzel.streams.text.hashing_together import hash_names, put_name, room_to_hash
-from ouzel.streams.text.marks import SPARE, lines_of
-from ouzel.streams.text.named_features import find_ends
-from ouzel.streams.text.spans import absorb, absorb_bytes, prefix_of
-from ouzel.streams.text.vw import parse_vw
 
 WORDS = st.one_of(
     st.text("ab1_^-.é", min_size=1, max_size=20),

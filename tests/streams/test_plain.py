@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ouzel.streams.text import plain_features
-from ouzel.streams.text.plain_features import plain_feature
+from ouzel.streams.kernels import numbers
+from ouzel.streams.kernels.numbers import plain_feature
 
 PLAIN = re.compile(rb"(\d{1,8}):(-?\d{1,7}(?:\.\d{0,8})?)(?=[\x00-\x20])")
 
@@ -17,7 +17,7 @@ features = st.from_regex(rb"\A\d{1,9}:-?\d{1,8}(\.\d{0,9})?[ \n]", fullmatch=Fal
 
 
 def padded(text):
-    return np.frombuffer(text + b"7" * int(plain_features.WINDOW), np.uint8).copy()
+    return np.frombuffer(text + b"7" * int(numbers.WINDOW), np.uint8).copy()
 
 
 @given(st.one_of(near_features, features, st.binary(max_size=40)))
@@ -49,4 +49,4 @@ def test_kernels_do_what_the_plain_bodies_say(text):
 def test_digits_become_their_number(count):
     data = padded(b"987654321")
 
-    assert plain_features.digits_at(data, np.uint64(0), np.uint64(count)) == int("0" + "98765432"[:count])
+    assert numbers.digits_at(data, np.uint64(0), np.uint64(count)) == int("0" + "98765432"[:count])

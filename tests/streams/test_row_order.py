@@ -6,8 +6,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from ouzel.streams.block import LARGEST
+from ouzel.streams.kernels.row_order import RANKED, canonical_rows
 from ouzel.streams.read import read
-from ouzel.streams.row_order import RANKED, canonical_rows
 
 
 @pytest.mark.parametrize("more", [0, RANKED])

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from ouzel.errors import DataError
 from ouzel.sketches.hashing import feature_id
+from ouzel.streams.formats.svmlight import parse_svmlight
+from ouzel.streams.formats.vw import parse_vw
+from ouzel.streams.formats.writing import write_svmlight
+from ouzel.streams.kernels.numbers import parse_number
 from ouzel.streams.options import Options
 from ouzel.streams.read import read
-from ouzel.streams.text.numbers import parse_number
-from ouzel.streams.text.svmlight import parse_svmlight
-from ouzel.streams.text.vw import parse_vw
-from ouzel.streams.text.writing import write_svmlight
 from tests.oracles.svmlight import read_lines
 
 NUMBERS = st.one_of(

@@ -11,13 +11,12 @@ import pytest
 from ouzel.analytics.items import lines_of
 from ouzel.errors import DataError
 from ouzel.sketches.hashing import feature_id
+from ouzel.streams.formats import csv
+from ouzel.streams.kernels.lines import NOT_UTF8, SAVE_AS_UTF8, checked_text, is_utf8, odd_lines
 from ouzel.streams.options import Options
 from ouzel.streams.read import read
 from ouzel.streams.sources import chunks
 from ouzel.streams.sources.source import Source
-from ouzel.streams.tables import csv
-from ouzel.streams.text.lines import NOT_UTF8
-from ouzel.streams.text.utf8 import SAVE_AS_UTF8, checked_text, is_utf8, odd_lines
 
 LATIN = "Köln".encode("latin-1")
 FILES = {

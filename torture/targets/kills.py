@@ -66,7 +66,7 @@ class Kills(Target):
         import ouzel.evaluation.curve_plots
         import ouzel.evaluation.progressive
         import ouzel.model.persistence
-        import ouzel.streams.tables.batches  # noqa: F401 what children would import
+        import ouzel.streams.formats.batches  # noqa: F401 what children would import
 
     def make(self, random: Random) -> bytes:
         learner = random.choice(chosen())

@@ -11,18 +11,18 @@ import pyarrow.compute as pc
 
 from ouzel.analytics.sketch import slots_of_text
 from ouzel.errors import DataError, OuzelError, listed
+from ouzel.streams.formats.batches import record_batches
 from ouzel.streams.formats.catalogue import FORMATS, Format, by_file_name, find
 from ouzel.streams.formats.detection import find_format
-from ouzel.streams.guard import reading
+from ouzel.streams.kernels.lines import checked_text
 from ouzel.streams.limits import USUAL, Limits
 from ouzel.streams.options import Options
 from ouzel.streams.read import Stream
 from ouzel.streams.sources.chunks import chunks_of
+from ouzel.streams.sources.error_context import reading
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.arrow_types import as_text
-from ouzel.streams.tables.batches import record_batches
 from ouzel.streams.tables.cells import words_of
-from ouzel.streams.text.utf8 import checked_text
 
 LINES = "lines"  # of text, each an item: no format of examples
 ITEM_FORMATS = (*FORMATS, LINES)

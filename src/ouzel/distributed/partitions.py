@@ -17,13 +17,12 @@ import numpy as np
 
 from ouzel.errors import OuzelError
 from ouzel.streams.formats.catalogue import Format, Split, find
+from ouzel.streams.formats.csv import lines_above
 from ouzel.streams.formats.detection import find_format
-from ouzel.streams.opening import open_source
 from ouzel.streams.options import Options
-from ouzel.streams.sources.parts import RangeSource, RowGroupSource
-from ouzel.streams.sources.places import place_of
-from ouzel.streams.sources.source import Source
-from ouzel.streams.tables.csv import lines_above
+from ouzel.streams.read import open_source
+from ouzel.streams.sources.chunks import RangeSource, RowGroupSource
+from ouzel.streams.sources.source import Source, place_of
 
 LARGEST, SMALLEST = 64 << 20, 1 << 14  # bytes of a piece of text
 SCANNED = 1 << 22  # bytes at a time

@@ -14,7 +14,7 @@ from ouzel.errors import OuzelError
 from ouzel.estimators.base import Estimator
 from ouzel.model.answers import labels_of, probabilities, shown
 from ouzel.model.changing import beginning
-from ouzel.streams.guard import one_line
+from ouzel.streams.sources.error_context import one_line
 
 
 def _gives_probabilities(self: Classifier) -> bool:

@@ -22,8 +22,8 @@ from sklearn.utils.validation import (
 from ouzel.errors import OuzelError
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
-from ouzel.streams.derived.asked import Derived
 from ouzel.streams.feature_space import NOTHING_KNOWN, NUMBER, FeatureSpace, meet
+from ouzel.streams.feature_specs import Derived
 from ouzel.streams.frames import as_table, is_table, table_blocks
 from ouzel.streams.limits import UNLIMITED
 from ouzel.streams.memory import check_sparse, to_block

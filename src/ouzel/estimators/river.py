@@ -21,8 +21,8 @@ from ouzel.model.model import Model
 from ouzel.streams.block import Block
 from ouzel.streams.feature_space import NOTHING_KNOWN
 from ouzel.streams.frames import as_table, is_table, table_blocks
+from ouzel.streams.label_values import encode_labels
 from ouzel.streams.memory import blocks_from
-from ouzel.streams.targets import encode_labels
 
 ONE = np.float32(1.0)
 

@@ -14,13 +14,13 @@ from ouzel.errors import DataError
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
 from ouzel.streams.dates import PARTS
-from ouzel.streams.derived.asked import Derived
-from ouzel.streams.derived.members import factors_of
-from ouzel.streams.deriving import Deriver
 from ouzel.streams.dictionaries import kinds_said, other_kinds, plain_features, plain_members
 from ouzel.streams.feature_space import DATE, NOTHING_KNOWN, NUMBER, FeatureSpace, meet, own_id
+from ouzel.streams.feature_specs import Derived
+from ouzel.streams.interactions.deriver import Deriver
+from ouzel.streams.kernels.row_order import ONES, tidy_row
 from ouzel.streams.options import Options
-from ouzel.streams.row_order import ONES, tidy_row
+from ouzel.streams.provenance import factors_of
 
 MOST_CACHED = 1 << 20  # names whose slots are remembered
 LEFT_OUT = "left out"

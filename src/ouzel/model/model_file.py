@@ -17,7 +17,7 @@ from safetensors import SafetensorError, safe_open
 
 from ouzel.errors import OuzelError
 from ouzel.model.tensor_writer import Tensor
-from ouzel.streams.guard import reason_of
+from ouzel.streams.sources.error_context import reason_of
 
 FORMAT, WHOLE = 12, 11  # 10: rare features reached no further; 11: arrays were whole, names and notes in the metadata
 KEY = "ouzel"  # under which the metadata lie

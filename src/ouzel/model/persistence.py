@@ -32,7 +32,7 @@ from ouzel.model.model_file import FORMAT, UNREADABLE, WHOLE, read, read_some, w
 from ouzel.model.tensor_reader import TensorReader, check_room
 from ouzel.model.tensor_writer import TensorWriter
 from ouzel.rules import check, table, text
-from ouzel.streams.guard import reason_of
+from ouzel.streams.sources.error_context import reason_of
 
 BESIDE = "beside."  # before the names of arrays that are not of the model
 LENGTHS, NAMES, NOTES = "names.lengths", "names.text", "notes"  # arrays: bytes of each name and 1, the names, JSON

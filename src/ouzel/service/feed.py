@@ -23,7 +23,7 @@ from ouzel.service.owner import Owner
 from ouzel.service.reading import Refused
 from ouzel.service.submission import Given, Result, Source
 from ouzel.streams.formats.catalogue import MESSAGE_FORMATS
-from ouzel.streams.logs.beside import beside_of, check_beside
+from ouzel.streams.logs.metadata import beside_of, check_beside
 from ouzel.streams.logs.opening import open_log
 from ouzel.streams.logs.protocol import Batch, Pause, Position
 from ouzel.streams.logs.reading import Reading

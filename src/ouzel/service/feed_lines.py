@@ -13,7 +13,7 @@ from ouzel.service.packed_rows import rows_as_json
 from ouzel.service.reading import Reading, Refused
 from ouzel.service.submission import Given
 from ouzel.streams.formats.catalogue import FORMATS, MESSAGE_FORMATS, Family, by_content
-from ouzel.streams.logs.arrow_values import rows_of_message
+from ouzel.streams.logs.arrow import rows_of_message
 from ouzel.streams.logs.messages import lines_of
 from ouzel.streams.logs.protocol import Batch, Place, Position, shown
 

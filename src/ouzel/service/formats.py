@@ -16,13 +16,13 @@ import numpy as np
 
 from ouzel.service.reading import Refused
 from ouzel.streams.block import ROWS, Block
+from ouzel.streams.formats.arrow_ipc import batches_in
 from ouzel.streams.formats.catalogue import FORMATS, Format
-from ouzel.streams.guard import one_line
+from ouzel.streams.kernels.seen_set import Telling
 from ouzel.streams.limits import Limits
 from ouzel.streams.options import Options
-from ouzel.streams.tables.arrow_messages import batches_in
+from ouzel.streams.sources.error_context import one_line
 from ouzel.streams.tables.arrow_types import flat
-from ouzel.streams.telling import Telling
 
 if TYPE_CHECKING:
     import pyarrow

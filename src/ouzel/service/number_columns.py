@@ -14,7 +14,7 @@ from ouzel.streams.feature_space import NUMBER, FeatureSpace, own_name
 from ouzel.streams.options import Options
 from ouzel.streams.tables.arrow_types import is_text, numbers_of, types
 from ouzel.streams.tables.columns import Columns
-from ouzel.streams.tables.kinds import ColumnKinds
+from ouzel.streams.tables.schema import ColumnKinds
 
 MOST_KEPT = 64  # schemas
 MOST_NUMBER = 30  # bytes of a number in JSON, with what parts it from the next

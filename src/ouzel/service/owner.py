@@ -31,7 +31,7 @@ from ouzel.service.limits import ServiceLimits
 from ouzel.service.reading import Line, Reading, Row
 from ouzel.streams.block import Block
 from ouzel.streams.digest import Digest
-from ouzel.streams.text.json_examples import Example
+from ouzel.streams.formats.json_python import Example
 from ouzel.training.run_notes import notes_of
 from ouzel.training.source_records import Ledger, Record
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pyarrow
 
-from ouzel.streams.tables.batch_lines import lines_of_batch
+from ouzel.streams.formats.to_json_lines import lines_of_batch
 
 MARK = b"\xff"  # by which they begin, and no text does
 SIZE = 4  # bytes behind it: how many rows there are

@@ -15,15 +15,14 @@ from ouzel.model.model import Model
 from ouzel.service.number_columns import NumberColumns
 from ouzel.streams.block import Block
 from ouzel.streams.concatenation import concatenate
-from ouzel.streams.deriving import Deriver
-from ouzel.streams.guard import LONGEST
+from ouzel.streams.formats.json_lines import Chunk, PlainObjects
+from ouzel.streams.formats.json_python import Example, JsonExamples, object_of, unexpected
+from ouzel.streams.interactions.deriver import Deriver
+from ouzel.streams.kernels.lines import lines_at
 from ouzel.streams.label_values import Label, labels_in
 from ouzel.streams.options import make_options
-from ouzel.streams.tables.kinds import ColumnKinds
-from ouzel.streams.text.json_examples import Example
-from ouzel.streams.text.json_objects import JsonExamples, object_of, unexpected
-from ouzel.streams.text.json_plain import Chunk, PlainObjects
-from ouzel.streams.text.lines import lines_at
+from ouzel.streams.sources.error_context import LONGEST
+from ouzel.streams.tables.schema import ColumnKinds
 
 ID = "_id"  # the member that names an example: it is not a feature
 WITH_ID = b'"_id"'

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 
 from ouzel.numerals import is_number
 from ouzel.service.formats import JSON_LINES
+from ouzel.streams.formats.batches import record_batches
 from ouzel.streams.formats.catalogue import Format
 from ouzel.streams.formats.detection import find_format
-from ouzel.streams.guard import reading
 from ouzel.streams.missing import NOTHING
-from ouzel.streams.opening import open_source
 from ouzel.streams.options import Options
+from ouzel.streams.read import open_source
 from ouzel.streams.sources.chunks import chunks_of
+from ouzel.streams.sources.error_context import reading
 from ouzel.streams.sources.source import Source
-from ouzel.streams.tables.batches import record_batches
 
 
 def lines_to_send(path: str, format: str | None) -> tuple[str, Iterator[bytes]]:

@@ -21,7 +21,7 @@ from ouzel.service.reading import Line, Refused
 from ouzel.service.submission import Given, Result, Rows, Source, Text
 from ouzel.service.unlabelled import Unlabelled, oldest
 from ouzel.service.writer import Writer
-from ouzel.streams.text.json_members import with_members
+from ouzel.streams.formats.json_python import with_members
 
 WAIT = 0.005  # seconds between two looks at a queue that is full
 

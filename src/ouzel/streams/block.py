@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from ouzel.streams.derived.factors import Factors
 from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace
+from ouzel.streams.interaction_inputs import Factors
 
 ROWS = 4096  # of a block made of what lies in memory, or of a table
 MOST_ROWS, MOST_CELLS = 1 << 16, 1 << 20  # of a table that are read together

@@ -9,10 +9,9 @@ from functools import reduce
 import numpy as np
 
 from ouzel.streams.block import Block, Names
-from ouzel.streams.derived.factors import joined
 from ouzel.streams.feature_space import meet
-from ouzel.streams.label_values import Label, labels_in
-from ouzel.streams.targets import encode_labels
+from ouzel.streams.interaction_inputs import joined
+from ouzel.streams.label_values import Label, encode_labels, labels_in
 
 
 def concatenate(parts: Sequence[Block]) -> Block:

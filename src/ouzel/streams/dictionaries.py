@@ -10,11 +10,11 @@ import numpy as np
 
 from ouzel.errors import DataError
 from ouzel.streams.block import LARGEST, ROWS, Block, Names
-from ouzel.streams.derived.members import Member, factors_of
 from ouzel.streams.feature_space import CATEGORY, NUMBER, TEXT, FeatureSpace, own_id
+from ouzel.streams.kernels.row_order import canonical_rows
+from ouzel.streams.label_values import as_weights, encode_labels
 from ouzel.streams.options import Options
-from ouzel.streams.row_order import canonical_rows
-from ouzel.streams.targets import as_weights, encode_labels
+from ouzel.streams.provenance import Member, factors_of
 from ouzel.streams.values import (
     BadValueError,
     OtherKindError,

@@ -15,7 +15,7 @@ import numpy as np
 
 from ouzel.errors import DataError, UnexpectedError
 from ouzel.sketches.hashing import MOST_ID, feature_id
-from ouzel.streams.derived.asked import Derived
+from ouzel.streams.feature_specs import Derived
 from ouzel.streams.missing import MARK
 
 NUMBER, CATEGORY, TEXT, LIST, DATE = "number", "category", "text", "list", "date"

@@ -3,32 +3,67 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 import numpy as np
 
-from ouzel.errors import DataError, EmptyError
-from ouzel.streams.ahead import BLOCKS_AHEAD, file_ahead, mapped_ahead
+from ouzel.errors import DataError, EmptyError, listed
 from ouzel.streams.block import Block
-from ouzel.streams.deriving import Deriver
-from ouzel.streams.differences import Sight
+from ouzel.streams.cache import Kept
 from ouzel.streams.feature_space import NOTHING_KNOWN, meet
 from ouzel.streams.formats.catalogue import Family, Format
 from ouzel.streams.formats.detection import find_format
-from ouzel.streams.guard import reading, reason_of
-from ouzel.streams.keeping import Kept
+from ouzel.streams.interactions.deriver import Deriver
+from ouzel.streams.kernels.lines import Parsed
+from ouzel.streams.kernels.seen_set import Telling
+from ouzel.streams.label_values import labels_in, sort_key
 from ouzel.streams.limits import Limits
 from ouzel.streams.options import OF_MESSAGES, Options, check_format, refuse_of_messages
 from ouzel.streams.sources.chunks import Chunk, chunks_of
+from ouzel.streams.sources.error_context import reading, reason_of
+from ouzel.streams.sources.prefetch import BLOCKS_AHEAD, file_ahead, mapped_ahead
 from ouzel.streams.sources.source import Source
-from ouzel.streams.telling import Telling
-from ouzel.streams.text.lines import Parsed
 
 if TYPE_CHECKING:
     from ouzel.streams.formats.protocol import LineParser
-    from ouzel.streams.tables.kinds import ColumnKinds
+    from ouzel.streams.tables.schema import ColumnKinds
+
+FEW = 20  # different labels of a block that are classes, so that others are other classes
+
+
+class Sight(NamedTuple):
+    """What the first block of a file shows."""
+
+    name: str
+    columns: Collection[str]  # of a table; nothing where features come one by one
+    labels: set[Any]
+
+    @classmethod
+    def of(cls, name: str, block: Block) -> Self:
+        """What a block of the file of this name shows."""
+        columns = block.space.kinds if block.space.closed else ()
+        return cls(name, columns, {label for label in labels_in(block) if label is not None})
+
+    def against(self, first: Sight) -> list[str]:
+        """Lines for people on what is not as in the stream's first file."""
+        found = []
+        more = [name for name in self.columns if name not in first.columns]
+        less = [name for name in first.columns if name not in self.columns]
+        if self.columns and first.columns and (more or less):
+            said = [f"{what} {listed(names, 5)}" for what, names in (("with", more), ("without", less)) if names]
+            found.append(f"{self.name}: has other columns than {first.name}, {' and '.join(said)}")
+        few = max(len(self.labels), len(first.labels)) <= FEW
+        kinds, before = ({isinstance(label, str) for label in labels} for labels in (self.labels, first.labels))
+        if self.labels and first.labels and not self.labels & first.labels and (few or kinds != before):
+            found.append(f"{self.name}: has other labels, {_shown(self)}, than {first.name}, {_shown(first)}")
+        return [f"{line}; they are read as one stream" for line in found]
+
+
+def _shown(sight: Sight) -> str:
+    return listed([str(label) for label in sorted(sight.labels, key=sort_key)], 3)
+
 
 MOST_EXAMPLES = 1 << 60
 
@@ -141,8 +176,8 @@ class Files:
             return self._lines(source, self._parsers[format.name].parse)
         if format.family is Family.ARRAYS:
             return cast(Iterator[Block], format.module.read_blocks(source, self.options))
-        from ouzel.streams.tables.batches import read_table
-        from ouzel.streams.tables.kinds import ColumnKinds
+        from ouzel.streams.formats.batches import read_table
+        from ouzel.streams.tables.schema import ColumnKinds
 
         if self._kinds is None:
             self._kinds = ColumnKinds(self.options, self.remarks.append)

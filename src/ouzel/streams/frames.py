@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from ouzel.errors import OuzelError
 from ouzel.streams.block import ROWS, Block, rows_at_once
-from ouzel.streams.deriving import Deriver
-from ouzel.streams.guard import one_line
+from ouzel.streams.interactions.deriver import Deriver
+from ouzel.streams.label_values import as_weights, encode_labels
 from ouzel.streams.missing import is_missing
 from ouzel.streams.options import Options
-from ouzel.streams.targets import as_weights, encode_labels
+from ouzel.streams.sources.error_context import one_line
 from ouzel.streams.values import word_of
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def table_blocks(
     `say` is told what is odd about its columns.
     """
     from ouzel.streams.tables.columns import Columns
-    from ouzel.streams.tables.kinds import ColumnKinds
+    from ouzel.streams.tables.schema import ColumnKinds
 
     for given, option in ((labels, "label"), (weights, "weight")):
         if given is not None and getattr(options, option) is not None:

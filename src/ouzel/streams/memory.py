@@ -13,16 +13,15 @@ from ouzel.errors import DataError
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import ROWS, Block
 from ouzel.streams.block_stream import BlockStream, GivenBlocks
-from ouzel.streams.deriving import Deriver
 from ouzel.streams.dictionaries import blocks_of_dictionaries
 from ouzel.streams.feature_space import columns_of_array
 from ouzel.streams.frames import as_table, is_table, table_blocks
-from ouzel.streams.guard import one_line
-from ouzel.streams.label_values import Label
+from ouzel.streams.interactions.deriver import Deriver
+from ouzel.streams.kernels.row_order import without_zeros
+from ouzel.streams.label_values import Label, as_weights, encode_labels
 from ouzel.streams.limits import UNLIMITED
 from ouzel.streams.options import OF_COLUMNS_BY_NAME, OF_EXAMPLES, OF_FILES, Options, check_in_memory, make_options
-from ouzel.streams.row_order import without_zeros
-from ouzel.streams.targets import as_weights, encode_labels
+from ouzel.streams.sources.error_context import one_line
 
 
 def to_block(

@@ -9,15 +9,31 @@ from typing import TYPE_CHECKING, Any
 
 from ouzel.streams.block import Block
 from ouzel.streams.block_stream import DelegatingStream
+from ouzel.streams.cache import Kept
 from ouzel.streams.files import Files
-from ouzel.streams.keeping import Kept
-from ouzel.streams.opening import open_source
 from ouzel.streams.options import Options, make_options
-from ouzel.streams.sources.addresses import is_log, only_log
+from ouzel.streams.sources.addresses import is_database, is_log, only_log
 from ouzel.streams.sources.source import Source
 
 if TYPE_CHECKING:
     from ouzel.streams.logs.stream import LogStream
+
+
+def open_source(path: str | Path) -> Source:
+    """A file, standard input for "-", the rows that a database answers, or the messages of a log as lines.
+
+    >>> open_source("-").name
+    'standard input'
+    """
+    if is_database(path):
+        from ouzel.streams.sources.databases import DatabaseSource
+
+        return DatabaseSource(str(path))
+    if is_log(path):
+        from ouzel.streams.logs.log_source import LogSource
+
+        return LogSource(str(path))
+    return Source(path)
 
 
 def read(

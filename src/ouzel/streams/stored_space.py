@@ -9,9 +9,8 @@ from typing import Any
 from ouzel.errors import OuzelError
 from ouzel.rules import check, either, flag, list_of, nothing, number, one_of, pair_of, text, whole
 from ouzel.sketches.hashing import MOST_ID
-from ouzel.streams.bins.naming import MOST
-from ouzel.streams.derived.asked import Derived
 from ouzel.streams.feature_space import CATEGORY, KINDS, NUMBER, OTHER, FeatureSpace
+from ouzel.streams.feature_specs import MOST_BINS, Derived
 
 FEATURES = {
     "named": flag,
@@ -26,7 +25,7 @@ FEATURES = {
     "ngrams": list_of(text),
     "bins": list_of(text),
     "hinges": list_of(text),
-    "edges": list_of(pair_of(text, list_of(number, MOST))),
+    "edges": list_of(pair_of(text, list_of(number, MOST_BINS))),
 }
 """What features are known by: the fields of `FeatureSpace`."""
 TABLES = ("kinds", "also", "edges")

@@ -19,6 +19,7 @@ Columns of Arrow and cells of text have fast readers of their own, which come to
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from datetime import date, time, timedelta
 from numbers import Real
@@ -29,11 +30,22 @@ import numpy as np
 from ouzel.numerals import is_number
 from ouzel.streams.block import LARGEST
 from ouzel.streams.dates import EXPECTED, date_parts, is_iso
-from ouzel.streams.derived.members import Member, members_of, words_of_member
 from ouzel.streams.feature_space import CATEGORY, DATE, LIST, NUMBER, TEXT, Token
 from ouzel.streams.label_values import tidy
 from ouzel.streams.missing import MARK, is_missing, is_number_mark
-from ouzel.streams.tokens import tokens
+from ouzel.streams.provenance import Member, members_of, words_of_member
+
+TOKEN = re.compile(rb"[A-Za-z0-9'\x80-\xff]+")  # as `cells.read_tokens` parts text
+
+
+def tokens(text: str) -> list[str]:
+    """The words of a text in lower case, as tables have them: letters, digits and apostrophes.
+
+    >>> tokens("It's 2 o'clock.")
+    ["it's", '2', "o'clock"]
+    """
+    return [word.lower().decode() for word in TOKEN.findall(text.encode())]
+
 
 TRUTHS = {"true": True, "false": False}
 MOMENTS = (date, time)  # a datetime is a date, too

@@ -23,8 +23,8 @@ from ouzel.model.tasks.choose import learns_numbers
 from ouzel.rules import check
 from ouzel.streams.block import Block
 from ouzel.streams.block_stream import BlockStream
+from ouzel.streams.cache import Kept
 from ouzel.streams.groups import Groups
-from ouzel.streams.keeping import Kept
 from ouzel.streams.label_values import AS_NUMBERS, amounts_in, classes_in, why_numbers
 from ouzel.training.agreement import ContradictionError, check_agreement, contradiction
 from ouzel.training.log_records import LogRecords, check_log

@@ -12,7 +12,7 @@ from ouzel.streams.block import Block
 from ouzel.streams.digest import Digest
 from ouzel.streams.sources.addresses import is_remote
 from ouzel.streams.sources.addresses import name_of as remote_name
-from ouzel.streams.sources.places import place_of
+from ouzel.streams.sources.source import place_of
 from ouzel.training.agreement import ContradictionError
 
 MOST_EARLIER = 1000  # records kept of sources of earlier runs

@@ -13,8 +13,8 @@ from pyarrow import feather, parquet
 
 import ouzel
 from ouzel.errors import OuzelError
-from ouzel.streams.bins.edges import bin_edges, hinge_edges
-from ouzel.streams.bins.naming import as_bins, bin_names, hinge_names
+from ouzel.streams.feature_specs import as_bins, bin_names, hinge_names
+from ouzel.streams.interactions.bin_edges import bin_edges, hinge_edges
 from ouzel.streams.memory import blocks_from
 from ouzel.streams.read import read
 

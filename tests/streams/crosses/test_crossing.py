@@ -12,7 +12,7 @@ from pyarrow import feather, parquet
 import ouzel
 from ouzel.errors import OuzelError
 from ouzel.sketches.hashing import feature_id
-from ouzel.streams.crosses.naming import as_crosses, combinations
+from ouzel.streams.feature_specs import as_crosses, combinations
 from ouzel.streams.memory import blocks_from
 from ouzel.streams.read import read
 
@@ -217,15 +217,15 @@ def test_a_namespace_of_many_words_is_crossed_with_itself(words, tmp_path):
 
 @pytest.mark.parametrize("chunk", [1 << 21, 200])
 def test_chunks_and_parts_change_nothing(chunk, tmp_path, monkeypatch):
-    from ouzel.streams.derived import making
+    from ouzel.streams.interactions import transform
     from ouzel.streams.sources import chunks
 
     path = tmp_path / "t.vw"
     path.write_text("".join(f"1 |a x{k % 7} y{k % 3} |b z{k % 5}:0.5 |c{k % 4} 5\n" for k in range(3000)))
     expected = rows_of(read(path, crosses=["*:*"]))
     monkeypatch.setattr(chunks, "CHUNK", chunk)
-    monkeypatch.setattr(making, "AT_ONCE", 100)
-    monkeypatch.setattr(making, "FEWEST", 10)
+    monkeypatch.setattr(transform, "AT_ONCE", 100)
+    monkeypatch.setattr(transform, "FEWEST", 10)
 
     assert rows_of(read(path, crosses=["*:*"])) == expected
 

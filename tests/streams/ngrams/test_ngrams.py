@@ -12,8 +12,8 @@ from pyarrow import feather, parquet
 import ouzel
 from ouzel.errors import OuzelError
 from ouzel.sketches.hashing import feature_id
+from ouzel.streams.feature_specs import as_ngrams, sizes_of
 from ouzel.streams.memory import blocks_from
-from ouzel.streams.ngrams.naming import as_ngrams, sizes_of
 from ouzel.streams.read import read
 
 WORDS = ["not", "good", "at", "all", "it's", "7", "é"]

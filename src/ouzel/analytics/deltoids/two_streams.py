@@ -15,8 +15,8 @@ from ouzel.analytics.exact import ExactCounts, log_ratios, recall
 from ouzel.analytics.items import Items, count_rows, find_item_format, items_of
 from ouzel.analytics.sketch import learn_all
 from ouzel.errors import OuzelError
-from ouzel.streams.opening import open_source
 from ouzel.streams.options import Options
+from ouzel.streams.read import open_source
 from ouzel.streams.sources.source import Source
 
 THRESHOLDS = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)

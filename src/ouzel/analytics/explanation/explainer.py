@@ -29,7 +29,7 @@ from ouzel.learners.shared_settings import L2, Rate
 from ouzel.model.model import Model
 from ouzel.ranges import Range, Seed, ranged
 from ouzel.streams.frames import as_table
-from ouzel.streams.guard import one_line
+from ouzel.streams.sources.error_context import one_line
 
 SIDES = ("high", "low", "both")
 SIGNIFICANT = 0.05

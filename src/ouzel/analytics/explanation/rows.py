@@ -13,14 +13,14 @@ from ouzel.analytics.explanation.conditions import Condition
 from ouzel.analytics.items import check_column, prefixed, slots_of_rows, text_column
 from ouzel.errors import DataError, OuzelError
 from ouzel.numerals import as_number
+from ouzel.streams.formats.batches import record_batches
 from ouzel.streams.formats.catalogue import Format
 from ouzel.streams.formats.detection import find_format
-from ouzel.streams.guard import reading
 from ouzel.streams.options import Options
 from ouzel.streams.read import Stream
+from ouzel.streams.sources.error_context import reading
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.arrow_types import filled, is_there
-from ouzel.streams.tables.batches import record_batches
 from ouzel.streams.tables.columns import is_named
 
 TRUE, FALSE = ("true", "t", "yes", "y"), ("false", "f", "no", "n")

@@ -14,10 +14,10 @@ from ouzel.analytics.pmi.token_pairs import true_pairs
 from ouzel.analytics.pmi.tokens import Tokens
 from ouzel.analytics.sketch import learn_all, pair_slot
 from ouzel.errors import OuzelError
-from ouzel.streams.guard import reading
+from ouzel.streams.formats.batches import record_batches
 from ouzel.streams.options import Options
+from ouzel.streams.sources.error_context import reading
 from ouzel.streams.sources.source import Source
-from ouzel.streams.tables.batches import record_batches
 
 THRESHOLDS = tuple(float(k) for k in range(13))  # of true PMI, for recall
 

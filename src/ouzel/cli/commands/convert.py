@@ -36,8 +36,8 @@ def convert(
     if not given:
         raise OuzelError("give the files to read, and behind them the one to write: ouzel convert IN OUT")
     from ouzel.cli.ui.progress import Screen
-    from ouzel.streams.converting import convert as convert_blocks
-    from ouzel.streams.converting import format_of
+    from ouzel.streams.convert import convert as convert_blocks
+    from ouzel.streams.convert import format_of
     from ouzel.streams.read import read
 
     format_of(output, compression)

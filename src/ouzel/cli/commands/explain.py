@@ -9,7 +9,7 @@ import typer
 from ouzel.cli import options
 from ouzel.cli.commands import analysis
 from ouzel.errors import DataError, OuzelError
-from ouzel.streams.opening import open_source
+from ouzel.streams.read import open_source
 
 if TYPE_CHECKING:
     from ouzel.analytics.explanation.explained import Explained

@@ -120,7 +120,7 @@ def train(
         begun |= {"resume": resume, "checkpoint_every": rows, "most_classes": most_classes, "following": further}
         session = Session.start(sources, **begun)
         if cache is not None:
-            from ouzel.streams.keeping import kept_in
+            from ouzel.streams.cache import kept_in
 
             session.kept = kept_in(cache, session.reading, session.model.space, session.inherited)
         failed = _go(session, seconds, quiet=json_, live=live)

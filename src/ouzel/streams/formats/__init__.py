@@ -1,1 +1,1 @@
-"""The formats of examples: what each is called, how it is recognised, what reads and writes it."""
+"""Formats of examples: their catalogue, and a reader and writer of each."""

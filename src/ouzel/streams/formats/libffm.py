@@ -11,12 +11,12 @@ import numpy as np
 
 from ouzel.kernels.jit import force_inline
 from ouzel.streams.block import Block
+from ouzel.streams.formats import svmlight
 from ouzel.streams.formats.protocol import LineParser
+from ouzel.streams.kernels.lines import Parsed
+from ouzel.streams.kernels.numbers import ONE
+from ouzel.streams.kernels.seen_set import Telling
 from ouzel.streams.options import Options
-from ouzel.streams.telling import Telling
-from ouzel.streams.text import svmlight
-from ouzel.streams.text.lines import Parsed
-from ouzel.streams.text.numbers import ONE
 
 
 @force_inline

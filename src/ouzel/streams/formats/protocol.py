@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
 import numpy as np
 
 from ouzel.streams.block import Block
+from ouzel.streams.kernels.lines import Parsed
+from ouzel.streams.kernels.seen_set import Telling
 from ouzel.streams.limits import Limits
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
-from ouzel.streams.telling import Telling
-from ouzel.streams.text.lines import Parsed
 
 if TYPE_CHECKING:
     import pyarrow

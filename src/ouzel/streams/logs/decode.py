@@ -13,18 +13,18 @@ import numpy as np
 from ouzel.errors import DataError, OuzelError, bad_line
 from ouzel.streams.block import Block
 from ouzel.streams.formats.catalogue import FORMATS, MESSAGE_FORMATS, Family, Format, by_content
-from ouzel.streams.logs.decode_arrow import ArrowDecoder
+from ouzel.streams.formats.json_lines import JsonLines
+from ouzel.streams.formats.json_parser import ROOM
+from ouzel.streams.kernels.lines import Parsed
+from ouzel.streams.kernels.seen_set import Telling
+from ouzel.streams.logs.arrow import ArrowDecoder
 from ouzel.streams.logs.messages import Bad, Decoded, lines_of, place_of
 from ouzel.streams.logs.protocol import Batch
 from ouzel.streams.options import Options, check_format
-from ouzel.streams.tables.kinds import ColumnKinds
-from ouzel.streams.telling import Telling
-from ouzel.streams.text.json_lines import JsonLines
-from ouzel.streams.text.json_walk import ROOM
-from ouzel.streams.text.lines import Parsed
+from ouzel.streams.tables.schema import ColumnKinds
 
 if TYPE_CHECKING:
-    from ouzel.streams.logs.decode_arrow import ArrowDecoder
+    from ouzel.streams.logs.arrow import ArrowDecoder
 
 MOST_TRIED = 100  # messages by which the format is told
 BEHIND, NEWLINE = bytes(ROOM), 10

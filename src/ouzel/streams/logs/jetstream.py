@@ -13,11 +13,11 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from ouzel.errors import DataError, OuzelError
-from ouzel.streams.logs.beside import Members
+from ouzel.streams.logs.brokers import Topic
+from ouzel.streams.logs.metadata import Members
+from ouzel.streams.logs.opening import ACKNOWLEDGED
 from ouzel.streams.logs.protocol import TOUCH, Batch, Pause, Place, Position, gap
 from ouzel.streams.logs.reading import Reading
-from ouzel.streams.logs.sinks import ACKNOWLEDGED
-from ouzel.streams.logs.topic import Topic
 from ouzel.streams.sources.addresses import Address
 
 try:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from ouzel.errors import DataError, OuzelError
-from ouzel.streams.logs.outage import Outage
+from ouzel.streams.logs.brokers import Outage
 from ouzel.streams.logs.protocol import Say
 from ouzel.streams.sources.addresses import Address
 

@@ -9,9 +9,8 @@ import numpy as np
 from ouzel.errors import DataError
 from ouzel.streams.block import Block
 from ouzel.streams.formats.catalogue import Family, Format
+from ouzel.streams.formats.json_python import object_of, with_members
 from ouzel.streams.logs.protocol import Batch, shown
-from ouzel.streams.text.json_members import with_members
-from ouzel.streams.text.json_objects import object_of
 
 
 class Bad(NamedTuple):

@@ -1,19 +1,42 @@
-"""The log at an address. What reads it is imported only then."""
+"""Messages sent to logs: each is there at least once when `send` returns."""
 
 from __future__ import annotations
 
-from typing import cast
+from collections.abc import Sequence
+from typing import Protocol, cast
 
+from ouzel.errors import OuzelError
 from ouzel.streams.logs.protocol import Log
 from ouzel.streams.logs.reading import Reading
-from ouzel.streams.sources.addresses import address_of, is_database, query_of
+from ouzel.streams.sources.addresses import EXAMPLE, address_of, is_database, is_log, query_of
 
 
 def open_log(url: str, reading: Reading) -> Log:
     """The log at an address; DataError where there is none."""
     if is_database(url):
-        from ouzel.streams.logs.tables import TableLog
+        from ouzel.streams.logs.table_log import TableLog
 
         return TableLog(query_of(url), reading)
     address = address_of(url)
     return cast(Log, address.kind.module.open_address(address, reading))
+
+
+ACKNOWLEDGED = 30.0  # seconds that a server has to acknowledge what it was sent
+
+
+class Sink(Protocol):
+    """Where messages go."""
+
+    def send(self, messages: Sequence[bytes]) -> None:
+        """Have messages acknowledged; DataError if they are not."""
+
+    def close(self) -> None:
+        """Leave the server."""
+
+
+def open_sink(url: str) -> Sink:
+    """What takes messages at an address; OuzelError where none does."""
+    if not is_log(url) or is_database(url):
+        raise OuzelError(f"messages are sent to a log such as {EXAMPLE}; got {url!r}")
+    address = address_of(url)
+    return cast(Sink, address.kind.module.open_sink(address))

@@ -7,8 +7,8 @@ from typing import Any
 
 from ouzel.errors import OuzelError
 from ouzel.ranges import Range, check
-from ouzel.streams.logs.begin import Until, begin_of, until_of
-from ouzel.streams.logs.beside import NOTHING, Beside
+from ouzel.streams.logs.metadata import NOTHING, Beside
+from ouzel.streams.logs.offsets import Until, begin_of, until_of
 
 ON_GAP = ("raise", "skip")
 

@@ -14,10 +14,10 @@ from urllib.parse import quote
 
 from ouzel.errors import DataError, OuzelError
 from ouzel.numerals import is_number
-from ouzel.streams.logs.beside import Members
+from ouzel.streams.logs.brokers import Topic
+from ouzel.streams.logs.metadata import Members
 from ouzel.streams.logs.protocol import MOST_AT_ONCE, NOTED_WITH, TOUCH, Batch, Pause, Place, Position, gap, shown
 from ouzel.streams.logs.reading import Reading
-from ouzel.streams.logs.topic import Topic
 from ouzel.streams.sources.addresses import Address
 
 try:

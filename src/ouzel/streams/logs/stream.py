@@ -2,38 +2,67 @@
 
 from __future__ import annotations
 
+import base64
 import copy
+import json
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ouzel.errors import DataError, EmptyError, OuzelError
-from ouzel.streams.ahead import made_ahead
 from ouzel.streams.block import Block
 from ouzel.streams.block_stream import BlockIterator
-from ouzel.streams.deriving import Deriver
 from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace, meet
-from ouzel.streams.guard import is_of_library, reason_of
-from ouzel.streams.logs.beside import beside_of, check_beside
-from ouzel.streams.logs.ending import Ending
-from ouzel.streams.logs.joining import JoinState, Matching
+from ouzel.streams.interactions.deriver import Deriver
+from ouzel.streams.logs.join_state import JoinState, Matching
+from ouzel.streams.logs.metadata import beside_of, check_beside
+from ouzel.streams.logs.offsets import Ending
 from ouzel.streams.logs.opening import open_log
-from ouzel.streams.logs.protocol import Batch, Log, Pause, Position
-from ouzel.streams.logs.quarantine import Quarantine
+from ouzel.streams.logs.protocol import Batch, Log, Pause, Position, shown
 from ouzel.streams.logs.reading import Reading, take_reading
 from ouzel.streams.options import Options, make_options
 from ouzel.streams.sources.addresses import address_of, is_database, query_of
 from ouzel.streams.sources.databases import LIBRARIES as DATABASE_LIBRARIES
+from ouzel.streams.sources.error_context import is_of_library, reason_of
+from ouzel.streams.sources.prefetch import made_ahead
 
 if TYPE_CHECKING:
+    from ouzel.streams.logs.arrow import TableDecoder
     from ouzel.streams.logs.decode import Decoder
-    from ouzel.streams.logs.decode_tables import TableDecoder
-    from ouzel.streams.logs.messages import Decoded
+    from ouzel.streams.logs.messages import Bad, Decoded
+
+
+class Quarantine:
+    """A file of JSON lines that grows; without a path it takes nothing.
+
+    A reading that was killed, and goes on from its last checkpoint, writes what it meets again once more.
+    """
+
+    def __init__(self, path: str | None, name: str) -> None:
+        self.path, self.name = path, name
+
+    def put(self, batch: Batch, bad: Bad) -> None:
+        """Add a message that is left out."""
+        if self.path is None:
+            return
+        entry = {"log": self.name, "partition": batch.partition, "offset": shown(batch.places[bad.message])}
+        try:
+            entry["message"] = bad.original.decode()
+        except UnicodeDecodeError:
+            entry["base64"] = base64.b64encode(bad.original).decode()
+        entry["reason"] = bad.reason
+        try:
+            with Path(self.path).open("a", encoding="utf-8") as file:
+                file.write(json.dumps(entry, ensure_ascii=False) + "\n")
+        except OSError as error:
+            raise OuzelError(f"{self.path}: cannot be written ({error.strerror})") from None
+
 
 Recall = Callable[[dict[str, str]], Position | None]
 
@@ -266,7 +295,7 @@ def read_log(url: str, format: str | None, given: dict[str, Any], recall: Recall
     if reading.labels is None:
         log = open_log(url, reading)
     else:
-        from ouzel.streams.logs.joined import join
+        from ouzel.streams.logs.join import join
 
         if format not in (None, "jsonl"):
             raise OuzelError(f"labels are joined to messages of JSON; got format={format!r}")
@@ -277,7 +306,7 @@ def read_log(url: str, format: str | None, given: dict[str, Any], recall: Recall
             from ouzel.streams.logs.decode import Decoder
 
             return LogStream(log, Decoder, format, options, reading, position)
-        from ouzel.streams.logs.decode_tables import TableDecoder
+        from ouzel.streams.logs.arrow import TableDecoder
 
         return LogStream(log, TableDecoder, format, options, reading, position)
     except BaseException:

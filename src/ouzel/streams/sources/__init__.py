@@ -1,1 +1,1 @@
-"""Where bytes come from: files, pipes, archives."""
+"""Where bytes come from: files, pipes, archives, addresses, databases; chunks, prefetch."""

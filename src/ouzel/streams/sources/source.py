@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 import os
+import re
 import select
 import sys
 from collections.abc import Callable, Iterator
@@ -13,10 +14,43 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO, cast
 
-from ouzel.errors import DataError
+from ouzel.errors import DataError, OuzelError
 from ouzel.streams.limits import Limits
 from ouzel.streams.sources.compression import DamagedError, Unpacking, find_unpacker
-from ouzel.streams.sources.places import place_of, unbuffered
+
+SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://")
+
+
+def is_address(path: str | Path) -> bool:
+    """Whether a file is told by its address.
+
+    >>> is_address("s3://bucket/day.parquet"), is_address("day.parquet")
+    (True, False)
+    """
+    return SCHEME.match(str(path)) is not None
+
+
+def place_of(path: str | Path) -> Path:
+    """The path of a file; that of an address has the methods of a path."""
+    if not is_address(path):
+        return Path(path)
+    try:
+        from upath import UPath
+    except ImportError:
+        raise OuzelError(f'{path}: addresses are read with universal-pathlib: pip install "ouzel[remote]"') from None
+    try:
+        found = UPath(str(path))
+        found.exists()
+    except Exception as error:  # whatever the library of a service raises
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise DataError.at(str(path), f"cannot be reached ({reason[:200]})") from None
+    return cast(Path, found)
+
+
+def unbuffered(place: Path) -> Any:
+    """A file opened for reading; one at an address is fetched in pieces that its library chooses."""
+    return place.open("rb", buffering=0) if isinstance(place, Path) else place.open("rb")
+
 
 UNPACKED = 1 << 17  # bytes of an archive's content that are held
 COPIED = 1 << 20  # bytes at a time

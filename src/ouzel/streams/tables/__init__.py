@@ -1,1 +1,1 @@
-"""Readers of tables: CSV, Parquet, Arrow and Feather."""
+"""Columns of tables as rows of examples: schema, cells, words, dates, dictionaries."""

@@ -1,16 +1,23 @@
-"""What Arrow's types hold, and arrays of them as text, as numbers, and as positions among their different cells."""
+"""What a library refuses of a table, as one line that names the column."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow
 import pyarrow.compute as compute
 
+from ouzel.errors import DataError
 from ouzel.streams.feature_space import CATEGORY, NUMBER
 from ouzel.streams.label_values import text_of
+from ouzel.streams.sources.error_context import is_of_library, reason_of
 from ouzel.streams.values import plain_value, word_of
+
+if TYPE_CHECKING:
+    import pyarrow
 
 types = pyarrow.types
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
@@ -211,3 +218,22 @@ def _as_stored(column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
         starts = [plain_value(period) for period in column.to_pandas()]
         return pyarrow.chunked_array([starts])
     return column.cast(column.type.storage_type)
+
+
+@contextmanager
+def converting(batch: pyarrow.RecordBatch, column: str, name: str, role: str = "ignore") -> Iterator[None]:
+    """Convert the cells of a column in here: what a library refuses is one line that names the column.
+
+    `role` is the option that names such a column, or that leaves it out.
+    """
+    try:
+        yield
+    except Exception as error:
+        if not is_of_library(error) or isinstance(error, MemoryError):
+            raise
+        kind = batch.schema.field(column).type
+        found = f"holds {kind}, which does not read as numbers or text ({reason_of(error)})"
+        if role == "ignore":
+            raise DataError.at(name, found, column=column, advice="leave it out with", ignore=column) from error
+        option: dict[str, Any] = {role: "NAME"}
+        raise DataError.at(name, found, column=column, advice="name another column with", **option) from error

@@ -9,10 +9,10 @@ import numpy as np
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.sketches.hashing import finish_hash, murmur3_32
 from ouzel.streams.block import LARGEST, Names
+from ouzel.streams.kernels.numbers import parse_number
+from ouzel.streams.kernels.seen_set import ROOM, ZERO, absorb, absorb_bytes, is_new
 from ouzel.streams.missing import marks_no_number, says_nothing
 from ouzel.streams.tables.arrow_types import as_text, as_words, is_list, is_there
-from ouzel.streams.text.numbers import parse_number
-from ouzel.streams.text.spans import ROOM, ZERO, absorb, absorb_bytes, is_new
 from ouzel.streams.truth_values import NEITHER, find_large, make_small, truth_of
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow
@@ -16,33 +16,80 @@ from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import LARGEST, ROWS, Block
 from ouzel.streams.dates import EXPECTED, PARTS
 from ouzel.streams.feature_space import DATE, NUMBER
-from ouzel.streams.guard import reason_of
+from ouzel.streams.kernels.seen_set import Telling
+from ouzel.streams.label_columns import INFINITE, as_sign, group_id, is_infinite, label_of
 from ouzel.streams.label_values import Label
 from ouzel.streams.options import OF_COLUMNS, Options
 from ouzel.streams.patterns import is_pattern
+from ouzel.streams.sources.error_context import reason_of
 from ouzel.streams.tables.arrow_types import (
     as_kind,
     cells_of,
+    converting,
+    dictionary_size,
     encoded,
+    is_coded,
     is_list,
     is_number,
     is_single,
     is_there,
     numbers_of,
     tags_of,
+    text_size,
 )
 from ouzel.streams.tables.cells import NO_NUMBER, NOT_A_DATE, NOT_FINITE, TOO_LONG
+from ouzel.streams.tables.column_buffers import Features, read_sparse
 from ouzel.streams.tables.csv_text import Uneven
-from ouzel.streams.tables.cut_rows import CutRows, TableBatch, as_arrow
 from ouzel.streams.tables.feature_columns import FeatureColumns
-from ouzel.streams.tables.kinds import ColumnKinds
-from ouzel.streams.tables.labels import INFINITE, as_sign, group_id, is_infinite, label_of
-from ouzel.streams.tables.lanes import Features
-from ouzel.streams.tables.lists import read_sparse
-from ouzel.streams.tables.parts import parts
-from ouzel.streams.tables.refusals import converting
-from ouzel.streams.telling import Telling
+from ouzel.streams.tables.schema import ColumnKinds
+from ouzel.streams.tables.tokenized_rows import CutRows, TableBatch, as_arrow
 from ouzel.streams.values import KNOWN
+
+if TYPE_CHECKING:
+    import pyarrow
+
+MOST_TEXT = 1 << 24  # bytes of names that rows read together may bring
+
+
+def parts(batch: TableBatch, columns: Sequence[str], is_text: Callable[[str], bool]) -> Iterator[TableBatch]:
+    """A batch in parts; of a column that `is_text` each word is a feature, of the other `columns` each cell."""
+    if isinstance(batch, CutRows):
+        if len(batch.data) <= MOST_TEXT:
+            yield batch
+            return
+        batch = batch.to_arrow()
+    if batch.num_rows == 1 or _size(batch, columns, is_text, _at_most) <= MOST_TEXT:
+        yield batch
+        return
+    if _size(batch, columns, is_text, _text_size) <= MOST_TEXT:
+        yield batch
+        return
+    half = batch.num_rows // 2
+    yield from parts(batch.slice(0, half), columns, is_text)
+    yield from parts(batch.slice(half), columns, is_text)
+
+
+def _size(
+    batch: TableBatch,
+    columns: Sequence[str],
+    is_text: Callable[[str], bool],
+    size: Callable[[pyarrow.Array, bool], int],
+) -> int:
+    return sum(size(batch.column(column), is_text(column)) for column in columns)
+
+
+def _at_most(array: pyarrow.Array, by_words: bool) -> int:
+    """Bytes of the names that a column may bring, or more: those of all words of a dictionary."""
+    return dictionary_size(array) if is_coded(array) and not by_words else _text_size(array, by_words)
+
+
+def _text_size(array: pyarrow.Array, by_words: bool) -> int:
+    """Bytes of the names that a column may bring."""
+    if is_number(array.type):
+        return 0
+    size = text_size(array)
+    return size if by_words or not is_coded(array) else min(size, dictionary_size(array))
+
 
 FINITE = "expected a finite number that fits 32-bit floating point, or nothing"
 WEIGHT = "expected a weight, a finite number of 0 or more"

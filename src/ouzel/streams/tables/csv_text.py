@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 
 from ouzel.errors import DataError
+from ouzel.streams.kernels.lines import NOT_UTF8, SAVE_AS_UTF8, is_utf8
 from ouzel.streams.limits import Limits
 from ouzel.streams.sources.source import Source
-from ouzel.streams.text.lines import NOT_UTF8
-from ouzel.streams.text.utf8 import SAVE_AS_UTF8, is_utf8
 
 MARK = "\ufdd0"  # in place of bytes that are not UTF-8: Unicode keeps this one for use within programs
 codecs.register_error("ouzel.mark", lambda error: (MARK, getattr(error, "end", 0)))

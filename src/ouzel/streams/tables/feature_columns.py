@@ -2,23 +2,40 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 import pyarrow
+import pyarrow.compute as compute
 
 from ouzel.errors import DataError, UnexpectedError
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import LARGEST, Names
-from ouzel.streams.dates import PARTS
-from ouzel.streams.derived.collecting import Collector
+from ouzel.streams.dates import PARTS, WORDS, date_parts
 from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, FeatureSpace, columns_of_table, own_name
-from ouzel.streams.missing import MARK
+from ouzel.streams.interaction_inputs import Collector
+from ouzel.streams.kernels.seen_set import Telling
+from ouzel.streams.missing import MARK, is_missing
 from ouzel.streams.options import Options
-from ouzel.streams.tables.arrow_types import as_kind, is_coded, is_empty, is_list, is_number, numbers_of
-from ouzel.streams.tables.at_once import AtOnce
+from ouzel.streams.tables.arrow_types import (
+    PER_SECOND,
+    as_kind,
+    converting,
+    encoded,
+    filled,
+    is_coded,
+    is_empty,
+    is_list,
+    is_moment,
+    is_number,
+    is_there,
+    numbers_of,
+    types,
+)
 from ouzel.streams.tables.cells import (
     NO_NUMBER,
+    NOT_A_DATE,
     NOT_FINITE,
     TOO_LONG,
     Cells,
@@ -30,14 +47,75 @@ from ouzel.streams.tables.cells import (
     read_tokens,
     words_of_cells,
 )
-from ouzel.streams.tables.coded import Coded, Dictionaries
-from ouzel.streams.tables.cut_rows import TableBatch, as_arrow
-from ouzel.streams.tables.date_columns import read_dates
-from ouzel.streams.tables.kinds import ColumnKinds
-from ouzel.streams.tables.lanes import Features, Lanes, Rows, rows_of_lanes, with_more
-from ouzel.streams.tables.lists import any_in_row, list_rows
-from ouzel.streams.tables.refusals import converting
-from ouzel.streams.telling import Telling
+from ouzel.streams.tables.column_buffers import Features, Lanes, Rows, any_in_row, list_rows, rows_of_lanes, with_more
+from ouzel.streams.tables.dictionary_columns import Coded, Dictionaries
+from ouzel.streams.tables.fast_path import AtOnce
+from ouzel.streams.tables.schema import ColumnKinds
+from ouzel.streams.tables.tokenized_rows import TableBatch, as_arrow
+
+PLACES = {part: {word: place for place, word in enumerate(words)} for part, words in WORDS.items()}
+
+
+def read_dates(array: pyarrow.Array, wrong: np.ndarray) -> tuple[pyarrow.Array, dict[str, pyarrow.Array]]:
+    """Arrow arrays of seconds, NaN where there is no date, and of the words of each part; marks in `wrong` (n,) what
+    is neither a date nor missing.
+    """
+    return _typed_dates(array) if is_moment(array.type) else _dates_of_cells(array, wrong)
+
+
+def _typed_dates(array: pyarrow.Array) -> tuple[pyarrow.Array, dict[str, pyarrow.Array]]:
+    """The same of a column whose type is that of dates or times."""
+    kind, missing = array.type, ~is_there(array)
+    if types.is_time(kind):
+        whole = filled(array.cast(pyarrow.int32() if kind.bit_width == 32 else pyarrow.int64()), 0)
+        seconds = whole.astype(np.int64) // max(1, PER_SECOND[kind.unit] // 10**6) / min(PER_SECOND[kind.unit], 10**6)
+        parts = {"hour": _part(missing, (whole // (3600 * PER_SECOND[kind.unit])).astype(np.int8), WORDS["hour"])}
+    else:
+        timed = types.is_timestamp(kind)
+        unit = kind.unit if timed else "s" if types.is_date32(kind) else "ms"
+        whole = filled(array.cast(pyarrow.int32() if types.is_date32(kind) else pyarrow.int64()), 0).astype(np.int64)
+        if types.is_date32(kind):
+            whole *= 86400
+        seconds = whole // max(1, PER_SECOND[unit] // 10**6) / min(PER_SECOND[unit], 10**6)
+        parts = {
+            "month": _part(missing, compute.subtract(compute.month(array), 1), WORDS["month"]),
+            "weekday": _part(missing, compute.day_of_week(array), WORDS["weekday"]),
+        }
+        if timed:
+            parts["hour"] = _part(missing, compute.hour(array), WORDS["hour"])
+    nothing = pyarrow.nulls(len(array), pyarrow.string())
+    return pyarrow.array(np.where(missing, math.nan, seconds)), {part: parts.get(part, nothing) for part in PARTS}
+
+
+def _part(missing: np.ndarray, codes: pyarrow.Array, words: Sequence[str]) -> pyarrow.Array:
+    """The words of a calendar part, by their places among all, null where they are `missing` (n,)."""
+    if isinstance(codes, np.ndarray):
+        codes = pyarrow.array(codes, mask=missing)
+    return pyarrow.DictionaryArray.from_arrays(codes.cast(pyarrow.int8()), pyarrow.array(words, pyarrow.string()))
+
+
+def _dates_of_cells(array: pyarrow.Array, wrong: np.ndarray) -> tuple[pyarrow.Array, dict[str, pyarrow.Array]]:
+    """The same of text, or of numbers, which are seconds."""
+    codes, cells = encoded(array)
+    seconds = np.full(len(cells) + 1, math.nan)  # the last is for nothing, which has the code -1
+    words = {part: np.full(len(cells) + 1, -1, np.int8) for part in PARTS}
+    bad = np.zeros(len(cells) + 1, np.bool_)
+    for k, cell in enumerate(cells):
+        if is_missing(cell):
+            continue
+        try:
+            if isinstance(cell, bool):
+                raise ValueError
+            seconds[k], parts = date_parts(cell)
+        except ValueError:
+            bad[k] = True
+            continue
+        for part, word in parts.items():
+            words[part][k] = PLACES[part][word]
+    wrong[bad[codes]] = NOT_A_DATE
+    found = {part: _part(places[codes] < 0, places[codes], WORDS[part]) for part, places in words.items()}
+    return pyarrow.array(seconds[codes]), found
+
 
 NOTHING = np.empty(0, np.uint64)  # marks no words
 OF_ONE = (NUMBER, CATEGORY)  # kinds of columns whose cells are a feature each

@@ -1,1 +1,0 @@
-"""Crosses of features: products of a feature of one column, or namespace, with one of another."""

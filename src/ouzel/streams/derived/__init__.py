@@ -1,1 +1,0 @@
-"""What features are made of others from: the factors of rows, as readers find them, and names of what is made."""

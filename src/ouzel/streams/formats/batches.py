@@ -1,0 +1,104 @@
+"""Tables as streams: record batches of every format, and blocks of examples made of them. PyArrow does the parsing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import pyarrow
+
+from ouzel.errors import DataError
+from ouzel.streams.block import Block, rows_at_once
+from ouzel.streams.formats.blocks import BlockReader, holds_blocks
+from ouzel.streams.formats.catalogue import Family, Format
+from ouzel.streams.formats.csv import delimited_batches, lines_above
+from ouzel.streams.formats.json_lines import json_batches, read_json_lines
+from ouzel.streams.kernels.seen_set import Telling
+from ouzel.streams.label_columns import find_label
+from ouzel.streams.options import Options
+from ouzel.streams.sources.prefetch import file_ahead
+from ouzel.streams.sources.source import Source
+from ouzel.streams.tables.arrow_types import flat
+from ouzel.streams.tables.columns import Columns
+from ouzel.streams.tables.csv_text import Uneven
+from ouzel.streams.tables.dictionary_columns import Checks
+from ouzel.streams.tables.schema import ColumnKinds
+from ouzel.streams.tables.tokenized_rows import TableBatch, as_arrow
+
+Skipped = Callable[[int], None]
+
+
+def read_table(
+    source: Source,
+    options: Options,
+    format: Format,
+    skipped: Skipped,
+    kinds: ColumnKinds,
+    telling: Telling | None = None,
+) -> Iterator[Block]:
+    """Blocks of a table; `skipped` is told the number of rows left out, `kinds` decides what columns hold."""
+    if format.family is Family.OBJECTS:
+        yield from read_json_lines(source, options, skipped, kinds, telling)
+        return
+    delimited = format.is_delimited
+    above, uneven = lines_above(options) if delimited else 0, Uneven()
+    columns: Columns | None = None
+    blocks: BlockReader | None = None
+    batches: Iterator[TableBatch] = (
+        delimited_batches(source, options, format, skipped, uneven, kinds.say)
+        if delimited
+        else record_batches(source, options, format, skipped)
+    )
+    for batch in file_ahead(source, batches, most=1):
+        if holds_blocks(batch.schema):
+            blocks = blocks or BlockReader(batch.schema, options, source.name)
+            yield from blocks.blocks(batch) if batch.num_rows else ()
+            continue
+        if columns is None:
+            label = find_label(options, batch.schema.names, source.name, kinds.say_once)
+            asked = options, batch.schema, label, not delimited, source.name, kinds, above, uneven
+            columns = Columns(*asked, telling)
+        if batch.num_rows:
+            yield from columns.blocks(batch, skipped)
+
+
+def record_batches(
+    source: Source,
+    options: Options,
+    format: Format,
+    skipped: Skipped,
+    needed: Sequence[str] = (),
+) -> Iterator[pyarrow.RecordBatch]:
+    """Record batches of a table, sound to the last offset; those of text formats have all cells as text.
+
+    The first may be empty: it tells the columns. An object is parted into a column `outer.inner` for each member. JSON
+    lines, whose rows may lack what others have, have the columns `needed` in every batch. Errors of PyArrow come as
+    they are: read within `guard.reading`.
+    """
+    if format.is_delimited:
+        yield from map(as_arrow, delimited_batches(source, options, format, skipped, Uneven()))
+    elif format.family is Family.OBJECTS:
+        yield from json_batches(source, options, skipped, needed)
+    else:
+        checks = Checks()
+        for part in source.tables() or format.module.tables(source, options):
+            checks.check(part)
+            rows = rows_at_once(part.num_columns)
+            for start in range(0, max(1, part.num_rows), rows):
+                table = flat(part.slice(start, rows))
+                yield from table.combine_chunks().to_batches() or [_empty(table.schema, source.name)]
+
+
+def _empty(schema: pyarrow.Schema, name: str) -> pyarrow.RecordBatch:
+    """A batch of no rows."""
+    for field in schema:
+        if _has_no_values(field.type):  # PyArrow would end the process
+            raise DataError.at(name, f"column {field.name!r} is a union of no types; write the file again without it")
+    return pyarrow.RecordBatch.from_arrays([pyarrow.nulls(0, kind) for kind in schema.types], schema=schema)
+
+
+def _has_no_values(kind: pyarrow.DataType) -> bool:
+    """Whether an Arrow type is, or is made of, a union of no types."""
+    parts = [kind.field(place).type for place in range(kind.num_fields)]
+    if pyarrow.types.is_dictionary(kind):
+        parts.append(kind.value_type)
+    return (pyarrow.types.is_union(kind) and not parts) or any(map(_has_no_values, parts))

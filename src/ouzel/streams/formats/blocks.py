@@ -1,0 +1,235 @@
+"""Blocks as Arrow tables, and back: examples that were read once, ids and values ready to be learnt.
+
+A row has the lists `indices` and `values`, a `label` (a number, or a position among the block's labels), a `weight`,
+and where there are any a `group` and a `tag`. What else is known of a block stands in its first row: `names` of
+features that are new, of the ids `named`, and in `block` a JSON object: the labels' names and what the ids stand for.
+The schema's metadata say how names were hashed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from itertools import pairwise
+from math import isfinite, isnan
+from typing import Any
+
+import numpy as np
+import pyarrow
+from pyarrow.types import is_integer
+
+from ouzel.errors import DataError
+from ouzel.kernels.jit import kernel
+from ouzel.rules import Rule, check, either, label, list_of, nothing, table, whole
+from ouzel.sketches.hashing import MOST_ID
+from ouzel.streams.block import LARGEST, Block, Names
+from ouzel.streams.feature_names import FILTER_BITS, find_new
+from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace
+from ouzel.streams.kernels.row_order import without_zeros
+from ouzel.streams.options import Options, check_format
+from ouzel.streams.sources.error_context import reason_of
+from ouzel.streams.stored_space import described, space_of
+from ouzel.streams.tables.arrow_types import filled, is_there, tags_of
+from ouzel.streams.tables.cells import check_offsets, words_of
+
+KEY = b"ouzel.blocks"
+VERSION = 2  # 1: there were no n-grams
+IDS, VALUES = pyarrow.large_list(pyarrow.uint32()), pyarrow.large_list(pyarrow.float32())
+TEXT, TEXTS = pyarrow.large_string(), pyarrow.large_list(pyarrow.large_string())
+GROUP = pyarrow.int64()
+OF_ALL = {"indices": IDS, "values": VALUES, "label": pyarrow.float64(), "weight": pyarrow.float32()}
+OF_THE_FIRST = {"named": IDS, "names": TEXTS, "block": TEXT}
+"""Columns of every row, and of the first of a block."""
+OF_A_FILE: dict[str, Rule] = {"version": whole(VERSION, VERSION), "bits": whole(1, 32), "seed": whole()}
+OF_A_BLOCK: dict[str, Rule] = {"space": table, "labels": either(nothing, list_of(label))}
+
+
+class BlockTables:
+    """Makes tables of the blocks of one stream, read with these options, of which this is the first."""
+
+    def __init__(self, options: Options, first: Block) -> None:
+        kinds = {**OF_ALL}
+        if first.groups is not None:
+            kinds["group"] = GROUP
+        if first.tags is not None:
+            kinds["tag"] = _tags(first).type
+        kinds |= OF_THE_FIRST
+        metadata = {"version": VERSION, "bits": options.bits, "seed": options.seed}
+        self.schema = pyarrow.schema(list(kinds.items()), {KEY: json.dumps(metadata).encode()})
+        self._seen = np.zeros(1 << FILTER_BITS, np.uint8)
+
+    def batch(self, block: Block) -> pyarrow.RecordBatch:
+        """A block as a record batch."""
+        start, stop = int(block.offsets[0]), int(block.offsets[-1])
+        offsets = pyarrow.array((block.offsets - block.offsets[0]).astype(np.int64))
+        ids, names = self._new_names(block.names)
+        labels = None if block.label_names is None else list(block.label_names)
+        told = json.dumps({"space": described(block.space), "labels": labels})
+        later = [None] * (block.rows - 1)
+        columns = {
+            "indices": pyarrow.LargeListArray.from_arrays(offsets, pyarrow.array(block.indices[start:stop])),
+            "values": pyarrow.LargeListArray.from_arrays(offsets, pyarrow.array(block.values[start:stop])),
+            "label": block.labels,
+            "weight": block.weights,
+            "group": block.groups,
+            "tag": None if block.tags is None else _tags(block),
+            "named": [ids, *later],
+            "names": [names, *later],
+            "block": [told, *later],
+        }
+        arrays = [pyarrow.array(columns[field.name], field.type) for field in self.schema]
+        return pyarrow.RecordBatch.from_arrays(arrays, schema=self.schema)
+
+    def _new_names(self, names: Names | None) -> tuple[list[int], list[str]]:
+        """The names that no block before has told."""
+        if names is None:
+            return [], []
+        new = find_new(names.ids, self._seen)
+        text = names.text.tobytes()
+        spans = zip(names.starts[new].tolist(), names.ends[new].tolist(), strict=True)
+        return names.ids[new].tolist(), [text[start:end].decode("utf-8", "replace") for start, end in spans]
+
+
+def _tags(block: Block) -> pyarrow.Array:
+    """What the rows of a block are called, as an Arrow array."""
+    return tags_of(block.tags if isinstance(block.tags, pyarrow.Array) else pyarrow.array(block.tags))
+
+
+def holds_blocks(schema: pyarrow.Schema) -> bool:
+    """Whether a table is one of blocks."""
+    return KEY in (schema.metadata or {})
+
+
+class BlockReader:
+    """Makes blocks of the batches of such a table, however they are cut; refuses options that come too late for it."""
+
+    def __init__(self, schema: pyarrow.Schema, options: Options, name: str) -> None:
+        check_format(options, name, None)
+        self.name = name
+        self._told: dict[str, Any] | None = None
+        self._as_told: tuple[str, FeatureSpace] = "", NOTHING_KNOWN  # the text of that, and its space
+        stored = self._checked(schema.metadata[KEY], OF_A_FILE, "what it says of itself")
+        for option in ("bits", "seed"):
+            given, asked = stored[option], getattr(options, option)
+            if given != asked:
+                raise DataError.at(
+                    name, f"its names were hashed with {option} {given}, not {asked}; give", **{option: given}
+                )
+        self._tagged, self._grouped = "tag" in schema.names, "group" in schema.names
+        expected = {**OF_ALL, **OF_THE_FIRST, **({"group": GROUP} if self._grouped else {})}
+        for column, kind in expected.items():
+            if self._kind(schema, column) != kind:
+                raise self._damaged(f"{column} is not a column of {kind}")
+        if self._tagged and not (self._kind(schema, "tag") == TEXT or is_integer(self._kind(schema, "tag"))):
+            raise self._damaged("tag is not a column of text or whole numbers")
+
+    def blocks(self, batch: pyarrow.RecordBatch) -> Iterator[Block]:
+        """The blocks that a record batch holds, their arrays as they lie there."""
+        for column in (*OF_ALL, "group") if self._grouped else OF_ALL:
+            if batch.column(column).null_count:
+                raise self._damaged(f"{column} has rows of nothing")
+        told = batch.column("block")
+        alone = told.null_count == len(told) - 1 and told[0].is_valid
+        begun = [] if alone else np.flatnonzero(is_there(told)).tolist()
+        for start, stop in pairwise(sorted({0, *begun, batch.num_rows})):
+            yield self._block(batch.slice(start, stop - start))
+
+    def _checked(self, text: bytes | str, rules: Mapping[str, Rule], what: str) -> dict[str, Any]:
+        """A JSON object whose values are what some rules say."""
+        with self._undamaged():
+            stored: dict[str, Any] = json.loads(text)
+            check(stored, rules, what)
+            return stored
+
+    @contextmanager
+    def _undamaged(self) -> Iterator[None]:
+        """What makes no sense in here is said of the file."""
+        try:
+            yield
+        except (ValueError, RecursionError) as error:
+            raise self._damaged(reason_of(error)) from error
+
+    def _kind(self, schema: pyarrow.Schema, column: str) -> pyarrow.DataType:
+        """The type of the one column of this name."""
+        place = schema.get_field_index(column)
+        if place < 0:
+            raise self._damaged(f"it has no column {column}, or several")
+        return schema.field(place).type
+
+    def _damaged(self, what: str) -> DataError:
+        return DataError.at(self.name, f"{what}; convert it again")
+
+    def _block(self, batch: pyarrow.RecordBatch) -> Block:
+        names = None
+        text = batch.column("block")[0].as_py()
+        if text is not None:
+            if self._told is None or text != self._as_told[0]:  # else it is what was checked before
+                self._told = self._checked(text, OF_A_BLOCK, "what it says of a block")
+                with self._undamaged():
+                    self._as_told = text, space_of(self._told["space"])
+            names = self._names(batch)
+        if self._told is None:
+            raise self._damaged("its first row says nothing of its block")
+        ids, values = batch.column("indices"), batch.column("values")
+        offsets, same = (filled(lists.offsets, 0) for lists in (ids, values))
+        indices, numbers = filled(ids.values, MOST_ID + 1), filled(values.values, np.nan)
+        check_offsets(offsets, batch.num_rows, len(indices))
+        check_offsets(same, batch.num_rows, len(numbers))
+        entries, others = slice(offsets[0], offsets[-1]), slice(same[0], same[-1])
+        labels, weights = (filled(batch.column(column), np.nan) for column in ("label", "weight"))
+        names_of_labels = self._told["labels"]
+        classes = -1 if names_of_labels is None else len(names_of_labels)
+        indices, numbers = indices[entries], numbers[others]
+        sound, zeros = _are_sound(offsets, same, indices, numbers, labels, weights, classes)
+        if not sound:
+            raise self._damaged("its ids, values, labels or weights are not those of examples")
+        starts = (offsets - offsets[0]).astype(np.uint64)
+        if zeros:  # of a version that kept them
+            indices, numbers = indices.copy(), numbers.copy()
+            end = without_zeros(starts, indices, numbers)
+            indices, numbers = indices[:end], numbers[:end]
+        return Block(
+            starts,
+            indices,
+            numbers,
+            labels,
+            weights,
+            groups=filled(batch.column("group"), 0) if self._grouped else None,
+            label_names=names_of_labels,
+            names=names,
+            space=self._as_told[1],
+            tags=batch.column("tag") if self._tagged else None,
+        )
+
+    def _names(self, batch: pyarrow.RecordBatch) -> Names | None:
+        """The names that a batch tells."""
+        ids, texts = (batch.column(column).slice(0, 1).flatten() for column in ("named", "names"))
+        if len(ids) != len(texts) or ids.null_count or texts.null_count:
+            raise self._damaged(f"{len(texts)} names do not fit {len(ids)} ids")
+        if not len(texts):
+            return None
+        words = words_of(texts)
+        offsets = words.offsets.astype(np.uint64)
+        return Names(filled(ids, 0).copy(), offsets[:-1], offsets[1:], words.data)
+
+
+@kernel
+def _are_sound(offsets, others, ids, values, labels, weights, classes):
+    """Whether these can be examples, and whether a value is 0.
+
+    Labels are positions among so many classes, or -1 says that they are numbers.
+    """
+    sound, zeros = True, False
+    for i in range(len(offsets)):
+        sound &= offsets[i] - offsets[0] == others[i] - others[0]
+    for k in range(len(ids)):
+        sound &= ids[k] <= np.uint32(MOST_ID)
+    for k in range(len(values)):
+        sound &= abs(values[k]) <= np.float32(LARGEST)
+        zeros |= values[k] == 0.0
+    for i in range(len(labels)):
+        sound &= 0.0 <= weights[i] <= LARGEST
+        if not isnan(labels[i]):
+            sound &= isfinite(labels[i]) if classes < 0 else 0.0 <= labels[i] < classes and labels[i] == int(labels[i])
+    return sound, zeros

@@ -1,0 +1,376 @@
+"""CSV and TSV as streams. What is not written plainly is parsed by PyArrow; rows that it refuses are told by number."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Iterator
+from itertools import chain
+
+import numpy as np
+import pyarrow
+import pyarrow.compute as compute
+import pyarrow.csv
+
+from ouzel.errors import DataError, bad_line
+from ouzel.kernels.bytes import LOOKED_AT, equal_to, ones, trailing_zeros
+from ouzel.kernels.jit import force_inline, kernel
+from ouzel.numerals import is_number
+from ouzel.streams.formats.catalogue import Format
+from ouzel.streams.kernels.delimiters import SPARE
+from ouzel.streams.kernels.lines import NOT_UTF8, SAVE_AS_UTF8
+from ouzel.streams.options import Options
+from ouzel.streams.sources.source import Source
+from ouzel.streams.tables.csv_text import MARK, CellText, Uneven, lines_in
+from ouzel.streams.tables.tokenized_rows import BEHIND, DOUBLED, CutRows, as_arrow
+
+ZERO, ONE, TWO, EIGHT, SIXTY_THREE = (np.uint64(number) for number in (0, 1, 2, 8, 63))
+QUOTE, NEWLINE, RETURN = (np.uint8(byte) for byte in b'"\n\r')
+LONGEST = 1 << 31  # bytes of a text, whose places are told from marks by their highest bit
+ODD = -1  # not written plainly
+
+
+@force_inline
+def _to_the_left(word):
+    """Each bit is the parity of those up to it."""
+    for shift in (1, 2, 4, 8, 16, 32):
+        word ^= word << np.uint64(shift)
+    return word
+
+
+@kernel
+def find_ends(data, stop, delimiter, found):
+    """Write to `found` where cells of `data[:stop]` end: (how many, quotation marks, returns, whether a quote is open).
+
+    Of delimiters, newlines and carriage returns those within quotation marks do not count. `found` has room for a place
+    of every byte and SPARE more, `data` for BEHIND bytes more, which are zero.
+    """
+    count = quotes = returns = inside = ZERO
+    at, stop = ZERO, np.uint64(stop)
+    while at < stop:
+        marks = equal_to(data, at, QUOTE)
+        quoted = _to_the_left(marks) ^ inside
+        inside = ZERO - (quoted >> SIXTY_THREE)
+        word = (equal_to(data, at, delimiter) | equal_to(data, at, NEWLINE)) & ~quoted
+        quotes += ones(marks)
+        returns += ones(equal_to(data, at, RETURN) & ~quoted)
+        many = ones(word)
+        for part in range(ZERO, (many + np.uint64(7)) >> np.uint64(3)):
+            for k in range(8):  # as many as there are or more, which are written over
+                found[count + EIGHT * part + np.uint64(k)] = at + trailing_zeros(word)
+                word &= word - ONE
+        count += many
+        at += np.uint64(LOOKED_AT)
+    return np.int64(count), np.int64(quotes), np.int64(returns), inside != ZERO
+
+
+@force_inline
+def _doubled(data, start, stop, quoted):
+    """How many quotation marks of a cell are written twice; ODD if one is not."""
+    count = 0
+    while start < stop:
+        if data[start] == QUOTE:
+            if not quoted or start + ONE == stop or data[start + ONE] != QUOTE:
+                return ODD
+            count += 1
+            start += ONE
+        start += ONE
+    return count
+
+
+@kernel
+def cut_rows(data, found, count, columns, careful, starts, sizes):
+    """Where cells start and their sizes, those of a row side by side: (rows, end, quotation marks, returns).
+
+    As many quotation marks and carriage returns are told as are not part of a cell. Where `careful`, those that are
+    written twice are looked for: such a cell has DOUBLED in its start. ODD rows if one has more or fewer cells, or
+    marks elsewhere. Lines of nothing are left out.
+    """
+    at = k = filled = ZERO
+    count, columns = np.uint64(count), np.uint64(columns)
+    row = quotes = returns = np.int64(0)
+    while k < count:
+        end = np.uint64(found[k])
+        if data[end] == NEWLINE and (end == at or (end == at + ONE and data[at] == RETURN)):
+            returns += np.int64(end - at)
+            at, k = end + ONE, k + ONE
+            continue
+        if k + columns > count:
+            for rest in range(k, count):
+                if data[found[rest]] == NEWLINE:
+                    return ODD, np.int64(at), quotes, returns
+            break
+        for column in range(columns):
+            end = np.uint64(found[k + column])
+            start, stop = at, end
+            at = end + ONE
+            last = column == columns - ONE
+            if (data[end] == NEWLINE) != last:
+                return ODD, np.int64(at), quotes, returns
+            if last and stop > start and data[stop - ONE] == RETURN:
+                stop -= ONE
+                returns += 1
+            quoted = stop > start and data[start] == QUOTE
+            if quoted:
+                if stop - start < TWO or data[stop - ONE] != QUOTE:
+                    return ODD, np.int64(at), quotes, returns
+                start, stop = start + ONE, stop - ONE
+                quotes += 2
+            size, mark = stop - start, np.uint32(0)
+            if careful:
+                doubled = _doubled(data, start, stop, quoted)
+                if doubled == ODD:
+                    return ODD, np.int64(at), quotes, returns
+                if doubled:
+                    mark = DOUBLED
+                    quotes += 2 * doubled
+                    size -= np.uint64(doubled)
+            starts[filled], sizes[filled] = np.uint32(start) | mark, size
+            filled += ONE
+        k += columns
+        row += 1
+    return row, np.int64(at), quotes, returns
+
+
+def can_cut(delimiter: str) -> bool:
+    """Whether cells that are parted by this can be found: by one byte that means nothing else."""
+    return len(delimiter) == 1 and delimiter.isascii() and delimiter not in '\0"\r\n'
+
+
+class Cutter:
+    """Chunks of CSV text as rows of cells."""
+
+    def __init__(self, names: list[str], delimiter: str) -> None:
+        self.names = names
+        self._delimiter = np.uint8(ord(delimiter))
+        self._found = np.empty(0, np.uint32)
+
+    def cut(self, text: bytes) -> tuple[CutRows, int] | None:
+        """The rows of a text, and how many bytes they take: all but the last, where a quotation in it does not end.
+
+        None if one is not written plainly, or the last is most of the text.
+        """
+        if len(text) >= LONGEST:
+            return None
+        data = np.empty(len(text) + BEHIND, np.uint8)
+        data[: len(text)] = np.frombuffer(text, np.uint8)
+        data[len(text) :] = 0
+        if len(self._found) < len(text) + SPARE:
+            self._found = np.empty(len(text) + SPARE, np.uint32)
+        count, quotes, returns, is_open = find_ends(data, len(text), self._delimiter, self._found)
+        starts, sizes = np.empty(count, np.uint32), np.empty(count, np.uint32)
+        for careful in (False, True):
+            asked = data, self._found, count, len(self.names), careful
+            rows, end, marks, stripped = cut_rows(*asked, starts, sizes)
+            whole = end == len(text) or (is_open and self._may_go_on(data, count, end, len(text)))
+            if rows == ODD or stripped != returns or not whole:
+                return None
+            if marks + text.count(b'"', end) == quotes:
+                return CutRows(self.names, data, starts, sizes, rows), end
+        return None
+
+    def _may_go_on(self, data: np.ndarray, count: int, end: int, size: int) -> bool:
+        """Whether the last cell of a text is a quotation, and the row, which begins at `end`, is not most of it."""
+        start = max(end, int(self._found[count - 1]) + 1) if count else end
+        return bool(data[start] == QUOTE) and 2 * end >= size
+
+
+DELIMITERS = ",\t;|"  # that part the cells of a table, in the order they are looked for
+BLOCK = 4 << 20  # bytes that PyArrow parses at a time
+PIECE = 2 << 20  # bytes of plain text that are read at a time: what a near cache holds
+QUOTED = re.compile(r'"[^"]*"?')
+
+
+def lines_above(options: Options) -> int:
+    """Lines above the first row."""
+    return options.skip_lines + (0 if options.columns else 1)
+
+
+def delimited_batches(
+    source: Source,
+    options: Options,
+    format: Format,
+    skipped: Callable[[int], None],
+    uneven: Uneven,
+    say: Callable[[str], None] = lambda line: None,
+) -> Iterator[pyarrow.RecordBatch | CutRows]:
+    """The rows of a CSV or TSV file, every cell as text, the names of its columns in its header.
+
+    A row of more or fewer cells is noted in `uneven`; it is left out if the options say so, else DataError follows the
+    rows before it. `say` is told in a line if those left out take more lines than they are rows.
+    """
+    text = CellText(source, options.limits)
+    for _ in range(options.skip_lines):
+        text.skip_line()
+    delimiter = options.delimiter or format.delimiter
+    if options.columns:
+        names, delimiter = list(options.columns), delimiter or ","
+    else:
+        names, delimiter = _header(text, delimiter, options.skip_lines + 1)
+    even, ended = 0, False  # rows given out
+    last = None  # the last batch of any rows
+    parsed = _whole_rows(_parsed(text, names, delimiter, uneven), text, options.on_error == "skip")
+    for batch in chain(_plain(text, names, delimiter, uneven) if can_cut(delimiter) else (), parsed):
+        if options.on_error != "skip" and uneven and uneven.first.number - 1 - even <= batch.num_rows:
+            batch, ended = batch.slice(0, uneven.first.number - 1 - even), True  # Arrow reads ahead
+        marked = _marked_rows(batch) if text.marked else {}
+        if marked and options.on_error != "skip":
+            batch = as_arrow(batch)
+            row = min(marked)
+            yield batch.slice(0, row)
+            cell = batch.column(marked[row])[row].as_py()
+            raise DataError.at(
+                source.name,
+                f"{NOT_UTF8} ({_beginning(cell)})",
+                SAVE_AS_UTF8,
+                row=lines_above(options) + even + row + 1,
+                column=names[marked[row]],
+            )
+        if marked:
+            batch, places = as_arrow(batch), uneven.counted(even + np.arange(batch.num_rows))
+            batch = batch.filter(pyarrow.array([row not in marked for row in range(batch.num_rows)]))
+            uneven.leave_out(places[sorted(marked)])
+        yield batch
+        if ended:
+            break
+        even += batch.num_rows
+        last = batch if batch.num_rows else last
+    if options.on_error == "skip":
+        if text.left_open:
+            uneven.leave_out(uneven.counted(np.array([even])), lines_in(text.left_open))
+        skipped(len(uneven))
+        if uneven.lines > len(uneven):
+            rows = f"{len(uneven)} rows that are left out take" if len(uneven) > 1 else "the row that is left out takes"
+            say(f"{source.name}: {rows} {uneven.lines:,} lines; look for a quotation that does not end")
+    elif uneven:
+        row = uneven.first
+        lines = lines_in(row.text)
+        raise bad_line(
+            source.name,
+            f"{row.actual_columns} cells {f'in {lines:,} lines ' if lines > 1 else ''}({_beginning(row.text)})",
+            f"expected {row.expected_columns}, as there are columns",
+            row=lines_above(options) + row.number,
+            unit="rows",
+        )
+    if text.damage is not None:
+        raise source.broken(text.damage)
+    if options.on_error != "skip" and text.quotes % 2 and (cell := _last_cell(last)):
+        raise DataError.at(
+            source.name,
+            f"a quotation that does not end ({_beginning(cell)}: {lines_in(cell):,} lines)",
+            "close it, or take the mark out",
+            row=lines_above(options) + even,
+        )
+
+
+def _plain(text: CellText, names: list[str], delimiter: str, uneven: Uneven) -> Iterator[CutRows]:
+    """The rows up to the first piece that is not written plainly; what is not read is put back."""
+    cutter = Cutter(names, delimiter)
+    rest, data = b"", b"\n"
+    while data and len(rest) < PIECE:
+        data = text.lines(3 * PIECE)
+        rest += data
+        found = cutter.cut(rest if rest.endswith(b"\n") else rest + b"\n")
+        if found is None:
+            break
+        rows, end = found
+        rest = rest[end:]
+        if rows.num_rows:
+            uneven.above += rows.num_rows
+            yield rows
+    text.put_back(rest)
+
+
+def _parsed(text: CellText, names: list[str], delimiter: str, uneven: Uneven) -> Iterator[pyarrow.RecordBatch]:
+    """Record batches as PyArrow parses them; rows that it refuses are left out, and noted."""
+
+    kinds = dict.fromkeys(names, pyarrow.large_string())
+    try:
+        yield from pyarrow.csv.open_csv(
+            pyarrow.PythonFile(text, mode="r"),
+            pyarrow.csv.ReadOptions(use_threads=False, block_size=BLOCK, column_names=names),
+            pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=uneven.refuse),
+            pyarrow.csv.ConvertOptions(column_types=kinds, strings_can_be_null=True),
+        )
+    except pyarrow.ArrowInvalid as error:
+        if "straddling" in str(error):
+            raise DataError.at(
+                text.name,
+                f"a quotation with newlines that does not end within {BLOCK >> 20} MB",
+                "close it, or take the mark out",
+            ) from error
+        if "Empty CSV file" not in str(error):
+            raise
+    finally:
+        text.end()
+
+
+def _whole_rows(batches: Iterator[pyarrow.RecordBatch], text: CellText, skip: bool) -> Iterator[pyarrow.RecordBatch]:
+    """The batches, but for the last row where a damaged archive ends within a quotation, or the text, if to `skip`."""
+    held = None  # Arrow reads ahead: an end is known before the last batch is given out
+    for batch in batches:
+        if held is not None:
+            yield held
+        within = text.quotes % 2 and (text.damage is not None or (skip and _last_cell(batch)))
+        held = batch if within else None
+        if held is None:
+            yield batch
+    if held is not None:
+        text.left_open = _last_cell(held) if text.damage is None else ""
+        yield held.slice(0, max(0, held.num_rows - 1))
+
+
+def _last_cell(batch: pyarrow.RecordBatch | CutRows | None) -> str:
+    """The last cell of the last row, if it has several lines; else nothing."""
+    cell = None if batch is None or not batch.num_rows else as_arrow(batch).column(-1)[-1].as_py()
+    return cell if cell is not None and "\n" in cell else ""
+
+
+def _marked_rows(batch: pyarrow.RecordBatch | CutRows) -> dict[int, int]:
+    """The rows with bytes that are not UTF-8, each with the first column that has some."""
+    found: dict[int, int] = {}
+    for place, column in enumerate(as_arrow(batch).columns):
+        for row in compute.indices_nonzero(compute.match_substring(column, MARK)).to_pylist():
+            found.setdefault(row, place)
+    return found
+
+
+def _beginning(text: str) -> str:
+    """So much of a text as fits a message."""
+    text = " ".join(text.replace(MARK, "\ufffd").split())
+    return text if len(text) <= 40 else f"{text[:40]}…"
+
+
+def _header(text: CellText, delimiter: str | None, number: int) -> tuple[list[str], str]:
+    """Names of columns, in the line of this number, and what parts them outside of quotation marks."""
+    name = text.name
+    lines = _lines(text, number)
+    first = next((line for line in lines if line.strip("\r\n")), None)
+    if first is None:
+        raise DataError.at(name, "is empty; there is nothing to learn from")
+    if "\0" in first:
+        raise DataError.at(name, "has a zero byte in its first line; expected a table as text: name its format")
+    unquoted = QUOTED.sub("", first).rstrip("\r\n")
+    if "\r" in unquoted:
+        raise DataError.at(name, "has lines that end in a carriage return alone; end them in a newline")
+    if delimiter is None:
+        delimiter = next((character for character in DELIMITERS if character in unquoted), ",")
+    try:
+        names = next(csv.reader(chain([first], lines), delimiter=delimiter))
+    except csv.Error as error:
+        raise DataError.at(
+            name, f"its header cannot be read ({error}); expected names of columns in one line"
+        ) from None
+    if all(is_number(word) for word in names):
+        raise DataError.at(name, f"has no header; name its {len(names)} columns with", columns=("A", "B", "…"))
+    return [word.strip() for word in names], delimiter
+
+
+def _lines(text: CellText, number: int) -> Iterator[str]:
+    """The lines of a header, from the one of this number on."""
+    size = 0
+    while line := text.line(number):
+        number += 1
+        size += len(line)
+        text.check_line(size)
+        yield line

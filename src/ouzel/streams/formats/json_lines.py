@@ -1,0 +1,442 @@
+"""JSON lines as a stream: an object a line, its members the features."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import pyarrow
+
+from ouzel.errors import DataError
+from ouzel.sketches.hashing import feature_id
+from ouzel.streams.block import Block, Names
+from ouzel.streams.concatenation import concatenate
+from ouzel.streams.dates import LONGEST_PART, PARTS
+from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, FeatureSpace, own_name
+from ouzel.streams.formats import json_names
+from ouzel.streams.formats.json_names import ID, NAMED, PURE, TEXT_OF_KEYS, KeyTable
+from ouzel.streams.formats.json_parser import NEW_DATES, NEW_KEY, NEW_LABEL, ROOM, read_objects
+from ouzel.streams.formats.json_python import JsonExamples, LongWordError, flattened, object_of, unexpected
+from ouzel.streams.formats.json_rows import room_for
+from ouzel.streams.interaction_inputs import Entries, Factors, no_entries
+from ouzel.streams.kernels.delimiters import SPARE, lines_of
+from ouzel.streams.kernels.lines import Problem, is_utf8, lines_at
+from ouzel.streams.kernels.seen_set import Telling, names_of, nothing_noted
+from ouzel.streams.label_columns import as_sign, find_label, is_infinite, label_of
+from ouzel.streams.label_values import Label, encode_labels, tidy
+from ouzel.streams.options import Options
+from ouzel.streams.patterns import matches
+from ouzel.streams.sources.chunks import chunks_of
+from ouzel.streams.sources.source import Source
+from ouzel.streams.tables.schema import ColumnKinds
+
+EQUALS = np.uint8(61)  # between a key and a word
+MOST_BYTES = 2**32 - 1  # of a chunk: where its words are takes 32 bits
+FEWEST = 5  # bytes of a feature, `"":1,`, and of its name
+ROLES = {None: json_names.PLAIN, NUMBER: json_names.NUMBERS, CATEGORY: json_names.CATEGORIES, DATE: json_names.DATES}
+
+
+class Chunk:
+    """Whole lines of text, and room for what is read of them."""
+
+    def __init__(
+        self, data: np.ndarray, start: int, stop: int, options: Options, noted: np.ndarray | None = None
+    ) -> None:
+        if len(data) < stop + ROOM or data[stop - 1] != 10:
+            data = np.concatenate([data[start:stop], np.zeros(ROOM, np.uint8)])
+            start, stop = 0, stop - start
+        self.data, self.at, self.stop = data, start, stop
+        ended, ascii = lines_of(data, start, stop)
+        self.is_text = ascii or is_utf8(data, start, stop)
+        self.marks = np.empty(stop - start + SPARE, np.uint64)
+        room = (stop - start) // FEWEST + 1
+        lines = int(ended) + 2
+        self.mark = self.found = self.rows = self.nonzeros = 0
+        self.offsets, self.numbers = np.empty(lines, np.uint64), np.empty(lines, np.int64)
+        self.ids, self.values = np.empty(room, np.uint32), np.empty(room, np.float32)
+        self.gathered = room_for(room)
+        self.targets, self.codes, self.weights = np.empty(lines), np.empty(lines, np.int64), np.empty(lines, np.float32)
+        self.spans = np.empty((room, 5), np.uint64)
+        self.noted = nothing_noted(options.bits) if noted is None else noted
+        self.factors, self.taken = (
+            no_entries(lines, room if options.derived else 0, data),
+            np.zeros(1, np.uint64),
+        )
+
+
+class Read(NamedTuple):
+    """What was read of a chunk: a block, and how many lines that took."""
+
+    block: Block
+    lines: int
+
+
+class PlainObjects:
+    """The plain objects of one stream, as the same examples that `reader` makes of them."""
+
+    def __init__(self, reader: JsonExamples) -> None:
+        self.reader = reader
+        options = reader.options
+        self._able = (
+            options.group is None and options.id is None and options.space.width is None and sys.byteorder == "little"
+        )
+        self._label = reader.label
+        self._keys, self._labels = KeyTable(), KeyTable()
+        self._names: dict[str, int] = {}  # of the keys, and their rows
+        self._also: Mapping[str, str] = {}  # columns that were known to hold another kind, too
+        self._fields: list[str] = []  # that others are made of
+        self._values: list[Label | None] = [None]  # of the words that are labels
+
+    def able(self, chunk: Chunk) -> bool:
+        """Whether objects of a chunk can be read now: it is known which member is the label, and all options apply."""
+        return (
+            chunk.is_text
+            and chunk.stop < MOST_BYTES
+            and self._able
+            and (self.reader.label is not None or self.reader.options.unlabelled)
+        )
+
+    def read(self, chunk: Chunk) -> Read:
+        """The objects of a chunk up to one that is not plain, or to its end."""
+        options, reader = self.reader.options, self.reader
+        if reader.label != self._label:
+            self._label, self._keys, self._names, self._fields = reader.label, KeyTable(), {}, []
+        self._allow_numbers()
+        names = np.zeros(3, np.uint64)
+        first, taken, lines = chunk.rows, int(chunk.taken[0]), 0
+        self._keys.forget_all_met()
+        mask = np.uint32((1 << options.bits) - 1)
+        settings = np.uint64(options.limits.word), options.weight is not None, options.indicator, mask, options.seed
+        while True:
+            rows, nonzeros, more, why, at, mark, found, start, end = read_objects(
+                chunk.data,
+                chunk.at,
+                chunk.stop,
+                chunk.marks,
+                chunk.mark,
+                chunk.found,
+                self._keys.arrays,
+                self._labels.arrays,
+                *settings,
+                chunk.noted,
+                chunk.rows,
+                chunk.nonzeros,
+                chunk.offsets,
+                chunk.ids,
+                chunk.values,
+                chunk.targets,
+                chunk.codes,
+                chunk.weights,
+                chunk.spans,
+                names,
+                chunk.factors,
+                chunk.taken,
+                chunk.gathered,
+            )
+            chunk.rows, chunk.nonzeros = int(rows), int(nonzeros)
+            chunk.at, chunk.mark, chunk.found = int(at), int(mark), int(found)
+            lines += int(more)
+            word = chunk.data[start:end].tobytes()
+            known = (
+                (why == NEW_KEY and self._add_keys(word, chunk))
+                or (why == NEW_DATES and self._add_parts(word))
+                or (why == NEW_LABEL and self._add_label(word))
+            )
+            if not known:
+                break
+        here = slice(first, chunk.rows)
+        labels, label_names = self._encoded(chunk.targets[here], chunk.codes[here])
+        count = reader.sound + reader.bad
+        block = Block(
+            chunk.offsets[first : chunk.rows + 1],
+            chunk.ids[: chunk.nonzeros],
+            chunk.values[: chunk.nonzeros],
+            labels,
+            chunk.weights[here],
+            label_names=label_names,
+            names=self._names_in(chunk, int(names[0]), int(names[1])),
+            space=self._space(bool(names[2])),
+            numbers=np.arange(count, count + chunk.rows - first),
+        )
+        if options.derived:
+            block = block._replace(factors=self._factors(chunk, here, taken))
+        reader.sound += block.rows
+        return Read(block, lines)
+
+    def _names_in(self, chunk: Chunk, count: int, size: int) -> Names | None:
+        """The first names noted of a chunk, as many bytes at most: words of its lines, or of the text of the keys."""
+        spans = chunk.spans[:count]
+        made = spans[:, 0] >= TEXT_OF_KEYS
+        if not made.any():
+            return names_of(chunk.data, spans, size, EQUALS)
+        own = spans[made]
+        own[:, :4] -= TEXT_OF_KEYS
+        parts = names_of(self._keys.arrays.text, own, size, EQUALS)
+        return Names.joined([names_of(chunk.data, spans[~made], size, EQUALS), parts])
+
+    def _factors(self, chunk: Chunk, rows: slice, start: int) -> Factors:
+        """The factors of some rows of a chunk, from this one on."""
+        entries, end = chunk.factors, int(chunk.taken[0])
+        parts = [array[start:end] for array in entries[1:-1]]
+        kept = Entries._make([entries.bounds[rows] - start, *parts, entries.text])
+        return Factors(kept, tuple(self._fields), tuple(name.encode() + b"=" for name in self._fields))
+
+    def _add_keys(self, word: bytes, chunk: Chunk) -> bool:
+        """Enter the new keys of the object that a chunk goes on with, all together, for it is begun again.
+
+        Returns whether this one, which is one of them, is known now.
+        """
+        (line,), _ = lines_at(chunk.data, chunk.at, chunk.stop, 1)
+        try:
+            names = [name for name in object_of(line) if name not in self._names]
+        except (ValueError, RecursionError):
+            return False
+        for name in names[: max(0, json_names.MOST - 1 - len(self._keys))]:
+            self._add_key(name)
+        return word.decode() in self._names
+
+    def _add_key(self, name: str) -> None:
+        options, word = self.reader.options, name.encode()
+        role = self._role(name)
+        if role > json_names.DATES:
+            self._names[name] = self._keys.add(word, role)
+            return
+        own = own_name(name)
+        whole, hashed = (feature_id(own, options.seed, bits) for bits in (options.bits, 32))
+        field = 0
+        if matches(name, options.derived.fields):
+            self._fields.append(name)
+            field = len(self._fields)
+        pure = role == json_names.CATEGORIES and self.reader.kinds.may_lack_numbers(name)
+        self._names[name] = self._keys.add(word, role, whole, hashed, isinstance(own, str), options.seed, field, pure)
+
+    def _allow_numbers(self) -> None:
+        """Read numbers of those categories that are known to have some: of others each is looked at in Python."""
+        kinds = self.reader.kinds
+        if kinds.also is not self._also:
+            self._also = kinds.also
+            for name in self._also.keys() & self._names.keys():
+                self._keys.arrays.table[self._names[name], PURE] = kinds.may_lack_numbers(name)
+
+    def _add_parts(self, word: bytes) -> bool:
+        """Enter the calendar parts of a key that has dates; returns whether those are read here."""
+        name, options = word.decode(), self.reader.options
+        fields = [f"{name}.{part}" for part in PARTS]
+        if len(self._keys) + len(PARTS) >= json_names.MOST or len(name) + LONGEST_PART > options.limits.word:
+            return False
+        if any(matches(field, options.derived.fields) for field in fields):
+            return False
+        self._keys.add_parts(self._names[name], word, options.seed)
+        return True
+
+    def _role(self, name: str) -> np.uint8:
+        options, known = self.reader.options, self.reader.kinds.known
+        if matches(name, options.ignore):
+            return json_names.IGNORED
+        if name == self._label:
+            return json_names.LABEL
+        if self._label is None and find_label(options, [name], self.reader.name) is not None:
+            return json_names.ODD
+        if name == options.weight:
+            return json_names.WEIGHT
+        if not name or len(name) > options.limits.word:
+            return json_names.ODD
+        if options.keep and not matches(name, options.keep):
+            return json_names.IGNORED
+        try:
+            own_name(name)
+        except ValueError:
+            return json_names.ODD
+        kind = known.get(name) or options.kind_of(name)
+        return ROLES.get(kind, json_names.ODD)
+
+    def _add_label(self, word: bytes) -> bool:
+        """Enter a word that is a label; returns whether there is room for it."""
+        if len(self._labels) >= json_names.MOST - 1:
+            return False
+        text, options = word.decode(), self.reader.options
+        value = label_of(text)
+        sound = not is_infinite(text) and len(word) <= options.limits.longest_label
+        if sound and options.label_positive is not None:
+            value = as_sign(value, options.label_positive)
+        self._values.append(value)
+        self._labels.add(word, json_names.PLAIN if sound else json_names.ODD)
+        return True
+
+    def _encoded(self, targets: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, list[Label] | None]:
+        """Labels as a block has them, of numbers (n,) and of the places of words among those that are labels (n,)."""
+        positive = self.reader.options.label_positive
+        if positive is not None:
+            number = label_of(positive)
+            same = targets == number if isinstance(number, (int, float)) else np.zeros(len(targets), np.bool_)
+            targets = np.where(np.isnan(targets), np.nan, np.where(same, 1.0, -1.0))
+        if not codes.any():
+            return targets, None
+        if (codes > 0).all():
+            different, firsts, inverse = np.unique(codes, return_index=True, return_inverse=True)
+            order = np.argsort(firsts)
+            found, names = encode_labels([self._values[code] for code in different[order]], len(order))
+            places = np.empty(len(order))
+            places[order] = found
+            return places[inverse], names
+        numbers = [None if target != target else tidy(target) for target in targets.tolist()]
+        values = [self._values[code] if code else number for code, number in zip(codes, numbers, strict=True)]
+        return encode_labels(values, len(values))
+
+    def _space(self, words: bool) -> FeatureSpace:
+        """What the features since it was last asked are known by."""
+        reader, met = self.reader, self._keys.met()
+        numbers = met[met[:, NAMED] == 0, ID]
+        named = words or bool(met[:, NAMED].any())
+        space = FeatureSpace(
+            named=named,
+            loose=True,
+            indicator=reader.options.indicator,
+            kinds=dict(reader.kinds.known),
+            also=reader.kinds.also,
+        )
+        return space._replace(lowest=0, highest=int(numbers.max())) if len(numbers) else space
+
+
+Skipped = Callable[[int], None]
+Made = TypeVar("Made")
+Make = Callable[[dict[str, Any], str], Made]
+MOST_AT_ONCE = 4096  # lines that are read one by one before plain ones are looked for again
+
+
+def json_rows(
+    source: Source,
+    options: Options,
+    skipped: Skipped,
+    make: Make[Made],
+) -> Iterator[list[Made]]:
+    """What `make` makes of each object and its place (`file:line`), by chunks; blank lines do not count.
+
+    A line that is not an object, or of which `make` raises UnexpectedError, is left out if the options
+    say so; else DataError follows what was made before it.
+    """
+    lines = 0
+    for data, start, stop in chunks_of(source, options.limits):
+        text = bytes(data[start:stop]).split(b"\n")
+        made, problem = _made(text, f"{source.name}:", lines, options, skipped, make)
+        yield made
+        if problem is not None:
+            raise problem.error(source.name, lines)
+        lines += len(text) - 1
+
+
+def _made(
+    text: list[bytes], name: str, before: int, options: Options, skipped: Skipped, make: Make[Made]
+) -> tuple[list[Made], Problem | None]:
+    """What is made of lines, `before` which there were some, up to a bad one."""
+    made: list[Made] = []
+    for number, line in enumerate(text):
+        if not line.strip():
+            continue
+        try:
+            made.append(make(object_of(line), f"{name}{before + number + 1}"))
+        except DataError:
+            raise
+        except (ValueError, RecursionError) as error:
+            if options.on_error == "skip":
+                skipped(1)
+                continue
+            said = unexpected(error, options.limits)
+            more = options.limits.longer(error.limit) if isinstance(error, LongWordError) else None
+            return made, Problem(number, said.column or 1, said.found, said.expected, more)
+    return made, None
+
+
+def read_json_lines(
+    source: Source, options: Options, skipped: Skipped, kinds: ColumnKinds, telling: Telling | None = None
+) -> Iterator[Block]:
+    """Blocks of a file of JSON objects, of whose members `kinds` decides what they hold."""
+    lines = JsonLines(options, skipped, kinds, source.name, telling)
+    for number, chunk in enumerate(chunks_of(source, options.limits)):
+        if not number:
+            lines.look(lines_at(*chunk, options.sample)[0], source.name)
+        yield from lines.blocks(*chunk)
+
+
+class JsonLines:
+    """The lines of one stream of JSON objects, read chunk by chunk.
+
+    Plain objects are read where they lie, others one by one, and more at once where there are many of them.
+    """
+
+    def __init__(
+        self, options: Options, skipped: Skipped, kinds: ColumnKinds, name: str, telling: Telling | None = None
+    ) -> None:
+        self.options = options
+        self._telling = telling or Telling(options.bits)
+        self.skipped = skipped
+        self.examples = JsonExamples(options, kinds, name)
+        self._plain = PlainObjects(self.examples)
+        self._lines = 0  # of the chunks before
+
+    @property
+    def read(self) -> int:
+        """Objects read so far, those left out with them."""
+        return self.examples.sound + self.examples.bad
+
+    def look(self, lines: list[bytes], where: str | None = None) -> None:
+        """Decide by the first lines what their members hold; those of a file, `where`, what is known of them."""
+        self.examples.look(_sound_objects(lines), where)
+
+    def blocks(self, data: np.ndarray, start: int, stop: int) -> Iterator[Block]:
+        """Blocks of whole lines of text, `data[start:stop]` (uint8)."""
+        name, options = self.examples.name, self.options
+        parts = []
+        at_once, problem = 1, None
+        chunk = Chunk(data, start, stop, options, self._telling.begin())
+        while chunk.at < chunk.stop and problem is None:
+            if self._plain.able(chunk):
+                read = self._plain.read(chunk)
+                parts.append(read.block)
+                self._lines += read.lines
+                at_once = min(MOST_AT_ONCE, 2 * at_once) if read.lines < 4 * at_once else max(1, at_once // 2)
+            most = at_once if self._plain.able(chunk) else MOST_AT_ONCE
+            text, chunk.at = lines_at(chunk.data, chunk.at, chunk.stop, most)
+            examples, problem = _made(text, f"{name}:", self._lines, options, self._leave_out, self.examples.example)
+            parts += self.examples.blocks(examples)
+            if problem is None:
+                self._lines += len(text)
+        parts = [part for part in parts if part.rows]
+        if parts:
+            yield from concatenate(parts).parts()
+        if problem is not None:
+            raise problem.error(name, self._lines)
+
+    def _leave_out(self, count: int) -> None:
+        self.examples.bad += count
+        self.skipped(count)
+
+
+def json_batches(
+    source: Source, options: Options, skipped: Skipped, needed: Sequence[str]
+) -> Iterator[pyarrow.RecordBatch]:
+    """Record batches of a file of JSON objects, all cells as text, with the columns seen so far and those needed."""
+    columns = dict.fromkeys(needed)
+    for rows in json_rows(source, options, skipped, lambda row, _: flattened(row)):
+        columns |= dict.fromkeys(name for row in rows for name in row)
+        texts = {name: [_text(row.get(name)) for row in rows] for name in columns}
+        if rows:
+            arrays = [pyarrow.array(column, pyarrow.large_string()) for column in texts.values()]
+            yield pyarrow.RecordBatch.from_arrays(arrays, names=list(texts))
+
+
+def _sound_objects(lines: list[bytes]) -> list[dict[str, Any]]:
+    """The objects among the lines; what is wrong with others is said when it is their turn."""
+    found = []
+    for line in lines:
+        with suppress(ValueError, RecursionError):
+            found.append(object_of(line))
+    return found
+
+
+def _text(value: object) -> str | None:
+    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,278 @@
+"""Parquet files as tables of as many rows as fit, whatever a page or a dictionary of words unpacks to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, BinaryIO, NamedTuple
+
+import pyarrow
+import pyarrow.compute as compute
+from pyarrow.parquet import ParquetFile, ParquetWriter
+
+from ouzel.streams.block import rows_at_once
+from ouzel.streams.limits import Limits
+from ouzel.streams.options import Options
+from ouzel.streams.patterns import matches
+from ouzel.streams.sources.source import Source
+from ouzel.streams.tables.arrow_types import as_text, is_coded
+
+KEPT = 1 << 27  # bytes that all positions in dictionaries may take that are kept of a row group
+DECODING = 8  # bytes of a cell of the column that is being decoded
+
+
+def position_of(cells: int) -> pyarrow.DataType:
+    """The smallest Arrow type of positions among so many cells."""
+    return pyarrow.uint8() if cells <= 1 << 8 else pyarrow.uint16() if cells <= 1 << 16 else pyarrow.int32()
+
+
+def can_be_kept(rows: int, cells: Sequence[int]) -> bool:
+    """Whether the positions of so many rows in dictionaries of so many cells take little."""
+    return rows * (DECODING + sum(position_of(count).bit_width // 8 for count in cells)) <= KEPT
+
+
+class _GroupWords(NamedTuple):
+    """A column of a row group."""
+
+    dictionary: pyarrow.Array
+    positions: pyarrow.Array
+
+    def some(self, start: int, rows: int) -> pyarrow.Array:
+        """Some of its rows; nothing in them holds what is kept of the others."""
+        positions = self.positions.slice(start, rows).cast(pyarrow.int32())
+        return pyarrow.DictionaryArray.from_arrays(positions, self.dictionary, safe=False)
+
+
+def tables_of_group(
+    file: ParquetFile, number: int, rows: int, whole: Sequence[str], columns: Sequence[str]
+) -> Iterator[pyarrow.Table]:
+    """Tables of so many rows of a row group, some of its columns read as a `whole`, others some rows at a time.
+
+    Those the file is to read as dictionaries. One that PyArrow gives several for is read as the others are.
+    """
+    words = {name: found for name in whole if (found := _as_one(file, number, name)) is not None}
+    rest = [name for name in columns if name not in words]
+    batches = file.iter_batches(rows, row_groups=[number], columns=rest) if rest else _of_nothing(words, rows)
+    start = 0
+    for batch in batches:
+        parts = dict(zip(batch.schema.names, batch.columns, strict=True))
+        parts |= {name: column.some(start, len(batch)) for name, column in words.items()}
+        yield pyarrow.table({name: parts[name] for name in columns})
+        start += len(batch)
+
+
+def _as_one(file: ParquetFile, number: int, name: str) -> _GroupWords | None:
+    """A column of a row group as one dictionary, and positions in it of few bytes."""
+    chunks = file.read_row_group(number, columns=[name], use_threads=False).column(0).chunks
+    if len(chunks) != 1 or not is_coded(chunks[0]):
+        return None
+    dictionary = chunks[0].dictionary
+    return _GroupWords(dictionary, chunks[0].indices.cast(position_of(len(dictionary)), safe=False))
+
+
+def _of_nothing(words: Mapping[str, _GroupWords], rows: int) -> Iterator[pyarrow.RecordBatch]:
+    """Batches of so many rows, and no columns."""
+    left = len(next(iter(words.values())).positions)
+    while left > 0:
+        some = pyarrow.nulls(min(rows, left))
+        yield pyarrow.record_batch({"": some})
+        left -= len(some)
+
+
+ROOM = 1 << 26  # bytes that the words of one column may take in one table
+BUFFER = 1 << 20  # bytes of a column that are read at a time
+FEW = 64  # rows at a time where little is known of their size
+PLAIN = 1 << 12  # rows of a row group, below which words are read as they are
+AS_DICTIONARIES = {"PLAIN", "PLAIN_DICTIONARY", "RLE", "RLE_DICTIONARY", "BIT_PACKED"}  # that PyArrow can read so
+MUCH = 2  # times the bytes that a column takes of the row group before
+TOGETHER = 4  # times the rows of other tables, where there are dictionaries, which PyArrow copies for each table
+MANY = 1 << 12  # cells of a dictionary of which there should be one copy
+POSITION = 3  # bytes, at most, of a position in a dictionary that is small
+
+
+def tables(source: Source, options: Options) -> Iterator[pyarrow.Table]:
+    """Tables of so many rows, the first of none; the cells of ignored columns are not read, but null.
+
+    Columns of few words for many rows are dictionaries.
+    """
+    limits = options.limits
+    with source.stored(limits) as stored, _opened(stored) as file:
+        schema = file.schema_arrow
+        yield pyarrow.Table.from_batches([], schema)
+        ignored = [name for name in schema.names if matches(name, options.ignore)]
+        read = [name for name in schema.names if name not in ignored]
+        words = _columns_of_words(file, read)
+        with _opened(stored, list(words), file.metadata) as coded:
+            parts = _Parts(file, coded, words, len(read), limits, source.groups, apart=_is_afar(stored))
+            for part in parts.runs():
+                with _opened(stored, part.coded, file.metadata) as some:
+                    for table in _tables(some, part, read):
+                        for name in ignored:
+                            table = table.append_column(name, pyarrow.nulls(len(table)))
+                        yield table
+
+
+def _tables(file: ParquetFile, part: _Part, read: Sequence[str]) -> Iterator[pyarrow.Table]:
+    """The tables of a part of a file."""
+    if part.whole:
+        for number in part.groups:
+            yield from tables_of_group(file, number, part.rows, part.whole, read)
+        return
+    for batch in file.iter_batches(part.rows, row_groups=part.groups, columns=read):
+        yield pyarrow.Table.from_batches([batch])
+
+
+def _opened(stored: Any, coded: Sequence[str] = (), metadata: Any = None) -> ParquetFile:
+    """A file whose columns are read as they are needed; those of a row group together where it is not a file of a disk.
+
+    By itself PyArrow reads ahead, and keeps, all row groups of a call.
+    """
+    asked = {"buffer_size": BUFFER, "pre_buffer": _is_afar(stored), "metadata": metadata}
+    return ParquetFile(stored, read_dictionary=list(coded), **asked)
+
+
+def _is_afar(stored: Any) -> bool:
+    return not isinstance(stored, str)
+
+
+def rows_stored(source: Source, limits: Limits) -> int:
+    """The number of rows that a Parquet file says it has."""
+    with source.stored(limits) as stored, ParquetFile(stored) as file:
+        return int(file.metadata.num_rows)
+
+
+def writer(file: BinaryIO, schema: pyarrow.Schema, packed: str | None = None) -> ParquetWriter:
+    """What writes record batches or tables of a schema to a file."""
+    return ParquetWriter(file, schema, compression=packed or "snappy")
+
+
+def _columns_of_words(file: ParquetFile, read: Sequence[str]) -> dict[str, int]:
+    """Names and positions of the columns that hold text, those within lists and objects left out."""
+    columns = [file.schema.column(k) for k in range(len(file.schema))]
+    return {
+        column.name: k
+        for k, column in enumerate(columns)
+        if column.physical_type == "BYTE_ARRAY" and column.path == column.name and column.name in read
+    }
+
+
+class _Words(NamedTuple):
+    """A column of words in a row group."""
+
+    all: int  # bytes of the column
+    cells: int  # of its dictionary; 0 where PyArrow cannot read it as one
+    size: int  # bytes of those
+    longest: int  # bytes of the longest word that a few bytes of the file may stand for again; 0 where none may
+
+
+class _Part(NamedTuple):
+    """Row groups that follow one another, how many of their rows are taken at a time, and which words are coded.
+
+    Some of those may be read as a `whole`, for all rows of a row group.
+    """
+
+    groups: list[int]
+    rows: int
+    coded: list[str]
+    whole: tuple[str, ...] = ()
+
+
+class _Parts:
+    """How a file is read: how many rows at a time, and which words as dictionaries.
+
+    Of the file `coded`, all columns of `words` are read as dictionaries, which tells how long and how many these are;
+    if they are few in one row group and take about as much of the next, nothing else is known of them there. Row groups
+    that are read `apart` have a part each.
+    """
+
+    def __init__(
+        self,
+        file: ParquetFile,
+        coded: ParquetFile,
+        words: dict[str, int],
+        columns: int,
+        limits: Limits,
+        groups: range | None = None,
+        apart: bool = False,
+    ) -> None:
+        self.file = file
+        self.coded = coded
+        self.apart = apart
+        self.words = words
+        self.limits = limits
+        self.groups = range(file.num_row_groups) if groups is None else groups
+        self.most = rows_at_once(columns)
+        self._few: dict[str, _Words] = {}  # dictionaries of the row group looked at last
+        rows = [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]
+        if min(rows, default=0) < 0:  # PyArrow would end the process
+            raise ValueError(f"a row group says that it has {min(rows)} rows")
+
+    def runs(self) -> Iterator[_Part]:
+        """The parts of the file, one after the other."""
+        run: _Part | None = None
+        for number in self.groups:
+            part = self._part(number)
+            if run and not self.apart and part[1:] == run[1:]:
+                run.groups.append(number)
+                continue
+            if run:
+                yield run
+            run = part
+        if run:
+            yield run
+
+    def _part(self, number: int) -> _Part:
+        """A row group, of which as many rows are taken at a time as of other tables, unless they may be long.
+
+        A word may stand in a dictionary once for all its rows, or be packed to next to nothing.
+        """
+        group = self.file.metadata.row_group(number)
+        if not group.num_rows:
+            return _Part([number], self.most, [])
+        rows = min(self.most, fitting := max(1, ROOM * group.num_rows // max(1, group.total_byte_size)))
+        small = group.total_byte_size * min(group.num_rows, rows) <= ROOM
+        if not self.words or (small and group.num_rows < PLAIN):
+            return _Part([number], rows, [])
+        found = {name: self._words(number, name) for name in self.words}
+        self._few = {name: words for name, words in found.items() if self._are_few(words, group.num_rows, TOGETHER)}
+        whole = [name for name, words in self._few.items() if words.cells > MANY]
+        if not can_be_kept(group.num_rows, [self._few[name].cells for name in whole]):
+            self._few = {name: words for name, words in found.items() if self._are_few(words, group.num_rows, 2)}
+            whole = []
+        rows = min(TOGETHER * rows, fitting) if self._few and not whole else rows
+        if not small:
+            rows = min([rows, *(max(1, ROOM // max(words.longest, 1)) for words in found.values())])
+            rows = min(rows, FEW) if max(words.all for words in found.values()) > self.limits.batch else rows
+        return _Part([number], rows, list(self._few), tuple(whole))
+
+    def _are_few(self, words: _Words, rows: int, tables: int) -> bool:
+        """Whether a column is a dictionary of few words for so many tables, and next to nothing but positions in it."""
+        few = 0 < words.cells <= min(tables * self.most, rows // 2)
+        return few and words.all - words.size <= POSITION * rows + FEW * FEW
+
+    def _words(self, number: int, name: str) -> _Words:
+        """What is known of the words of a column in a row group by reading one of them, or all where it must be."""
+        asked = {"row_groups": [number], "columns": [name]}
+        known = self._few.get(name)
+        try:
+            (array,) = next((self.coded if known is None else self.file).iter_batches(1, **asked)).columns
+        except OSError:  # PyArrow does not read its encoding as a dictionary, or it is damaged, which is told here
+            (array,) = next(self.file.iter_batches(1, **asked)).columns
+        # Only now: what describes a column has been checked by reading it. PyArrow ends the process if it is damaged.
+        column = self.file.metadata.row_group(number).column(self.words[name])
+        encodings, size = column.encodings, column.total_uncompressed_size
+        if known is not None:
+            if AS_DICTIONARIES.issuperset(encodings) and size <= MUCH * known.all:
+                return known._replace(all=min(size, known.all))  # this row group may have fewer rows
+            del self._few[name]
+            return self._words(number, name)
+        if "DELTA_BYTE_ARRAY" in encodings:
+            batches = self.file.iter_batches(FEW, **asked)
+            return _Words(size, 0, 0, max(_longest(as_text(batch.column(0))) for batch in batches))
+        if not is_coded(array):
+            return _Words(size, 0, 0, 0)
+        cells = as_text(array.dictionary)
+        return _Words(size, len(cells) if AS_DICTIONARIES.issuperset(encodings) else 0, cells.nbytes, _longest(cells))
+
+
+def _longest(text: pyarrow.Array) -> int:
+    return int(compute.max(compute.binary_length(text)).as_py() or 0)

@@ -1,0 +1,335 @@
+"""Named features of Vowpal Wabbit text, `|namespace name name:value`, read where they lie.
+
+Where words end, at blanks, bars and colons, is found for a whole chunk first
+(`ouzel.streams.kernels.delimiters`). Names are hashed in place, those of a line together.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from ouzel.errors import listed
+from ouzel.kernels.bytes import eight_bytes, ends_of_words, not_digits
+from ouzel.kernels.jit import force_inline, kernel
+from ouzel.streams.feature_space import CATEGORY, TEXT
+from ouzel.streams.interaction_inputs import Entries, Factors, no_entries
+from ouzel.streams.kernels.batch_hash import hash_names, put_name
+from ouzel.streams.kernels.delimiters import finding
+from ouzel.streams.kernels.lines import Parsed, checked_text
+from ouzel.streams.kernels.numbers import WINDOW, plain_number
+from ouzel.streams.kernels.seen_set import SEPARATOR, absorb, absorb_byte, is_new, keep_note, prefix_of
+from ouzel.streams.options import OF_COLUMNS, Options
+from ouzel.streams.patterns import is_pattern
+
+MOST_SPACES = 4096  # namespaces of a chunk
+UNNAMED = " "  # what the namespace without a name is called
+ZERO, ONE, THREE, EIGHT, WORD = (np.uint64(number) for number in (0, 1, 3, 8, 64))
+ALL = np.uint64(2**64 - 1)
+
+
+class Crossing(NamedTuple):
+    """Room for the factors of a chunk, and the namespaces that others are made of."""
+
+    entries: Entries  # as many as there are features, or none
+    spaces: np.ndarray  # (MOST_SPACES, 4) uint64: where each namespace stands, whether it has a part, eight letters
+    state: (
+        np.ndarray
+    )  # (4,) uint64: factors, namespaces, that of the present feature plus one if it has a part, its place
+    names: np.ndarray  # (bytes,) uint8 of the namespaces that have a part
+    ends: np.ndarray  # (k + 1,) uint64, where each of them ends
+    all: bool  # whether all have
+
+
+@force_inline
+def _is_same(data, start, stop, text, first, last):
+    if stop - start != last - first:
+        return False
+    same = ZERO
+    for k in range(stop - start):
+        same += np.uint64(data[start + k] == text[first + k])
+    return same == stop - start
+
+
+@kernel
+def enter(crossing, data, start, stop):
+    """Be in the namespace `data[start:stop]`; false if there are too many."""
+    start, stop = np.uint64(start), np.uint64(stop)
+    spaces, state = crossing.spaces, crossing.state
+    count = state[1]
+    place = state[3] + ONE
+    if not (place < count and _is_same(data, start, stop, data, spaces[place, 0], spaces[place, 1])):
+        place = ZERO
+        while place < count and not _is_same(data, start, stop, data, spaces[place, 0], spaces[place, 1]):
+            place += ONE
+    if place == count:
+        if count == MOST_SPACES:
+            state[2] = ZERO
+            return False
+        part = crossing.all
+        for k in range(len(crossing.ends) - 1):
+            part |= _is_same(data, start, stop, crossing.names, crossing.ends[k], crossing.ends[k + 1])
+        letters = ZERO
+        for k in range(min(stop - start, EIGHT)):
+            letters |= np.uint64(data[start + k]) << (k << THREE)
+        spaces[place, 0], spaces[place, 1], spaces[place, 2], spaces[place, 3] = start, stop, part, letters
+        state[1] = count + ONE
+    state[2] = place + ONE if spaces[place, 2] else ZERO
+    state[3] = place
+    return True
+
+
+@force_inline
+def enter_next(crossing, data, start, size):
+    """`enter`, of a namespace of `size` bytes, quickly where it is one of those that came behind the last one before.
+
+    Eight bytes from its beginning must be there.
+    """
+    spaces, state = crossing.spaces, crossing.state
+    if size > ZERO:
+        letters = eight_bytes(data, start) & (ALL >> (WORD - (min(size, EIGHT) << THREE)))
+        for place in range(state[3] + ONE, state[1]):
+            first, last = spaces[place, 0], spaces[place, 1]
+            if letters == spaces[place, 3] and _is_same(data, start, start + size, data, first, last):
+                state[2] = place + ONE if spaces[place, 2] else ZERO
+                state[3] = place
+                return True
+    return enter(crossing, data, start, start + size)
+
+
+@force_inline
+def begin_line(crossing, data, at):
+    """Be in the namespace without a name, which is the first of a chunk."""
+    if crossing.state[1] == ZERO:
+        enter(crossing, data, at, at)
+    crossing.state[2], crossing.state[3] = crossing.spaces[0, 2], ZERO
+
+
+@force_inline
+def put_factor(crossing, field, hashed, value, start, stop):
+    """Take a feature of a namespace, its place plus one, whose name is the text from `start` to `stop`."""
+    count = crossing.state[0]
+    entries = crossing.entries
+    entries.fields[count] = field - ONE
+    entries.hashes[count] = hashed
+    entries.values[count] = value
+    entries.starts[count] = start
+    entries.ends[count] = stop
+    entries.whole[count] = False
+    crossing.state[0] = count + ONE
+
+
+def room_for(options: Options, data: np.ndarray, lines: int, features: int) -> Crossing:
+    """Room for the factors of a chunk of so many lines and features; none if nothing is made of them."""
+    wanted = options.derived.fields
+    size = features if wanted else 0
+    names = [b"" if name == UNNAMED else name.encode() for name in wanted if not is_pattern(name)]
+    return Crossing(
+        no_entries(lines, size, data),
+        np.empty((MOST_SPACES, 4), np.uint64),
+        np.zeros(4, np.uint64),
+        np.frombuffer(b"".join(names) + b" ", np.uint8),
+        np.cumsum([0, *map(len, names)]).astype(np.uint64),
+        len(names) < len(wanted),
+    )
+
+
+def factors_in(crossing: Crossing, rows: int) -> Factors:
+    """What was taken of so many rows."""
+    entries, count = crossing.entries, int(crossing.state[0])
+    spans = crossing.spaces[: int(crossing.state[1]), :2].tolist()
+    names = [entries.text[start:stop].tobytes() for start, stop in spans]
+    kept = Entries._make([entries.bounds[:rows], *(array[:count] for array in entries[1:-1]), entries.text])
+    return Factors(
+        kept,
+        tuple(name.decode() or UNNAMED for name in names),
+        tuple(name and name + b"^" for name in names),
+    )
+
+
+Parse = Callable[[np.ndarray, int, int, Options], Parsed]
+
+NAMESPACE = re.compile(rb"\|([^\s|:]*)(:[^\s|]*)?([^|\n]*)")
+VALUE = re.compile(rb"(\s[^\s:]+):")
+NOT_A_WORD = re.compile(rb"[^A-Za-z0-9'\x80-\xff\n]")
+
+
+def names_namespaces(options: Options) -> bool:
+    """Whether options speak of namespaces, and no model of a table's columns has decided on them."""
+    return any(getattr(options, name) for name in OF_COLUMNS) and not options.space.closed
+
+
+class Namespaces:
+    """A parser of Vowpal Wabbit text that goes by the options of columns, which speak of namespaces there.
+
+    `parse` reads the text as it was changed.
+
+    >>> from ouzel.streams.formats.vw import parse_vw
+    >>> Namespaces(Options(ignore=("u",), categorical=("i",)), parse_vw).changed(b"1 |u a:1 |i b:2 c |t d:3")
+    b'1 |u     |i b=2 c |t d:3'
+    """
+
+    def __init__(self, options: Options, parse: Parse) -> None:
+        self.options = options
+        self._parse = parse
+        self.met: set[str] = set()
+
+    def parse(self, data: np.ndarray, start: int, stop: int, options: Options) -> Parsed:
+        """The examples in whole lines of text, `data[start:stop]` (uint8)."""
+        data, start, stop, _, not_utf8 = checked_text(data, start, stop, options)
+        text = np.array(bytearray(self.changed(bytes(data[start:stop]))), np.uint8)
+        parsed = self._parse(text, 0, len(text), options)
+        return parsed if parsed.problem is not None else parsed._replace(problem=not_utf8)
+
+    def changed(self, text: bytes) -> bytes:
+        """The text as it is to be parsed, of the same length."""
+        return NAMESPACE.sub(self._changed, text)
+
+    def unknown(self, name: str) -> list[str]:
+        """A line for people if an option names a namespace that was not met."""
+        named = [column for option in OF_COLUMNS for column in getattr(self.options, option)]
+        odd = [column for column in dict.fromkeys(named) if not is_pattern(column) and column not in self.met]
+        return [f"{name}: has no namespace {listed(odd)}; it has {listed(sorted(self.met))}"] if odd else []
+
+    def _changed(self, found: re.Match[bytes]) -> bytes:
+        name = found[1].decode() or " "
+        self.met.add(name)
+        if not self.options.wants(name):
+            return b"|" + found[1] + b" " * (len(found[0]) - 1 - len(found[1]))
+        kind = self.options.kind_of(name)
+        features = found[3]
+        if kind == CATEGORY:
+            features = VALUE.sub(rb"\1=", features)
+        elif kind == TEXT:
+            features = NOT_A_WORD.sub(b" ", features).lower()
+        return b"|" + found[1] + (found[2] or b"") + features
+
+
+AT_ONCE = 128  # features that are gathered, then hashed together
+MOST = np.uint64(AT_ONCE)
+
+
+@force_inline
+def _ends_a_word(byte):
+    return byte <= 32 or byte == 124 or byte == 58
+
+
+find_ends = finding(__name__, ends_of_words, _ends_a_word)
+
+
+@force_inline
+def named_features(
+    data,
+    at,
+    stop,
+    longest,
+    most,
+    seed,
+    mask,
+    ends,
+    end,
+    ids,
+    values,
+    nnz,
+    ordered,
+    previous,
+    space,
+    names,
+    noted,
+    spans,
+    crossing,
+    crossed,
+    unhashed,
+    fields,
+):
+    """Read named features from `data[at:stop]` on, up to the line's end or to what is not written plainly.
+
+    `ends[end]` is the first end of a word from `at` on, `space` (2,) where the namespace begins and ends; `names` (4,)
+    are how many are noted in `spans`, their bytes, those of the names of this line, and how many features have names.
+    If there are to be crosses, `crossed`, their factors go to `crossing`. `unhashed` and `fields` are room for AT_ONCE
+    features.
+    Returns (at, end, nnz, ordered, previous).
+    """
+    at, stop = np.uint64(at), np.uint64(stop)
+    last = np.uint64(max(0, len(data) - np.int64(WINDOW)))
+    prefix, held, bits = prefix_of(seed, data, space[0], space[1])
+    before = space[1] - space[0]  # bytes of the namespace
+    line = names[2]
+    going_on = True
+    while going_on:
+        count, noting = ZERO, names[0]
+        while count < MOST:
+            going_on = False  # until a feature is read, or a namespace
+            if at >= last:
+                break
+            to = ends[end]
+            if to >= stop or to > last:
+                break
+            byte = data[to]
+            if to == at:
+                if byte == 10 or byte == 58:
+                    break
+                if byte == 124:
+                    to = ends[end + ONE]
+                    if to >= stop or to > last or data[to] > 32:
+                        break
+                    space[0], space[1] = at + ONE, to
+                    before = to - at - ONE
+                    prefix, held, bits = np.uint32(seed), ZERO, ZERO
+                    if before:
+                        prefix, held, bits = absorb(prefix, held, bits, data, at + ONE, before)
+                        prefix, held, bits = absorb_byte(prefix, held, bits, SEPARATOR)
+                    if crossed and not enter_next(crossing, data, at + ONE, before):
+                        break
+                    at = to
+                    end += ONE
+                    byte = data[to]
+                blank = np.uint64(byte != 10)
+                at += blank
+                end += blank
+                going_on = True
+                continue
+            if before == ZERO and data[at] - np.uint8(48) <= 9:
+                break
+            size = before + to - at + ONE
+            if size > longest + ONE or line + size > most:
+                break
+            value, behind = 1.0, to
+            if byte == 58:
+                value, length = plain_number(data, to + ONE, not_digits(data, to + ONE), ZERO)
+                if length == ZERO:
+                    break
+                behind += ONE + length
+                if behind > stop:
+                    break
+                end += ONE
+            put_name(unhashed, count, prefix, held, bits, data, at, to - at, size - np.uint64(before == ZERO))
+            span = noting + count
+            spans[span, 0], spans[span, 1], spans[span, 2], spans[span, 3] = space[0], space[1], at, to
+            if crossed:
+                fields[count] = crossing.state[2]
+            values[nnz + np.int64(count)] = value
+            count += ONE
+            line += size
+            blank = np.uint64(data[behind] == 32) & np.uint64(behind < stop)
+            at = behind + blank
+            end += blank
+            going_on = True
+        hash_names(unhashed, count)
+        for k in range(count):
+            hashed = unhashed.hashes[k]
+            identity = hashed & mask
+            if crossed and fields[k]:
+                put_factor(crossing, fields[k], hashed, values[nnz], spans[noting + k, 2], spans[noting + k, 3])
+            if is_new(noted, identity):
+                keep_note(spans, names, noting + k, identity)
+            ids[nnz] = identity
+            ordered &= (np.int64(identity) > previous) & (values[nnz] != 0.0)
+            previous = np.int64(identity)
+            nnz += 1
+        names[3] += count
+    names[2] = line
+    return np.int64(at), end, nnz, ordered, previous

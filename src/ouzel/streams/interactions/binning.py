@@ -1,0 +1,206 @@
+"""Blocks whose numbers are parted into bins, or have hinges beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import accumulate
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from ouzel.kernels.jit import force_inline, kernel
+from ouzel.sketches.hashing import feature_id
+from ouzel.streams.block import Block, Names
+from ouzel.streams.feature_specs import bin_names, count_of, hinge_names
+from ouzel.streams.interaction_inputs import Factors
+from ouzel.streams.interactions.append import fitting, merge_row, put_feature
+from ouzel.streams.interactions.bin_edges import Edges
+from ouzel.streams.interactions.transform import Given, Made, Maker
+from ouzel.streams.options import Options
+
+NEITHER, BINS, HINGES = 0, 1, 2
+ZERO = np.uint64(0)
+
+
+class Table(NamedTuple):
+    """What is made of each field: its edges, and the hashes of its bins or hinges, from the places on that it says."""
+
+    order: np.ndarray  # (fields,) int64, in the order of their names
+    kinds: np.ndarray  # (fields,) int64: NEITHER, BINS, HINGES
+    own: np.ndarray  # (fields,) uint64, hashes of what numbers are the value of
+    edges: np.ndarray  # (k,) float64
+    bounds: np.ndarray  # (fields + 1,) int64, where those of each field lie
+    hashes: np.ndarray  # (l,) uint64, of all bits
+    starts: np.ndarray  # (fields,) int64, where those of each field begin
+
+
+@force_inline
+def _above(table, field, number):
+    """How many edges of a field a number is not below."""
+    low, high = table.bounds[field], table.bounds[field + 1]
+    first = low
+    while low < high:
+        middle = (low + high) // 2
+        if number < table.edges[middle]:
+            high = middle
+        else:
+            low = middle + 1
+    return low - first
+
+
+@kernel
+def count_binned(factors, table, counts):
+    """Write to `counts` (n,) how many bins and hinges each row has at most."""
+    for row in range(len(counts)):
+        total = 0.0
+        for k in range(factors.bounds[row, 0], factors.bounds[row, 1]):
+            field = factors.fields[k]
+            if table.kinds[field] == BINS:
+                total += 1.0
+            elif table.kinds[field] == HINGES:
+                total += table.bounds[field + 1] - table.bounds[field]
+        counts[row] = total
+
+
+@kernel
+def bin_entries(table, fields, hashes, values, bins):
+    """Make factors that are binned numbers the bins they are in; `bins` (k,) int64 has which, -1 for other factors."""
+    for k in range(len(fields)):
+        field = fields[k]
+        bins[k] = -1
+        if table.kinds[field] == BINS and np.uint64(hashes[k]) == table.own[field]:
+            place = table.starts[field] + _above(table, field, np.float64(values[k]))
+            bins[k] = place
+            hashes[k], values[k] = table.hashes[place], 1.0
+
+
+@kernel
+def bin_rows(given, table, mask, made):
+    """Write rows to `made`, binned numbers not, but the bins they are in, and hinges beside their numbers."""
+    factors = given.factors
+    count = ZERO
+    made.offsets[0] = 0
+    for row in range(given.start, given.stop):
+        begun = count
+        low, high = factors.bounds[row, 0], factors.bounds[row, 1]
+        for k in range(given.offsets[row], given.offsets[row + 1]):
+            identity, value = np.uint64(given.ids[k]), np.float64(given.values[k])
+            for j in range(low, high):
+                field = factors.fields[j]
+                own = table.own[field]
+                if table.kinds[field] == BINS and own & mask == identity and np.uint64(factors.hashes[j]) == own:
+                    value -= np.float64(factors.values[j])
+                    if value == 0.0:
+                        identity = mask + np.uint64(1)
+            if identity <= mask:
+                count = put_feature(identity, value, count, made)
+        own = count
+        for field in table.order:
+            if table.kinds[field] == NEITHER:
+                continue
+            for j in range(low, high):
+                if factors.fields[j] != field or np.uint64(factors.hashes[j]) != table.own[field]:
+                    continue
+                number, start = np.float64(factors.values[j]), table.starts[field]
+                above = _above(table, field, number)
+                if table.kinds[field] == BINS:
+                    identity = table.hashes[start + above] & mask
+                    count = put_feature(identity, 1.0, count, made)
+                    continue
+                for k in range(above):
+                    over = fitting(number - table.edges[table.bounds[field] + k])
+                    if over > 0.0:
+                        identity = table.hashes[start + k] & mask
+                        count = put_feature(identity, over, count, made)
+        count = merge_row(begun, own, count, made)
+        made.offsets[row + 1 - given.start] = count
+
+
+Plan = tuple[Table, list[str]]  # and the names of all bins and hinges
+
+
+class Binner(Maker):
+    """Makes the bins and hinges that the options of a stream ask for, once their edges are known."""
+
+    kind: ClassVar[str] = "bins and hinges"
+
+    def __init__(self, options: Options, edges: Edges) -> None:
+        super().__init__(options)
+        self.edges = edges
+        self.seed = options.seed
+
+    def plan(self, names: tuple[str, ...]) -> Plan:
+        """The edges of each field, and the features that its numbers become."""
+        kinds: list[int] = []
+        called: list[list[str]] = []
+        edges = [self.edges.found.get(name, ()) for name in names]
+        for name, known in zip(names, edges, strict=True):
+            binned = count_of(self.edges.bins, name) > 0
+            made = bin_names(name, known) if binned else hinge_names(name, known)
+            some = name in self.edges.found
+            kinds.append((BINS if binned else HINGES) if some else NEITHER)
+            called.append(made if some else [])
+        hashes = [feature_id(name, self.seed, 32) for some in called for name in some]
+        own = [self.edges.own_hash(name) for name in names]
+        table = Table(
+            np.array(sorted(range(len(names)), key=names.__getitem__), np.int64),
+            np.array(kinds, np.int64),
+            np.array(own, np.uint64),
+            np.array([edge for some in edges for edge in some], np.float64),
+            np.array([0, *accumulate(map(len, edges))], np.int64),
+            np.array(hashes, np.uint64),
+            np.array([0, *accumulate(map(len, called))], np.int64)[:-1],
+        )
+        return table, [name for some in called for name in some]
+
+    def count(self, plan: Plan, factors: Factors, counts: np.ndarray) -> int:
+        """How many bins and hinges each row has at most."""
+        count_binned(factors.entries, plan[0], counts)
+        return 1
+
+    def make(self, plan: Plan, factors: Factors, given: Given, made: Made) -> int:
+        """Look up the bins of numbers."""
+        bin_rows(given, plan[0], self.mask, made)
+        return 0
+
+    def names(self, plan: Plan, factors: Factors, made: Made, named: int) -> Names | None:
+        """The names of all bins and hinges, once."""
+        if self.told.count:
+            return None
+        self.told.count = 1
+        table, called = plan
+        ids = (table.hashes & self.mask).astype(np.uint32)
+        return Names.joined(Names.of_one(int(feature), name) for feature, name in zip(ids, called, strict=True))
+
+    def parts(self, block: Block, whole: bool = False) -> Iterator[Block]:
+        """A block with bins in place of numbers, and hinges beside them; what is made of its factors sees bins, too."""
+        assert block.factors is not None
+        if not self.edges.fixed:
+            yield block
+            return
+        binned = self._binned(block.factors)
+        for part in super().parts(block, whole):
+            assert part.factors is not None
+            bounds = part.factors.entries.bounds
+            yield part._replace(factors=binned._replace(entries=binned.entries._replace(bounds=bounds)))
+
+    def _binned(self, factors: Factors) -> Factors:
+        """The factors, with bins in place of numbers."""
+        table, called = self.plan(factors.names)
+        entries = factors.entries
+        hashes, values, bins = entries.hashes.copy(), entries.values.copy(), np.empty(len(entries.fields), np.int64)
+        bin_entries(table, entries.fields, hashes, values, bins)
+        some = bins >= 0
+        text = np.frombuffer("".join(called).encode(), np.uint8)
+        ends = np.cumsum([0, *(len(name.encode()) for name in called)]).astype(np.uint64) + np.uint64(len(entries.text))
+        starts, stops, whole = entries.starts.copy(), entries.ends.copy(), entries.whole.copy()
+        starts[some], stops[some], whole[some] = ends[:-1][bins[some]], ends[1:][bins[some]], True
+        moved = entries._replace(
+            hashes=hashes,
+            values=values,
+            starts=starts,
+            ends=stops,
+            whole=whole,
+            text=np.concatenate([entries.text, text]) if some.any() else entries.text,
+        )
+        return factors._replace(entries=moved)

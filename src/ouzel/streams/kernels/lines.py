@@ -1,0 +1,154 @@
+"""The check that text is UTF-8, a chunk of whole lines at a time: one rule for every format of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from ouzel.errors import DataError, bad_line
+from ouzel.kernels.ascii import not_utf8
+from ouzel.kernels.bytes import LOOKED_AT
+from ouzel.kernels.jit import kernel
+from ouzel.streams.block import Block
+from ouzel.streams.kernels.delimiters import lines_of
+from ouzel.streams.limits import Limits
+from ouzel.streams.options import Options
+
+ZERO_BYTE = "a zero byte"
+STRIDE = 1 << 14  # bytes that are parted into lines at a time
+NOT_UTF8 = "bytes that are not UTF-8"
+
+
+class Problem(NamedTuple):
+    """A bad line: where it is, what was found there, and what should have been."""
+
+    line: int  # from 0, within the chunk
+    column: int  # bytes from the start of the line, from 1
+    found: str
+    expected: str
+    limits: dict[str, str] | None = None  # larger ones, with which it would not be bad
+
+    def error(self, name: str, lines_before: int) -> DataError:
+        """What is raised of it, with one advice: a binary file, and one in other letters, is to be another file."""
+        line = lines_before + self.line + 1
+        if self.found in (ZERO_BYTE, NOT_UTF8):
+            return DataError.at(name, self.found, self.expected, line=line, column=self.column)
+        return bad_line(name, self.found, self.expected, line=line, column=self.column, limits=self.limits)
+
+
+class Parsed(NamedTuple):
+    """One chunk of text as a block, up to the first bad line if there is one."""
+
+    block: Block
+    lines: int
+    skipped: int
+    problem: Problem | None
+
+
+def too_long(problem: Problem, limits: Limits, limit: str = "word") -> Problem:
+    """The problem with a label or a name that takes more than the limit of a word, or of a label."""
+    return problem._replace(expected=limits.expected(limit), limits=limits.longer(limit))
+
+
+def problem_at(data: np.ndarray, start: int, position: int, expected: str) -> Problem:
+    """The problem with the word at a byte position of the chunk that begins at `start`."""
+    before = bytes(data[start:position])
+    line = before.count(b"\n")
+    column = position - start - (before.rfind(b"\n") + 1) + 1
+    ahead = bytes(data[position : position + 200]).split(b"\n", 1)[0]
+    word = ahead.split(None, 1)[0] if ahead.split() else b""
+    if b"\0" in ahead:
+        return Problem(line, column, ZERO_BYTE, "expected text; this looks like a binary file: name its format")
+    text = word[:40].decode("utf-8", "replace") + ("…" if len(word) > 40 else "")
+    return Problem(line, column, repr(text) if word else "the end of the line", expected)
+
+
+def lines_at(data: np.ndarray, start: int, stop: int, count: int) -> tuple[list[bytes], int]:
+    """The first lines of `data[start:stop]`, up to so many, and where the next begins."""
+    lines: list[bytes] = []
+    while start < stop and len(lines) < count:
+        text = data[start : min(stop, start + STRIDE)].tobytes().split(b"\n")
+        if len(text) == 1 and start + STRIDE < stop:  # a long line
+            end = start + int(np.argmax(np.append(data[start:stop], 10) == 10)) + 1
+            text = [data[start : end - 1].tobytes(), b""]
+        whole = text if start + STRIDE >= stop and text[-1] else text[:-1]
+        found = whole[: count - len(lines)]
+        lines += found
+        start += sum(map(len, found)) + len(found)
+    return lines, min(start, stop)
+
+
+SAVE_AS_UTF8 = "save the file as UTF-8"
+NO_EXAMPLE = ord(":")  # a line of these alone is no example of svmlight or Vowpal Wabbit text
+FIRST_BYTES = np.array([0xC0, 0xE0, 0xF0], np.uint8)  # of two, three and four, from which on more must follow
+ZERO, ONE, THREE, SIXTY_FOUR = np.uint64(0), np.uint64(1), np.uint64(3), np.uint64(LOOKED_AT)
+
+
+@kernel
+def is_utf8(data, start, stop):
+    """Whether `data[start:stop]` (uint8) is UTF-8: whole characters, each written as short as can be."""
+    at, stop = np.uint64(start), np.uint64(stop)
+    wrong = ZERO
+    begin = np.zeros(SIXTY_FOUR + SIXTY_FOUR, np.uint8)  # the first bytes, and three before them
+    size = min(stop - at, SIXTY_FOUR)
+    for k in range(size):
+        begin[THREE + k] = data[at + k]
+    wrong |= not_utf8(begin, THREE)
+    at += size
+    while at + SIXTY_FOUR <= stop:
+        wrong |= not_utf8(data, at)
+        at += SIXTY_FOUR
+    if at < stop:
+        end = np.zeros(SIXTY_FOUR + SIXTY_FOUR, np.uint8)
+        for k in range(stop - at + THREE):
+            end[k] = data[at - THREE + k]
+        wrong |= not_utf8(end, THREE)
+    if stop > np.uint64(start):  # a character may be cut short at the end
+        last = min(stop - np.uint64(start), THREE)
+        for k in range(last):
+            wrong |= np.uint64(data[stop - ONE - k] >= FIRST_BYTES[k])
+    return wrong == ZERO
+
+
+class CheckedText(NamedTuple):
+    """Whole lines of a chunk, `data[start:stop]`, that are UTF-8, and the line behind them that is not."""
+
+    data: np.ndarray  # (bytes) uint8
+    start: int
+    stop: int
+    lines: int  # newlines in it
+    problem: Problem | None
+
+
+def checked_text(data: np.ndarray, start: int, stop: int, options: Options) -> CheckedText:
+    """The lines of `data[start:stop]` up to the first that is not UTF-8; where such lines are skipped, all lines.
+
+    Those to be skipped are written over, in a copy, so that a parser takes none of them for an example.
+    """
+    lines, ascii = lines_of(data, start, stop)
+    if ascii or is_utf8(data, start, stop):
+        return CheckedText(data, start, stop, int(lines), None)
+    if options.on_error != "skip":
+        line, first, column = next(odd_lines(data, start, stop))
+        return CheckedText(data, start, first, line, Problem(line, column, NOT_UTF8, SAVE_AS_UTF8))
+    text = data.copy()
+    for _, first, _ in odd_lines(data, start, stop):
+        length = int(np.argmax(np.append(data[first:stop], 10) == 10))
+        text[first : first + length] = NO_EXAMPLE
+    return CheckedText(text, start, stop, int(lines), None)
+
+
+def odd_lines(data: np.ndarray, start: int, stop: int) -> Iterator[tuple[int, int, int]]:
+    """Each line of `data[start:stop]` that is not UTF-8: its number from 0, where it begins, and the column from 1.
+
+    >>> list(odd_lines(np.frombuffer(b"a\\nb\\xf6\\nc\\n", np.uint8), 0, 6))
+    [(1, 2, 2)]
+    """
+    for number, line in enumerate(bytes(data[start:stop]).split(b"\n")):
+        try:
+            line.decode()
+        except UnicodeDecodeError as error:
+            yield number, start, error.start + 1
+        start += len(line) + 1

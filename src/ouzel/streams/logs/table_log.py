@@ -1,0 +1,145 @@
+"""A database's table that only grows, as a log: its rows in the order of one column.
+
+The column must not have a value twice, and no row may come later with a smaller one. The position is its value in the
+last row learnt.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Generator, Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import pyarrow
+
+from ouzel.errors import DataError, OuzelError
+from ouzel.streams.logs.brokers import Outage
+from ouzel.streams.logs.offsets import begin_of
+from ouzel.streams.logs.protocol import TOUCH, Batch, Pause, Place, Position, Say
+from ouzel.streams.logs.reading import Reading
+from ouzel.streams.sources.addresses import Query
+from ouzel.streams.sources.databases import batches_of, connect
+
+POLLED = 5  # times TOUCH, between two questions for new rows
+
+
+class TableLog:
+    """The rows of a query, by its cursor."""
+
+    partitions: Sequence[str] = ("",)
+
+    def __init__(self, query: Query, reading: Reading) -> None:
+        assert query.cursor is not None
+        if reading.timed:
+            raise OuzelError(f"{query.name}: rows have no time of their own; say it in the query (WHERE …)")
+        self.query, self.name, self.topic = query, query.name, f"rows by {query.cursor}"
+        self.reading, self.begin = reading, begin_of(reading.begin)
+        self.say: Say = lambda line: None
+        self.lost = 0
+        self._outage = Outage(self.name, lambda line: self.say(line))
+        self._column = '"' + query.cursor.replace('"', '""') + '"'
+        self._connection: Any = connect(query)
+        self._answered = False
+
+    def identity(self) -> dict[str, str]:
+        """The question, by its digest: a model does not tell what it says."""
+        digest = hashlib.sha256(" ".join(self.query.sql.split()).encode()).hexdigest()[:16]
+        return {"kind": "table", "topic": self.topic, "query": digest}
+
+    def order(self, place: Place) -> tuple[int, Place]:
+        """Numbers before words."""
+        text = str(place)
+        return (0, int(text)) if text.lstrip("-").isdigit() else (1, text)
+
+    def behind(self, position: Position) -> int | None:
+        """A database would count all rows to tell."""
+        return None
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def read(self, position: Position, follow: bool) -> Generator[Batch | Pause, None, None]:
+        """The rows behind a position."""
+        last = position.last.get("")
+        while True:
+            try:
+                if self._connection is None:
+                    self._connection = connect(self.query)
+                if last is None and self.begin != "beginning":
+                    last = self._beginning()
+                for found in self._behind(last):
+                    yield found
+                    last = found.places[-1]
+                self._answered = True
+                self._outage.end()
+            except Exception as error:
+                if isinstance(error, RowsError) or not self._answered:
+                    raise
+                self._connection = None
+                self._outage.begin(str(error))
+                self._outage.check(follow)
+                yield Pause.WAITING
+                time.sleep(self._outage.pause())
+                continue
+            yield Pause.CAUGHT_UP
+            if not follow:
+                return
+            for _ in range(POLLED):
+                time.sleep(TOUCH)
+                yield Pause.CAUGHT_UP
+
+    def _behind(self, last: Place | None) -> Iterator[Batch]:
+        """Rows behind a place, in order."""
+        if last is None:
+            where = f"{self._column} IS NOT NULL"
+        else:
+            where = f"{self._column} > {last if isinstance(last, int) else _quoted(last)}"
+        asked = f"SELECT * FROM ({self.query.sql}) AS asked WHERE {where} ORDER BY {self._column}"
+        for batch in batches_of(self.query, self._connection, asked):
+            if not batch.num_rows:
+                continue
+            if self.query.cursor not in batch.schema.names:
+                raise RowsError.at(self.name, f"has no column {self.query.cursor!r}; name one of it with --cursor")
+            batch.validate(full=True)  # a kernel trusts the offsets it is given
+            places = self._places(batch.column(self.query.cursor), last)
+            last = places[-1]
+            yield Batch("", places, batch.drop_columns([self.query.cursor]))
+            self._answered = True
+
+    def _places(self, column: Any, last: Place | None) -> list[Place]:
+        """The values of the cursor as places; DataError if one stands twice."""
+        whole = pyarrow.types.is_integer(column.type)
+        places = (column if whole else column.cast(pyarrow.string())).to_pylist()
+        if not whole and pyarrow.types.is_floating(column.type):
+            raise RowsError.at(self.name, f"column {self.query.cursor!r} holds fractions; a cursor is a key, or a time")
+        for before, place in zip([last, *places], places, strict=False):
+            if place is None or place == before:
+                raise RowsError.at(
+                    self.name,
+                    f"column {self.query.cursor!r} has {place} twice; a cursor is a column whose values "
+                    "differ, such as the table's key",
+                )
+        return places
+
+    def _beginning(self) -> Place | None:
+        if self.begin == "end":
+            asked = f"SELECT MAX({self._column}) AS last FROM ({self.query.sql}) AS asked"
+            (batch,) = [batch for batch in batches_of(self.query, self._connection, asked) if batch.num_rows]
+            found = batch.column(0)
+            whole = pyarrow.types.is_integer(found.type)
+            return (found if whole else found.cast(pyarrow.string()))[0].as_py()
+        return datetime.fromtimestamp(int(self.begin) / 1000, UTC).isoformat(sep=" ")
+
+
+class RowsError(DataError):
+    """Rows that are not a log."""
+
+
+def _quoted(text: str) -> str:
+    """Text as SQL has it."""
+    return "'" + text.replace("'", "''") + "'"

@@ -1,1 +1,0 @@
-"""N-grams of words: those of a text, or of a namespace, together with the ones that follow."""

@@ -1,0 +1,226 @@
+"""Columns of lists: where rows begin among their items, and rows written as lists of ids and values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow
+import pyarrow.compute as compute
+
+from ouzel.kernels.bytes import COPIED
+from ouzel.kernels.jit import kernel
+from ouzel.sketches.hashing import MOST_ID
+from ouzel.streams.block import Names
+from ouzel.streams.feature_space import CATEGORY, NUMBER, FeatureSpace, numbered
+from ouzel.streams.interaction_inputs import Factors
+from ouzel.streams.kernels.row_order import RANKED, canonical_rows, rank_row, ranking_room, sort_row
+from ouzel.streams.kernels.seen_set import ONE, ZERO, absorb_bytes, append
+from ouzel.streams.tables.arrow_types import filled
+from ouzel.streams.tables.cells import check_offsets
+
+KINDS = (NUMBER, CATEGORY)  # of columns that are read
+IS_NUMBER = KINDS.index(NUMBER)
+TOLD = 4  # of a word: its column, its id, and where it starts and ends
+
+
+class Layout(NamedTuple):
+    """What columns hold, and what the hashes of their words begin with."""
+
+    kinds: np.ndarray  # (columns,) uint8: where among KINDS, behind them if a column is left out
+    own: np.ndarray  # (columns,) uint32, the ids of numbers
+    prefixes: np.ndarray  # (bytes,) uint8, `column=` of each column, one behind the other, and COPIED bytes more
+    ends: np.ndarray  # (columns + 1,) uint64, where these end
+    words: np.ndarray  # (columns,) uint32, with the next two the hashes of the prefixes, not finished
+    held: np.ndarray  # (columns,) uint64
+    bits: np.ndarray  # (columns,) uint64
+
+
+@kernel
+def _begin(seed, layout):
+    """Hash the prefixes."""
+    for k in range(len(layout.kinds)):
+        layout.words[k], layout.held[k], layout.bits[k] = absorb_bytes(
+            np.uint32(seed), ZERO, ZERO, layout.prefixes, layout.ends[k], layout.ends[k + 1]
+        )
+
+
+def layout_of(names: Sequence[str], kinds: Mapping[str, str], ids: Mapping[str, int], seed: int) -> Layout:
+    """The layout of a table with columns of these names, those of numbers with ids."""
+    known = [KINDS.index(kinds[name]) if kinds.get(name) in KINDS else len(KINDS) for name in names]
+    own = [ids.get(name, 0) for name in names]
+    prefixes = [f"{name}=".encode() for name in names]
+    ends = np.cumsum([0, *map(len, prefixes)]).astype(np.uint64)
+    room = (np.empty(len(names), kind) for kind in (np.uint32, np.uint64, np.uint64))
+    text = np.frombuffer(b"".join([*prefixes, bytes(COPIED)]), np.uint8)
+    layout = Layout(np.array(known, np.uint8), np.array(own, np.uint32), text, ends, *room)
+    _begin(seed, layout)
+    return layout
+
+
+@kernel
+def _write_names(layout, data, told, text, ends):
+    filled = ZERO
+    for k in range(len(told)):
+        column = told[k, 0]
+        filled = append(text, filled, layout.prefixes, layout.ends[column], layout.ends[column + ONE])
+        filled = append(text, filled, data, told[k, 2], told[k, 3])
+        ends[k] = filled
+
+
+def names_of(layout: Layout, data: np.ndarray, told: np.ndarray) -> Names:
+    """The names of words in a text, behind which are COPIED bytes, of which is `told` (k, TOLD)."""
+    ids, sizes = told[:, 1].astype(np.uint32), np.diff(layout.ends)[told[:, 0]] + told[:, 3] - told[:, 2]
+    size = int(sizes.sum())
+    ends, text = np.empty(len(told), np.uint64), np.empty(size + COPIED, np.uint8)
+    _write_names(layout, data, told, text, ends)
+    return Names(ids, ends - sizes, ends, text[:size])
+
+
+TILE = np.int64(1 << 13)  # features
+APART = 80  # numbers between the lanes, or those of 2^k rows would
+
+
+class Rows(NamedTuple):
+    """Rows of features: row i has `ids[offsets[i]:offsets[i + 1]]` and their `values`."""
+
+    offsets: np.ndarray  # (n + 1,) uint64
+    ids: np.ndarray  # (features,) uint32
+    values: np.ndarray  # (features,) float32
+
+
+class Features(NamedTuple):
+    """The features of a batch, in canonical order, and what they are called."""
+
+    rows: Rows
+    names: Names | None
+    space: FeatureSpace
+    factors: Factors | None = None  # of what is to be made
+
+
+class Lanes:
+    """Room for lanes of ids and values, which batch after batch is written into."""
+
+    def __init__(self) -> None:
+        self._ids, self._values = np.empty((0, 0), np.uint32), np.empty((0, 0), np.float32)
+
+    def room(self, count: int, rows: int) -> tuple[np.ndarray, np.ndarray]:
+        """Ids and values (count, rows), at addresses that do not share the processor's cache lines."""
+        if count > len(self._ids) or rows > self._ids.shape[1] - APART:
+            shape = count, rows + APART
+            self._ids, self._values = np.empty(shape, np.uint32), np.empty(shape, np.float32)
+        return self._ids[:count, :rows], self._values[:count, :rows]
+
+
+@kernel
+def _gather(lane_ids, lane_values, order, offsets, ids, values):
+    width, n = np.int64(lane_ids.shape[0]), np.int64(lane_ids.shape[1])
+    height = max(np.int64(1), TILE // max(np.int64(1), width))  # rows that are turned together, in the nearest cache
+    tile_ids, tile_values = np.empty(height * width, np.uint32), np.empty(height * width, np.float32)
+    ends = np.empty(height, np.int64)
+    ranking = ranking_room()
+    filled = np.int64(0)
+    offsets[0] = 0
+    for first in range(0, n, height):
+        rows = min(height, n - first)
+        for i in range(rows):
+            ends[i] = i * width
+        for lane in order:
+            for i in range(rows):
+                value, end = lane_values[lane, first + i], ends[i]
+                tile_ids[end], tile_values[end] = lane_ids[lane, first + i], value
+                ends[i] = end + np.int64(value != 0.0)
+        for i in range(rows):
+            start = filled
+            ordered = True
+            previous = np.int64(-1)
+            for k in range(i * width, ends[i]):
+                identity = tile_ids[k]
+                ordered &= np.int64(identity) > previous
+                previous = np.int64(identity)
+                ids[filled], values[filled] = identity, tile_values[k]
+                filled += 1
+            if not ordered:
+                count = filled - start
+                if count <= RANKED:
+                    filled = np.int64(rank_row(ids, values, start, filled, ranking))
+                if count > RANKED or filled < start + count:  # those of one id are added up as the lanes lie
+                    filled = start
+                    for lane in range(width):
+                        ids[filled], values[filled] = lane_ids[lane, first + i], lane_values[lane, first + i]
+                        filled += np.int64(values[filled] != 0.0)
+                    filled = np.int64(sort_row(ids, values, start, filled))
+            offsets[first + i + 1] = filled
+    return filled
+
+
+def rows_of_lanes(ids: np.ndarray, values: np.ndarray) -> Rows:
+    """Rows in canonical order, of lanes of ids and values (lanes, n); where a value is 0 there is no feature."""
+    room = ids.size  # what is not needed is never touched
+    order = np.argsort(ids[:, :1].ravel(), kind="stable")  # that of all rows where each lane has one id
+    rows = Rows(np.empty(ids.shape[1] + 1, np.uint64), np.empty(room, np.uint32), np.empty(room, np.float32))
+    end = _gather(ids, values, order, *rows)
+    return Rows(rows.offsets, rows.ids[:end], rows.values[:end])
+
+
+@kernel
+def _join(offsets, ids, values, more_offsets, more_ids, more_values, joined_offsets, joined_ids, joined_values):
+    filled = 0
+    for i in range(len(offsets) - 1):
+        joined_offsets[i] = filled
+        for k in range(offsets[i], offsets[i + 1]):
+            joined_ids[filled] = ids[k]
+            joined_values[filled] = values[k]
+            filled += 1
+        for k in range(more_offsets[i], more_offsets[i + 1]):
+            joined_ids[filled] = more_ids[k]
+            joined_values[filled] = more_values[k]
+            filled += 1
+    joined_offsets[len(offsets) - 1] = filled
+
+
+def with_more(rows: Rows, offsets: np.ndarray, ids: np.ndarray, values: np.ndarray) -> Rows:
+    """Rows that also have the features `ids[offsets[i]:offsets[i + 1]]` and their values, in canonical order."""
+    room = len(rows.ids) + len(ids)
+    joined = Rows(np.empty(len(offsets), np.uint64), np.empty(room, np.uint32), np.empty(room, np.float32))
+    _join(*rows, offsets, ids, values, *joined)
+    return in_order(joined)
+
+
+def in_order(rows: Rows) -> Rows:
+    """Rows in canonical order, changed in place."""
+    end = canonical_rows(*rows)
+    return Rows(rows.offsets, rows.ids[:end], rows.values[:end])
+
+
+def list_rows(array: pyarrow.Array, items: int) -> np.ndarray:
+    """Where the items of each list begin (n + 1,) among all of them."""
+    lengths = filled(compute.list_value_length(array), 0)
+    rows = np.concatenate([[0], np.cumsum(lengths)])
+    check_offsets(rows, len(array), items)
+    return rows
+
+
+def any_in_row(flags: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Whether any entry of each row is so."""
+    return np.diff(np.concatenate([[0], np.cumsum(flags)])[offsets]) > 0
+
+
+def read_sparse(batch: pyarrow.RecordBatch) -> tuple[Rows, FeatureSpace, np.ndarray, np.ndarray]:
+    """Rows whose features stand in two list columns, and what they are known by.
+
+    And which rows (n,) have other values than a finite one for each id, and which have what is not an id.
+    """
+    ids = batch.column("indices").cast(pyarrow.large_list(pyarrow.int64()))
+    values = batch.column("values").cast(pyarrow.large_list(pyarrow.float32()))
+    lengths, others = (filled(compute.list_value_length(lists), 0) for lists in (ids, values))
+    offsets, ends = (np.concatenate([[0], np.cumsum(counts)]) for counts in (lengths, others))
+    numbers = filled(values.flatten(), np.nan)
+    whole = filled(ids.flatten(), -1)
+    check_offsets(offsets, batch.num_rows, len(whole))
+    check_offsets(ends, batch.num_rows, len(numbers))
+    unsound = (lengths != others) | any_in_row(~np.isfinite(numbers), ends)
+    wrong = any_in_row((whole < 0) | (whole > MOST_ID), offsets)
+    rows = Rows(offsets.astype(np.uint64), whole.astype(np.uint32), numbers.copy())
+    return in_order(rows), numbered(whole), unsound, wrong

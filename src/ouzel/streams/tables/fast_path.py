@@ -1,0 +1,108 @@
+"""Numbers and categories read for all columns at once, where nothing is made of them and there is nothing to refuse.
+
+Columns one by one, in `feature_columns`, come to the same features, and do all else: tell what is wrong, read dates,
+mark what is missing, collect what crosses are made of. Of names that share an id another may be the first there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pyarrow
+
+from ouzel.streams.block import LARGEST, Names
+from ouzel.streams.feature_space import CATEGORY, NUMBER, own_name
+from ouzel.streams.options import Options
+from ouzel.streams.tables.arrow_types import as_kind, converting, filled, is_coded, is_number, numbers_of, types
+from ouzel.streams.tables.column_buffers import TOLD, Rows, layout_of
+from ouzel.streams.tables.dictionary_columns import Coded
+from ouzel.streams.tables.fast_columns import ColumnRows, PlainWords, plain_words_of
+from ouzel.streams.tables.schema import ColumnKinds
+from ouzel.streams.tables.tokenized_columns import read_in_place
+from ouzel.streams.tables.tokenized_rows import CutRows, TableBatch
+
+Decode = Callable[[str, pyarrow.Array], tuple[Coded, np.ndarray]]
+
+
+class AtOnce:
+    """Reads the columns of a table that are numbers or categories, those of numbers with ids."""
+
+    def __init__(
+        self,
+        names: list[str],
+        kinds: Mapping[str, str],
+        ids: Mapping[str, int],
+        options: Options,
+        column_kinds: ColumnKinds,
+    ) -> None:
+        self._kinds = {place: kinds[name] for place, name in enumerate(names) if kinds.get(name) in (NUMBER, CATEGORY)}
+        self.names = names
+        self._options = options
+        self._able = not (options.derived or options.indicator or options.space.places())
+        self._layout = layout_of(names, kinds, ids, options.seed)
+        self._mask = np.uint32((1 << options.bits) - 1)
+        self._rows = ColumnRows(self._layout, options.limits.word, self._mask)
+        self._own = {
+            place: Names.of_one(ids[names[place]], names[place])
+            for place, kind in self._kinds.items()
+            if kind == NUMBER and isinstance(own_name(names[place]), str)
+        }
+        self._column_kinds = column_kinds
+        self._told = np.empty((0, TOLD), np.uint64)
+
+    def read(self, batch: TableBatch, noted: np.ndarray, name: str, decode: Decode) -> tuple[Rows, list[Names]] | None:
+        """The features of a batch and the names of the words not yet `noted`; None if it cannot be read so.
+
+        A library's errors name the table `name`; `decode` reads a dictionary.
+        """
+        if not self._able:
+            return None
+        cells = batch.num_rows * len(self.names)
+        if cells > len(self._told):
+            self._told = np.empty((cells, TOLD), np.uint64)
+        if not isinstance(batch, CutRows):
+            return self._read_columns(batch, noted, name, decode)
+        found = read_in_place(batch, self._layout, self._options.limits.word, self._mask, noted, self._told)
+        if found is None:
+            return None
+        rows, words, numbered, worded = found
+        for place in np.flatnonzero(worded).tolist():
+            if self._column_kinds.is_strict(self.names[place]):
+                return None
+            self._column_kinds.note_other(self.names[place], CATEGORY)
+        return rows, [*(self._own[k] for k in np.flatnonzero(numbered).tolist() if k in self._own), words]
+
+    def _read_columns(
+        self, batch: pyarrow.RecordBatch, noted: np.ndarray, name: str, decode: Decode
+    ) -> tuple[Rows, list[Names]] | None:
+        words: dict[int, PlainWords | tuple[Coded, np.ndarray]] = {}
+        numbers: dict[int, np.ndarray] = {}
+        for place, kind in self._kinds.items():
+            column, sound = self.names[place], True
+            with converting(batch, column, name):
+                array = as_kind(batch.column(place), kind)
+                if kind == CATEGORY and is_coded(array):
+                    words[place] = known, _ = decode(column, array)
+                    sound = not known.cells.wrong.any()
+                elif kind == CATEGORY:
+                    words[place] = plain_words_of(array)
+                elif is_number(array.type):
+                    numbers[place], sound = _sound(array)
+                else:
+                    sound = False
+            if not sound:
+                return None
+        found = self._rows.read(batch.num_rows, words, numbers, noted, self._told) if words else None
+        return None if found is None else (found[0], [*self._own.values(), found[1]])
+
+
+def _sound(array: pyarrow.Array) -> tuple[np.ndarray, bool]:
+    """Numbers (n,), 0 where there is none, and whether all others are within bounds."""
+    if types.is_integer(array.type) and not array.null_count:
+        return filled(array, 0).astype(np.float64), True
+    numbers = numbers_of(array, 0.0)
+    fit = np.abs(numbers) <= LARGEST
+    if fit.all():
+        return numbers, True
+    return np.where(fit, numbers, 0.0), bool((fit | np.isnan(numbers)).all())

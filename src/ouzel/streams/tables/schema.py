@@ -1,0 +1,300 @@
+"""What each column of a stream's tables holds, decided once: by the user, by the model, by its type or by its cells.
+
+Cells without a type, as those of CSV files, are looked at in the first rows of the first block. A column in which all
+of them are numbers holds numbers, any other holds words: one that mixes the two, and one whose numbers are codes,
+written in digits alone and some with a zero before other digits. What was decided holds for the whole stream, and a
+model keeps it. So it does which columns have held the other kind as well: words among numbers, numbers among
+categories. Where it knows one kind alone, cells of another are refused (`is_strict`). Of JSON objects, whose values
+have types, no row need be looked at (`sample=0`): each value is then what its type says, however the stream begins.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ouzel.errors import DataError, OuzelError, listed
+from ouzel.kernels.jit import kernel
+from ouzel.streams.dates import are_iso, is_iso
+from ouzel.streams.feature_space import CATEGORY, DATE, LIST, NUMBER, OTHER, TEXT, own_name
+from ouzel.streams.kernels.numbers import parse_number
+from ouzel.streams.missing import is_missing, is_number_mark, marks_no_number, says_nothing
+from ouzel.streams.options import SAMPLE, Options
+from ouzel.streams.tables.arrow_types import as_text, is_coded, is_list, is_moment, is_number, is_text, types
+from ouzel.streams.tables.cells import Words, says_infinite, words_of
+from ouzel.streams.truth_values import NEITHER, truth_of
+from ouzel.streams.values import is_of_other_kind, plain_value
+
+MOST_KNOWN = 4096  # members of objects that are decided on; others are what each value is
+STARTS = frozenset("0123456789+-. tTfF")  # of text that may be a number or a truth value
+MOST_DATE, SHORT = 64, 4  # bytes that a date takes at most; those of a mark are fewer, with blanks
+AS_TOLD = "taken as categories; --numeric {0} reads numbers, --categorical {0} says so"
+MIXED = f"numbers and words, {AS_TOLD}"
+CODES = f"numbers written like codes, with zeros before them, {AS_TOLD}"
+DATED = "dates; --categorical {0} keeps them as words"
+OF_KINDS = {NUMBER: "numbers", DATE: "dates", CATEGORY: "words", LIST: "lists", TEXT: "text"}
+MISMATCH = "holds {}, and is known to hold {}; give those, or train a model on this table"
+
+
+class KindError(DataError):
+    """A column that holds something else than it is known to hold."""
+
+
+class ColumnKinds:
+    """What the columns of a stream hold; `say` is told in a line what was decided against first sight."""
+
+    def __init__(self, options: Options, say: Callable[[str], None] = lambda line: None) -> None:
+        self.options = options
+        self.say = say
+        self.known: dict[str, str] = dict(options.space.kinds)
+        self._others: dict[str, str] = {}
+        self._also: Mapping[str, str] | None = {}
+        self.plain: dict[str, str | int] = {}  # members of objects whose numbers are the values of these features
+        self._strict: dict[str, bool] = {}
+        self._said: set[str] = set()  # lines that are said once
+        self._noticed: dict[str, list[str]] = {}  # columns of which there is something to say
+        check_kinds(options, self.known)
+
+    def say_once(self, line: str) -> None:
+        """Say a line, unless it has been said of this stream."""
+        if line not in self._said:
+            self._said.add(line)
+            self.say(line)
+
+    def wanted(self, columns: Sequence[str]) -> list[str]:
+        """The columns that are not to be left out."""
+        return [name for name in columns if self.options.wants(name)]
+
+    @property
+    def several_texts(self) -> bool:
+        """Whether there is more than one column of text, so that words tell which they stand in."""
+        return len(self.options.text) > 1 or list(self.known.values()).count(TEXT) > 1
+
+    def is_text(self, column: str) -> bool:
+        """Whether a column holds text, whose words are features, as far as is known."""
+        return (self.known.get(column) or self.options.kind_of(column)) == TEXT
+
+    def is_strict(self, column: str) -> bool:
+        """Whether the model knows that a column holds one kind of values alone."""
+        found = self._strict.get(column)
+        if found is None:
+            said = self.options.kind_of(column) if self.options.choosy else None
+            found = self._strict[column] = self.options.space.is_strict(column, said)
+        return found
+
+    def may_lack_numbers(self, column: str) -> bool:
+        """Whether a column of categories has had no number yet, or must have none."""
+        had = column in self._others or column in self.options.space.also
+        return column in self.known and (self.is_strict(column) or not had)
+
+    def note_other(self, column: str, kind: str) -> None:
+        """Take note that a column of numbers has a category, too, or one of categories a number."""
+        if column not in self._others:
+            self._others[column] = kind
+            self._also = None
+
+    @property
+    def also(self) -> Mapping[str, str]:
+        """The columns of this stream that have held the other kind, too; another object when there are more."""
+        if self._also is None:
+            self._also = dict(sorted(self._others.items()))
+        return self._also
+
+    def take_plain(self, name: str) -> None:
+        """Take note that a number of this member has been a feature's value, and that the next one will be."""
+        if len(self.plain) < MOST_KNOWN:
+            self.plain[name] = own_name(name)
+
+    def look(self, rows: Sequence[Mapping[str, Any]], where: str | None = None) -> None:
+        """Decide what the members of the first objects of a stream hold, whose values have types of their own.
+
+        In a table, which is at the place `where`, a member that is known to hold something else is refused.
+        """
+        self.plain.clear()
+        counts: dict[str, list[int]] = {}
+        for row in rows[: self.options.sample]:
+            for name, value in row.items():
+                if not (isinstance(value, list) or is_missing(value)) and (name in counts or len(counts) < MOST_KNOWN):
+                    _count_value(value, counts.setdefault(name, [0] * len(Counts._fields)))
+        for name, found in counts.items():
+            count = Counts(*found)
+            said, known = self.options.kind_of(name), self.known.get(name)
+            if known is None:
+                self.known[name] = said or self._by_counts(name, count)
+            elif where is not None and known in OTHER and self.is_strict(name):
+                self._check(name, known, count.among(known), where)
+            numbers = count.written or (count.numbers and not self.is_strict(name))
+            if self.known[name] == CATEGORY and (numbers or said == CATEGORY):
+                self.note_other(name, NUMBER)
+        self.tell()
+
+    def known_ones(self, columns: Sequence[str], name: str) -> list[str]:
+        """The columns that the model knows; says which others there are, and which of the model's there are not."""
+        model = self.options.space.kinds
+        for what, odd in (
+            ("are not known to the model, and left out", [column for column in columns if column not in model]),
+            ("are missing: their values count as absent", [column for column in model if column not in columns]),
+        ):
+            if odd:
+                self.say(f"{name}: columns {listed(odd, 5)} {what}")
+        return [column for column in columns if column in model]
+
+    def decide(self, column: str, array: Any, typed: bool, where: str) -> str:
+        """What a column holds, by its cells if nothing else tells; noted for the rest of the stream.
+
+        A column that is known to hold something else is refused; the table is the one at the place `where`.
+        """
+        if is_list(array.type):
+            self._check(column, self.known.setdefault(column, LIST), LIST, where)
+            return LIST
+        known, said = self.known.get(column), self.options.kind_of(column)
+        if known == LIST:
+            return CATEGORY  # one word, where there may be several
+        if known is None and said is None and types.is_null(array.type):
+            return NUMBER  # for now
+        if known in OTHER or (known == DATE and types.is_boolean(array.type)):
+            self._check(column, known, self._kind_of_cells(column, array, typed, known), where)
+        elif known is None:
+            self.known[column] = said or self._kind_of_cells(column, array, typed, None)
+        kind = array.type.value_type if is_coded(array) else array.type
+        if self.known[column] == CATEGORY and (said == CATEGORY or is_number(kind)):
+            self.note_other(column, NUMBER)
+        return self.known[column]
+
+    def _kind_of_cells(self, column: str, array: Any, typed: bool, known: str | None) -> str:
+        """What a column holds by its type, or by its first cells where it is text, some of another kind among them."""
+        if types.is_null(array.type) and known is not None:
+            return known
+        if is_number(array.type) or (known == NUMBER and types.is_boolean(array.type)):
+            return NUMBER
+        if is_moment(array.type):
+            return DATE
+        if not is_text(array.type.value_type if is_coded(array) else array.type):
+            return CATEGORY
+        words = words_of(_different(array.slice(0, self.options.sample or SAMPLE)))
+        numbers, others, marks, coded, truths = map(int, tell_cells(words))
+        count = Counts(numbers, others, marks, coded, truths=truths)
+        if count.words and not count.numbers and np.diff(words.offsets).max() <= MOST_DATE:
+            cells = (words.data[start:stop].tobytes() for start, stop in pairwise(words.offsets.tolist()))
+            texts = (cell.decode("utf-8", "replace") for cell in cells)
+            count = count._replace(dates=count.words if are_iso(cell for cell in texts if not is_missing(cell)) else 0)
+        if known is None:
+            found = self._by_counts(column, count) if count.dates or not typed else CATEGORY
+        else:
+            lenient = (typed and known == CATEGORY) or not self.is_strict(column)
+            found = known if lenient else count.among(known)
+        if count.numbers and found == CATEGORY:
+            self.note_other(column, NUMBER)
+        return found
+
+    def _check(self, column: str, known: str, given: str, where: str) -> None:
+        """Refuse a column that is known to hold one kind of values, and holds another."""
+        if known == given or known in (LIST, TEXT) or (known == DATE and given == NUMBER):  # of seconds
+            return
+        if known == CATEGORY and not (given == NUMBER and self.is_strict(column)):
+            return  # dates and lists are words, too
+        raise KindError.at(where, MISMATCH.format(OF_KINDS[given], OF_KINDS[known]), column=column)
+
+    def tell(self) -> None:
+        """Say what has been decided against first sight, of all columns alike in one line."""
+        for what, columns in self._noticed.items():
+            one = len(columns) == 1
+            names = f"column {columns[0]!r}" if one else f"columns {listed(columns, 5)}"
+            self.say(f"{names}: {what.format(shlex.quote(columns[0]) if one else 'NAME')}")
+        self._noticed.clear()
+
+    def _by_counts(self, column: str, count: Counts) -> str:
+        """What a column holds in which there are so many cells of each sort; what may surprise is noted."""
+        remark = {DATE: DATED, CATEGORY: MIXED if count.words else CODES}.get(count.kind)
+        if remark is not None and (count.kind == DATE or count.numbers):
+            self._noticed.setdefault(remark, []).append(column)
+        return count.kind
+
+
+class Counts(NamedTuple):
+    """How many cells of a column, or values of a member, are of which sort; what is missing is none of them."""
+
+    numbers: int = 0
+    words: int = 0  # truth values and dates, too
+    marks: int = 0  # words that say nothing in a column of numbers
+    coded: int = 0  # whether all numbers are written like codes
+    dates: int = 0  # words that are dates
+    written: int = 0  # words that are numbers written as text
+    truths: int = 0  # words that are truth values
+
+    @property
+    def kind(self) -> str:
+        """What the column holds: words, unless all of its cells are numbers or dates."""
+        if self.words and self.dates == self.words + self.marks and not self.numbers:
+            return DATE
+        return CATEGORY if self.words or self.coded or (self.marks and not self.numbers) else NUMBER
+
+    def among(self, known: str) -> str:
+        """What a column holds that is known to hold numbers, or categories: that, if any of its cells are such."""
+        if known == NUMBER:
+            return NUMBER if self.numbers or self.written or self.truths or not self.words else self.kind
+        return NUMBER if self.numbers and not self.marks and self.kind == NUMBER else CATEGORY
+
+
+def _count_value(value: Any, counts: list[int]) -> None:
+    """Count one value of an object, which is not missing, among the `Counts` of its member."""
+    if not isinstance(value, (str, bool)):
+        counts[0] += 1
+        return
+    if counts[4] == counts[1]:  # those are dates of which all words are
+        counts[4] += isinstance(value, str) and is_iso(value.strip(" "))
+    is_mark = isinstance(value, str) and len(value) < SHORT and is_number_mark(value.strip(" "))
+    counts[2 if is_mark else 1] += 1
+    if not is_mark and (value is True or value is False or value[:1] in STARTS):
+        plain = plain_value(value)
+        counts[6 if isinstance(plain, bool) else 5] += not is_of_other_kind(plain, NUMBER)
+
+
+def check_kinds(options: Options, known: Mapping[str, str]) -> None:
+    """Refuse options that contradict what a model has learnt of its columns."""
+    for column, kind in known.items():
+        given = options.kind_of(column)
+        if given is not None and given != kind and LIST not in (given, kind):
+            raise OuzelError(f"column {column!r} was learnt as {kind}, not as {given}; leave the option out")
+
+
+def _different(array: Any) -> Any:
+    """The cells of a column, those of a dictionary once each: one of them may be long and stand in many rows."""
+    return as_text(array.dictionary).take(array.indices.unique().drop_null()) if is_coded(array) else array
+
+
+@kernel
+def tell_cells(words: Words):
+    """(numbers, words, marks, coded, truths) of cells that are not missing: how many are numbers, words, and words that
+    say nothing among numbers, whether the numbers are codes, and how many of the words are truth values.
+    """
+    numbers = others = marks = padded = plain = truths = 0
+    for i in range(len(words.valid)):
+        start, stop = words.offsets[i], words.offsets[i + 1]
+        while start < stop and words.data[start] == 32:
+            start += 1
+        while stop > start and words.data[stop - 1] == 32:
+            stop -= 1
+        if not words.valid[i] or start == stop:
+            continue
+        _, end = parse_number(words.data, start, stop)
+        if end != stop and not says_infinite(words.data, start, stop):
+            if marks_no_number(words.data, start, stop):
+                marks += 1
+            elif not says_nothing(words.data, start, stop):
+                others += 1
+                truths += truth_of(words.data, start, stop - start) != NEITHER
+            continue
+        numbers += 1
+        digits = 0
+        for k in range(start, stop):
+            byte = words.data[k]
+            digits += 48 <= byte <= 57 or byte == 69 or byte == 101
+        if digits == stop - start:
+            plain += 1
+            padded += digits > 1 and words.data[start] == 48
+    return numbers, others, marks, padded > 0 and plain == numbers, truths

@@ -147,7 +147,7 @@ class EmptyError(DataError):
 
 
 class UnexpectedError(ValueError):
-    """What was `found` where something else was `expected`; whoever knows the source makes a `DataError` of it.
+    """An error whose source is not known yet: `found` where something else was `expected`; its caller adds the source.
 
     `member` is the member of an object that holds it, `column` the byte of its line, from 1.
 

@@ -53,7 +53,7 @@ def test_no_bytes_crash_the_parser_or_become_nan(data):
     ],
 )
 def test_a_bad_line_is_explained(text, said):
-    assert parse(PARSE, text).problem.message("f", 0).startswith(said)
+    assert parse(PARSE, text).problem.error("f", 0).reason.startswith(said)
 
 
 def test_groups_and_remarks_are_those_of_svmlight():

@@ -42,7 +42,7 @@ def parse(parser, text, **options):
 
 
 def refusal(parser, text):
-    return parse(parser, text).problem.message("f", 0)
+    return parse(parser, text).problem.error("f", 0).reason
 
 
 @given(LINES)

@@ -141,18 +141,20 @@ def note_row(features, work, indices, values, count, enter, leave):
             row[SQUARES] += x * x
             row[LARGEST] = max(abs(x), row[LARGEST])
             turning |= row[COUNT] >= enough and indices[k] != 0
+    found, fewest = 0, leave * seen
     for place in range(dense):
         x = np.float64(work.raw[place])
         row = features.moments[features.dense[place]]
-        change = x - row[MEAN]
-        row[COUNT] += x != 0.0
-        features.totals[FOUND] += x != 0.0
-        row[MEAN] += change * part
-        row[SQUARES] += change * (x - row[MEAN])
-        turning |= row[COUNT] < leave * seen
+        change, is_there = x - row[MEAN], x != 0.0
+        mean, times = row[MEAN] + change * part, row[COUNT] + is_there
+        row[COUNT], row[MEAN] = times, mean
+        row[SQUARES] += change * (x - mean)
+        found += is_there
+        turning |= times < fewest
     for k in range(count):
         norm += np.float64(work.values[k]) * work.values[k]
     features.totals[SEEN] = seen
+    features.totals[FOUND] += found
     features.totals[NORMS] += norm
     features.totals[SINCE] += 1.0
     if outliers.ends(features.totals[SINCE], seen):

@@ -140,7 +140,7 @@ def view_row(features, work, indices, values, centred):
         change = x - row[MEAN]
         mean = row[MEAN] + change * part
         spread = spread_of(mean, (row[SQUARES] + change * (x - mean)) * part, centred)
-        z = (x - mean if centred else x) / spread if spread > 0.0 else 0.0
+        z = (x - mean if centred else x) / (spread if spread > 0.0 else inf)
         work.slots[place] = slot
         work.values[place] = min(max(z, -FURTHEST), FURTHEST)
         high |= abs(z) > limit

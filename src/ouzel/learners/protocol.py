@@ -7,6 +7,7 @@ each must satisfy, beyond its signature, are the laws in `tests/checks/laws.py`,
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
 if TYPE_CHECKING:  # the catalogue, which imports this, loads nothing
@@ -37,6 +38,17 @@ class State(Record, Protocol):
 
 class Settings(Record, Protocol):
     """A NamedTuple of numbers, booleans and terms."""
+
+
+@cache
+def offers(module: Any, protocol: type) -> bool:
+    """Whether a learner's module has what a protocol asks for: `isinstance`, which is slow, once for each.
+
+    >>> from ouzel.learners.budget import awm
+    >>> offers(awm, Spectral)
+    False
+    """
+    return isinstance(module, protocol)
 
 
 @runtime_checkable

@@ -259,7 +259,7 @@ class Model:
     @property
     def scales(self) -> Any:
         """The running scales of features, a `Features`, where they are standardised; else None."""
-        by_itself = isinstance(self.module, protocol.Standardizing) and not self.task.groups
+        by_itself = protocol.offers(self.module, protocol.Standardizing) and not self.task.groups
         return cast(Any, self.states[0]).features if by_itself and self.states else self.preparation.features
 
     def feature_name(self, feature: int) -> str | int:

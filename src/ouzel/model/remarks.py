@@ -65,7 +65,7 @@ class Remarks:
         if block.rows and COLUMN not in self.made:
             scaled = model.scales is not None
             found += _in_scaled_columns(model, block, before) if scaled else self._in_columns(model, block)
-        if block.rows and LABEL not in self.made and isinstance(model.module, protocol.ScalesLabels):
+        if block.rows and LABEL not in self.made and protocol.offers(model.module, protocol.ScalesLabels):
             found += _in_labels(model, block)
         self.made |= {remark.kind: remark for remark in found}
         return "\n".join(map(str, found)) or None
@@ -75,27 +75,38 @@ class Remarks:
         moments, here = model.preparation.moments, slice(int(block.offsets[0]), int(block.offsets[-1]))
         if moments is None or here.stop == here.start or moments.sampled[0] < KNOWN_FROM:
             return
-        values = block.values[here]
+        values, ids = block.values[here], block.indices[here]
         largest = float(np.uint32(largest_bits(values.view(np.uint32))).view(np.float32))
         if largest <= 2.0 * self.largest and model.examples > feature_moments.FIRST:
             return
         self.largest = max(largest, self.largest)
-        ids = block.indices[here].astype(np.int64)
-        slots = ids + 1 if model.slot_map is None else model.slot_map.slots_of(ids)
-        known = (slots > 0) & (slots < len(moments.sums))  # those of examples that count have slots
-        squares = np.where(known, moments.sums[np.where(known, slots, 0), 1].astype(np.float64), 0.0)
-        most = max(STRIKING**2 / moments.sampled[0], FAR**2) * squares
-        striking = (values.astype(np.float64) ** 2 > most) & (most > 0.0)
-        if striking.any():
-            yield _of_place(model, block, here.start + int(striking.argmax()), UNSCALED)
+        slots = ids if model.slot_map is None else model.slot_map.slots_of(ids)
+        most = max(STRIKING**2 / moments.sampled[0], FAR**2)
+        place = int(_first_striking(slots, int(model.slot_map is None), values, moments.sums, most))
+        if place < len(values):
+            yield _of_place(model, block, here.start + place, UNSCALED)
+
+
+@kernel
+def _first_striking(slots: np.ndarray, shift: int, values: np.ndarray, sums: np.ndarray, most: float) -> int:
+    """The place of the first value whose square is over `most` times the sum of squares of its slot; else their number.
+
+    `shift` is added to each of the slots (n,), of which some may be unknown.
+    """
+    for k in range(len(slots)):
+        slot, x = np.int64(slots[k]) + shift, np.float64(values[k])
+        if 0 < slot < len(sums) and x * x > most * sums[slot, 1] > 0.0:
+            return k
+    return len(slots)
 
 
 @kernel
 def largest_bits(values: np.ndarray) -> np.uint32:
     """The largest |value| of numbers of single precision, all as bits (uint32), whose order is the same."""
     found = np.uint32(0)
-    for bits in values:
-        found = max(found, bits & MAGNITUDE)
+    for k in range(len(values)):
+        bits = np.uint32(values[k] & MAGNITUDE)  # 32 bits wide, so that several are compared at a time
+        found = bits if bits > found else found
     return found
 
 

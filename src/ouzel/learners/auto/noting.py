@@ -6,7 +6,7 @@ from math import copysign, sqrt
 
 import numpy as np
 
-from ouzel.kernels.jit import inline_source
+from ouzel.kernels.jit import force_inline, inline_source
 from ouzel.learners.auto import outliers
 from ouzel.learners.auto.outliers import HIGH, LOW
 from ouzel.learners.auto.standardisation import (
@@ -27,7 +27,7 @@ from ouzel.learners.auto.standardisation import (
 )
 
 
-@inline_source
+@force_inline
 def _note_unusual(features, slot, x):
     """How much of a value of a rare feature that is far above the largest or far below counts (`outliers.py`)."""
     row, window, size = features.moments[slot], features.window[slot], abs(x)
@@ -122,6 +122,7 @@ def note_row(features, work, indices, values, count, enter, leave):
     before, dense = features.totals[SEEN], np.int64(features.totals[DENSE])
     seen = before + 1.0
     part, enough, turning, norm = 1.0 / seen, enough_of(seen, enter), False, 0.0
+    found, known, fewest = 0, 0, leave * seen
     if work.high[0]:
         _note_far_off(features, work)
     if outliers.is_sample(seen):
@@ -134,14 +135,14 @@ def note_row(features, work, indices, values, count, enter, leave):
             unusual = size > outliers.FAR * row[LARGEST] or outliers.FAR * size < row[LARGEST]
             if unusual and row[COUNT] > 0.0:
                 x = _note_unusual(features, indices[k], x)
-            features.totals[KNOWN] += row[COUNT] == 0.0
-            features.totals[FOUND] += 1.0
-            row[COUNT] += 1.0
+            known += row[COUNT] == 0.0
+            found += 1
+            times = row[COUNT] + 1.0
+            row[COUNT] = times
             row[MEAN] += x
             row[SQUARES] += x * x
             row[LARGEST] = max(abs(x), row[LARGEST])
-            turning |= row[COUNT] >= enough and indices[k] != 0
-    found, fewest = 0, leave * seen
+            turning |= times >= enough and indices[k] != 0
     for place in range(dense):
         x = np.float64(work.raw[place])
         row = features.moments[features.dense[place]]
@@ -155,6 +156,7 @@ def note_row(features, work, indices, values, count, enter, leave):
         norm += np.float64(work.values[k]) * work.values[k]
     features.totals[SEEN] = seen
     features.totals[FOUND] += found
+    features.totals[KNOWN] += known
     features.totals[NORMS] += norm
     features.totals[SINCE] += 1.0
     if outliers.ends(features.totals[SINCE], seen):

@@ -15,7 +15,6 @@ from ouzel.cli.groups import expanded
 from ouzel.cli.panels import Command
 from ouzel.cli.parameters import LazyConversion
 from ouzel.cli.ui.interrupts import Interrupted, Signals
-from ouzel.cli.vowpal_wabbit import answer
 from ouzel.errors import OuzelError
 
 BAD_INPUT = 2
@@ -99,6 +98,8 @@ def _run(arguments: list[str]) -> int:
     except OuzelError as error:
         return _complain("; ".join([error.on_command_line, *_notes(error)]))
     except TyperException as error:
+        from ouzel.cli.vowpal_wabbit import answer
+
         foreign = answer(getattr(error, "option_name", ""), arguments)
         if foreign is not None:
             return _complain(foreign)

@@ -17,7 +17,6 @@ from ouzel.evaluation.feature_count import FeaturesSeen
 from ouzel.evaluation.formatting import NAMES, figure
 from ouzel.evaluation.holdout import Holdout
 from ouzel.evaluation.metrics import Scores, confusion_in_order
-from ouzel.evaluation.notebook import line_for
 from ouzel.evaluation.report import Report
 from ouzel.model.model import Model
 from ouzel.model.setting_names import in_words
@@ -54,6 +53,8 @@ def progressive_validation(
     (100, 0.02)
     """
     run = Run(_model_of(model), holdout_every=holdout_every, passes=passes)
+    from ouzel.evaluation.notebook import line_for
+
     line = line_for(None if callable(stream) else stream) if on_progress is None else None
     run.over(stream, on_progress if line is None else lambda run: line.tell(run.examples, _standing(run)))
     if line is not None:

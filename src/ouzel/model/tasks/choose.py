@@ -9,9 +9,6 @@ from typing import Any
 from ouzel.errors import OuzelError
 from ouzel.learners.catalogue import LEARNERS, Learner
 from ouzel.learners.protocol import Multiclass
-from ouzel.model.tasks.classification import OneAgainstRest, SharedState
-from ouzel.model.tasks.ranking import Ranking
-from ouzel.model.tasks.regression import Regression
 from ouzel.model.tasks.task import Task
 from ouzel.terms.losses import LOSSES, REGRESSION, Hinge, Squared
 from ouzel.terms.names import name_of
@@ -70,6 +67,8 @@ def choose_task(
         )
     multiclass = isinstance(learner.functions_for(name, loss), Multiclass)
     if name == "classification":
+        from ouzel.model.tasks.classification import OneAgainstRest, SharedState
+
         return SharedState(loss) if multiclass else OneAgainstRest(loss)
     if name == "regression":
         if multiclass:
@@ -78,6 +77,8 @@ def choose_task(
         if isinstance(loss, OF_CLASSES):
             fitting = [known for known, other in LOSSES.items() if isinstance(other, REGRESSION)]
             raise OuzelError(f"numbers are predicted by the loss {', '.join(fitting)}; got {name_of(loss)}")
+        from ouzel.model.tasks.regression import Regression
+
         return Regression(loss, scale_targets, intercept)
     if name == "ranking":
         if isinstance(loss, REGRESSION) or (multiclass and learner.budgeted):
@@ -85,5 +86,7 @@ def choose_task(
                 "ranking takes a learner of two classes and a loss of classes, such as adagrad and hinge; "
                 f"got {learner.name} and {name_of(loss)}"
             )
+        from ouzel.model.tasks.ranking import Ranking
+
         return Ranking(loss, pairs)
     raise OuzelError(f"task must be one of {', '.join(map(repr, TASKS))}; got {name!r}")

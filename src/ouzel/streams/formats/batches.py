@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import pyarrow
 
 from ouzel.errors import DataError
 from ouzel.streams.block import Block, rows_at_once
-from ouzel.streams.formats.blocks import BlockReader, holds_blocks
 from ouzel.streams.formats.catalogue import Family, Format
 from ouzel.streams.formats.csv import delimited_batches, lines_above
-from ouzel.streams.formats.json_lines import json_batches, read_json_lines
 from ouzel.streams.kernels.seen_set import Telling
 from ouzel.streams.label_columns import find_label
 from ouzel.streams.options import Options
 from ouzel.streams.sources.prefetch import file_ahead
 from ouzel.streams.sources.source import Source
-from ouzel.streams.tables.arrow_types import flat
+from ouzel.streams.tables.arrow_types import flat, holds_blocks
 from ouzel.streams.tables.columns import Columns
 from ouzel.streams.tables.csv_text import Uneven
 from ouzel.streams.tables.dictionary_columns import Checks
 from ouzel.streams.tables.schema import ColumnKinds
 from ouzel.streams.tables.tokenized_rows import TableBatch, as_arrow
+
+if TYPE_CHECKING:
+    from ouzel.streams.formats.blocks import BlockReader
 
 Skipped = Callable[[int], None]
 
@@ -37,6 +39,8 @@ def read_table(
 ) -> Iterator[Block]:
     """Blocks of a table; `skipped` is told the number of rows left out, `kinds` decides what columns hold."""
     if format.family is Family.OBJECTS:
+        from ouzel.streams.formats.json_lines import read_json_lines
+
         yield from read_json_lines(source, options, skipped, kinds, telling)
         return
     delimited = format.is_delimited
@@ -50,6 +54,8 @@ def read_table(
     )
     for batch in file_ahead(source, batches, most=1):
         if holds_blocks(batch.schema):
+            from ouzel.streams.formats.blocks import BlockReader
+
             blocks = blocks or BlockReader(batch.schema, options, source.name)
             yield from blocks.blocks(batch) if batch.num_rows else ()
             continue
@@ -77,6 +83,8 @@ def record_batches(
     if format.is_delimited:
         yield from map(as_arrow, delimited_batches(source, options, format, skipped, Uneven()))
     elif format.family is Family.OBJECTS:
+        from ouzel.streams.formats.json_lines import json_batches
+
         yield from json_batches(source, options, skipped, needed)
     else:
         checks = Checks()

@@ -30,10 +30,9 @@ from ouzel.streams.kernels.row_order import without_zeros
 from ouzel.streams.options import Options, check_format
 from ouzel.streams.sources.error_context import reason_of
 from ouzel.streams.stored_space import described, space_of
-from ouzel.streams.tables.arrow_types import filled, is_there, tags_of
+from ouzel.streams.tables.arrow_types import BLOCKS_KEY, filled, is_there, tags_of
 from ouzel.streams.tables.cells import check_offsets, words_of
 
-KEY = b"ouzel.blocks"
 VERSION = 2  # 1: there were no n-grams
 IDS, VALUES = pyarrow.large_list(pyarrow.uint32()), pyarrow.large_list(pyarrow.float32())
 TEXT, TEXTS = pyarrow.large_string(), pyarrow.large_list(pyarrow.large_string())
@@ -56,7 +55,7 @@ class BlockTables:
             kinds["tag"] = _tags(first).type
         kinds |= OF_THE_FIRST
         metadata = {"version": VERSION, "bits": options.bits, "seed": options.seed}
-        self.schema = pyarrow.schema(list(kinds.items()), {KEY: json.dumps(metadata).encode()})
+        self.schema = pyarrow.schema(list(kinds.items()), {BLOCKS_KEY: json.dumps(metadata).encode()})
         self._seen = np.zeros(1 << FILTER_BITS, np.uint8)
 
     def batch(self, block: Block) -> pyarrow.RecordBatch:
@@ -96,11 +95,6 @@ def _tags(block: Block) -> pyarrow.Array:
     return tags_of(block.tags if isinstance(block.tags, pyarrow.Array) else pyarrow.array(block.tags))
 
 
-def holds_blocks(schema: pyarrow.Schema) -> bool:
-    """Whether a table is one of blocks."""
-    return KEY in (schema.metadata or {})
-
-
 class BlockReader:
     """Makes blocks of the batches of such a table, however they are cut; refuses options that come too late for it."""
 
@@ -109,7 +103,7 @@ class BlockReader:
         self.name = name
         self._told: dict[str, Any] | None = None
         self._as_told: tuple[str, FeatureSpace] = "", NOTHING_KNOWN  # the text of that, and its space
-        stored = self._checked(schema.metadata[KEY], OF_A_FILE, "what it says of itself")
+        stored = self._checked(schema.metadata[BLOCKS_KEY], OF_A_FILE, "what it says of itself")
         for option in ("bits", "seed"):
             given, asked = stored[option], getattr(options, option)
             if given != asked:

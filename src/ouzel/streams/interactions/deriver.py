@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from ouzel.errors import DataError, listed
 from ouzel.streams.block import Block
-from ouzel.streams.interactions.bin_edges import Edges
 from ouzel.streams.options import Options
 from ouzel.streams.patterns import matches
 
 if TYPE_CHECKING:
+    from ouzel.streams.interactions.bin_edges import Edges
     from ouzel.streams.interactions.transform import Maker
 
 
@@ -27,6 +27,8 @@ class Deriver:
         self._learnt = options.space.known
         self._edges: Edges | None = None
         if options.derived.of_numbers:
+            from ouzel.streams.interactions.bin_edges import Edges
+
             self._edges = Edges(options) if like is None else like._edges
         self._makers = _makers_of(options, self._edges)
         self._met: set[str] = set()  # fields

@@ -15,7 +15,6 @@ import pyarrow
 from ouzel.errors import DataError
 from ouzel.streams.block import Block
 from ouzel.streams.formats.arrow_ipc import batches_in
-from ouzel.streams.formats.blocks import holds_blocks
 from ouzel.streams.formats.catalogue import find
 from ouzel.streams.label_columns import find_label
 from ouzel.streams.limits import Limits
@@ -23,7 +22,7 @@ from ouzel.streams.logs.messages import Bad, Decoded, place_of
 from ouzel.streams.logs.protocol import Batch, shown
 from ouzel.streams.options import Options, check_format
 from ouzel.streams.sources.error_context import one_line
-from ouzel.streams.tables.arrow_types import flat
+from ouzel.streams.tables.arrow_types import flat, holds_blocks
 from ouzel.streams.tables.columns import Columns
 from ouzel.streams.tables.schema import ColumnKinds, KindError
 

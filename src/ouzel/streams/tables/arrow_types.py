@@ -20,8 +20,14 @@ if TYPE_CHECKING:
     import pyarrow
 
 types = pyarrow.types
+BLOCKS_KEY = b"ouzel.blocks"  # in the metadata of a table of blocks
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 """How many of a unit of time a second has."""
+
+
+def holds_blocks(schema: pyarrow.Schema) -> bool:
+    """Return whether a table is one of blocks."""
+    return BLOCKS_KEY in (schema.metadata or {})
 
 
 def is_number(kind: pyarrow.DataType) -> bool:

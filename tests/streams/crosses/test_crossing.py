@@ -277,3 +277,27 @@ def test_models_with_other_crosses_and_other_data_do_not_meet(tmp_path):
 def test_what_is_not_a_cross_is_refused(given):
     with pytest.raises(OuzelError, match="cross"):
         as_crosses(given)
+
+
+def test_parts_of_dates_that_are_found_by_their_cells_are_crossed_without_an_option(tmp_path):
+    rows = [("2026-01-01T08:00:00", "a", 1), ("2026-01-01T09:00:00", "b", 0), ("2026-01-02T08:00:00", "a", 1)]
+    (tmp_path / "t.csv").write_text("when,city,y\n" + "".join(f"{when},{city},{y}\n" for when, city, y in rows))
+    (tmp_path / "t.jsonl").write_text(
+        "".join(json.dumps({"when": when, "city": city, "y": y}) + "\n" for when, city, y in rows)
+    )
+
+    names = []
+    for path in (tmp_path / "t.csv", tmp_path / "t.jsonl"):
+        (block,) = read(path, label="y", crosses=["when.hour*city"])
+        spans = zip(block.names.starts, block.names.ends, strict=True)
+        found = {block.names.text[int(start) : int(end)].tobytes() for start, end in spans}
+        names.append({name for name in found if b"*" in name})
+
+    assert names[0] == names[1] == {b"city=a*when.hour=8", b"city=b*when.hour=9"}
+
+
+def test_a_cross_of_a_calendar_part_of_no_column_is_refused(tmp_path):
+    (tmp_path / "t.csv").write_text("when,city,y\n2026-01-01,a,1\n")
+
+    with pytest.raises(OuzelError, match="has no column 'whn.hour'"):
+        list(read(tmp_path / "t.csv", label="y", crosses=["whn.hour*city"]))

@@ -138,7 +138,7 @@ class Columns:
             if column in (label, options.group, self.id) and not is_single(kind):
                 raise DataError.at(name, f"holds {kind}; expected numbers or names", column=column)
         for column in (*options.dates, *options.asked.fields, *named):
-            if not (predicting or is_pattern(column) or _is_part_of_date(column, options)):
+            if not (predicting or is_pattern(column) or _may_be_part_of_date(column, names, options)):
                 self._check_there(column, names)
         self.sparse = {"indices", "values"} <= set(names) and all(
             is_list(schema.field(column).type) for column in ("indices", "values")
@@ -302,10 +302,10 @@ def _chosen(batch: pyarrow.RecordBatch, kept: np.ndarray) -> pyarrow.RecordBatch
     return pyarrow.concat_batches([batch.slice(0, 0), *(batch.slice(start, stop - start) for start, stop in edges)])
 
 
-def _is_part_of_date(column: str, options: Options) -> bool:
-    """Whether a name is that of a calendar part of a column of dates, such as `when.hour`."""
+def _may_be_part_of_date(column: str, names: Sequence[str], options: Options) -> bool:
+    """Return whether a name is that of a calendar part, such as `when.hour`, of a column that may hold dates."""
     date, _, part = column.rpartition(".")
-    return part in PARTS and options.kind_of(date) == DATE
+    return part in PARTS and date in names and options.kind_of(date) in (None, DATE)
 
 
 def _encoded(batch: TableBatch, column: str) -> Encoded:

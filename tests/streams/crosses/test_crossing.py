@@ -299,5 +299,5 @@ def test_parts_of_dates_that_are_found_by_their_cells_are_crossed_without_an_opt
 def test_a_cross_of_a_calendar_part_of_no_column_is_refused(tmp_path):
     (tmp_path / "t.csv").write_text("when,city,y\n2026-01-01,a,1\n")
 
-    with pytest.raises(OuzelError, match="has no column 'whn.hour'"):
+    with pytest.raises(OuzelError, match=r"has no column 'whn.hour'"):
         list(read(tmp_path / "t.csv", label="y", crosses=["whn.hour*city"]))

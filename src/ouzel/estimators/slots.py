@@ -14,13 +14,13 @@ from ouzel.errors import DataError
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
 from ouzel.streams.dates import PARTS
-from ouzel.streams.dictionaries import kinds_said, other_kinds, plain_features, plain_members
-from ouzel.streams.feature_space import DATE, NOTHING_KNOWN, NUMBER, FeatureSpace, meet, own_id
-from ouzel.streams.feature_specs import Derived
+from ouzel.streams.dictionaries import ObjectReader, kinds_said, other_kinds
+from ouzel.streams.feature_space import DATE, NOTHING_KNOWN, NUMBER, FeatureSpace, numeric_id, reconcile
+from ouzel.streams.feature_specs import DerivedFeatures
+from ouzel.streams.interaction_inputs import SourceField, inputs_of_rows
 from ouzel.streams.interactions.deriver import Deriver
 from ouzel.streams.kernels.row_order import ONES, tidy_row
 from ouzel.streams.options import Options
-from ouzel.streams.provenance import factors_of
 
 MOST_CACHED = 1 << 20  # names whose slots are remembered
 LEFT_OUT = "left out"
@@ -41,6 +41,7 @@ class Slots(dict[Any, int]):
         self.largest = 0  # feature id
         self.learning = False
         self._deriver: Deriver | None = None
+        self._reader: ObjectReader | None = None
         self.constant: tuple[int, ...] = (0,) if model.intercept else ()
         self.constant_value: tuple[float, ...] = (1.0,) if model.intercept else ()
 
@@ -79,15 +80,15 @@ class Slots(dict[Any, int]):
         return slots[:end], values[:end]
 
     @property
-    def derived(self) -> Derived:
+    def derived(self) -> DerivedFeatures:
         """What is to be made of the features of examples."""
         return self.model.space.derived if self.model.space.known else self.options.derived
 
     def _row_with_derived(self, x: Mapping[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
         """Slots and values of an example, with what is made of its features."""
         model = self.model
-        made, members = plain_members(x, model.space, self.options)
-        slots, values = self.row(made, plain=True)
+        sources: list[SourceField] = []
+        slots, values = self.row(self._read(x, sources), plain=True)
         edges = model.space.edges
         if self._deriver is None or (edges and self._deriver.edges != edges):
             asked = {**self.derived._asdict(), "bits": model.bits, "seed": model.seed}
@@ -99,11 +100,11 @@ class Slots(dict[Any, int]):
             values[own:],
             np.full(1, np.nan),
             np.ones(1, np.float32),
-            space=FeatureSpace(named=True, loose=True),
-            factors=factors_of([members], self._deriver.options),
+            space=FeatureSpace(named=True, open_vocabulary=True),
+            factors=inputs_of_rows([sources], self._deriver.options),
         )
         if self.learning:
-            self._deriver.look(block)
+            self._deriver.observe(block)
         (block,) = self._deriver.parts(block, whole=True)
         if self.learning and not edges:
             model.space = model.space._replace(edges=self._deriver.edges)
@@ -124,11 +125,11 @@ class Slots(dict[Any, int]):
         if feature is None and space.kinds:
             return NOT_BY_VALUE
         given = self._given(name, feature)._replace(derived=self.derived)
-        known = meet(space, given, self.learning)
+        known = reconcile(space, given, self.learning)
         if self.learning:
             model.space = known
         assert feature is not None
-        if isinstance(name, str) and not isinstance(own_id(name), int):
+        if isinstance(name, str) and not isinstance(numeric_id(name), int):
             model.names.remember(feature, name)
         self.largest = max(self.largest, feature)
         met = self.learning or (space.named if isinstance(name, str) else feature <= (space.highest or -1))
@@ -147,26 +148,26 @@ class Slots(dict[Any, int]):
     def _given(self, name: Any, feature: int | None) -> FeatureSpace:
         """What is said by a feature given alone; a column's own name, or a word of it, brings nothing new."""
         space = self.model.space
-        if feature is not None and (space.width is not None or isinstance(own_id(name), int)):
+        if feature is not None and (space.width is not None or isinstance(numeric_id(name), int)):
             named = isinstance(name, str) and space.width is None  # written in digits it is a name as well
-            return FeatureSpace(named, 0, feature, loose=True, indicator=self.options.indicator)
+            return FeatureSpace(named, 0, feature, open_vocabulary=True, indicator=self.options.indicator)
         column = name if name in space.kinds else str(name).partition("=")[0]
         date, _, part = column.rpartition(".")
         if part in PARTS and space.kinds.get(date) == DATE:
             column = date
-        loose = not space.closed or column not in space.kinds
-        return FeatureSpace(named=True, loose=loose, indicator=self.options.indicator)
+        open_vocabulary = not space.fixed_columns or column not in space.kinds
+        return FeatureSpace(named=True, open_vocabulary=open_vocabulary, indicator=self.options.indicator)
 
     def _by_value(self, x: Mapping[Any, Any]) -> dict[Any, float]:
         """Features by name and number of what also has words, missing values or columns that are not known."""
         space = self.model.space
-        if self.learning and self.options.choosy and not space.closed and space.width is None:
+        if self.learning and self.options.choosy and not space.fixed_columns and space.width is None:
             said = {name: kind for name, kind in kinds_said(x, self.options).items() if name not in space.kinds}
             if said:
                 kinds, also = {**said, **space.kinds}, {**space.also, **other_kinds([x], said)}
                 also = dict(sorted(also.items()))
-                self.model.space = space = space._replace(named=True, kinds=kinds, also=also, loose=True)
-        found = plain_features(x, space, self.options)
+                self.model.space = space = space._replace(named=True, kinds=kinds, also=also, open_vocabulary=True)
+        found = self._read(x)
         if space.width is None:
             return found
         return {
@@ -174,6 +175,12 @@ class Slots(dict[Any, int]):
             for name, value in found.items()
             if not isinstance(name, str) or space.id_of(name, self.model.seed, self.model.bits) is not None
         }
+
+    def _read(self, x: Mapping[Any, Any], sources: list[SourceField] | None = None) -> dict[Any, float]:
+        """Features by name and number, and the `sources` of each."""
+        if self._reader is None or not self._reader.fits(self.model.space):
+            self._reader = ObjectReader(self.options, self.model.space)
+        return self._reader.read(x, sources)
 
 
 def _is_number(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Blocks from what lies in memory: arrays, sparse matrices, data frames, and pairs of a dictionary and a label."""
+"""Blocks of data in memory: arrays, sparse matrices, data frames, and pairs of a dictionary and a label."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def _of_array(data: Any, labels: Any, weights: Any, options: Options, block_rows
     for start in range(0, X.shape[0], block_rows):
         here = slice(start, start + block_rows)
         weight = None if weights is None else weights[here]
-        yield from deriver.all([to_block(X[here], codes[here], label_names=names, weights=weight)])
+        yield from deriver.derive([to_block(X[here], codes[here], label_names=names, weights=weight)])
 
 
 def _of_pairs(data: Any, labels: Any, weights: Any, options: Options, block_rows: int) -> Iterator[Block]:
@@ -173,4 +173,4 @@ def _of_pairs(data: Any, labels: Any, weights: Any, options: Options, block_rows
         data = zip(data, labels, strict=True)
     if weights is not None:
         data = ((*row[:2], weight) for row, weight in zip(data, weights, strict=True))
-    yield from Deriver(options).all(blocks_of_dictionaries(data, options, block_rows))
+    yield from Deriver(options).derive(blocks_of_dictionaries(data, options, block_rows))

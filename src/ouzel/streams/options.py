@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from ouzel.errors import OuzelError
 from ouzel.ranges import Bits, Count, Seed, checked
 from ouzel.streams.feature_space import CATEGORY, DATE, NOTHING_KNOWN, NUMBER, TEXT, FeatureSpace
-from ouzel.streams.feature_specs import Derived
+from ouzel.streams.feature_specs import DerivedFeatures
 from ouzel.streams.formats.catalogue import FORMATS, Format, names_of
 from ouzel.streams.limits import USUAL, Limits
 from ouzel.streams.patterns import matches
@@ -108,12 +108,12 @@ class Options:
     def __post_init__(self) -> None:
         for name, value in checked(Options, vars(self)).items():
             object.__setattr__(self, name, value)
-        asked = self.asked.in_order(self.skips)
-        for name, value in asked._asdict().items():
+        requested = self.requested.in_order(self.skips)
+        for name, value in requested._asdict().items():
             object.__setattr__(self, name, value)
             if value and self.space.known and value != getattr(self.space.derived, name):
                 raise OuzelError(
-                    f"the model was learnt with {self.space.derived}, and not with {asked}; leave them out"
+                    f"the model was learnt with {self.space.derived}, and not with {requested}; leave them out"
                 )
         if self.skips and not self.ngrams and not self.space.known:
             raise OuzelError("only n-grams skip words; say how many words they have with ngrams", skips=self.skips)
@@ -140,18 +140,18 @@ class Options:
 
     @property
     def indicator(self) -> bool:
-        """Whether a missing value is a feature of its own, as the model has it or as is asked for."""
+        """Whether a missing value is a feature of its own, as the model has it or as is requested for."""
         return self.space.indicator or self.missing == "indicator"
 
     @property
-    def asked(self) -> Derived:
-        """What features are asked to be made of others."""
-        return Derived(*(getattr(self, name) for name in Derived._fields))
+    def requested(self) -> DerivedFeatures:
+        """What features are requested to be made of others."""
+        return DerivedFeatures(*(getattr(self, name) for name in DerivedFeatures._fields))
 
     @cached_property
-    def derived(self) -> Derived:
-        """What features are to be made of others, as the model has it, or as is asked for."""
-        return self.space.derived if self.space.known else self.asked
+    def derived(self) -> DerivedFeatures:
+        """What features are to be made of others, as the model has it, or as is requested for."""
+        return self.space.derived if self.space.known else self.requested
 
     @cached_property
     def choosy(self) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ouzel.streams.block import Block
 from ouzel.streams.block_stream import DelegatingStream
-from ouzel.streams.cache import Kept
+from ouzel.streams.cache import BlockCache
 from ouzel.streams.files import Files
 from ouzel.streams.options import Options, make_options
 from ouzel.streams.sources.addresses import is_database, is_log, only_log
@@ -40,7 +40,7 @@ def read(
     source: str | Path | Iterable[str | Path],
     format: str | None = None,
     *,
-    cache: str | Path | Kept | None = None,
+    cache: str | Path | BlockCache | None = None,
     **options: Any,
 ) -> Stream | LogStream:
     """A stream of blocks of examples from a file, several files, standard input ("-"), or a log (kafka://server/topic).
@@ -65,22 +65,24 @@ def read(
 
         return read_log(only_log(paths), format, options)
     made = make_options(options)
-    kept = cache if cache is None or isinstance(cache, Kept) else Kept(cache, made)
-    return Stream([open_source(path) for path in paths], format, made, kept)
+    known = cache if cache is None or isinstance(cache, BlockCache) else BlockCache(cache, made)
+    return Stream([open_source(path) for path in paths], format, made, known)
 
 
 class Stream(DelegatingStream):
     """The examples of files, once through. `close` it, or use it with `with`, if you stop early.
 
-    One that is forgotten is closed at once, by whoever forgets it, for what reads does not hold it: the collector of
-    garbage would close it in any thread, also in one that the closing has to wait for.
+    A stream that is dropped is closed at once, in the thread that drops it, because no reader refers to it. The garbage
+    collector could close it in any thread, even in one that the closing has to wait for.
     """
 
-    def __init__(self, sources: list[Source], format: str | None, options: Options, kept: Kept | None = None) -> None:
-        files = Files(sources, format, options, kept)
+    def __init__(
+        self, sources: list[Source], format: str | None, options: Options, cache: BlockCache | None = None
+    ) -> None:
+        files = Files(sources, format, options, cache)
         super().__init__(files)
         self._blocks = files.blocks()
-        self._close = weakref.finalize(self, _end, self._blocks, sources)
+        self._close = weakref.finalize(self, _close_all, self._blocks, sources)
         self._close.atexit = False
 
     def _next(self) -> Block:
@@ -91,7 +93,7 @@ class Stream(DelegatingStream):
         self._close()
 
 
-def _end(blocks: Generator[Block, None, None], sources: list[Source]) -> None:
+def _close_all(blocks: Generator[Block, None, None], sources: list[Source]) -> None:
     blocks.close()
     for source in sources:
         source.close()

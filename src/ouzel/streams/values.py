@@ -31,9 +31,9 @@ from ouzel.numerals import is_number
 from ouzel.streams.block import LARGEST
 from ouzel.streams.dates import EXPECTED, date_parts, is_iso
 from ouzel.streams.feature_space import CATEGORY, DATE, LIST, NUMBER, TEXT, Token
+from ouzel.streams.interaction_inputs import SourceField, source_fields, word_fields
 from ouzel.streams.label_values import tidy
-from ouzel.streams.missing import MARK, is_missing, is_number_mark
-from ouzel.streams.provenance import Member, members_of, words_of_member
+from ouzel.streams.missing import NA_FEATURE, is_missing, is_na_in_numbers
 
 TOKEN = re.compile(rb"[A-Za-z0-9'\x80-\xff]+")  # as `cells.read_tokens` parts text
 
@@ -166,10 +166,10 @@ def features_of(
             feature = Token(before + word)
             found[feature] = found.get(feature, 0.0) + 1.0
         return found
-    if kind == NUMBER and isinstance(plain, str) and is_number_mark(plain):
+    if kind == NUMBER and isinstance(plain, str) and is_na_in_numbers(plain):
         plain = None
     if plain is None:
-        return {f"{name}={MARK}": 1.0} if indicator else {}
+        return {f"{name}={NA_FEATURE}": 1.0} if indicator else {}
     if strict and is_of_other_kind(plain, kind):
         raise OtherKindError("a number" if kind == NUMBER else "a word")
     if kind in (CATEGORY, LIST):
@@ -190,7 +190,7 @@ def is_of_other_kind(plain: Any, kind: str | None) -> bool:
     ([True, False, False, False], True)
     """
     if kind == NUMBER:
-        return isinstance(plain, str) and not (is_number(plain) and "_" not in plain) and not is_number_mark(plain)
+        return isinstance(plain, str) and not (is_number(plain) and "_" not in plain) and not is_na_in_numbers(plain)
     return kind == CATEGORY and isinstance(plain, (int, float)) and not isinstance(plain, bool)
 
 
@@ -239,7 +239,7 @@ def add_to(found: dict[Any, float], feature: Any, value: float) -> None:
     found[feature] = float(np.float32(max(-LARGEST, min(LARGEST, total))))
 
 
-def members_in(name: Any, value: Any, kind: str | None, prefix: str, made: Mapping[Any, float]) -> list[Member]:
-    """The features `made` of a value as members of their row, of which others may be made in turn."""
+def sources_of(name: Any, value: Any, kind: str | None, prefix: str, made: Mapping[Any, float]) -> list[SourceField]:
+    """The features `made` of a value with the columns that they come from; a word stands there as often as it came."""
     words = _words(name, value, plain_value(value), kind, prefix)
-    return members_of(name, made) if words is None else words_of_member(name, words[1], words[0])
+    return source_fields(name, made) if words is None else word_fields(name, words[1], words[0])

@@ -11,19 +11,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel.errors import UnexpectedError
-from ouzel.streams.block import LARGEST, LEAST, Block
-from ouzel.streams.dictionaries import Ids, blocks_of_dictionaries
-from ouzel.streams.feature_space import NUMBER, OTHER, TEXT, own_name
+from ouzel.streams.block import LARGEST, Block
+from ouzel.streams.dictionaries import NUMERIC, Ids, ObjectReader, blocks_of_dictionaries
+from ouzel.streams.feature_space import OTHER, column_key
+from ouzel.streams.interaction_inputs import SourceField, inputs_of_rows
 from ouzel.streams.kernels.lines import NOT_UTF8, SAVE_AS_UTF8
 from ouzel.streams.label_columns import INFINITE, as_sign, find_label, group_id, is_infinite, label_of
 from ouzel.streams.label_values import Label, text_of
 from ouzel.streams.limits import Limits
 from ouzel.streams.options import Options
 from ouzel.streams.patterns import is_pattern, matches
-from ouzel.streams.provenance import Member, factors_of, members_of
 from ouzel.streams.sources.error_context import reason_of
 from ouzel.streams.tables.schema import ColumnKinds
-from ouzel.streams.values import BadValueError, add_to, features_of, is_of_other_kind, members_in, plain_value
+from ouzel.streams.values import BadValueError, is_of_other_kind, plain_value
 
 
 def with_members(line: bytes, members: Mapping[str, Any]) -> bytes:
@@ -53,18 +53,18 @@ class LongWordError(UnexpectedError):
 class Example(NamedTuple):
     """An object as an example."""
 
-    features: dict[Any, Any]
+    features: dict[Any, Any]  # numbers that are 0, too, which rows leave out
     label: Label | None
     weight: float
     group: int
     tag: str | None
     number: int  # of objects before it, bad ones counted
-    members: Sequence[Member] = ()  # of which each feature is made, if others are to be made of them
-    zeros: Mapping[Any, float] = {}  # numbers that are 0 and so no features, by name
+    sources: Sequence[SourceField] = ()  # of each feature, if others are made of them
 
 
-def example_of(row: dict[str, Any], label: str | None, options: Options, kinds: ColumnKinds, number: int) -> Example:
+def example_of(row: dict[str, Any], label: str | None, reader: MemberReader, number: int) -> Example:
     """The example that an object makes, whose label is the member of that name; UnexpectedError of a bad one."""
+    options = reader.options
     given = None if label is None else row.pop(label, None)
     if isinstance(given, list):
         raise UnexpectedError(given, "expected a label, a number or a name", member=label)
@@ -89,65 +89,52 @@ def example_of(row: dict[str, Any], label: str | None, options: Options, kinds: 
     if options.id is not None:
         found = row.pop(options.id, None)
         tag = None if found is None else text_of(found)
-    members: list[Member] = []
-    zeros: dict[Any, float] = {}
-    features = _features(row, options, kinds, zeros, members if options.derived else None)
-    return Example(features, target, weight, group, tag, number, members, zeros)
+    sources: list[SourceField] | None = [] if options.derived else None
+    return Example(reader.read(row, sources), target, weight, group, tag, number, sources or ())
 
 
-def _features(
-    row: dict[str, Any],
-    options: Options,
-    kinds: ColumnKinds,
-    zeros: dict[Any, float],
-    members: list[Member] | None,
-) -> dict[Any, float]:
-    """Names and numbers of the features that members are; a number that is 0 is none, and comes to `zeros`.
+class MemberReader(ObjectReader):
+    """Makes features of the members of JSON objects, which are checked: names, words and numbers are within limits."""
 
-    Where others are made of them, they come to `members`, too.
-    """
-    longest, indicator, keep, known = options.limits.word, options.indicator, options.keep, kinds.known
-    said, plain = options.choosy, kinds.plain
-    features: dict[Any, float] = {}
-    for name, value in row.items():
-        if name in plain and ((kind_of := type(value)) is float or kind_of is int) and -LARGEST <= value <= LARGEST:
-            if not (value > LEAST or value < -LEAST):
-                zeros[plain[name]] = value
-            elif plain[name] in features:
-                add_to(features, plain[name], value)
-            else:
-                features[plain[name]] = value
-            if members is not None:
-                members += members_of(name, {plain[name]: value})
-            continue
-        _check_length(name, name, longest)
-        if keep and not matches(name, keep):
-            continue
-        kind = known.get(name) or (options.kind_of(name) if said else None)
-        prefix = f"{name}=" if kind == TEXT and kinds.several_texts else ""
+    def __init__(self, options: Options, columns: ColumnKinds) -> None:
+        super().__init__(options, options.space, columns.known)
+        self._by_kind = False  # the name of each has to be checked once
+        self._columns, self._numeric = columns, columns.numeric
+
+    def admits(self, name: str, value: Any) -> bool:
+        """Whether a member is read, and not left out; UnexpectedError if it has what no feature can be."""
+        _check_length(name, name, self.options.limits.word)
+        if self.options.keep and not matches(name, self.options.keep):
+            return False
         if isinstance(value, list):
             _check_items(name, value)
-        try:
-            made = features_of(name, value, kind, prefix, indicator, kinds.is_strict(name))
-        except BadValueError as error:
-            raise UnexpectedError(json.dumps(value), error.expected, member=name) from None
-        if kind in OTHER and kind == known.get(name) and is_of_other_kind(plain_value(value), kind):
-            kinds.note_other(name, OTHER[kind])
+        return True
+
+    def checked(self, name: str, value: Any, kind: str | None, made: dict[Any, float]) -> dict[Any, float]:
+        """The features `made` of a member; a number of one that is named by a whole number has that id."""
+        if kind in OTHER and kind == self.kinds.get(name) and is_of_other_kind(plain_value(value), kind):
+            self._columns.note_other(name, OTHER[kind])
         if name in made:
-            made = {own_name(name): made.pop(name), **made}
-            _check_number(name, made[own_name(name)], "")
-            if kind in (None, NUMBER):
-                kinds.take_plain(name)
+            feature = column_key(name)
+            made = {feature: made.pop(name), **made}
+            _check_number(name, made[feature], "")
+            if kind in NUMERIC:
+                self._mark_numeric(name, feature)
         for feature in made:
-            _check_word(name, feature, longest)
-        if members is not None and made:
-            members += members_in(name, value, kind, prefix, made)
-        for feature, number in made.items():
-            if abs(number) <= LEAST:
-                zeros[feature] = number
-            else:
-                add_to(features, feature, number)
-    return features
+            _check_word(name, feature, self.options.limits.word)
+        return made
+
+    def is_strict(self, name: str) -> bool:
+        """Whether the model knows that a member has values of one kind alone."""
+        return self._columns.is_strict(name)
+
+    def has_several_texts(self, row: Mapping[str, Any]) -> bool:
+        """Whether there is more than one column of text in the stream."""
+        return self._columns.several_texts
+
+    def refusal(self, name: str, value: Any, error: BadValueError) -> Exception:
+        """The error of a value that its member cannot have."""
+        return UnexpectedError(json.dumps(value), error.expected, member=name)
 
 
 def _group(row: dict[str, Any], options: Options) -> int:
@@ -206,6 +193,7 @@ class JsonExamples:
         self.label: str | None = None
         self.sound = self.bad = 0  # objects so far
         self._ids = Ids(options)
+        self._reader = MemberReader(options, kinds)
 
     def look(self, rows: list[dict[str, Any]], where: str | None = None) -> None:
         """Decide by the first objects which member is the label, if that can be told, and what the others hold.
@@ -227,7 +215,7 @@ class JsonExamples:
         flat = flattened(row, self.options.ignore)
         if self.label is None:
             self.label = find_label(self.options, list(flat), place, self.kinds.say_once)
-        example = example_of(flat, self.label, self.options, self.kinds, self.sound + self.bad)
+        example = example_of(flat, self.label, self._reader, self.sound + self.bad)
         self.sound += 1
         return example
 
@@ -235,26 +223,19 @@ class JsonExamples:
         """Examples as blocks."""
         given = 0
         options = self.options
-        rows = [
-            ({**one.features, **_alone(one)} if one.zeros else one.features, one.label, one.weight) for one in examples
-        ]
+        rows = [(one.features, one.label, one.weight) for one in examples]
         for block in blocks_of_dictionaries(rows, options, plain=True, ids=self._ids):
             if block.space.width is None:
                 block = block._replace(space=block.space._replace(kinds=dict(self.kinds.known), also=self.kinds.also))
             here = examples[given : given + block.rows]
             if options.derived:
-                block = block._replace(factors=factors_of([one.members for one in here], options))
+                block = block._replace(factors=inputs_of_rows([one.sources for one in here], options))
             if options.group is not None:
                 block = block._replace(groups=np.array([example.group for example in here], np.int64))
             if options.id is not None:
                 block = block._replace(tags=np.array([example.tag for example in here], object))
             yield block._replace(numbers=np.array([example.number for example in here], np.int64))
             given += block.rows
-
-
-def _alone(example: Example) -> dict[Any, float]:
-    """The zeros of an example whose features have no other value that would add up with them."""
-    return {name: value for name, value in example.zeros.items() if name not in example.features}
 
 
 def object_of(line: bytes) -> dict[str, Any]:

@@ -66,14 +66,14 @@ def is_empty(kind: pyarrow.DataType) -> bool:
     return bool(types.is_null(kind) or (types.is_fixed_size_binary(kind) and kind.byte_width == 0))
 
 
-def is_coded(array: pyarrow.Array) -> bool:
+def is_dictionary(array: pyarrow.Array) -> bool:
     """Whether cells are positions in a dictionary."""
     return bool(types.is_dictionary(array.type))
 
 
 def as_text(array: pyarrow.Array) -> pyarrow.Array:
     """An Arrow array of any type as large_binary: text as it is, for what is not UTF-8 has bytes to hash, too."""
-    if is_coded(array):
+    if is_dictionary(array):
         return as_text(array.dictionary).take(array.indices)
     if is_view(array.type):
         array = array.cast(pyarrow.large_string() if types.is_string_view(array.type) else pyarrow.large_binary())
@@ -88,7 +88,7 @@ def as_words(array: pyarrow.Array) -> pyarrow.Array:
     Whole numbers, whose text is their word, and text stay what they are; letters of truth values do, too.
     """
     kind = array.type
-    if is_coded(array):
+    if is_dictionary(array):
         cells = array.dictionary
         if is_text(cells.type) or types.is_integer(cells.type):
             return array
@@ -125,7 +125,7 @@ def encoded(array: pyarrow.Array, errors: str = "replace") -> tuple[np.ndarray, 
     encoded = as_text(array).dictionary_encode() if is_view(array.type) else array.dictionary_encode()
     codes = filled(encoded.indices.cast(pyarrow.int64()), -1)
     cells = encoded.dictionary
-    if is_coded(array):  # which may have cells that no row has
+    if is_dictionary(array):  # which may have cells that no row has
         used = np.unique(codes[codes >= 0])
         codes = np.where(codes < 0, codes, np.searchsorted(used, codes))
         cells = cells.take(pyarrow.array(used))
@@ -178,7 +178,7 @@ def text_size(array: pyarrow.Array) -> int:
     """Bytes of the text in a column, roughly, with what stands in it once for many cells counted for each of them."""
     if is_list(array.type):
         return text_size(array.flatten())
-    if is_coded(array):
+    if is_dictionary(array):
         lengths = compute.binary_length(as_text(array.dictionary))
         return int(compute.sum(lengths.take(array.indices)).as_py() or 0)
     if is_view(array.type):
@@ -221,7 +221,7 @@ def _as_stored(column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
 
 
 @contextmanager
-def converting(batch: pyarrow.RecordBatch, column: str, name: str, role: str = "ignore") -> Iterator[None]:
+def column_errors(batch: pyarrow.RecordBatch, column: str, name: str, role: str = "ignore") -> Iterator[None]:
     """Convert the cells of a column in here: what a library refuses is one line that names the column.
 
     `role` is the option that names such a column, or that leaves it out.

@@ -11,7 +11,7 @@ from ouzel.sketches.hashing import finish_hash, murmur3_32
 from ouzel.streams.block import LARGEST, Names
 from ouzel.streams.kernels.numbers import parse_number
 from ouzel.streams.kernels.seen_set import ROOM, ZERO, absorb, absorb_bytes, is_new
-from ouzel.streams.missing import marks_no_number, says_nothing
+from ouzel.streams.missing import is_na_number_token, is_na_token
 from ouzel.streams.tables.arrow_types import as_text, as_words, is_list, is_there
 from ouzel.streams.truth_values import NEITHER, find_large, make_small, truth_of
 
@@ -122,7 +122,7 @@ def read_cells(words, prefix, own_id, numeric, longest, seed, mask, bits, noted,
             if end == stop or says_infinite(data, start, stop):
                 cells.wrong[i] = NOT_FINITE
                 continue
-        if says_nothing(data, start, stop) or (numeric and marks_no_number(data, start, stop)):
+        if is_na_token(data, start, stop) or (numeric and is_na_number_token(data, start, stop)):
             cells.missing[i] = True
             continue
         truth = truth_of(data, start, stop - start)
@@ -191,7 +191,7 @@ def _is_nothing(data, start, stop):
         start += 1
     while stop > start and data[stop - 1] == 32:
         stop -= 1
-    return start == stop or says_nothing(data, start, stop)
+    return start == stop or is_na_token(data, start, stop)
 
 
 @kernel

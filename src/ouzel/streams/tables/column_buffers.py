@@ -14,7 +14,7 @@ from ouzel.kernels.jit import kernel
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import Names
 from ouzel.streams.feature_space import CATEGORY, NUMBER, FeatureSpace, numbered
-from ouzel.streams.interaction_inputs import Factors
+from ouzel.streams.interaction_inputs import InteractionInputs
 from ouzel.streams.kernels.row_order import RANKED, canonical_rows, rank_row, ranking_room, sort_row
 from ouzel.streams.kernels.seen_set import ONE, ZERO, absorb_bytes, append
 from ouzel.streams.tables.arrow_types import filled
@@ -22,7 +22,7 @@ from ouzel.streams.tables.cells import check_offsets
 
 KINDS = (NUMBER, CATEGORY)  # of columns that are read
 IS_NUMBER = KINDS.index(NUMBER)
-TOLD = 4  # of a word: its column, its id, and where it starts and ends
+NAME_FIELDS = 4  # of a word: its column, its id, and where it starts and ends
 
 
 class Layout(NamedTuple):
@@ -70,7 +70,7 @@ def _write_names(layout, data, told, text, ends):
 
 
 def names_of(layout: Layout, data: np.ndarray, told: np.ndarray) -> Names:
-    """The names of words in a text, behind which are COPIED bytes, of which is `told` (k, TOLD)."""
+    """The names of words in a text, behind which are COPIED bytes, of which is `told` (k, NAME_FIELDS)."""
     ids, sizes = told[:, 1].astype(np.uint32), np.diff(layout.ends)[told[:, 0]] + told[:, 3] - told[:, 2]
     size = int(sizes.sum())
     ends, text = np.empty(len(told), np.uint64), np.empty(size + COPIED, np.uint8)
@@ -79,7 +79,7 @@ def names_of(layout: Layout, data: np.ndarray, told: np.ndarray) -> Names:
 
 
 TILE = np.int64(1 << 13)  # features
-APART = 80  # numbers between the lanes, or those of 2^k rows would
+CACHE_LINE_PADDING = 80  # numbers between the lanes, or those of 2^k rows would
 
 
 class Rows(NamedTuple):
@@ -96,10 +96,10 @@ class Features(NamedTuple):
     rows: Rows
     names: Names | None
     space: FeatureSpace
-    factors: Factors | None = None  # of what is to be made
+    factors: InteractionInputs | None = None  # of what is to be made
 
 
-class Lanes:
+class ColumnBuffers:
     """Room for lanes of ids and values, which batch after batch is written into."""
 
     def __init__(self) -> None:
@@ -107,8 +107,8 @@ class Lanes:
 
     def room(self, count: int, rows: int) -> tuple[np.ndarray, np.ndarray]:
         """Ids and values (count, rows), at addresses that do not share the processor's cache lines."""
-        if count > len(self._ids) or rows > self._ids.shape[1] - APART:
-            shape = count, rows + APART
+        if count > len(self._ids) or rows > self._ids.shape[1] - CACHE_LINE_PADDING:
+            shape = count, rows + CACHE_LINE_PADDING
             self._ids, self._values = np.empty(shape, np.uint32), np.empty(shape, np.float32)
         return self._ids[:count, :rows], self._values[:count, :rows]
 
@@ -155,7 +155,7 @@ def _gather(lane_ids, lane_values, order, offsets, ids, values):
     return filled
 
 
-def rows_of_lanes(ids: np.ndarray, values: np.ndarray) -> Rows:
+def rows_of_buffers(ids: np.ndarray, values: np.ndarray) -> Rows:
     """Rows in canonical order, of lanes of ids and values (lanes, n); where a value is 0 there is no feature."""
     room = ids.size  # what is not needed is never touched
     order = np.argsort(ids[:, :1].ravel(), kind="stable")  # that of all rows where each lane has one id

@@ -25,10 +25,10 @@ from ouzel.streams.sources.error_context import reason_of
 from ouzel.streams.tables.arrow_types import (
     as_kind,
     cells_of,
-    converting,
+    column_errors,
     dictionary_size,
     encoded,
-    is_coded,
+    is_dictionary,
     is_list,
     is_number,
     is_single,
@@ -39,10 +39,10 @@ from ouzel.streams.tables.arrow_types import (
 )
 from ouzel.streams.tables.cells import NO_NUMBER, NOT_A_DATE, NOT_FINITE, TOO_LONG
 from ouzel.streams.tables.column_buffers import Features, read_sparse
-from ouzel.streams.tables.csv_text import Uneven
+from ouzel.streams.tables.csv_text import RaggedRows
 from ouzel.streams.tables.feature_columns import FeatureColumns
 from ouzel.streams.tables.schema import ColumnKinds
-from ouzel.streams.tables.tokenized_rows import CutRows, TableBatch, as_arrow
+from ouzel.streams.tables.tokenized_rows import TableBatch, TokenizedRows, as_arrow
 from ouzel.streams.values import KNOWN
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ MOST_TEXT = 1 << 24  # bytes of names that rows read together may bring
 
 def parts(batch: TableBatch, columns: Sequence[str], is_text: Callable[[str], bool]) -> Iterator[TableBatch]:
     """A batch in parts; of a column that `is_text` each word is a feature, of the other `columns` each cell."""
-    if isinstance(batch, CutRows):
+    if isinstance(batch, TokenizedRows):
         if len(batch.data) <= MOST_TEXT:
             yield batch
             return
@@ -80,7 +80,7 @@ def _size(
 
 def _at_most(array: pyarrow.Array, by_words: bool) -> int:
     """Bytes of the names that a column may bring, or more: those of all words of a dictionary."""
-    return dictionary_size(array) if is_coded(array) and not by_words else _text_size(array, by_words)
+    return dictionary_size(array) if is_dictionary(array) and not by_words else _text_size(array, by_words)
 
 
 def _text_size(array: pyarrow.Array, by_words: bool) -> int:
@@ -88,7 +88,7 @@ def _text_size(array: pyarrow.Array, by_words: bool) -> int:
     if is_number(array.type):
         return 0
     size = text_size(array)
-    return size if by_words or not is_coded(array) else min(size, dictionary_size(array))
+    return size if by_words or not is_dictionary(array) else min(size, dictionary_size(array))
 
 
 FINITE = "expected a finite number that fits 32-bit floating point, or nothing"
@@ -115,7 +115,7 @@ class Columns:
         name: str = "table",
         kinds: ColumnKinds | None = None,
         above: int = 0,
-        uneven: Uneven | None = None,
+        uneven: RaggedRows | None = None,
         telling: Telling | None = None,
     ) -> None:
         self.options = options
@@ -137,7 +137,7 @@ class Columns:
             kind = schema.field(column).type
             if column in (label, options.group, self.id) and not is_single(kind):
                 raise DataError.at(name, f"holds {kind}; expected numbers or names", column=column)
-        for column in (*options.dates, *options.asked.fields, *named):
+        for column in (*options.dates, *options.requested.fields, *named):
             if not (predicting or is_pattern(column) or _is_part_of_date(column, options)):
                 self._check_there(column, names)
         self.sparse = {"indices", "values"} <= set(names) and all(
@@ -146,7 +146,7 @@ class Columns:
         kinds = kinds or ColumnKinds(options)
         aside = {label, self.weight, options.group, self.id}
         features = [] if self.sparse else kinds.wanted([column for column in names if column not in aside])
-        if predicting and options.space.closed:
+        if predicting and options.space.fixed_columns:
             features = kinds.known_ones(features, name)
         elif options.space.width is not None and options.space.kinds and set(features) != set(options.space.kinds):
             raise DataError.at(name, f"has other columns than the {options.space.width} that the model was learnt from")
@@ -212,7 +212,7 @@ class Columns:
                 refused.setdefault(row, (column, advice))
 
         if self.sparse:
-            with converting(batch, "indices", self.name):
+            with column_errors(batch, "indices", self.name):
                 sparse, space, unsound, wrong = read_sparse(batch)
             features = Features(sparse, None, space)
             refuse(unsound, "values", "expected as many finite values as indices")
@@ -225,7 +225,7 @@ class Columns:
                 refuse(cells == NOT_A_DATE, column, EXPECTED)
                 refuse(cells == NO_NUMBER, column, KNOWN.format("a number"))
         if self.label is not None:
-            with converting(batch, self.label, self.name, "label"):
+            with column_errors(batch, self.label, self.name, "label"):
                 self._encoded = _encoded(batch, self.label)
                 kind = batch.schema.field(self.label).type
                 numbers = numbers_of(batch.column(self.label), 0.0) if is_number(kind) else None
@@ -266,7 +266,7 @@ class Columns:
         """Importance weights (n,) float64; NaN where there is none that reads as a number."""
         if self.weight is None:
             return np.ones(batch.num_rows)
-        with converting(batch, self.weight, self.name, "weight"):
+        with column_errors(batch, self.weight, self.name, "weight"):
             array = as_kind(batch.column(self.weight), NUMBER)
             if is_number(array.type):
                 return numbers_of(array, math.nan)
@@ -276,7 +276,7 @@ class Columns:
         """Group ids (n,) int64: whole numbers as they are, names by their hash."""
         if self.options.group is None:
             return None
-        with converting(batch, self.options.group, self.name, "group"):
+        with column_errors(batch, self.options.group, self.name, "group"):
             codes, known = encoded(batch.column(self.options.group), "strict")
         return np.array([*(group_id(cell, self.options.seed) for cell in known), 0], np.int64)[codes]
 
@@ -310,7 +310,7 @@ def _is_part_of_date(column: str, options: Options) -> bool:
 
 def _encoded(batch: TableBatch, column: str) -> Encoded:
     """A column as positions (n,) in a list of its different cells."""
-    found = batch.encoded(column) if isinstance(batch, CutRows) else None
+    found = batch.encoded(column) if isinstance(batch, TokenizedRows) else None
     return encoded(batch.column(column), "strict") if found is None else found
 
 

@@ -23,7 +23,7 @@ codecs.register_error("ouzel.mark", lambda error: (MARK, getattr(error, "end", 0
 LONGEST_WAIT = 0.5  # seconds, for a pipe that brings nothing
 
 
-class Uneven:
+class RaggedRows:
     """Rows that are left out: of more or fewer cells than there are columns, or with bytes that are not UTF-8."""
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ def lines_in(text: str) -> int:
     return text.strip("\r\n").count("\n") + 1
 
 
-class CellText:
+class TextSource:
     """A source as a file for PyArrow's parser: what has arrived, in pieces of whole lines, however long those are.
 
     Where an archive is damaged the text ends, and the error is kept.

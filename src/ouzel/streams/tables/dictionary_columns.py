@@ -11,7 +11,7 @@ import pyarrow.compute as compute
 
 from ouzel.kernels.jit import kernel
 from ouzel.streams.kernels.seen_set import is_new
-from ouzel.streams.tables.arrow_types import as_text, filled, is_coded, types
+from ouzel.streams.tables.arrow_types import as_text, filled, is_dictionary, types
 from ouzel.streams.tables.cells import Cells, Words, words_of_cells
 
 POSITIONS = pyarrow.int32(), pyarrow.int64()
@@ -38,7 +38,7 @@ def _pick(codes, cells, bits, noted, ids, values, new):
     return count
 
 
-class Coded(NamedTuple):
+class DecodedDictionary(NamedTuple):
     """A dictionary, the text of its cells, and what these and one more that is null hold."""
 
     dictionary: pyarrow.Array
@@ -46,7 +46,7 @@ class Coded(NamedTuple):
     cells: Cells
 
     @classmethod
-    def of(cls, dictionary: pyarrow.Array, read: Callable[[Words], Cells]) -> Coded:
+    def of(cls, dictionary: pyarrow.Array, read: Callable[[Words], Cells]) -> DecodedDictionary:
         """A dictionary with its cells read."""
         words = words_of_cells(dictionary)
         words = Words(np.append(words.offsets, words.offsets[-1:]), words.data, np.append(words.valid, False))
@@ -64,9 +64,11 @@ class Dictionaries:
     """The dictionaries that columns had last: those of many batches are often the same."""
 
     def __init__(self) -> None:
-        self._last: dict[Hashable, Coded] = {}
+        self._last: dict[Hashable, DecodedDictionary] = {}
 
-    def read(self, column: Hashable, array: pyarrow.Array, read: Callable[[Words], Cells]) -> tuple[Coded, np.ndarray]:
+    def read(
+        self, column: Hashable, array: pyarrow.Array, read: Callable[[Words], Cells]
+    ) -> tuple[DecodedDictionary, np.ndarray]:
         """The dictionary of a column, its cells read by `read`, and which of them each row (n,) has.
 
         Of one with many more cells than there are rows, only those that rows have are read.
@@ -76,8 +78,10 @@ class Dictionaries:
             if len(dictionary) > MANY * len(array):
                 codes = _codes(array.indices, len(dictionary))
                 used, codes = np.unique(codes, return_inverse=True)
-                return Coded.of(as_text(dictionary).take(pyarrow.array(used[used < len(dictionary)])), read), codes
-            last = self._last[column] = Coded.of(dictionary, read)
+                return DecodedDictionary.of(
+                    as_text(dictionary).take(pyarrow.array(used[used < len(dictionary)])), read
+                ), codes
+            last = self._last[column] = DecodedDictionary.of(dictionary, read)
         return last, _codes(array.indices, len(dictionary))
 
 
@@ -92,11 +96,11 @@ class Checks:
         table.validate()
         for place, column in enumerate(table.columns):
             for array in column.chunks:
-                if is_coded(array) and place in self._sound and _are_one(self._sound[place], array.dictionary):
+                if is_dictionary(array) and place in self._sound and _are_one(self._sound[place], array.dictionary):
                     _check_positions(array)
                     continue
                 _check_cells(array)
-                if is_coded(array):
+                if is_dictionary(array):
                     self._sound[place] = array.dictionary
 
 
@@ -130,7 +134,7 @@ def _are_one(dictionary: pyarrow.Array, other: pyarrow.Array) -> bool:
     """Whether two dictionaries are the same to the byte."""
     if (dictionary.type, dictionary.offset, len(dictionary)) != (other.type, other.offset, len(other)):
         return False
-    if pyarrow.types.is_nested(dictionary.type) or is_coded(dictionary):
+    if pyarrow.types.is_nested(dictionary.type) or is_dictionary(dictionary):
         return False
     parts, others = dictionary.buffers(), other.buffers()
     same = (

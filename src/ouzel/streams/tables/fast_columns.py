@@ -15,10 +15,10 @@ from ouzel.streams.block import Names
 from ouzel.streams.kernels.batch_hash import Unhashed, hash_names, put_name, room_to_hash
 from ouzel.streams.kernels.row_order import RANKED, rank_into, ranking_room, sort_row
 from ouzel.streams.kernels.seen_set import BLANK, ONE, ZERO, absorb_bytes, append, first_met, trimmed
-from ouzel.streams.missing import NOTHING, says_nothing
+from ouzel.streams.missing import NA_TOKENS, is_na_token
 from ouzel.streams.tables.arrow_types import as_text, is_there, types
-from ouzel.streams.tables.column_buffers import APART, IS_NUMBER, KINDS, TILE, Layout, Rows
-from ouzel.streams.tables.dictionary_columns import Coded
+from ouzel.streams.tables.column_buffers import CACHE_LINE_PADDING, IS_NUMBER, KINDS, TILE, Layout, Rows
+from ouzel.streams.tables.dictionary_columns import DecodedDictionary
 from ouzel.streams.truth_values import is_large_truth
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def _write_names(layout, data, told, filled, names):
     return filled
 
 
-class Told(NamedTuple):
+class NewNames(NamedTuple):
     """Words that a column has told: how many, how many bytes, and the text they lie in."""
 
     words: int
@@ -47,8 +47,8 @@ class Told(NamedTuple):
     text: np.ndarray
 
 
-def names_told(layout: Layout, parts: Sequence[tuple[int, Told]], told: np.ndarray) -> Names:
-    """The names of words (k, TOLD), those of some columns one behind the other."""
+def names_of_new(layout: Layout, parts: Sequence[tuple[int, NewNames]], told: np.ndarray) -> Names:
+    """The names of words (k, NAME_FIELDS), those of some columns one behind the other."""
     lengths = np.diff(layout.ends).tolist()
     count = sum(part.words for _, part in parts)
     size = sum(part.size + part.words * lengths[column] for column, part in parts)
@@ -69,7 +69,7 @@ BEHIND = np.uint64(24)  # bytes from the beginning of a word on that must be the
 OF_NOTHING = np.uint8(1)  # what a byte may be: itself, or that of a word for nothing or a truth value
 ODD_FIRST, ODD_LAST = np.zeros((2, 256), np.uint8)
 for _bytes, _place in ((ODD_FIRST, 0), (ODD_LAST, -1)):
-    _bytes[[ord(word[_place]) for word in (*NOTHING, "true", "TRUE", "false", "FALSE")]] = OF_NOTHING
+    _bytes[[ord(word[_place]) for word in (*NA_TOKENS, "true", "TRUE", "false", "FALSE")]] = OF_NOTHING
     _bytes[BLANK] = BLANK
 EMPTY = np.frombuffer(bytes(1), np.uint8)[:0]
 UNSOUND = np.int64(-1)
@@ -97,7 +97,7 @@ def plain_words_of(array: pyarrow.Array) -> PlainWords:
 @force_inline
 def _says_word(data, start, stop):
     """Whether a span, without the blanks around it, is a word."""
-    return start < stop and not says_nothing(data, np.int64(start), np.int64(stop))
+    return start < stop and not is_na_token(data, np.int64(start), np.int64(stop))
 
 
 @kernel
@@ -173,7 +173,7 @@ class PlainReader:
 
     def read(
         self, words: PlainWords, column: int, noted: np.ndarray, ids: np.ndarray, new: np.ndarray, told: np.ndarray
-    ) -> Told | None:
+    ) -> NewNames | None:
         """Write the id of each cell of a column, or NONE, to `ids` (n,); words that are not yet `noted` are told.
 
         None if there is a cell to complain of. `new` (n,) uint64 is room.
@@ -186,7 +186,7 @@ class PlainReader:
         if count < 0:
             return None
         size = _report_plain(words, place, new[:count], ids, told)
-        return Told(int(count), int(size), words.data)
+        return NewNames(int(count), int(size), words.data)
 
 
 @kernel
@@ -221,18 +221,24 @@ def _report_coded(starts, ends, cells, column, new, told):
     return size
 
 
-class CodedReader:
+class DictionaryReader:
     """Reads a column of positions in dictionaries, which are often those of the batch before."""
 
     def __init__(self, column: int) -> None:
         self._column = np.uint64(column)
-        self._known: Coded | None = None
+        self._known: DecodedDictionary | None = None
         self._cells = np.empty((0, 2), np.uint32)
         self._batch = 0
 
     def read(
-        self, known: Coded, codes: np.ndarray, noted: np.ndarray, ids: np.ndarray, new: np.ndarray, told: np.ndarray
-    ) -> Told:
+        self,
+        known: DecodedDictionary,
+        codes: np.ndarray,
+        noted: np.ndarray,
+        ids: np.ndarray,
+        new: np.ndarray,
+        told: np.ndarray,
+    ) -> NewNames:
         """Write the ids, or NONE, of positions (n,) in a dictionary; words that are not yet `noted` are told.
 
         `new` (n,) uint64 is room.
@@ -247,7 +253,7 @@ class CodedReader:
         codes.flags.writeable = False  # as those of Arrow are, for which the kernel is compiled
         count = int(_pick(codes, self._cells, np.uint32(self._batch), noted, ids, new))
         size = _report_coded(starts, ends, self._cells, self._column, new[:count], told)
-        return Told(count, int(size), known.text)
+        return NewNames(count, int(size), known.text)
 
 
 @kernel
@@ -304,14 +310,14 @@ class ColumnRows:
     def __init__(self, layout: Layout, longest: int, mask: np.uint32) -> None:
         self._layout = layout
         self._plain = PlainReader(layout, longest, mask)
-        self._coded: dict[int, CodedReader] = {}
+        self._coded: dict[int, DictionaryReader] = {}
         self._words, self._numbers = np.empty((0, 0), np.uint32), np.empty((0, 0), np.float32)
         self._new = np.empty(0, np.uint64)
 
     def read(
         self,
         rows: int,
-        words: Mapping[int, PlainWords | tuple[Coded, np.ndarray]],
+        words: Mapping[int, PlainWords | tuple[DecodedDictionary, np.ndarray]],
         numbers: Mapping[int, np.ndarray],
         noted: np.ndarray,
         told: np.ndarray,
@@ -319,14 +325,18 @@ class ColumnRows:
         """The features of rows, and the names of words that are not yet `noted`; None if there is one to complain of.
 
         Columns, told by their places, are text, dictionaries with the cells that rows (n,) have, or `numbers` (n,), 0
-        where there is none. `told` (cells, TOLD) is room.
+        where there is none. `told` (cells, NAME_FIELDS) is room.
         """
-        if rows > self._words.shape[1] - APART or len(self._words) < len(words) or len(self._numbers) < len(numbers):
-            self._words = np.empty((len(words), rows + APART), np.uint32)
-            self._numbers = np.empty((len(numbers), rows + APART), np.float32)
+        if (
+            rows > self._words.shape[1] - CACHE_LINE_PADDING
+            or len(self._words) < len(words)
+            or len(self._numbers) < len(numbers)
+        ):
+            self._words = np.empty((len(words), rows + CACHE_LINE_PADDING), np.uint32)
+            self._numbers = np.empty((len(numbers), rows + CACHE_LINE_PADDING), np.float32)
             self._new = np.empty(rows, np.uint64)
         places = np.zeros(len(self._layout.kinds), np.int64)
-        parts: list[tuple[int, Told]] = []
+        parts: list[tuple[int, NewNames]] = []
         filled = 0
         for place, (column, cells) in enumerate(words.items()):
             places[column] = place
@@ -337,7 +347,7 @@ class ColumnRows:
                     return None
             else:
                 known, codes = cells
-                reader = self._coded.setdefault(column, CodedReader(column))
+                reader = self._coded.setdefault(column, DictionaryReader(column))
                 found = reader.read(known, codes, noted, here, self._new, free)
             parts.append((column, found))
             filled += found.words
@@ -347,5 +357,5 @@ class ColumnRows:
         read = Rows(np.empty(rows + 1, np.uint64), np.empty(room, np.uint32), np.empty(room, np.float32))
         lanes = self._words[:, :rows], self._numbers[:, :rows]
         end = int(_turn(self._layout, places, *lanes, *read))
-        names = names_told(self._layout, parts, told)
+        names = names_of_new(self._layout, parts, told)
         return Rows(read.offsets, read.ids[:end], read.values[:end]), names

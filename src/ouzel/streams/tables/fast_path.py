@@ -12,20 +12,20 @@ import numpy as np
 import pyarrow
 
 from ouzel.streams.block import LARGEST, Names
-from ouzel.streams.feature_space import CATEGORY, NUMBER, own_name
+from ouzel.streams.feature_space import CATEGORY, NUMBER, column_key
 from ouzel.streams.options import Options
-from ouzel.streams.tables.arrow_types import as_kind, converting, filled, is_coded, is_number, numbers_of, types
-from ouzel.streams.tables.column_buffers import TOLD, Rows, layout_of
-from ouzel.streams.tables.dictionary_columns import Coded
+from ouzel.streams.tables.arrow_types import as_kind, column_errors, filled, is_dictionary, is_number, numbers_of, types
+from ouzel.streams.tables.column_buffers import NAME_FIELDS, Rows, layout_of
+from ouzel.streams.tables.dictionary_columns import DecodedDictionary
 from ouzel.streams.tables.fast_columns import ColumnRows, PlainWords, plain_words_of
 from ouzel.streams.tables.schema import ColumnKinds
 from ouzel.streams.tables.tokenized_columns import read_in_place
-from ouzel.streams.tables.tokenized_rows import CutRows, TableBatch
+from ouzel.streams.tables.tokenized_rows import TableBatch, TokenizedRows
 
-Decode = Callable[[str, pyarrow.Array], tuple[Coded, np.ndarray]]
+Decode = Callable[[str, pyarrow.Array], tuple[DecodedDictionary, np.ndarray]]
 
 
-class AtOnce:
+class FastPath:
     """Reads the columns of a table that are numbers or categories, those of numbers with ids."""
 
     def __init__(
@@ -46,10 +46,10 @@ class AtOnce:
         self._own = {
             place: Names.of_one(ids[names[place]], names[place])
             for place, kind in self._kinds.items()
-            if kind == NUMBER and isinstance(own_name(names[place]), str)
+            if kind == NUMBER and isinstance(column_key(names[place]), str)
         }
         self._column_kinds = column_kinds
-        self._told = np.empty((0, TOLD), np.uint64)
+        self._told = np.empty((0, NAME_FIELDS), np.uint64)
 
     def read(self, batch: TableBatch, noted: np.ndarray, name: str, decode: Decode) -> tuple[Rows, list[Names]] | None:
         """The features of a batch and the names of the words not yet `noted`; None if it cannot be read so.
@@ -60,8 +60,8 @@ class AtOnce:
             return None
         cells = batch.num_rows * len(self.names)
         if cells > len(self._told):
-            self._told = np.empty((cells, TOLD), np.uint64)
-        if not isinstance(batch, CutRows):
+            self._told = np.empty((cells, NAME_FIELDS), np.uint64)
+        if not isinstance(batch, TokenizedRows):
             return self._read_columns(batch, noted, name, decode)
         found = read_in_place(batch, self._layout, self._options.limits.word, self._mask, noted, self._told)
         if found is None:
@@ -76,13 +76,13 @@ class AtOnce:
     def _read_columns(
         self, batch: pyarrow.RecordBatch, noted: np.ndarray, name: str, decode: Decode
     ) -> tuple[Rows, list[Names]] | None:
-        words: dict[int, PlainWords | tuple[Coded, np.ndarray]] = {}
+        words: dict[int, PlainWords | tuple[DecodedDictionary, np.ndarray]] = {}
         numbers: dict[int, np.ndarray] = {}
         for place, kind in self._kinds.items():
             column, sound = self.names[place], True
-            with converting(batch, column, name):
+            with column_errors(batch, column, name):
                 array = as_kind(batch.column(place), kind)
-                if kind == CATEGORY and is_coded(array):
+                if kind == CATEGORY and is_dictionary(array):
                     words[place] = known, _ = decode(column, array)
                     sound = not known.cells.wrong.any()
                 elif kind == CATEGORY:

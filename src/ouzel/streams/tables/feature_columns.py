@@ -13,18 +13,18 @@ from ouzel.errors import DataError, UnexpectedError
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import LARGEST, Names
 from ouzel.streams.dates import PARTS, WORDS, date_parts
-from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, FeatureSpace, columns_of_table, own_name
-from ouzel.streams.interaction_inputs import Collector
+from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, FeatureSpace, column_key, columns_of_table
+from ouzel.streams.interaction_inputs import InputCollector
 from ouzel.streams.kernels.seen_set import Telling
-from ouzel.streams.missing import MARK, is_missing
+from ouzel.streams.missing import NA_FEATURE, is_missing
 from ouzel.streams.options import Options
 from ouzel.streams.tables.arrow_types import (
     PER_SECOND,
     as_kind,
-    converting,
+    column_errors,
     encoded,
     filled,
-    is_coded,
+    is_dictionary,
     is_empty,
     is_list,
     is_moment,
@@ -47,9 +47,17 @@ from ouzel.streams.tables.cells import (
     read_tokens,
     words_of_cells,
 )
-from ouzel.streams.tables.column_buffers import Features, Lanes, Rows, any_in_row, list_rows, rows_of_lanes, with_more
-from ouzel.streams.tables.dictionary_columns import Coded, Dictionaries
-from ouzel.streams.tables.fast_path import AtOnce
+from ouzel.streams.tables.column_buffers import (
+    ColumnBuffers,
+    Features,
+    Rows,
+    any_in_row,
+    list_rows,
+    rows_of_buffers,
+    with_more,
+)
+from ouzel.streams.tables.dictionary_columns import DecodedDictionary, Dictionaries
+from ouzel.streams.tables.fast_path import FastPath
 from ouzel.streams.tables.schema import ColumnKinds
 from ouzel.streams.tables.tokenized_rows import TableBatch, as_arrow
 
@@ -117,7 +125,7 @@ def _dates_of_cells(array: pyarrow.Array, wrong: np.ndarray) -> tuple[pyarrow.Ar
     return pyarrow.array(seconds[codes]), found
 
 
-NOTHING = np.empty(0, np.uint64)  # marks no words
+NO_MARKS = np.empty(0, np.uint64)  # marks no words
 OF_ONE = (NUMBER, CATEGORY)  # kinds of columns whose cells are a feature each
 Lane = tuple[np.ndarray, np.ndarray]  # ids (n,) and values (n,), 0 where there is no feature
 Refused = tuple[str, np.ndarray]  # a column, and what is wrong with each of its cells (n,) uint8, 0 if nothing
@@ -141,18 +149,18 @@ class FeatureColumns:
         self.mask = np.uint32((1 << options.bits) - 1)
         self.hashed = np.uint32(2**32 - 1) if options.derived else self.mask  # bits of hashes, before they are ids
         self._telling, self._noted = telling, telling.begin()  # of the batch that is read
-        self._factors = Collector(options.derived)  # of the batch that is read
-        self._dictionaries, self._lanes = Dictionaries(), Lanes()
+        self._factors = InputCollector(options.derived)  # of the batch that is read
+        self._dictionaries, self._lanes = Dictionaries(), ColumnBuffers()
         try:
             self.ids = {column: self._id(column, options.bits) for column in columns}
         except UnexpectedError as error:
             raise DataError.at(name, error.found, error.expected) from None
-        self._at_once: AtOnce | None = None
+        self._at_once: FastPath | None = None
         self._decided: tuple[dict[str, str], FeatureSpace] | None = None
 
     def _id(self, column: str, bits: int) -> int:
         places = self.options.space.places()
-        return places[column] if places else feature_id(own_name(column), self.options.seed, bits)
+        return places[column] if places else feature_id(column_key(column), self.options.seed, bits)
 
     def decided(self, batch: TableBatch) -> tuple[dict[str, str], FeatureSpace]:
         """What each column holds, and what the features of all of them are known by."""
@@ -172,7 +180,7 @@ class FeatureColumns:
     def read(self, batch: TableBatch) -> tuple[Features, list[Refused]]:
         """The features of a batch, and the columns with bad cells."""
         n = batch.num_rows
-        self._factors = Collector(self.options.derived)
+        self._factors = InputCollector(self.options.derived)
         kinds, space = self.decided(batch)
         read = self._read_at_once(batch, kinds) if n else None
         rows, names, refused = read or self._by_columns(as_arrow(batch), kinds)
@@ -182,7 +190,7 @@ class FeatureColumns:
             rows, names, refused = with_more(rows, *more), names + found, refused + bad
         for column in [column for column in self.columns if kinds[column] not in (*OF_ONE, DATE)]:
             wrong = np.zeros(n, np.uint8)
-            with converting(batch, column, self.name):
+            with column_errors(batch, column, self.name):
                 array = batch.column(column)
                 offsets, tokens, words = self._tokens(array, column, wrong)
             rows = with_more(rows, offsets, tokens, np.ones(len(tokens), np.float32))
@@ -194,13 +202,13 @@ class FeatureColumns:
             if wrong.any():
                 refused.append((column, wrong))
         space = space if space.also == self.kinds.also else space._replace(also=self.kinds.also)
-        return Features(rows, Names.joined(names), space, self._factors.factors(n)), refused
+        return Features(rows, Names.joined(names), space, self._factors.inputs(n)), refused
 
     def _read_at_once(self, batch: TableBatch, kinds: dict[str, str]) -> Read | None:
         """Numbers and categories, where all columns of them can be read together."""
         self._noted = self._telling.begin()
         if self._at_once is None or self._at_once.names != batch.schema.names:
-            self._at_once = AtOnce(batch.schema.names, kinds, self.ids, self.options, self.kinds)
+            self._at_once = FastPath(batch.schema.names, kinds, self.ids, self.options, self.kinds)
         found = self._at_once.read(batch, self._noted, self.name, self._decode)
         return None if found is None else (*found, [])
 
@@ -218,7 +226,7 @@ class FeatureColumns:
         names: list[Names] = []
         refused: list[Refused] = []
         for column in columns:
-            with converting(batch, column, self.name):
+            with column_errors(batch, column, self.name):
                 array = as_kind(batch.column(column), kinds[column])
                 wrong = np.zeros(n, np.uint8)
                 if kinds[column] == DATE:
@@ -232,7 +240,7 @@ class FeatureColumns:
                     names += self._read_cells(array, column, own, next(free), wrong, self.options.indicator)
             if wrong.any():
                 refused.append((column, wrong))
-        return rows_of_lanes(ids, values), names, refused
+        return rows_of_buffers(ids, values), names, refused
 
     def _read_numbers(self, array: pyarrow.Array, column: str, lane: Lane, wrong: np.ndarray) -> list[Names]:
         """Numbers by value; what is null, or not a number, is missing."""
@@ -254,7 +262,7 @@ class FeatureColumns:
         """Have the rows where a column, which may have several `words` in a row, is missing (n,) bool say so."""
         if not missing.any():
             return []
-        (ids, values), name = lane, f"{column}={MARK}"
+        (ids, values), name = lane, f"{column}={NA_FEATURE}"
         hashed = feature_id(name, self.options.seed, 32)
         place = self.options.space._replace(indicator=True).place_of_missing(column)
         ids[missing], values[missing] = hashed & int(self.mask) if place is None else place, 1.0
@@ -271,7 +279,7 @@ class FeatureColumns:
 
     def _own_name(self, column: str) -> list[Names]:
         """The name of a column's feature, unless that has a number of its own."""
-        has_one = self.options.space.places() or isinstance(own_name(column), str)
+        has_one = self.options.space.places() or isinstance(column_key(column), str)
         return [Names.of_one(self.ids[column], column)] if has_one else []
 
     def _read_cells(
@@ -283,7 +291,7 @@ class FeatureColumns:
         """
         ids, values = lane
         prefix = f"{column}=".encode()
-        if is_coded(array):
+        if is_dictionary(array):
             known, codes = self._decode(column, array, own)
             text, cells, new = known.text, known.cells, known.pick(codes, self.mask, self._noted, ids, values)
         else:
@@ -314,13 +322,15 @@ class FeatureColumns:
                 found += self._own_name(column) if not (named | of_rows(cells.missing) | (wrong != 0)).all() else []
         return found + (self._mark(column, lane, of_rows(cells.missing)) if indicator else [])
 
-    def _decode(self, column: str, array: pyarrow.Array, own: int | None = None) -> tuple[Coded, np.ndarray]:
+    def _decode(
+        self, column: str, array: pyarrow.Array, own: int | None = None
+    ) -> tuple[DecodedDictionary, np.ndarray]:
         """The cells of a dictionary, and which of them each row (n,) has."""
         prefix = f"{column}=".encode()
         return self._dictionaries.read((column, own), array, lambda words: self._read_words(words, prefix, own)[0])
 
     def _read_words(
-        self, words: Words, prefix: bytes, own: int | None = None, noted: np.ndarray = NOTHING
+        self, words: Words, prefix: bytes, own: int | None = None, noted: np.ndarray = NO_MARKS
     ) -> tuple[Cells, np.ndarray]:
         """The cells of text, hashes not yet cut to ids, and which of them are words that are not `noted`."""
         n = len(words.valid)

@@ -20,11 +20,11 @@ import numpy as np
 from ouzel.errors import DataError, OuzelError, listed
 from ouzel.kernels.jit import kernel
 from ouzel.streams.dates import are_iso, is_iso
-from ouzel.streams.feature_space import CATEGORY, DATE, LIST, NUMBER, OTHER, TEXT, own_name
+from ouzel.streams.feature_space import CATEGORY, DATE, LIST, NUMBER, OTHER, TEXT
 from ouzel.streams.kernels.numbers import parse_number
-from ouzel.streams.missing import is_missing, is_number_mark, marks_no_number, says_nothing
+from ouzel.streams.missing import is_missing, is_na_in_numbers, is_na_number_token, is_na_token
 from ouzel.streams.options import SAMPLE, Options
-from ouzel.streams.tables.arrow_types import as_text, is_coded, is_list, is_moment, is_number, is_text, types
+from ouzel.streams.tables.arrow_types import as_text, is_dictionary, is_list, is_moment, is_number, is_text, types
 from ouzel.streams.tables.cells import Words, says_infinite, words_of
 from ouzel.streams.truth_values import NEITHER, truth_of
 from ouzel.streams.values import is_of_other_kind, plain_value
@@ -53,7 +53,7 @@ class ColumnKinds:
         self.known: dict[str, str] = dict(options.space.kinds)
         self._others: dict[str, str] = {}
         self._also: Mapping[str, str] | None = {}
-        self.plain: dict[str, str | int] = {}  # members of objects whose numbers are the values of these features
+        self.numeric: dict[str, str | int] = {}  # members of objects whose numbers are the values of these features
         self._strict: dict[str, bool] = {}
         self._said: set[str] = set()  # lines that are said once
         self._noticed: dict[str, list[str]] = {}  # columns of which there is something to say
@@ -104,17 +104,12 @@ class ColumnKinds:
             self._also = dict(sorted(self._others.items()))
         return self._also
 
-    def take_plain(self, name: str) -> None:
-        """Take note that a number of this member has been a feature's value, and that the next one will be."""
-        if len(self.plain) < MOST_KNOWN:
-            self.plain[name] = own_name(name)
-
     def look(self, rows: Sequence[Mapping[str, Any]], where: str | None = None) -> None:
         """Decide what the members of the first objects of a stream hold, whose values have types of their own.
 
         In a table, which is at the place `where`, a member that is known to hold something else is refused.
         """
-        self.plain.clear()
+        self.numeric.clear()
         counts: dict[str, list[int]] = {}
         for row in rows[: self.options.sample]:
             for name, value in row.items():
@@ -160,7 +155,7 @@ class ColumnKinds:
             self._check(column, known, self._kind_of_cells(column, array, typed, known), where)
         elif known is None:
             self.known[column] = said or self._kind_of_cells(column, array, typed, None)
-        kind = array.type.value_type if is_coded(array) else array.type
+        kind = array.type.value_type if is_dictionary(array) else array.type
         if self.known[column] == CATEGORY and (said == CATEGORY or is_number(kind)):
             self.note_other(column, NUMBER)
         return self.known[column]
@@ -173,7 +168,7 @@ class ColumnKinds:
             return NUMBER
         if is_moment(array.type):
             return DATE
-        if not is_text(array.type.value_type if is_coded(array) else array.type):
+        if not is_text(array.type.value_type if is_dictionary(array) else array.type):
             return CATEGORY
         words = words_of(_different(array.slice(0, self.options.sample or SAMPLE)))
         numbers, others, marks, coded, truths = map(int, tell_cells(words))
@@ -247,7 +242,7 @@ def _count_value(value: Any, counts: list[int]) -> None:
         return
     if counts[4] == counts[1]:  # those are dates of which all words are
         counts[4] += isinstance(value, str) and is_iso(value.strip(" "))
-    is_mark = isinstance(value, str) and len(value) < SHORT and is_number_mark(value.strip(" "))
+    is_mark = isinstance(value, str) and len(value) < SHORT and is_na_in_numbers(value.strip(" "))
     counts[2 if is_mark else 1] += 1
     if not is_mark and (value is True or value is False or value[:1] in STARTS):
         plain = plain_value(value)
@@ -264,7 +259,7 @@ def check_kinds(options: Options, known: Mapping[str, str]) -> None:
 
 def _different(array: Any) -> Any:
     """The cells of a column, those of a dictionary once each: one of them may be long and stand in many rows."""
-    return as_text(array.dictionary).take(array.indices.unique().drop_null()) if is_coded(array) else array
+    return as_text(array.dictionary).take(array.indices.unique().drop_null()) if is_dictionary(array) else array
 
 
 @kernel
@@ -283,9 +278,9 @@ def tell_cells(words: Words):
             continue
         _, end = parse_number(words.data, start, stop)
         if end != stop and not says_infinite(words.data, start, stop):
-            if marks_no_number(words.data, start, stop):
+            if is_na_number_token(words.data, start, stop):
                 marks += 1
-            elif not says_nothing(words.data, start, stop):
+            elif not is_na_token(words.data, start, stop):
                 others += 1
                 truths += truth_of(words.data, start, stop - start) != NEITHER
             continue

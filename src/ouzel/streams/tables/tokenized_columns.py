@@ -11,10 +11,10 @@ from ouzel.streams.kernels.batch_hash import hash_names, put_name, room_to_hash
 from ouzel.streams.kernels.numbers import parse_number, plain_decimal
 from ouzel.streams.kernels.row_order import rank_row, ranking_room
 from ouzel.streams.kernels.seen_set import BLANK, ONE, ZERO, is_new, trimmed
-from ouzel.streams.missing import marks_no_number, says_nothing
+from ouzel.streams.missing import is_na_number_token, is_na_token
 from ouzel.streams.tables.cells import says_infinite
 from ouzel.streams.tables.column_buffers import IS_NUMBER, KINDS, Layout, Rows, names_of
-from ouzel.streams.tables.tokenized_rows import DOUBLED, CutRows
+from ouzel.streams.tables.tokenized_rows import DOUBLED, TokenizedRows
 from ouzel.streams.truth_values import NEITHER, lower, may_be_truth, truth_of
 
 
@@ -66,9 +66,9 @@ def _read(data, starts, sizes, layout, longest, mask, noted, offsets, ids, value
                     numbered[k] = True
                     filled += np.uint64(values[filled] != 0.0)
                     continue
-                if marks_no_number(data, start, start + size):
+                if is_na_number_token(data, start, start + size):
                     continue
-            if says_nothing(data, np.int64(start), np.int64(start + size)):
+            if is_na_token(data, np.int64(start), np.int64(start + size)):
                 continue
             if may_be_truth(data, start, size):
                 truth = truth_of(data, np.int64(start), np.int64(size))
@@ -104,13 +104,13 @@ def _read(data, starts, sizes, layout, longest, mask, noted, offsets, ids, value
 
 
 def read_in_place(
-    rows: CutRows, layout: Layout, longest: int, mask: np.uint32, noted: np.ndarray, told: np.ndarray
+    rows: TokenizedRows, layout: Layout, longest: int, mask: np.uint32, noted: np.ndarray, told: np.ndarray
 ) -> tuple[Rows, Names, np.ndarray, np.ndarray] | None:
     """The features of rows, the names of words that are not yet `noted`, which columns have numbers, and which of those
     of numbers have words.
 
     A word has `longest` bytes at most. None if there is a cell to complain of, or one that does not lie in the text as
-    it is. `told` (cells, TOLD) is room.
+    it is. `told` (cells, NAME_FIELDS) is room.
     """
     cells = rows.starts.size
     read = Rows(np.empty(rows.num_rows + 1, np.uint64), np.empty(cells, np.uint32), np.empty(cells, np.float32))

@@ -83,7 +83,7 @@ def code_cells(data, starts, sizes, cells, codes):
     return np.int64(count)
 
 
-class CutRows:
+class TokenizedRows:
     """Rows of cells, all of them text: where they start in it, and their sizes, those of a row side by side.
 
     Behind the text are BEHIND bytes. A cell whose quotation marks are written twice has DOUBLED in its start.
@@ -142,12 +142,12 @@ class CutRows:
         return [_column(offsets[k], text[begins[k] : ends[k]], valid[k]) for k in range(len(columns))]
 
 
-TableBatch: TypeAlias = pyarrow.RecordBatch | CutRows
+TableBatch: TypeAlias = pyarrow.RecordBatch | TokenizedRows
 
 
 def as_arrow(batch: TableBatch) -> pyarrow.RecordBatch:
     """A batch as PyArrow's."""
-    return batch.to_arrow() if isinstance(batch, CutRows) else batch
+    return batch.to_arrow() if isinstance(batch, TokenizedRows) else batch
 
 
 def _column(offsets: np.ndarray, text: np.ndarray, valid: np.ndarray) -> pyarrow.Array:

@@ -1,4 +1,4 @@
-"""From dictionaries of features to the slots and values that a model takes, one example at a time."""
+"""Slots and values of single examples, which are dictionaries of features."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ MOST_CACHED = 1 << 20  # names whose slots are remembered
 LEFT_OUT = "left out"
 TRUTHS = frozenset((bool, np.bool_))
 NUMBERS, NO_NUMBERS = (float, int, np.integer, np.floating), (bool, np.timedelta64)
-NOT_BY_VALUE = -1  # the slot of what is not a number of a feature of its own: a category, or a column not known
+NOT_BY_VALUE = -1  # the slot of a value that is no number of a feature: of a category, or of an unknown column
 
 
 class Slots(dict[Any, int]):
-    """Slot of each feature met in single examples, found once; -1 of one that a model of an array's columns has not."""
+    """The slots of features of single examples, each looked up once; -1 if a model of an array's columns has none."""
 
     def __init__(self, model: Model, options: Options) -> None:
         super().__init__()
         self.model = model
-        self.options = options  # what is said of features
-        self.plain = False  # whether all are names and numbers
-        self.given: Mapping[Any, Any] = {}  # the example whose slots are found
+        self.options = options  # of features
+        self.plain = False  # whether all features are names and numbers
+        self.given: Mapping[Any, Any] = {}  # the example whose slots are looked up
         self.largest = 0  # feature id
         self.learning = False
         self._deriver: Deriver | None = None
@@ -46,12 +46,12 @@ class Slots(dict[Any, int]):
         self.constant_value: tuple[float, ...] = (1.0,) if model.intercept else ()
 
     def __reduce__(self) -> Any:
-        return Slots, (self.model, self.options)  # names are found again
+        return Slots, (self.model, self.options)  # names are looked up again
 
     def row(self, x: Mapping[Any, Any], plain: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """Slots (uint32, ascending as in blocks) and values (float32) of one example, the constant feature included.
 
-        What is not `plain`, numbers of features that are known by name, is made so.
+        An example that is not `plain`, which has other values than numbers of named features, is made so.
         """
         self.plain = plain
         if not isinstance(x, dict):
@@ -81,18 +81,18 @@ class Slots(dict[Any, int]):
 
     @property
     def derived(self) -> DerivedFeatures:
-        """What is to be made of the features of examples."""
+        """The derived features of examples."""
         return self.model.space.derived if self.model.space.known else self.options.derived
 
     def _row_with_derived(self, x: Mapping[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
-        """Slots and values of an example, with what is made of its features."""
+        """Slots and values of an example with its derived features."""
         model = self.model
         sources: list[SourceField] = []
         slots, values = self.row(self._read(x, sources), plain=True)
         edges = model.space.edges
         if self._deriver is None or (edges and self._deriver.edges != edges):
-            asked = {**self.derived._asdict(), "bits": model.bits, "seed": model.seed}
-            self._deriver = Deriver(replace(self.options, space=NOTHING_KNOWN._replace(edges=edges), **asked))
+            options = {**self.derived._asdict(), "bits": model.bits, "seed": model.seed}
+            self._deriver = Deriver(replace(self.options, space=NOTHING_KNOWN._replace(edges=edges), **options))
         own = len(self.constant)
         block = Block(
             np.array([0, len(slots) - own], np.uint64),
@@ -132,13 +132,13 @@ class Slots(dict[Any, int]):
         if isinstance(name, str) and not isinstance(numeric_id(name), int):
             model.names.remember(feature, name)
         self.largest = max(self.largest, feature)
-        met = self.learning or (space.named if isinstance(name, str) else feature <= (space.highest or -1))
-        if met and kind in (None, NUMBER) and not by_value:
+        known_feature = self.learning or (space.named if isinstance(name, str) else feature <= (space.highest or -1))
+        if known_feature and kind in (None, NUMBER) and not by_value:
             self[name] = feature + 1
         return feature + 1
 
     def _kind(self, name: Any) -> str | None:
-        """What a feature of the name holds, as the model knows, or else as is said; none if it is to be left out."""
+        """The kind of the column of this name, by the model or else the options; LEFT_OUT if it is left out."""
         if not self.options.choosy or not isinstance(name, str):
             return self.model.space.kinds.get(name)
         if not self.plain and not self.options.wants(name):
@@ -146,7 +146,7 @@ class Slots(dict[Any, int]):
         return self.model.space.kinds.get(name) or self.options.kind_of(name)
 
     def _given(self, name: Any, feature: int | None) -> FeatureSpace:
-        """What is said by a feature given alone; a column's own name, or a word of it, brings nothing new."""
+        """The space of one feature; the name of a known column, or a word in it, adds nothing to the model's."""
         space = self.model.space
         if feature is not None and (space.width is not None or isinstance(numeric_id(name), int)):
             named = isinstance(name, str) and space.width is None  # written in digits it is a name as well
@@ -159,7 +159,7 @@ class Slots(dict[Any, int]):
         return FeatureSpace(named=True, open_vocabulary=open_vocabulary, indicator=self.options.indicator)
 
     def _by_value(self, x: Mapping[Any, Any]) -> dict[Any, float]:
-        """Features by name and number of what also has words, missing values or columns that are not known."""
+        """Features by name and number of an example with words, missing values or unknown columns."""
         space = self.model.space
         if self.learning and self.options.choosy and not space.fixed_columns and space.width is None:
             said = {name: kind for name, kind in kinds_said(x, self.options).items() if name not in space.kinds}
@@ -184,12 +184,12 @@ class Slots(dict[Any, int]):
 
 
 def _is_number(value: Any) -> bool:
-    """Whether a value is a number of Python or NumPy, whose type says so."""
+    """Whether a value is a number by its type, in Python or NumPy."""
     return isinstance(value, NUMBERS) and not isinstance(value, NO_NUMBERS)
 
 
 def as_dictionary(x: Any) -> dict[Any, Any]:
-    """What is like a dictionary as one: a row of a pandas frame, say."""
+    """An object with keys, such as a row of a pandas frame, as a dictionary."""
     if not hasattr(x, "keys"):
         raise DataError(f"an example is a dictionary of features; got {x!r}")
     return dict(x)
@@ -197,5 +197,5 @@ def as_dictionary(x: Any) -> dict[Any, Any]:
 
 @lru_cache(1 << 12)
 def pack_for(count: int) -> Callable[..., None]:
-    """What writes so many slots (uint32), and then as many values (float32), to a buffer."""
+    """A function that writes a number of slots (uint32), and then as many values (float32), to a buffer."""
     return struct.Struct(f"{count}I{count}f").pack_into

@@ -1,4 +1,4 @@
-"""Examples as dictionaries of features by name."""
+"""Examples that are dictionaries of features by name, and the one slow rule for the features of objects."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ouzel.streams.values import (
     sources_of,
 )
 
-MOST_IDS = 1 << 18  # names whose ids are kept from block to block
+MOST_IDS = 1 << 18  # names that are remembered from row to row
 NUMERIC = (None, NUMBER)  # kinds of columns whose numbers are the values of one feature
 ADVICE = "; give that, or train a model on this data"
 
@@ -33,9 +33,9 @@ ADVICE = "; give that, or train a model on this data"
 def blocks_of_dictionaries(
     data: Iterable[Any], options: Options, block_rows: int = ROWS, plain: bool = False, ids: Ids | None = None
 ) -> Iterator[Block]:
-    """Blocks of pairs (features, label[, weight]); `plain` says that features are names and finite numbers.
+    """Blocks of pairs (features, label[, weight]); if they are `plain`, features are names and finite numbers already.
 
-    `ids` are those that earlier blocks of the same options have met.
+    `ids` are those of earlier blocks with the same options.
     """
     rows = iter(data)
     reader = None if plain else ObjectReader(options, options.space)
@@ -141,13 +141,13 @@ class ObjectReader:
 
 
 def kinds_said(names: Iterable[Any], options: Options) -> dict[Any, str]:
-    """What the options say that some features hold, of those of which they say it."""
+    """The kinds of columns that the options say; columns of which they say none are left out."""
     said = {name: options.kind_of(name) for name in names if isinstance(name, str)}
     return {name: kind for name, kind in said.items() if kind is not None}
 
 
 def other_kinds(rows: Sequence[Mapping[Any, Any]], kinds: Mapping[Any, str]) -> dict[str, str]:
-    """The other kind of value in each column whose kind was given: numbers among categories, words among numbers."""
+    """The other kind of values in columns whose kinds are given: numbers among categories, words among numbers."""
     found = {name: NUMBER for name, kind in kinds.items() if kind == CATEGORY}
     for name in [name for name, kind in kinds.items() if kind == NUMBER]:
         texts = [row[name] for row in rows if isinstance(row.get(name), (str, bytes))]
@@ -157,14 +157,14 @@ def other_kinds(rows: Sequence[Mapping[Any, Any]], kinds: Mapping[Any, str]) -> 
 
 
 class Ids(dict[Any, Any]):
-    """The ids of features, each found when it is first met; None of what an array's columns do not have.
+    """Ids of features by name, computed on first use; None of what an array's columns do not have.
 
-    Kept from block to block they save the hashing of names that come again.
+    Kept from block to block, they save the hashing of names that come again.
     """
 
     def __init__(self, options: Options) -> None:
         super().__init__()
-        self.texts: dict[Any, bytes] = {}  # names, which ids do not tell
+        self.texts: dict[Any, bytes] = {}  # of names that are hashed
         self._options = options
 
     def __missing__(self, name: Any) -> int | None:
@@ -174,7 +174,7 @@ class Ids(dict[Any, Any]):
         return found
 
     def within_bounds(self) -> Ids:
-        """These, emptied if they have become very many."""
+        """These ids, emptied if there are too many."""
         if len(self) > MOST_IDS:
             self.clear()
             self.texts.clear()
@@ -232,7 +232,7 @@ def _of_dictionaries(rows: list[Any], options: Options, reader: ObjectReader | N
 
 
 def _space_of(others: list[Any], named: bool, options: Options) -> FeatureSpace:
-    """What the features of dictionaries are known by: names, and others, of which whole numbers are ids from 0 on."""
+    """The space of the features of dictionaries: whether any is `named`, and `others`, whose whole numbers are ids."""
     if options.space.width is not None and options.space.kinds:
         return options.space
     numbers = [number for name in others if isinstance(number := numeric_id(name), int)]

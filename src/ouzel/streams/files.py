@@ -91,7 +91,7 @@ class Files:
         self._kinds: ColumnKinds | None = None  # of the columns of tables
         self._parsers: dict[str, LineParser] = {}  # of formats of lines
         self._deriver = Deriver(options)
-        self._telling = Telling(options.bits)
+        self._emitter = Telling(options.bits)
         self._cache = cache
         self._cache_sources: dict[Source, Source] = {}  # cached files that are read instead of sources
         self._counting = threading.Lock()
@@ -121,7 +121,7 @@ class Files:
         Blocks that are written to a cache have all names of their file all the same.
         """
         if self._cache is None:
-            self._telling.once = True
+            self._emitter.once = True
             self._deriver.emit_names_once()
 
     def blocks(self) -> Generator[Block, None, None]:
@@ -142,7 +142,7 @@ class Files:
                         block = block._replace(space=self.space, numbers=before + places)
                         given += block.rows
                         self.examples += block.rows
-                        self._telling.told(block.names)
+                        self._emitter.told(block.names)
                         yield block
         if not self.examples:
             if self.skipped:
@@ -173,7 +173,7 @@ class Files:
     def _blocks_of(self, source: Source, format: Format) -> Iterator[Block]:
         if format.family is Family.LINES:
             if format.name not in self._parsers:
-                self._parsers[format.name] = format.module.parser(self.options, self._telling)
+                self._parsers[format.name] = format.module.parser(self.options, self._emitter)
             return self._lines(source, self._parsers[format.name].parse)
         if format.family is Family.ARRAYS:
             return cast(Iterator[Block], format.module.read_blocks(source, self.options))
@@ -182,7 +182,7 @@ class Files:
 
         if self._kinds is None:
             self._kinds = ColumnKinds(self.options, self.remarks.append)
-        blocks = read_table(source, self.options, format, self._count_skipped, self._kinds, self._telling)
+        blocks = read_table(source, self.options, format, self._count_skipped, self._kinds, self._emitter)
         return file_ahead(source, blocks, BLOCKS_AHEAD)
 
     def _count_skipped(self, count: int) -> None:

@@ -1,8 +1,8 @@
-"""What interactions are made of: the features of rows with their fields, hashes and values, and where their names lie.
+"""The inputs of interactions: the features of rows with their fields, hashes and values, and where their names lie.
 
 A field is a column, a namespace, or a member of an object. Readers of text write entries in place (`put_entry`), those
-of tables collect them column by column (`InputCollector`), those of objects know the source of each feature
-(`SourceField`, `inputs_of_rows`). Blocks carry them to `ouzel.streams.interactions`.
+of tables collect them column by column (`InputCollector`), and those of objects know the source of each feature
+(`SourceField`, `inputs_of_rows`). Blocks carry the inputs to `ouzel.streams.interactions`.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class InputCollector:
         self._parts: list[_Part] = []
 
     def wants(self, field: str, words: bool = False) -> bool:
-        """Whether others are made of a field's features: of one in a row, or of several `words`."""
+        """Whether features are derived from a field that has one feature in a row, or several `words`."""
         fields = self.derived.fields if words else self.derived.scalar_columns
         return bool(fields) and matches(field, fields)
 
@@ -145,7 +145,7 @@ class InputCollector:
         self.add(field, rows, np.full(len(rows), hashed, np.uint32), values, zeros, zeros + np.uint64(len(text)), text)
 
     def inputs(self, rows: int) -> InteractionInputs | None:
-        """What was collected, for this number of rows; None if nothing is made of it."""
+        """The inputs of a number of rows; None if no features are derived."""
         if not self.derived:
             return None
         parts = self._parts

@@ -49,7 +49,7 @@ class Limits:
         return "word" if size > self.word else "label" if size > self.label else ""
 
     def expected(self, limit: str) -> str:
-        """The expectation in an error on what passes the limit of a word, or that of a label."""
+        """The advice of an error where the limit of a word, or that of a label, is passed."""
         kinds = {"word": "a label, a name or a word", "label": "a label"}
         return f"expected {kinds[limit]} of at most {in_units(getattr(self, limit))}"
 
@@ -58,7 +58,7 @@ class Limits:
         return {limit: in_units(2 * getattr(self, limit))}
 
     def exceeded(self, name: str, limit: str, found: str) -> DataError:
-        """The error of a piece that passes a limit: what was `found` in the source `name`, and how to raise the limit."""
+        """The error of a piece that passes a limit: what was `found` in the source `name`, and how to go on."""
         size = getattr(self, limit)
         advice = "if that is meant, raise it with"
         found = f"{found}, more than the limit of {in_units(size)}"

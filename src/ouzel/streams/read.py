@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def open_source(path: str | Path) -> Source:
-    """A file, standard input for "-", the rows that a database answers, or the messages of a log as lines.
+    """The source at an address: a file, standard input for "-", the rows of a query, or the messages of a log.
 
     >>> open_source("-").name
     'standard input'
@@ -46,8 +46,8 @@ def read(
     """A stream of blocks of examples from a file, several files, standard input ("-"), or a log (kafka://server/topic).
 
     `format` is a name of `ouzel.streams.formats.catalogue`; by default it is detected from the file name or its
-    contents, as compression (gzip, bzip2, xz, zstd) is from its contents. `cache` is a folder for finished examples,
-    from which the same files are read when they are read in the same way again. `options` are the fields of
+    contents, as compression (gzip, bzip2, xz, zstd) is from its contents. `cache` is a folder for parsed examples,
+    from which the same files are read when they are read with the same options again. `options` are the fields of
     `ouzel.streams.options.Options`, and for a log those of `ouzel.streams.logs.reading.Reading` as well.
     Raises DataError at the first bad line, after everything before it has been given out, unless `on_error="skip"`.
 

@@ -227,9 +227,9 @@ def delimited_batches(
                 column=names[marked[row]],
             )
         if marked:
-            batch, places = as_arrow(batch), uneven.counted(even + np.arange(batch.num_rows))
+            batch, places = as_arrow(batch), uneven.positions(even + np.arange(batch.num_rows))
             batch = batch.filter(pyarrow.array([row not in marked for row in range(batch.num_rows)]))
-            uneven.leave_out(places[sorted(marked)])
+            uneven.skip(places[sorted(marked)])
         yield batch
         if ended:
             break
@@ -237,7 +237,7 @@ def delimited_batches(
         last = batch if batch.num_rows else last
     if options.on_error == "skip":
         if text.left_open:
-            uneven.leave_out(uneven.counted(np.array([even])), lines_in(text.left_open))
+            uneven.skip(uneven.positions(np.array([even])), lines_in(text.left_open))
         skipped(len(uneven))
         if uneven.lines > len(uneven):
             rows = f"{len(uneven)} rows that are left out take" if len(uneven) > 1 else "the row that is left out takes"

@@ -383,7 +383,7 @@ class JsonLines:
 
     def look(self, lines: list[bytes], where: str | None = None) -> None:
         """Decide by the first lines what their members hold; those of a file, `where`, what is known of them."""
-        self.examples.look(_sound_objects(lines), where)
+        self.examples.infer(_sound_objects(lines), where)
 
     def blocks(self, data: np.ndarray, start: int, stop: int) -> Iterator[Block]:
         """Blocks of whole lines of text, `data[start:stop]` (uint8)."""

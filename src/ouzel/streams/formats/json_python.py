@@ -1,4 +1,4 @@
-"""JSON objects of one stream as examples, one at a time, and examples as blocks."""
+"""JSON objects as examples by the slow rule, one at a time, and examples as blocks."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from ouzel.streams.values import BadValueError, is_of_other_kind, plain_value
 
 
 def with_members(line: bytes, members: Mapping[str, Any]) -> bytes:
-    """A line that holds an object with members as its last ones, which count where a name stands twice.
+    """The line of an object with more members at its end, which replace earlier ones of their names.
 
-    Any other line is returned as it is: what is wrong with it is said by those who read it.
+    Any other line is returned unchanged: the reader reports its errors.
 
     >>> with_members(b'{"x": 1}', {"label": "spam"}), with_members(b"oops", {"label": 1})
     (b'{"x": 1, "label": "spam"}', b'oops')
@@ -43,7 +43,7 @@ def with_members(line: bytes, members: Mapping[str, Any]) -> bytes:
 
 
 class LongWordError(UnexpectedError):
-    """A name, a word or a label beyond a limit, that of a word or that of a label."""
+    """A name, a word or a label that passes the limit of a word, or that of a label."""
 
     def __init__(self, word: str | bytes, limit: str, member: str) -> None:
         super().__init__(repr(word), "expected a shorter one", member=member)
@@ -58,12 +58,12 @@ class Example(NamedTuple):
     weight: float
     group: int
     tag: str | None
-    number: int  # of objects before it, bad ones counted
+    number: int  # its position in the stream, where bad objects count
     sources: Sequence[SourceField] = ()  # of each feature, if others are made of them
 
 
 def example_of(row: dict[str, Any], label: str | None, reader: MemberReader, number: int) -> Example:
-    """The example that an object makes, whose label is the member of that name; UnexpectedError of a bad one."""
+    """The example of an object, whose label is the member of that name; UnexpectedError if it is none."""
     options = reader.options
     given = None if label is None else row.pop(label, None)
     if isinstance(given, list):
@@ -94,15 +94,15 @@ def example_of(row: dict[str, Any], label: str | None, reader: MemberReader, num
 
 
 class MemberReader(ObjectReader):
-    """Makes features of the members of JSON objects, which are checked: names, words and numbers are within limits."""
+    """Makes features of the members of JSON objects, and checks their names, words and numbers."""
 
     def __init__(self, options: Options, columns: ColumnKinds) -> None:
         super().__init__(options, options.space, columns.known)
-        self._by_kind = False  # the name of each has to be checked once
+        self._by_kind = False  # every name is checked once
         self._columns, self._numeric = columns, columns.numeric
 
     def admits(self, name: str, value: Any) -> bool:
-        """Whether a member is read, and not left out; UnexpectedError if it has what no feature can be."""
+        """Whether a member is read, and not left out; UnexpectedError if its name or its list is refused."""
         _check_length(name, name, self.options.limits.word)
         if self.options.keep and not matches(name, self.options.keep):
             return False
@@ -150,7 +150,7 @@ def _check_length(name: str, word: object, longest: int) -> None:
 
 
 def _check_word(name: str, feature: Any, longest: int) -> None:
-    """Refuse a feature whose word, behind the name of its member, is too long."""
+    """Refuse a feature whose word, after the name of its member, is too long."""
     if isinstance(feature, str) and len(feature) > longest:
         _check_length(name, feature.removeprefix(f"{name}="), longest)
 
@@ -162,7 +162,7 @@ def _check_number(name: str, number: float, where: str) -> None:
 
 
 def _check_items(name: str, items: list[Any]) -> None:
-    """Refuse a list that holds more than words and numbers."""
+    """Refuse a list of other items than words and numbers."""
     for item in items:
         if isinstance(item, (dict, list)):
             found = f"{json.dumps(item)} in a list"
@@ -171,7 +171,7 @@ def _check_items(name: str, items: list[Any]) -> None:
             _check_number(name, item, " in a list")
 
 
-SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # half a character, which is none unless the other half follows
+SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # half a character, bad unless the other half follows
 EXAMPLE = 'expected an object such as {"label": 1, "price": 2.5}'
 
 
@@ -184,7 +184,7 @@ DECODER = json.JSONDecoder(parse_int=_whole)
 
 
 class JsonExamples:
-    """What the objects of one stream, the source `name`, are as examples: which member is the label is decided once."""
+    """Makes examples of the objects of one stream, the source `name`; the label's member is chosen once."""
 
     def __init__(self, options: Options, kinds: ColumnKinds, name: str) -> None:
         self.options = options
@@ -195,23 +195,23 @@ class JsonExamples:
         self._ids = Ids(options)
         self._reader = MemberReader(options, kinds)
 
-    def look(self, rows: list[dict[str, Any]], where: str | None = None) -> None:
-        """Decide by the first objects which member is the label, if that can be told, and what the others hold.
+    def infer(self, rows: list[dict[str, Any]], where: str | None = None) -> None:
+        """Choose the label's member by the first objects, if possible, and infer the kinds of the others.
 
-        Those of a table at the place `where` must hold what is known of them.
+        Members of a table, at the place `where`, must be of their known kinds.
         """
         options = self.options
         aside = (options.label, options.weight, options.group, options.id)
         seen = []
         for row in rows:
-            with suppress(ValueError):  # of which more is said when it is the row's turn
+            with suppress(ValueError):  # reported when the row is read
                 seen.append(flattened(row, options.ignore))
         if seen and self.label is None:
             self.label = find_label(options, list(seen[0]), self.name, self.kinds.say_once)
-        self.kinds.look([{name: row[name] for name in row if name not in (*aside, self.label)} for row in seen], where)
+        self.kinds.infer([{name: row[name] for name in row if name not in (*aside, self.label)} for row in seen], where)
 
     def example(self, row: dict[str, Any], place: str) -> Example:
-        """One object, met at a place (`file:line`), as an example; UnexpectedError if it is not one."""
+        """The example of an object at a place (`file:line`); UnexpectedError if it is none."""
         flat = flattened(row, self.options.ignore)
         if self.label is None:
             self.label = find_label(self.options, list(flat), place, self.kinds.say_once)
@@ -239,7 +239,7 @@ class JsonExamples:
 
 
 def object_of(line: bytes) -> dict[str, Any]:
-    """The object that a line is; ValueError or RecursionError if it is not one."""
+    """The object in a line; ValueError or RecursionError if there is none."""
     row = DECODER.decode(line.decode())
     if not isinstance(row, dict):
         raise UnexpectedError(f"a {type(row).__name__}", EXAMPLE)
@@ -249,7 +249,7 @@ def object_of(line: bytes) -> dict[str, Any]:
 
 
 def unexpected(error: Exception, limits: Limits) -> UnexpectedError:
-    """What was found and what was expected, of whatever an object that is not an example raises."""
+    """The error of an object that is no example as an UnexpectedError, whatever was raised."""
     if isinstance(error, json.JSONDecodeError):
         return UnexpectedError(f"no JSON ({error.msg})", EXAMPLE, column=error.colno)
     if isinstance(error, UnicodeDecodeError):
@@ -267,7 +267,7 @@ def unexpected(error: Exception, limits: Limits) -> UnexpectedError:
 
 
 def flattened(row: dict[str, Any], ignored: Sequence[str] = (), outer: str = "") -> dict[str, Any]:
-    """The members of an object, those of objects inside it as `outer.inner`, but for those to be ignored.
+    """The members of an object without ignored ones, those of objects inside it as `outer.inner`.
 
     UnexpectedError where two of them have one name, as `{"a": {"b": 1}, "a.b": 2}` has.
 

@@ -45,7 +45,7 @@ class EmittedNames:
         self.count = self._rows = 0
 
     def room(self, rows: int, most: int) -> int:
-        """How many of the features of some rows, `most` at most, may be named."""
+        """The number of features of some rows that may be named, `most` at most."""
         if self._rows > RESET_ROWS and not self.once:
             self.reset()
         self._rows += rows

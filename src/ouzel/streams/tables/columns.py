@@ -1,11 +1,11 @@
-"""Batches of table columns as blocks of examples: which column is what, and what becomes of its cells."""
+"""Record batches as blocks of examples: the roles of columns, labels, weights, groups and ids, and bad rows."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow
@@ -45,14 +45,17 @@ from ouzel.streams.tables.schema import ColumnKinds
 from ouzel.streams.tables.tokenized_rows import TableBatch, TokenizedRows, as_arrow
 from ouzel.streams.values import KNOWN
 
-if TYPE_CHECKING:
-    import pyarrow
+MOST_TEXT = 1 << 24  # bytes of names in rows that are read together
+FINITE = "expected a finite number that fits 32-bit floating point, or nothing"
+WEIGHT = "expected a weight, a finite number of 0 or more"
+GROUP = "expected the name or number of a group"
+Encoded = tuple[np.ndarray, list[Any]]  # cells (n,) as positions in a list of them, -1 where there is nothing
 
-MOST_TEXT = 1 << 24  # bytes of names that rows read together may bring
 
-
-def parts(batch: TableBatch, columns: Sequence[str], is_text: Callable[[str], bool]) -> Iterator[TableBatch]:
-    """A batch in parts; of a column that `is_text` each word is a feature, of the other `columns` each cell."""
+def split_by_text_size(
+    batch: TableBatch, columns: Sequence[str], is_text: Callable[[str], bool]
+) -> Iterator[TableBatch]:
+    """A batch in parts with limited text; a column that `is_text` has a feature for each word, others for each cell."""
     if isinstance(batch, TokenizedRows):
         if len(batch.data) <= MOST_TEXT:
             yield batch
@@ -65,8 +68,8 @@ def parts(batch: TableBatch, columns: Sequence[str], is_text: Callable[[str], bo
         yield batch
         return
     half = batch.num_rows // 2
-    yield from parts(batch.slice(0, half), columns, is_text)
-    yield from parts(batch.slice(half), columns, is_text)
+    yield from split_by_text_size(batch.slice(0, half), columns, is_text)
+    yield from split_by_text_size(batch.slice(half), columns, is_text)
 
 
 def _size(
@@ -79,31 +82,25 @@ def _size(
 
 
 def _at_most(array: pyarrow.Array, by_words: bool) -> int:
-    """Bytes of the names that a column may bring, or more: those of all words of a dictionary."""
+    """An upper bound on the bytes of the names in a column: those of all words of a dictionary."""
     return dictionary_size(array) if is_dictionary(array) and not by_words else _text_size(array, by_words)
 
 
 def _text_size(array: pyarrow.Array, by_words: bool) -> int:
-    """Bytes of the names that a column may bring."""
+    """Bytes of the names in a column."""
     if is_number(array.type):
         return 0
     size = text_size(array)
     return size if by_words or not is_dictionary(array) else min(size, dictionary_size(array))
 
 
-FINITE = "expected a finite number that fits 32-bit floating point, or nothing"
-WEIGHT = "expected a weight, a finite number of 0 or more"
-GROUP = "expected the name or number of a group"
-Encoded = tuple[np.ndarray, list[Any]]  # cells (n,) as positions in a list of them, -1 where there is nothing
-
-
 class Columns:
-    """The roles of a table's columns. `typed` says that types tell what columns hold, as text does not in CSV files.
+    """The roles of a table's columns. They are `typed` if types say what columns hold, as in all formats but CSV.
 
-    A number is the value of the feature named as its column (a column named by an integer has that id); a word is the
-    feature `column=word`, and so is each of a list. Cells that are null are absent, and so are zeros. A table with list
-    columns `indices` and `values` holds sparse rows in them, and no other features. A column without a name, or with
-    that which pandas gives to an index without one, numbers the rows: it is left out.
+    A number is the value of the feature with the name of its column (a column named by an integer has that id); a word
+    is the feature `column=word`, and so is each word of a list. Null cells and zeros are absent. A table with list
+    columns `indices` and `values` has sparse rows in them, and no other features. A column without a name, or with the
+    name that pandas gives to an unnamed index, numbers the rows and is left out.
     """
 
     def __init__(
@@ -115,15 +112,15 @@ class Columns:
         name: str = "table",
         kinds: ColumnKinds | None = None,
         above: int = 0,
-        uneven: RaggedRows | None = None,
-        telling: Telling | None = None,
+        ragged: RaggedRows | None = None,
+        emitter: Telling | None = None,
     ) -> None:
         self.options = options
         self.name = name
         self.label = label
-        self.above = above  # lines above the first row, which messages count
+        self.above = above  # lines above the first row, which count in messages
         self.rows = 0  # rows seen
-        self.uneven = uneven  # rows that the parser has left out
+        self.ragged = ragged  # rows that the parser has skipped
         self.too_long = {limit: options.limits.expected(limit) for limit in ("word", "label")}
         self._encoded: Encoded = np.empty(0, np.int64), []  # labels of the batch that was read
         names = [column for column in schema.names if is_named(column)]
@@ -150,10 +147,10 @@ class Columns:
             features = kinds.known_ones(features, name)
         elif options.space.width is not None and options.space.kinds and set(features) != set(options.space.kinds):
             raise DataError.at(name, f"has other columns than the {options.space.width} that the model was learnt from")
-        self.features = FeatureColumns(features, options, typed, name, kinds, telling or Telling(options.bits))
+        self.features = FeatureColumns(features, options, typed, name, kinds, emitter or Telling(options.bits))
 
     def _check_names(self, names: list[str]) -> None:
-        """Refuse names that stand twice, or are too long."""
+        """Refuse names that occur twice, or are too long."""
         if len(set(names)) < len(names):
             twice = next(column for column in names if names.count(column) > 1)
             raise DataError.at(self.name, f"two columns are named {twice!r}; give each a name of its own")
@@ -168,11 +165,11 @@ class Columns:
             raise DataError.at(self.name, f"has no column {column!r}; its columns are {listed(names)}")
 
     def blocks(self, batch: TableBatch, skipped: Callable[[int], None], most: int = ROWS) -> Iterator[Block]:
-        """The examples of a record batch, at most so many in a block. Bad rows are left out if the options say so.
+        """The examples of a record batch in blocks of at most `most` rows. Bad rows are skipped if the options say so.
 
-        Else DataError is raised for the first of them, after the rows before it are given out.
+        Else DataError is raised for the first of them, after the rows before it.
         """
-        for part in parts(batch, self.features.columns, self.features.kinds.is_text):
+        for part in split_by_text_size(batch, self.features.columns, self.features.kinds.is_text):
             for block in self._blocks(part, skipped):
                 yield from block.parts(most)
 
@@ -204,7 +201,7 @@ class Columns:
         self.rows += batch.num_rows
 
     def _read(self, batch: TableBatch) -> tuple[Features, dict[int, tuple[str, str]]]:
-        """The features of a batch, and its bad rows: for each a column and what was expected there."""
+        """The features of a batch, and its bad rows with a column each and what was expected there."""
         refused: dict[int, tuple[str, str]] = {}
 
         def refuse(bad: np.ndarray, column: str, advice: str) -> None:
@@ -242,7 +239,7 @@ class Columns:
         return features, refused
 
     def _block(self, batch: TableBatch, features: Features, kept: np.ndarray) -> Block:
-        """The block of a batch of sound rows, those `kept` (n,) of the batch that was read."""
+        """The block of a batch of good rows, at positions `kept` (n,) in the batch that was read."""
         labels, label_names = self._labels(batch)
         return Block(
             *features.rows,
@@ -258,12 +255,12 @@ class Columns:
         )
 
     def _numbers(self, kept: np.ndarray) -> np.ndarray:
-        """Which rows of the table these (n,) of the present batch are, those counted that its parser left out."""
+        """The positions in the table of rows (n,) of the present batch; rows that the parser skipped count."""
         rows = self.rows + kept
-        return rows if self.uneven is None else self.uneven.counted(rows)
+        return rows if self.ragged is None else self.ragged.positions(rows)
 
     def _weights(self, batch: TableBatch) -> np.ndarray:
-        """Importance weights (n,) float64; NaN where there is none that reads as a number."""
+        """Importance weights (n,) float64; NaN where a cell is null or no number."""
         if self.weight is None:
             return np.ones(batch.num_rows)
         with column_errors(batch, self.weight, self.name, "weight"):
@@ -273,7 +270,7 @@ class Columns:
             return np.array([as_number(str(cell)) for cell in cells_of(array)])
 
     def _groups(self, batch: TableBatch) -> np.ndarray | None:
-        """Group ids (n,) int64: whole numbers as they are, names by their hash."""
+        """Group ids (n,) int64: whole numbers, or the hashes of names."""
         if self.options.group is None:
             return None
         with column_errors(batch, self.options.group, self.name, "group"):
@@ -297,7 +294,7 @@ class Columns:
 
 
 def _chosen(batch: pyarrow.RecordBatch, kept: np.ndarray) -> pyarrow.RecordBatch:
-    """The rows of a batch that are kept (n,) bool. PyArrow joins parts of any type, but filters few."""
+    """The rows of a batch that are kept (n,) bool. PyArrow concatenates any type, but filters few."""
     edges = np.flatnonzero(np.diff(kept, prepend=False, append=False)).reshape(-1, 2)
     return pyarrow.concat_batches([batch.slice(0, 0), *(batch.slice(start, stop - start) for start, stop in edges)])
 
@@ -309,13 +306,13 @@ def _is_part_of_date(column: str, options: Options) -> bool:
 
 
 def _encoded(batch: TableBatch, column: str) -> Encoded:
-    """A column as positions (n,) in a list of its different cells."""
+    """A column, of any kind of batch, as positions (n,) in a list of its different cells."""
     found = batch.encoded(column) if isinstance(batch, TokenizedRows) else None
     return encoded(batch.column(column), "strict") if found is None else found
 
 
 def _infinite_and_sizes(numbers: np.ndarray | None, encoded: Encoded) -> tuple[np.ndarray, np.ndarray]:
-    """Which labels (n,), of numbers these, are infinite, and how many characters each has that is a word."""
+    """Whether labels (n,), which may be `numbers`, are infinite, and how many characters those have that are words."""
     if numbers is not None:
         return np.isinf(numbers), np.zeros(len(numbers), np.int64)
     codes, known = encoded

@@ -14,7 +14,7 @@ from ouzel.errors import DataError
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
 from ouzel.streams.dates import PARTS
-from ouzel.streams.dictionaries import ObjectReader, kinds_said, other_kinds
+from ouzel.streams.dictionaries import ObjectReader, declared_kinds, other_kinds
 from ouzel.streams.feature_space import DATE, NOTHING_KNOWN, NUMBER, FeatureSpace, numeric_id, reconcile
 from ouzel.streams.feature_specs import DerivedFeatures
 from ouzel.streams.interaction_inputs import SourceField, inputs_of_rows
@@ -139,7 +139,7 @@ class Slots(dict[Any, int]):
 
     def _kind(self, name: Any) -> str | None:
         """The kind of the column of this name, by the model or else the options; LEFT_OUT if it is left out."""
-        if not self.options.choosy or not isinstance(name, str):
+        if not self.options.has_column_options or not isinstance(name, str):
             return self.model.space.kinds.get(name)
         if not self.plain and not self.options.wants(name):
             return LEFT_OUT
@@ -161,10 +161,10 @@ class Slots(dict[Any, int]):
     def _by_value(self, x: Mapping[Any, Any]) -> dict[Any, float]:
         """Features by name and number of an example with words, missing values or unknown columns."""
         space = self.model.space
-        if self.learning and self.options.choosy and not space.fixed_columns and space.width is None:
-            said = {name: kind for name, kind in kinds_said(x, self.options).items() if name not in space.kinds}
-            if said:
-                kinds, also = {**said, **space.kinds}, {**space.also, **other_kinds([x], said)}
+        if self.learning and self.options.has_column_options and not space.fixed_columns and space.width is None:
+            declared = {name: kind for name, kind in declared_kinds(x, self.options).items() if name not in space.kinds}
+            if declared:
+                kinds, also = {**declared, **space.kinds}, {**space.also, **other_kinds([x], declared)}
                 also = dict(sorted(also.items()))
                 self.model.space = space = space._replace(named=True, kinds=kinds, also=also, open_vocabulary=True)
         found = self._read(x)

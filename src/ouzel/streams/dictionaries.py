@@ -50,7 +50,7 @@ class ObjectReader:
 
     What the model knows of a column counts, and then what the options say: a number may be a category, a word a number,
     a date, or a text of many words. `values.features_of` says what each value is. Values of one feature add up. A
-    number that is 0 is there with its name; whoever makes rows of the features leaves it out.
+    number that is 0 is there with its name; rows leave it out.
 
     >>> ObjectReader(Options(), FeatureSpace()).read({"price": 2.5, "city": "Rome", "age": None})
     {'price': 2.5, 'city=Rome': 1.0}
@@ -61,12 +61,12 @@ class ObjectReader:
         self.kinds = space.kinds if kinds is None else kinds  # of the columns whose kind is known
         self._indicator = space.indicator or options.indicator
         self._numeric: dict[Any, Any] = {}  # columns whose numbers are the values of these features
-        self._by_kind = not options.choosy  # whether a column is one of these by its kind alone
+        self._by_kind = not options.has_column_options  # whether a column is one of these by its kind alone
 
     def read(self, row: Mapping[Any, Any], sources: list[SourceField] | None = None) -> dict[Any, float]:
-        """The features of an object by name; `sources` gets the column of each, for features made of them."""
+        """The features of an object by name; `sources` gets the source field of each, to derive others."""
         found: dict[Any, float] = {}
-        numeric, by_kind, kinds, choosy = self._numeric, self._by_kind, self.kinds, self.options.choosy
+        numeric, by_kind, kinds, has_options = self._numeric, self._by_kind, self.kinds, self.options.has_column_options
         for name, value in row.items():
             if ((of := type(value)) is float or of is int) and -LARGEST <= value <= LARGEST:
                 feature = numeric.get(name)
@@ -82,7 +82,7 @@ class ObjectReader:
                     continue
             if not by_kind and not self.admits(name, value):
                 continue
-            kind = kinds.get(name) or (self.options.kind_of(name) if choosy and isinstance(name, str) else None)
+            kind = kinds.get(name) or (self.options.kind_of(name) if has_options and isinstance(name, str) else None)
             prefix = f"{name}=" if kind == TEXT and self.has_several_texts(row) else ""
             strict = name in self.space.kinds and self.is_strict(name)
             try:
@@ -119,7 +119,7 @@ class ObjectReader:
 
     def is_strict(self, name: str) -> bool:
         """Whether the model knows that a column has values of one kind alone."""
-        return self.space.is_strict(name, self.options.kind_of(name) if self.options.choosy else None)
+        return self.space.is_strict(name, self.options.kind_of(name) if self.options.has_column_options else None)
 
     def has_several_texts(self, row: Mapping[Any, Any]) -> bool:
         """Whether there is more than one column of text, so that words say which column they stand in."""
@@ -140,10 +140,10 @@ class ObjectReader:
         return DataError(f"feature {name!r} is {value!r}; {error.expected}{advice}")
 
 
-def kinds_said(names: Iterable[Any], options: Options) -> dict[Any, str]:
-    """The kinds of columns that the options say; columns of which they say none are left out."""
-    said = {name: options.kind_of(name) for name in names if isinstance(name, str)}
-    return {name: kind for name, kind in said.items() if kind is not None}
+def declared_kinds(names: Iterable[Any], options: Options) -> dict[Any, str]:
+    """The kinds that the options declare, by column."""
+    declared = {name: options.kind_of(name) for name in names if isinstance(name, str)}
+    return {name: kind for name, kind in declared.items() if kind is not None}
 
 
 def other_kinds(rows: Sequence[Mapping[Any, Any]], kinds: Mapping[Any, str]) -> dict[str, str]:
@@ -222,8 +222,8 @@ def _of_dictionaries(rows: list[Any], options: Options, reader: ObjectReader | N
     text = np.frombuffer(b"".join(texts.values()), np.uint8)
     names = Names(np.array([*texts], np.uint32), ends - lengths, ends, text)
     space = _space_of([name for name in found if name not in known.texts], bool(texts), options)
-    if options.choosy and reader is not None and space.width is None:
-        kinds = kinds_said({name: None for features, *_ in rows for name in features}, options)
+    if options.has_column_options and reader is not None and space.width is None:
+        kinds = declared_kinds({name: None for features, *_ in rows for name in features}, options)
         space = space._replace(kinds=kinds, also=other_kinds([features for features, *_ in rows], kinds))
     block = Block(
         starts, indices[:end], numbers[:end], codes, weights, label_names=label_names, names=names, space=space

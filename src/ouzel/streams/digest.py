@@ -90,7 +90,7 @@ class Digest:
 
 
 def _label_words(block: Block) -> np.ndarray:
-    """A word (n,) uint64 for each label: the same for one label whether it is a number or stands among names."""
+    """A word (n,) uint64 for each label: the same for a label that is a number and for one that is among names."""
     missing = np.isnan(block.labels)
     if block.label_names is None:
         words = (block.labels + 0.0).view(np.uint64)  # no negative zero

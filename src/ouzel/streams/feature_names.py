@@ -11,7 +11,7 @@ from ouzel.kernels.jit import kernel
 from ouzel.streams.block import Names
 
 FILTER_BITS = 24  # of ids, by which new ones are found
-BYTES_AN_ENTRY = 120  # of a dictionary entry beside its text, roughly
+BYTES_AN_ENTRY = 120  # of a dictionary entry besides its text, roughly
 FEW = 64  # lookups among pending names, before all of them become text
 
 

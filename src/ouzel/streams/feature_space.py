@@ -58,16 +58,16 @@ class FeatureSpace(NamedTuple):
         """Whether the columns of a table are all the features that there are."""
         return bool(self.kinds) and not self.open_vocabulary
 
-    def is_strict(self, column: str, said: str | None = None) -> bool:
+    def is_strict(self, column: str, declared: str | None = None) -> bool:
         """Whether a column is known to have values of one kind alone, so that others are refused.
 
-        A column that the user `said` to be of categories may have numbers among them.
+        A column that the user `declared` to be of categories may have numbers among them.
 
         >>> space = FeatureSpace(kinds={"price": NUMBER, "zip": CATEGORY}, also={"zip": NUMBER})
         >>> space.is_strict("price"), space.is_strict("zip"), space.is_strict("city")
         (True, False, False)
         """
-        return column in self.kinds and column not in self.also and said != CATEGORY
+        return column in self.kinds and column not in self.also and declared != CATEGORY
 
     def lenient(self) -> FeatureSpace:
         """This space with no strict column."""

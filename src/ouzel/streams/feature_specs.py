@@ -231,7 +231,7 @@ def crossed_columns(crosses: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class DerivedFeatures(NamedTuple):
-    """The features that are made of others in a row; false if there are none.
+    """Specifications of all derived features; false if there are none.
 
     >>> str(DerivedFeatures(("city*device",), ("review=2+0",))), str(DerivedFeatures())
     ('the crosses city*device and the n-grams review=2+0', 'no crosses, n-grams, bins or hinges')
@@ -262,15 +262,15 @@ class DerivedFeatures(NamedTuple):
 
     @property
     def of_numbers(self) -> bool:
-        """Whether bins or hinges are made."""
+        """Whether there are bins or hinges."""
         return bool(self.bins or self.hinges)
 
     @property
     def scalar_columns(self) -> tuple[str, ...]:
-        """The names and patterns of the columns that have one feature in a row of which others are made."""
+        """The names and patterns of the columns whose single feature in a row is an input."""
         return (*crossed_columns(self.crosses), *columns_of(self.bins), *columns_of(self.hinges))
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The names and patterns of all columns, and namespaces, of whose features others are made."""
+        """The names and patterns of all columns, and namespaces, whose features are inputs."""
         return tuple(dict.fromkeys((*self.scalar_columns, *columns_of(self.ngrams))))

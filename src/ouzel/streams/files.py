@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 FEW = 20  # different labels that are surely classes
 MOST_EXAMPLES = 1 << 60
+Parser = Callable[[np.ndarray, int, int, Options], Parsed]
 
 
 class FileProfile(NamedTuple):
@@ -64,9 +65,6 @@ class FileProfile(NamedTuple):
 
 def _shown(profile: FileProfile) -> str:
     return listed([str(label) for label in sorted(profile.labels, key=sort_key)], 3)
-
-
-Parser = Callable[[np.ndarray, int, int, Options], Parsed]
 
 
 class Files:

@@ -54,7 +54,7 @@ def put_entry(entries, count, field, hashed, value, start, end, whole):
 
 
 class InteractionInputs(NamedTuple):
-    """The inputs of a block's rows, with the names of their fields and what stands before names of their features."""
+    """The inputs of a block's rows, with the names of their fields and the prefixes of their features."""
 
     entries: InputEntries
     names: tuple[str, ...]

@@ -67,7 +67,7 @@ class Limits:
 
 USUAL = Limits()
 UNLIMITED = Limits(line=MOST, word=MOST, unpacked=MOST, batch=MOST, label=MOST)
-"""For what lies in memory already."""
+"""For data in memory."""
 
 
 def in_units(size: int) -> str:

@@ -60,7 +60,7 @@ def to_block(
     n = X.shape[0]
     offsets, ids = offsets.astype(np.uint64), indices.astype(np.uint32)
     space = columns_of_array(X.shape[1], ids)
-    end = without_zeros(offsets, ids, values)  # those of a sparse matrix, or too small for single precision
+    end = without_zeros(offsets, ids, values)  # zeros of a sparse matrix, or values too small for single precision
     return Block(
         offsets,
         ids[:end],
@@ -122,8 +122,8 @@ def blocks_from(
 
     Columns of tables have the features that files with such columns have: `column` for numbers, `column=value` for
     words. Features given as dictionaries likewise. Labels are numbers, or names of any kind. `options` are those of
-    `ouzel.streams.options.Options` that tell what columns hold, and `bits` and `seed` of the hash; those of a table may
-    name its columns of labels, weights, groups and ids: `label="clicked"`. For a `model` or an estimator, which has
+    `ouzel.streams.options.Options` on the kinds of columns, and `bits` and `seed` of the hash; those of a table may
+    name its columns of labels, weights, groups and ids: `label="clicked"`. For a `model` or an estimator that has
     learnt something, columns are read as it knows them.
 
     Examples

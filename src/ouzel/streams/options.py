@@ -154,7 +154,7 @@ class Options:
         return self.space.derived if self.space.known else self.requested
 
     @cached_property
-    def choosy(self) -> bool:
+    def has_column_options(self) -> bool:
         """Whether an option is about single columns."""
         return bool(self.dates or any(getattr(self, name) for name in OF_COLUMNS))
 

@@ -36,6 +36,10 @@ from ouzel.streams.label_values import tidy
 from ouzel.streams.missing import NA_FEATURE, is_missing, is_na_in_numbers
 
 TOKEN = re.compile(rb"[A-Za-z0-9'\x80-\xff]+")  # as `cells.read_tokens` splits text
+TRUTHS = {"true": True, "false": False}
+MOMENTS = (date, time)  # a datetime is a date, too
+WORD = "expected a number, a word, or nothing"
+KNOWN = "expected {0}, as the column is known to hold"
 
 
 def tokens(text: str) -> list[str]:
@@ -45,12 +49,6 @@ def tokens(text: str) -> list[str]:
     ["it's", '2', "o'clock"]
     """
     return [word.lower().decode() for word in TOKEN.findall(text.encode())]
-
-
-TRUTHS = {"true": True, "false": False}
-MOMENTS = (date, time)  # a datetime is a date, too
-WORD = "expected a number, a word, or nothing"
-KNOWN = "expected {0}, as the column is known to hold"
 
 
 class BadValueError(ValueError):

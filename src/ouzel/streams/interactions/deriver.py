@@ -65,9 +65,9 @@ class Deriver:
 
     def unknown(self, name: str) -> list[str]:
         """A line for people if options name fields that the stream did not have."""
-        odd = [field for field in self.derived.fields if not any(matches(one, (field,)) for one in self._fields)]
-        odd = [] if self.derived.ngrams and odd == ["*"] else odd
-        return [f"{name}: nothing to make {self.derived} of is called {listed(odd)}"] if odd else []
+        missing = [field for field in self.derived.fields if not any(matches(one, (field,)) for one in self._fields)]
+        missing = [] if self.derived.ngrams and missing == ["*"] else missing
+        return [f"{name}: nothing to make {self.derived} of is called {listed(missing)}"] if missing else []
 
     def parts(self, block: Block, whole: bool = False) -> Iterator[Block]:
         """A block with its derived features, in parts."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow
@@ -15,9 +15,6 @@ from ouzel.streams.feature_space import CATEGORY, NUMBER
 from ouzel.streams.label_values import text_of
 from ouzel.streams.sources.error_context import is_of_library, reason_of
 from ouzel.streams.values import plain_value, word_of
-
-if TYPE_CHECKING:
-    import pyarrow
 
 types = pyarrow.types
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}

@@ -62,22 +62,33 @@ def layout_of(names: Sequence[str], kinds: Mapping[str, str], ids: Mapping[str, 
 
 
 @kernel
-def _write_names(layout, data, new, text, ends):
-    filled = ZERO
-    for k in range(len(new)):
-        column = new[k, 0]
+def _write_names(layout, data, new, filled, names):
+    """Write the names of new words in a text to that of `names` from `filled` on; return the new end."""
+    ids, starts, ends, text = names
+    for k in range(np.uint64(len(new))):
+        word = new[k]
+        column = word[0]
+        ids[k], starts[k] = word[1], filled
         filled = append(text, filled, layout.prefixes, layout.ends[column], layout.ends[column + ONE])
-        filled = append(text, filled, data, new[k, 2], new[k, 3])
+        filled = append(text, filled, data, word[2], word[3])
         ends[k] = filled
+    return filled
 
 
-def names_of(layout: Layout, data: np.ndarray, new: np.ndarray) -> Names:
-    """The names of new words (k, NAME_FIELDS) in a text, behind which are COPIED bytes."""
-    ids, sizes = new[:, 1].astype(np.uint32), np.diff(layout.ends)[new[:, 0]] + new[:, 3] - new[:, 2]
-    size = int(sizes.sum())
-    ends, text = np.empty(len(new), np.uint64), np.empty(size + COPIED, np.uint8)
-    _write_names(layout, data, new, text, ends)
-    return Names(ids, ends - sizes, ends, text[:size])
+def names_of(layout: Layout, parts: Sequence[tuple[np.ndarray, np.ndarray]]) -> Names:
+    """The names of new words: of each text (bytes,) those (k, NAME_FIELDS) that lie in it."""
+    lengths = np.diff(layout.ends)
+    size = sum(int((lengths[new[:, 0]] + new[:, 3] - new[:, 2]).sum()) for _, new in parts)
+    count = sum(len(new) for _, new in parts)
+    starts, ends = np.empty(count, np.uint64), np.empty(count, np.uint64)
+    names = Names(np.empty(count, np.uint32), starts, ends, np.empty(size + COPIED, np.uint8))
+    first, filled = 0, np.uint64(0)
+    for text, new in parts:
+        some = slice(first, first + len(new))
+        here = Names(names.ids[some], starts[some], ends[some], names.text)
+        filled = np.uint64(_write_names(layout, text, new, filled, here))
+        first += len(new)
+    return names._replace(text=names.text[:size])
 
 
 class Rows(NamedTuple):

@@ -2,66 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ouzel.kernels.bytes import COPIED
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.kernels.ranks import AT_ONCE, TURN
 from ouzel.sketches.hashing import MOST_ID
 from ouzel.streams.block import Names
 from ouzel.streams.kernels.batch_hash import Unhashed, hash_names, put_name, room_to_hash
 from ouzel.streams.kernels.row_order import RANKED, rank_into, ranking_room, sort_row
-from ouzel.streams.kernels.seen_set import BLANK, ONE, ZERO, absorb_bytes, append, first_met, trimmed
+from ouzel.streams.kernels.seen_set import BLANK, ONE, ZERO, absorb_bytes, first_met, trimmed
 from ouzel.streams.missing import NA_TOKENS, is_na_token
 from ouzel.streams.tables.arrow_types import as_text, is_there, types
-from ouzel.streams.tables.column_buffers import CACHE_LINE_PADDING, IS_NUMBER, KINDS, TILE, Layout, Rows
+from ouzel.streams.tables.column_buffers import CACHE_LINE_PADDING, IS_NUMBER, KINDS, TILE, Layout, Rows, names_of
 from ouzel.streams.tables.dictionary_columns import DecodedDictionary
 from ouzel.streams.truth_values import is_large_truth
 
 if TYPE_CHECKING:
     import pyarrow
-
-
-@kernel
-def _write_names(layout, data, new, filled, names):
-    """Write the names of one column's words to the text from `filled` on; return the new end."""
-    ids, starts, ends, text = names
-    for k in range(np.uint64(len(new))):
-        word = new[k]
-        column = word[0]
-        ids[k], starts[k] = word[1], filled
-        filled = append(text, filled, layout.prefixes, layout.ends[column], layout.ends[column + ONE])
-        filled = append(text, filled, data, word[2], word[3])
-        ends[k] = filled
-    return filled
-
-
-class NewNames(NamedTuple):
-    """The new words of a column: how many there are, how many bytes they have, and the text they lie in."""
-
-    words: int
-    size: int
-    text: np.ndarray
-
-
-def names_of_new(layout: Layout, parts: Sequence[tuple[int, NewNames]], new: np.ndarray) -> Names:
-    """The names of new words (k, NAME_FIELDS), column after column."""
-    lengths = np.diff(layout.ends).tolist()
-    count = sum(part.words for _, part in parts)
-    size = sum(part.size + part.words * lengths[column] for column, part in parts)
-    starts, ends = np.empty(count, np.uint64), np.empty(count, np.uint64)
-    names = Names(np.empty(count, np.uint32), starts, ends, np.empty(size + COPIED, np.uint8))
-    first, filled = 0, np.uint64(0)
-    for _, part in parts:
-        some = slice(first, first + part.words)
-        here = Names(names.ids[some], starts[some], ends[some], names.text)
-        filled = np.uint64(_write_names(layout, part.text, new[some], filled, here))
-        first += part.words
-    return names._replace(text=names.text[:size])
-
 
 NONE = np.uint32(MOST_ID + 1)  # the id of a cell without a word
 SOME = np.uint64(512)  # cells that are hashed together, in the nearest cache
@@ -153,15 +113,12 @@ def _hash_words(words, layout, column, longest, mask, seen, pending, ids, new):
 
 @kernel
 def _record_plain(words, column, cells, ids, new):
-    """Write the words in some `cells` (k,) to `new`: column, id, start and end; return their bytes."""
-    size = ZERO
+    """Write the words in some `cells` (k,) to `new`: column, id, start and end."""
     for k in range(len(cells)):
         i = cells[k]
         start, stop = trimmed(words.data, np.uint64(words.offsets[i]), np.uint64(words.offsets[i + ONE]))
         word = new[k]
         word[0], word[1], word[2], word[3] = column, ids[i], start, stop
-        size += stop - start
-    return size
 
 
 class PlainReader:
@@ -173,10 +130,11 @@ class PlainReader:
 
     def read(
         self, words: PlainWords, column: int, seen: np.ndarray, ids: np.ndarray, scratch: np.ndarray, new: np.ndarray
-    ) -> NewNames | None:
+    ) -> tuple[int, np.ndarray] | None:
         """Write the id of each cell of a column, or NONE, to `ids` (n,), and words not yet `seen` to `new`.
 
-        None if a cell must be refused. `scratch` is (n,) uint64.
+        Returns how many are new, and the text that they lie in; None if a cell must be refused. `scratch` is (n,)
+        uint64.
         """
         if self._pending is None:
             self._pending = room_to_hash(int(SOME))
@@ -185,8 +143,8 @@ class PlainReader:
         count = _hash_words(words, self._layout, place, self._longest, self._mask, *arrays)
         if count < 0:
             return None
-        size = _record_plain(words, place, scratch[:count], ids, new)
-        return NewNames(int(count), int(size), words.data)
+        _record_plain(words, place, scratch[:count], ids, new)
+        return int(count), words.data
 
 
 @kernel
@@ -212,13 +170,10 @@ def _pick(codes, cells, batch, seen, ids, new):
 
 @kernel
 def _record_coded(starts, ends, cells, column, chosen, new):
-    """Write the words in `chosen` (k,) cells to `new`: column, id, start and end; return their bytes."""
-    size = ZERO
+    """Write the words in `chosen` (k,) cells to `new`: column, id, start and end."""
     for k in range(len(chosen)):
         cell, word = chosen[k], new[k]
         word[0], word[1], word[2], word[3] = column, cells[cell, ZERO], starts[cell], ends[cell]
-        size += ends[cell] - starts[cell]
-    return size
 
 
 class DictionaryReader:
@@ -238,10 +193,10 @@ class DictionaryReader:
         ids: np.ndarray,
         scratch: np.ndarray,
         new: np.ndarray,
-    ) -> NewNames:
+    ) -> tuple[int, np.ndarray]:
         """Write the ids, or NONE, of positions (n,) in a dictionary, and words not yet `seen` to `new`.
 
-        `scratch` is (n,) uint64.
+        Returns how many are new, and the text that they lie in. `scratch` is (n,) uint64.
         """
         starts, ends = known.cells.starts, known.cells.ends
         if self._known is not known:
@@ -252,8 +207,8 @@ class DictionaryReader:
         codes = codes.view()
         codes.flags.writeable = False  # as those of Arrow are, for which the kernel is compiled
         count = int(_pick(codes, self._cells, np.uint32(self._batch), seen, ids, scratch))
-        size = _record_coded(starts, ends, self._cells, self._column, scratch[:count], new)
-        return NewNames(count, int(size), known.text)
+        _record_coded(starts, ends, self._cells, self._column, scratch[:count], new)
+        return count, known.text
 
 
 @kernel
@@ -336,7 +291,7 @@ class ColumnRows:
             self._numbers = np.empty((len(numbers), rows + CACHE_LINE_PADDING), np.float32)
             self._scratch = np.empty(rows, np.uint64)
         places = np.zeros(len(self._layout.kinds), np.int64)
-        parts: list[tuple[int, NewNames]] = []
+        parts: list[tuple[np.ndarray, np.ndarray]] = []  # texts, and the new words in each
         filled = 0
         for place, (column, cells) in enumerate(words.items()):
             places[column] = place
@@ -349,13 +304,14 @@ class ColumnRows:
                 known, codes = cells
                 reader = self._coded.setdefault(column, DictionaryReader(column))
                 found = reader.read(known, codes, seen, here, self._scratch, free)
-            parts.append((column, found))
-            filled += found.words
+            count, text = found
+            parts.append((text, free[:count]))
+            filled += count
         for place, (column, values) in enumerate(numbers.items()):
             self._numbers[place, :rows], places[column] = values, place
         size = rows * (len(words) + len(numbers))
         read = Rows(np.empty(rows + 1, np.uint64), np.empty(size, np.uint32), np.empty(size, np.float32))
         buffers = self._words[:, :rows], self._numbers[:, :rows]
         end = int(_transpose(self._layout, places, *buffers, *read))
-        names = names_of_new(self._layout, parts, new)
+        names = names_of(self._layout, parts)
         return Rows(read.offsets, read.ids[:end], read.values[:end]), names

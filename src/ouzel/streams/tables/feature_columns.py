@@ -62,6 +62,12 @@ from ouzel.streams.tables.schema import ColumnKinds
 from ouzel.streams.tables.tokenized_rows import TableBatch, as_arrow
 
 PLACES = {part: {word: place for place, word in enumerate(words)} for part, words in WORDS.items()}
+NONE_SEEN = np.empty(0, np.uint64)  # a set in which no word is new
+SINGLE = (NUMBER, CATEGORY)  # kinds of columns with one feature in a cell
+Buffers = tuple[np.ndarray, np.ndarray]  # ids (n,) and values (n,), 0 where there is no feature
+Refused = tuple[str, np.ndarray]  # a column, and the error of each of its cells (n,) uint8, 0 if it has none
+Read = tuple[Rows, list[Names], list[Refused]]
+Tokens = tuple[np.ndarray, np.ndarray, Names]  # offsets of rows, ids, names
 
 
 def read_dates(array: pyarrow.Array, wrong: np.ndarray) -> tuple[pyarrow.Array, dict[str, pyarrow.Array]]:
@@ -124,14 +130,6 @@ def _dates_of_cells(array: pyarrow.Array, wrong: np.ndarray) -> tuple[pyarrow.Ar
     wrong[bad[codes]] = NOT_A_DATE
     found = {part: _part(places[codes] < 0, places[codes], WORDS[part]) for part, places in words.items()}
     return pyarrow.array(seconds[codes]), found
-
-
-NONE_SEEN = np.empty(0, np.uint64)  # a set in which no word is new
-SINGLE = (NUMBER, CATEGORY)  # kinds of columns with one feature in a cell
-Buffers = tuple[np.ndarray, np.ndarray]  # ids (n,) and values (n,), 0 where there is no feature
-Refused = tuple[str, np.ndarray]  # a column, and the error of each of its cells (n,) uint8, 0 if it has none
-Read = tuple[Rows, list[Names], list[Refused]]
-Tokens = tuple[np.ndarray, np.ndarray, Names]  # offsets of rows, ids, names
 
 
 class FeatureColumns:

@@ -55,14 +55,14 @@ class ColumnKinds:
         self._also: Mapping[str, str] | None = {}
         self.numeric: dict[str, str | int] = {}  # members of objects whose numbers are the values of these features
         self._strict: dict[str, bool] = {}
-        self._said: set[str] = set()  # lines that were said
+        self._lines: set[str] = set()  # lines that were said
         self._remarks: dict[str, list[str]] = {}  # columns by what there is to say of them
         check_kinds(options, self.known)
 
     def say_once(self, line: str) -> None:
         """Say a line, unless it has been said of this stream."""
-        if line not in self._said:
-            self._said.add(line)
+        if line not in self._lines:
+            self._lines.add(line)
             self.say(line)
 
     def wanted(self, columns: Sequence[str]) -> list[str]:
@@ -82,8 +82,8 @@ class ColumnKinds:
         """Whether the model knows that a column has values of one kind alone."""
         found = self._strict.get(column)
         if found is None:
-            said = self.options.kind_of(column) if self.options.choosy else None
-            found = self._strict[column] = self.options.space.is_strict(column, said)
+            declared = self.options.kind_of(column) if self.options.has_column_options else None
+            found = self._strict[column] = self.options.space.is_strict(column, declared)
         return found
 
     def may_lack_numbers(self, column: str) -> bool:
@@ -117,13 +117,13 @@ class ColumnKinds:
                     _count_value(value, counts.setdefault(name, [0] * len(Counts._fields)))
         for name, found in counts.items():
             count = Counts(*found)
-            said, known = self.options.kind_of(name), self.known.get(name)
+            declared, known = self.options.kind_of(name), self.known.get(name)
             if known is None:
-                self.known[name] = said or self._by_counts(name, count)
+                self.known[name] = declared or self._by_counts(name, count)
             elif where is not None and known in OTHER and self.is_strict(name):
                 self._check(name, known, count.among(known), where)
             numbers = count.written or (count.numbers and not self.is_strict(name))
-            if self.known[name] == CATEGORY and (numbers or said == CATEGORY):
+            if self.known[name] == CATEGORY and (numbers or declared == CATEGORY):
                 self.note_other(name, NUMBER)
         self.report()
 
@@ -146,17 +146,17 @@ class ColumnKinds:
         if is_list(array.type):
             self._check(column, self.known.setdefault(column, LIST), LIST, where)
             return LIST
-        known, said = self.known.get(column), self.options.kind_of(column)
+        known, declared = self.known.get(column), self.options.kind_of(column)
         if known == LIST:
             return CATEGORY  # one word, where there may be several
-        if known is None and said is None and types.is_null(array.type):
+        if known is None and declared is None and types.is_null(array.type):
             return NUMBER  # for now
         if known in OTHER or (known == DATE and types.is_boolean(array.type)):
             self._check(column, known, self._kind_of_cells(column, array, typed, known), where)
         elif known is None:
-            self.known[column] = said or self._kind_of_cells(column, array, typed, None)
+            self.known[column] = declared or self._kind_of_cells(column, array, typed, None)
         kind = array.type.value_type if is_dictionary(array) else array.type
-        if self.known[column] == CATEGORY and (said == CATEGORY or is_number(kind)):
+        if self.known[column] == CATEGORY and (declared == CATEGORY or is_number(kind)):
             self.note_other(column, NUMBER)
         return self.known[column]
 

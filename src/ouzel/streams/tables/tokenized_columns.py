@@ -117,5 +117,5 @@ def read_in_place(
     filled, count, numbered, worded = _read(*settings, *read, new)
     if filled < 0:
         return None
-    names = names_of(layout, rows.data, new[: int(count)])
+    names = names_of(layout, [(rows.data, new[: int(count)])])
     return Rows(read.offsets, read.ids[:filled], read.values[:filled]), names, numbered, worded

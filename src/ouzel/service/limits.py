@@ -42,12 +42,8 @@ class ServiceLimits:
         """Why a line is more than one example may be."""
         if len(line.text) > self.line:
             return Refused(f"found {len(line.text):,} bytes; expected an example of at most {self.line:,}")
-        features = line.example[0]
-        count = len(features)
-        if count > self.features and isinstance(features, dict):
-            count = sum(map(bool, features.values()))  # a zero is no feature
-        if count > self.features:
-            return Refused(f"found {count:,} features; expected an example of at most {self.features:,}")
+        if len(line.example[0]) > self.features:
+            return Refused(f"found {len(line.example[0]):,} features; expected an example of at most {self.features:,}")
         return None
 
     def exceeds(self, longest: int, block: Block) -> bool:

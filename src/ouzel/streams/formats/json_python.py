@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ouzel.errors import UnexpectedError
-from ouzel.streams.block import LARGEST, Block
+from ouzel.streams.block import LARGEST, LEAST, Block
 from ouzel.streams.dictionaries import NUMERIC, Ids, ObjectReader, blocks_of_dictionaries
 from ouzel.streams.feature_space import OTHER, column_key
 from ouzel.streams.interaction_inputs import SourceField, inputs_of_rows
@@ -53,13 +53,14 @@ class LongWordError(UnexpectedError):
 class Example(NamedTuple):
     """An object as an example."""
 
-    features: dict[Any, Any]  # numbers that are 0, too, which rows leave out
+    features: dict[Any, Any]
     label: Label | None
     weight: float
     group: int
     tag: str | None
     number: int  # its position in the stream, where bad objects count
-    sources: Sequence[SourceField] = ()  # of each feature, if others are made of them
+    sources: Sequence[SourceField] = ()  # of each feature, if others are derived
+    zeros: Mapping[Any, float] = {}  # numbers that are 0 and so no features, by name
 
 
 def example_of(row: dict[str, Any], label: str | None, reader: MemberReader, number: int) -> Example:
@@ -90,7 +91,9 @@ def example_of(row: dict[str, Any], label: str | None, reader: MemberReader, num
         found = row.pop(options.id, None)
         tag = None if found is None else text_of(found)
     sources: list[SourceField] | None = [] if options.derived else None
-    return Example(reader.read(row, sources), target, weight, group, tag, number, sources or ())
+    features = reader.read(row, sources)
+    zeros = {name: features.pop(name) for name in [name for name in features if -LEAST <= features[name] <= LEAST]}
+    return Example(features, target, weight, group, tag, number, sources or (), zeros)
 
 
 class MemberReader(ObjectReader):
@@ -223,7 +226,9 @@ class JsonExamples:
         """Examples as blocks."""
         given = 0
         options = self.options
-        rows = [(one.features, one.label, one.weight) for one in examples]
+        rows = [
+            ({**one.features, **one.zeros} if one.zeros else one.features, one.label, one.weight) for one in examples
+        ]
         for block in blocks_of_dictionaries(rows, options, plain=True, ids=self._ids):
             if block.space.width is None:
                 block = block._replace(space=block.space._replace(kinds=dict(self.kinds.known), also=self.kinds.also))

@@ -148,7 +148,7 @@ class FeatureColumns:
         self.mask = np.uint32((1 << options.bits) - 1)
         self.hashed = np.uint32(2**32 - 1) if options.derived else self.mask  # bits of hashes, from which ids are cut
         self._emitter, self._seen = emitter, emitter.begin()  # of the batch that is read
-        self._factors = InputCollector(options.derived)  # of the batch that is read
+        self._inputs = InputCollector(options.derived)  # of the batch that is read
         self._dictionaries, self._buffers = Dictionaries(), ColumnBuffers()
         try:
             self.ids = {column: self._id(column, options.bits) for column in columns}
@@ -179,7 +179,7 @@ class FeatureColumns:
     def read(self, batch: TableBatch) -> tuple[Features, list[Refused]]:
         """The features of a batch, and the columns with bad cells."""
         n = batch.num_rows
-        self._factors = InputCollector(self.options.derived)
+        self._inputs = InputCollector(self.options.derived)
         kinds, space = self.decided(batch)
         read = self._read_fast(batch, kinds) if n else None
         rows, names, refused = read or self._by_columns(as_arrow(batch), kinds)
@@ -201,7 +201,7 @@ class FeatureColumns:
             if wrong.any():
                 refused.append((column, wrong))
         space = space if space.also == self.kinds.also else space._replace(also=self.kinds.also)
-        return Features(rows, Names.joined(names), space, self._factors.inputs(n)), refused
+        return Features(rows, Names.joined(names), space, self._inputs.inputs(n)), refused
 
     def _read_fast(self, batch: TableBatch, kinds: dict[str, str]) -> Read | None:
         """Numbers and categories by the fast path; None if it cannot read them."""
@@ -265,16 +265,16 @@ class FeatureColumns:
         hashed = feature_id(name, self.options.seed, 32)
         place = self.options.space._replace(indicator=True).place_of_missing(column)
         ids[missing], values[missing] = hashed & int(self.mask) if place is None else place, 1.0
-        if self._factors.wants(column, words):
+        if self._inputs.wants(column, words):
             rows = np.flatnonzero(missing)
-            self._factors.add_one(column, rows, hashed, np.ones(len(rows), np.float32), name)
+            self._inputs.add_one(column, rows, hashed, np.ones(len(rows), np.float32), name)
         return [Names.of_one(int(ids[missing][0]), name)]
 
     def _collect_numbers(self, column: str, values: np.ndarray, present: np.ndarray) -> None:
         """Collect the numbers of a column, if features are derived from them."""
-        if self._factors.wants(column):
+        if self._inputs.wants(column):
             rows = np.flatnonzero(present)
-            self._factors.add_one(column, rows, self._id(column, 32), values[rows], column)
+            self._inputs.add_one(column, rows, self._id(column, 32), values[rows], column)
 
     def _own_name(self, column: str) -> list[Names]:
         """The name of a column's feature, unless it has a numeric id."""
@@ -307,7 +307,7 @@ class FeatureColumns:
             np.copyto(wrong, bad, where=bad != 0)
         if own is not None or self.hashed != self.mask or self.options.space.places():
             named = of_rows(cells.starts < cells.ends)
-            if self._factors.wants(column):
+            if self._inputs.wants(column):
                 chosen = Cells._make(of_rows(part)[named] for part in cells)
                 self._collect_words(column, np.flatnonzero(named), chosen, text, prefix)
             if self.hashed != self.mask:
@@ -347,9 +347,9 @@ class FeatureColumns:
         self, column: str, rows: np.ndarray, cells: Cells, text: np.ndarray, prefix: bytes, several: bool = False
     ) -> None:
         """Collect words of a column, the cells of some rows (k,), if features are derived from them."""
-        if self._factors.wants(column, several):
+        if self._inputs.wants(column, several):
             where = cells.starts, cells.ends, text
-            self._factors.add(column, rows, cells.ids, cells.values, *where, prefix=prefix)
+            self._inputs.add(column, rows, cells.ids, cells.values, *where, prefix=prefix)
 
     def _tokens(self, array: pyarrow.Array, column: str, wrong: np.ndarray) -> Tokens:
         """The words of a column of text or lists: offsets of rows (n + 1,), ids, and names."""
@@ -359,11 +359,11 @@ class FeatureColumns:
             return self._items(array, column, prefix, wrong)
         words = words_of_cells(array)
         offsets, ids, *spans = read_tokens(words, np.frombuffer(prefix, np.uint8), longest, seed, self.hashed, wrong)
-        if self._factors.wants(column, words=True):
+        if self._inputs.wants(column, words=True):
             rows = np.repeat(np.arange(len(array)), np.diff(offsets))
             starts, ends, text = spans
             where = starts + np.uint64(len(prefix)), ends, text
-            self._factors.add(column, rows, ids, np.ones(len(rows), np.float32), *where, prefix=prefix)
+            self._inputs.add(column, rows, ids, np.ones(len(rows), np.float32), *where, prefix=prefix)
         ids = ids & self.mask
         return offsets, ids, Names(ids, *spans)
 

@@ -8,8 +8,8 @@ kept is sorted, each specification written in one way, so that equal ones are eq
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache, partial
 from itertools import pairwise, product
 from typing import Any, NamedTuple
 
@@ -45,14 +45,14 @@ class ColumnSpec(NamedTuple):
         return f"{self.column}={self.size}" + ("" if self.skips is None else f"+{self.skips}")
 
 
-def _items(given: Any, alone: tuple[type, ...], refusal: OuzelError) -> Iterable[Any]:
-    """The specifications that are given: a mapping of columns, a list, or one `alone`."""
+def _items(given: Any, refusal: Callable[[Any], OuzelError]) -> Iterable[Any]:
+    """The specifications in a mapping of columns to sizes, in a list, or a single one."""
     if isinstance(given, Mapping):
         return [f"{column}={size}" for column, size in given.items()]
-    if isinstance(given, alone):
+    if isinstance(given, (str, int)):
         return [given]
     if not isinstance(given, Iterable):
-        raise refusal
+        raise refusal(given)
     return given
 
 
@@ -82,7 +82,7 @@ def as_bins(given: Any, what: str = "bins") -> tuple[str, ...]:
             raise OuzelError(f"of a column are 2 to {MOST_BINS}; got {count} of {spec.column!r}", subject=what)
         return spec
 
-    specs = map(parsed, _items(given, (str,), _bad_bins(given, what)))
+    specs = map(parsed, _items(given, partial(_bad_bins, what=what)))
     return _in_order(specs, "of {} are asked for twice; leave one of them out", what)
 
 
@@ -107,7 +107,7 @@ def as_ngrams(given: Any, skips: int = 0) -> tuple[str, ...]:
             raise OuzelError(f"n-grams are of 2 to {LONGEST} words, and skip 0 to {MOST_SKIPS}; {found}")
         return spec._replace(skips=skipped)
 
-    specs = map(parsed, _items(given, (str, int), _bad_ngrams(given)))
+    specs = map(parsed, _items(given, _bad_ngrams))
     return _in_order(specs, "n-grams of {} are asked for twice; leave one of them out")
 
 
@@ -171,8 +171,9 @@ def as_crosses(given: Any) -> tuple[str, ...]:
     >>> as_crosses(["device*city", ("city", "device"), "*:*", ("price", "price")])
     ('*:*', 'city*device', 'price*price')
     """
-    refusal = OuzelError(f"crosses is a list of such as 'city*device' or ('city', 'device'); got {given!r}")
-    crosses = given if isinstance(given, Mapping) else _items(given, (str,), refusal)
+    crosses = [given] if isinstance(given, str) else given
+    if not isinstance(crosses, Iterable):
+        raise OuzelError(f"crosses is a list of such as 'city*device' or ('city', 'device'); got {given!r}")
     return tuple(sorted({written(columns_in_cross(cross)) for cross in crosses}))
 
 

@@ -90,10 +90,10 @@ def is_infinity(data, start, stop):
 
 
 @kernel
-def read_cells(words, prefix, own_id, numeric, longest, seed, mask, bits, seen, cells, new):
+def read_cells(words, prefix, number_id, numeric, longest, seed, mask, bits, seen, cells, new):
     """Read each cell into `cells`; return how many words are new, and write their rows to `new` (n,) int64 first.
 
-    A cell that reads as a number or a truth value (if `numeric`) is the value of feature `own_id`; any other is the
+    A cell that reads as a number or a truth value (if `numeric`) is the value of feature `number_id`; any other is the
     feature `prefix` and the cell, hashed in place to the bits of `mask`, with value 1. Blanks around a cell do not
     count. `seen` has the ids so far, masked by `bits`, see `is_new`; where it is empty, no word is new.
     """
@@ -114,7 +114,7 @@ def read_cells(words, prefix, own_id, numeric, longest, seed, mask, bits, seen, 
         if numeric:
             value, end = parse_number(data, start, stop)
             if end == stop and abs(value) <= LARGEST:
-                cells.ids[i] = own_id
+                cells.ids[i] = number_id
                 cells.values[i] = value
                 continue
             if end == stop or is_infinity(data, start, stop):
@@ -125,7 +125,7 @@ def read_cells(words, prefix, own_id, numeric, longest, seed, mask, bits, seen, 
             continue
         truth = truth_of(data, start, stop - start)
         if numeric and truth != NEITHER:
-            cells.ids[i] = own_id
+            cells.ids[i] = number_id
             cells.values[i] = truth
             continue
         size = stop - start

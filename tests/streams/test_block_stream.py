@@ -65,7 +65,7 @@ def test_every_stream_keeps_the_contract(opened):
     assert (stream.size, stream.position) == ((len(TEXT),) * 2 if kind in FROM_FILES else (None, 0))
     assert stream.seconds > 0.0
     assert (stream.leaves_out, stream.resumed, stream.incomplete) == (kind in ("resumed", "log"), False, False)
-    stream.tell_names_once()
+    stream.emit_names_once()
     stream.learnt(4)
     assert as_stream(stream) is stream
 

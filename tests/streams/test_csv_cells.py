@@ -17,7 +17,7 @@ from ouzel.streams.formats.csv import Cutter
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.arrow_types import encoded
-from ouzel.streams.tables.csv_text import Uneven
+from ouzel.streams.tables.csv_text import RaggedRows
 from ouzel.streams.tables.tokenized_rows import NULLS, as_arrow
 from tests.streams.test_tables import examples, wrote
 
@@ -43,7 +43,7 @@ def by_arrow(text: str, names: list[str]) -> pyarrow.Table:
 def by_ouzel(path: Path, text: str, names: list[str]) -> pyarrow.Table:
     path.write_bytes((",".join(names) + "\n" + text).encode())
     with closing(Source(str(path))) as source:
-        batches = csv.delimited_batches(source, Options(on_error="skip"), find("csv"), lambda rows: None, Uneven())
+        batches = csv.delimited_batches(source, Options(on_error="skip"), find("csv"), lambda rows: None, RaggedRows())
         return pyarrow.Table.from_batches(map(as_arrow, batches)).combine_chunks()
 
 

@@ -185,7 +185,7 @@ class Estimator(RiverProtocol, FromData, BaseEstimator):
         """Weights (columns, 1 + features) in the order and with the signs of margins as shown."""
         check_is_fitted(self, "model_")
         table, space = shown_weights(self.model_.classes, self.model_.weights()), self.model_.space
-        if space.closed and space.width is None and set(space.kinds.values()) == {NUMBER}:
+        if space.fixed_columns and space.width is None and set(space.kinds.values()) == {NUMBER}:
             ids = [space.id_of(name, self.model_.seed, self.model_.bits) for name in space.kinds]
             slots = [0, *(feature + 1 for feature in ids if feature is not None)]
             table = np.pad(table, ((0, 0), (0, max(0, max(slots) + 1 - table.shape[1]))))

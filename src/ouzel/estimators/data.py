@@ -22,8 +22,8 @@ from sklearn.utils.validation import (
 from ouzel.errors import OuzelError
 from ouzel.model.model import Model
 from ouzel.streams.block import Block
-from ouzel.streams.feature_space import NOTHING_KNOWN, NUMBER, FeatureSpace, meet
-from ouzel.streams.feature_specs import Derived
+from ouzel.streams.feature_space import NOTHING_KNOWN, NUMBER, FeatureSpace, reconcile
+from ouzel.streams.feature_specs import DerivedFeatures
 from ouzel.streams.frames import as_table, is_table, table_blocks
 from ouzel.streams.limits import UNLIMITED
 from ouzel.streams.memory import check_sparse, to_block
@@ -31,7 +31,7 @@ from ouzel.streams.options import OF_COLUMNS, Options, make_options
 from ouzel.streams.tables.arrow_types import is_number, types
 
 TYPES = [np.float32, np.float64]
-OF_FRAMES = (*OF_COLUMNS, "dates", *Derived._fields, "missing")
+OF_FRAMES = (*OF_COLUMNS, "dates", *DerivedFeatures._fields, "missing")
 """Parameters that say what the columns of data frames, and the features of dictionaries, hold."""
 
 
@@ -46,7 +46,7 @@ class FromData:
         space = self._known_space()
         if space.width is not None:
             return space.width
-        if space.closed:
+        if space.fixed_columns:
             return len(space.kinds)
         if space.highest is None or space.named:
             raise AttributeError("features are known by name, and have no number")
@@ -56,7 +56,7 @@ class FromData:
     def feature_names_in_(self) -> np.ndarray:
         """Names of the columns of data frames."""
         space = self._known_space()
-        if not space.closed:
+        if not space.fixed_columns:
             raise AttributeError("features did not come as columns with names")
         return np.array([*space.kinds], object)
 
@@ -101,7 +101,7 @@ class FromData:
         if space.known and space.width is None:
             shape = getattr(X, "shape", None) or np.shape(X)
             if len(shape) == 2:
-                meet(space, FeatureSpace(width=shape[1]))
+                reconcile(space, FeatureSpace(width=shape[1]))
 
     def _blocks(
         self, model: Model, X: Any, sample_weight: Any, labels: np.ndarray, label_names: list[Any] | None

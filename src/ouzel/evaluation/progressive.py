@@ -120,7 +120,7 @@ class Run:
         """A stream that nobody else reads; a budgeted model forgets names, and needs to be told them again."""
         blocks = as_stream(stream())
         if not self.model.budgeted:
-            blocks.tell_names_once()
+            blocks.emit_names_once()
         return blocks
 
     def learn(self, block: Block) -> Outcome:

@@ -12,7 +12,7 @@ from ouzel.learners import protocol
 from ouzel.model.model import Model
 from ouzel.model.room import order_slots
 from ouzel.model.slot_map import common_ids
-from ouzel.streams.feature_space import FeatureSpace, meet
+from ouzel.streams.feature_space import FeatureSpace, reconcile
 from ouzel.terms.names import to_json
 
 ALIKE: dict[str, Callable[[Model], Any]] = {
@@ -72,7 +72,7 @@ def _merge_models(models: Sequence[Model]) -> Model:
     closed = all(model.classes.closed and len(model.classes) == len(labels) for model in models)
     ids = common_ids(map(slot_ids, models))
     merged = prepared(first, labels, dimension, closed, ids)
-    merged.space = reduce(partial(meet, learning=True), of_one_width([model.space for model in models]))
+    merged.space = reduce(partial(reconcile, learning=True), of_one_width([model.space for model in models]))
     learnt = [model for model in models if model.examples] or [first]  # one that has learnt nothing says nothing
     parts = [prepared(model, labels, dimension, closed, ids) for model in learnt]
     merged.preparation.merge([model.preparation for model in parts])

@@ -10,7 +10,7 @@ import pyarrow
 from ouzel.errors import DataError
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import Block
-from ouzel.streams.feature_space import NUMBER, FeatureSpace, own_name
+from ouzel.streams.feature_space import NUMBER, FeatureSpace, column_key
 from ouzel.streams.options import Options
 from ouzel.streams.tables.arrow_types import is_text, numbers_of, types
 from ouzel.streams.tables.columns import Columns
@@ -50,7 +50,7 @@ class NumberColumns:
         ]
         met = np.isin(block.names.ids, some)  # of a column in which all is missing nothing is known yet
         ids, starts, ends = (part[met] for part in block.names[:3])
-        space = FeatureSpace(named=bool(len(ids)), loose=True, kinds=dict(self.options.space.kinds))
+        space = FeatureSpace(named=bool(len(ids)), open_vocabulary=True, kinds=dict(self.options.space.kinds))
         return block._replace(names=block.names._replace(ids=ids, starts=starts, ends=ends), space=space)
 
     def longest(self, schema: pyarrow.Schema) -> int:
@@ -85,7 +85,7 @@ class NumberColumns:
     def _is_plain(self, field: pyarrow.Field) -> bool:
         """Whether a column is the values of a feature of its name."""
         kind = self.options.space.kinds.get(field.name) or self.options.kind_of(field.name)
-        return _is_number(field.type) and kind in (None, NUMBER) and isinstance(own_name(field.name), str)
+        return _is_number(field.type) and kind in (None, NUMBER) and isinstance(column_key(field.name), str)
 
 
 def _any(batch: pyarrow.RecordBatch, column: str) -> bool:

@@ -165,8 +165,8 @@ class Reading:
         deriver = self._derivers[asked]
         with self._locks[asked]:
             if not asked:
-                deriver.look(block)
-            deriver.tell_again()  # a block may be made, and not learnt
+                deriver.observe(block)
+            deriver.reset_names()  # a block may be made, and not learnt
             (block,) = deriver.parts(block, whole=True)
         return block
 

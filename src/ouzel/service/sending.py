@@ -10,7 +10,7 @@ from ouzel.service.formats import JSON_LINES
 from ouzel.streams.formats.batches import record_batches
 from ouzel.streams.formats.catalogue import Format
 from ouzel.streams.formats.detection import find_format
-from ouzel.streams.missing import NOTHING
+from ouzel.streams.missing import NA_TOKENS
 from ouzel.streams.options import Options
 from ouzel.streams.read import open_source
 from ouzel.streams.sources.chunks import chunks_of
@@ -45,6 +45,6 @@ def _rows(source: Source, format: Format) -> Iterator[bytes]:
 
 def _value(cell: str | None) -> float | str | None:
     """What a cell of text is: a number, a word, or nothing."""
-    if cell is None or cell.strip() in NOTHING:
+    if cell is None or cell.strip() in NA_TOKENS:
         return None
     return float(cell) if is_number(cell) else cell

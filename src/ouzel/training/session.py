@@ -23,7 +23,7 @@ from ouzel.model.tasks.choose import learns_numbers
 from ouzel.rules import check
 from ouzel.streams.block import Block
 from ouzel.streams.block_stream import BlockStream
-from ouzel.streams.cache import Kept
+from ouzel.streams.cache import BlockCache
 from ouzel.streams.groups import Groups
 from ouzel.streams.label_values import AS_NUMBERS, amounts_in, classes_in, why_numbers
 from ouzel.training.agreement import ContradictionError, check_agreement, contradiction
@@ -54,7 +54,7 @@ class Session:
     begun_at: tuple[int, int] = (0, 0)  # where the run stood when this session took it up
     ledger: Ledger = field(default_factory=Ledger)
     logs: LogRecords = field(default_factory=LogRecords)
-    kept: Kept | None = None  # where finished examples are, if they are kept
+    kept: BlockCache | None = None  # where finished examples are, if they are kept
     stream: BlockStream | None = None  # of the present pass
     on_known: Callable[[], None] = lambda: None  # called as examples are passed over
     on_wait: Callable[[], None] = lambda: None  # called before the files are waited for

@@ -120,9 +120,9 @@ def train(
         begun |= {"resume": resume, "checkpoint_every": rows, "most_classes": most_classes, "following": further}
         session = Session.start(sources, **begun)
         if cache is not None:
-            from ouzel.streams.cache import kept_in
+            from ouzel.streams.cache import cache_for
 
-            session.kept = kept_in(cache, session.reading, session.model.space, session.inherited)
+            session.kept = cache_for(cache, session.reading, session.model.space, session.inherited)
         failed = _go(session, seconds, quiet=json_, live=live)
 
     def saved(path: str) -> None:

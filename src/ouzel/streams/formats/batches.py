@@ -18,7 +18,7 @@ from ouzel.streams.sources.prefetch import file_ahead
 from ouzel.streams.sources.source import Source
 from ouzel.streams.tables.arrow_types import flat, holds_blocks
 from ouzel.streams.tables.columns import Columns
-from ouzel.streams.tables.csv_text import Uneven
+from ouzel.streams.tables.csv_text import RaggedRows
 from ouzel.streams.tables.dictionary_columns import Checks
 from ouzel.streams.tables.schema import ColumnKinds
 from ouzel.streams.tables.tokenized_rows import TableBatch, as_arrow
@@ -44,7 +44,7 @@ def read_table(
         yield from read_json_lines(source, options, skipped, kinds, telling)
         return
     delimited = format.is_delimited
-    above, uneven = lines_above(options) if delimited else 0, Uneven()
+    above, uneven = lines_above(options) if delimited else 0, RaggedRows()
     columns: Columns | None = None
     blocks: BlockReader | None = None
     batches: Iterator[TableBatch] = (
@@ -81,7 +81,7 @@ def record_batches(
     they are: read within `guard.reading`.
     """
     if format.is_delimited:
-        yield from map(as_arrow, delimited_batches(source, options, format, skipped, Uneven()))
+        yield from map(as_arrow, delimited_batches(source, options, format, skipped, RaggedRows()))
     elif format.family is Family.OBJECTS:
         from ouzel.streams.formats.json_lines import json_batches
 

@@ -21,8 +21,8 @@ from ouzel.streams.kernels.delimiters import SPARE
 from ouzel.streams.kernels.lines import NOT_UTF8, SAVE_AS_UTF8
 from ouzel.streams.options import Options
 from ouzel.streams.sources.source import Source
-from ouzel.streams.tables.csv_text import MARK, CellText, Uneven, lines_in
-from ouzel.streams.tables.tokenized_rows import BEHIND, DOUBLED, CutRows, as_arrow
+from ouzel.streams.tables.csv_text import MARK, RaggedRows, TextSource, lines_in
+from ouzel.streams.tables.tokenized_rows import BEHIND, DOUBLED, TokenizedRows, as_arrow
 
 ZERO, ONE, TWO, EIGHT, SIXTY_THREE = (np.uint64(number) for number in (0, 1, 2, 8, 63))
 QUOTE, NEWLINE, RETURN = (np.uint8(byte) for byte in b'"\n\r')
@@ -145,7 +145,7 @@ class Cutter:
         self._delimiter = np.uint8(ord(delimiter))
         self._found = np.empty(0, np.uint32)
 
-    def cut(self, text: bytes) -> tuple[CutRows, int] | None:
+    def cut(self, text: bytes) -> tuple[TokenizedRows, int] | None:
         """The rows of a text, and how many bytes they take: all but the last, where a quotation in it does not end.
 
         None if one is not written plainly, or the last is most of the text.
@@ -166,7 +166,7 @@ class Cutter:
             if rows == ODD or stripped != returns or not whole:
                 return None
             if marks + text.count(b'"', end) == quotes:
-                return CutRows(self.names, data, starts, sizes, rows), end
+                return TokenizedRows(self.names, data, starts, sizes, rows), end
         return None
 
     def _may_go_on(self, data: np.ndarray, count: int, end: int, size: int) -> bool:
@@ -191,15 +191,15 @@ def delimited_batches(
     options: Options,
     format: Format,
     skipped: Callable[[int], None],
-    uneven: Uneven,
+    uneven: RaggedRows,
     say: Callable[[str], None] = lambda line: None,
-) -> Iterator[pyarrow.RecordBatch | CutRows]:
+) -> Iterator[pyarrow.RecordBatch | TokenizedRows]:
     """The rows of a CSV or TSV file, every cell as text, the names of its columns in its header.
 
     A row of more or fewer cells is noted in `uneven`; it is left out if the options say so, else DataError follows the
     rows before it. `say` is told in a line if those left out take more lines than they are rows.
     """
-    text = CellText(source, options.limits)
+    text = TextSource(source, options.limits)
     for _ in range(options.skip_lines):
         text.skip_line()
     delimiter = options.delimiter or format.delimiter
@@ -227,9 +227,9 @@ def delimited_batches(
                 column=names[marked[row]],
             )
         if marked:
-            batch, places = as_arrow(batch), uneven.counted(even + np.arange(batch.num_rows))
+            batch, places = as_arrow(batch), uneven.positions(even + np.arange(batch.num_rows))
             batch = batch.filter(pyarrow.array([row not in marked for row in range(batch.num_rows)]))
-            uneven.leave_out(places[sorted(marked)])
+            uneven.skip(places[sorted(marked)])
         yield batch
         if ended:
             break
@@ -237,7 +237,7 @@ def delimited_batches(
         last = batch if batch.num_rows else last
     if options.on_error == "skip":
         if text.left_open:
-            uneven.leave_out(uneven.counted(np.array([even])), lines_in(text.left_open))
+            uneven.skip(uneven.positions(np.array([even])), lines_in(text.left_open))
         skipped(len(uneven))
         if uneven.lines > len(uneven):
             rows = f"{len(uneven)} rows that are left out take" if len(uneven) > 1 else "the row that is left out takes"
@@ -263,7 +263,7 @@ def delimited_batches(
         )
 
 
-def _plain(text: CellText, names: list[str], delimiter: str, uneven: Uneven) -> Iterator[CutRows]:
+def _plain(text: TextSource, names: list[str], delimiter: str, uneven: RaggedRows) -> Iterator[TokenizedRows]:
     """The rows up to the first piece that is not written plainly; what is not read is put back."""
     cutter = Cutter(names, delimiter)
     rest, data = b"", b"\n"
@@ -281,7 +281,7 @@ def _plain(text: CellText, names: list[str], delimiter: str, uneven: Uneven) -> 
     text.put_back(rest)
 
 
-def _parsed(text: CellText, names: list[str], delimiter: str, uneven: Uneven) -> Iterator[pyarrow.RecordBatch]:
+def _parsed(text: TextSource, names: list[str], delimiter: str, uneven: RaggedRows) -> Iterator[pyarrow.RecordBatch]:
     """Record batches as PyArrow parses them; rows that it refuses are left out, and noted."""
 
     kinds = dict.fromkeys(names, pyarrow.large_string())
@@ -305,7 +305,7 @@ def _parsed(text: CellText, names: list[str], delimiter: str, uneven: Uneven) ->
         text.end()
 
 
-def _whole_rows(batches: Iterator[pyarrow.RecordBatch], text: CellText, skip: bool) -> Iterator[pyarrow.RecordBatch]:
+def _whole_rows(batches: Iterator[pyarrow.RecordBatch], text: TextSource, skip: bool) -> Iterator[pyarrow.RecordBatch]:
     """The batches, but for the last row where a damaged archive ends within a quotation, or the text, if to `skip`."""
     held = None  # Arrow reads ahead: an end is known before the last batch is given out
     for batch in batches:
@@ -320,13 +320,13 @@ def _whole_rows(batches: Iterator[pyarrow.RecordBatch], text: CellText, skip: bo
         yield held.slice(0, max(0, held.num_rows - 1))
 
 
-def _last_cell(batch: pyarrow.RecordBatch | CutRows | None) -> str:
+def _last_cell(batch: pyarrow.RecordBatch | TokenizedRows | None) -> str:
     """The last cell of the last row, if it has several lines; else nothing."""
     cell = None if batch is None or not batch.num_rows else as_arrow(batch).column(-1)[-1].as_py()
     return cell if cell is not None and "\n" in cell else ""
 
 
-def _marked_rows(batch: pyarrow.RecordBatch | CutRows) -> dict[int, int]:
+def _marked_rows(batch: pyarrow.RecordBatch | TokenizedRows) -> dict[int, int]:
     """The rows with bytes that are not UTF-8, each with the first column that has some."""
     found: dict[int, int] = {}
     for place, column in enumerate(as_arrow(batch).columns):
@@ -341,7 +341,7 @@ def _beginning(text: str) -> str:
     return text if len(text) <= 40 else f"{text[:40]}…"
 
 
-def _header(text: CellText, delimiter: str | None, number: int) -> tuple[list[str], str]:
+def _header(text: TextSource, delimiter: str | None, number: int) -> tuple[list[str], str]:
     """Names of columns, in the line of this number, and what parts them outside of quotation marks."""
     name = text.name
     lines = _lines(text, number)
@@ -366,7 +366,7 @@ def _header(text: CellText, delimiter: str | None, number: int) -> tuple[list[st
     return [word.strip() for word in names], delimiter
 
 
-def _lines(text: CellText, number: int) -> Iterator[str]:
+def _lines(text: TextSource, number: int) -> Iterator[str]:
     """The lines of a header, from the one of this number on."""
     size = 0
     while line := text.line(number):

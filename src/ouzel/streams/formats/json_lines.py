@@ -16,13 +16,13 @@ from ouzel.sketches.hashing import feature_id
 from ouzel.streams.block import Block, Names
 from ouzel.streams.concatenation import concatenate
 from ouzel.streams.dates import LONGEST_PART, PARTS
-from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, FeatureSpace, own_name
+from ouzel.streams.feature_space import CATEGORY, DATE, NUMBER, FeatureSpace, column_key
 from ouzel.streams.formats import json_names
 from ouzel.streams.formats.json_names import ID, NAMED, PURE, TEXT_OF_KEYS, KeyTable
 from ouzel.streams.formats.json_parser import NEW_DATES, NEW_KEY, NEW_LABEL, ROOM, read_objects
 from ouzel.streams.formats.json_python import JsonExamples, LongWordError, flattened, object_of, unexpected
 from ouzel.streams.formats.json_rows import room_for
-from ouzel.streams.interaction_inputs import Entries, Factors, no_entries
+from ouzel.streams.interaction_inputs import InputEntries, InteractionInputs
 from ouzel.streams.kernels.delimiters import SPARE, lines_of
 from ouzel.streams.kernels.lines import Problem, is_utf8, lines_at
 from ouzel.streams.kernels.seen_set import Telling, names_of, nothing_noted
@@ -63,7 +63,7 @@ class Chunk:
         self.spans = np.empty((room, 5), np.uint64)
         self.noted = nothing_noted(options.bits) if noted is None else noted
         self.factors, self.taken = (
-            no_entries(lines, room if options.derived else 0, data),
+            InputEntries.empty(lines, room if options.derived else 0, data),
             np.zeros(1, np.uint64),
         )
 
@@ -178,12 +178,10 @@ class PlainObjects:
         parts = names_of(self._keys.arrays.text, own, size, EQUALS)
         return Names.joined([names_of(chunk.data, spans[~made], size, EQUALS), parts])
 
-    def _factors(self, chunk: Chunk, rows: slice, start: int) -> Factors:
+    def _factors(self, chunk: Chunk, rows: slice, start: int) -> InteractionInputs:
         """The factors of some rows of a chunk, from this one on."""
-        entries, end = chunk.factors, int(chunk.taken[0])
-        parts = [array[start:end] for array in entries[1:-1]]
-        kept = Entries._make([entries.bounds[rows] - start, *parts, entries.text])
-        return Factors(kept, tuple(self._fields), tuple(name.encode() + b"=" for name in self._fields))
+        entries = chunk.factors.part(rows, start, int(chunk.taken[0]))
+        return InteractionInputs(entries, tuple(self._fields), tuple(name.encode() + b"=" for name in self._fields))
 
     def _add_keys(self, word: bytes, chunk: Chunk) -> bool:
         """Enter the new keys of the object that a chunk goes on with, all together, for it is begun again.
@@ -205,7 +203,7 @@ class PlainObjects:
         if role > json_names.DATES:
             self._names[name] = self._keys.add(word, role)
             return
-        own = own_name(name)
+        own = column_key(name)
         whole, hashed = (feature_id(own, options.seed, bits) for bits in (options.bits, 32))
         field = 0
         if matches(name, options.derived.fields):
@@ -248,7 +246,7 @@ class PlainObjects:
         if options.keep and not matches(name, options.keep):
             return json_names.IGNORED
         try:
-            own_name(name)
+            column_key(name)
         except ValueError:
             return json_names.ODD
         kind = known.get(name) or options.kind_of(name)
@@ -294,7 +292,7 @@ class PlainObjects:
         named = words or bool(met[:, NAMED].any())
         space = FeatureSpace(
             named=named,
-            loose=True,
+            open_vocabulary=True,
             indicator=reader.options.indicator,
             kinds=dict(reader.kinds.known),
             also=reader.kinds.also,
@@ -385,7 +383,7 @@ class JsonLines:
 
     def look(self, lines: list[bytes], where: str | None = None) -> None:
         """Decide by the first lines what their members hold; those of a file, `where`, what is known of them."""
-        self.examples.look(_sound_objects(lines), where)
+        self.examples.infer(_sound_objects(lines), where)
 
     def blocks(self, data: np.ndarray, start: int, stop: int) -> Iterator[Block]:
         """Blocks of whole lines of text, `data[start:stop]` (uint8)."""

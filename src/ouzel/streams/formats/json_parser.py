@@ -18,6 +18,7 @@ from ouzel.streams.formats.json_names import (
     CATEGORIES,
     DATES,
     FIELD,
+    HASH,
     HEAD,
     HEAD_BITS,
     IGNORED,
@@ -57,14 +58,14 @@ from ouzel.streams.formats.json_rows import (
     begin_row,
     finish_factors,
     finish_rows,
-    put_factor,
     put_number,
     put_odd_number,
 )
 from ouzel.streams.formats.json_scalars import is_whole, may_be_date, put_parts, read_date, read_number
+from ouzel.streams.interaction_inputs import put_entry
 from ouzel.streams.kernels.delimiters import finding
 from ouzel.streams.kernels.seen_set import trimmed
-from ouzel.streams.missing import LENGTHS, TEXT, marks_no_number, says_nothing
+from ouzel.streams.missing import LENGTHS, TEXT, is_na_number_token, is_na_token
 from ouzel.streams.truth_values import is_large_truth
 
 PIECE = np.uint64(1 << 14)  # bytes in which quotation marks are found at a time: they stay near the processor
@@ -353,11 +354,11 @@ def read_objects(
                 if role <= DATES:
                     if may_say_nothing(data, word, word_end):
                         word, word_end = trimmed(data, word, word_end)
-                        missing = word == word_end or says_nothing(data, word, word_end)
+                        missing = word == word_end or is_na_token(data, word, word_end)
                         if is_large_truth(data, word, word_end):
                             break
                     if role == NUMBERS:
-                        missing |= marks_no_number(data, word, word_end)
+                        missing |= is_na_number_token(data, word, word_end)
                         if not missing:
                             break
                     elif not missing and (role == DATES or (role == PLAIN and may_be_date(data, word, word_end))):
@@ -429,7 +430,8 @@ def read_objects(
                         if word_end == ZERO:
                             word, word_end = start, end
                         gathered.factors[taken[0] - base_taken] = name
-                        put_factor(factors, taken, keys, key, value, word, word_end, word == start)
+                        field, hashed = keys.table[key, FIELD] - ONE, keys.table[key, HASH]
+                        put_entry(factors, taken, field, hashed, value, word, word_end, word == start)
             at = behind_blanks(data, at)
             byte = data[at]
             at += ONE

@@ -14,7 +14,6 @@ from ouzel.kernels.jit import force_inline, kernel
 from ouzel.kernels.ranks import TURN
 from ouzel.streams.formats.json_names import (
     BLOCK,
-    FIELD,
     HASH,
     ID,
     LANES,
@@ -89,17 +88,6 @@ def put_odd_number(gathered, count, named, keys, key, value, stamp, seed, data, 
             put_own_name(gathered.names, named, place, seed, data, start, end)
             named += ONE
     return count + present, named
-
-
-@force_inline
-def put_factor(factors, taken, keys, key, value, start, end, whole):
-    """Take a feature of a field, whose name is, or ends in, the text from `start` to `end`."""
-    count = taken[0]
-    factors.fields[count] = keys.table[key, FIELD] - ONE
-    factors.hashes[count], factors.values[count] = keys.table[key, HASH], value
-    factors.starts[count], factors.ends[count] = start, end
-    factors.whole[count] = whole
-    taken[0] = count + ONE
 
 
 @kernel

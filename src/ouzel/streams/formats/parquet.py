@@ -14,7 +14,7 @@ from ouzel.streams.limits import Limits
 from ouzel.streams.options import Options
 from ouzel.streams.patterns import matches
 from ouzel.streams.sources.source import Source
-from ouzel.streams.tables.arrow_types import as_text, is_coded
+from ouzel.streams.tables.arrow_types import as_text, is_dictionary
 
 KEPT = 1 << 27  # bytes that all positions in dictionaries may take that are kept of a row group
 DECODING = 8  # bytes of a cell of the column that is being decoded
@@ -63,7 +63,7 @@ def tables_of_group(
 def _as_one(file: ParquetFile, number: int, name: str) -> _GroupWords | None:
     """A column of a row group as one dictionary, and positions in it of few bytes."""
     chunks = file.read_row_group(number, columns=[name], use_threads=False).column(0).chunks
-    if len(chunks) != 1 or not is_coded(chunks[0]):
+    if len(chunks) != 1 or not is_dictionary(chunks[0]):
         return None
     dictionary = chunks[0].dictionary
     return _GroupWords(dictionary, chunks[0].indices.cast(position_of(len(dictionary)), safe=False))
@@ -268,7 +268,7 @@ class _Parts:
         if "DELTA_BYTE_ARRAY" in encodings:
             batches = self.file.iter_batches(FEW, **asked)
             return _Words(size, 0, 0, max(_longest(as_text(batch.column(0))) for batch in batches))
-        if not is_coded(array):
+        if not is_dictionary(array):
             return _Words(size, 0, 0, 0)
         cells = as_text(array.dictionary)
         return _Words(size, len(cells) if AS_DICTIONARIES.issuperset(encodings) else 0, cells.nbytes, _longest(cells))

@@ -408,8 +408,8 @@ def _space_of(ids: np.ndarray, names: int, rows: int, zeros: np.ndarray) -> Feat
     Where there are fewer names than features, those of `zeros` counted, others are numbers.
     """
     if names == 0:
-        return numbered(ids, loose=True, zeros=zeros) if rows > 1 else NOTHING_KNOWN
-    space = FeatureSpace(named=True, loose=True)
+        return numbered(ids, open_vocabulary=True, zeros=zeros) if rows > 1 else NOTHING_KNOWN
+    space = FeatureSpace(named=True, open_vocabulary=True)
     if names >= len(ids) + zeros[2]:
         return space
     return space._replace(lowest=0, highest=numbered(ids, zeros=zeros).highest)

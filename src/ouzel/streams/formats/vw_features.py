@@ -16,7 +16,7 @@ from ouzel.errors import listed
 from ouzel.kernels.bytes import eight_bytes, ends_of_words, not_digits
 from ouzel.kernels.jit import force_inline, kernel
 from ouzel.streams.feature_space import CATEGORY, TEXT
-from ouzel.streams.interaction_inputs import Entries, Factors, no_entries
+from ouzel.streams.interaction_inputs import InputEntries, InteractionInputs, put_entry
 from ouzel.streams.kernels.batch_hash import hash_names, put_name
 from ouzel.streams.kernels.delimiters import finding
 from ouzel.streams.kernels.lines import Parsed, checked_text
@@ -34,7 +34,7 @@ ALL = np.uint64(2**64 - 1)
 class Crossing(NamedTuple):
     """Room for the factors of a chunk, and the namespaces that others are made of."""
 
-    entries: Entries  # as many as there are features, or none
+    entries: InputEntries  # as many as there are features, or none
     spaces: np.ndarray  # (MOST_SPACES, 4) uint64: where each namespace stands, whether it has a part, eight letters
     state: (
         np.ndarray
@@ -111,15 +111,7 @@ def begin_line(crossing, data, at):
 @force_inline
 def put_factor(crossing, field, hashed, value, start, stop):
     """Take a feature of a namespace, its place plus one, whose name is the text from `start` to `stop`."""
-    count = crossing.state[0]
-    entries = crossing.entries
-    entries.fields[count] = field - ONE
-    entries.hashes[count] = hashed
-    entries.values[count] = value
-    entries.starts[count] = start
-    entries.ends[count] = stop
-    entries.whole[count] = False
-    crossing.state[0] = count + ONE
+    put_entry(crossing.entries, crossing.state, field - ONE, hashed, value, start, stop, False)
 
 
 def room_for(options: Options, data: np.ndarray, lines: int, features: int) -> Crossing:
@@ -128,7 +120,7 @@ def room_for(options: Options, data: np.ndarray, lines: int, features: int) -> C
     size = features if wanted else 0
     names = [b"" if name == UNNAMED else name.encode() for name in wanted if not is_pattern(name)]
     return Crossing(
-        no_entries(lines, size, data),
+        InputEntries.empty(lines, size, data),
         np.empty((MOST_SPACES, 4), np.uint64),
         np.zeros(4, np.uint64),
         np.frombuffer(b"".join(names) + b" ", np.uint8),
@@ -137,14 +129,13 @@ def room_for(options: Options, data: np.ndarray, lines: int, features: int) -> C
     )
 
 
-def factors_in(crossing: Crossing, rows: int) -> Factors:
+def factors_in(crossing: Crossing, rows: int) -> InteractionInputs:
     """What was taken of so many rows."""
-    entries, count = crossing.entries, int(crossing.state[0])
+    entries = crossing.entries.part(slice(rows), 0, int(crossing.state[0]))
     spans = crossing.spaces[: int(crossing.state[1]), :2].tolist()
     names = [entries.text[start:stop].tobytes() for start, stop in spans]
-    kept = Entries._make([entries.bounds[:rows], *(array[:count] for array in entries[1:-1]), entries.text])
-    return Factors(
-        kept,
+    return InteractionInputs(
+        entries,
         tuple(name.decode() or UNNAMED for name in names),
         tuple(name and name + b"^" for name in names),
     )
@@ -159,7 +150,7 @@ NOT_A_WORD = re.compile(rb"[^A-Za-z0-9'\x80-\xff\n]")
 
 def names_namespaces(options: Options) -> bool:
     """Whether options speak of namespaces, and no model of a table's columns has decided on them."""
-    return any(getattr(options, name) for name in OF_COLUMNS) and not options.space.closed
+    return any(getattr(options, name) for name in OF_COLUMNS) and not options.space.fixed_columns
 
 
 class Namespaces:

@@ -18,7 +18,7 @@ import numpy as np
 from ouzel.errors import DataError, EmptyError, OuzelError
 from ouzel.streams.block import Block
 from ouzel.streams.block_stream import BlockIterator
-from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace, meet
+from ouzel.streams.feature_space import NOTHING_KNOWN, FeatureSpace, reconcile
 from ouzel.streams.interactions.deriver import Deriver
 from ouzel.streams.logs.join_state import JoinState, Matching
 from ouzel.streams.logs.metadata import beside_of, check_beside
@@ -212,8 +212,8 @@ class LogStream(BlockIterator):
         for whole in decoded.blocks:
             part = whole.slice(max(0, start - first), max(0, min(whole.rows, taken.rows - first)))
             first += whole.rows
-            for block in self._deriver.all([part] if part.rows else [], whole=False):
-                self.space = meet(self.space, block.space, learning=True)
+            for block in self._deriver.derive([part] if part.rows else [], whole=False):
+                self.space = reconcile(self.space, block.space, learning=True)
                 numbers = np.arange(self.examples, self.examples + block.rows)
                 self._ready.append((taken, block._replace(space=self.space, numbers=numbers)))
                 self.examples += block.rows
@@ -276,7 +276,7 @@ class LogStream(BlockIterator):
         self._begun = True
         first = list(map(self._decoder.decode, batches))
         for block in chain.from_iterable(decoded.blocks for decoded in first):
-            self._deriver.look(block)
+            self._deriver.observe(block)
         self._deriver.fix()
         yield from first
 

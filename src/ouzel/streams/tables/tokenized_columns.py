@@ -1,4 +1,4 @@
-"""Rows of features read where their cells lie in a text, row after row: nothing is copied, and no column made."""
+"""Rows of features read from tokenized text, row after row: no cell is copied, and no column is built."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from ouzel.streams.kernels.batch_hash import hash_names, put_name, room_to_hash
 from ouzel.streams.kernels.numbers import parse_number, plain_decimal
 from ouzel.streams.kernels.row_order import rank_row, ranking_room
 from ouzel.streams.kernels.seen_set import BLANK, ONE, ZERO, is_new, trimmed
-from ouzel.streams.missing import marks_no_number, says_nothing
-from ouzel.streams.tables.cells import says_infinite
+from ouzel.streams.missing import is_na_number_token, is_na_token
+from ouzel.streams.tables.cells import is_infinity
 from ouzel.streams.tables.column_buffers import IS_NUMBER, KINDS, Layout, Rows, names_of
-from ouzel.streams.tables.tokenized_rows import DOUBLED, CutRows
+from ouzel.streams.tables.tokenized_rows import DOUBLED, TokenizedRows
 from ouzel.streams.truth_values import NEITHER, lower, may_be_truth, truth_of
 
 
 @force_inline
 def _number(data, start, size):
-    """The number that a cell is, and whether it is one."""
+    """The number in a cell, and whether the cell is one."""
     value, first, point, end = plain_decimal(data, start, not_digits(data, start), ZERO)
     if end == size and point > first:
         return value, True
@@ -29,18 +29,18 @@ def _number(data, start, size):
 
 
 @kernel
-def _read(data, starts, sizes, layout, longest, mask, noted, offsets, ids, values, told):
-    """Rows of features in canonical order: (features, words not yet noted, which columns have numbers, and which of
-    those of numbers have words).
+def _read(data, starts, sizes, layout, longest, mask, seen, offsets, ids, values, new):
+    """Write rows of features in canonical order; return (features, new words, numbered, worded).
 
-    Truth values are written in small letters where they lie. -1 features if a cell is not finite or too long, or has
-    quotation marks written twice. `starts` and `sizes` are those of all cells, row after row. `noted` has the ids of
-    words met so far, see `is_new`; others come to `told`. The words of a row are hashed together.
+    The masks say which columns have numbers, and which columns of numbers have words. Truth values are written in small
+    letters where they lie. Returns -1 features if a cell is not finite or too long, or has quotation marks written
+    twice. `starts` and `sizes` are those of all cells, row after row. `seen` has the ids of words so far, see `is_new`;
+    new words are written to `new`. The words of a row are hashed together.
     """
     columns = np.uint64(len(layout.kinds))
     ranking, numbered = ranking_room(), np.zeros(len(layout.kinds), np.bool_)
     worded = np.zeros(len(layout.kinds), np.bool_)
-    unhashed, words = room_to_hash(len(layout.kinds)), np.empty((len(layout.kinds), 4), np.uint64)
+    pending, words = room_to_hash(len(layout.kinds)), np.empty((len(layout.kinds), 4), np.uint64)
     cell = filled = count = ZERO
     offsets[0] = 0
     for i in range(len(offsets) - 1):
@@ -66,9 +66,9 @@ def _read(data, starts, sizes, layout, longest, mask, noted, offsets, ids, value
                     numbered[k] = True
                     filled += np.uint64(values[filled] != 0.0)
                     continue
-                if marks_no_number(data, start, start + size):
+                if is_na_number_token(data, start, start + size):
                     continue
-            if says_nothing(data, np.int64(start), np.int64(start + size)):
+            if is_na_token(data, np.int64(start), np.int64(start + size)):
                 continue
             if may_be_truth(data, start, size):
                 truth = truth_of(data, np.int64(start), np.int64(size))
@@ -80,23 +80,23 @@ def _read(data, starts, sizes, layout, longest, mask, noted, offsets, ids, value
                 if truth != NEITHER:
                     lower(data, np.int64(start), np.int64(size))
             if layout.kinds[k] == IS_NUMBER:
-                if says_infinite(data, np.int64(start), np.int64(start + size)):
+                if is_infinity(data, np.int64(start), np.int64(start + size)):
                     return np.int64(-1), count, numbered, worded
                 worded[k] = True
             if size > longest:
                 return np.int64(-1), count, numbered, worded
             length = layout.ends[k + ONE] - layout.ends[k] + size
-            put_name(unhashed, several, layout.words[k], layout.held[k], layout.bits[k], data, start, size, length)
+            put_name(pending, several, layout.words[k], layout.tails[k], layout.bits[k], data, start, size, length)
             words[several, 0], words[several, 1], words[several, 2], words[several, 3] = k, filled, start, start + size
             values[filled] = np.float32(1.0)
             several, filled = several + ONE, filled + ONE
-        hash_names(unhashed, several)
+        hash_names(pending, several)
         for k in range(several):
-            identity = unhashed.hashes[k] & mask
+            identity = pending.hashes[k] & mask
             ids[words[k, 1]] = identity
-            if is_new(noted, identity):
-                told[count, 0], told[count, 1] = words[k, 0], identity
-                told[count, 2], told[count, 3] = words[k, 2], words[k, 3]
+            if is_new(seen, identity):
+                new[count, 0], new[count, 1] = words[k, 0], identity
+                new[count, 2], new[count, 3] = words[k, 2], words[k, 3]
                 count += ONE
         filled = np.uint64(rank_row(ids, values, np.int64(begun), np.int64(filled), ranking))
         offsets[i + 1] = filled
@@ -104,19 +104,18 @@ def _read(data, starts, sizes, layout, longest, mask, noted, offsets, ids, value
 
 
 def read_in_place(
-    rows: CutRows, layout: Layout, longest: int, mask: np.uint32, noted: np.ndarray, told: np.ndarray
+    rows: TokenizedRows, layout: Layout, longest: int, mask: np.uint32, seen: np.ndarray, new: np.ndarray
 ) -> tuple[Rows, Names, np.ndarray, np.ndarray] | None:
-    """The features of rows, the names of words that are not yet `noted`, which columns have numbers, and which of those
-    of numbers have words.
+    """The features of rows, the names of words not yet `seen`, and masks of columns with numbers and with words.
 
-    A word has `longest` bytes at most. None if there is a cell to complain of, or one that does not lie in the text as
-    it is. `told` (cells, TOLD) is room.
+    A word has `longest` bytes at most. None if a cell must be refused, or does not lie in the text as it is. `new`
+    (cells, NAME_FIELDS) is scratch.
     """
     cells = rows.starts.size
     read = Rows(np.empty(rows.num_rows + 1, np.uint64), np.empty(cells, np.uint32), np.empty(cells, np.float32))
-    asked = rows.data, rows.starts.ravel(), rows.sizes.ravel(), layout, np.uint64(longest), mask, noted
-    filled, count, numbered, worded = _read(*asked, *read, told)
+    settings = rows.data, rows.starts.ravel(), rows.sizes.ravel(), layout, np.uint64(longest), mask, seen
+    filled, count, numbered, worded = _read(*settings, *read, new)
     if filled < 0:
         return None
-    names = names_of(layout, rows.data, told[: int(count)])
+    names = names_of(layout, [(rows.data, new[: int(count)])])
     return Rows(read.offsets, read.ids[:filled], read.values[:filled]), names, numbered, worded

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import ouzel
 from ouzel.sketches.hashing import feature_id
 from ouzel.streams.limits import Limits
-from ouzel.streams.tables.fast_path import AtOnce
+from ouzel.streams.tables.fast_path import FastPath
 from tests.streams.test_tables import examples, wrote
 
 NUMBERS = ["0", "1", "-2.5", ".5", "5.", "1e3", "+7", "-0", "12345678.123456789", "3e-60", "-", "1.2.3", "9" * 20]
@@ -37,7 +37,7 @@ def names_in(path, **options):
 def come_to_the_same(path, **options):
     """Whether a file was read at once, after checking that it comes to what columns one by one do."""
     taken = []
-    read = AtOnce.read
+    read = FastPath.read
 
     def noting(self, *given):
         found = read(self, *given)
@@ -45,10 +45,10 @@ def come_to_the_same(path, **options):
         return found
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(AtOnce, "read", noting)
+        patch.setattr(FastPath, "read", noting)
         found, error, skipped = examples(path, **options)
         names = names_in(path, **options) if error is None else None
-        patch.setattr(AtOnce, "read", lambda self, *given: None)
+        patch.setattr(FastPath, "read", lambda self, *given: None)
         expected = examples(path, **options)
         assert (found, str(error), skipped) == (expected[0], str(expected[1]), expected[2])
         assert names is None or names == names_in(path, **options)
@@ -159,7 +159,7 @@ def test_rows_of_a_feature_that_is_there_twice_are_added_up_as_columns_lie(tmp_p
 
     with pytest.MonkeyPatch.context() as patch:
         found = examples(path, label="y", bits=5)
-        patch.setattr(AtOnce, "read", lambda self, *given: None)
+        patch.setattr(FastPath, "read", lambda self, *given: None)
 
         assert found == examples(path, label="y", bits=5)
     assert max(value for _, _, features in found[0] for value in features.values()) > 2

@@ -9,7 +9,7 @@ import pytest
 
 import ouzel
 from ouzel.sketches.hashing import feature_id
-from ouzel.streams.missing import WORDS, is_missing, says_nothing
+from ouzel.streams.missing import WORDS, is_missing, is_na_token
 
 
 def features_of(stream, names=False):
@@ -155,7 +155,7 @@ def test_the_words_for_nothing_are_absent_from_every_format(tmp_path, word):
     assert features_of(ouzel.blocks_from([({"x": row["x"], "z": row["z"]}, row["y"]) for row in rows])) == expected
     assert is_missing(word)
     data = np.frombuffer(bytearray(word.encode()), np.uint8)
-    assert not word.strip() or says_nothing(data, np.int64(0), np.int64(len(data)))
+    assert not word.strip() or is_na_token(data, np.int64(0), np.int64(len(data)))
 
 
 @pytest.mark.parametrize("word", ["none", "na", "nil", "0", "?", "-", "NaNs", "N/", "#N/A N"])
@@ -163,7 +163,7 @@ def test_other_words_are_words(word):
     data = np.frombuffer(bytearray(word.encode()), np.uint8)
 
     assert not is_missing(word)
-    assert not says_nothing(data, np.int64(0), np.int64(len(data)))
+    assert not is_na_token(data, np.int64(0), np.int64(len(data)))
 
 
 def test_nothing_is_one_thing_in_objects_tables_and_dictionaries(tmp_path):
